@@ -1,0 +1,83 @@
+/* How the workers of a job add up their gradients: the interface of every
+ * all-reduce scheme, on hosts (ring) or in switches (models/ina).
+ *
+ * A scheme is one file with one const struct collective_ops and one line in
+ * models/registry.h. Per run there is one scheme object (parameters, switch
+ * memory); per job one instance. A job's tensors form one stream, numbered from
+ * 0 for the life of the job, in the same order at all workers. A worker hands
+ * tensors over as their gradients become ready; the scheme says when a worker
+ * holds the sum. */
+#ifndef INASIM_COLLECTIVE_COLLECTIVE_H
+#define INASIM_COLLECTIVE_COLLECTIVE_H
+
+#include "collective/exact.h"
+#include "conf/conf.h"
+#include "transport/tcp.h"
+
+/* What a scheme may use; owned by the run. */
+struct model_env {
+	struct sim *sim;
+	struct topology *topo;
+	struct tcp *tcp;
+	struct checks *checks;
+};
+
+/* Counters with one meaning for all schemes; those that do not apply stay 0. */
+struct collective_stats {
+	uint64_t packets_aggregated; /* contributions added in switches */
+	uint64_t results;            /* sums completed in switches */
+	uint64_t duplicates;         /* contributions that a switch had already */
+	uint64_t repairs;            /* stored results or partial sums sent again */
+	uint64_t retransmissions;    /* packets that workers sent again */
+	uint64_t timeouts;
+	uint64_t collisions, preemptions, fallbacks;
+	uint64_t stale; /* results that a worker had already */
+};
+
+/* Memory of one switch, for aggregators.csv. */
+struct collective_memory {
+	uint32_t sw;
+	uint64_t memory_bytes, used_bytes, used_max_bytes;
+	struct collective_stats stats;
+};
+
+/* What a job looks like to its scheme. */
+struct collective_job {
+	uint32_t number; /* of the job in the run */
+	uint32_t workers;
+	const uint32_t *hosts; /* by rank, all different */
+	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
+	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
+	void *owner;
+};
+
+struct collective_ops {
+	const char *name, *help;
+	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
+
+	/* Required. Adds errors for parameters that cannot work on this topology. */
+	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+	/* Required. The scheme for a run; `conf` outlives it. */
+	void *(*open)(const struct model_env *env, const void *conf);
+	void (*close)(void *scheme);
+	/* Required. An instance for a job, or NULL when resources (switch memory) are
+	 * short now; the job then waits. More than ever fits: *never says why
+	 * (a static string). */
+	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
+	/* Required. Worker `worker` hands over the next tensor of its stream. */
+	void (*contribute)(void *instance, uint32_t worker, bytes size);
+	/* Required. All workers hold all results; frees the instance. Never called
+	 * from within done(). */
+	void (*finish)(void *instance);
+	/* Required. Adds what this instance did to *stats. */
+	void (*stats)(const void *instance, struct collective_stats *stats);
+	/* Optional: memory per switch. Returns the number of entries; *list is owned
+	 * by the scheme. */
+	size_t (*memory)(void *scheme, const struct collective_memory **list);
+	/* Optional: slots per job or the like, for reports; 0 = does not apply. */
+	uint64_t (*slots)(const void *instance);
+	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
+	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
+};
+
+#endif

@@ -1,0 +1,38 @@
+#include "collective/exact.h"
+
+#include "base/mem.h"
+#include "core/rng.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void checks_violated(struct checks *checks, uint64_t *counter, const char *fmt, ...)
+{
+	va_list args;
+
+	if ((*counter)++ || checks->first[0])
+		return;
+	va_start(args, fmt);
+	vsnprintf(checks->first, sizeof(checks->first), fmt, args);
+	va_end(args);
+}
+
+void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint32_t job, uint32_t workers)
+{
+	struct rng rng;
+
+	rng_init(&rng, seed, "exactly once", job);
+	*exact = (struct exact){ .key = rng_u64(&rng), .workers = workers, .checks = checks };
+	exact->weights = xcalloc(workers, sizeof(*exact->weights));
+	for (uint32_t w = 0; w < workers; w++) {
+		exact->weights[w] = rng_u64(&rng) | 1; /* odd: no contribution can vanish */
+		exact->sum += exact->weights[w];
+	}
+}
+
+void exact_release(struct exact *exact)
+{
+	free(exact->weights);
+	exact->weights = NULL;
+}

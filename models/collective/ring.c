@@ -1,0 +1,413 @@
+/* Ring all-reduce: reduce-scatter, then all-gather, over one TCP connection per
+ * edge (Patarasuk and Yuan, JPDC 2009; NCCL, Horovod).
+ *
+ * Modelled: chunk-level dependencies without any global barrier; the bytes of
+ * all steps and tensors of an edge form one stream, as in NCCL, so connections
+ * stay warm; loss and order are the transport's business. Simplified: the sums
+ * on hosts take no time (`step_latency` adds a constant per step). Chunks of a
+ * tensor with fewer elements than ranks may be empty; such a step still sends
+ * one byte, as a message without payload would still cost a packet.
+ *
+ *   step s of rank r, reduce-scatter: send chunk r-s, receive and add r-s-1
+ *                     all-gather:     send chunk r+1-s, receive and store r-s
+ */
+#include "collective/collective.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct ring_conf {
+	int transport;
+	int order;
+	sim_time step_latency;
+};
+
+enum ring_order { RING_PLACEMENT, RING_RANDOM };
+static const char *const order_names[] = { [RING_PLACEMENT] = "placement", [RING_RANDOM] = "random", NULL };
+
+static const struct conf_row ring_rows[] = {
+	{ .name = "transport", .type = CONF_ENUM, .offset = offsetof(struct ring_conf, transport),
+	  .choices = cc_names, .def = "\"dctcp\"", .help = "Congestion control of the edges.",
+	  .source = "PANAMA section 7" },
+	{ .name = "order", .type = CONF_ENUM, .offset = offsetof(struct ring_conf, order),
+	  .choices = order_names, .def = "\"placement\"",
+	  .help = "placement: by host number, so that a rack is entered once; random: a random cycle.",
+	  .source = "our choice (as NCCL sorts by topology)" },
+	{ .name = "step_latency", .type = CONF_TIME, .offset = offsetof(struct ring_conf, step_latency),
+	  .max = PS_PER_S, .def = "\"0s\"", .help = "Preparation of data before each step (alpha).",
+	  .source = "NetReduce table 4 has 0.1-100 us; our choice 0" },
+	{ 0 },
+};
+extern const struct conf_table ring_table; /* named by ina/schemes.c */
+const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct ring_conf),
+					      "Ring all-reduce over TCP." };
+
+struct ring_scheme {
+	struct model_env env;
+	const struct ring_conf *conf;
+	uint32_t edges_opened; /* names connections */
+};
+
+struct rank {
+	struct ring *ring;
+	uint32_t number;
+	uint32_t worker;       /* of the job */
+	uint32_t host;
+	uint32_t conn;         /* to the next rank */
+	uint64_t contributed;  /* tensors handed over */
+	uint64_t sent;         /* messages written to the edge */
+	uint64_t received;     /* messages from the previous rank */
+	uint64_t stream_in;    /* bytes of those messages */
+	uint64_t *chunks;      /* the tensor under way: sums so far */
+	uint64_t *in_flight;   /* values of messages sent, by number modulo 2 * ranks */
+	struct timer timer;    /* step latency */
+	bool preparing;
+};
+
+struct ring {
+	struct ring_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct rank *ranks;
+	bytes *sizes; /* of the tensors handed over by anybody so far */
+	size_t tensors, capacity;
+};
+
+static uint32_t steps_of(const struct ring *ring)
+{
+	return 2 * (ring->job.workers - 1);
+}
+
+/* Chunk that rank r sends in step s of a tensor. */
+static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step)
+{
+	uint32_t p = ring->job.workers;
+
+	if (step < p - 1)
+		return (rank + p - step) % p;
+	step -= p - 1;
+	return (rank + 1 + p - step) % p;
+}
+
+/* Bytes of the message that carries a chunk: whole elements of 4 bytes. */
+static uint64_t chunk_bytes(const struct ring *ring, uint64_t tensor, uint32_t chunk)
+{
+	uint64_t elements = (ring->sizes[tensor] + 3) / 4, p = ring->job.workers;
+	uint64_t begin = (uint64_t)((unsigned __int128)elements * chunk / p);
+	uint64_t end = (uint64_t)((unsigned __int128)elements * (chunk + 1) / p);
+
+	return end > begin ? 4 * (end - begin) : 1;
+}
+
+static uint64_t message_bytes(const struct ring *ring, uint32_t rank, uint64_t message)
+{
+	uint32_t steps = steps_of(ring);
+
+	return chunk_bytes(ring, message / steps, chunk_sent(ring, rank, (uint32_t)(message % steps)));
+}
+
+static uint64_t chunk_name(const struct ring *ring, uint64_t tensor, uint32_t chunk)
+{
+	return tensor * ring->job.workers + chunk;
+}
+
+static struct rank *next_rank(const struct rank *rank)
+{
+	return &rank->ring->ranks[(rank->number + 1) % rank->ring->job.workers];
+}
+
+static struct rank *previous_rank(const struct rank *rank)
+{
+	uint32_t p = rank->ring->job.workers;
+
+	return &rank->ring->ranks[(rank->number + p - 1) % p];
+}
+
+/* --- sending --- */
+
+/* The next message may go: its tensor is here (step 0), or the chunk that it
+ * carries came in with the step before. */
+static bool may_send(const struct rank *rank)
+{
+	uint32_t steps = steps_of(rank->ring);
+	uint64_t tensor = rank->sent / steps;
+
+	if (tensor >= rank->contributed)
+		return false;
+	if (rank->sent % steps)
+		return rank->received >= rank->sent;
+	return rank->received >= tensor * steps; /* one tensor after the other */
+}
+
+static void begin_tensor(struct rank *rank, uint64_t tensor)
+{
+	for (uint32_t c = 0; c < rank->ring->job.workers; c++)
+		rank->chunks[c] = exact_contribution(&rank->ring->exact, rank->worker,
+						     chunk_name(rank->ring, tensor, c));
+}
+
+static void expect_next(struct rank *rank);
+
+static void write_message(struct rank *rank)
+{
+	struct ring *ring = rank->ring;
+	uint32_t steps = steps_of(ring), step = (uint32_t)(rank->sent % steps);
+
+	if (step == 0)
+		begin_tensor(rank, rank->sent / steps);
+	rank->in_flight[rank->sent % (2 * ring->job.workers)] = rank->chunks[chunk_sent(ring, rank->number, step)];
+	tcp_write(ring->scheme->env.tcp, rank->conn, message_bytes(ring, rank->number, rank->sent));
+	rank->sent++;
+	expect_next(next_rank(rank));
+}
+
+static void send_ready(struct rank *rank)
+{
+	struct sim *sim = rank->ring->scheme->env.sim;
+
+	while (!rank->preparing && may_send(rank)) {
+		if (rank->ring->scheme->conf->step_latency) {
+			rank->preparing = true;
+			timer_set(sim, &rank->timer, sim->now + rank->ring->scheme->conf->step_latency);
+		} else {
+			write_message(rank);
+		}
+	}
+}
+
+static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct rank *rank = owner;
+
+	(void)sim, (void)entity;
+	rank->preparing = false;
+	write_message(rank);
+	send_ready(rank);
+	expect_next(rank);
+}
+
+/* --- receiving --- */
+
+static void check_chunk(struct rank *rank, uint64_t tensor, uint32_t chunk)
+{
+	struct ring *ring = rank->ring;
+
+	if (exact_holds(&ring->exact, chunk_name(ring, tensor, chunk), rank->chunks[chunk]))
+		return;
+	checks_violated(ring->exact.checks, &ring->exact.checks->exact_violations,
+			"ring of job %" PRIu32 ": wrong sum of chunk %" PRIu32 " of tensor %" PRIu64
+			" at worker %" PRIu32 " at %.9f s",
+			ring->job.number, chunk, tensor, rank->worker, seconds_of(ring->scheme->env.sim->now));
+	sim_stop(ring->scheme->env.sim);
+}
+
+static void receive_message(struct rank *rank)
+{
+	struct ring *ring = rank->ring;
+	struct rank *from = previous_rank(rank);
+	uint32_t p = ring->job.workers, steps = steps_of(ring);
+	uint64_t tensor = rank->received / steps;
+	uint32_t step = (uint32_t)(rank->received % steps);
+	uint32_t chunk = chunk_sent(ring, from->number, step);
+	uint64_t value = from->in_flight[rank->received % (2 * p)];
+
+	rank->stream_in += message_bytes(ring, from->number, rank->received);
+	rank->received++;
+	if (step < p - 1)
+		rank->chunks[chunk] += value;
+	else
+		rank->chunks[chunk] = value;
+	if (step >= p - 2)
+		check_chunk(rank, tensor, chunk); /* the last sum of reduce-scatter, then every copy */
+	send_ready(rank);
+	if (step == steps - 1)
+		ring->job.done(ring->job.owner, rank->worker, tensor);
+}
+
+/* A message is taken when its tensor has begun here, so that there is something
+ * to add it to; its bytes may have come earlier. */
+static bool may_receive(const struct rank *rank)
+{
+	uint32_t steps = steps_of(rank->ring);
+
+	return rank->received < previous_rank(rank)->sent && rank->received / steps * steps < rank->sent;
+}
+
+static void expect_next(struct rank *rank)
+{
+	struct ring *ring = rank->ring;
+	struct rank *from = previous_rank(rank);
+	struct tcp *tcp = ring->scheme->env.tcp;
+
+	while (may_receive(rank)) {
+		uint64_t end = rank->stream_in + message_bytes(ring, from->number, rank->received);
+
+		if (tcp_delivered(tcp, from->conn) < end) {
+			tcp_expect(tcp, from->conn, end);
+			return;
+		}
+		receive_message(rank);
+	}
+}
+
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct rank *from = owner;
+
+	(void)total;
+	expect_next(next_rank(from));
+}
+
+static const struct tcp_app ring_app = { .delivered = on_delivered };
+
+/* --- the interface --- */
+
+static void ring_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	(void)conf, (void)topology, (void)doc; /* the rows say it all */
+}
+
+static void *ring_open(const struct model_env *env, const void *conf)
+{
+	struct ring_scheme *scheme = xcalloc(1, sizeof(*scheme));
+
+	scheme->env = *env;
+	scheme->conf = conf;
+	return scheme;
+}
+
+/* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
+static uint64_t edge_key(const struct ring *ring, uint32_t rank)
+{
+	return UINT64_C(1) << 48 | (uint64_t)ring->job.number << 20 | rank;
+}
+
+static void connect_rank(struct rank *rank)
+{
+	struct ring *ring = rank->ring;
+	const struct model_env *env = &ring->scheme->env;
+	uint32_t to = next_rank(rank)->host, p = ring->job.workers;
+
+	rank->chunks = xcalloc(p, sizeof(*rank->chunks));
+	rank->in_flight = xcalloc(2 * (size_t)p, sizeof(*rank->in_flight));
+	timer_open(env->sim, &rank->timer, SIM_TIMER,
+		   sim_key(SIM_TIMER, UINT64_C(1) << 54 | edge_key(ring, rank->number)), on_prepared, rank);
+	rank->conn = tcp_open(env->tcp, rank->host, to, cc_kind((unsigned)ring->scheme->conf->transport),
+			      edge_key(ring, rank->number), &ring_app, rank);
+}
+
+static void *ring_start(void *self, const struct collective_job *job, const char **never)
+{
+	struct ring_scheme *scheme = self;
+	struct ring *ring = xcalloc(1, sizeof(*ring));
+	uint32_t *order = xcalloc(job->workers, sizeof(*order));
+	struct rng rng;
+
+	*never = NULL;
+	ring->scheme = scheme;
+	ring->job = *job;
+	exact_init(&ring->exact, scheme->env.checks, scheme->env.sim->seed, job->number, job->workers);
+	for (uint32_t w = 0; w < job->workers; w++)
+		order[w] = w;
+	if (scheme->conf->order == RING_RANDOM) {
+		rng_init(&rng, scheme->env.sim->seed, "ring order", job->number);
+		rng_shuffle(&rng, order, job->workers);
+	}
+	ring->ranks = xcalloc(job->workers, sizeof(*ring->ranks));
+	for (uint32_t r = 0; r < job->workers; r++)
+		ring->ranks[r] = (struct rank){
+			.ring = ring, .number = r, .worker = order[r], .host = job->hosts[order[r]]
+		};
+	free(order);
+	for (uint32_t r = 0; r < job->workers; r++)
+		connect_rank(&ring->ranks[r]);
+	return ring;
+}
+
+static struct rank *rank_of(const struct ring *ring, uint32_t worker)
+{
+	uint32_t r = 0;
+
+	if (ring->ranks[worker].worker == worker)
+		return &ring->ranks[worker];
+	while (ring->ranks[r].worker != worker)
+		r++;
+	return &ring->ranks[r];
+}
+
+static void ring_contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct ring *ring = instance;
+	struct rank *rank = rank_of(ring, worker);
+
+	if (rank->contributed == ring->tensors) {
+		ring->sizes = array_reserve(ring->sizes, ring->tensors, &ring->capacity, sizeof(*ring->sizes));
+		ring->sizes[ring->tensors++] = size;
+	}
+	SIM_BUG_ON(ring->sizes[rank->contributed] != size); /* one order at all workers */
+	rank->contributed++;
+	send_ready(rank);
+	expect_next(rank);
+}
+
+static void ring_finish(void *instance)
+{
+	struct ring *ring = instance;
+
+	for (uint32_t r = 0; r < ring->job.workers; r++) {
+		tcp_close(ring->scheme->env.tcp, ring->ranks[r].conn);
+		timer_close(ring->scheme->env.sim, &ring->ranks[r].timer);
+		free(ring->ranks[r].chunks);
+		free(ring->ranks[r].in_flight);
+	}
+	exact_release(&ring->exact);
+	free(ring->ranks);
+	free(ring->sizes);
+	free(ring);
+}
+
+static void ring_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct ring *ring = instance;
+
+	for (uint32_t r = 0; r < ring->job.workers; r++) {
+		const struct tcp_stats *tcp = tcp_stats(ring->scheme->env.tcp, ring->ranks[r].conn);
+
+		stats->retransmissions += tcp->retransmissions;
+		stats->timeouts += tcp->timeouts;
+	}
+}
+
+static void ring_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct ring *ring = instance;
+
+	for (uint32_t r = 0; r < ring->job.workers && limit; r++) {
+		const struct rank *rank = &ring->ranks[r];
+
+		if (rank->received == rank->contributed * steps_of(ring))
+			continue;
+		fprintf(to,
+			"  ring of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") waits for message %" PRIu64
+			" of %" PRIu64 "\n",
+			ring->job.number, rank->worker, rank->host, rank->received,
+			rank->contributed * steps_of(ring));
+		limit--;
+	}
+}
+
+const struct collective_ops ring_collective = {
+	.name = "ring",
+	.help = "ring all-reduce between hosts over TCP connections",
+	.table = &ring_table,
+	.check = ring_check,
+	.open = ring_open,
+	.close = free,
+	.start = ring_start,
+	.contribute = ring_contribute,
+	.finish = ring_finish,
+	.stats = ring_stats,
+	.report_waiting = ring_report_waiting,
+};

@@ -1,0 +1,197 @@
+#include "scenario.h"
+
+#include <string.h>
+
+static const char *const stop_names[] = { [STOP_ALL_DONE] = "all_done",
+					  [STOP_JOBS_DONE] = "jobs_done",
+					  [STOP_FLOWS_DONE] = "flows_done",
+					  [STOP_TIME] = "time",
+					  NULL };
+
+static const struct conf_row stop_rows[] = {
+	{ .name = "when",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct stop_conf, when),
+	  .choices = stop_names,
+	  .def = "\"all_done\"",
+	  .help = "What ends the run; time: at `after`, whatever is unfinished.",
+	  .source = "our choice" },
+	{ .name = "after",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct stop_conf, after),
+	  .min = PS_PER_NS,
+	  .max = LONGEST_RUN,
+	  .def = "\"1h\"",
+	  .help = "Limit in simulated time; unless when is time, reaching it is exit code 4.",
+	  .source = "our choice" },
+	{ .name = "warmup",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct stop_conf, warmup),
+	  .max = LONGEST_RUN,
+	  .def = "\"0s\"",
+	  .help = "Flows that start before this do not enter the statistics.",
+	  .source = "all count" },
+	{ 0 },
+};
+static const struct conf_table stop_table = { "stop", stop_rows, sizeof(struct stop_conf),
+					      "When a run ends." };
+
+static const struct conf_row series_rows[] = {
+	{ .name = "every",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct scenario, series.every),
+	  .min = PS_PER_US,
+	  .max = 1000000 * PS_PER_S,
+	  .def = CONF_OPTIONAL,
+	  .help = "Interval of the samples in series/network.csv." },
+	{ 0 },
+};
+static const struct conf_table series_table = { "series", series_rows, sizeof(struct scenario),
+						NULL };
+static const struct conf_row output_rows[] = {
+	{ .name = "series",
+	  .type = CONF_OBJECT,
+	  .offset = 0,
+	  .table = &series_table,
+	  .def = "{}",
+	  .help = "Time series." },
+	{ 0 },
+};
+static const struct conf_table output_table = { "output", output_rows, sizeof(struct scenario),
+						NULL };
+
+static const struct conf_row cluster_rows[] = {
+	{ .name = "controller_latency",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct scenario, controller_latency),
+	  .min = PS_PER_NS,
+	  .max = 1000 * PS_PER_S,
+	  .def = "\"1us\"",
+	  .help = "From the decision of the job controller to the workers' start.",
+	  .source = "our choice" },
+	{ 0 },
+};
+static const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct scenario),
+						 NULL };
+
+static const char *const fidelity_names[] = { "packet", NULL };
+
+static const struct conf_row job_item = { .type = CONF_OBJECT,
+					  .table = &job_group_table,
+					  .help = "Jobs of a kind." };
+static const struct conf_row flow_item = { .type = CONF_OBJECT,
+					   .table = &flow_group_table,
+					   .help = "Flows of a kind." };
+
+#define AT(field) .offset = offsetof(struct scenario, field)
+static const struct conf_row scenario_rows[] = {
+	{ .name = "name",
+	  .type = CONF_STRING,
+	  AT(name),
+	  .def = CONF_REQUIRED,
+	  .help = "Name of the scenario." },
+	{ .name = "about",
+	  .type = CONF_STRING,
+	  AT(about),
+	  .def = "\"\"",
+	  .help = "One sentence: what it shows.",
+	  .source = "none" },
+	{ .name = "seed",
+	  .type = CONF_INT,
+	  AT(seed),
+	  .imin = 0,
+	  .imax = INT64_C(9007199254740991),
+	  .def = "1",
+	  .help = "Seed of all random streams.",
+	  .source = "our choice" },
+	{ .name = "fidelity",
+	  .type = CONF_ENUM,
+	  AT(fidelity),
+	  .choices = fidelity_names,
+	  .def = "\"packet\"",
+	  .help = "packet: every packet is simulated.",
+	  .source = "the only one in this version" },
+	{ .name = "stop",
+	  .type = CONF_OBJECT,
+	  AT(stop),
+	  .table = &stop_table,
+	  .def = "{}",
+	  .help = "When the run ends." },
+	{ .name = "topology",
+	  .type = CONF_OBJECT,
+	  AT(topology),
+	  .table = &topology_table,
+	  .def = CONF_REQUIRED,
+	  .help = "The network." },
+	{ .name = "tcp",
+	  .type = CONF_OBJECT,
+	  AT(tcp),
+	  .table = &tcp_table,
+	  .def = "{}",
+	  .help = "TCP of flows and rings." },
+	{ .name = "schemes",
+	  .type = CONF_SCHEMES,
+	  AT(schemes),
+	  .tables = scheme_tables,
+	  .def = "{}",
+	  .help = "Parameters of all-reduce schemes." },
+	{ .name = "cluster",
+	  .type = CONF_OBJECT,
+	  .offset = 0,
+	  .table = &cluster_table,
+	  .def = "{}",
+	  .help = "The job controller." },
+	{ .name = "jobs",
+	  .type = CONF_LIST,
+	  AT(jobs),
+	  .item = &job_item,
+	  .def = "[]",
+	  .help = "Training jobs." },
+	{ .name = "flows",
+	  .type = CONF_LIST,
+	  AT(flows),
+	  .item = &flow_item,
+	  .def = "[]",
+	  .help = "Background flows." },
+	{ .name = "output",
+	  .type = CONF_OBJECT,
+	  .offset = 0,
+	  .table = &output_table,
+	  .def = "{}",
+	  .help = "What is written besides the tables." },
+	{ 0 },
+};
+const struct conf_table scenario_table = { "scenario", scenario_rows, sizeof(struct scenario),
+					   "A scenario of inasim." };
+
+bool scenario_uses(const struct scenario *scenario, unsigned scheme)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+			return true;
+	return false;
+}
+
+struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
+			       const struct conf_override *overrides, size_t count)
+{
+	struct conf_doc *doc;
+
+	memset(scenario, 0, sizeof(*scenario));
+	doc = conf_load(path, &scenario_table, scenario, overrides, count);
+	if (!conf_errors(doc))
+		scenario_check(scenario, doc);
+	return doc;
+}
+
+struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
+				struct scenario *scenario)
+{
+	struct conf_doc *doc;
+
+	memset(scenario, 0, sizeof(*scenario));
+	doc = conf_parse(name, text, length, &scenario_table, scenario, NULL, 0);
+	if (!conf_errors(doc))
+		scenario_check(scenario, doc);
+	return doc;
+}

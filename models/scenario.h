@@ -1,0 +1,72 @@
+/* A scenario: the JSON file of a run, checked and resolved. */
+#ifndef INASIM_SCENARIO_H
+#define INASIM_SCENARIO_H
+
+#include "conf/conf.h"
+#include "ina/schemes.h"
+#include "topo/topology.h"
+#include "transport/tcp.h"
+#include "workload/flows.h"
+#include "workload/jobs.h"
+
+/* No time of a scenario is longer: sums of two still fit into sim_time. */
+#define LONGEST_RUN (2400 * 3600 * PS_PER_S)
+
+struct stop_conf {
+	int when; /* enum stop_when */
+	sim_time after;
+	sim_time warmup;
+};
+
+enum stop_when {
+	STOP_ALL_DONE, /* all jobs and all flows */
+	STOP_JOBS_DONE,
+	STOP_FLOWS_DONE,
+	STOP_TIME, /* at `after`, as planned */
+};
+
+struct scenario {
+	const char *name, *about;
+	int64_t seed;
+	int fidelity;
+	struct stop_conf stop;
+	struct topology_conf topology;
+	struct tcp_conf tcp;
+	void *schemes[SCHEME_COUNT]; /* parameters by enum scheme_index */
+	sim_time controller_latency;
+	struct conf_list jobs;  /* of struct job_group_conf */
+	struct conf_list flows; /* of struct flow_group_conf */
+	struct {
+		sim_time every; /* 0 = no series */
+	} series;
+};
+
+extern const struct conf_table scenario_table;
+
+/* Loads and checks everything. Use *scenario only when conf_errors() is 0; it
+ * lives as long as the document, which the caller frees. */
+struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
+			       const struct conf_override *overrides, size_t count);
+
+/* For tests: from memory. */
+struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
+				struct scenario *scenario);
+
+static inline const struct job_group_conf *scenario_jobs(const struct scenario *scenario)
+{
+	return scenario->jobs.items;
+}
+
+static inline const struct flow_group_conf *scenario_flows(const struct scenario *scenario)
+{
+	return scenario->flows.items;
+}
+
+/* Adds the errors that need more than one key, or a file, to be seen. Called by
+ * the two above, when every value is right in itself. */
+void scenario_check(const struct scenario *scenario, struct conf_doc *doc);
+
+/* Any job uses this scheme. */
+bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+#endif

@@ -1,0 +1,355 @@
+/* What a scenario's rows cannot judge: what needs more than one key, or a file.
+ *
+ * Every file that a scenario names is opened and read here, so that `inasim check`
+ * says what `inasim run` would stumble over. All mistakes are looked for; only a
+ * topology that is wrong in itself ends the search, for the rest asks it for its
+ * hosts. */
+#include "scenario.h"
+
+#include "base/mem.h"
+#include "workload/data_file.h"
+#include "workload/dnn.h"
+#include "workload/job_trace.h"
+#include "workload/size_cdf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* So that numbers derived from a model stay exact in a double and below 2^63. */
+#define GRADIENT_MAX ((double)(UINT64_C(1) << 50))
+
+/* What all checks look at. */
+struct looking {
+	const struct scenario *scenario;
+	struct conf_doc *doc;
+	uint32_t hosts;
+};
+
+/* "/flows/0" + "/size/cdf" */
+#define PLACE_SIZE 128
+static const char *place(char buffer[PLACE_SIZE], const char *pointer, const char *key)
+{
+	snprintf(buffer, PLACE_SIZE, "%s%s", pointer, key);
+	return buffer;
+}
+
+/* Hands over a message that somebody else made. */
+static void take_error(const struct looking *look, const char *where, char *error)
+{
+	conf_error(look->doc, where, "%s", error);
+	free(error);
+}
+
+/* --- the run --- */
+
+static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct stop_conf *stop = &scenario->stop;
+
+	if (!scenario->jobs.count && !scenario->flows.count)
+		conf_error(doc, "", "there is nothing to simulate: give \"jobs\" or \"flows\"");
+	else if (stop->when == STOP_JOBS_DONE && !scenario->jobs.count)
+		conf_error(doc, "/stop/when", "jobs_done needs \"jobs\"");
+	else if (stop->when == STOP_FLOWS_DONE && !scenario->flows.count)
+		conf_error(doc, "/stop/when", "flows_done needs \"flows\"");
+	if (stop->warmup >= stop->after)
+		conf_error(doc, "/stop/warmup",
+			   "the warm-up of %g s is not shorter than the run of %g s (\"after\")",
+			   seconds_of(stop->warmup), seconds_of(stop->after));
+	if (scenario->series.every > stop->after)
+		conf_error(doc, "/output/series/every",
+			   "the run ends after %g s, before the first sample",
+			   seconds_of(stop->after));
+}
+
+/* A frame that no queue takes would be sent again and again. */
+static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	bytes frame = (bytes)scenario->tcp.mss + TCP_OVERHEAD;
+
+	if (frame > topology->switches.buffer)
+		conf_error(doc, "/tcp/mss",
+			   "a frame of %" PRIu64
+			   " bytes does not fit into a switch buffer of %" PRIu64 " bytes",
+			   frame, topology->switches.buffer);
+	if (topology->host.queue && frame > topology->host.queue)
+		conf_error(doc, "/tcp/mss",
+			   "a frame of %" PRIu64 " bytes does not fit into a NIC queue of %" PRIu64
+			   " bytes",
+			   frame, topology->host.queue);
+	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
+		conf_error(doc, "/tcp/max_window",
+			   "is smaller than a segment of %" PRId64 " bytes (\"mss\")",
+			   scenario->tcp.mss);
+}
+
+/* Something that starts at `at` takes part. */
+static void check_start(const struct looking *look, const char *pointer, sim_time at)
+{
+	sim_time after = look->scenario->stop.after;
+	char where[PLACE_SIZE];
+
+	if (at >= after)
+		conf_error(look->doc, place(where, pointer, "/arrival/at"),
+			   "%g s is not before the end of the run, %g s (\"stop\": \"after\")",
+			   seconds_of(at), seconds_of(after));
+}
+
+/* Something that starts every `gap_s` seconds on average takes part. */
+static void check_gap(const struct looking *look, const char *where, double gap_s)
+{
+	double after_s = seconds_of(look->scenario->stop.after);
+
+	if (gap_s > after_s)
+		conf_error(look->doc, where,
+			   "one every %g s on average, but the run ends after %g s (\"stop\": "
+			   "\"after\")",
+			   gap_s, after_s);
+}
+
+/* --- flows --- */
+
+/* The mean size in bytes; 0 when the table is not right. */
+static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
+			  const char *pointer)
+{
+	char where[PLACE_SIZE], *error, *path;
+	struct size_cdf *cdf = NULL;
+	double mean;
+
+	if (group->size.form == SIZE_FIXED)
+		return (double)group->size.fixed;
+	path = data_file_find(DATA_CDF, group->size.cdf, conf_path(look->doc), &error);
+	if (path)
+		cdf = size_cdf_load(path, &error);
+	free(path);
+	if (!cdf) {
+		take_error(look, place(where, pointer, "/size/cdf"), error);
+		return 0;
+	}
+	mean = size_cdf_mean(cdf);
+	size_cdf_free(cdf);
+	return mean;
+}
+
+/* What is wrong with a trace for this network (caller frees), or NULL. */
+static char *flow_trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
+{
+	if (!trace->count)
+		return xasprintf("%s: there is no flow in this trace", path);
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_flow *flow = &trace->flows[i];
+		uint32_t larger = flow->src > flow->dst ? flow->src : flow->dst;
+
+		if (larger >= hosts)
+			return xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
+					 ", but hosts are 0 to %" PRIu32,
+					 path, i, flow->src, flow->dst, hosts - 1);
+	}
+	return NULL;
+}
+
+static void check_flow_trace(const struct looking *look, const struct flow_group_conf *group,
+			     const char *pointer)
+{
+	char where[PLACE_SIZE], *error = NULL;
+	char *path = data_file_find(DATA_ANY, group->arrival.trace, conf_path(look->doc), &error);
+	struct flow_trace trace;
+
+	if (path && flow_trace_load(&trace, path, &error)) {
+		error = flow_trace_mistake(&trace, path, look->hosts);
+		flow_trace_release(&trace);
+	}
+	if (error)
+		take_error(look, place(where, pointer, "/arrival/trace"), error);
+	free(path);
+}
+
+static void check_flow_group(const struct looking *look, size_t number, bool bounded)
+{
+	const struct flow_group_conf *group = &scenario_flows(look->scenario)[number];
+	char pointer[PLACE_SIZE / 2], where[PLACE_SIZE];
+	double mean, load_bps;
+
+	snprintf(pointer, sizeof(pointer), "/flows/%zu", number);
+	flow_group_check(group, look->doc, pointer, look->hosts, bounded);
+	if (group->stop == FLOWS_STOP_WITH_JOBS && !look->scenario->jobs.count)
+		conf_error(look->doc, place(where, pointer, "/stop"), "jobs_done needs \"jobs\"");
+	mean = check_sizes(look, group, pointer);
+	switch ((enum arrival_form)group->arrival.form) {
+	case ARRIVE_AT:
+		check_start(look, pointer, group->arrival.at);
+		return;
+	case ARRIVE_POISSON:
+		load_bps = group->arrival.load * (double)look->scenario->topology.link.rate *
+			   look->hosts;
+		check_gap(look, place(where, pointer, "/arrival/poisson_load"),
+			  8 * mean / load_bps);
+		return;
+	case ARRIVE_TRACE:
+		check_flow_trace(look, group, pointer);
+		return;
+	}
+}
+
+/* --- jobs --- */
+
+/* What a model amounts to. */
+struct model_size {
+	double gradient_bytes, compute_s;
+};
+
+/* False when the model does not exist, which job_group_check() has said. */
+static bool size_of_model(const struct job_group_conf *group, struct model_size *size)
+{
+	const struct layer_conf *layers = group->model.layers.items;
+	struct dnn *dnn;
+	char *error;
+
+	*size = (struct model_size){ 0 };
+	if (group->model.form == MODEL_IN_PLACE) {
+		for (size_t i = 0; i < group->model.layers.count; i++) {
+			size->gradient_bytes += (double)layers[i].gradient;
+			size->compute_s +=
+				seconds_of(layers[i].forward) + seconds_of(layers[i].backward);
+		}
+		return true;
+	}
+	dnn = dnn_load(group->model.name, group->gpu, &error);
+	if (!dnn) {
+		free(error);
+		return false;
+	}
+	size->gradient_bytes = (double)dnn->gradient_total;
+	size->compute_s = seconds_of(dnn->compute_total);
+	dnn_free(dnn);
+	return true;
+}
+
+/* An iteration must be shorter than any run, and its tensors must be countable. */
+static void check_model(const struct looking *look, const struct job_group_conf *group,
+			const char *pointer, const struct model_size *size)
+{
+	double gradient = size->gradient_bytes * group->gradient_scale;
+	double compute = size->compute_s * group->compute_scale *
+			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
+			 (1 + group->compute_jitter);
+
+	if (gradient > GRADIENT_MAX)
+		conf_error(look->doc, pointer,
+			   "the model has %g bytes of gradients (\"gradient_scale\" included); at "
+			   "most %g",
+			   gradient, GRADIENT_MAX);
+	if (compute > seconds_of(LONGEST_RUN))
+		conf_error(look->doc, pointer,
+			   "an iteration computes for %g s (scale, jitter and stragglers "
+			   "included); at most %g s",
+			   compute, seconds_of(LONGEST_RUN));
+}
+
+static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
+			     const char *pointer)
+{
+	const struct workers_conf *workers = &group->workers;
+	int64_t most = workers->form == WORKERS_NUMBER  ? workers->number
+		       : workers->form == WORKERS_RANGE ? workers->max
+							: (int64_t)workers->hosts.count;
+	char where[PLACE_SIZE];
+
+	if (workers->given && group->stragglers.workers > most)
+		conf_error(look->doc, place(where, pointer, "/stragglers/workers"),
+			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
+			   group->stragglers.workers, most);
+}
+
+/* What is wrong with a trace for this network (caller frees), or NULL. */
+static char *job_trace_mistake(const struct job_trace *trace, const char *path,
+			       const struct job_arrival_conf *arrival, uint32_t hosts)
+{
+	uint64_t per = (uint64_t)arrival->gpus_per_worker;
+
+	if (!trace->count)
+		return xasprintf("%s: there is no job in this trace", path);
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_job *job = &trace->jobs[i];
+		uint64_t workers = (job->gpus + per - 1) / per;
+
+		if (arrival->limit && i >= (size_t)arrival->limit)
+			return NULL;
+		if (workers > hosts)
+			return xasprintf("%s: job %" PRIu64 " needs %" PRIu64
+					 " workers, but the network has %" PRIu32
+					 " hosts; see \"gpus_per_worker\"",
+					 path, job->id, workers, hosts);
+	}
+	return NULL;
+}
+
+static void check_job_trace(const struct looking *look, const struct job_group_conf *group,
+			    const char *pointer)
+{
+	char where[PLACE_SIZE], *error = NULL;
+	char *path = data_file_find(DATA_JOBS, group->arrival.trace, conf_path(look->doc), &error);
+	struct job_trace trace;
+
+	if (path && job_trace_load(&trace, path, &error)) {
+		error = job_trace_mistake(&trace, path, &group->arrival, look->hosts);
+		job_trace_release(&trace);
+	}
+	if (error)
+		take_error(look, place(where, pointer, "/arrival/trace"), error);
+	free(path);
+}
+
+static void check_job_group(const struct looking *look, size_t number)
+{
+	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
+	char pointer[PLACE_SIZE / 2], where[PLACE_SIZE];
+	struct model_size size;
+
+	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
+	job_group_check(group, look->doc, pointer, &look->scenario->topology);
+	check_stragglers(look, group, pointer);
+	if (size_of_model(group, &size)) {
+		check_model(look, group, pointer, &size);
+		if (group->iterations_form == ITERATIONS_RULE && size.compute_s <= 0)
+			conf_error(look->doc, place(where, pointer, "/iterations"),
+				   "\"duration\" needs a model that computes");
+	}
+	switch ((enum job_arrival_form)group->arrival.form) {
+	case JOBS_AT:
+		check_start(look, pointer, group->arrival.at);
+		return;
+	case JOBS_POISSON:
+		check_gap(look, place(where, pointer, "/arrival/poisson_gap"),
+			  seconds_of(group->arrival.mean_gap));
+		return;
+	case JOBS_TRACE:
+		check_job_trace(look, group, pointer);
+		return;
+	}
+}
+
+void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
+{
+	bool bounded = scenario->stop.when == STOP_TIME ||
+		       (scenario->stop.when == STOP_JOBS_DONE && scenario->jobs.count);
+	struct looking look = { .scenario = scenario, .doc = doc };
+	size_t before;
+
+	check_stop(scenario, doc);
+	check_segment(scenario, doc);
+	before = conf_errors(doc);
+	topology_check(&scenario->topology, doc);
+	if (conf_errors(doc) != before)
+		return;
+	look.hosts = topology_hosts(&scenario->topology);
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		check_job_group(&look, i);
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		check_flow_group(&look, i, bounded);
+	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+		if (scenario_uses(scenario, s))
+			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
+}

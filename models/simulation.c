@@ -1,0 +1,333 @@
+#include "simulation_parts.h"
+
+#include "base/mem.h"
+#include "results.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+const char *const end_reason_names[] = {
+	[END_ALL_DONE] = "all_done",       [END_JOBS_DONE] = "jobs_done",
+	[END_FLOWS_DONE] = "flows_done",   [END_TIME] = "time",
+	[END_TIME_LIMIT] = "time_limit",   [END_DEADLOCK] = "deadlock",
+	[END_INTERRUPTED] = "interrupted", [END_VIOLATION] = "violation",
+};
+
+static double clock_s(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* --- the end --- */
+
+static bool jobs_are_done(const struct simulation *s)
+{
+	return jobs_finished(s->jobs) == jobs_count(s->jobs);
+}
+
+/* Nothing is left of what the scenario waits for. */
+static bool goal_reached(const struct simulation *s)
+{
+	switch ((enum stop_when)s->scenario->stop.when) {
+	case STOP_ALL_DONE:
+		return jobs_are_done(s) && flows_done(s->flows);
+	case STOP_JOBS_DONE:
+		return jobs_are_done(s);
+	case STOP_FLOWS_DONE:
+		return flows_done(s->flows);
+	case STOP_TIME:
+		return false;
+	}
+	return false;
+}
+
+/* A job or a flow has finished. */
+static void on_change(void *owner)
+{
+	struct simulation *s = owner;
+
+	if (jobs_are_done(s))
+		flows_jobs_done(s->flows);
+	if (goal_reached(s))
+		sim_stop(&s->sim);
+}
+
+static void on_limit(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct simulation *s = owner;
+
+	(void)entity;
+	s->limit_reached = true;
+	sim_stop(sim);
+}
+
+/* Nothing is pending any more. */
+static bool nothing_pending(const struct simulation *s)
+{
+	for (uint32_t i = 0; i < s->sim.queue.node_count; i++)
+		if (sim_pending(&s->sim, i))
+			return false;
+	return true;
+}
+
+static enum end_reason end_of(const struct simulation *s, bool interrupted)
+{
+	static const enum end_reason reached[] = { [STOP_ALL_DONE] = END_ALL_DONE,
+						   [STOP_JOBS_DONE] = END_JOBS_DONE,
+						   [STOP_FLOWS_DONE] = END_FLOWS_DONE };
+
+	if (s->checks.exact_violations || s->checks.conservation_violations)
+		return END_VIOLATION;
+	if (interrupted)
+		return END_INTERRUPTED;
+	if (s->scenario->stop.when == STOP_TIME)
+		return END_TIME;
+	if (goal_reached(s))
+		return reached[s->scenario->stop.when];
+	return s->limit_reached && !nothing_pending(s) ? END_TIME_LIMIT : END_DEADLOCK;
+}
+
+/* What must hold whenever a run stops, and what must hold after the last job. */
+static void final_checks(struct simulation *s)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *report = open_memstream(&text, &length);
+	unsigned bad = network_check(&s->topo.net, report);
+
+	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
+		const struct collective_memory *memory;
+		size_t count = s->schemes[i] && scheme_ops(i)->memory
+				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
+				       : 0;
+
+		for (size_t m = 0; m < count; m++) {
+			if (!memory[m].used_bytes)
+				continue;
+			fprintf(report,
+				"switch %" PRIu32 " still holds %" PRIu64
+				" bytes of %s after the last job\n",
+				memory[m].sw, memory[m].used_bytes, scheme_ops(i)->name);
+			bad++;
+		}
+	}
+	fclose(report);
+	if (bad)
+		checks_violated(&s->checks, &s->checks.conservation_violations, "%s", text);
+	free(text);
+}
+
+/* --- time series --- */
+
+static void sample(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct simulation *s = owner;
+	struct network *net = &s->topo.net;
+	double every = seconds_of(s->scenario->series.every), sum = 0, max = 0;
+	uint64_t queued = 0;
+
+	(void)entity;
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		const struct link_class *link = port_class(net, &net->ports[i]);
+		uint64_t packets, carried, wire;
+		double utilization;
+
+		port_carried(&net->ports[i], &packets, &carried);
+		wire = carried + packets * link->wire_extra;
+		utilization =
+			(double)(wire - s->sampled_bytes[i]) * 8 / ((double)link->rate * every);
+		s->sampled_bytes[i] = wire;
+		sum += utilization;
+		max = utilization > max ? utilization : max;
+		queued += port_queue_bytes(&net->ports[i], sim->now);
+	}
+	out_table_row(s->series, (struct out_cell[]){ { .time = sim->now },
+						      { .count = flows_started(s->flows) -
+								 flows_finished(s->flows) },
+						      { .count = jobs_running(s->jobs) },
+						      { .count = queued },
+						      { .real = sum / net->port_count },
+						      { .real = max } });
+	timer_set(sim, &s->sampler, sim->now + s->scenario->series.every);
+}
+
+/* --- building --- */
+
+static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_tables *jobs,
+			struct out_table **flows, char **error)
+{
+	const struct scenario *scenario = s->scenario;
+
+	if (!dir)
+		return true;
+	if (scenario->jobs.count &&
+	    (!(jobs->jobs = out_table_open(dir, &jobs_schema, error)) ||
+	     !(jobs->iterations = out_table_open(dir, &iterations_schema, error))))
+		return false;
+	if (scenario->flows.count && !(*flows = out_table_open(dir, &flows_schema, error)))
+		return false;
+	if (!(s->links = out_table_open(dir, &links_schema, error)))
+		return false;
+	for (unsigned i = 0; i < SCHEME_COUNT && !s->aggregators; i++)
+		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
+		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
+			return false;
+	return !scenario->series.every || (s->series = out_table_open(dir, &series_schema, error));
+}
+
+static void open_timers(struct simulation *s)
+{
+	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 41),
+		   on_limit, s);
+	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
+	timer_open(&s->sim, &s->sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), sample, s);
+	if (s->series) {
+		s->sampled_bytes = xcalloc(s->topo.net.port_count, sizeof(*s->sampled_bytes));
+		timer_set(&s->sim, &s->sampler, s->scenario->series.every);
+	}
+}
+
+struct simulation *simulation_build(const struct scenario *scenario, const char *path,
+				    struct out_dir *dir, char **error)
+{
+	struct simulation *s = xcalloc(1, sizeof(*s));
+	struct jobs_tables tables = { 0 };
+	struct out_table *flow_table = NULL;
+	struct model_env env;
+
+	s->scenario = scenario;
+	s->path = path;
+	sim_init(&s->sim, (uint64_t)scenario->seed);
+	topology_build(&s->topo, &scenario->topology, &s->sim);
+	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks };
+	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+		if (scenario_uses(scenario, i))
+			s->schemes[i] = scheme_ops(i)->open(&env, scenario->schemes[i]);
+	if (!open_tables(s, dir, &tables, &flow_table, error))
+		goto failed;
+	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->schemes,
+			   scenario->controller_latency, path, &tables, error);
+	if (!s->jobs)
+		goto failed;
+	s->flows = flows_new(&env, scenario_flows(scenario), scenario->flows.count, path,
+			     scenario->stop.warmup, flow_table, error);
+	if (!s->flows)
+		goto failed;
+	jobs_on_change(s->jobs, on_change, s);
+	flows_on_change(s->flows, on_change, s);
+	open_timers(s);
+	return s;
+failed:
+	simulation_free(s);
+	return NULL;
+}
+
+void simulation_free(struct simulation *s)
+{
+	if (!s)
+		return;
+	flows_free(s->flows);
+	jobs_free(s->jobs);
+	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+		if (s->schemes[i])
+			scheme_ops(i)->close(s->schemes[i]);
+	tcp_free(s->tcp);
+	topology_release(&s->topo);
+	sim_release(&s->sim);
+	free(s->sampled_bytes);
+	free(s);
+}
+
+/* --- running --- */
+
+static void tell_progress(const struct simulation *s, const struct simulation_options *options,
+			  double wall)
+{
+	struct simulation_progress progress = { .now = s->sim.now,
+						.events = s->sim.events,
+						.wall_s = wall };
+	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
+
+	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+		progress.done = flows_progress(s->flows);
+	options->progress(options->owner, &progress);
+}
+
+void simulation_go(struct simulation *s, const struct simulation_options *options)
+{
+	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID),
+	       told = wall;
+	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
+					&s->sim.events };
+	bool interrupted = false;
+
+	fail_context(&context);
+	if (!goal_reached(s)) {
+		/* the wall clock is looked at now and then, and decides nothing */
+		while (!interrupted && sim_run(&s->sim, 1 << 17)) {
+			double now = clock_s(CLOCK_MONOTONIC);
+
+			interrupted = options->interrupted && *options->interrupted;
+			if (options->progress && now - told > 0.2) {
+				told = now;
+				tell_progress(s, options, now - wall);
+			}
+		}
+	}
+	fail_context(NULL);
+	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
+	timer_cancel(&s->sim, &s->sampler);
+	timer_cancel(&s->sim, &s->limit);
+	final_checks(s);
+	s->end = end_of(s, interrupted);
+}
+
+struct simulation *simulation_run(const struct scenario *scenario, const char *path,
+				  const struct simulation_options *options, char **error)
+{
+	struct simulation *s = simulation_build(scenario, path, options->dir, error);
+
+	if (!s)
+		return NULL;
+	simulation_go(s, options);
+	results_write_tables(s);
+	return s;
+}
+
+/* --- questions --- */
+
+enum end_reason simulation_end(const struct simulation *s)
+{
+	return s->end;
+}
+
+bool simulation_unfinished(const struct simulation *s)
+{
+	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK;
+}
+
+uint64_t simulation_digest(const struct simulation *s)
+{
+	return hash_mix(s->sim.digest + s->sim.events);
+}
+
+void simulation_report(const struct simulation *s, FILE *to)
+{
+	if (s->end == END_VIOLATION)
+		fprintf(to, "a check was violated: %s\n", s->checks.first);
+	if (!simulation_unfinished(s))
+		return;
+	fprintf(to, "%s at %.9f s with unfinished work:\n",
+		s->end == END_DEADLOCK ? "nothing can happen any more"
+				       : "the time limit was reached",
+		seconds_of(s->sim.now));
+	jobs_report_waiting(s->jobs, to, 10);
+	tcp_report_waiting(s->tcp, to, 10);
+}

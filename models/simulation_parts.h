@@ -1,0 +1,33 @@
+/* The inside of a run, for results.c and for model tests. */
+#ifndef INASIM_SIMULATION_PARTS_H
+#define INASIM_SIMULATION_PARTS_H
+
+#include "simulation.h"
+
+struct simulation {
+	const struct scenario *scenario;
+	const char *path;
+	struct sim sim;
+	struct topology topo;
+	struct checks checks;
+	struct tcp *tcp;
+	void *schemes[SCHEME_COUNT];
+	struct jobs *jobs;
+	struct flows *flows;
+	enum end_reason end;
+	bool limit_reached;
+	double cpu_s, wall_s;
+
+	struct timer limit, sampler;
+	struct out_table *series;
+	uint64_t *sampled_bytes; /* by port, at the last sample */
+	struct out_table *links, *aggregators;
+};
+
+/* Builds without running; for tests that look inside. As simulation_run(). */
+struct simulation *simulation_build(const struct scenario *scenario, const char *path,
+				    struct out_dir *dir, char **error);
+/* Runs what was built until its end. */
+void simulation_go(struct simulation *simulation, const struct simulation_options *options);
+
+#endif

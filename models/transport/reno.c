@@ -1,0 +1,23 @@
+/* TCP NewReno without ECN (RFC 5681, RFC 6582): the plain loss-driven baseline. */
+#include "transport/cc.h"
+
+static void reno_init(struct cc *cc)
+{
+	(void)cc; /* cwnd and ssthresh are all its state */
+}
+
+static void reno_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+	if (!ack->in_recovery && ack->may_grow)
+		cc_grow(cc, ack->acked);
+}
+
+const struct cc_ops reno_cc = {
+	.name = "reno",
+	.help = "TCP NewReno without ECN: halves on loss",
+	.ecn = false,
+	.init = reno_init,
+	.on_ack = reno_on_ack,
+	.on_loss = cc_halve,
+	.on_timeout = cc_collapse,
+};

@@ -1,0 +1,85 @@
+/* Reliable byte streams between hosts: TCP as data centres run it.
+ *
+ * Modelled: cumulative ACKs, fast retransmit and NewReno recovery (RFC 6582),
+ * retransmission timer with exponential back-off (RFC 6298) and go-back-N,
+ * round-trip times from echoed timestamps, ECN echo with RFC 8257's receiver
+ * (section 3.2) and delayed ACKs. Simplified: no handshake and no FIN (a stream
+ * starts with data), no SACK, no receive-window limit unless `max_window` is
+ * set, headers of 40 bytes without options.
+ *
+ * A connection goes one way. Sender state and receiver state are kept apart, as
+ * they live on different hosts. Connections come and go; their slots are used
+ * again, and a generation in each packet tells late packets apart. */
+#ifndef INASIM_TRANSPORT_TCP_H
+#define INASIM_TRANSPORT_TCP_H
+
+#include "conf/conf.h"
+#include "topo/topology.h"
+#include "transport/cc.h"
+
+#define TCP_OVERHEAD 58  /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
+#define TCP_MIN_FRAME 64
+
+struct tcp_conf {
+	int64_t mss;
+	int64_t initial_window; /* segments */
+	sim_time min_rto, initial_rto;
+	int64_t ack_every;
+	sim_time ack_delay;
+	bytes max_window; /* 0 = none */
+	double g;
+};
+
+extern const struct conf_table tcp_table;
+
+/* What an application wants to hear; any may be NULL. Called from within the
+ * event that caused it; a connection must not be closed from `delivered`. */
+struct tcp_app {
+	/* At the receiver: at least the expected number of bytes is in, in order. */
+	void (*delivered)(void *owner, uint64_t total);
+	/* At the sender: everything written so far has been acknowledged. */
+	void (*drained)(void *owner);
+};
+
+struct tcp_stats {
+	uint64_t segments, retransmissions, timeouts, fast_retransmits;
+	uint64_t acks, marked_acks;
+};
+
+struct tcp_conn; /* tcp_conn.h, for tests and traces */
+
+/* All connections of a simulation. */
+struct tcp;
+
+struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf);
+void tcp_free(struct tcp *tcp);
+
+/* Opens a connection from host to host (different ones). `key` is a stable
+ * number of this connection, unique in the run: it names its timer and, with the
+ * run's seed, picks its ECMP path. `owner` and `app` are not owned. */
+uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc, uint64_t key,
+		  const struct tcp_app *app, void *owner);
+void tcp_close(struct tcp *tcp, uint32_t conn);
+
+/* The application hands over `size` more bytes. */
+void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
+
+/* app->delivered() is called once, as soon as `offset` bytes are in. */
+void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
+
+const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
+const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
+uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
+
+/* Ideal time of `size` bytes on the path of this connection, or on the path
+ * that a connection with this key would take. */
+sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
+sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bytes size);
+
+/* Open connections; 0 after everything has finished. */
+size_t tcp_open_count(const struct tcp *tcp);
+
+/* Says who waits for what, one line a stuck connection, at most `limit`. */
+void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);
+
+#endif

@@ -1,0 +1,323 @@
+#include "workload/cluster.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANYWHERE UINT32_MAX /* as a pod */
+#define NO_RACK  UINT32_MAX
+
+const char *const placement_names[] = {
+	[PLACEMENT_COMPACT] = "compact",
+	[PLACEMENT_SPREAD] = "spread",
+	[PLACEMENT_RANDOM] = "random",
+	[PLACEMENTS] = NULL,
+};
+
+/* --- the shape of the network --- */
+
+/* Name of the pod of a bottom switch: the lowest node of the second tier that it
+ * is joined with (fat tree: a pod's first aggregation switch; leaf-spine: spine
+ * 0), or 0 without second tier. */
+static uint32_t pod_name(const struct network *net, uint32_t sw)
+{
+	const struct switch_node *node = &net->switch_nodes[sw];
+	uint32_t lowest = UINT32_MAX;
+
+	for (uint32_t i = 0; i < node->ports; i++) {
+		uint32_t peer = net->ports[node->first_port + i].to;
+
+		if (peer >= net->hosts && net->switch_nodes[peer - net->hosts].tier == 2 &&
+		    peer < lowest)
+			lowest = peer;
+	}
+	return lowest == UINT32_MAX ? 0 : lowest;
+}
+
+/* Numbers racks and pods in the order in which hosts name them. */
+static void number_racks(struct cluster *cluster, const struct network *net)
+{
+	uint32_t *rack_of_switch = xmalloc(net->switches * sizeof(*rack_of_switch));
+	uint32_t *pod_of_node = xmalloc((net->hosts + net->switches) * sizeof(*pod_of_node));
+
+	memset(rack_of_switch, 0xff, net->switches * sizeof(*rack_of_switch));
+	memset(pod_of_node, 0xff, (net->hosts + net->switches) * sizeof(*pod_of_node));
+	for (uint32_t host = 0; host < net->hosts; host++) {
+		uint32_t sw = net->ports[host].to - net->hosts;
+
+		SIM_BUG_ON(sw >= net->switches); /* hosts hang on switches */
+		if (rack_of_switch[sw] == NO_RACK) {
+			uint32_t name = pod_name(net, sw);
+
+			if (pod_of_node[name] == UINT32_MAX)
+				pod_of_node[name] = cluster->pod_count++;
+			cluster->pod_of[cluster->rack_count] = pod_of_node[name];
+			rack_of_switch[sw] = cluster->rack_count++;
+		}
+		cluster->rack_of[host] = rack_of_switch[sw];
+		cluster->rack_first[rack_of_switch[sw] + 1]++;
+	}
+	free(rack_of_switch);
+	free(pod_of_node);
+}
+
+/* Sorts the hosts by rack: rack_first holds the counts, one place further on. */
+static void list_racks(struct cluster *cluster)
+{
+	uint32_t *next = xcalloc(cluster->rack_count, sizeof(*next));
+
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++) {
+		cluster->rack_first[rack + 1] += cluster->rack_first[rack];
+		next[rack] = cluster->rack_first[rack];
+	}
+	for (uint32_t host = 0; host < cluster->host_count; host++) {
+		uint32_t rack = cluster->rack_of[host];
+
+		cluster->rack_hosts[next[rack]++] = host;
+		cluster->rack_free[rack] += cluster->slots_per_host;
+	}
+	free(next);
+}
+
+void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host)
+{
+	const struct network *net = &topo->net;
+
+	*cluster = (struct cluster){ .host_count = net->hosts, .slots_per_host = slots_per_host };
+	cluster->free_slots = (uint64_t)net->hosts * slots_per_host;
+	cluster->host_free = xcalloc(net->hosts, sizeof(*cluster->host_free));
+	cluster->rack_of = xcalloc(net->hosts, sizeof(*cluster->rack_of));
+	cluster->rack_hosts = xcalloc(net->hosts, sizeof(*cluster->rack_hosts));
+	cluster->rack_free = xcalloc(net->switches, sizeof(*cluster->rack_free));
+	cluster->rack_first = xcalloc(net->switches + 1, sizeof(*cluster->rack_first));
+	cluster->pod_of = xcalloc(net->switches, sizeof(*cluster->pod_of));
+	for (uint32_t host = 0; host < net->hosts; host++)
+		cluster->host_free[host] = slots_per_host;
+	number_racks(cluster, net);
+	list_racks(cluster);
+}
+
+void cluster_destroy(struct cluster *cluster)
+{
+	free(cluster->host_free);
+	free(cluster->rack_of);
+	free(cluster->rack_hosts);
+	free(cluster->rack_free);
+	free(cluster->rack_first);
+	free(cluster->pod_of);
+	*cluster = (struct cluster){ 0 };
+}
+
+/* --- single slots --- */
+
+static void take(struct cluster *cluster, uint32_t host)
+{
+	SIM_BUG_ON(cluster->host_free[host] == 0);
+	cluster->host_free[host]--;
+	cluster->rack_free[cluster->rack_of[host]]--;
+	cluster->free_slots--;
+}
+
+static void give_back(struct cluster *cluster, uint32_t host)
+{
+	SIM_BUG_ON(host >= cluster->host_count ||
+		   cluster->host_free[host] == cluster->slots_per_host);
+	cluster->host_free[host]++;
+	cluster->rack_free[cluster->rack_of[host]]++;
+	cluster->free_slots++;
+}
+
+void cluster_release(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		give_back(cluster, hosts[i]);
+}
+
+bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (hosts[i] >= cluster->host_count || cluster->host_free[hosts[i]] == 0) {
+			cluster_release(cluster, hosts, i);
+			return false;
+		}
+		take(cluster, hosts[i]);
+	}
+	return true;
+}
+
+/* --- compact --- */
+
+/* The rack (of a pod, or anywhere) to fill next: the one that fits `need` best,
+ * or, where none has room for all, the one with most room. */
+static uint32_t best_rack(const struct cluster *cluster, uint32_t pod, uint32_t need)
+{
+	uint32_t best = NO_RACK;
+
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++) {
+		uint32_t room = cluster->rack_free[rack], held;
+
+		if (room == 0 || (pod != ANYWHERE && cluster->pod_of[rack] != pod))
+			continue;
+		held = best == NO_RACK ? 0 : cluster->rack_free[best];
+		if (best == NO_RACK || (held < need ? room > held : room >= need && room < held))
+			best = rack;
+	}
+	return best;
+}
+
+/* The pod with least room that takes all, ANYWHERE when there is none. */
+static uint32_t best_pod(const struct cluster *cluster, uint32_t need)
+{
+	uint64_t *room = xcalloc(cluster->pod_count, sizeof(*room));
+	uint32_t best = ANYWHERE;
+
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
+		room[cluster->pod_of[rack]] += cluster->rack_free[rack];
+	for (uint32_t pod = 0; pod < cluster->pod_count; pod++)
+		if (room[pod] >= need && (best == ANYWHERE || room[pod] < room[best]))
+			best = pod;
+	free(room);
+	return best;
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void place_compact(struct cluster *cluster, uint32_t count, uint32_t *hosts)
+{
+	uint32_t rack = best_rack(cluster, ANYWHERE, count), placed = 0, pod = ANYWHERE;
+
+	if (cluster->rack_free[rack] < count) {
+		pod = best_pod(cluster, count);
+		rack = best_rack(cluster, pod, count);
+	}
+	for (;;) {
+		for (uint32_t i = cluster->rack_first[rack]; i < cluster->rack_first[rack + 1];
+		     i++) {
+			uint32_t host = cluster->rack_hosts[i];
+
+			while (placed < count && cluster->host_free[host]) {
+				take(cluster, host);
+				hosts[placed++] = host;
+			}
+		}
+		if (placed == count)
+			break;
+		rack = best_rack(cluster, pod, count - placed);
+	}
+	qsort(hosts, count, sizeof(*hosts), compare_hosts);
+}
+
+/* --- spread --- */
+
+/* Sorts by free slots, most first, then by number; the low half is the rack. */
+static int compare_room(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	if (x >> 32 != y >> 32)
+		return x >> 32 > y >> 32 ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Racks in the order of their turns; caller frees. */
+static uint32_t *racks_by_room(const struct cluster *cluster)
+{
+	uint64_t *sorted = xcalloc(cluster->rack_count, sizeof(*sorted));
+	uint32_t *racks = xcalloc(cluster->rack_count, sizeof(*racks));
+
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
+		sorted[rack] = (uint64_t)cluster->rack_free[rack] << 32 | rack;
+	qsort(sorted, cluster->rack_count, sizeof(*sorted), compare_room);
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
+		racks[rack] = (uint32_t)sorted[rack];
+	free(sorted);
+	return racks;
+}
+
+/* The racks take turns until each has given one slot of every host that has one
+ * (a worker on each host, before any gets another). Returns how many are placed. */
+static uint32_t place_layer(struct cluster *cluster, const uint32_t *racks, uint32_t count,
+			    uint32_t placed, uint32_t *hosts)
+{
+	uint32_t *next = xcalloc(cluster->rack_count, sizeof(*next));
+	bool more = true;
+
+	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
+		next[rack] = cluster->rack_first[rack];
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < cluster->rack_count && placed < count; i++) {
+			uint32_t rack = racks[i], end = cluster->rack_first[rack + 1];
+
+			while (next[rack] < end &&
+			       !cluster->host_free[cluster->rack_hosts[next[rack]]])
+				next[rack]++;
+			if (next[rack] == end)
+				continue;
+			hosts[placed] = cluster->rack_hosts[next[rack]++];
+			take(cluster, hosts[placed++]);
+			more = true;
+		}
+	}
+	free(next);
+	return placed;
+}
+
+static void place_spread(struct cluster *cluster, uint32_t count, uint32_t *hosts)
+{
+	uint32_t *racks = racks_by_room(cluster), placed = 0;
+
+	while (placed < count)
+		placed = place_layer(cluster, racks, count, placed, hosts);
+	free(racks);
+}
+
+/* --- random --- */
+
+/* The first `count` steps of a Fisher-Yates shuffle of all free slots. */
+static void place_random(struct cluster *cluster, uint32_t count, struct rng *rng, uint32_t *hosts)
+{
+	uint64_t total = cluster->free_slots, filled = 0;
+	uint32_t *slots = xmalloc(total * sizeof(*slots));
+
+	for (uint32_t host = 0; host < cluster->host_count; host++)
+		for (uint32_t i = 0; i < cluster->host_free[host]; i++)
+			slots[filled++] = host;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t j = i + rng_below(rng, total - i);
+
+		hosts[i] = slots[j];
+		slots[j] = slots[i];
+		take(cluster, hosts[i]);
+	}
+	free(slots);
+}
+
+bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t count, struct rng *rng,
+		   uint32_t *hosts)
+{
+	if (count > cluster->free_slots)
+		return false;
+	if (count == 0)
+		return true;
+	switch (policy) {
+	case PLACEMENT_COMPACT:
+		place_compact(cluster, count, hosts);
+		return true;
+	case PLACEMENT_SPREAD:
+		place_spread(cluster, count, hosts);
+		return true;
+	case PLACEMENT_RANDOM:
+		place_random(cluster, count, rng, hosts);
+		return true;
+	case PLACEMENTS:
+		break;
+	}
+	sim_bug(__FILE__, __LINE__, "no such placement: %d", (int)policy);
+}

@@ -1,0 +1,236 @@
+#include "workload/data_file.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const folders[] = {
+	[DATA_CDF] = "cdf",
+	[DATA_MODELS] = "models",
+	[DATA_JOBS] = "jobs",
+};
+
+const char *data_folder(void)
+{
+	const char *folder = getenv("INASIM_TRACES");
+
+	if (folder && *folder)
+		return folder;
+#ifdef INASIM_TRACES_DIR
+	return INASIM_TRACES_DIR;
+#else
+	return "traces";
+#endif
+}
+
+static bool wanted(enum data_kind kind, size_t folder)
+{
+	return kind == DATA_ANY || (size_t)kind == folder;
+}
+
+/* --- lists --- */
+
+struct list {
+	char **names;
+	size_t count, capacity;
+};
+
+static void list_add(struct list *list, char *name)
+{
+	list->names =
+		array_reserve(list->names, list->count, &list->capacity, sizeof(*list->names));
+	list->names[list->count++] = name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The CSV files of one folder, each behind `prefix`. */
+static void list_folder(struct list *list, const char *folder, const char *prefix)
+{
+	char *path = xasprintf("%s/%s", data_folder(), folder);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	free(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)) != NULL) {
+		size_t length = strlen(entry->d_name);
+
+		if (length > 4 && !strcmp(entry->d_name + length - 4, ".csv"))
+			list_add(list, xasprintf("%s%.*s", prefix, (int)length - 4, entry->d_name));
+	}
+	closedir(dir);
+}
+
+char **data_file_list(enum data_kind kind)
+{
+	struct list list = { 0 };
+
+	for (size_t i = 0; i < DATA_KINDS; i++) {
+		char *prefix;
+
+		if (!wanted(kind, i))
+			continue;
+		prefix = kind == DATA_ANY ? xasprintf("%s/", folders[i]) : xstrdup("");
+		list_folder(&list, folders[i], prefix);
+		free(prefix);
+	}
+	if (list.count)
+		qsort(list.names, list.count, sizeof(*list.names), compare_names);
+	list_add(&list, NULL);
+	return list.names;
+}
+
+void data_file_list_free(char **names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* Appends to a text that is replaced; releases what it replaces. */
+static void append(char **text, const char *more, const char *and_more)
+{
+	char *longer = xasprintf("%s%s%s", *text, more, and_more);
+
+	free(*text);
+	*text = longer;
+}
+
+char *data_suggestion(const char *name, char *const *names)
+{
+	const char *meant = conf_suggest(name, (const char *const *)names);
+	char *text = meant ? xasprintf("; did you mean \"%s\"?", meant) : xstrdup(";");
+
+	append(&text, names[0] ? " There are: " : " there are none", "");
+	for (size_t i = 0; names[i]; i++)
+		append(&text, i ? ", " : "", names[i]);
+	return text;
+}
+
+/* --- search --- */
+
+/* Looks for folder/name and folder/name.csv; notes the folder in *looked. */
+static char *look_in(const char *folder, const char *name, char **looked)
+{
+	for (int suffix = 0; suffix < 2; suffix++) {
+		char *path = xasprintf("%s%s%s%s", folder, *folder ? "/" : "", name,
+				       suffix ? ".csv" : "");
+		struct stat info;
+
+		if (!stat(path, &info) && !S_ISDIR(info.st_mode))
+			return path;
+		free(path);
+	}
+	append(looked, **looked ? ", " : "", *folder ? folder : "/");
+	return NULL;
+}
+
+static char *folder_of(const char *scenario)
+{
+	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
+
+	if (!slash)
+		return xstrdup(".");
+	return slash == scenario ? xstrdup("/") : xstrndup(scenario, (size_t)(slash - scenario));
+}
+
+static char *look_everywhere(enum data_kind kind, const char *name, const char *scenario,
+			     char **looked)
+{
+	char *folder, *path;
+
+	if (*name == '/') /* says itself where it is */
+		return look_in("", name, looked);
+	folder = folder_of(scenario);
+	path = look_in(folder, name, looked);
+	free(folder);
+	if (!path)
+		path = look_in(data_folder(), name, looked);
+	for (size_t i = 0; i < DATA_KINDS && !path; i++) {
+		if (!wanted(kind, i))
+			continue;
+		folder = xasprintf("%s/%s", data_folder(), folders[i]);
+		path = look_in(folder, name, looked);
+		free(folder);
+	}
+	return path;
+}
+
+char *data_file_find(enum data_kind kind, const char *name, const char *scenario, char **error)
+{
+	char *looked = xstrdup("");
+	char *path = *name ? look_everywhere(kind, name, scenario, &looked) : NULL;
+
+	if (!path) {
+		char **names = data_file_list(kind);
+		char *suggestion = data_suggestion(name, names);
+
+		*error = xasprintf("no file \"%s\" (looked in %s)%s", name,
+				   *looked ? looked : "no folder", suggestion);
+		free(suggestion);
+		data_file_list_free(names);
+	}
+	free(looked);
+	return path;
+}
+
+/* --- cells --- */
+
+/* Adds the decimals at *text, in units of `weight` ps, a power of ten. */
+static const char *add_decimals(const char **text, uint64_t weight, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text) {
+		weight /= 10;
+		if (weight == 0 && **text != '0')
+			return "is finer than a picosecond";
+		sum += weight * (uint64_t)(**text - '0');
+	}
+	return __builtin_add_overflow(*value, sum, value) ? "is longer than 213 days" : NULL;
+}
+
+/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Not unit_parse(),
+ * whose 63 bits end after 106 days: traces of clusters are longer. */
+static const char *read_decimal(const char *text, uint64_t scale, uint64_t *value)
+{
+	const char *p = text, *mistake = NULL;
+	bool fits = true;
+
+	*value = 0;
+	for (; *p >= '0' && *p <= '9'; p++)
+		fits = fits && !__builtin_mul_overflow(*value, 10, value) &&
+		       !__builtin_add_overflow(*value, (uint64_t)(*p - '0'), value);
+	fits = fits && !__builtin_mul_overflow(*value, scale, value);
+	if (!fits)
+		return "is longer than 213 days";
+	if (p > text && p[0] == '.' && p[1]) {
+		p++;
+		mistake = add_decimals(&p, scale, value);
+	}
+	if (!mistake && (p == text || *p))
+		mistake = "is not a decimal number without sign and exponent";
+	return mistake;
+}
+
+sim_time data_time(struct csv *csv, int column, uint64_t unit_ps)
+{
+	uint64_t value;
+	const char *mistake = read_decimal(csv_text(csv, column), unit_ps, &value);
+
+	if (!mistake)
+		return value;
+	csv_complain(csv, column, mistake);
+	return 0;
+}

@@ -1,0 +1,328 @@
+#include "workload/dnn.h"
+
+#include "base/mem.h"
+#include "out/csv_read.h"
+#include "workload/data_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_PER_PARAMETER 4 /* fp32 */
+
+/* --- profiles.csv --- */
+
+static void read_profiles(struct dnn_list *list, struct csv *csv)
+{
+	int model = csv_need(csv, "model"), layers = csv_need(csv, "layers"),
+	    gpu = csv_need(csv, "gpu");
+	int batch = csv_need(csv, "batch"), compute = csv_need(csv, "compute_ms");
+	int quality = csv_need(csv, "quality"), source = csv_need(csv, "source");
+	size_t capacity = 0;
+
+	while (csv_next(csv)) {
+		uint64_t samples = csv_u64(csv, batch);
+		sim_time time = data_time(csv, compute, PS_PER_MS);
+
+		if (samples == 0 || samples > INT32_MAX)
+			csv_complain(csv, batch, "is not between 1 and 2^31-1");
+		if (time == 0)
+			csv_complain(csv, compute, "is no time to compute in");
+		list->profiles = array_reserve(list->profiles, list->count, &capacity,
+					       sizeof(*list->profiles));
+		list->profiles[list->count++] = (struct dnn_profile){
+			.model = xstrdup(csv_text(csv, model)),
+			.layers = xstrdup(csv_text(csv, layers)),
+			.gpu = xstrdup(csv_text(csv, gpu)),
+			.batch = (int64_t)samples,
+			.compute = time,
+			.quality = xstrdup(csv_text(csv, quality)),
+			.source = xstrdup(csv_text(csv, source)),
+		};
+	}
+}
+
+bool dnn_list_load(struct dnn_list *list, char **error)
+{
+	char *path = xasprintf("%s/models/profiles.csv", data_folder());
+	struct csv *csv = csv_open(path, error);
+
+	free(path);
+	*list = (struct dnn_list){ 0 };
+	if (!csv)
+		return false;
+	read_profiles(list, csv);
+	if (csv_close(csv, error))
+		return true;
+	dnn_list_release(list);
+	return false;
+}
+
+void dnn_list_release(struct dnn_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct dnn_profile *profile = &list->profiles[i];
+
+		free(profile->model);
+		free(profile->layers);
+		free(profile->gpu);
+		free(profile->quality);
+		free(profile->source);
+	}
+	free(list->profiles);
+	*list = (struct dnn_list){ 0 };
+}
+
+/* Distinct models, or the GPUs of one model; NULL behind the last. The names
+ * stay the list's, the array is the caller's. */
+static char **names_in(const struct dnn_list *list, const char *model)
+{
+	char **names = xcalloc(list->count + 1, sizeof(*names));
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		char *name = model ? list->profiles[i].gpu : list->profiles[i].model;
+		size_t j = 0;
+
+		if (model && strcmp(list->profiles[i].model, model))
+			continue;
+		while (j < count && strcmp(names[j], name))
+			j++;
+		if (j == count)
+			names[count++] = name;
+	}
+	return names;
+}
+
+/* What to say when there is no profile for (name, gpu). */
+static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu)
+{
+	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
+	char *layers = xasprintf("%s/models/layers/%s.csv", data_folder(), name);
+	FILE *file = !gpus[0] && *name ? fopen(layers, "r") : NULL;
+
+	suggestion = data_suggestion(gpus[0] ? gpu : name, gpus[0] ? gpus : models);
+	if (gpus[0])
+		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
+	else
+		text = xasprintf(
+			"no model \"%s\"%s%s", name,
+			file ? " with a computing time (its layers are known: list them with "
+			       "their times in the scenario)"
+			     : "",
+			suggestion);
+	if (file)
+		fclose(file);
+	free(layers);
+	free(suggestion);
+	free(models);
+	free(gpus);
+	return text;
+}
+
+static const struct dnn_profile *find_profile(const struct dnn_list *list, const char *name,
+					      const char *gpu)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->profiles[i].model, name) && !strcmp(list->profiles[i].gpu, gpu))
+			return &list->profiles[i];
+	return NULL;
+}
+
+/* --- layers --- */
+
+/* Multiply-accumulates of each layer, while it is being read. */
+struct macs {
+	uint64_t *items;
+	uint64_t total;
+};
+
+static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
+{
+	int name = csv_need(csv, "layer"), params = csv_need(csv, "params"),
+	    work = csv_need(csv, "macs");
+	size_t capacity = 0, macs_capacity = 0;
+	uint64_t waiting = 0; /* of rows without parameters in front of the first layer */
+
+	while (csv_next(csv)) {
+		uint64_t count = csv_u64(csv, params), row = csv_u64(csv, work);
+
+		if (count > UINT32_MAX) /* 16 GiB; keeps every sum far from overflow */
+			csv_complain(csv, params, "is more than 2^32-1");
+		if (row > UINT64_C(1) << 50)
+			csv_complain(csv, work, "is more than 2^50");
+		macs->total += row;
+		if (count == 0 && dnn->layer_count == 0) {
+			waiting += row;
+			continue;
+		}
+		if (count == 0) {
+			macs->items[dnn->layer_count - 1] += row;
+			continue;
+		}
+		dnn->layers = array_reserve(dnn->layers, dnn->layer_count, &capacity,
+					    sizeof(*dnn->layers));
+		macs->items = array_reserve(macs->items, dnn->layer_count, &macs_capacity,
+					    sizeof(*macs->items));
+		macs->items[dnn->layer_count] = row + waiting;
+		dnn->layers[dnn->layer_count++] =
+			(struct dnn_layer){ .name = xstrdup(csv_text(csv, name)),
+					    .gradient = count * BYTES_PER_PARAMETER };
+		dnn->gradient_total += count * BYTES_PER_PARAMETER;
+		waiting = 0;
+	}
+}
+
+/* The first `part` of `whole` of a time; exact at both ends, so that differences
+ * of it add up to the time. */
+static sim_time share(sim_time time, uint64_t part, uint64_t whole)
+{
+	return (sim_time)((unsigned __int128)time * part / whole);
+}
+
+static void split_time(struct dnn *dnn, const struct macs *macs)
+{
+	sim_time forward = dnn->compute_total / 3, backward = dnn->compute_total - forward;
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		uint64_t after = before + macs->items[i];
+
+		dnn->layers[i].forward =
+			share(forward, after, macs->total) - share(forward, before, macs->total);
+		dnn->layers[i].backward =
+			share(backward, after, macs->total) - share(backward, before, macs->total);
+		before = after;
+	}
+}
+
+static bool load_layers(struct dnn *dnn, const char *file, char **error)
+{
+	char *path = xasprintf("%s/models/layers/%s.csv", data_folder(), file);
+	struct csv *csv = csv_open(path, error);
+	struct macs macs = { 0 };
+	bool ok = csv != NULL;
+
+	if (csv) {
+		read_layers(dnn, &macs, csv);
+		ok = csv_close(csv, error);
+	}
+	if (ok && (!dnn->layer_count || !macs.total)) {
+		*error = xasprintf("%s: no layer with parameters, or none with work (macs)", path);
+		ok = false;
+	}
+	if (ok)
+		split_time(dnn, &macs);
+	free(macs.items);
+	free(path);
+	return ok;
+}
+
+/* --- public --- */
+
+struct dnn *dnn_load(const char *name, const char *gpu, char **error)
+{
+	struct dnn_list list;
+	const struct dnn_profile *profile;
+	struct dnn *dnn = NULL;
+
+	if (!dnn_list_load(&list, error))
+		return NULL;
+	profile = find_profile(&list, name, gpu);
+	if (!profile) {
+		*error = no_profile(&list, name, gpu);
+	} else {
+		dnn = xcalloc(1, sizeof(*dnn));
+		dnn->name = xstrdup(profile->model);
+		dnn->gpu = xstrdup(profile->gpu);
+		dnn->batch = profile->batch;
+		dnn->compute_total = profile->compute;
+		dnn->quality = xstrdup(profile->quality);
+		dnn->source = xstrdup(profile->source);
+		if (!load_layers(dnn, profile->layers, error)) {
+			dnn_free(dnn);
+			dnn = NULL;
+		}
+	}
+	dnn_list_release(&list);
+	return dnn;
+}
+
+void dnn_free(struct dnn *dnn)
+{
+	if (!dnn)
+		return;
+	for (size_t i = 0; i < dnn->layer_count; i++)
+		free((char *)dnn->layers[i].name);
+	free(dnn->layers);
+	free((char *)dnn->name);
+	free((char *)dnn->gpu);
+	free((char *)dnn->quality);
+	free((char *)dnn->source);
+	free(dnn);
+}
+
+struct dnn *dnn_new(const char *name)
+{
+	struct dnn *dnn = xcalloc(1, sizeof(*dnn));
+
+	dnn->name = xstrdup(name);
+	return dnn;
+}
+
+void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
+		   sim_time backward)
+{
+	dnn->layers = xrealloc(dnn->layers, dnn->layer_count + 1, sizeof(*dnn->layers));
+	dnn->layers[dnn->layer_count++] = (struct dnn_layer){
+		.name = xstrdup(name),
+		.gradient = gradient,
+		.forward = forward,
+		.backward = backward,
+	};
+	dnn->gradient_total += gradient;
+	dnn->compute_total += forward + backward;
+}
+
+/* Takes `front`, the layer before the fused ones, in; `last` names their last. */
+static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
+{
+	char *name = xasprintf("%s to %s", front->name, last);
+
+	free((char *)fused->name);
+	free((char *)front->name);
+	fused->name = name;
+	fused->gradient += front->gradient;
+	fused->forward += front->forward;
+	fused->backward += front->backward;
+}
+
+void dnn_fuse(struct dnn *dnn, bytes least)
+{
+	size_t free_place = dnn->layer_count; /* the fused layers gather at the end */
+	char *last = NULL;
+
+	for (size_t i = dnn->layer_count; i-- > 0;) {
+		if (last && dnn->layers[free_place].gradient < least) {
+			take_in(&dnn->layers[free_place], &dnn->layers[i], last);
+			continue;
+		}
+		dnn->layers[--free_place] = dnn->layers[i];
+		free(last);
+		last = xstrdup(dnn->layers[free_place].name);
+	}
+	free(last);
+	dnn->layer_count -= free_place;
+	memmove(dnn->layers, dnn->layers + free_place, dnn->layer_count * sizeof(*dnn->layers));
+}
+
+void dnn_scale(struct dnn *dnn, double factor)
+{
+	dnn->gradient_total = 0;
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		struct dnn_layer *layer = &dnn->layers[i];
+		double values = (double)(layer->gradient / BYTES_PER_PARAMETER) * factor + 0.5;
+
+		layer->gradient = (values < 1 ? 1 : (bytes)values) * BYTES_PER_PARAMETER;
+		dnn->gradient_total += layer->gradient;
+	}
+}

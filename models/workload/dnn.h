@@ -1,0 +1,75 @@
+/* Neural networks as a job sees them: gradients and computing times by layer.
+ *
+ * From traces/models: profiles.csv says how long a worker with a given GPU
+ * computes per iteration, layers/NAME.csv how large the layers are. A gradient
+ * has 4 bytes per parameter (fp32). The time is split over the layers in
+ * proportion to their multiply-accumulates, one third of it forward and two
+ * thirds backward, because the backward pass multiplies twice (gradients of the
+ * inputs and of the weights). All sums are exact: the pieces of the time add up
+ * to the profile's time to the picosecond.
+ *
+ * A row without parameters (attention products, tied output layers) has nothing
+ * to exchange; its time belongs to the layer in front of it, whose gradient
+ * appears, going backward, only when both are done. */
+#ifndef INASIM_WORKLOAD_DNN_H
+#define INASIM_WORKLOAD_DNN_H
+
+#include "base/types.h"
+
+#include <stddef.h>
+#include <stdbool.h>
+
+struct dnn_layer {
+	const char *name; /* owned by the dnn */
+	bytes gradient;
+	sim_time forward, backward;
+};
+
+struct dnn {
+	const char *name, *gpu;
+	struct dnn_layer *layers; /* in the order of the forward pass */
+	size_t layer_count;
+	bytes gradient_total;
+	sim_time compute_total;       /* forward and backward of all layers */
+	int64_t batch;                /* samples per worker and iteration */
+	const char *quality, *source; /* of the time: see traces/README.md */
+};
+
+/* NULL and *error (caller frees) for a model or GPU that does not exist (with a
+ * suggestion and what exists) and for files that are not right. */
+struct dnn *dnn_load(const char *name, const char *gpu, char **error);
+void dnn_free(struct dnn *dnn);
+
+/* A network that stands in the scenario itself; dnn_add_layer() front layer first. */
+struct dnn *dnn_new(const char *name);
+void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
+		   sim_time backward);
+
+/* Merges consecutive layers, from the last to the first as gradients appear,
+ * until each has at least `least` bytes of gradient; what is left at the front
+ * may have less. So do Horovod's fusion buffer and the buckets of PyTorch DDP. */
+void dnn_fuse(struct dnn *dnn, bytes least);
+
+/* Multiplies every gradient, rounded to whole 4-byte values, at least one. */
+void dnn_scale(struct dnn *dnn, double factor);
+
+/* --- what exists --- */
+
+/* A row of profiles.csv. */
+struct dnn_profile {
+	char *model, *layers, *gpu; /* layers: name of the file in layers/ */
+	int64_t batch;
+	sim_time compute;
+	char *quality, *source;
+};
+
+struct dnn_list {
+	struct dnn_profile *profiles; /* in the order of the file */
+	size_t count;
+};
+
+/* False and *error (caller frees) when the file is missing or not right. */
+bool dnn_list_load(struct dnn_list *list, char **error);
+void dnn_list_release(struct dnn_list *list);
+
+#endif

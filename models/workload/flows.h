@@ -1,0 +1,98 @@
+/* Background flows: who sends how much to whom, and when.
+ *
+ * A group of the scenario ("flows": [ ... ]) is a generator. Flows are made one
+ * at a time as their time comes, run over a TCP connection of their own, leave
+ * one row in flows.csv and two numbers for exact percentiles, and are forgotten.
+ *
+ * FCT = last byte at the receiver - start. Ideal = the same transfer alone on
+ * the same path (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a
+ * bug and counted as a violation. */
+#ifndef INASIM_WORKLOAD_FLOWS_H
+#define INASIM_WORKLOAD_FLOWS_H
+
+#include "collective/collective.h"
+#include "out/table.h"
+
+struct size_conf {
+	int form; /* enum size_form */
+	bytes fixed;
+	const char *cdf;
+};
+enum size_form { SIZE_FIXED, SIZE_CDF };
+
+struct arrival_conf {
+	int form; /* enum arrival_form */
+	sim_time at;
+	double load;
+	const char *trace;
+};
+enum arrival_form { ARRIVE_AT, ARRIVE_POISSON, ARRIVE_TRACE };
+
+struct pairs_conf {
+	int form; /* enum pairs_form */
+	int kind; /* enum pairs_kind */
+	struct conf_list list; /* of struct conf_list of int64_t */
+};
+enum pairs_form { PAIRS_NAMED, PAIRS_LIST };
+enum pairs_kind { PAIRS_UNIFORM, PAIRS_PERMUTATION, PAIRS_INCAST };
+
+struct flow_group_conf {
+	const char *name;
+	int transport;
+	struct size_conf size;
+	struct arrival_conf arrival;
+	struct pairs_conf pairs;
+	int64_t fan_in;   /* incast: senders */
+	int64_t receiver; /* incast */
+	int64_t count;    /* 0 = no limit */
+	int stop;         /* enum flow_stop */
+};
+enum flow_stop { FLOWS_RUN_OUT, FLOWS_STOP_WITH_JOBS };
+
+extern const struct conf_table flow_group_table;
+
+/* What the rows cannot check. `pointer` = "/flows/0"; `bounded`: something else
+ * ends the run (a time), so that a group may go on for ever. */
+void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		      uint32_t hosts, bool bounded);
+
+/* Size classes of reports. */
+#define FLOW_CLASSES 5
+extern const bytes flow_class_bounds[FLOW_CLASSES + 1]; /* class i: bounds[i] <= size < bounds[i+1] */
+
+struct flow_class {
+	uint64_t count, finished; /* measured ones */
+	/* of the finished: seconds, factors, bits per second; not sorted */
+	double *fct, *slowdown, *throughput;
+	size_t fct_capacity, slowdown_capacity, throughput_capacity;
+};
+
+struct flows;
+
+/* `table` may be NULL; not owned. Generators start by themselves. */
+struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups, size_t count,
+			const char *scenario, sim_time warmup, struct out_table *table, char **error);
+void flows_free(struct flows *flows);
+
+/* The jobs are done: groups that stop with them make no more flows. */
+void flows_jobs_done(struct flows *flows);
+
+/* All generators have run out and all their flows are finished. */
+bool flows_done(const struct flows *flows);
+
+/* Fraction of the flows asked for that is finished (0 if their number is open). */
+double flows_progress(const struct flows *flows);
+
+uint64_t flows_started(const struct flows *flows);
+uint64_t flows_finished(const struct flows *flows);
+const struct flow_class *flows_classes(const struct flows *flows);
+
+/* Called by the owner when something finished; may stop the run. */
+void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
+
+/* Writes the rows of those that are still under way. */
+void flows_write_unfinished(struct flows *flows);
+
+extern const struct out_schema flows_schema;
+
+#endif

@@ -1,0 +1,126 @@
+/* Training jobs: what they compute, when they talk, where they run.
+ *
+ * A job is a number of workers on hosts of their own, a neural network, and an
+ * all-reduce scheme. Every iteration of every worker is
+ *
+ *     forward layer 0 .. L-1, backward layer L-1 .. 0,
+ *
+ * each backward layer hands its gradient over to the scheme, and the forward pass
+ * of layer l in the next iteration needs that layer's sum. With `overlap: none`
+ * the network counts as one layer: compute, then communicate. There is no other
+ * barrier. An iteration has finished when all workers hold all its sums; a job,
+ * with its last iteration.
+ *
+ * Jobs that find no hosts, or no switch memory, wait in one queue, first come
+ * first served. JCT = finish - arrival = waiting + compute + communication, where
+ * compute is the mean of the workers' computing times and communication all the
+ * rest of the time that they run. */
+#ifndef INASIM_WORKLOAD_JOBS_H
+#define INASIM_WORKLOAD_JOBS_H
+
+#include "collective/collective.h"
+#include "out/table.h"
+
+struct layer_conf {
+	const char *name;
+	bytes gradient;
+	sim_time forward, backward;
+};
+
+struct model_conf {
+	int form; /* enum model_form */
+	const char *name;
+	struct conf_list layers; /* of struct layer_conf */
+};
+enum model_form { MODEL_NAMED, MODEL_IN_PLACE };
+
+struct workers_conf {
+	int form; /* enum workers_form */
+	int64_t number;
+	int64_t min, max;
+	struct conf_list hosts; /* of int64_t */
+	bool given;
+};
+enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
+
+struct job_arrival_conf {
+	int form; /* enum job_arrival_form */
+	sim_time at;
+	sim_time mean_gap;
+	const char *trace;
+	int64_t limit;
+	double speedup;
+	int64_t gpus_per_worker;
+};
+enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_TRACE };
+
+struct job_group_conf {
+	const char *name;
+	int64_t count;
+	struct model_conf model;
+	const char *gpu;
+	struct workers_conf workers;
+	int iterations_form; /* enum iterations_form */
+	int64_t iterations;
+	int iterations_rule;
+	int all_reduce; /* enum scheme_index */
+	int placement;
+	struct job_arrival_conf arrival;
+	int overlap;
+	bytes fusion;
+	double gradient_scale, compute_scale;
+	double compute_jitter;
+	sim_time start_jitter;
+	struct {
+		int64_t workers;
+		double slowdown;
+	} stragglers;
+};
+enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
+enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
+
+extern const struct conf_table job_group_table;
+
+void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		     const struct topology_conf *topology);
+
+/* A finished job, for summaries. */
+struct job_record {
+	const char *name; /* of its group */
+	double jct, waiting, compute, communication;
+};
+
+struct jobs_tables {
+	struct out_table *jobs, *iterations; /* NULL = not wanted; not owned */
+};
+
+struct jobs;
+
+/* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job
+ * uses one), `latency` = from the controller to the workers. NULL and *error
+ * (caller frees) when a model or trace is not right. Arrivals start by themselves. */
+struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups, size_t count,
+		      void *const *schemes, sim_time latency, const char *scenario,
+		      const struct jobs_tables *tables, char **error);
+void jobs_free(struct jobs *jobs);
+
+size_t jobs_count(const struct jobs *jobs);
+size_t jobs_finished(const struct jobs *jobs);
+size_t jobs_running(const struct jobs *jobs);
+const struct job_record *jobs_records(const struct jobs *jobs); /* of the finished, in order */
+const double *jobs_iterations(const struct jobs *jobs, size_t *count); /* durations in seconds */
+void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
+
+/* Fraction of all iterations of all jobs that has finished: for progress. */
+double jobs_progress(const struct jobs *jobs);
+
+/* Called when a job has finished; may stop the run. */
+void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
+
+/* Rows of the unfinished, and who waits for what. */
+void jobs_write_unfinished(struct jobs *jobs);
+void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
+
+extern const struct out_schema jobs_schema, iterations_schema;
+
+#endif

@@ -1,0 +1,112 @@
+#define _DEFAULT_SOURCE /* madvise() */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static _Noreturn void out_of_memory(size_t size)
+{
+	fprintf(stderr, "inasim: out of memory (%zu bytes wanted)\n", size);
+	abort();
+}
+
+void *xmalloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		out_of_memory(size);
+	return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *p = calloc(count ? count : 1, size ? size : 1);
+
+	if (!p)
+		out_of_memory(size);
+	return p;
+}
+
+void *xrealloc(void *old, size_t count, size_t size)
+{
+	void *p;
+
+	if (size && count > SIZE_MAX / size)
+		out_of_memory(SIZE_MAX);
+	count *= size;
+	p = realloc(old, count ? count : 1);
+	if (!p)
+		out_of_memory(count);
+	return p;
+}
+
+void *xaligned(size_t alignment, size_t size)
+{
+	void *p;
+
+	if (size >= HUGE_PAGE && alignment < HUGE_PAGE)
+		alignment = HUGE_PAGE;
+	size = (size + alignment - 1) / alignment * alignment;
+	if (posix_memalign(&p, alignment, size ? size : alignment))
+		out_of_memory(size);
+#ifdef MADV_HUGEPAGE
+	if (alignment == HUGE_PAGE) /* fewer TLB misses; harmless where it is refused */
+		(void)madvise(p, size, MADV_HUGEPAGE);
+#endif
+	return memset(p, 0, size);
+}
+
+char *xstrndup(const char *text, size_t length)
+{
+	char *copy = xmalloc(length + 1);
+
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+char *xstrdup(const char *text)
+{
+	return xstrndup(text, strlen(text));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int length;
+
+	va_start(args, fmt);
+	length = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	text = xmalloc((size_t)length + 1);
+	va_start(args, fmt);
+	vsnprintf(text, (size_t)length + 1, fmt, args);
+	va_end(args);
+	return text;
+}
+
+void *array_reserve(void *array, size_t count, size_t *capacity, size_t item_size)
+{
+	if (count < *capacity)
+		return array;
+	*capacity = *capacity ? 2 * *capacity : 8;
+	return xrealloc(array, *capacity, item_size);
+}
+
+size_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return 0;
+	return (size_t)usage.ru_maxrss * 1024;
+}

@@ -1,0 +1,52 @@
+/* The program: verbs and what they share. Nobody includes this but sim/cli. */
+#ifndef INASIM_CLI_CLI_H
+#define INASIM_CLI_CLI_H
+
+#include "conf/conf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_DIFFERS = 1,
+	EXIT_USAGE = 2,
+	EXIT_INVALID = 3,
+	EXIT_UNFINISHED = 4,
+	EXIT_VIOLATED = 5,
+	EXIT_IO = 6,
+	EXIT_INTERRUPTED = 130,
+};
+
+/* Options that verbs have in common, and what is left of the command line. */
+struct cli {
+	const char *verb;
+	int argc;
+	char **argv; /* scenarios, directories ... */
+	int full_argc;
+	char *const *full_argv; /* as typed */
+	const char *out, *fidelity, *term, *only;
+	bool json, quiet, results, seed_given;
+	struct conf_override *overrides; /* --set, --seed, --fidelity */
+	size_t override_count;
+};
+
+struct verb {
+	const char *name, *synopsis, *help;
+	const char *options; /* letters of the options it takes: see main.c */
+	const char *needs;   /* the arguments it cannot do without; NULL = none */
+	int most;            /* arguments */
+	int (*run)(const struct cli *cli);
+};
+
+int verb_run(const struct cli *cli);
+int verb_check(const struct cli *cli);
+int verb_explain(const struct cli *cli);
+int verb_list(const struct cli *cli);
+int verb_schema(const struct cli *cli);
+int verb_plot(const struct cli *cli);
+
+/* Prints "inasim: ..." on stderr. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

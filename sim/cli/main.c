@@ -1,0 +1,272 @@
+/* inasim VERB ...: reads the command line, calls the verb. */
+#include "cli/cli.h"
+
+#include "base/mem.h"
+#include "build_info.h"
+
+#include <cjson/cJSON.h>
+#include <getopt.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_version.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct verb verbs[] = {
+	{ "run", "run SCENARIO... [--out DIR] [--seed N] [--set /pointer=value] [--fidelity F]",
+	  "simulate", "osSfjq", "a scenario", INT_MAX, verb_run },
+	{ "check", "check SCENARIO... [--seed N] [--set /pointer=value] [--fidelity F]",
+	  "validate only, all mistakes at once", "sSfjq", "a scenario", INT_MAX, verb_check },
+	{ "explain", "explain SCENARIO [--seed N] [--set /pointer=value] [--fidelity F]",
+	  "the resolved scenario: every value with its unit and where it came from", "sSfj",
+	  "a scenario", 1, verb_explain },
+	{ "list", "list [schemes|topologies|transports|models|traces|figures]", "what exists", "j",
+	  NULL, 1, verb_list },
+	{ "schema", "schema [--results [--json]]",
+	  "JSON Schema of scenarios, or the data dictionary of results", "rj", NULL, 0,
+	  verb_schema },
+	{ "plot", "plot DIR... [--term png|svg|pdf|dumb] [--figure NAME]",
+	  "figures of a result directory", "tFq", "a result directory", INT_MAX, verb_plot },
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static const struct {
+	struct option option;
+	const char *help;
+} options[] = {
+	{ { "out", required_argument, NULL, 'o' },
+	  "--out DIR            result directory (a numbered folder in it for several scenarios)" },
+	{ { "seed", required_argument, NULL, 's' },
+	  "--seed N             the scenario's seed is N" },
+	{ { "set", required_argument, NULL, 'S' },
+	  "--set /pointer=VALUE a value of the scenario, by JSON pointer" },
+	{ { "fidelity", required_argument, NULL, 'f' }, "--fidelity F         packet" },
+	{ { "json", no_argument, NULL, 'j' }, "--json               for machines" },
+	{ { "quiet", no_argument, NULL, 'q' }, "--quiet              no progress, no summary" },
+	{ { "results", no_argument, NULL, 'r' },
+	  "--results            columns of the result tables" },
+	{ { "term", required_argument, NULL, 't' },
+	  "--term T             png, svg, pdf, or dumb (text)" },
+	{ { "figure", required_argument, NULL, 'F' },
+	  "--figure NAME        only this figure (inasim list figures)" },
+};
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+void complain(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("inasim: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static void print_version(void)
+{
+	printf("inasim %s (%s), %s build, %s\n", BUILD_VERSION, BUILD_COMMIT, BUILD_TYPE,
+	       BUILD_COMPILER);
+	printf("GSL %s, cJSON %s\n", gsl_version, cJSON_Version());
+}
+
+static void print_usage(FILE *to)
+{
+	fputs("inasim simulates machine-learning clusters that aggregate gradients in the "
+	      "network.\n\nusage:\n",
+	      to);
+	for (size_t i = 0; i < VERBS; i++)
+		fprintf(to, "  inasim %-9s %s\n", verbs[i].name, verbs[i].help);
+	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\n"
+	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario, 4 "
+	      "unfinished work,\n"
+	      "            5 a check was violated, 6 input/output failed, 130 interrupted\n",
+	      to);
+}
+
+static void print_verb_usage(const struct verb *verb, FILE *to)
+{
+	fprintf(to, "usage: inasim %s\n  %s\n", verb->synopsis, verb->help);
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (strchr(verb->options, options[i].option.val))
+			fprintf(to, "  %s\n", options[i].help);
+}
+
+static void add_override(struct cli *cli, const char *pointer, const char *value)
+{
+	cli->overrides = xrealloc(cli->overrides, cli->override_count + 1, sizeof(*cli->overrides));
+	cli->overrides[cli->override_count++] = (struct conf_override){ pointer, value };
+}
+
+/* --set /pointer=value: cut at the first '='. */
+static bool add_set(struct cli *cli, char *text)
+{
+	char *equals = strchr(text, '=');
+
+	if (text[0] != '/' || !equals) {
+		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
+			 text);
+		return false;
+	}
+	*equals = '\0';
+	add_override(cli, text, equals + 1);
+	return true;
+}
+
+static bool take_option(struct cli *cli, int option, char *argument)
+{
+	switch (option) {
+	case 'o':
+		cli->out = argument;
+		return true;
+	case 's':
+		add_override(cli, "/seed", argument);
+		return true;
+	case 'f':
+		add_override(cli, "/fidelity", argument);
+		return true;
+	case 'S':
+		return add_set(cli, argument);
+	case 'j':
+		cli->json = true;
+		return true;
+	case 'q':
+		cli->quiet = true;
+		return true;
+	case 'r':
+		cli->results = true;
+		return true;
+	case 't':
+		cli->term = argument;
+		return true;
+	case 'F':
+		cli->only = argument;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What getopt_long() did not like: it has just passed argv[optind - 1]. */
+static void complain_option(const struct verb *verb, const struct option *known, int found,
+			    char *const *argv)
+{
+	const char *names[OPTIONS + 3] = { 0 };
+	const char *typed = argv[optind - 1], *near;
+	char word[32];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);
+	if (found == ':') {
+		complain("%s needs a value; see inasim %s --help", word, verb->name);
+		return;
+	}
+	for (size_t i = 0; known[i].name; i++) {
+		names[i] = known[i].name;
+		if (!strcmp(word + strspn(word, "-"), known[i].name)) {
+			complain("%s takes no value, found \"%s\"", word, typed);
+			return;
+		}
+	}
+	near = conf_suggest(word + strspn(word, "-"), names);
+	complain("%s has no option \"%s\"%s%s%s; see inasim %s --help", verb->name, word,
+		 near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "", verb->name);
+}
+
+static int check_arguments(const struct cli *cli, const struct verb *verb)
+{
+	if (!cli->argc && verb->needs) {
+		complain("%s needs %s; see inasim %s --help", verb->name, verb->needs, verb->name);
+		return EXIT_USAGE;
+	}
+	if (cli->argc > verb->most) {
+		complain("%s has no use for \"%s\"; see inasim %s --help", verb->name,
+			 cli->argv[verb->most], verb->name);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* Options and arguments of one verb. Returns an exit code, or -1 to go on. */
+static int parse(struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct option known[OPTIONS + 3] = { { "help", no_argument, NULL, 'h' },
+					     { "version", no_argument, NULL, 'V' } };
+	size_t count = 2;
+	int option;
+
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (strchr(verb->options, options[i].option.val))
+			known[count++] = options[i].option;
+	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			print_verb_usage(verb, stdout);
+			return EXIT_DONE;
+		case 'V':
+			print_version();
+			return EXIT_DONE;
+		case '?':
+		case ':':
+			complain_option(verb, known, option, argv);
+			return EXIT_USAGE;
+		default:
+			if (!take_option(cli, option, optarg))
+				return EXIT_USAGE;
+		}
+	}
+	cli->argc = argc - optind;
+	cli->argv = argv + optind;
+	return check_arguments(cli, verb);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	const char *names[VERBS + 1] = { 0 };
+	const char *near;
+
+	for (size_t i = 0; i < VERBS; i++) {
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+		names[i] = verbs[i].name;
+	}
+	near = conf_suggest(name, names);
+	complain("there is no verb \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+		 near ? near : "", near ? "\"?" : "");
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .full_argc = argc, .full_argv = argv };
+	const struct verb *verb;
+	int code;
+
+	gsl_set_error_handler_off();
+	opterr = 0; /* complain_option() */
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		print_version();
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	verb = find_verb(argv[1]);
+	if (!verb)
+		return EXIT_USAGE;
+	cli.verb = verb->name;
+	code = parse(&cli, verb, argc - 1, argv + 1);
+	if (code < 0)
+		code = verb->run(&cli);
+	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) {
+		complain("standard output cannot be written");
+		code = EXIT_IO;
+	}
+	free(cli.overrides);
+	return code;
+}

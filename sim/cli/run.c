@@ -1,0 +1,297 @@
+/* The verb run: simulate, show progress, write the result directory. */
+#include "cli/cli.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "build_info.h"
+#include "out/json.h"
+#include "results.h"
+#include "simulation_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Set by the signal handler, read by the run: a handler can reach nothing else. */
+static volatile sig_atomic_t interrupted;
+static time_t interrupted_at; /* read by the handler only */
+
+/* The first signal ends the run in order, a later one ends the program at once.
+ * Twins within a second count once: timeout(1) and batch systems signal the
+ * process and then its group. */
+static void on_interrupt(int number)
+{
+	time_t now = time(NULL);
+
+	if (!interrupted) {
+		interrupted = 1;
+		interrupted_at = now;
+	} else if (now - interrupted_at > 1) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+}
+
+static void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* --- progress --- */
+
+static void show_progress(void *owner, const struct simulation_progress *progress)
+{
+	const char *name = owner;
+	double left = progress->done > 0.001 ? progress->wall_s * (1 / progress->done - 1) : -1;
+
+	fprintf(stderr, "\r%s: %5.1f %%, %.6f s simulated, %.1f M events", name,
+		100 * progress->done, seconds_of(progress->now), (double)progress->events / 1e6);
+	if (left >= 0)
+		fprintf(stderr, ", about %.0f s left ", left);
+	fputs("   ", stderr);
+}
+
+static void clear_progress(void)
+{
+	fprintf(stderr, "\r%78s\r", "");
+}
+
+/* --- manifest.json --- */
+
+static void json_time(struct json *json, const char *key, time_t when)
+{
+	char text[32];
+	struct tm utc;
+
+	gmtime_r(&when, &utc);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	json_string(json, key, text);
+}
+
+static void json_build(struct json *json)
+{
+	json_open_object(json, "build");
+	json_string(json, "type", BUILD_TYPE);
+	json_string(json, "compiler", BUILD_COMPILER);
+	json_string(json, "flags", BUILD_FLAGS);
+	json_string(json, "gsl", BUILD_GSL_VERSION);
+	json_string(json, "cjson", BUILD_CJSON_VERSION);
+	json_close_object(json);
+}
+
+static void json_host(struct json *json)
+{
+	struct utsname host;
+
+	json_open_object(json, "host");
+	if (!uname(&host)) {
+		json_string(json, "name", host.nodename);
+		json_string(json, "system", host.sysname);
+		json_string(json, "release", host.release);
+		json_string(json, "machine", host.machine);
+	}
+	json_close_object(json);
+}
+
+static void json_command_line(struct json *json, const struct cli *cli)
+{
+	json_open_array(json, "command_line");
+	for (int i = 0; i < cli->full_argc; i++)
+		json_string(json, NULL, cli->full_argv[i]);
+	json_close_array(json);
+}
+
+static void json_files(struct json *json, const struct out_dir *dir)
+{
+	json_open_array(json, "files");
+	for (size_t i = 0; i < out_dir_files(dir); i++) {
+		uint64_t rows;
+
+		json_open_object(json, NULL);
+		json_string(json, "name", out_dir_file(dir, i, &rows));
+		json_u64(json, "rows", rows);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
+static char *manifest(const struct cli *cli, const struct simulation *s, const struct conf_doc *doc,
+		      const struct out_dir *dir, time_t start)
+{
+	char *resolved = conf_resolved_json(doc, true);
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "tool", "inasim");
+	json_string(&json, "version", BUILD_VERSION);
+	json_string(&json, "commit", BUILD_COMMIT);
+	json_build(&json);
+	json_host(&json);
+	json_command_line(&json, cli);
+	json_string(&json, "scenario_file", s->path);
+	json_hex64(&json, "scenario_hash", conf_resolved_hash(doc));
+	json_i64(&json, "seed", s->scenario->seed);
+	json_time(&json, "start", start);
+	json_time(&json, "end", time(NULL));
+	json_real(&json, "wall_s", s->wall_s);
+	json_real(&json, "cpu_s", s->cpu_s);
+	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
+	json_u64(&json, "events", s->sim.events);
+	json_u64(&json, "packet_hops", s->topo.net.hops);
+	json_string(&json, "end_reason", end_reason_names[s->end]);
+	json_hex64(&json, "digest", simulation_digest(s));
+	json_files(&json, dir);
+	json_raw(&json, "scenario", resolved);
+	json_close_object(&json);
+	free(resolved);
+	return json_finish(&json);
+}
+
+/* --- one scenario --- */
+
+/* Summary, manifest, rename. */
+static bool write_results(const struct cli *cli, const struct simulation *s,
+			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
+			  char **error)
+{
+	char *summary = results_summary_json(s), *text;
+	bool good = out_dir_write(dir, "summary.json", summary, error);
+
+	free(summary);
+	if (good) {
+		text = manifest(cli, s, doc, dir, start);
+		good = out_dir_write(dir, "manifest.json", text, error);
+		free(text);
+	}
+	if (!good) {
+		out_dir_abandon(dir);
+		return false;
+	}
+	return out_dir_commit(dir, error);
+}
+
+static int code_of(const struct simulation *s)
+{
+	switch (simulation_end(s)) {
+	case END_ALL_DONE:
+	case END_JOBS_DONE:
+	case END_FLOWS_DONE:
+	case END_TIME:
+		return EXIT_DONE;
+	case END_TIME_LIMIT:
+	case END_DEADLOCK:
+		return EXIT_UNFINISHED;
+	case END_INTERRUPTED:
+		return EXIT_INTERRUPTED;
+	case END_VIOLATION:
+		return EXIT_VIOLATED;
+	}
+	return EXIT_VIOLATED;
+}
+
+static int io_failure(char *error)
+{
+	complain("%s", error ? error : "input or output failed");
+	free(error);
+	return EXIT_IO;
+}
+
+/* What the user sees of a run that has ended. */
+static void tell(const struct cli *cli, const struct simulation *s)
+{
+	simulation_report(s, stderr);
+	if (s->end == END_INTERRUPTED)
+		complain("interrupted after %.6f s of simulated time", seconds_of(s->sim.now));
+	if (cli->json) {
+		char *summary = results_summary_json(s);
+
+		fputs(summary, stdout);
+		free(summary);
+	} else if (!cli->quiet) {
+		results_print_summary(s, stdout);
+	}
+}
+
+static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
+		    const struct conf_doc *doc, const char *out)
+{
+	bool progress = !cli->quiet && isatty(STDERR_FILENO);
+	struct simulation_options options = {
+		.progress = progress ? show_progress : NULL,
+		.owner = (void *)(uintptr_t)scenario->name, /* show_progress() only reads it */
+		.interrupted = &interrupted,
+	};
+	time_t start = time(NULL);
+	char *error = NULL;
+	struct simulation *s;
+	int code;
+
+	if (out && !(options.dir = out_dir_open(out, &error)))
+		return io_failure(error);
+	s = simulation_run(scenario, path, &options, &error);
+	if (progress)
+		clear_progress();
+	if (!s) {
+		if (options.dir)
+			out_dir_abandon(options.dir);
+		return io_failure(error);
+	}
+	code = code_of(s);
+	tell(cli, s);
+	if (options.dir && !write_results(cli, s, doc, options.dir, start, &error))
+		code = io_failure(error);
+	else if (out && !cli->quiet)
+		fprintf(stderr, "results in %s\n", out);
+	simulation_free(s);
+	return code;
+}
+
+/* Where the results of the i-th scenario go; NULL = nowhere. Caller frees. */
+static char *out_path(const struct cli *cli, int i)
+{
+	if (!cli->out)
+		return NULL;
+	if (cli->argc == 1)
+		return xstrdup(cli->out);
+	return xasprintf("%s/%d", cli->out, i);
+}
+
+static int run_one(const struct cli *cli, int i)
+{
+	struct scenario scenario;
+	struct conf_doc *doc =
+		scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
+	char *out = out_path(cli, i);
+	int code;
+
+	if (conf_errors(doc)) {
+		conf_print_errors(doc, stderr, false);
+		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
+	} else {
+		code = simulate(cli, &scenario, cli->argv[i], doc, out);
+	}
+	free(out);
+	conf_doc_free(doc);
+	return code;
+}
+
+int verb_run(const struct cli *cli)
+{
+	int worst = EXIT_DONE, next = 0;
+
+	catch_interrupts();
+	while (next < cli->argc && !interrupted) {
+		int code = run_one(cli, next++);
+
+		worst = code > worst ? code : worst;
+	}
+	return next < cli->argc ? EXIT_INTERRUPTED : worst;
+}

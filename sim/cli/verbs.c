@@ -1,0 +1,273 @@
+/* The verbs that only look: check, explain, list, schema, plot. */
+#include "cli/cli.h"
+
+#include "out/json.h"
+#include "out/plot.h"
+#include "results.h"
+#include "scenario.h"
+#include "workload/data_file.h"
+#include "workload/dnn.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct conf_doc *load(const struct cli *cli, const char *path)
+{
+	struct scenario scenario;
+
+	return scenario_load(path, &scenario, cli->overrides, cli->override_count);
+}
+
+static int code_of(const struct conf_doc *doc)
+{
+	if (conf_io_error(doc))
+		return EXIT_IO;
+	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
+}
+
+int verb_check(const struct cli *cli)
+{
+	int worst = EXIT_DONE;
+
+	for (int i = 0; i < cli->argc; i++) {
+		struct conf_doc *doc = load(cli, cli->argv[i]);
+		int code = code_of(doc);
+
+		if (cli->json)
+			conf_print_errors(doc, stdout, true);
+		else if (code != EXIT_DONE)
+			conf_print_errors(doc, stderr, false);
+		else if (!cli->quiet)
+			printf("%s: valid\n", cli->argv[i]);
+		worst = code > worst ? code : worst;
+		conf_doc_free(doc);
+	}
+	return worst;
+}
+
+int verb_explain(const struct cli *cli)
+{
+	struct conf_doc *doc = load(cli, cli->argv[0]);
+	int code = code_of(doc);
+
+	if (code == EXIT_DONE)
+		conf_explain(doc, stdout, cli->json);
+	else
+		conf_print_errors(doc, stderr, false);
+	conf_doc_free(doc);
+	return code;
+}
+
+/* --- list --- */
+
+struct listing {
+	bool json;
+	struct json *out;
+};
+
+static void list_item(const struct listing *listing, const char *name, const char *help)
+{
+	if (!listing->json) {
+		printf("  %-24s %s\n", name, help);
+		return;
+	}
+	json_open_object(listing->out, NULL);
+	json_string(listing->out, "name", name);
+	json_string(listing->out, "help", help);
+	json_close_object(listing->out);
+}
+
+static int list_schemes(const struct listing *listing)
+{
+	for (unsigned i = 0; scheme_ops(i); i++)
+		list_item(listing, scheme_ops(i)->name, scheme_ops(i)->help);
+	return EXIT_DONE;
+}
+
+static int list_topologies(const struct listing *listing)
+{
+	for (size_t i = 0; topology_kind(i); i++)
+		list_item(listing, topology_kind(i)->name, topology_kind(i)->help);
+	return EXIT_DONE;
+}
+
+static int list_transports(const struct listing *listing)
+{
+	for (unsigned i = 0; cc_kind(i); i++)
+		list_item(listing, cc_kind(i)->name, cc_kind(i)->help);
+	return EXIT_DONE;
+}
+
+static int list_models(const struct listing *listing)
+{
+	struct dnn_list list;
+	char *error;
+
+	if (!dnn_list_load(&list, &error)) {
+		complain("%s", error);
+		free(error);
+		return EXIT_IO;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "%s, batch %" PRId64 ": %.1f ms per iteration (%s)",
+			 list.profiles[i].gpu, list.profiles[i].batch,
+			 seconds_of(list.profiles[i].compute) * 1e3, list.profiles[i].quality);
+		list_item(listing, list.profiles[i].model, text);
+	}
+	dnn_list_release(&list);
+	return EXIT_DONE;
+}
+
+static int list_traces(const struct listing *listing)
+{
+	static const struct {
+		enum data_kind kind;
+		const char *help;
+	} kinds[] = { { DATA_CDF, "flow sizes" }, { DATA_JOBS, "arrivals of jobs" } };
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		char **names = data_file_list(kinds[k].kind);
+
+		for (char **name = names; *name; name++)
+			list_item(listing, *name, kinds[k].help);
+		data_file_list_free(names);
+	}
+	return EXIT_DONE;
+}
+
+static int list_figures(const struct listing *listing)
+{
+	size_t count;
+	const struct plot_figure *figures = plot_figures(&count);
+
+	for (size_t i = 0; i < count; i++)
+		list_item(listing, figures[i].name, figures[i].help);
+	return EXIT_DONE;
+}
+
+static const struct {
+	const char *name;
+	int (*list)(const struct listing *listing);
+} lists[] = {
+	{ "schemes", list_schemes },       { "topologies", list_topologies },
+	{ "transports", list_transports }, { "models", list_models },
+	{ "traces", list_traces },         { "figures", list_figures },
+};
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
+
+static bool list_exists(const char *name)
+{
+	const char *names[LISTS + 1] = { 0 };
+	const char *near;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		names[i] = lists[i].name;
+		if (!strcmp(name, lists[i].name))
+			return true;
+	}
+	near = conf_suggest(name, names);
+	complain("there is no list of \"%s\"%s%s%s; there are schemes, topologies, transports, "
+		 "models, "
+		 "traces, figures",
+		 name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	return false;
+}
+
+/* One list, or all of them. */
+static int print_lists(const struct listing *listing, const char *only)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < LISTS && code == EXIT_DONE; i++) {
+		if (only && strcmp(only, lists[i].name))
+			continue;
+		if (listing->json)
+			json_open_array(listing->out, lists[i].name);
+		else
+			printf("%s\n", lists[i].name);
+		code = lists[i].list(listing);
+		if (listing->json)
+			json_close_array(listing->out);
+	}
+	return code;
+}
+
+int verb_list(const struct cli *cli)
+{
+	const char *only = cli->argc ? cli->argv[0] : NULL;
+	struct json json;
+	struct listing listing = { .json = cli->json, .out = &json };
+	char *text;
+	int code;
+
+	if (only && !list_exists(only))
+		return EXIT_USAGE;
+	if (!cli->json)
+		return print_lists(&listing, only);
+	json_init(&json);
+	json_open_object(&json, NULL);
+	code = print_lists(&listing, only);
+	json_close_object(&json);
+	text = json_finish(&json);
+	if (code == EXIT_DONE)
+		fputs(text, stdout);
+	free(text);
+	return code;
+}
+
+int verb_schema(const struct cli *cli)
+{
+	if (cli->results)
+		out_dictionary(results_schemas, results_schema_count, stdout, cli->json);
+	else
+		conf_schema(&scenario_table, "Scenario of inasim", stdout);
+	return EXIT_DONE;
+}
+
+static bool term_exists(const char *name)
+{
+	static const char *const terms[] = { "png", "svg", "pdf", "dumb" };
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		if (!strcmp(name, terms[i]))
+			return true;
+	complain("--term takes png, svg, pdf or dumb; found \"%s\"", name);
+	return false;
+}
+
+static bool figure_exists(const char *name)
+{
+	size_t count;
+	const struct plot_figure *figures = plot_figures(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, figures[i].name))
+			return true;
+	complain("there is no figure \"%s\"; see inasim list figures", name);
+	return false;
+}
+
+int verb_plot(const struct cli *cli)
+{
+	struct plot_options options = { .term = cli->term ? cli->term : "png", .only = cli->only };
+	int code = EXIT_DONE;
+
+	if (!term_exists(options.term) || (cli->only && !figure_exists(cli->only)))
+		return EXIT_USAGE;
+	for (int i = 0; i < cli->argc; i++) {
+		char *error = NULL;
+		int drawn = plot_directory(cli->argv[i], &options, stdout, &error);
+
+		if (drawn < 0) {
+			complain("%s", error);
+			code = EXIT_IO;
+		} else if (drawn == 0 && !cli->quiet) {
+			complain("%s has no data for a figure", cli->argv[i]);
+		}
+		free(error);
+	}
+	return code;
+}

@@ -1,0 +1,374 @@
+#include "conf/bind.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char conf_optional[] = "";
+
+void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
+{
+	va_list args;
+
+	b->failures++;
+	if (b->trial > 0)
+		return;
+	va_start(args, fmt);
+	if (b->default_row != NULL) {
+		struct conf_buf text = { 0 };
+
+		conf_buf_addv(&text, fmt, args);
+		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is bad, at %s: %s",
+			b->default_row->name, conf_buf_text(&b->pointer), conf_buf_text(&text));
+	}
+	conf_reportv(b->doc, conf_place_of(b->doc, item, at == CONF_AT_KEY),
+		     conf_buf_text(&b->pointer), fmt, args);
+	va_end(args);
+}
+
+/* The nearest choice for a misspelt word, NULL if there is none. */
+static const char *suggestion(const struct conf_row *row, const char *word)
+{
+	if (row->type == CONF_ENUM)
+		return conf_suggest(word, row->choices);
+	if (row->type != CONF_ONEOF)
+		return NULL;
+	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+		const char *found = suggestion(r, word);
+
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+void conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item)
+{
+	struct conf_buf found = { 0 };
+	const char *near = NULL;
+
+	if (cJSON_IsNull(item))
+		conf_buf_add(&found, "null is never a value (leave the key out for its default)");
+	else
+		conf_buf_add(&found, "found ");
+	if (!cJSON_IsNull(item))
+		conf_describe_found(&found, item);
+	if (cJSON_IsNumber(item) && conf_wants_unit(row))
+		conf_buf_add(&found, " without a unit");
+	if (cJSON_IsString(item))
+		near = suggestion(row, item->valuestring);
+	if (near != NULL)
+		conf_buf_addf(&found, " (did you mean \"%s\"?)", near);
+	conf_bind_fail_allowed(b, row, item, conf_buf_text(&found));
+	conf_buf_release(&found);
+}
+
+void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
+			    const char *problem)
+{
+	struct conf_buf allowed = { 0 };
+
+	conf_describe_row(&allowed, b->whole != NULL ? b->whole : row);
+	conf_bind_fail(b, item, CONF_AT_VALUE, "%s; allowed: %s", problem, conf_buf_text(&allowed));
+	conf_buf_release(&allowed);
+}
+
+/* A line of `explain`. */
+static void note_value(struct binding *b, const cJSON *item, const cJSON *resolved)
+{
+	struct conf_doc *doc = b->doc;
+	struct conf_value *value;
+
+	if (b->in_list > 0 || resolved == NULL)
+		return;
+	doc->values = array_reserve(doc->values, doc->value_count, &doc->value_capacity,
+				    sizeof(doc->values[0]));
+	value = &doc->values[doc->value_count++];
+	*value = (struct conf_value){ .pointer = xstrdup(conf_buf_text(&b->pointer)),
+				      .value = resolved,
+				      .default_row = b->default_row };
+	if (b->default_row == NULL)
+		value->place = conf_place_of(doc, item, false);
+}
+
+static cJSON *bind_object(struct binding *b, const struct conf_table *table, char *dest,
+			  const cJSON *item);
+
+static bool is_comment(const struct binding *b, const char *key)
+{
+	return key[0] == '_' || (b->pointer.length == 0 && strcmp(key, "$schema") == 0);
+}
+
+static bool is_among(const char *word, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+static void unknown_key(struct binding *b, const cJSON *child, const char *const *names)
+{
+	const char *near = conf_suggest(child->string, names);
+	struct conf_buf list = { 0 }, shown = { 0 };
+	const cJSON key = { .type = cJSON_String, .valuestring = child->string };
+	size_t length = b->pointer.length;
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		conf_buf_addf(&list, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
+	conf_describe_found(&shown, &key);
+	conf_buf_add_step(&b->pointer, child->string);
+	conf_bind_fail(b, child, CONF_AT_KEY, "unknown key %s%s%s%s; allowed here: %s",
+		       conf_buf_text(&shown), near != NULL ? " (did you mean \"" : "",
+		       near != NULL ? near : "", near != NULL ? "\"?)" : "",
+		       list.length > 0 ? conf_buf_text(&list) : "no key at all");
+	conf_buf_cut(&b->pointer, length);
+	conf_buf_release(&list);
+	conf_buf_release(&shown);
+}
+
+/* Takes the array `names`. */
+static void check_keys(struct binding *b, const cJSON *item, const char **names)
+{
+	for (const cJSON *child = item->child; child != NULL; child = child->next)
+		if (!is_comment(b, child->string) && !is_among(child->string, names))
+			unknown_key(b, child, names);
+	free(names);
+}
+
+static cJSON *bind_default(struct binding *b, const struct conf_row *row, char *base)
+{
+	const struct conf_row *outer = b->default_row;
+	struct conf_syntax_error error;
+	struct conf_json json;
+	cJSON *resolved;
+
+	if (!conf_json_parse(&json, row->def, strlen(row->def), &error))
+		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is no JSON: %s", row->name,
+			error.text);
+	b->default_row = row;
+	resolved = conf_bind_value(b, row, base, json.root);
+	b->default_row = outer;
+	conf_json_release(&json);
+	return resolved;
+}
+
+static void set_present(const struct binding *b, const struct conf_row *row, char *base)
+{
+	bool yes = true;
+
+	if (row->present != 0 && b->default_row == NULL)
+		memcpy(base + row->present - 1, &yes, sizeof(yes));
+}
+
+/* Returns the value for the resolved document, NULL when there is none. */
+static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *base,
+			  const cJSON *object)
+{
+	const cJSON *child = cJSON_GetObjectItemCaseSensitive(object, row->name);
+	size_t length = b->pointer.length;
+	cJSON *resolved = NULL;
+
+	if (child == NULL && row->def == CONF_REQUIRED) {
+		struct conf_buf allowed = { 0 };
+
+		conf_describe_row(&allowed, row);
+		conf_bind_fail(b, object, CONF_AT_VALUE, "the key \"%s\" is missing: %s", row->name,
+			       conf_buf_text(&allowed));
+		conf_buf_release(&allowed);
+		return NULL;
+	}
+	if (child == NULL && row->def == CONF_OPTIONAL)
+		return NULL;
+	conf_buf_add_step(&b->pointer, row->name);
+	if (child != NULL) {
+		set_present(b, row, base);
+		resolved = conf_bind_value(b, row, base, child);
+	} else {
+		resolved = bind_default(b, row, base);
+	}
+	conf_buf_cut(&b->pointer, length);
+	return resolved;
+}
+
+static cJSON *bind_object(struct binding *b, const struct conf_table *table, char *dest,
+			  const cJSON *item)
+{
+	cJSON *object = conf_node(cJSON_CreateObject());
+
+	check_keys(b, item, conf_row_names(table->rows));
+	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+		cJSON *value = bind_member(b, row, dest, item);
+
+		if (value != NULL)
+			cJSON_AddItemToObject(object, row->name, value);
+	}
+	return object;
+}
+
+/* Whether an item makes lines of its own in `explain`. */
+static bool holds_objects(const struct conf_row *row)
+{
+	if (row->type == CONF_LIST)
+		return holds_objects(row->item);
+	if (row->type == CONF_ONEOF)
+		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+			if (holds_objects(r))
+				return true;
+	return row->type == CONF_OBJECT || row->type == CONF_SCHEMES;
+}
+
+static void bind_items(struct binding *b, const struct conf_row *row, struct conf_list *list,
+		       const cJSON *item, cJSON *resolved)
+{
+	size_t size = conf_row_size(row->item), length = b->pointer.length, index = 0;
+
+	SIM_BUG_ON(size == 0 || row->item->offset != 0);
+	list->items = conf_own(b->doc, list->count, size);
+	for (const cJSON *child = item->child; child != NULL; child = child->next, index++) {
+		cJSON *value;
+
+		conf_buf_addf(&b->pointer, "/%zu", index);
+		value = conf_bind_value(b, row->item, (char *)list->items + index * size, child);
+		conf_buf_cut(&b->pointer, length);
+		if (value != NULL)
+			cJSON_AddItemToArray(resolved, value);
+	}
+}
+
+static cJSON *bind_list(struct binding *b, const struct conf_row *row, char *dest,
+			const cJSON *item)
+{
+	struct conf_list list = { .count = (size_t)cJSON_GetArraySize(item) };
+	bool one_line = list.count == 0 || !holds_objects(row->item);
+	struct conf_buf allowed = { 0 };
+	cJSON *resolved;
+
+	if (list.count < row->min || (row->max != 0 && list.count > row->max)) {
+		conf_describe_bounds(&allowed, row);
+		conf_bind_fail(b, item, CONF_AT_VALUE, "%zu item%s; allowed: a number of items%s",
+			       list.count, list.count == 1 ? "" : "s", conf_buf_text(&allowed));
+		conf_buf_release(&allowed);
+		return NULL;
+	}
+	resolved = conf_node(cJSON_CreateArray());
+	b->in_list += one_line;
+	bind_items(b, row, &list, item, resolved);
+	b->in_list -= one_line;
+	if (one_line)
+		note_value(b, item, resolved);
+	memcpy(dest, &list, sizeof(list));
+	return resolved;
+}
+
+/* Binds the table of one scheme; without `item` from its defaults alone. */
+static cJSON *bind_scheme(struct binding *b, const struct conf_row *row,
+			  const struct conf_table *table, char *dest, const cJSON *item)
+{
+	const struct conf_row *outer = b->default_row;
+	const cJSON empty = { .type = cJSON_Object };
+	cJSON *resolved;
+
+	if (item != NULL && !cJSON_IsObject(item)) {
+		struct conf_row object = { .name = table->name,
+					   .type = CONF_OBJECT,
+					   .table = table };
+
+		conf_bind_refuse(b, &object, item);
+		return NULL;
+	}
+	if (item == NULL)
+		b->default_row = row;
+	resolved = bind_object(b, table, dest, item != NULL ? item : &empty);
+	b->default_row = outer;
+	return resolved;
+}
+
+static cJSON *bind_schemes(struct binding *b, const struct conf_row *row, char *dest,
+			   const cJSON *item)
+{
+	cJSON *resolved = conf_node(cJSON_CreateObject());
+	size_t length = b->pointer.length;
+
+	check_keys(b, item, conf_table_names(row->tables));
+	for (size_t i = 0; row->tables[i] != NULL; i++) {
+		const struct conf_table *table = row->tables[i];
+		void *scheme = conf_own(b->doc, 1, table->size);
+		cJSON *value;
+
+		memcpy(dest + i * sizeof(scheme), &scheme, sizeof(scheme));
+		conf_buf_add_step(&b->pointer, table->name);
+		value = bind_scheme(b, row, table, scheme,
+				    cJSON_GetObjectItemCaseSensitive(item, table->name));
+		conf_buf_cut(&b->pointer, length);
+		if (value != NULL)
+			cJSON_AddItemToObject(resolved, table->name, value);
+	}
+	return resolved;
+}
+
+size_t conf_row_size(const struct conf_row *row)
+{
+	size_t count = 0;
+
+	switch (row->type) {
+	case CONF_OBJECT:
+	case CONF_ONEOF:
+		return row->table->size;
+	case CONF_LIST:
+		return sizeof(struct conf_list);
+	case CONF_SCHEMES:
+		while (row->tables[count] != NULL)
+			count++;
+		return count * sizeof(void *);
+	case CONF_BOOL:
+	case CONF_INT:
+	case CONF_REAL:
+	case CONF_STRING:
+	case CONF_ENUM:
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+	case CONF_QUEUE:
+		break;
+	}
+	return conf_scalar_size(row->type);
+}
+
+cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)
+{
+	const struct conf_mark *mark = b->default_row == NULL ? conf_mark_of(b->doc, item) : NULL;
+	cJSON *resolved;
+
+	if (mark != NULL && mark->bad) { /* said already */
+		b->failures++;
+		return NULL;
+	}
+	if (row->type == CONF_ONEOF)
+		return conf_bind_oneof(b, row, base, item);
+	if (conf_is_scalar(row->type)) {
+		resolved = conf_bind_scalar(b, row, base + row->offset, item);
+		note_value(b, item, resolved);
+		return resolved;
+	}
+	if (row->type == CONF_LIST ? !cJSON_IsArray(item) : !cJSON_IsObject(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	if (row->type == CONF_LIST)
+		return bind_list(b, row, base + row->offset, item);
+	if (row->type == CONF_SCHEMES)
+		return bind_schemes(b, row, base + row->offset, item);
+	return bind_object(b, row->table, base + row->offset, item);
+}
+
+void conf_bind(struct conf_doc *doc, const struct conf_table *table, void *out)
+{
+	struct binding b = { .doc = doc };
+	const struct conf_row root = { .name = table->name, .type = CONF_OBJECT, .table = table };
+
+	doc->resolved = conf_bind_value(&b, &root, out, doc->json.root);
+	conf_buf_release(&b.pointer);
+}

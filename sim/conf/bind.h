@@ -1,0 +1,66 @@
+/* Values -> struct fields, and the words of messages; private to conf/. */
+#ifndef INASIM_CONF_BIND_H
+#define INASIM_CONF_BIND_H
+
+#include "conf/doc.h"
+
+#include "base/units.h"
+
+struct binding {
+	struct conf_doc *doc;
+	struct conf_buf pointer; /* of the value being bound */
+	const struct conf_row
+		*default_row; /* whose default is being bound; NULL: the user's value */
+	unsigned trial;       /* > 0: only whether it fits matters, nothing is reported */
+	unsigned in_list;     /* > 0: inside a list that makes one line of `explain` */
+	size_t failures;
+	const struct conf_row
+		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
+};
+
+enum conf_at { CONF_AT_VALUE, CONF_AT_KEY };
+
+/* bind.c: a failure in a trial is counted, in a user's value reported, in a default a bug. */
+void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* "problem; allowed: what the row says" */
+void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
+			    const char *problem);
+/* The same with "found X" as the problem, and a suggestion where there is one. */
+void conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
+
+/* scalar.c: stores at `dest`; returns the normalised value, NULL after a failure. */
+bool conf_is_scalar(enum conf_type type);
+size_t conf_scalar_size(enum conf_type type);
+cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item);
+bool conf_is_quantity(enum conf_type type);    /* needs a unit */
+enum unit_kind conf_unit_kind(enum conf_type); /* of TIME, BYTES, RATE, and BYTES for QUEUE */
+
+/* describe.c */
+void conf_describe_found(struct conf_buf *buf, const cJSON *item);
+void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* what is allowed */
+void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
+bool conf_wants_unit(const struct conf_row *row);
+/* Keys of a table or names of sub-tables, NULL-terminated; the caller frees the array. */
+const char **conf_row_names(const struct conf_row *rows);
+const char **conf_table_names(const struct conf_table *const *tables);
+
+/* oneof.c */
+enum {
+	CONF_SHAPE_OBJECT = 1,
+	CONF_SHAPE_LIST = 2,
+	CONF_SHAPE_STRING = 4,
+	CONF_SHAPE_NUMBER = 8,
+	CONF_SHAPE_BOOL = 16,
+};
+unsigned conf_row_shapes(const struct conf_row *row); /* that a value of this row can have */
+cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
+		       const cJSON *item);
+
+/* bind.c: `base` is the struct of the table that the row stands in. */
+cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
+		       const cJSON *item);
+size_t conf_row_size(const struct conf_row *row); /* of the field */
+
+#endif

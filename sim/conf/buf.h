@@ -1,0 +1,37 @@
+/* A growing text, private to conf/: messages, pointers and printed JSON. */
+#ifndef INASIM_CONF_BUF_H
+#define INASIM_CONF_BUF_H
+
+#include <cjson/cJSON.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All zero is the empty text. `data` is NUL-terminated once anything was added. */
+struct conf_buf {
+	char *data;
+	size_t length, capacity;
+};
+
+void conf_buf_release(struct conf_buf *buf);
+void conf_buf_cut(struct conf_buf *buf, size_t length); /* back to a former length */
+const char *conf_buf_text(const struct conf_buf *buf);  /* "" when empty */
+char *conf_buf_take(struct conf_buf *buf);              /* the caller frees; buf is empty after */
+
+void conf_buf_add(struct conf_buf *buf, const char *text);
+void conf_buf_add_bytes(struct conf_buf *buf, const char *text, size_t length);
+void conf_buf_addf(struct conf_buf *buf, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void conf_buf_addv(struct conf_buf *buf, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+/* One step of a JSON pointer (RFC 6901): "/" and the escaped key. */
+void conf_buf_add_step(struct conf_buf *buf, const char *key);
+
+/* JSON as text. cJSON's own printer loses digits; this one prints the shortest
+ * number that reads back as the same double. Indented by tabs when pretty. */
+void conf_buf_add_json(struct conf_buf *buf, const cJSON *item, bool pretty);
+void conf_buf_add_json_string(struct conf_buf *buf, const char *text);
+void conf_buf_add_json_number(struct conf_buf *buf, double value);
+
+#endif

@@ -1,0 +1,159 @@
+/* From a JSON text to typed structs: the only way user input enters inasim.
+ *
+ * Every key a user may write is a row of a table: name, type, bounds, default,
+ * help, source of the default. Validation, the resolved dump (`explain`), the
+ * JSON Schema (`schema`) and the struct that the code reads all come from the
+ * rows; nothing is parsed by hand anywhere else.
+ *
+ *   struct link_conf { bps rate; sim_time delay; };
+ *   static const struct conf_row link_rows[] = {
+ *       { .name = "rate", .type = CONF_RATE, .offset = offsetof(struct link_conf, rate),
+ *         .min = 1000000, .max = ..., .def = "\"10Gbps\"", .help = "...", .source = "..." },
+ *       { 0 } };
+ *   const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf) };
+ *
+ * Mistakes are collected, all of them, each with file:line:column, the JSON
+ * pointer, what was found and what is allowed; the caller prints them and exits
+ * with code 3. Keys that start with '_' are comments, everywhere. Unknown keys
+ * (with a suggestion) and duplicate keys are errors. `null` is never a value.
+ *
+ * Ownership: a struct conf_doc owns the text, the positions, the messages and
+ * every string, list and sub-struct that the rows filled in; conf_doc_free()
+ * releases them all. Filled structs must not outlive their document. The struct
+ * is zeroed first; after an error it is filled in part and not to be used. */
+#ifndef INASIM_CONF_CONF_H
+#define INASIM_CONF_CONF_H
+
+#include "base/types.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum conf_type {
+	CONF_BOOL,   /* bool */
+	CONF_INT,    /* int64_t; bounds imin..imax */
+	CONF_REAL,   /* double; bounds rmin..rmax */
+	CONF_STRING, /* const char * */
+	CONF_ENUM,   /* int: index into choices */
+	CONF_TIME,   /* sim_time (uint64_t ps), "1us"; bounds min..max */
+	CONF_BYTES,  /* bytes (uint64_t), "40MB"; bounds min..max */
+	CONF_RATE,   /* bps (uint64_t), "10Gbps"; bounds min..max */
+	CONF_QUEUE,  /* struct conf_queue: "85pkt" or "128KB"; bounds on the amount */
+	CONF_OBJECT, /* a struct, embedded at offset, filled by table */
+	CONF_LIST, /* struct conf_list, its items described by item; bounds min..max on the count */
+	CONF_ONEOF,   /* one of the rows ("alternatives") of table, see below */
+	CONF_SCHEMES, /* an object with one optional key per sub-table of `tables`
+		       * (NULL-terminated), named like it: void *[n] at offset, n = number of
+		       * tables, each entry a struct allocated and filled with that table, from its
+		       * defaults when the key is absent. So no row of these tables may be
+		       * CONF_REQUIRED. */
+};
+
+/* CONF_ONEOF. An alternative is a row with a name (for the reader; it is no
+ * key), a type and an offset that counts from the struct of the ONEOF row itself,
+ * or, when the ONEOF is the item of a list, from the item, whose size is
+ * table->size (else table->size is not used). The index of the alternative that
+ * was taken is stored as int at `tag`, its `present` is set, its `def` is ignored.
+ * It is chosen by the JSON shape of the value (object, array, string, number,
+ * boolean). Where several alternatives have the shape:
+ *   - objects: the first that knows all keys, else the one that knows most;
+ *   - others: in order, the first that accepts the value. So a free CONF_STRING
+ *     comes last.
+ * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
+
+struct conf_queue {
+	uint64_t amount;
+	bool packets; /* else bytes */
+};
+
+struct conf_list {
+	void *items; /* array of count structs or scalars, item->... size from the type or table */
+	size_t count;
+};
+
+struct conf_table;
+
+struct conf_row {
+	const char *name;
+	enum conf_type type;
+	size_t offset;                  /* into the struct of the enclosing table */
+	uint64_t min, max;              /* TIME BYTES RATE QUEUE LIST; max 0 = no upper bound */
+	int64_t imin, imax;             /* INT (both 0 = any) */
+	double rmin, rmax;              /* REAL (both 0 = any); bounds inclusive */
+	const char *const *choices;     /* ENUM, NULL-terminated */
+	const struct conf_table *table; /* OBJECT, ONEOF */
+	const struct conf_table *const *tables; /* SCHEMES */
+	const struct conf_row *item; /* LIST: the row of an item (offset 0, no name, no default) */
+	size_t tag;                  /* ONEOF */
+	size_t present;              /* 0, or 1 + offset of a bool: "the user gave this key" */
+	const char *def;             /* default as JSON text; CONF_REQUIRED; or CONF_OPTIONAL */
+	const char *help;            /* one sentence */
+	const char *source; /* where the default comes from: paper and section, RFC, "our choice" */
+};
+
+/* `def` of a row without default: the key must be there / may be missing (the
+ * field is then all zero; use `present` to tell). An OBJECT row with def "{}"
+ * is filled from the defaults of its own table. */
+#define CONF_REQUIRED NULL
+extern const char conf_optional[];
+#define CONF_OPTIONAL conf_optional
+
+struct conf_table {
+	const char *name;            /* of the definition in the schema, and for messages */
+	const struct conf_row *rows; /* ends with a row without name */
+	size_t size;                 /* of the struct */
+	const char *help;
+};
+
+struct conf_doc;
+
+/* `--set /pointer=value`: value is JSON, or, if it does not parse, a string. */
+struct conf_override {
+	const char *pointer;
+	const char *value;
+};
+
+/* Reads and fills. Never fails to return a document; look at conf_errors().
+ * `name` stands in messages for the file. With NULL `out` everything is checked
+ * and the struct thrown away. conf_load() reads a file; an unreadable one is an
+ * error with conf_io_error() true. */
+struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
+			   const struct conf_override *overrides, size_t override_count);
+struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
+			    const struct conf_table *table, void *out,
+			    const struct conf_override *overrides, size_t override_count);
+void conf_doc_free(struct conf_doc *doc);
+
+const char *conf_path(const struct conf_doc *doc); /* as given; for files found relative to it */
+bool conf_io_error(const struct conf_doc *doc);
+size_t conf_errors(const struct conf_doc *doc);
+
+/* Adds a semantic error at a JSON pointer such as "/jobs/0/workers" (the place
+ * of the nearest existing parent is used when the key itself was defaulted). */
+void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* All messages, in the order of their places, one or more lines each:
+ *   FILE:LINE:COLUMN: /pointer: message
+ * or, with json, an array of {file,line,column,pointer,message}. */
+void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
+
+/* The resolved document: every key with its value. conf_resolved_json() returns
+ * JSON text (caller frees) that, parsed again, resolves to itself.
+ * conf_explain() prints one line a value: pointer, value with unit, where it
+ * came from (file:line, command line, default and its source). */
+char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
+void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
+
+/* Hash of the resolved document (not of the text): for the manifest. */
+uint64_t conf_resolved_hash(const struct conf_doc *doc);
+
+/* JSON Schema 2020-12 of a table. */
+void conf_schema(const struct conf_table *table, const char *title, FILE *to);
+
+/* Finds the choice nearest to a wrong word ("did you mean"), or NULL. */
+const char *conf_suggest(const char *word, const char *const *choices);
+
+#endif

@@ -1,0 +1,203 @@
+#include "conf/doc.h"
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Far above any scenario; a limit for /dev/zero and friends. */
+#define MAX_FILE_SIZE ((size_t)256 << 20)
+
+void *conf_own(struct conf_doc *doc, size_t count, size_t size)
+{
+	void *memory = xcalloc(count == 0 ? 1 : count, size);
+
+	doc->owned = array_reserve(doc->owned, doc->owned_count, &doc->owned_capacity,
+				   sizeof(doc->owned[0]));
+	doc->owned[doc->owned_count++] = memory;
+	return memory;
+}
+
+void conf_keep_replaced(struct conf_doc *doc, cJSON *item)
+{
+	doc->replaced = array_reserve(doc->replaced, doc->replaced_count, &doc->replaced_capacity,
+				      sizeof(doc->replaced[0]));
+	doc->replaced[doc->replaced_count++] = item;
+}
+
+cJSON *conf_node(cJSON *node)
+{
+	SIM_BUG_ON(node == NULL);
+	return node;
+}
+
+static struct conf_doc *new_doc(const char *name, const char *text, size_t length)
+{
+	struct conf_doc *doc = xcalloc(1, sizeof(*doc));
+
+	doc->name = xstrdup(name);
+	doc->text = xmalloc(length + 1);
+	if (length > 0)
+		memcpy(doc->text, text, length);
+	doc->text[length] = '\0';
+	return doc;
+}
+
+static void apply_overrides(struct conf_doc *doc, const struct conf_override *overrides,
+			    size_t count)
+{
+	doc->override_pointers = xcalloc(count + 1, sizeof(char *));
+	for (size_t i = 0; i < count; i++) {
+		doc->override_pointers[i] = xstrdup(overrides[i].pointer);
+		doc->override_count++;
+		conf_apply_override(doc, i + 1, &overrides[i]);
+	}
+}
+
+struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
+			    const struct conf_table *table, void *out,
+			    const struct conf_override *overrides, size_t override_count)
+{
+	struct conf_doc *doc = new_doc(name, text, length);
+	struct conf_syntax_error error;
+
+	if (out != NULL)
+		memset(out, 0, table->size);
+	else
+		out = conf_own(doc, 1, table->size);
+	if (!conf_json_parse(&doc->json, doc->text, length, &error)) {
+		struct conf_place place = { .offset = error.offset };
+
+		conf_report(doc, place, "", "%s", error.text);
+		return doc;
+	}
+	conf_check_json(doc, &doc->json, 0, "");
+	apply_overrides(doc, overrides, override_count);
+	conf_sort_marks(doc);
+	conf_bind(doc, table, out);
+	return doc;
+}
+
+/* Reads all of a file; NULL: see *problem. */
+static char *read_file(const char *path, size_t *length, const char **problem)
+{
+	FILE *file = fopen(path, "rb");
+	char *text = NULL;
+	size_t capacity = 0, got;
+
+	*length = 0;
+	if (file == NULL) {
+		*problem = strerror(errno);
+		return NULL;
+	}
+	do {
+		if (capacity - *length < 4096) {
+			capacity = capacity == 0 ? 65536 : 2 * capacity;
+			text = xrealloc(text, capacity, 1);
+		}
+		errno = 0;
+		got = fread(text + *length, 1, capacity - *length, file);
+		*length += got;
+	} while (got > 0 && *length <= MAX_FILE_SIZE);
+	*problem = NULL;
+	if (ferror(file))
+		*problem = strerror(errno);
+	else if (*length > MAX_FILE_SIZE)
+		*problem = "larger than 256MiB";
+	fclose(file);
+	if (*problem != NULL) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
+			   const struct conf_override *overrides, size_t override_count)
+{
+	struct conf_doc *doc;
+	const char *problem;
+	size_t length;
+	char *text = read_file(path, &length, &problem);
+
+	if (text == NULL) {
+		struct conf_place place = { .offset = CONF_NOWHERE };
+
+		if (out != NULL)
+			memset(out, 0, table->size);
+		doc = new_doc(path, "", 0);
+		doc->io_error = true;
+		conf_report(doc, place, "", "cannot be read: %s", problem);
+		return doc;
+	}
+	doc = conf_parse(path, text, length, table, out, overrides, override_count);
+	free(text);
+	return doc;
+}
+
+void conf_doc_free(struct conf_doc *doc)
+{
+	if (doc == NULL)
+		return;
+	for (size_t i = 0; i < doc->message_count; i++) {
+		free(doc->messages[i].pointer);
+		free(doc->messages[i].text);
+	}
+	for (size_t i = 0; i < doc->value_count; i++)
+		free(doc->values[i].pointer);
+	for (size_t i = 0; i < doc->override_count; i++)
+		free(doc->override_pointers[i]);
+	for (size_t i = 0; i < doc->owned_count; i++)
+		free(doc->owned[i]);
+	for (size_t i = 0; i < doc->replaced_count; i++)
+		cJSON_Delete(doc->replaced[i]);
+	cJSON_Delete(doc->resolved);
+	conf_json_release(&doc->json);
+	free(doc->messages);
+	free(doc->values);
+	free(doc->override_pointers);
+	free(doc->owned);
+	free(doc->replaced);
+	free(doc->text);
+	free(doc->name);
+	free(doc);
+}
+
+const char *conf_path(const struct conf_doc *doc)
+{
+	return doc->name;
+}
+
+bool conf_io_error(const struct conf_doc *doc)
+{
+	return doc->io_error;
+}
+
+size_t conf_errors(const struct conf_doc *doc)
+{
+	return doc->message_count + doc->dropped;
+}
+
+char *conf_resolved_json(const struct conf_doc *doc, bool pretty)
+{
+	struct conf_buf buf = { 0 };
+
+	if (doc->resolved == NULL)
+		conf_buf_add(&buf, "{}");
+	else
+		conf_buf_add_json(&buf, doc->resolved, pretty);
+	return conf_buf_take(&buf);
+}
+
+uint64_t conf_resolved_hash(const struct conf_doc *doc)
+{
+	char *text = conf_resolved_json(doc, false);
+	uint64_t hash = hash_string(text);
+
+	free(text);
+	return hash;
+}

@@ -1,0 +1,135 @@
+#include "conf/doc.h"
+
+#include <string.h>
+
+#define MAX_WIDTH 48 /* longer columns are not aligned */
+
+/* Words stand bare; what could confuse a reader or a terminal stands as JSON. */
+static bool stands_bare(const cJSON *value)
+{
+	const char *text = value->valuestring;
+
+	if (!cJSON_IsString(value) || *text == '\0')
+		return false;
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text <= 0x20 || (unsigned char)*text == 0x7f || *text == '"')
+			return false;
+	return true;
+}
+
+static void add_value(struct conf_buf *buf, const cJSON *value)
+{
+	if (stands_bare(value))
+		conf_buf_add(buf, value->valuestring);
+	else
+		conf_buf_add_json(buf, value, false);
+}
+
+static void add_origin(struct conf_buf *buf, const struct conf_doc *doc,
+		       const struct conf_value *value)
+{
+	size_t line;
+
+	if (value->default_row != NULL) {
+		conf_buf_add(buf, "default");
+		if (value->default_row->source != NULL)
+			conf_buf_addf(buf, ": %s", value->default_row->source);
+	} else if (value->place.override_index > 0) {
+		conf_buf_add(buf, "command line");
+	} else {
+		conf_json_position(&doc->json, value->place.offset, &line, NULL);
+		conf_buf_addf(buf, "%s:%zu", doc->name, line);
+	}
+}
+
+static size_t columns_of(const char *text)
+{
+	size_t columns = 0;
+
+	for (; *text != '\0'; text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	return columns;
+}
+
+static void widen(size_t *width, const char *text)
+{
+	size_t columns = columns_of(text);
+
+	if (columns > *width && columns <= MAX_WIDTH)
+		*width = columns;
+}
+
+static void print_column(FILE *to, const char *text, size_t width)
+{
+	fputs(text, to);
+	for (size_t columns = columns_of(text); columns < width; columns++)
+		fputc(' ', to);
+	fputs("  ", to);
+}
+
+static void explain_text(const struct conf_doc *doc, FILE *to)
+{
+	size_t pointer_width = 0, value_width = 0;
+	struct conf_buf buf = { 0 };
+
+	for (size_t i = 0; i < doc->value_count; i++) {
+		conf_buf_cut(&buf, 0);
+		add_value(&buf, doc->values[i].value);
+		widen(&pointer_width, doc->values[i].pointer);
+		widen(&value_width, conf_buf_text(&buf));
+	}
+	for (size_t i = 0; i < doc->value_count; i++) {
+		print_column(to, doc->values[i].pointer, pointer_width);
+		conf_buf_cut(&buf, 0);
+		add_value(&buf, doc->values[i].value);
+		print_column(to, conf_buf_text(&buf), value_width);
+		conf_buf_cut(&buf, 0);
+		add_origin(&buf, doc, &doc->values[i]);
+		fprintf(to, "%s\n", conf_buf_text(&buf));
+	}
+	conf_buf_release(&buf);
+}
+
+static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value *value)
+{
+	cJSON *object = conf_node(cJSON_CreateObject());
+	size_t line;
+
+	cJSON_AddStringToObject(object, "pointer", value->pointer);
+	cJSON_AddItemToObject(object, "value", conf_node(cJSON_Duplicate(value->value, true)));
+	if (value->default_row != NULL) {
+		const char *source = value->default_row->source;
+
+		cJSON_AddStringToObject(object, "origin", "default");
+		cJSON_AddStringToObject(object, "source", source != NULL ? source : "");
+	} else if (value->place.override_index > 0) {
+		cJSON_AddStringToObject(object, "origin", "command line");
+	} else {
+		conf_json_position(&doc->json, value->place.offset, &line, NULL);
+		cJSON_AddStringToObject(object, "origin", "file");
+		cJSON_AddStringToObject(object, "file", doc->name);
+		cJSON_AddNumberToObject(object, "line", (double)line);
+	}
+	return object;
+}
+
+static void explain_json(const struct conf_doc *doc, FILE *to)
+{
+	cJSON *list = conf_node(cJSON_CreateArray());
+	struct conf_buf buf = { 0 };
+
+	for (size_t i = 0; i < doc->value_count; i++)
+		cJSON_AddItemToArray(list, json_of_value(doc, &doc->values[i]));
+	conf_buf_add_json(&buf, list, true);
+	fprintf(to, "%s\n", conf_buf_text(&buf));
+	conf_buf_release(&buf);
+	cJSON_Delete(list);
+}
+
+void conf_explain(const struct conf_doc *doc, FILE *to, bool json)
+{
+	if (json)
+		explain_json(doc, to);
+	else
+		explain_text(doc, to);
+}

@@ -1,0 +1,367 @@
+/* A strict recursive-descent walk over JSON text (RFC 8259). It builds nothing
+ * but marks; its worth is the messages and what it keeps away from cJSON. */
+#include "conf/json_text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct scan {
+	struct conf_json *json;
+	const char *text;
+	size_t length, at;
+	unsigned depth;
+	struct conf_syntax_error *error;
+};
+
+/* cJSON copies a number into a buffer of 64 bytes. */
+#define MAX_NUMBER_LENGTH 63
+
+static bool scan_value(struct scan *s, size_t parent, size_t key, size_t index);
+
+__attribute__((format(printf, 3, 4))) static bool refuse(struct scan *s, size_t offset,
+							 const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	s->error->offset = offset;
+	vsnprintf(s->error->text, sizeof(s->error->text), fmt, args);
+	va_end(args);
+	return false;
+}
+
+static bool at_end(const struct scan *s)
+{
+	return s->at >= s->length;
+}
+
+static bool next_is(const struct scan *s, char c)
+{
+	return !at_end(s) && s->text[s->at] == c;
+}
+
+static bool digit_next(const struct scan *s)
+{
+	return !at_end(s) && isdigit((unsigned char)s->text[s->at]);
+}
+
+static void skip_blanks(struct scan *s)
+{
+	while (!at_end(s) && s->text[s->at] != '\0' && strchr(" \t\r\n", s->text[s->at]) != NULL)
+		s->at++;
+}
+
+static bool refuse_end(struct scan *s, const char *what, size_t start)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < start; i++)
+		line += s->text[i] == '\n';
+	return refuse(s, s->length, "the text ends inside the %s that starts in line %zu", what,
+		      line);
+}
+
+static bool hex4(const struct scan *s, size_t at, unsigned *code)
+{
+	*code = 0;
+	if (at + 4 > s->length)
+		return false;
+	for (size_t i = at; i < at + 4; i++) {
+		int c = tolower((unsigned char)s->text[i]);
+
+		if (!isxdigit(c))
+			return false;
+		*code = *code * 16 + (unsigned)(isdigit(c) ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+/* At the 'u' of \uXXXX. */
+static bool scan_unicode(struct scan *s)
+{
+	size_t start = s->at - 1;
+	unsigned code, low;
+
+	if (!hex4(s, s->at + 1, &code))
+		return refuse(s, start, "\\u needs four hexadecimal digits");
+	s->at += 5;
+	if (code == 0)
+		return refuse(s, start, "a string cannot hold the character \\u0000");
+	if (code < 0xd800 || code > 0xdfff)
+		return true;
+	if (code > 0xdbff || s->at + 2 > s->length || s->text[s->at] != '\\' ||
+	    s->text[s->at + 1] != 'u' || !hex4(s, s->at + 2, &low) || low < 0xdc00 || low > 0xdfff)
+		return refuse(s, start, "half of a surrogate pair");
+	s->at += 6;
+	return true;
+}
+
+static bool scan_escape(struct scan *s, size_t start)
+{
+	s->at++;
+	if (at_end(s))
+		return refuse_end(s, "string", start);
+	if (s->text[s->at] == 'u')
+		return scan_unicode(s);
+	if (strchr("\"\\/bfnrt", s->text[s->at]) == NULL)
+		return refuse(s, s->at - 1, "unknown escape \\%c in a string", s->text[s->at]);
+	s->at++;
+	return true;
+}
+
+static bool scan_string(struct scan *s)
+{
+	size_t start = s->at++;
+
+	while (!at_end(s)) {
+		unsigned char c = (unsigned char)s->text[s->at];
+
+		if (c == '"') {
+			s->at++;
+			return true;
+		}
+		if (c == '\n')
+			return refuse(s, start, "the closing quote of this string is missing");
+		if (c < 0x20)
+			return refuse(s, s->at, "control character 0x%02x in a string", c);
+		if (c != '\\')
+			s->at++;
+		else if (!scan_escape(s, start))
+			return false;
+	}
+	return refuse_end(s, "string", start);
+}
+
+static void skip_digits(struct scan *s)
+{
+	while (digit_next(s))
+		s->at++;
+}
+
+static bool scan_exponent(struct scan *s, size_t start)
+{
+	if (!next_is(s, 'e') && !next_is(s, 'E'))
+		return true;
+	s->at++;
+	if (next_is(s, '+') || next_is(s, '-'))
+		s->at++;
+	if (!digit_next(s))
+		return refuse(s, start, "the exponent of this number has no digits");
+	skip_digits(s);
+	return true;
+}
+
+static bool scan_number(struct scan *s)
+{
+	size_t start = s->at;
+
+	if (next_is(s, '-'))
+		s->at++;
+	if (!digit_next(s))
+		return refuse(s, start, "a number needs a digit after '-'");
+	if (next_is(s, '0')) {
+		s->at++;
+		if (digit_next(s))
+			return refuse(s, start, "a number must not start with 0");
+	}
+	skip_digits(s);
+	if (next_is(s, '.')) {
+		s->at++;
+		if (!digit_next(s))
+			return refuse(s, start, "a number needs a digit after the point");
+		skip_digits(s);
+	}
+	if (!scan_exponent(s, start))
+		return false;
+	if (!at_end(s) && isalpha((unsigned char)s->text[s->at]))
+		return refuse(s, start,
+			      "a number with a unit stands in quotes, such as \"10Gbps\"");
+	if (s->at - start > MAX_NUMBER_LENGTH)
+		return refuse(s, start, "a number of more than %d characters", MAX_NUMBER_LENGTH);
+	return true;
+}
+
+/* true, false, null; anything else bare is a mistake. */
+static bool scan_word(struct scan *s)
+{
+	static const char *const words[] = { "true", "false", "null" };
+	size_t start = s->at, length;
+
+	while (!at_end(s) && (isalnum((unsigned char)s->text[s->at]) || s->text[s->at] == '_' ||
+			      s->text[s->at] == '-'))
+		s->at++;
+	length = s->at - start;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == length && memcmp(words[i], s->text + start, length) == 0)
+			return true;
+	if (at_end(s))
+		return refuse_end(s, "word", start);
+	return refuse(s, start, "the word %.*s must stand in double quotes",
+		      (int)(length < 40 ? length : 40), s->text + start);
+}
+
+static bool refuse_value(struct scan *s)
+{
+	char c = s->text[s->at];
+
+	switch (c) {
+	case '+':
+		return refuse(s, s->at, "a number must not start with '+'");
+	case '.':
+		return refuse(s, s->at, "a number needs a digit before the point");
+	case '\'':
+		return refuse(s, s->at, "strings stand in double quotes, not in '...'");
+	case '/':
+	case '#':
+		return refuse(s, s->at,
+			      "JSON has no comments; a key that starts with '_' is ignored");
+	default:
+		if (isprint((unsigned char)c))
+			return refuse(s, s->at, "expected a value, found '%c'", c);
+		return refuse(s, s->at, "expected a value, found the byte 0x%02x",
+			      (unsigned)(unsigned char)c);
+	}
+}
+
+static bool refuse_separator(struct scan *s, const char *expected)
+{
+	char c = s->text[s->at];
+
+	if (c == '/' || c == '#')
+		return refuse_value(s);
+	if (c == '"')
+		return refuse(s, s->at, "expected %s, found '\"' (is a comma missing?)", expected);
+	if (isprint((unsigned char)c))
+		return refuse(s, s->at, "expected %s, found '%c'", expected, c);
+	return refuse(s, s->at, "expected %s, found the byte 0x%02x", expected,
+		      (unsigned)(unsigned char)c);
+}
+
+static bool scan_member(struct scan *s, size_t parent, size_t index, size_t start)
+{
+	size_t key = s->at;
+
+	if (!next_is(s, '"')) {
+		char c = s->text[s->at];
+
+		if (c == '/' || c == '#')
+			return refuse_value(s);
+		return refuse(s, s->at, "expected a key in double quotes");
+	}
+	if (!scan_string(s))
+		return false;
+	skip_blanks(s);
+	if (at_end(s))
+		return refuse_end(s, "object", start);
+	if (!next_is(s, ':'))
+		return refuse_separator(s, "':' after the key");
+	s->at++;
+	return scan_value(s, parent, key, index);
+}
+
+/* The members of an object or the items of a list, after the opening bracket. */
+static bool scan_children(struct scan *s, size_t self, size_t start, bool object)
+{
+	const char *what = object ? "object" : "list";
+	char close = object ? '}' : ']';
+
+	for (size_t index = 0;; index++) {
+		size_t comma = s->at - 1; /* only meaningful from the second round on */
+
+		skip_blanks(s);
+		if (at_end(s))
+			return refuse_end(s, what, start);
+		if (next_is(s, close)) {
+			if (index > 0)
+				return refuse(s, comma, "a comma before the closing '%c'", close);
+			break;
+		}
+		if (object ? !scan_member(s, self, index, start)
+			   : !scan_value(s, self, CONF_NOWHERE, index))
+			return false;
+		skip_blanks(s);
+		if (at_end(s))
+			return refuse_end(s, what, start);
+		if (next_is(s, close))
+			break;
+		if (!next_is(s, ','))
+			return refuse_separator(s, object ? "',' or '}'" : "',' or ']'");
+		s->at++;
+	}
+	s->at++;
+	return true;
+}
+
+static bool scan_container(struct scan *s, size_t self)
+{
+	size_t start = s->at++;
+	bool good;
+
+	if (++s->depth > CONF_MAX_DEPTH)
+		return refuse(s, start, "nested deeper than %d levels", CONF_MAX_DEPTH);
+	good = scan_children(s, self, start, s->text[start] == '{');
+	s->depth--;
+	return good;
+}
+
+static bool scan_value(struct scan *s, size_t parent, size_t key, size_t index)
+{
+	struct conf_mark *mark;
+	char c;
+
+	skip_blanks(s);
+	if (at_end(s))
+		return refuse(s, s->length, "the text ends where a value is expected");
+	c = s->text[s->at];
+	mark = conf_json_add_mark(s->json);
+	mark->value = s->at;
+	mark->key = key;
+	mark->parent = parent;
+	mark->index = index;
+	if (c == '{' || c == '[')
+		return scan_container(s, s->json->mark_count - 1);
+	if (c == '"')
+		return scan_string(s);
+	if (c == '-' || isdigit((unsigned char)c))
+		return scan_number(s);
+	if (isalpha((unsigned char)c))
+		return scan_word(s);
+	return refuse_value(s);
+}
+
+/* Things that must not be anywhere, looked for first so that the walk need not care. */
+static bool scan_bytes(struct scan *s)
+{
+	const char *nul = memchr(s->text, '\0', s->length);
+	size_t mistake = conf_utf8_mistake(s->text, s->length);
+
+	if (nul != NULL)
+		return refuse(s, (size_t)(nul - s->text), "a NUL byte in the text");
+	if (mistake != CONF_NOWHERE)
+		return refuse(s, mistake, "the byte 0x%02x is not valid UTF-8 here",
+			      (unsigned)(unsigned char)s->text[mistake]);
+	return true;
+}
+
+bool conf_json_scan(struct conf_json *json, struct conf_syntax_error *error)
+{
+	struct scan s = {
+		.json = json, .text = json->text, .length = json->length, .error = error
+	};
+
+	if (!scan_bytes(&s))
+		return false;
+	if (s.length >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
+		s.at = 3; /* a byte order mark is harmless, and cJSON skips it too */
+	skip_blanks(&s);
+	if (at_end(&s))
+		return refuse(&s, 0, "there is no JSON in this text: it is empty");
+	if (!scan_value(&s, CONF_NOWHERE, CONF_NOWHERE, 0))
+		return false;
+	skip_blanks(&s);
+	if (!at_end(&s))
+		return refuse(&s, s.at, "text after the end of the document");
+	return true;
+}

@@ -1,0 +1,183 @@
+#include "conf/doc.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_QUOTED_LINE 120 /* longer source lines are not shown */
+
+void conf_reportv(struct conf_doc *doc, struct conf_place place, const char *pointer,
+		  const char *fmt, va_list args)
+{
+	struct conf_buf text = { 0 };
+	struct conf_message *message;
+
+	if (doc->message_count == CONF_MAX_MESSAGES) {
+		doc->dropped++;
+		return;
+	}
+	conf_buf_addv(&text, fmt, args);
+	doc->messages = array_reserve(doc->messages, doc->message_count, &doc->message_capacity,
+				      sizeof(doc->messages[0]));
+	message = &doc->messages[doc->message_count];
+	*message = (struct conf_message){ .place = place,
+					  .order = doc->message_count++,
+					  .pointer = xstrdup(pointer),
+					  .text = conf_buf_take(&text) };
+}
+
+void conf_report(struct conf_doc *doc, struct conf_place place, const char *pointer,
+		 const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	conf_reportv(doc, place, pointer, fmt, args);
+	va_end(args);
+}
+
+void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	conf_reportv(doc, conf_place_of_pointer(doc, pointer), pointer, fmt, args);
+	va_end(args);
+}
+
+static int compare_sizes(size_t a, size_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The file from top to bottom, then the command line from left to right. */
+static int compare_messages(const void *a, const void *b)
+{
+	const struct conf_message *x = *(const struct conf_message *const *)a;
+	const struct conf_message *y = *(const struct conf_message *const *)b;
+	int order = compare_sizes(x->place.override_index, y->place.override_index);
+
+	if (order == 0 && x->place.override_index == 0)
+		order = compare_sizes(x->place.offset + 1, y->place.offset + 1);
+	return order != 0 ? order : compare_sizes(x->order, y->order);
+}
+
+static const struct conf_message **sorted_messages(const struct conf_doc *doc)
+{
+	const struct conf_message **sorted = xcalloc(doc->message_count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < doc->message_count; i++)
+		sorted[i] = &doc->messages[i];
+	qsort(sorted, doc->message_count, sizeof(*sorted), compare_messages);
+	return sorted;
+}
+
+/* The line of the source with a caret below the place. */
+static void print_source(const struct conf_doc *doc, size_t line, size_t column, FILE *to)
+{
+	size_t start = doc->json.lines[line - 1];
+	const char *text = doc->json.text + start;
+	size_t length = strcspn(text, "\r\n");
+
+	if (length == 0 || length > MAX_QUOTED_LINE || start + length > doc->json.length)
+		return;
+	fprintf(to, "    %.*s\n    ", (int)length, text);
+	for (; column > 1; column--, text++) {
+		fputc(*text == '\t' ? '\t' : ' ', to);
+		while (((unsigned char)text[0] & 0x80) && ((unsigned char)text[1] & 0xc0) == 0x80)
+			text++;
+	}
+	fputs("^\n", to);
+}
+
+/* A source line is shown only when a terminal can take it. */
+static bool printable_line(const struct conf_doc *doc, size_t line)
+{
+	const char *text = doc->json.text + doc->json.lines[line - 1];
+
+	for (size_t i = 0, n = strcspn(text, "\r\n"); i < n; i++)
+		if (((unsigned char)text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	return conf_utf8_mistake(text, strcspn(text, "\r\n")) == CONF_NOWHERE;
+}
+
+/* A key may hold anything, also what a terminal would obey. */
+static void print_pointer(const char *pointer, FILE *to)
+{
+	fputs(*pointer == '\0' ? "/" : "", to);
+	for (; *pointer != '\0'; pointer++)
+		fputc((unsigned char)*pointer < 0x20 || *pointer == 0x7f ? '?' : *pointer, to);
+	fputs(": ", to);
+}
+
+static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
+{
+	size_t line, column;
+
+	if (message->place.override_index > 0) {
+		const char *set = doc->override_pointers[message->place.override_index - 1];
+
+		fprintf(to, "command line: --set %s: ", set);
+		if (strcmp(set, message->pointer) != 0)
+			print_pointer(message->pointer, to);
+		fprintf(to, "%s\n", message->text);
+	} else if (message->place.offset == CONF_NOWHERE) {
+		fprintf(to, "%s: ", doc->name);
+		if (message->pointer[0] != '\0')
+			print_pointer(message->pointer, to);
+		fprintf(to, "%s\n", message->text);
+	} else {
+		conf_json_position(&doc->json, message->place.offset, &line, &column);
+		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
+		print_pointer(message->pointer, to);
+		fprintf(to, "%s\n", message->text);
+		if (printable_line(doc, line))
+			print_source(doc, line, column, to);
+	}
+}
+
+static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_message *message)
+{
+	cJSON *object = conf_node(cJSON_CreateObject());
+	bool in_file = message->place.override_index == 0;
+	size_t line = 0, column = 0;
+
+	if (in_file && message->place.offset != CONF_NOWHERE)
+		conf_json_position(&doc->json, message->place.offset, &line, &column);
+	cJSON_AddStringToObject(object, "file", in_file ? doc->name : "command line");
+	cJSON_AddNumberToObject(object, "line", (double)line);
+	cJSON_AddNumberToObject(object, "column", (double)column);
+	cJSON_AddStringToObject(object, "pointer", message->pointer);
+	cJSON_AddStringToObject(object, "message", message->text);
+	return object;
+}
+
+static void print_json(const struct conf_doc *doc, const struct conf_message **sorted, FILE *to)
+{
+	cJSON *list = conf_node(cJSON_CreateArray());
+	struct conf_buf buf = { 0 };
+
+	for (size_t i = 0; i < doc->message_count; i++)
+		cJSON_AddItemToArray(list, json_of_message(doc, sorted[i]));
+	conf_buf_add_json(&buf, list, true);
+	fprintf(to, "%s\n", conf_buf_text(&buf));
+	conf_buf_release(&buf);
+	cJSON_Delete(list);
+}
+
+void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)
+{
+	const struct conf_message **sorted = sorted_messages(doc);
+
+	if (json) {
+		print_json(doc, sorted, to);
+	} else {
+		for (size_t i = 0; i < doc->message_count; i++)
+			print_text(doc, sorted[i], to);
+		if (doc->dropped > 0)
+			fprintf(to, "%s: and %zu more\n", doc->name, doc->dropped);
+	}
+	free(sorted);
+}

@@ -1,0 +1,185 @@
+/* A value that may take several forms: "2MB" or { "cdf": "websearch" }. */
+#include "conf/bind.h"
+
+#include "base/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned shape_of(const cJSON *item)
+{
+	if (cJSON_IsObject(item))
+		return CONF_SHAPE_OBJECT;
+	if (cJSON_IsArray(item))
+		return CONF_SHAPE_LIST;
+	if (cJSON_IsString(item))
+		return CONF_SHAPE_STRING;
+	if (cJSON_IsNumber(item))
+		return CONF_SHAPE_NUMBER;
+	return cJSON_IsBool(item) ? CONF_SHAPE_BOOL : 0;
+}
+
+unsigned conf_row_shapes(const struct conf_row *row)
+{
+	unsigned shapes = 0;
+
+	switch (row->type) {
+	case CONF_BOOL:
+		return CONF_SHAPE_BOOL;
+	case CONF_INT:
+	case CONF_REAL:
+		return CONF_SHAPE_NUMBER;
+	case CONF_STRING:
+	case CONF_ENUM:
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+	case CONF_QUEUE:
+		return CONF_SHAPE_STRING;
+	case CONF_LIST:
+		return CONF_SHAPE_LIST;
+	case CONF_OBJECT:
+	case CONF_SCHEMES:
+		return CONF_SHAPE_OBJECT;
+	case CONF_ONEOF:
+		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+			shapes |= conf_row_shapes(r);
+		break;
+	}
+	return shapes;
+}
+
+static bool has_shape(const struct conf_row *row, const cJSON *item)
+{
+	return (conf_row_shapes(row) & shape_of(item)) != 0;
+}
+
+/* Whether an alternative for objects has this key. */
+static bool knows_key(const struct conf_row *row, const char *key)
+{
+	if (row->type == CONF_SCHEMES) {
+		for (size_t i = 0; row->tables[i] != NULL; i++)
+			if (strcmp(row->tables[i]->name, key) == 0)
+				return true;
+		return false;
+	}
+	if (row->type != CONF_OBJECT && row->type != CONF_ONEOF)
+		return false;
+	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+		if (row->type == CONF_OBJECT ? strcmp(r->name, key) == 0 : knows_key(r, key))
+			return true;
+	return false;
+}
+
+/* The first alternative that has all keys of the object, else the one that has most. */
+static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
+{
+	const struct conf_row *best = NULL;
+	size_t best_count = 0;
+
+	for (const struct conf_row *row = rows; row->name != NULL; row++) {
+		size_t count = 0;
+
+		if (!has_shape(row, item))
+			continue;
+		for (const cJSON *child = item->child; child != NULL; child = child->next)
+			count += knows_key(row, child->string);
+		if (best == NULL || count > best_count) {
+			best = row;
+			best_count = count;
+		}
+	}
+	return best;
+}
+
+/* Drops the lines of `explain` that a trial added. */
+static void forget_values(struct conf_doc *doc, size_t count)
+{
+	while (doc->value_count > count)
+		free(doc->values[--doc->value_count].pointer);
+}
+
+/* Binds if that makes no mistake; else leaves no trace. */
+static cJSON *try_alternative(struct binding *b, const struct conf_row *row, char *base,
+			      const cJSON *item)
+{
+	size_t failures = b->failures, values = b->doc->value_count;
+	cJSON *resolved;
+
+	b->trial++;
+	resolved = conf_bind_value(b, row, base, item);
+	b->trial--;
+	if (b->failures == failures)
+		return resolved;
+	b->failures = failures;
+	cJSON_Delete(resolved);
+	forget_values(b->doc, values);
+	if (row->type != CONF_ONEOF) /* whose alternatives cleaned up themselves */
+		memset(base + row->offset, 0, conf_row_size(row));
+	return NULL;
+}
+
+static void choose(const struct binding *b, const struct conf_row *row,
+		   const struct conf_row *chosen, char *base)
+{
+	int index = (int)(chosen - row->table->rows);
+	bool yes = true;
+
+	memcpy(base + row->tag, &index, sizeof(index));
+	if (chosen->present != 0 && b->default_row == NULL)
+		memcpy(base + chosen->present - 1, &yes, sizeof(yes));
+}
+
+/* Several alternatives share the shape of a value that is no object. */
+static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char *base,
+			    const cJSON *item)
+{
+	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+		cJSON *resolved = has_shape(r, item) ? try_alternative(b, r, base, item) : NULL;
+
+		if (resolved == NULL)
+			continue;
+		choose(b, row, r, base);
+		return resolved;
+	}
+	conf_bind_refuse(b, row, item);
+	return NULL;
+}
+
+/* The only alternative for this shape, with its own messages; but what is
+ * allowed is all of the alternatives. */
+static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
+			char *base, const cJSON *item)
+{
+	const struct conf_row *outer = b->whole;
+	cJSON *resolved;
+
+	choose(b, row, only, base);
+	if (outer == NULL && conf_is_scalar(only->type))
+		b->whole = row;
+	resolved = conf_bind_value(b, only, base, item);
+	b->whole = outer;
+	return resolved;
+}
+
+cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)
+{
+	const struct conf_row *only = NULL;
+	size_t candidates = 0;
+
+	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+		if (!has_shape(r, item))
+			continue;
+		only = r;
+		candidates++;
+	}
+	if (candidates == 0) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	if (candidates > 1 && !cJSON_IsObject(item))
+		return bind_by_trial(b, row, base, item);
+	if (candidates > 1)
+		only = choose_by_keys(row->table->rows, item);
+	return bind_only(b, row, only, base, item);
+}

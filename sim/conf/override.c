@@ -1,0 +1,200 @@
+/* `--set /pointer=value`: changes the tree before anything is bound, so that an
+ * override is validated exactly as if it stood in the file. */
+#include "conf/doc.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct change {
+	struct conf_doc *doc;
+	size_t number; /* from 1 */
+	const char *pointer;
+};
+
+static void complain(const struct change *c, const char *problem, const char *detail)
+{
+	struct conf_place place = { .override_index = c->number, .offset = CONF_NOWHERE };
+
+	conf_report(c->doc, place, c->pointer, "%s%s", problem, detail);
+}
+
+static void mark_new(const struct change *c, const cJSON *item)
+{
+	struct conf_mark *mark = conf_json_add_mark(&c->doc->json);
+
+	mark->item = item;
+	mark->override_index = c->number;
+}
+
+static cJSON *new_string(const struct change *c, const char *value)
+{
+	cJSON *item = conf_node(cJSON_CreateString(value));
+
+	mark_new(c, item);
+	return item;
+}
+
+/* The value as JSON, or as a string when it is none. */
+static cJSON *parse_value(const struct change *c, const char *value)
+{
+	struct conf_json json;
+	struct conf_syntax_error error;
+	cJSON *item;
+
+	if (!conf_json_parse(&json, value, strlen(value), &error)) {
+		conf_json_release(&json);
+		return new_string(c, value);
+	}
+	conf_check_json(c->doc, &json, c->number, c->pointer);
+	for (size_t i = 0; i < json.mark_count; i++) {
+		mark_new(c, json.marks[i].item);
+		c->doc->json.marks[c->doc->json.mark_count - 1].bad = json.marks[i].bad;
+	}
+	item = json.root;
+	json.root = NULL; /* now part of the document */
+	conf_json_release(&json);
+	return item;
+}
+
+static void put_member(const struct change *c, cJSON *object, const char *key, cJSON *value)
+{
+	cJSON *old = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (old != NULL)
+		conf_keep_replaced(c->doc, cJSON_DetachItemViaPointer(object, old));
+	cJSON_AddItemToObject(object, key, value);
+}
+
+/* Index of a list from its text; the size of the list means "append". */
+static bool list_index(const struct change *c, const cJSON *list, const char *text, size_t *index)
+{
+	size_t count = (size_t)cJSON_GetArraySize(list);
+	char *detail;
+
+	if (strcmp(text, "-") == 0) {
+		*index = count;
+		return true;
+	}
+	if (conf_array_index(text, count, index))
+		return true;
+	detail = xasprintf("there is no item \"%s\" in a list of %zu (\"-\" appends one)", text,
+			   count);
+	complain(c, detail, "");
+	free(detail);
+	return false;
+}
+
+static bool put_item(const struct change *c, cJSON *list, const char *text, cJSON *value)
+{
+	size_t index;
+
+	if (!list_index(c, list, text, &index))
+		return false;
+	if (index < (size_t)cJSON_GetArraySize(list)) {
+		conf_keep_replaced(c->doc, cJSON_DetachItemFromArray(list, (int)index));
+		cJSON_InsertItemInArray(list, (int)index, value);
+	} else {
+		cJSON_AddItemToArray(list, value);
+	}
+	return true;
+}
+
+/* Puts `value` at the end of the pointer's last step; false: it was not used. */
+static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
+{
+	if (cJSON_IsObject(where)) {
+		put_member(c, where, step, value);
+		return true;
+	}
+	if (cJSON_IsArray(where))
+		return put_item(c, where, step, value);
+	complain(c, "no object or list to put this into: ", step);
+	return false;
+}
+
+static cJSON *new_object(const struct change *c)
+{
+	cJSON *object = conf_node(cJSON_CreateObject());
+
+	mark_new(c, object);
+	return object;
+}
+
+/* The child at a middle step, created as an object when it is missing. */
+static cJSON *descend(const struct change *c, cJSON *where, const char *step)
+{
+	cJSON *child = NULL;
+	size_t index;
+
+	if (cJSON_IsObject(where)) {
+		child = cJSON_GetObjectItemCaseSensitive(where, step);
+	} else if (cJSON_IsArray(where)) {
+		if (!list_index(c, where, step, &index))
+			return NULL;
+		child = cJSON_GetArrayItem(where, (int)index);
+	}
+	if (child != NULL)
+		return child;
+	child = new_object(c);
+	if (put(c, where, step, child))
+		return child;
+	conf_keep_replaced(c->doc, child);
+	return NULL;
+}
+
+static bool good_pointer(const struct change *c)
+{
+	size_t depth = 0;
+
+	if (c->pointer[0] != '/') {
+		complain(c, "a pointer starts with '/', such as /jobs/0/workers", "");
+		return false;
+	}
+	if (conf_utf8_mistake(c->pointer, strlen(c->pointer)) != CONF_NOWHERE) {
+		complain(c, "the pointer is not valid UTF-8", "");
+		return false;
+	}
+	for (const char *p = c->pointer; *p != '\0'; p++) {
+		depth += *p == '/';
+		if (*p == '~' && p[1] != '0' && p[1] != '1') {
+			complain(c, "in a pointer ~0 stands for ~ and ~1 for /", "");
+			return false;
+		}
+	}
+	if (depth > CONF_MAX_DEPTH)
+		complain(c, "the pointer is too deep", "");
+	return depth <= CONF_MAX_DEPTH;
+}
+
+static void apply(const struct change *c, const char *text)
+{
+	struct conf_buf step = { 0 };
+	cJSON *where = c->doc->json.root;
+	const char *rest = conf_pointer_step(c->pointer, &step);
+	cJSON *value;
+
+	while (where != NULL && *rest == '/') {
+		where = descend(c, where, conf_buf_text(&step));
+		rest = conf_pointer_step(rest, &step);
+	}
+	if (where != NULL) {
+		value = parse_value(c, text);
+		if (!put(c, where, conf_buf_text(&step), value))
+			conf_keep_replaced(c->doc, value);
+	}
+	conf_buf_release(&step);
+}
+
+void conf_apply_override(struct conf_doc *doc, size_t number, const struct conf_override *set)
+{
+	struct change c = { .doc = doc, .number = number, .pointer = set->pointer };
+
+	if (!good_pointer(&c))
+		return;
+	if (conf_utf8_mistake(set->value, strlen(set->value)) != CONF_NOWHERE)
+		complain(&c, "the value is not valid UTF-8", "");
+	else
+		apply(&c, set->value);
+}

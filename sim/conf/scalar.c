@@ -1,0 +1,283 @@
+#include "conf/bind.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool conf_is_scalar(enum conf_type type)
+{
+	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_ONEOF &&
+	       type != CONF_SCHEMES;
+}
+
+bool conf_is_quantity(enum conf_type type)
+{
+	return type == CONF_TIME || type == CONF_BYTES || type == CONF_RATE || type == CONF_QUEUE;
+}
+
+size_t conf_scalar_size(enum conf_type type)
+{
+	switch (type) {
+	case CONF_BOOL:
+		return sizeof(bool);
+	case CONF_INT:
+		return sizeof(int64_t);
+	case CONF_REAL:
+		return sizeof(double);
+	case CONF_STRING:
+		return sizeof(const char *);
+	case CONF_ENUM:
+		return sizeof(int);
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+		return sizeof(uint64_t);
+	case CONF_QUEUE:
+		return sizeof(struct conf_queue);
+	case CONF_OBJECT:
+	case CONF_LIST:
+	case CONF_ONEOF:
+	case CONF_SCHEMES:
+		break;
+	}
+	sim_bug(__FILE__, __LINE__, "type %d is no scalar", (int)type);
+}
+
+enum unit_kind conf_unit_kind(enum conf_type type)
+{
+	if (type == CONF_TIME)
+		return UNIT_TIME;
+	return type == CONF_RATE ? UNIT_RATE : UNIT_SIZE;
+}
+
+/* Fields are written by memcpy() because a struct may declare them as an enum
+ * or another type of the same representation. */
+static void store(void *dest, const void *value, size_t size)
+{
+	memcpy(dest, value, size);
+}
+
+static void out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
+{
+	struct conf_buf problem = { 0 };
+
+	conf_describe_found(&problem, item);
+	conf_buf_add(&problem, " is out of range");
+	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
+	conf_buf_release(&problem);
+}
+
+static cJSON *bind_bool(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item)
+{
+	bool value = cJSON_IsTrue(item);
+
+	if (!cJSON_IsBool(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	store(dest, &value, sizeof(value));
+	return cJSON_CreateBool(value);
+}
+
+static cJSON *bind_int(struct binding *b, const struct conf_row *row, void *dest, const cJSON *item)
+{
+	double number = item->valuedouble;
+	int64_t value;
+
+	if (!cJSON_IsNumber(item) || number != floor(number)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	if (fabs(number) > 9007199254740992.0) {
+		out_of_range(b, row, item);
+		return NULL;
+	}
+	value = (int64_t)number;
+	if ((row->imin != 0 || row->imax != 0) && (value < row->imin || value > row->imax)) {
+		out_of_range(b, row, item);
+		return NULL;
+	}
+	store(dest, &value, sizeof(value));
+	return cJSON_CreateNumber((double)value);
+}
+
+static cJSON *bind_real(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item)
+{
+	double value = item->valuedouble;
+
+	if (!cJSON_IsNumber(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	if ((row->rmin != 0 || row->rmax != 0) && (value < row->rmin || value > row->rmax)) {
+		out_of_range(b, row, item);
+		return NULL;
+	}
+	store(dest, &value, sizeof(value));
+	return cJSON_CreateNumber(value);
+}
+
+static cJSON *bind_string(struct binding *b, const struct conf_row *row, void *dest,
+			  const cJSON *item)
+{
+	char *copy;
+
+	if (!cJSON_IsString(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	copy = conf_own(b->doc, strlen(item->valuestring) + 1, 1);
+	memcpy(copy, item->valuestring, strlen(item->valuestring) + 1);
+	store(dest, &copy, sizeof(copy));
+	return cJSON_CreateString(copy);
+}
+
+static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item)
+{
+	SIM_BUG_ON(row->choices == NULL);
+	for (int i = 0; cJSON_IsString(item) && row->choices[i] != NULL; i++) {
+		if (strcmp(row->choices[i], item->valuestring) != 0)
+			continue;
+		store(dest, &i, sizeof(i));
+		return cJSON_CreateString(row->choices[i]);
+	}
+	conf_bind_refuse(b, row, item);
+	return NULL;
+}
+
+static void unit_failure(struct binding *b, const struct conf_row *row, const cJSON *item,
+			 enum unit_error error)
+{
+	static const char *const problems[] = {
+		[UNIT_OK] = "",
+		[UNIT_NO_NUMBER] = "does not start with a number",
+		[UNIT_MISSING] = "has no unit",
+		[UNIT_UNKNOWN] = "has an unknown unit",
+		[UNIT_FRACTION] = "is not a whole number of",
+		[UNIT_OVERFLOW] = "is too large",
+	};
+	static const char *const base_units[] = {
+		[UNIT_TIME] = " ps", [UNIT_SIZE] = " B", [UNIT_RATE] = " bps"
+	};
+	enum unit_kind kind = conf_unit_kind(row->type);
+	struct conf_buf problem = { 0 };
+
+	conf_describe_found(&problem, item);
+	conf_buf_addf(&problem, " %s", problems[error]);
+	if (error == UNIT_FRACTION)
+		conf_buf_add(&problem, base_units[kind]);
+	if (error == UNIT_MISSING || error == UNIT_UNKNOWN)
+		conf_buf_addf(&problem, " (units are %s%s)", row->type == CONF_QUEUE ? "pkt, " : "",
+			      unit_names(kind));
+	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
+	conf_buf_release(&problem);
+}
+
+static bool in_bounds(const struct conf_row *row, uint64_t value)
+{
+	return value >= row->min && (row->max == 0 || value <= row->max);
+}
+
+static cJSON *bind_quantity(struct binding *b, const struct conf_row *row, void *dest,
+			    const cJSON *item)
+{
+	enum unit_kind kind = conf_unit_kind(row->type);
+	enum unit_error error;
+	uint64_t value = 0;
+	char text[32];
+
+	if (!cJSON_IsString(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	error = unit_parse(kind, item->valuestring, &value);
+	if (error != UNIT_OK) {
+		unit_failure(b, row, item, error);
+		return NULL;
+	}
+	if (!in_bounds(row, value)) {
+		out_of_range(b, row, item);
+		return NULL;
+	}
+	store(dest, &value, sizeof(value));
+	return cJSON_CreateString(unit_format(kind, value, text, sizeof(text)));
+}
+
+/* "85pkt": digits, blanks, pkt. */
+static bool parse_packets(const char *text, uint64_t *value)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (digits == 0 || digits > 18 ||
+	    strcmp(text + digits + strspn(text + digits, " \t"), "pkt") != 0)
+		return false;
+	*value = 0;
+	for (size_t i = 0; i < digits; i++)
+		*value = *value * 10 + (uint64_t)(text[i] - '0');
+	return true;
+}
+
+static cJSON *bind_queue(struct binding *b, const struct conf_row *row, void *dest,
+			 const cJSON *item)
+{
+	struct conf_queue queue = { 0 };
+	enum unit_error error = UNIT_OK;
+	char text[40];
+
+	if (!cJSON_IsString(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	queue.packets = parse_packets(item->valuestring, &queue.amount);
+	if (!queue.packets)
+		error = unit_parse(UNIT_SIZE, item->valuestring, &queue.amount);
+	if (error != UNIT_OK) {
+		unit_failure(b, row, item, error);
+		return NULL;
+	}
+	if (!in_bounds(row, queue.amount)) {
+		out_of_range(b, row, item);
+		return NULL;
+	}
+	store(dest, &queue, sizeof(queue));
+	if (queue.packets)
+		snprintf(text, sizeof(text), "%llupkt", (unsigned long long)queue.amount);
+	else
+		unit_format(UNIT_SIZE, queue.amount, text, sizeof(text));
+	return cJSON_CreateString(text);
+}
+
+cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item)
+{
+	switch (row->type) {
+	case CONF_BOOL:
+		return bind_bool(b, row, dest, item);
+	case CONF_INT:
+		return bind_int(b, row, dest, item);
+	case CONF_REAL:
+		return bind_real(b, row, dest, item);
+	case CONF_STRING:
+		return bind_string(b, row, dest, item);
+	case CONF_ENUM:
+		return bind_enum(b, row, dest, item);
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+		return bind_quantity(b, row, dest, item);
+	case CONF_QUEUE:
+		return bind_queue(b, row, dest, item);
+	case CONF_OBJECT:
+	case CONF_LIST:
+	case CONF_ONEOF:
+	case CONF_SCHEMES:
+		break;
+	}
+	sim_bug(__FILE__, __LINE__, "\"%s\" is no scalar", conf_buf_text(&b->pointer));
+}

@@ -1,0 +1,302 @@
+/* JSON Schema 2020-12 out of the tables, for editors and for `inasim schema`. */
+#include "conf/bind.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_EXACT INT64_C(9007199254740992) /* 2^53; larger integers are refused anyway */
+
+struct schema {
+	cJSON *defs;
+	const struct conf_table **tables; /* seen so far, with their names in $defs */
+	char **names;
+	size_t count, capacity, name_capacity;
+};
+
+static cJSON *schema_of_row(struct schema *s, const struct conf_row *row);
+
+static void add(cJSON *object, const char *key, cJSON *value)
+{
+	cJSON_AddItemToObject(object, key, conf_node(value));
+}
+
+static void add_string(cJSON *object, const char *key, const char *value)
+{
+	add(object, key, cJSON_CreateString(value));
+}
+
+static cJSON *typed(const char *type)
+{
+	cJSON *schema = conf_node(cJSON_CreateObject());
+
+	add_string(schema, "type", type);
+	return schema;
+}
+
+/* What holds for every object: no unknown keys, comments allowed. */
+static void close_object(cJSON *schema)
+{
+	cJSON *patterns = conf_node(cJSON_CreateObject());
+
+	add(patterns, "^_", cJSON_CreateTrue());
+	add(schema, "patternProperties", patterns);
+	add(schema, "additionalProperties", cJSON_CreateFalse());
+}
+
+static cJSON *parse_default(const struct conf_row *row)
+{
+	cJSON *value = cJSON_Parse(row->def);
+
+	if (value == NULL)
+		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is no JSON", row->name);
+	return value;
+}
+
+static void describe_member(cJSON *schema, const struct conf_row *row)
+{
+	struct conf_buf text = { 0 };
+
+	conf_buf_add(&text, row->help != NULL ? row->help : "");
+	if (conf_is_quantity(row->type) && (row->min > 0 || row->max > 0)) {
+		conf_buf_add(&text, text.length > 0 ? " Allowed: " : "Allowed: ");
+		conf_describe_row(&text, row);
+		conf_buf_add(&text, ".");
+	}
+	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL && row->source != NULL)
+		conf_buf_addf(&text, "%sSource of the default: %s.", text.length > 0 ? " " : "",
+			      row->source);
+	if (text.length > 0)
+		add_string(schema, "description", conf_buf_text(&text));
+	conf_buf_release(&text);
+	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL)
+		add(schema, "default", parse_default(row));
+}
+
+static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
+{
+	cJSON *schema = typed("object");
+	cJSON *properties = conf_node(cJSON_CreateObject());
+	cJSON *required = conf_node(cJSON_CreateArray());
+
+	if (table->help != NULL)
+		add_string(schema, "description", table->help);
+	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+		cJSON *member = schema_of_row(s, row);
+
+		describe_member(member, row);
+		add(properties, row->name, member);
+		if (row->def == CONF_REQUIRED)
+			cJSON_AddItemToArray(required, conf_node(cJSON_CreateString(row->name)));
+	}
+	add(schema, "properties", properties);
+	if (required->child != NULL)
+		add(schema, "required", required);
+	else
+		cJSON_Delete(required);
+	close_object(schema);
+	return schema;
+}
+
+/* Two tables may bear one name; their definitions must not. */
+static char *new_name(const struct schema *s, const char *name)
+{
+	char *candidate = xstrdup(name);
+
+	for (int n = 2;; n++) {
+		size_t i = 0;
+
+		while (i < s->count && strcmp(s->names[i], candidate) != 0)
+			i++;
+		if (i == s->count)
+			return candidate;
+		free(candidate);
+		candidate = xasprintf("%s-%d", name, n);
+	}
+}
+
+static cJSON *reference(struct schema *s, const struct conf_table *table)
+{
+	cJSON *schema = conf_node(cJSON_CreateObject());
+	struct conf_buf path = { 0 };
+	size_t i = 0;
+
+	while (i < s->count && s->tables[i] != table)
+		i++;
+	if (i == s->count) {
+		char *name = new_name(s, table->name);
+
+		s->tables = array_reserve(s->tables, s->count, &s->capacity, sizeof(*s->tables));
+		s->names = array_reserve(s->names, s->count, &s->name_capacity, sizeof(*s->names));
+		s->tables[s->count] = table;
+		s->names[s->count++] = name; /* before the rows: a table may hold itself */
+		add(s->defs, name, schema_of_table(s, table));
+	}
+	conf_buf_add(&path, "#/$defs");
+	conf_buf_add_step(&path, s->names[i]);
+	add_string(schema, "$ref", conf_buf_text(&path));
+	conf_buf_release(&path);
+	return schema;
+}
+
+static cJSON *schema_of_number(const struct conf_row *row)
+{
+	cJSON *schema = typed(row->type == CONF_INT ? "integer" : "number");
+	double low = row->rmin, high = row->rmax;
+
+	if (row->type == CONF_INT) {
+		if (row->imin == 0 && row->imax == 0)
+			return schema;
+		low = (double)(row->imin < -LARGEST_EXACT ? -LARGEST_EXACT : row->imin);
+		high = (double)(row->imax > LARGEST_EXACT ? LARGEST_EXACT : row->imax);
+	} else if (row->rmin == 0 && row->rmax == 0) {
+		return schema;
+	}
+	add(schema, "minimum", cJSON_CreateNumber(low));
+	add(schema, "maximum", cJSON_CreateNumber(high));
+	return schema;
+}
+
+/* "ps, ns, us" -> ^[0-9]+(\.[0-9]+)?[ \t]*(ps|ns|us)$ */
+static cJSON *schema_of_quantity(const struct conf_row *row)
+{
+	cJSON *schema = typed("string");
+	struct conf_buf pattern = { 0 };
+	const char *names = unit_names(conf_unit_kind(row->type));
+
+	conf_buf_add(&pattern, row->type == CONF_QUEUE ? "^([0-9]+[ \\t]*pkt|" : "^(");
+	conf_buf_add(&pattern, "[0-9]+(\\.[0-9]+)?[ \\t]*(");
+	for (; *names != '\0'; names++) {
+		if (*names == ',')
+			conf_buf_add(&pattern, "|");
+		else if (*names != ' ')
+			conf_buf_add_bytes(&pattern, names, 1);
+	}
+	conf_buf_add(&pattern, "))$");
+	add_string(schema, "pattern", conf_buf_text(&pattern));
+	conf_buf_release(&pattern);
+	return schema;
+}
+
+static cJSON *schema_of_list(struct schema *s, const struct conf_row *row)
+{
+	cJSON *schema = typed("array");
+	cJSON *item = schema_of_row(s, row->item);
+
+	describe_member(item, row->item);
+	add(schema, "items", item);
+	if (row->min > 0)
+		add(schema, "minItems", cJSON_CreateNumber((double)row->min));
+	if (row->max > 0)
+		add(schema, "maxItems", cJSON_CreateNumber((double)row->max));
+	return schema;
+}
+
+/* oneOf demands that exactly one fits: wrong where two alternatives share a shape. */
+static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
+{
+	cJSON *schema = conf_node(cJSON_CreateObject());
+	cJSON *forms = conf_node(cJSON_CreateArray());
+	unsigned shapes = 0;
+	bool distinct = true;
+
+	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+		struct conf_row form = *r;
+		cJSON *alternative = schema_of_row(s, r);
+
+		form.def = CONF_OPTIONAL; /* an alternative has no default of its own */
+		describe_member(alternative, &form);
+		cJSON_AddItemToArray(forms, alternative);
+		distinct = distinct && (shapes & conf_row_shapes(r)) == 0;
+		shapes |= conf_row_shapes(r);
+	}
+	add(schema, distinct ? "oneOf" : "anyOf", forms);
+	return schema;
+}
+
+static cJSON *schema_of_schemes(struct schema *s, const struct conf_row *row)
+{
+	cJSON *schema = typed("object");
+	cJSON *properties = conf_node(cJSON_CreateObject());
+
+	for (size_t i = 0; row->tables[i] != NULL; i++)
+		add(properties, row->tables[i]->name, reference(s, row->tables[i]));
+	add(schema, "properties", properties);
+	close_object(schema);
+	return schema;
+}
+
+static cJSON *schema_of_enum(const struct conf_row *row)
+{
+	cJSON *schema = conf_node(cJSON_CreateObject());
+	cJSON *choices = conf_node(cJSON_CreateArray());
+
+	for (size_t i = 0; row->choices[i] != NULL; i++)
+		cJSON_AddItemToArray(choices, conf_node(cJSON_CreateString(row->choices[i])));
+	add(schema, "enum", choices);
+	return schema;
+}
+
+static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
+{
+	switch (row->type) {
+	case CONF_BOOL:
+		return typed("boolean");
+	case CONF_INT:
+	case CONF_REAL:
+		return schema_of_number(row);
+	case CONF_STRING:
+		return typed("string");
+	case CONF_ENUM:
+		return schema_of_enum(row);
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+	case CONF_QUEUE:
+		return schema_of_quantity(row);
+	case CONF_OBJECT:
+		return reference(s, row->table);
+	case CONF_LIST:
+		return schema_of_list(s, row);
+	case CONF_ONEOF:
+		return schema_of_oneof(s, row);
+	case CONF_SCHEMES:
+		return schema_of_schemes(s, row);
+	}
+	sim_bug(__FILE__, __LINE__, "no such type of row: %d", (int)row->type);
+}
+
+static void release(struct schema *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->names[i]);
+	free(s->names);
+	free(s->tables);
+}
+
+void conf_schema(const struct conf_table *table, const char *title, FILE *to)
+{
+	struct schema s = { .defs = conf_node(cJSON_CreateObject()) };
+	cJSON *root = conf_node(cJSON_CreateObject());
+	cJSON *body = schema_of_table(&s, table);
+	struct conf_buf text = { 0 };
+
+	add_string(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	add_string(root, "title", title);
+	while (body->child != NULL) {
+		cJSON *part = cJSON_DetachItemViaPointer(body, body->child);
+
+		cJSON_AddItemToObject(root, part->string, part);
+	}
+	cJSON_Delete(body);
+	add(cJSON_GetObjectItemCaseSensitive(root, "properties"), "$schema", typed("string"));
+	add(root, "$defs", s.defs);
+	conf_buf_add_json(&text, root, true);
+	fprintf(to, "%s\n", conf_buf_text(&text));
+	conf_buf_release(&text);
+	cJSON_Delete(root);
+	release(&s);
+}

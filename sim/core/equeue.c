@@ -1,0 +1,382 @@
+#include "core/equeue.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SORT_BITS   8 /* at most 2^8 buckets a pass */
+#define SORT_FEW    6 /* sorted by insertion */
+#define SLOTS_AHEAD 8 /* of their nodes, which are prefetched */
+#define SORT_FULL   8 /* a bucket of more is sorted on its own */
+
+/* Class and tie of an event, in the leading bits that decide nearly always. */
+static uint64_t order_of(const struct equeue *q, uint32_t id)
+{
+	uint64_t tie =
+		hash_mix(q->nodes[id].at * UINT64_C(0x9e3779b97f4a7c15) + q->keys[id] + q->seed);
+
+	return (uint64_t)q->nodes[id].class << 60 | tie >> 4;
+}
+
+/* The order of two events of equal time. */
+static bool before_among_equals(const struct equeue *q, uint32_t a, uint32_t b)
+{
+	uint64_t order_a = order_of(q, a), order_b = order_of(q, b);
+
+	return order_a != order_b ? order_a < order_b : q->keys[a] < q->keys[b];
+}
+/* While a slot is being sorted, `at` holds a rank instead: time within the slot,
+ * class, and as many bits of the tie as fit. Equal ranks have equal times, too. */
+static inline bool item_before(const struct equeue *q, const struct eq_item *a,
+			       const struct eq_item *b)
+{
+	if (__builtin_expect(a->at == b->at, 0))
+		return before_among_equals(q, a->id, b->id);
+	return a->at < b->at;
+}
+
+static void insertion_sort(const struct equeue *q, struct eq_item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct eq_item item = items[i];
+		size_t j = i;
+
+		for (; j > 0 && item_before(q, &item, &items[j - 1]); j--)
+			items[j] = items[j - 1];
+		items[j] = item;
+	}
+}
+
+/* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
+ * over the slot and ties by a hash: one pass into half as many buckets as items
+ * leaves little to do. Unless some are full (workers in lock-step act on the same
+ * picosecond): then each bucket is spread over its own range in turn. */
+static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_item *from,
+		       size_t count)
+{
+	unsigned bits = count >> SORT_BITS ? SORT_BITS : 63 - (unsigned)__builtin_clzll(count);
+	uint32_t ends[1u << SORT_BITS], begin = 0, fullest = 0, mask = (1u << bits) - 1;
+	uint64_t differ = mask; /* bits in which ranks differ, and at least `bits` of them */
+	unsigned shift;
+
+	for (size_t i = 1; i < count; i++)
+		differ |= from[i].at ^ from[0].at;
+	shift = 64 - (unsigned)__builtin_clzll(differ) - bits;
+	memset(ends, 0, (mask + 1) * sizeof(*ends));
+	for (size_t i = 0; i < count; i++)
+		ends[from[i].at >> shift & mask]++;
+	for (uint32_t b = 0; b <= mask; b++) {
+		uint32_t size = ends[b];
+
+		ends[b] = begin;
+		begin += size;
+		fullest = size > fullest ? size : fullest;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[ends[from[i].at >> shift & mask]++] = from[i];
+	if (fullest <= SORT_FULL || !shift) {
+		insertion_sort(q, to, count);
+		return;
+	}
+	begin = 0;
+	for (uint32_t b = 0; b <= mask; b++) {
+		uint32_t size = ends[b] - begin;
+
+		if (size > SORT_FEW) {
+			memcpy(from, to + begin, size * sizeof(*from));
+			sort_items(q, to + begin, from, size);
+		} else if (size > 1) {
+			insertion_sort(q, to + begin, size);
+		}
+		begin = ends[b];
+	}
+}
+
+void equeue_init(struct equeue *q, uint64_t seed)
+{
+	*q = (struct equeue){ .seed = hash_pair(seed, hash_string("ties")) };
+	equeue_tune(q, 10, 14);
+}
+
+void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits)
+{
+	q->shift = shift;
+	q->slot_count = UINT64_C(1) << slot_bits;
+	q->slots = xrealloc(q->slots, q->slot_count, sizeof(*q->slots));
+	memset(q->slots, 0xff, q->slot_count * sizeof(*q->slots));
+	free(q->used);
+	q->used = xcalloc(q->slot_count / 64, sizeof(*q->used));
+	q->cursor = q->last >> shift;
+}
+
+void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span)
+{
+	q->depth = depth;
+	q->ahead = span >> q->shift;
+}
+
+void equeue_release(struct equeue *q)
+{
+	free(q->nodes);
+	free(q->keys);
+	free(q->slots);
+	free(q->used);
+	free(q->batch);
+	free(q->scratch);
+	free(q->heap);
+}
+
+uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key)
+{
+	uint32_t id = (uint32_t)q->node_count;
+
+	SIM_BUG_ON(q->node_count == EQ_NONE);
+	if (q->node_count == q->node_capacity) {
+		q->nodes = array_reserve(q->nodes, id, &q->node_capacity, sizeof(*q->nodes));
+		q->keys = xrealloc(q->keys, q->node_capacity, sizeof(*q->keys));
+	}
+	q->node_count++;
+	q->nodes[id].place = EQ_IDLE;
+	equeue_rename(q, id, class, key);
+	return id;
+}
+
+void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
+{
+	SIM_BUG_ON(q->nodes[id].place != EQ_IDLE || class > 15);
+	q->nodes[id].class = class;
+	q->keys[id] = key;
+}
+
+/* Room for all events there can be, so that nothing is checked one by one. */
+static void batch_reserve(struct equeue *q)
+{
+	if (q->batch_capacity - q->batch_count > q->node_count)
+		return;
+	q->batch_capacity = 2 * (q->batch_count + q->node_count) + 16;
+	q->batch = xrealloc(q->batch, q->batch_capacity, sizeof(*q->batch));
+	q->scratch = xrealloc(q->scratch, q->batch_capacity, sizeof(*q->scratch));
+}
+
+/* An event inside a slot that is open already. */
+void equeue_push_batch(struct equeue *q, uint32_t id)
+{
+	struct eq_item item = { .at = q->nodes[id].at, .id = id };
+	size_t i;
+
+	SIM_BUG_ON(item.at < q->last); /* in the past */
+	batch_reserve(q);
+	q->nodes[id].place = EQ_BATCH;
+	for (i = q->batch_count++; i > q->batch_head; i--) {
+		struct eq_item *previous = &q->batch[i - 1];
+
+		/* of a cancelled item only the time is known, and that is enough */
+		if (previous->id == EQ_NONE ? previous->at <= item.at
+					    : !item_before(q, &item, previous))
+			break;
+		q->batch[i] = *previous;
+	}
+	q->batch[i] = item;
+	q->batch_low++;
+}
+
+static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
+{
+	return q->nodes[a].at < q->nodes[b].at; /* ties are settled when the slot is sorted */
+}
+
+static void heap_put(struct equeue *q, size_t position, uint32_t id)
+{
+	q->heap[position] = id;
+	q->nodes[id].link = (uint32_t)position;
+}
+
+static void heap_up(struct equeue *q, size_t i, uint32_t id)
+{
+	for (; i > 0 && heap_before(q, id, q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap_put(q, i, q->heap[(i - 1) / 2]);
+	heap_put(q, i, id);
+}
+
+static void heap_down(struct equeue *q, size_t i, uint32_t id)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= q->heap_count)
+			break;
+		if (child + 1 < q->heap_count && heap_before(q, q->heap[child + 1], q->heap[child]))
+			child++;
+		if (!heap_before(q, q->heap[child], id))
+			break;
+		heap_put(q, i, q->heap[child]);
+		i = child;
+	}
+	heap_put(q, i, id);
+}
+
+void equeue_push_far(struct equeue *q, uint32_t id)
+{
+	q->heap = array_reserve(q->heap, q->heap_count, &q->heap_capacity, sizeof(*q->heap));
+	q->nodes[id].place = EQ_HEAP;
+	heap_up(q, q->heap_count++, id);
+}
+
+static void heap_remove(struct equeue *q, size_t position)
+{
+	uint32_t last = q->heap[--q->heap_count];
+
+	if (position == q->heap_count)
+		return;
+	if (position > 0 && heap_before(q, last, q->heap[(position - 1) / 2]))
+		heap_up(q, position, last);
+	else
+		heap_down(q, position, last);
+}
+
+void equeue_cancel(struct equeue *q, uint32_t id)
+{
+	struct eq_node *node = &q->nodes[id];
+	uint32_t *link;
+
+	switch ((enum eq_place)node->place) {
+	case EQ_IDLE:
+		return;
+	case EQ_HEAP:
+		heap_remove(q, node->link);
+		break;
+	case EQ_WHEEL:
+		/* the slot's bit may stay set over an empty chain: opening it is harmless */
+		link = &q->slots[(node->at >> q->shift) & (q->slot_count - 1)];
+		while (*link != id)
+			link = &q->nodes[*link].link;
+		*link = node->link;
+		break;
+	case EQ_BATCH:
+		for (size_t i = q->batch_head; i < q->batch_count; i++)
+			if (q->batch[i].id == id)
+				q->batch[i].id = EQ_NONE;
+		break;
+	}
+	node->place = EQ_IDLE;
+}
+
+/* Distance from the cursor to the next used slot, slot_count when all are empty. */
+static uint64_t next_used(const struct equeue *q)
+{
+	uint64_t start = (q->cursor + 1) & (q->slot_count - 1);
+	uint64_t words = q->slot_count / 64;
+	uint64_t word = start >> 6;
+	uint64_t bits = q->used[word] & (UINT64_MAX << (start & 63));
+
+	for (uint64_t n = 0; n <= words; n++) {
+		if (bits) {
+			uint64_t slot = (word << 6) + (uint64_t)__builtin_ctzll(bits);
+
+			return ((slot - start) & (q->slot_count - 1)) + 1;
+		}
+		word = (word + 1) & (words - 1);
+		bits = q->used[word];
+	}
+	return q->slot_count;
+}
+
+/* The node of a slot that will be opened soon: speed only. */
+static inline void prefetch_slot(const struct equeue *q, uint64_t number)
+{
+	uint32_t id = q->slots[number & (q->slot_count - 1)];
+
+	if (id != EQ_NONE)
+		__builtin_prefetch(&q->nodes[id]);
+}
+
+/* Moves the events of slot `number` to the end of the batch, unsorted, newest first. */
+static size_t collect(struct equeue *q, uint64_t number)
+{
+	uint64_t slot = number & (q->slot_count - 1);
+	struct eq_item *item = q->batch + q->batch_count;
+
+	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = q->nodes[id].link) {
+		q->nodes[id].place = EQ_BATCH;
+		*item++ = (struct eq_item){ .at = q->nodes[id].at, .id = id };
+	}
+	q->slots[slot] = EQ_NONE;
+	q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+	while (__builtin_expect(q->heap_count && q->nodes[q->heap[0]].at >> q->shift == number,
+				0)) {
+		uint32_t id = q->heap[0];
+
+		heap_remove(q, 0);
+		q->nodes[id].place = EQ_BATCH;
+		*item++ = (struct eq_item){ .at = q->nodes[id].at, .id = id };
+	}
+	return (size_t)(item - q->batch) - q->batch_count;
+}
+
+/* Sorts the events of one slot by rank. */
+static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *items, size_t count)
+{
+	unsigned shift = q->shift;
+
+	for (size_t i = 0; i < count; i++)
+		q->scratch[i] = (struct eq_item){
+			.at = items[i].at << (64 - shift) | order_of(q, items[i].id) >> shift,
+			.id = items[i].id,
+		};
+	sort_items(q, items, q->scratch, count);
+	for (size_t i = 0; i < count; i++)
+		items[i].at = number << shift | items[i].at >> (64 - shift);
+}
+
+/* Moves the cursor to the next slot that holds an event and its events, sorted,
+ * to the end of the batch. False when there is none up to slot `limit`. */
+static bool open_next(struct equeue *q, uint64_t limit)
+{
+	uint64_t ahead = next_used(q), number = q->cursor + ahead;
+	size_t count;
+
+	if (q->heap_count) {
+		uint64_t far = q->nodes[q->heap[0]].at >> q->shift;
+
+		if (ahead == q->slot_count || far < number)
+			number = far;
+	} else if (ahead == q->slot_count) {
+		return false;
+	}
+	if (number > limit)
+		return false;
+	q->cursor = number;
+	batch_reserve(q);
+	prefetch_slot(q, number + SLOTS_AHEAD);
+	count = collect(q, number);
+	if (count > SORT_FEW)
+		sort_slot(q, number, q->batch + q->batch_count, count);
+	else if (count > 1)
+		insertion_sort(q, q->batch + q->batch_count, count);
+	q->batch_count += count;
+	return true;
+}
+
+/* Opens slots until the batch holds what is wanted. False when nothing is pending. */
+bool equeue_refill(struct equeue *q)
+{
+	size_t left = q->batch_count - q->batch_head;
+	uint64_t limit = UINT64_MAX;
+
+	if (left < q->batch_head) {
+		memcpy(q->batch, q->batch + q->batch_head, left * sizeof(*q->batch));
+		q->batch_head = 0;
+		q->batch_count = left;
+	}
+	do {
+		if (left)
+			limit = (q->batch[q->batch_head].at >> q->shift) + q->ahead;
+		if (!open_next(q, limit))
+			break;
+		left = q->batch_count - q->batch_head;
+	} while (left <= 2 * q->depth); /* a slot may hold nothing but cancelled events */
+	/* where events are few, half of them pass before the next attempt */
+	q->batch_low = left > q->depth ? q->batch_count - q->depth : q->batch_head + (left + 1) / 2;
+	return left > 0;
+}

@@ -1,0 +1,136 @@
+/* The pending events: at most one per entity, in total order.
+ *
+ * Order: (time, class, tie). tie is a seeded hash of (time, entity key): workers
+ * in lock-step make ties the norm, and any fixed order among them would favour
+ * one worker for ever. The entity key is a stable name (port number, flow number
+ * ...), so the order depends neither on the order of insertion nor on memory.
+ *
+ * Layout: a wheel of slots (2^shift ps each) that holds chains of entities
+ * linked through their own nodes, so scheduling allocates nothing; events
+ * beyond the wheel wait in a binary heap. Slots are opened somewhat ahead of
+ * time: their events move, sorted, into the batch, from which they are popped.
+ * So the next events are known and what they touch can be prefetched.
+ *
+ *   now          cursor         cursor + slots
+ *    |--- batch ---|---- wheel -----|---- heap ----->
+ *
+ * A slot is narrow, so most hold one or two events and there is little to sort;
+ * the tie is worked out only where two times are equal.
+ *
+ * Only sim.h includes this file; everybody else schedules through sim.h. */
+#ifndef INASIM_CORE_EQUEUE_H
+#define INASIM_CORE_EQUEUE_H
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EQ_NONE UINT32_MAX
+
+enum eq_place { EQ_IDLE, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
+
+/* Four to a line of cache: every hop touches one. */
+struct eq_node {
+	sim_time at;
+	uint32_t link; /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
+	uint8_t place; /* enum eq_place */
+	uint8_t class; /* small = first among equal times */
+};
+
+struct eq_item {
+	sim_time at;
+	uint32_t id; /* EQ_NONE: cancelled */
+};
+
+struct equeue {
+	struct eq_node *nodes;
+	uint64_t *keys; /* stable names, for ties; by id like the nodes */
+	size_t node_count, node_capacity;
+
+	uint64_t cursor; /* number of the last open slot: its events are in the batch */
+	uint64_t slot_count;
+	unsigned shift;
+	uint32_t *slots;
+	uint64_t *used; /* one bit per slot */
+
+	struct eq_item *batch;
+	size_t batch_head, batch_count, batch_capacity;
+	size_t batch_low;        /* where popping looks for more slots to open */
+	struct eq_item *scratch; /* as large as the batch: for sorting */
+	size_t depth;            /* events wanted in the batch ... */
+	uint64_t ahead;          /* ... but not of slots further away than this */
+	sim_time last;           /* of the last event popped */
+
+	uint32_t *heap;
+	size_t heap_count, heap_capacity;
+
+	uint64_t seed;
+};
+
+void equeue_init(struct equeue *q, uint64_t seed);
+void equeue_release(struct equeue *q);
+
+/* Sets the width and the number of slots; the queue must be empty. Only speed
+ * depends on this and on the next. */
+void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits);
+
+/* Keeps the next `depth` events ready in the batch, for prefetching, as far as
+ * they are due within `span`: an event that is pushed into a slot that is open
+ * already costs more. */
+void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span);
+
+/* A new entity; ids count from 0. */
+uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key);
+
+/* Gives an idle entity a new key (a pooled timer changes its owner). */
+void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
+
+/* Takes an entity out again; nothing happens when it is not pending. */
+void equeue_cancel(struct equeue *q, uint32_t id);
+
+/* The parts that are not hot. */
+void equeue_push_far(struct equeue *q, uint32_t id);
+void equeue_push_batch(struct equeue *q, uint32_t id);
+bool equeue_refill(struct equeue *q);
+
+static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
+{
+	struct eq_node *node = &q->nodes[id];
+	uint64_t number = at >> q->shift;
+
+	SIM_BUG_ON(node->place != EQ_IDLE);
+	node->at = at;
+	if (__builtin_expect(number - q->cursor - 1 < q->slot_count - 1,
+			     1)) { /* 1 <= ahead < slot_count */
+		uint64_t slot = number & (q->slot_count - 1);
+
+		node->link = q->slots[slot];
+		node->place = EQ_WHEEL;
+		q->slots[slot] = id;
+		q->used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+	} else if (number <= q->cursor) {
+		equeue_push_batch(q, id);
+	} else {
+		equeue_push_far(q, id);
+	}
+}
+
+/* The first event leaves the queue: its time in *at. EQ_NONE when there is none. */
+static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
+{
+	const struct eq_item *item;
+
+	do {
+		if (q->batch_head >= q->batch_low && !equeue_refill(q))
+			return EQ_NONE;
+		item = &q->batch[q->batch_head++];
+	} while (__builtin_expect(item->id == EQ_NONE, 0));
+	q->nodes[item->id].place = EQ_IDLE;
+	*at = q->last = item->at;
+	return item->id;
+}
+
+#endif

@@ -1,0 +1,100 @@
+#include "core/sim.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void sim_init(struct sim *sim, uint64_t seed)
+{
+	*sim = (struct sim){ .seed = seed };
+	equeue_init(&sim->queue, seed);
+}
+
+void sim_release(struct sim *sim)
+{
+	equeue_release(&sim->queue);
+	free(sim->entities);
+	free(sim->idle_timers);
+}
+
+void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
+		   void *owner)
+{
+	SIM_BUG_ON(sim->block_count || sim->entity_count);
+	sim->block = (struct sim_entity){ handler, owner };
+	sim->block_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		equeue_add(&sim->queue, (uint8_t) class, sim_key(class, i));
+}
+
+uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
+			void *owner)
+{
+	uint32_t id = equeue_add(&sim->queue, (uint8_t) class, key);
+
+	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
+				      sizeof(*sim->entities));
+	sim->entities[sim->entity_count++] = (struct sim_entity){ handler, owner };
+	return id;
+}
+
+void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
+		sim_handler *handler, void *owner)
+{
+	if (!sim->idle_count) {
+		timer->id = sim_add_entity(sim, class, key, handler, owner);
+		return;
+	}
+	timer->id = sim->idle_timers[--sim->idle_count];
+	equeue_rename(&sim->queue, timer->id, (uint8_t) class, key);
+	sim->entities[timer->id - sim->block_count] = (struct sim_entity){ handler, owner };
+}
+
+void timer_close(struct sim *sim, struct timer *timer)
+{
+	sim_cancel(sim, timer->id);
+	sim->idle_timers = array_reserve(sim->idle_timers, sim->idle_count, &sim->idle_capacity,
+					 sizeof(*sim->idle_timers));
+	sim->idle_timers[sim->idle_count++] = timer->id;
+	timer->id = EQ_NONE;
+}
+
+void timer_set(struct sim *sim, struct timer *timer, sim_time at)
+{
+	sim_cancel(sim, timer->id);
+	sim_schedule(sim, timer->id, at);
+}
+
+void timer_cancel(struct sim *sim, struct timer *timer)
+{
+	sim_cancel(sim, timer->id);
+}
+
+bool timer_pending(const struct sim *sim, const struct timer *timer)
+{
+	return sim_pending(sim, timer->id);
+}
+
+bool sim_run(struct sim *sim, uint64_t budget)
+{
+	struct equeue *q = &sim->queue;
+
+	for (; budget && !sim->stopped; budget--) {
+		uint32_t id = equeue_pop(q, &sim->now);
+
+		if (__builtin_expect(id == EQ_NONE, 0))
+			return false;
+		if (sim->lookahead)
+			sim->lookahead(sim, &q->batch[q->batch_head],
+				       q->batch_count - q->batch_head);
+		sim->events++;
+		if (id < sim->block_count) {
+			sim->block.handler(sim, id, sim->block.owner);
+		} else {
+			const struct sim_entity *entity = &sim->entities[id - sim->block_count];
+
+			entity->handler(sim, id, entity->owner);
+		}
+	}
+	return !sim->stopped;
+}

@@ -1,0 +1,125 @@
+/* One simulation: clock, pending events, digest, seed. Start reading here.
+ *
+ * Everything that can act at a time of its own (an egress port, a NIC, a timer)
+ * is an entity. An entity has at most one pending event; when it comes, the
+ * entity's handler runs with sim->now set. There is no other way for anything
+ * to happen, and no state outside of what hangs from a struct sim.
+ *
+ * Order of events: see equeue.h. Digest: the sum over all events of a hash of
+ * (time, entity, what happened). A sum does not depend on the order in which
+ * parallel partitions would add their parts, and any change of a time, of a
+ * choice among ties or of a packet changes it. */
+#ifndef INASIM_CORE_SIM_H
+#define INASIM_CORE_SIM_H
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/types.h"
+#include "core/equeue.h"
+
+/* Classes, in the order in which they act at equal times: a packet that arrives
+ * at the very instant of a timeout has arrived in time. */
+enum sim_class {
+	SIM_ARRIVAL,   /* a packet reaches the far end of a link */
+	SIM_DEPARTURE, /* a transmitter becomes free */
+	SIM_TIMER,     /* protocols, computation */
+	SIM_CONTROL,   /* arrivals of jobs and flows, end of the run */
+	SIM_SAMPLE,    /* time series: looks, changes nothing */
+};
+
+struct sim;
+typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
+
+/* Told the next events, soonest first, to prefetch what they touch: speed only.
+ * Called before each event; how many are known: see equeue_look_ahead(). */
+typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
+
+struct sim_entity {
+	sim_handler *handler;
+	void *owner; /* not owned */
+};
+
+struct sim {
+	sim_time now;
+	uint64_t events;
+	uint64_t digest;
+	uint64_t seed;
+	bool stopped;
+	struct sim_entity block; /* of entities 0..block_count-1 */
+	uint32_t block_count;
+	struct sim_entity *entities; /* of the others, by id - block_count */
+	size_t entity_count, entity_capacity;
+	uint32_t *idle_timers; /* ids for reuse */
+	size_t idle_count, idle_capacity;
+	sim_lookahead *lookahead; /* optional */
+	struct equeue queue;
+};
+
+void sim_init(struct sim *sim, uint64_t seed);
+void sim_release(struct sim *sim);
+
+/* Adds an entity for the whole run. `key` is a stable name for ties: the number
+ * of the thing within its kind, combined by sim_key(). */
+/* The first entities may be a block of equals: numbers 0..count-1, one handler
+ * and owner for all, nothing looked up per event. Keys: sim_key(class, number). */
+void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
+		   void *owner);
+
+uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
+			void *owner);
+
+static inline uint64_t sim_key(enum sim_class class, uint64_t number)
+{
+	return (uint64_t) class << 56 | number;
+}
+
+/* The handler of entity `id` runs at time `at` >= now; it must not be pending. */
+static inline void sim_schedule(struct sim *sim, uint32_t id, sim_time at)
+{
+	SIM_BUG_ON(at < sim->now);
+	equeue_push(&sim->queue, id, at);
+}
+
+static inline bool sim_pending(const struct sim *sim, uint32_t id)
+{
+	return sim->queue.nodes[id].place != EQ_IDLE;
+}
+
+static inline void sim_cancel(struct sim *sim, uint32_t id)
+{
+	equeue_cancel(&sim->queue, id);
+}
+
+/* Entities that come and go (one per flow, one per worker): a timer is an
+ * entity taken from a pool. timer_open() before use, timer_close() gives it
+ * back. timer_set() replaces an earlier setting. */
+struct timer {
+	uint32_t id;
+};
+
+void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
+		sim_handler *handler, void *owner);
+void timer_close(struct sim *sim, struct timer *timer);
+void timer_set(struct sim *sim, struct timer *timer, sim_time at);
+void timer_cancel(struct sim *sim, struct timer *timer);
+bool timer_pending(const struct sim *sim, const struct timer *timer);
+
+/* Runs events until none is left or sim_stop() was called by a handler.
+ * `budget` bounds the number of events of this call (UINT64_MAX = none), so that
+ * the caller can look at the wall clock now and then; true = there is more. */
+bool sim_run(struct sim *sim, uint64_t budget);
+
+/* No further event runs. */
+static inline void sim_stop(struct sim *sim)
+{
+	sim->stopped = true;
+}
+
+/* Adds one fact to the digest. */
+static inline void sim_digest(struct sim *sim, uint64_t entity, uint64_t fact)
+{
+	sim->digest += hash_mix(sim->now * UINT64_C(0x9e3779b97f4a7c15) ^
+				(entity * UINT64_C(0xd1342543de82ef95) + fact));
+}
+
+#endif

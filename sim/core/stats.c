@@ -1,0 +1,31 @@
+#include "core/stats.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+
+void stats_sort(double *values, size_t count)
+{
+	gsl_sort(values, 1, count);
+}
+
+double stats_percentile(const double *sorted, size_t count, double p)
+{
+	size_t rank;
+
+	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
+		return NAN;
+	rank = (size_t)ceil(p * (double)count *
+			    (1 - 1e-12)); /* p * count may lie a rounding above an integer */
+	return sorted[rank ? rank - 1 : 0];
+}
+
+double stats_mean(const double *values, size_t count)
+{
+	return count ? gsl_stats_mean(values, 1, count) : NAN;
+}
+
+double stats_max(const double *sorted, size_t count)
+{
+	return count ? sorted[count - 1] : NAN;
+}

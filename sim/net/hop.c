@@ -1,0 +1,354 @@
+/* The hot path: what happens to a packet between two nodes. Here instructions
+ * and lines of cache are counted; everything else about networks is in network.c. */
+#include "net/hop.h"
+
+#include "base/mem.h"
+#include "net/network.h"
+
+#include <stdlib.h>
+
+#define HEAP_RING_BITS 3 /* smallest ring on the heap */
+
+/* Code that the compiler would rather share than inline three times. */
+#define HOT_INLINE static inline __attribute__((always_inline))
+
+/* --- looking ahead --- */
+
+/* A hop touches lines of cache that nothing has touched for a microsecond, in a
+ * chain: port; its packet; the egress port or the connection; the place in its
+ * ring. Each step is asked for some events before the next one needs it. */
+enum { AHEAD_PORT = HOP_AHEAD, AHEAD_PACKET = 16, AHEAD_OUT = 10, AHEAD_TAIL = 5 };
+
+#define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
+
+/* A packet, which may lie across two lines, and the departure of the next one. */
+HOT_INLINE void prefetch_packet(const struct packet *packet)
+{
+	__builtin_prefetch(packet);
+	__builtin_prefetch(&packet[1].depart);
+}
+
+HOT_INLINE void prefetch_tail(const struct port *port)
+{
+	prefetch_packet(&port->ring[ring_index(port, port->count)]);
+}
+
+HOT_INLINE uint32_t out_port(const struct network *net, uint32_t node, const struct packet *packet)
+{
+	return net->switch_nodes[node - net->hosts].first_port + packet->route[packet->hop];
+}
+
+/* The first of a NIC's sources, which it will ask for a packet. */
+static void prefetch_source(const struct nic *nic)
+{
+	const struct nic_source *source = nic->last ? nic->last->next : NULL;
+
+	if (!source)
+		return;
+	__builtin_prefetch(source->owner);
+	for (size_t line = 0; line < SOURCE_LINES; line++)
+		__builtin_prefetch((const char *)source + 64 * line);
+}
+
+/* What the packet at the head of a port touches where it arrives. */
+static void prefetch_out(const struct network *net, const struct port *port)
+{
+	const struct packet *packet = port_head(port);
+
+	if (!port->to_host) {
+		__builtin_prefetch(&net->ports[out_port(net, port->to, packet)]);
+		return;
+	}
+	__builtin_prefetch(&net->ports[port->to]); /* for an answer */
+	__builtin_prefetch(&net->nics[port->to]);
+	if (net->protocols[packet->protocol].ops->prefetch)
+		net->protocols[packet->protocol].ops->prefetch(
+			net->protocols[packet->protocol].self, packet);
+}
+
+/* Entities are numbered: ports, then NICs, then whatever has timers. */
+static inline const struct nic *nic_of(const struct network *net, uint32_t entity)
+{
+	uint32_t host = entity - net->port_count;
+
+	return host < net->hosts ? &net->nics[host] : NULL;
+}
+
+void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
+{
+	const struct network *net = sim->block.owner;
+	const struct port *ports = net->ports, *port;
+	const struct nic *nic;
+	uint32_t id;
+
+	if (count < AHEAD_PORT)
+		return; /* so few events that nothing waits for them */
+	id = next[AHEAD_PORT - 1].id;
+	if (id < net->port_count) {
+		__builtin_prefetch(&ports[id]);
+	} else if ((nic = nic_of(net, id))) {
+		__builtin_prefetch(nic);
+		__builtin_prefetch(&ports[nic - net->nics]);
+	}
+	id = next[AHEAD_PACKET - 1].id;
+	if (id < net->port_count)
+		prefetch_packet(port_head(&ports[id]));
+	else if ((nic = nic_of(net, id)))
+		__builtin_prefetch(nic->last); /* whose `next` comes first */
+	id = next[AHEAD_OUT - 1].id;
+	if (id < net->port_count)
+		prefetch_out(net, &ports[id]);
+	else if ((nic = nic_of(net, id)))
+		prefetch_source(nic);
+	id = next[AHEAD_TAIL - 1].id;
+	if (id < net->port_count) {
+		port = &ports[id];
+		prefetch_tail(&ports[port->to_host ? port->to
+						   : out_port(net, port->to, port_head(port))]);
+	} else if ((nic = nic_of(net, id))) {
+		prefetch_tail(&ports[nic->host]);
+	}
+}
+
+/* --- into a queue --- */
+
+/* Moves a port's ring to one of 2^bits places, head first. */
+static void ring_resize(struct port *port, uint8_t bits)
+{
+	struct packet *ring =
+		bits <= SMALL_RING_BITS ? port->small : xaligned(64, sizeof(*ring) << bits);
+	struct packet *old = port->ring;
+
+	for (uint32_t i = 0; i < port->count; i++)
+		ring[i] = old[ring_index(port, i)];
+	if (old != port->small)
+		free(old);
+	port->ring = ring;
+	port->ring_bits = bits;
+	port->head = 0;
+}
+
+static __attribute__((noinline)) void ring_grow(struct port *port)
+{
+	ring_resize(port, port->ring == port->small ? HEAP_RING_BITS : port->ring_bits + 1);
+}
+
+static __attribute__((noinline)) void ring_shrink(struct port *port)
+{
+	ring_resize(port, port->ring_bits - 1);
+}
+
+/* Uniform jitter of a host's processing; the order of packets is kept. */
+static __attribute__((noinline)) sim_time jittered(struct network *net, uint32_t number,
+						   sim_time arrival)
+{
+	struct port_rare *rare = &net->rare[number];
+	sim_time max = port_class(net, &net->ports[number])->jitter_max;
+
+	if (!max)
+		return arrival;
+	arrival += rng_below(&rare->jitter_stream, max + 1);
+	if (arrival < rare->last_arrival)
+		arrival = rare->last_arrival;
+	rare->last_arrival = arrival;
+	return arrival;
+}
+
+HOT_INLINE void schedule_head(struct network *net, uint32_t number, const struct port *port,
+			      sim_time depart)
+{
+	sim_time at = depart + port_class(net, port)->latency;
+
+	if (__builtin_expect(port->special, 0))
+		at = jittered(net, number, at);
+	sim_schedule(net->sim, number, at);
+}
+
+/* Between ecn_min and ecn_max the probability rises linearly (RED on the
+ * instantaneous queue, as DCQCN's congestion point). */
+static bool marks(const struct link_class *link, struct rng *stream, uint64_t queue)
+{
+	if (queue > link->ecn_max)
+		return true;
+	return rng_unit(stream) < link->mark_max * (double)(queue - link->ecn_min) /
+					  (double)(link->ecn_max - link->ecn_min);
+}
+
+enum verdict { ADMIT, ADMIT_MARKED, REFUSE };
+
+/* The slow part of an enqueue, where the queue might matter: its true length is
+ * found, and the packet admitted, marked or dropped. */
+static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_t number,
+						    const struct packet *packet)
+{
+	struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	struct port_rare *rare = &net->rare[number];
+	uint64_t queue;
+
+	port_advance(port, net->sim->now);
+	if (port->queued_bytes + packet->size > link->limit_bytes) {
+		rare->drops++;
+		net->dropped++;
+		return REFUSE;
+	}
+	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
+	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
+	    !marks(link, &rare->mark_stream, queue))
+		return ADMIT;
+	rare->marks++;
+	return ADMIT_MARKED;
+}
+
+static __attribute__((noinline)) void note_backlog(struct port *port, sim_time backlog)
+{
+	backlog /= PS_PER_NS;
+	port->max_backlog_ns = backlog < UINT32_MAX ? (uint32_t)backlog : UINT32_MAX;
+}
+
+/* Copies the packet into the queue, `hop` switches behind it. The one copy per
+ * hop: fields are written in the ring, never in a temporary (a narrow store
+ * before a wide load stalls the processor). */
+HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packet *packet,
+			uint8_t hop)
+{
+	struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	sim_time now = net->sim->now, depart = port->busy_until;
+	enum verdict verdict = ADMIT;
+	uint32_t size = packet->size;
+	struct packet *place;
+
+	if (depart <= now) {
+		depart = now;
+		port->sent = port->count;
+		port->queued_bytes = 0;
+	}
+	/* what has left lately is still counted in these, so they err to the slow side only */
+	if (__builtin_expect(port->queued_bytes + size > link->quiet_bytes ||
+				     port->count - port->sent > link->quiet_packets,
+			     0)) {
+		verdict = judge(net, number, packet);
+		if (verdict == REFUSE)
+			return;
+	}
+	if (__builtin_expect(port->count >> port->ring_bits, 0))
+		ring_grow(port);
+	depart += link_transmission(link, size);
+	port->busy_until = depart;
+	port->queued_bytes += size;
+	port->bytes += size;
+	if (__builtin_expect(depart - now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
+		note_backlog(port, depart - now);
+	place = &port->ring[ring_index(port, port->count)];
+	*place = *packet;
+	place->depart = depart;
+	place->hop = hop;
+	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
+	if (__builtin_expect(verdict == ADMIT_MARKED, 0))
+		place->flags |= PACKET_CE;
+	if (port->count++ == 0)
+		schedule_head(net, number, port, depart);
+}
+
+void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
+{
+	enqueue(net, port, packet, packet->hop);
+}
+
+void network_send(struct network *net, uint32_t host, const struct packet *packet)
+{
+	net->created++;
+	enqueue(net, host, packet, packet->hop);
+}
+
+/* --- out of a queue --- */
+
+/* The packet at the head has arrived: takes it off and waits for the next. */
+HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *port)
+{
+	if (port->sent)
+		port->sent--;
+	else
+		port->queued_bytes -= port_head(port)->size;
+	if (--port->count) {
+		port->head = ring_index(port, 1);
+		schedule_head(net, number, port, port_head(port)->depart);
+	} else {
+		port->head = 0; /* the first places stay in the cache */
+	}
+	if (__builtin_expect(port->ring_bits > HEAP_RING_BITS + 2 &&
+				     port->count < 1u << (port->ring_bits - 3),
+			     0))
+		ring_shrink(port);
+}
+
+static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in, uint32_t sw,
+						struct packet *packet)
+{
+	struct switch_actions actions;
+
+	actions.forward = false;
+	actions.count = 0;
+	net->protocols[packet->protocol].ops->at_switch(net->protocols[packet->protocol].self, sw,
+							net->rare[in].reverse, packet, &actions);
+	if (actions.forward) {
+		uint32_t out = net->switch_nodes[sw].first_port + packet->route[packet->hop++];
+
+		network_enqueue(net, out, packet);
+	} else {
+		net->absorbed++;
+	}
+	for (unsigned i = 0; i < actions.count; i++) {
+		const struct switch_send *send = &actions.send[i];
+
+		net->created += send->count;
+		for (uint32_t j = 0; j < send->count; j++)
+			network_enqueue(net, send->ports[j], &send->packet);
+	}
+}
+
+static __attribute__((noinline)) bool lose(struct network *net, uint32_t number)
+{
+	struct port_rare *rare = &net->rare[number];
+	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
+
+	if (!threshold || rng_u64(&rare->loss_stream) >= threshold)
+		return false;
+	rare->losses++;
+	net->lost++;
+	return true;
+}
+
+/* The packet at the head of a port's ring reaches the far end. */
+void hop_arrive(struct sim *sim, uint32_t number, void *owner)
+{
+	struct network *net = owner;
+	struct port *port = &net->ports[number];
+	const struct packet *head = port_head(port);
+	struct packet packet;
+
+	net->hops++;
+	sim_digest(sim, number,
+		   head->seq ^ (uint64_t)head->flow << 32 ^ (uint64_t)head->kind << 24 ^
+			   (uint64_t)head->flags << 16 ^ head->source);
+	if (__builtin_expect(port->special, 0) && lose(net, number)) {
+		take_head(net, number, port);
+		return;
+	}
+	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
+		/* another node's port: head stays put while it is copied */
+		enqueue(net, out_port(net, port->to, head), head, head->hop + 1);
+		take_head(net, number, port);
+		return;
+	}
+	packet = *head;
+	take_head(net, number, port);
+	if (port->to_host) {
+		net->delivered++;
+		net->protocols[packet.protocol].ops->deliver(net->protocols[packet.protocol].self,
+							     port->to, &packet);
+	} else {
+		aggregate(net, number, port->to - net->hosts, &packet);
+	}
+}

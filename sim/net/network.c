@@ -1,0 +1,219 @@
+#include "net/network.h"
+
+#include "base/mem.h"
+#include "net/hop.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PREAMBLE_AND_GAP 20 /* 8 bytes of preamble and start delimiter, 12 of gap */
+
+#define SLOT_EVENTS 4 /* at most, when every port is busy with full frames */
+#define CLASSES_MAX 64
+#define CACHE_BYTES (256 << 10) /* below this a network lives in the second-level cache */
+
+void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
+		  const uint16_t *switch_ports, const uint8_t *tiers, bool fifo_nics)
+{
+	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
+	net->port_count = hosts;
+	net->switch_nodes = xcalloc(switches, sizeof(*net->switch_nodes));
+	for (uint32_t s = 0; s < switches; s++) {
+		net->switch_nodes[s] = (struct switch_node){ .first_port = net->port_count,
+							     .ports = switch_ports[s],
+							     .tier = tiers[s] };
+		net->port_count += switch_ports[s];
+	}
+	net->ports = xaligned(64, net->port_count * sizeof(*net->ports));
+	net->rare = xcalloc(net->port_count, sizeof(*net->rare));
+	net->classes = xaligned(64, CLASSES_MAX * sizeof(*net->classes));
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		net->ports[i].ring = net->ports[i].small;
+		net->ports[i].ring_bits = SMALL_RING_BITS;
+		net->ports[i].class = CLASSES_MAX; /* not joined to anything yet */
+	}
+	sim_add_block(sim, SIM_ARRIVAL, net->port_count, hop_arrive,
+		      net); /* entity = port number */
+	net->nics = xaligned(64, hosts * sizeof(*net->nics));
+	for (uint32_t h = 0; h < hosts; h++)
+		nic_init(&net->nics[h], net, h, fifo_nics); /* entity = ports + host: see hop.c */
+}
+
+void network_release(struct network *net)
+{
+	for (uint32_t i = 0; i < net->port_count; i++)
+		if (net->ports[i].ring != net->ports[i].small)
+			free(net->ports[i].ring);
+	free(net->ports);
+	free(net->rare);
+	free(net->classes);
+	free(net->switch_nodes);
+	free(net->nics);
+}
+
+static bool same_class(const struct link_class *a, const struct link_class *b)
+{
+	return a->rate == b->rate && a->latency == b->latency && a->limit_bytes == b->limit_bytes &&
+	       a->ecn_min == b->ecn_min && a->ecn_max == b->ecn_max && a->mark_max == b->mark_max &&
+	       a->jitter_max == b->jitter_max && a->loss_threshold == b->loss_threshold &&
+	       a->wire_extra == b->wire_extra && a->ecn_in_packets == b->ecn_in_packets;
+}
+
+/* The class of these parameters, new if there is none alike. */
+static uint8_t find_class(struct network *net, const struct link_params *params)
+{
+	uint64_t quiet = params->ecn_in_packets ? UINT64_MAX : params->ecn_min;
+	struct link_class new = {
+		.net = net,
+		.rate = params->rate,
+		.ps_per_byte = 8 * PS_PER_S % params->rate ? 0 : 8 * PS_PER_S / params->rate,
+		.latency = params->delay + params->peer_latency,
+		.limit_bytes = params->limit,
+		.quiet_bytes = quiet < params->limit ? quiet : params->limit,
+		.quiet_packets = params->ecn_in_packets && params->ecn_min < UINT32_MAX
+					 ? (uint32_t)params->ecn_min
+					 : UINT32_MAX,
+		.ecn_min = params->ecn_min,
+		.ecn_max = params->ecn_max,
+		.mark_max = params->ecn_max_probability,
+		.jitter_max = params->peer_jitter,
+		.loss_threshold = rng_threshold(params->loss),
+		.wire_extra = params->wire_overhead ? PREAMBLE_AND_GAP : 0,
+		.ecn_in_packets = params->ecn_in_packets,
+	};
+
+	for (unsigned i = 0; i < net->class_count; i++)
+		if (same_class(&net->classes[i], &new))
+			return (uint8_t)i;
+	SIM_BUG_ON(net->class_count == CLASSES_MAX);
+	net->classes[net->class_count] = new;
+	return (uint8_t)net->class_count++;
+}
+
+static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint32_t reverse,
+			const struct link_params *params)
+{
+	struct port *port = &net->ports[number];
+	struct port_rare *rare = &net->rare[number];
+
+	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
+	port->class = find_class(net, params);
+	port->special = params->loss > 0 || params->peer_jitter > 0;
+	port->to = to;
+	port->to_host = to < net->hosts;
+	rare->reverse = reverse;
+	rng_init(&rare->loss_stream, net->sim->seed, "loss", number);
+	rng_init(&rare->jitter_stream, net->sim->seed, "jitter", number);
+	rng_init(&rare->mark_stream, net->sim->seed, "ecn", number);
+}
+
+void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct link_params *ab,
+		     uint32_t b, uint16_t pb, const struct link_params *ba)
+{
+	uint32_t port_a = network_port(net, a, pa), port_b = network_port(net, b, pb);
+
+	port_set_up(net, port_a, b, port_b, ab);
+	port_set_up(net, port_b, a, port_a, ba);
+}
+
+/* A few events per slot when every port is busy, so that there is little to sort;
+ * slots much shorter than any latency, so that a new event hardly ever falls into
+ * one that is open already. The wheel spans the longest regular wait: latency and
+ * two large frames. */
+void network_tune(struct network *net)
+{
+	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
+	double events_per_ps = 0;
+	unsigned shift = 6, bits = 8;
+	bool large;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		const struct link_class *link = port_class(net, &net->ports[i]);
+		sim_time frame;
+
+		if (net->ports[i].class == CLASSES_MAX)
+			continue;
+		frame = link_transmission(link, 1518);
+		events_per_ps += 1 / (double)frame;
+		if (link->latency + 2 * frame > span)
+			span = link->latency + 2 * frame;
+		if (link->latency < shortest)
+			shortest = link->latency;
+	}
+	large = net->port_count * sizeof(*net->ports) > CACHE_BYTES;
+	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < SLOT_EVENTS &&
+	       UINT64_C(2) << shift < shortest / 4)
+		shift++;
+	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
+		bits++;
+	equeue_tune(&net->sim->queue, shift, bits);
+	net->sim->lookahead = large ? hop_look_ahead : NULL;
+	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
+}
+
+uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self)
+{
+	SIM_BUG_ON(net->protocol_count == NET_PROTOCOLS || !ops->name || !ops->deliver);
+	net->protocols[net->protocol_count].ops = ops;
+	net->protocols[net->protocol_count].self = self;
+	return (uint8_t)net->protocol_count++;
+}
+
+uint64_t network_in_flight(const struct network *net)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < net->port_count; i++)
+		count += net->ports[i].count;
+	return count;
+}
+
+static unsigned check_port(struct network *net, uint32_t number, FILE *report)
+{
+	struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	uint64_t queued = 0, packets, wire;
+	unsigned bad = 0;
+
+	port_carried(port, &packets, &wire);
+	wire += packets * link->wire_extra;
+	/* bytes * 8 / rate <= time; 128 bits because terabytes times 1e12 overflow 64 */
+	if ((unsigned __int128)wire * 8 * PS_PER_S >
+	    (unsigned __int128)net->sim->now * link->rate) {
+		fprintf(report,
+			"port %" PRIu32 " carried %" PRIu64
+			" bytes in %.9f s, more than its %" PRIu64 " bps allow\n",
+			number, wire, seconds_of(net->sim->now), link->rate);
+		bad++;
+	}
+	port_advance(port, net->sim->now);
+	for (uint32_t i = port->sent; i < port->count; i++)
+		queued += port->ring[ring_index(port, i)].size;
+	if (queued != port->queued_bytes) {
+		fprintf(report,
+			"port %" PRIu32 " counts %" PRIu64 " queued bytes but holds %" PRIu64 "\n",
+			number, port->queued_bytes, queued);
+		bad++;
+	}
+	return bad;
+}
+
+unsigned network_check(struct network *net, FILE *report)
+{
+	uint64_t in_flight = network_in_flight(net);
+	uint64_t ends = net->delivered + net->dropped + net->lost + net->absorbed;
+	unsigned bad = 0;
+
+	if (net->created != ends + in_flight) {
+		fprintf(report,
+			"packets are not conserved: %" PRIu64 " created, but %" PRIu64
+			" delivered + %" PRIu64 " dropped + %" PRIu64 " lost + %" PRIu64
+			" absorbed + %" PRIu64 " in flight\n",
+			net->created, net->delivered, net->dropped, net->lost, net->absorbed,
+			in_flight);
+		bad++;
+	}
+	for (uint32_t i = 0; i < net->port_count; i++)
+		bad += check_port(net, i, report);
+	return bad;
+}

@@ -1,0 +1,131 @@
+/* Hosts, switches, links, and the protocols that run over them.
+ *
+ * Node numbers: hosts 0..hosts-1, then switches. Port numbers: host h sends on
+ * port h; the ports of a switch are consecutive. A topology builds the network;
+ * protocols (transports, aggregation schemes) register and are called when
+ * their packets reach a host or, for AGGREGATION packets, a switch. Nothing
+ * acts on another node in zero time: the only way between nodes is a link. */
+#ifndef INASIM_NET_NETWORK_H
+#define INASIM_NET_NETWORK_H
+
+#include "net/nic.h"
+#include "net/port.h"
+
+#include <stdio.h>
+
+#define NET_PROTOCOLS 16
+
+struct network;
+
+/* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
+ * is set (then it goes on along its route), and up to two packets are sent, each
+ * to one or several egress ports. A scheme only fills this in; it never touches
+ * a port or time. */
+struct switch_send {
+	struct packet packet;
+	const uint32_t *ports; /* not owned; must outlive the call */
+	uint32_t count;
+};
+
+struct switch_actions {
+	bool forward;
+	unsigned count;
+	struct switch_send send[2];
+};
+
+struct protocol_ops {
+	const char *name;
+	/* Required. The packet has reached host `host`. */
+	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
+	/* Required of those that send AGGREGATION packets. It has passed the pipeline
+	 * of switch `sw`, coming from the node to which egress port `back` leads. */
+	void (*at_switch)(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			  struct switch_actions *actions);
+	/* Optional. The packet will be delivered soon: prefetch what that touches. */
+	void (*prefetch)(void *self, const struct packet *packet);
+};
+
+struct switch_node {
+	uint32_t first_port, ports;
+	uint8_t tier; /* 1 = next to hosts */
+};
+
+struct network {
+	struct sim *sim;
+	uint32_t hosts, switches, port_count;
+	struct port *ports;
+	struct port_rare *rare; /* by port */
+	struct link_class *classes;
+	unsigned class_count;
+	struct switch_node *switch_nodes;
+	struct nic *nics; /* by host */
+	struct {
+		const struct protocol_ops *ops;
+		void *self;
+	} protocols[NET_PROTOCOLS];
+	unsigned protocol_count;
+
+	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
+	uint64_t created, delivered, dropped, lost, absorbed;
+	uint64_t hops; /* packets that have crossed a link */
+};
+
+/* Properties of one direction of a link and of the queue in front of it. */
+struct link_params {
+	bps rate;
+	sim_time delay;            /* propagation */
+	double loss;               /* probability per packet */
+	sim_time peer_latency;     /* constant pipeline of the node it leads to */
+	sim_time peer_jitter;      /* random processing of the host it leads to */
+	bytes limit;               /* of the queue; UINT64_MAX = none */
+	uint64_t ecn_min, ecn_max; /* UINT64_MAX = never mark */
+	bool ecn_in_packets;
+	double ecn_max_probability;
+	bool wire_overhead; /* count preamble and inter-frame gap (20 bytes) */
+};
+
+/* Makes room for the nodes. `switch_ports` has one entry a switch. `fifo_nics`:
+ * see nic.h. Events of `sim` must not have started. */
+void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
+		  const uint16_t *switch_ports, const uint8_t *tiers, bool fifo_nics);
+void network_release(struct network *net);
+
+/* Joins local port `pa` of node `a` with local port `pb` of node `b` (0 for a
+ * host); `ab` holds for the direction from a to b. */
+void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct link_params *ab,
+		     uint32_t b, uint16_t pb, const struct link_params *ba);
+
+/* Chooses the width of the event queue's slots from the links; call it last. */
+void network_tune(struct network *net);
+
+/* Returns the number that packets carry in `protocol`. `self` is not owned. */
+uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self);
+
+/* The egress port of `node`'s local port. */
+static inline uint32_t network_port(const struct network *net, uint32_t node, uint16_t local)
+{
+	return node < net->hosts ? node : net->switch_nodes[node - net->hosts].first_port + local;
+}
+
+static inline const struct link_class *port_class(const struct network *net,
+						  const struct port *port)
+{
+	return &net->classes[port->class];
+}
+
+/* Puts a packet into an egress queue: tail drop, ECN mark (instantaneous queue
+ * before the packet is added), then its place in time. A drop is counted. */
+void network_enqueue(struct network *net, uint32_t port, const struct packet *packet);
+
+/* A host sends at once, past the turn-taking of its sources: for ACKs and
+ * control packets, which a host never holds back. */
+void network_send(struct network *net, uint32_t host, const struct packet *packet);
+
+/* Packets that are in rings now. */
+uint64_t network_in_flight(const struct network *net);
+
+/* Conservation of packets, no link faster than its rate, empty queues counted
+ * right. Returns the number of violations and describes them on `report`. */
+unsigned network_check(struct network *net, FILE *report);
+
+#endif

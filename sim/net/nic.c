@@ -1,0 +1,110 @@
+#include "net/nic.h"
+
+#include "net/network.h"
+
+static void nic_append(struct nic *nic, struct nic_source *source)
+{
+	if (nic->last) {
+		source->next = nic->last->next;
+		nic->last->next = source;
+	} else {
+		source->next = source;
+	}
+	nic->last = source;
+	source->waiting = true;
+}
+
+static struct nic_source *nic_take_first(struct nic *nic)
+{
+	struct nic_source *first = nic->last->next;
+
+	if (first == nic->last)
+		nic->last = NULL;
+	else
+		nic->last->next = first->next;
+	first->waiting = false;
+	return first;
+}
+
+/* Serves waiting sources while the transmitter is free; then asks to be woken
+ * when it is free again. */
+static void nic_serve(struct nic *nic, struct sim *sim)
+{
+	const struct port *port = &nic->net->ports[nic->host];
+
+	while (nic->last) {
+		struct nic_source *source;
+		struct packet packet;
+		enum nic_pull pull;
+
+		if (port->busy_until > sim->now) {
+			if (!nic->armed) /* a source may have woken another one */
+				sim_schedule(sim, nic->entity, port->busy_until);
+			nic->armed = true;
+			return;
+		}
+		source = nic_take_first(nic);
+		pull = source->pull(source->owner, &packet);
+		if (pull == NIC_NOTHING)
+			continue;
+		if (pull == NIC_MORE)
+			nic_append(nic, source);
+		network_send(nic->net, nic->host, &packet);
+	}
+}
+
+static void nic_free(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct nic *nic = owner;
+
+	(void)entity;
+	nic->armed = false;
+	nic_serve(nic, sim);
+}
+
+void nic_init(struct nic *nic, struct network *net, uint32_t host, bool fifo)
+{
+	*nic = (struct nic){ .net = net, .host = host, .fifo = fifo };
+	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
+				     nic_free, nic);
+}
+
+void nic_wake(struct nic *nic, struct nic_source *source)
+{
+	struct sim *sim = nic->net->sim;
+
+	if (nic->fifo) {
+		struct packet packet;
+		enum nic_pull pull;
+
+		do {
+			pull = source->pull(source->owner, &packet);
+			if (pull != NIC_NOTHING)
+				network_send(nic->net, nic->host, &packet);
+		} while (pull == NIC_MORE);
+		return;
+	}
+	if (source->waiting)
+		return;
+	nic_append(nic, source);
+	if (!nic->armed)
+		nic_serve(nic, sim);
+}
+
+void nic_forget(struct nic *nic, struct nic_source *source)
+{
+	struct nic_source *before;
+
+	if (!source->waiting)
+		return;
+	for (before = nic->last; before->next != source; before = before->next)
+		;
+	if (before == source) {
+		nic->last = NULL;
+	} else {
+		before->next = source->next;
+		if (nic->last == source)
+			nic->last = before;
+	}
+	source->waiting = false;
+}

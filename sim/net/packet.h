@@ -1,0 +1,71 @@
+/* What travels: a plain value of 48 bytes, copied from ring to ring.
+ *
+ * The route rides in the packet (the local number of the egress port at every
+ * switch), chosen once when the flow or the tree was set up: nothing is looked
+ * up per hop, and a packet outlives its flow without harm. */
+#ifndef INASIM_NET_PACKET_H
+#define INASIM_NET_PACKET_H
+
+#include "base/types.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define ROUTE_MAX 5 /* switches on the longest path: edge, aggregation, core, aggregation, edge */
+
+struct route {
+	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch */
+	uint8_t hops;            /* switches on the path */
+};
+
+/* Class of traffic, not scheme: what a switch has to know. */
+enum packet_kind {
+	PACKET_DATA,
+	PACKET_ACK,
+	PACKET_AGGREGATION, /* switches hand it to its protocol's hook */
+	PACKET_CONTROL,
+	PACKET_KINDS
+};
+
+enum packet_flag {
+	PACKET_ECT = 1,        /* ECN-capable: may be marked */
+	PACKET_CE = 2,         /* congestion experienced */
+	PACKET_ECE = 4,        /* an ACK echoes a mark */
+	PACKET_RETRANSMIT = 8, /* sent before, for counters and tests */
+	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
+	PACKET_VERSION = 32,   /* SwitchML's `ver` */
+	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
+};
+
+struct packet {
+	sim_time depart; /* end of its transmission on the port that holds it */
+	uint64_t seq;    /* first byte (DATA), next expected byte (ACK), piece (AGGREGATION) */
+	union {
+		sim_time sent_at; /* DATA: when it left the source; ACK: echo of that */
+		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
+	};
+	uint32_t flow;   /* flow, connection or job, as its protocol numbers them */
+	uint16_t source; /* AGGREGATION: number of the sender among its parent's children; else a
+			  * generation that tells a reused flow number from the earlier owner */
+	uint16_t size;   /* frame bytes, FCS included, preamble and gap not */
+	union {
+		uint16_t payload; /* DATA: bytes of the stream */
+		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
+	};
+	uint16_t route[ROUTE_MAX];
+	uint8_t hop; /* switches passed */
+	uint8_t kind;
+	uint8_t flags;
+	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
+};
+
+static_assert(sizeof(struct packet) == 48, "the packet grew: measure before you accept it");
+
+static inline void packet_set_route(struct packet *p, const struct route *route)
+{
+	memcpy(p->route, route->out, sizeof(p->route));
+	p->hop = 0;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* An egress port: a FIFO of packets, its transmitter and the link behind it.
+ *
+ * The whole hop of a packet costs one event. When a packet is put in, the end
+ * of its transmission is known (max(now, busy_until) + size / rate), so is its
+ * arrival at the peer (constant latency). The ring holds the packets in order,
+ * first those on the wire, then those that wait or are being sent:
+ *
+ *     head          head + sent             head + count
+ *      | on the wire     | queued (ECN, limit)   |
+ *
+ * and the one pending event is "the packet at the head arrives". The boundary
+ * `sent` moves lazily, when the queue may matter; what has not started to be
+ * sent can therefore still be re-timed (PAUSE) or reordered (classes).
+ *
+ * Latency = propagation + the peer's constant pipeline (switch latency, or host
+ * processing), so no event is spent on those either. A host may add a random
+ * processing jitter per packet, which never reorders.
+ *
+ * Speed is memory: the state of a port is one line of cache, its first packets
+ * are in the next ones, what ports have in common is in a few shared classes, and a
+ * ring starts over at its first place whenever it runs empty. */
+#ifndef INASIM_NET_PORT_H
+#define INASIM_NET_PORT_H
+
+#include "core/rng.h"
+#include "core/sim.h"
+#include "net/packet.h"
+
+#include <stddef.h>
+
+struct network;
+
+/* The constants of a link direction and its queue, shared by all alike. */
+struct link_class {
+	uint64_t ps_per_byte; /* 0 = not a whole number, use rate */
+	sim_time latency;
+	uint64_t quiet_bytes;   /* up to here a queue neither drops nor marks, ... */
+	uint32_t quiet_packets; /* ... if it has no more packets than this */
+	uint16_t wire_extra;    /* bytes of preamble and gap per frame */
+	bool ecn_in_packets;
+	struct network *net;
+	uint64_t limit_bytes;
+	uint64_t ecn_min; /* mark above this (RED: perhaps); UINT64_MAX = never */
+	uint64_t ecn_max; /* mark surely above this */
+	double mark_max;  /* RED: probability at ecn_max */
+	bps rate;
+	sim_time jitter_max;     /* uniform in 0..max per packet, order kept */
+	uint64_t loss_threshold; /* against rng_u64() */
+} __attribute__((aligned(64)));
+
+/* What is rarely touched. */
+struct port_rare {
+	uint64_t drops, losses, marks;
+	uint32_t reverse; /* port of the peer that leads back here */
+	sim_time last_arrival;
+	struct rng loss_stream, jitter_stream, mark_stream;
+};
+
+#define SMALL_RING_BITS                                                                            \
+	2 /* four packets beside the port, as a busy link without a queue has;                     \
+	   * a queue moves to the heap */
+
+struct port {
+	struct packet *ring; /* small, or owned */
+	uint32_t head, count, sent;
+	uint8_t ring_bits; /* the ring has 2^ring_bits places */
+	bool to_host;
+	bool special; /* losses or jitter */
+	uint8_t class;
+	sim_time busy_until;
+	uint64_t queued_bytes;   /* of the packets behind `sent` */
+	uint32_t to;             /* node at the far end */
+	uint32_t max_backlog_ns; /* longest busy_until - now, saturating */
+	uint64_t packets, bytes; /* accepted so far; see port_carried() */
+
+	struct packet small[1 << SMALL_RING_BITS];
+	uint8_t unused[64]; /* see below; never touched, so it costs no cache */
+} __attribute__((aligned(64)));
+
+static_assert(offsetof(struct port, small) == 64, "the state of a port is one cache line");
+static_assert(sizeof(struct port) == 320,
+	      "an odd number of lines spreads ports over all cache sets");
+
+static inline uint32_t ring_index(const struct port *port, uint32_t i)
+{
+	return (port->head + i) & ((1u << port->ring_bits) - 1);
+}
+
+static inline const struct packet *port_head(const struct port *port)
+{
+	return &port->ring[port->head];
+}
+
+/* Time on the wire of a frame, rounded up once. */
+static inline sim_time link_transmission(const struct link_class *link, uint32_t size)
+{
+	uint64_t wire = (uint64_t)size + link->wire_extra;
+
+	if (__builtin_expect(link->ps_per_byte != 0, 1))
+		return wire * link->ps_per_byte;
+	return (wire * 8 * PS_PER_S + link->rate - 1) / link->rate;
+}
+
+/* Moves what has been sent by now from the queue to the wire. */
+static inline void port_advance(struct port *port, sim_time now)
+{
+	if (port->busy_until <= now) {
+		port->sent = port->count;
+		port->queued_bytes = 0;
+		return;
+	}
+	while (port->sent < port->count) {
+		const struct packet *p = &port->ring[ring_index(port, port->sent)];
+
+		if (p->depart > now)
+			break;
+		port->queued_bytes -= p->size;
+		port->sent++;
+	}
+}
+
+/* Bytes that wait or are being sent at this instant. */
+static inline uint64_t port_queue_bytes(struct port *port, sim_time now)
+{
+	port_advance(port, now);
+	return port->queued_bytes;
+}
+
+/* Packets and bytes that have arrived at the far end: what was accepted less
+ * what the ring still holds. */
+void port_carried(const struct port *port, uint64_t *packets, uint64_t *size);
+
+#endif

@@ -1,0 +1,24 @@
+/* The few things that result directories need of the file system. Functions
+ * that return bool leave the reason of a failure in errno. */
+#ifndef INASIM_OUT_FOLDER_H
+#define INASIM_OUT_FOLDER_H
+
+#include <stdbool.h>
+
+/* "a/b//" becomes "a/b"; the caller frees. */
+char *folder_trim(const char *path);
+
+char *folder_join(const char *folder, const char *name); /* caller frees */
+
+bool folder_exists(const char *path); /* anything of this name, a dangling link too */
+bool folder_is_folder(const char *path);
+bool folder_is_empty(const char *path); /* false when it is no folder */
+bool folder_has(const char *path, const char *file);
+
+/* Makes the folder `path` is in, and those above it. */
+bool folder_make_parents(const char *path);
+
+/* Removes a folder with all in it; links are removed, never followed. */
+bool folder_remove(const char *path);
+
+#endif

@@ -1,0 +1,329 @@
+#include "out/plot_page.h"
+
+#include "base/mem.h"
+#include "out/folder.h"
+#include "out/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SHELL_NOT_FOUND 127 /* exit status of sh for a command that is not there */
+#define MESSAGE_MAX     2000
+#define DUMB_COLUMNS    79
+#define DUMB_ROWS       24 /* of a figure of the usual height */
+
+struct term {
+	const char *name;
+	const char *suffix;
+};
+
+static const struct term terms[] = {
+	{ "png", "png" }, { "svg", "svg" }, { "pdf", "pdf" }, { "dumb", "txt" }
+};
+
+static const struct term *term_of(const struct plot_page *page)
+{
+	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+		if (strcmp(terms[i].name, page->options->term) == 0)
+			return &terms[i];
+	return NULL;
+}
+
+const char *plot_colour(size_t index)
+{
+	static const char *const palette[PLOT_COLOURS] = {
+		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+		"#e69f00", "#56b4e9", "#f0e442", "#000000",
+	};
+	return palette[index % PLOT_COLOURS];
+}
+
+bool plot_is_dumb(const struct plot_page *page)
+{
+	return strcmp(page->options->term, "dumb") == 0;
+}
+
+/* ---- Tables ---- */
+
+struct csv *plot_table(struct plot_page *page, const char *file)
+{
+	if (!folder_has(page->dir, file)) {
+		page->why = "there is no such table";
+		return NULL;
+	}
+	char *path = folder_join(page->dir, file);
+	struct csv *csv = csv_open(path, &page->error);
+	free(path);
+	return csv;
+}
+
+enum plot_outcome plot_without(const struct plot_page *page)
+{
+	return page->error == NULL ? PLOT_NO_DATA : PLOT_FAILED;
+}
+
+enum plot_outcome plot_table_end(struct plot_page *page, struct csv *csv)
+{
+	return csv_close(csv, &page->error) ? PLOT_DRAWN : PLOT_FAILED;
+}
+
+/* ---- Text ---- */
+
+void plot_quote(FILE *script, const char *text)
+{
+	putc('\'', script);
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c == '\'')
+			putc('\'', script);
+		putc(c < 0x20 || c == 0x7f ? ' ' : c, script);
+	}
+	putc('\'', script);
+}
+
+void plot_title(struct plot_page *page, const char *title, const char *fmt, ...)
+{
+	char second[300];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(second, sizeof second, fmt, args);
+	va_end(args);
+	/* gnuplot sets a title below a key that is above the plot; hence this. */
+	fputs("set key title ", page->script);
+	plot_quote(page->script, title);
+	fputs(".\"\\n\".", page->script);
+	plot_quote(page->script, second);
+	if (!plot_is_dumb(page)) /* some air above the key, where lines are not scarce */
+		fputs(".\"\\n \"", page->script);
+	putc('\n', page->script);
+}
+
+char *plot_thousands(char *buffer, uint64_t value)
+{
+	char digits[NUMBER_TEXT];
+	size_t count = number_u64(digits, value);
+	char *p = buffer;
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return buffer;
+}
+
+void plot_real(FILE *data, double value)
+{
+	char text[NUMBER_TEXT];
+	number_real(text, value);
+	fputs(text, data);
+}
+
+const char *plot_time_unit(double end_s, double *scale)
+{
+	static const struct {
+		double scale;
+		const char *name;
+	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "µs" }, { 1e9, "ns" } };
+	size_t i = 0;
+	while (i < 3 && end_s * units[i].scale < 1)
+		i++;
+	*scale = units[i].scale;
+	return units[i].name;
+}
+
+void plot_log_axis(struct plot_page *page, char axis, double low, double high)
+{
+	static const int steps[] = { 1, 2, 5 };
+	bool dense = high / low < 300;
+	int first = (int)floor(log10(low)), last = (int)ceil(log10(high));
+	const char *separator = "";
+	fprintf(page->script, "set logscale %c\nset %ctics (", axis, axis);
+	for (int power = first; power <= last; power++) {
+		for (size_t i = 0; i < (dense ? 3 : 1); i++) {
+			fprintf(page->script, "%s%de%d", separator, steps[i], power);
+			separator = ", ";
+		}
+	}
+	fputs(")\n", page->script);
+}
+
+/* ---- Files ---- */
+
+static char *path_of(const struct plot_page *page, const char *suffix)
+{
+	return xasprintf("%s/figures/%s.%s", page->dir, page->name, suffix);
+}
+
+static FILE *open_output(struct plot_page *page, const char *suffix)
+{
+	char *path = path_of(page, suffix);
+	FILE *file = NULL;
+	if (folder_make_parents(path))
+		file = fopen(path, "w");
+	if (file == NULL)
+		page->error = xasprintf("cannot write %s: %s", path, strerror(errno));
+	free(path);
+	return file;
+}
+
+static void set_term(const struct plot_page *page, int width, int height)
+{
+	const struct term *term = term_of(page);
+	const struct plot_options *options = page->options;
+	fputs("set terminal ", page->script);
+	if (plot_is_dumb(page))
+		fprintf(page->script, "dumb size %d,%d noenhanced mono",
+			options->dumb_columns > 0 ? options->dumb_columns : DUMB_COLUMNS,
+			options->dumb_rows > 0 ? options->dumb_rows
+					       : DUMB_ROWS * height / PLOT_HEIGHT);
+	else if (strcmp(term->name, "pdf") == 0) /* in inches: the same proportions */
+		fprintf(page->script, "pdfcairo size %.2fin,%.2fin noenhanced font 'Sans,12'",
+			width / 125.0, height / 125.0);
+	else
+		fprintf(page->script,
+			"%s size %d,%d noenhanced font 'Sans,14' background '#ffffff'",
+			strcmp(term->name, "svg") == 0 ? "svg" : "pngcairo", width, height);
+	fprintf(page->script, "\nset output '%s.%s'\n", page->name, term->suffix);
+}
+
+enum plot_outcome plot_page_open(struct plot_page *page, int width, int height)
+{
+	page->data = open_output(page, "dat");
+	if (page->data == NULL)
+		return PLOT_FAILED;
+	page->script = open_output(page, "gp");
+	if (page->script == NULL)
+		return PLOT_FAILED;
+	fprintf(page->script, "# Redraw with: gnuplot -d %s.gp\nset encoding utf8\n", page->name);
+	set_term(page, width, height);
+	if (!plot_is_dumb(page))
+		fputs("set grid back lt 1 dt 1 lw 1 lc rgb '#e0e0e0'\n"
+		      "set tics scale 0.6 tc rgb '#303030'\n"
+		      "set border 3 lw 1.2 lc rgb '#808080'\n",
+		      page->script);
+	/* Above the plot, where no curve can run through it. */
+	fputs(plot_is_dumb(page) ? "set key tmargin center horizontal\n"
+				 : "set key tmargin center horizontal Left reverse samplen 3 "
+				   "tc rgb '#303030'\n",
+	      page->script);
+	fputs("set border 3\n"
+	      "set tics nomirror out\n"
+	      "set micro\n"
+	      "set datafile missing 'nan'\n"
+	      "set style fill solid 1 noborder\n",
+	      page->script);
+	return PLOT_DRAWN;
+}
+
+static bool close_output(struct plot_page *page, FILE **file, const char *suffix)
+{
+	if (*file == NULL)
+		return true;
+	bool ok = ferror(*file) == 0;
+	ok = fclose(*file) == 0 && ok;
+	*file = NULL;
+	if (!ok && page->error == NULL)
+		page->error =
+			xasprintf("cannot write %s/figures/%s.%s", page->dir, page->name, suffix);
+	return ok;
+}
+
+/* ---- gnuplot ---- */
+
+/* "cd DIR/figures && gnuplot NAME.gp", DIR quoted for the shell. "./" keeps a
+ * relative DIR from CDPATH and from looking like an option. The caller frees. */
+static char *command_of(const struct plot_page *page)
+{
+	char *quoted = xmalloc(4 * strlen(page->dir) + 1);
+	char *q = quoted;
+	for (const char *p = page->dir; *p != '\0'; p++) {
+		if (*p == '\'') {
+			memcpy(q, "'\\''", 4);
+			q += 4;
+		} else {
+			*q++ = *p;
+		}
+	}
+	*q = '\0';
+	char *command = xasprintf("cd '%s%s/figures' && exec gnuplot -d %s.gp 2>&1",
+				  *page->dir == '/' ? "" : "./", quoted, page->name);
+	free(quoted);
+	return command;
+}
+
+/* Runs it; returns its exit status, -1 if it did not end by itself. What it
+ * says goes to `said` (of MESSAGE_MAX bytes). */
+static int run(const char *command, char *said)
+{
+	said[0] = '\0';
+	FILE *pipe = popen(command, "r");
+	if (pipe == NULL)
+		return -1;
+	size_t length = fread(said, 1, MESSAGE_MAX - 1, pipe);
+	said[length] = '\0';
+	char rest[256];
+	while (fread(rest, 1, sizeof rest, pipe) > 0)
+		; /* so that gnuplot is not stopped by a full pipe */
+	while (length > 0 && said[length - 1] == '\n')
+		said[--length] = '\0';
+	int status = pclose(pipe);
+	return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool draw(struct plot_page *page, const char *figure)
+{
+	char said[MESSAGE_MAX];
+	char *command = command_of(page);
+	unlink(figure); /* an old one must not pass for the new one */
+	int status = run(command, said);
+	free(command);
+	struct stat st;
+	if (status == SHELL_NOT_FOUND)
+		page->error = xasprintf("figures need gnuplot, which is not installed or not in "
+					"PATH (Debian: gnuplot-nox)");
+	else if (status != 0)
+		page->error = xasprintf("gnuplot failed on %s/figures/%s.gp: %s", page->dir,
+					page->name, *said != '\0' ? said : "it says nothing");
+	else if (stat(figure, &st) != 0 || st.st_size == 0)
+		page->error = xasprintf("gnuplot made no %s: %s", figure,
+					*said != '\0' ? said : "it says nothing");
+	return page->error == NULL;
+}
+
+/* Hands the figure out: its path, or its text when it is made of text. */
+static bool show(struct plot_page *page, const char *figure, FILE *to)
+{
+	if (!plot_is_dumb(page)) {
+		fprintf(to, "%s\n", figure);
+		return true;
+	}
+	FILE *text = fopen(figure, "r");
+	if (text == NULL) {
+		page->error = xasprintf("cannot read %s: %s", figure, strerror(errno));
+		return false;
+	}
+	char line[1024];
+	while (fgets(line, sizeof line, text) != NULL)
+		fputs(line + (line[0] == '\f'), to); /* gnuplot's form feed */
+	fclose(text);
+	unlink(figure);
+	return true;
+}
+
+enum plot_outcome plot_page_render(struct plot_page *page, enum plot_outcome outcome, FILE *to)
+{
+	bool closed = close_output(page, &page->data, "dat");
+	closed = close_output(page, &page->script, "gp") && closed;
+	if (outcome != PLOT_DRAWN)
+		return outcome;
+	char *figure = path_of(page, term_of(page)->suffix);
+	bool ok = closed && draw(page, figure) && show(page, figure, to);
+	free(figure);
+	return ok ? PLOT_DRAWN : PLOT_FAILED;
+}

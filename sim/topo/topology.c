@@ -1,0 +1,483 @@
+#include "topo/topology.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name) extern const struct topology_ops name##_topology;
+TOPOLOGIES(DECLARE)
+#undef DECLARE
+
+#define ENTRY(name) &name##_topology,
+static const struct topology_ops *const kinds[] = { TOPOLOGIES(ENTRY) NULL };
+#undef ENTRY
+
+/* Same order as TOPOLOGIES; a unit test holds it against the ops. */
+static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", NULL };
+
+const struct topology_ops *topology_kind(size_t index)
+{
+	return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
+}
+
+/* --- rows --- */
+
+#define MAX_RATE                                                                                   \
+	UINT64_C(100000000000000) /* 100 Tbps: a byte still takes 0.08 ps; rounded up per frame */
+
+static const struct conf_row link_rows[] = {
+	{ .name = "rate",
+	  .type = CONF_RATE,
+	  .offset = offsetof(struct link_conf, rate),
+	  .min = 1000000,
+	  .max = MAX_RATE,
+	  .def = "\"10Gbps\"",
+	  .help = "Bit rate, each direction.",
+	  .source = "PANAMA section 7" },
+	{ .name = "delay",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct link_conf, delay),
+	  .min = PS_PER_NS,
+	  .max = PS_PER_S,
+	  .def = "\"1us\"",
+	  .help = "Propagation delay, one way.",
+	  .source = "our choice (no paper states it)" },
+	{ .name = "loss",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct link_conf, loss),
+	  .rmin = 0,
+	  .rmax = 0.9,
+	  .def = "0",
+	  .help = "Probability that a packet is lost on the link, independently.",
+	  .source = "no loss" },
+	{ 0 },
+};
+static const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf),
+					      "A link; both directions are equal." };
+
+static const struct conf_row ecn_step_rows[] = {
+	{ .name = "threshold",
+	  .type = CONF_QUEUE,
+	  .offset = offsetof(struct ecn_conf, step.threshold),
+	  .min = 0,
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_REQUIRED,
+	  .help = "Mark when the instantaneous queue is longer than this." },
+	{ 0 },
+};
+static const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows,
+						  sizeof(struct ecn_conf),
+						  "One threshold, as DCTCP." };
+static const struct conf_row ecn_ramp_rows[] = {
+	{ .name = "kmin",
+	  .type = CONF_QUEUE,
+	  .offset = offsetof(struct ecn_conf, ramp.kmin),
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_REQUIRED,
+	  .help = "No mark up to this queue." },
+	{ .name = "kmax",
+	  .type = CONF_QUEUE,
+	  .offset = offsetof(struct ecn_conf, ramp.kmax),
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_REQUIRED,
+	  .help = "Every packet is marked above this queue." },
+	{ .name = "pmax",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct ecn_conf, ramp.pmax),
+	  .rmin = 0,
+	  .rmax = 1,
+	  .def = CONF_REQUIRED,
+	  .help = "Probability just below kmax." },
+	{ 0 },
+};
+static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
+						  sizeof(struct ecn_conf),
+						  "A linear ramp, as DCQCN." };
+#define ECN_ALTERNATIVES(BASE)                                                                     \
+	{ .name = "off",                                                                           \
+	  .type = CONF_BOOL,                                                                       \
+	  .offset = (BASE) + offsetof(struct ecn_conf, on),                                        \
+	  .help = "false: never mark." },                                                          \
+		{ .name = "step",                                                                  \
+		  .type = CONF_OBJECT,                                                             \
+		  .offset = (BASE),                                                                \
+		  .table = &ecn_step_table,                                                        \
+		  .help = "One threshold." },                                                      \
+		{ .name = "ramp",                                                                  \
+		  .type = CONF_OBJECT,                                                             \
+		  .offset = (BASE),                                                                \
+		  .table = &ecn_ramp_table,                                                        \
+		  .help = "Kmin, Kmax, Pmax." },                                                   \
+	{                                                                                          \
+		0                                                                                  \
+	}
+static const struct conf_row switch_ecn_forms[] = { ECN_ALTERNATIVES(
+	offsetof(struct switch_conf, ecn)) };
+static const struct conf_table switch_ecn_table = { "switch_ecn", switch_ecn_forms, 0, NULL };
+static const struct conf_row host_ecn_forms[] = { ECN_ALTERNATIVES(
+	offsetof(struct host_conf, ecn)) };
+static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
+
+static const struct conf_row switch_rows[] = {
+	{ .name = "latency",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct switch_conf, latency),
+	  .max = PS_PER_S,
+	  .def = "\"500ns\"",
+	  .help = "Pipeline: from the last bit in to the egress queue.",
+	  .source = "our choice (store and forward; no paper states it)" },
+	{ .name = "buffer",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct switch_conf, buffer),
+	  .min = 1518,
+	  .max = UINT64_C(1) << 40,
+	  .def = "\"1MB\"",
+	  .help = "Queue of each egress port; a frame that does not fit is dropped (tail drop).",
+	  .source = "our choice" },
+	{ .name = "ecn",
+	  .type = CONF_ONEOF,
+	  .offset = offsetof(struct switch_conf, ecn),
+	  .tag = offsetof(struct switch_conf, ecn.form),
+	  .table = &switch_ecn_table,
+	  .def = "{\"threshold\": \"85pkt\"}",
+	  .help = "ECN marking of the egress queues.",
+	  .source = "PANAMA section 7: 85 packets at 10 Gbps" },
+	{ .name = "pause",
+	  .type = CONF_BOOL,
+	  .offset = offsetof(struct switch_conf, pause),
+	  .def = "false",
+	  .help = "Lossless links by PAUSE; only false in this version.",
+	  .source = "not modelled yet" },
+	{ 0 },
+};
+static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
+						"All switches alike." };
+
+static const char *const nic_modes[] = { [NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", NULL };
+
+static const struct conf_row host_rows[] = {
+	{ .name = "nic",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct host_conf, nic),
+	  .choices = nic_modes,
+	  .def = "\"turns\"",
+	  .help = "turns: connections and trees send in turn, windows wait at their source; fifo: "
+		  "a window "
+		  "is dumped into one queue.",
+	  .source = "our choice (TCP small queues, RDMA queue pairs)" },
+	{ .name = "latency",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct host_conf, latency),
+	  .max = PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Processing of every packet that a host receives.",
+	  .source = "our choice" },
+	{ .name = "jitter",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct host_conf, jitter),
+	  .max = PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Random addition to that processing, uniform from 0 to this, order kept.",
+	  .source = "our choice; 0.2us breaks the phase lock of equal senders" },
+	{ .name = "queue",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct host_conf, queue),
+	  .min = 1518,
+	  .def = CONF_OPTIONAL,
+	  .help = "Limit of the NIC's queue; without it the queue is not limited." },
+	{ .name = "ecn",
+	  .type = CONF_ONEOF,
+	  .offset = offsetof(struct host_conf, ecn),
+	  .tag = offsetof(struct host_conf, ecn.form),
+	  .table = &host_ecn_table,
+	  .def = "false",
+	  .help = "ECN marking of the NIC's queue.",
+	  .source = "NICs do not mark by default" },
+	{ .name = "slots",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct host_conf, slots),
+	  .imin = 1,
+	  .imax = 1024,
+	  .def = "1",
+	  .help = "Workers that fit on a host.",
+	  .source = "one worker per host, as in all five papers' simulations" },
+	{ 0 },
+};
+static const struct conf_table host_table = { "host", host_rows, sizeof(struct host_conf),
+					      "All hosts alike." };
+
+static const struct conf_row topology_rows[] = {
+	{ .name = "kind",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct topology_conf, kind),
+	  .choices = kind_names,
+	  .def = CONF_REQUIRED,
+	  .help = "Shape of the network." },
+	{ .name = "hosts",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct topology_conf, hosts),
+	  .imin = 2,
+	  .imax = 60000,
+	  .def = CONF_OPTIONAL,
+	  .help = "star: number of hosts." },
+	{ .name = "k",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct topology_conf, k),
+	  .imin = 2,
+	  .imax = 64,
+	  .def = CONF_OPTIONAL,
+	  .help = "fat-tree: ports of a switch (even); k*k*k/4 hosts." },
+	{ .name = "leaves",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct topology_conf, leaves),
+	  .imin = 1,
+	  .imax = 1024,
+	  .def = CONF_OPTIONAL,
+	  .help = "leaf-spine: number of leaf switches." },
+	{ .name = "spines",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct topology_conf, spines),
+	  .imin = 1,
+	  .imax = 1024,
+	  .def = CONF_OPTIONAL,
+	  .help = "leaf-spine: number of spine switches." },
+	{ .name = "hosts_per_leaf",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct topology_conf, hosts_per_leaf),
+	  .imin = 1,
+	  .imax = 1024,
+	  .def = CONF_OPTIONAL,
+	  .help = "leaf-spine: hosts below each leaf." },
+	{ .name = "oversubscription",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct topology_conf, oversubscription),
+	  .rmin = 0.01,
+	  .rmax = 1000,
+	  .def = CONF_OPTIONAL,
+	  .help = "leaf-spine: host bandwidth below a leaf over its up-link bandwidth; sets the "
+		  "rate of the "
+		  "up-links." },
+	{ .name = "link",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct topology_conf, link),
+	  .table = &link_table,
+	  .def = "{}",
+	  .help = "Links of hosts and, unless uplink is given, all links." },
+	{ .name = "uplink",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct topology_conf, uplink),
+	  .table = &link_table,
+	  .present = 1 + offsetof(struct topology_conf, uplink_given),
+	  .def = CONF_OPTIONAL,
+	  .help = "Links between switches, when they differ from those of hosts." },
+	{ .name = "switch",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct topology_conf, switches),
+	  .table = &switch_table,
+	  .def = "{}",
+	  .help = "The switches." },
+	{ .name = "host",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct topology_conf, host),
+	  .table = &host_table,
+	  .def = "{}",
+	  .help = "The hosts and their NICs." },
+	{ .name = "wire_overhead",
+	  .type = CONF_BOOL,
+	  .offset = offsetof(struct topology_conf, wire_overhead),
+	  .def = "true",
+	  .help = "Count preamble and inter-frame gap, 20 bytes a frame.",
+	  .source = "IEEE 802.3; matches the measured gain of large packets in SwitchML section "
+		    "5.5" },
+	{ 0 },
+};
+const struct conf_table topology_table = { "topology", topology_rows, sizeof(struct topology_conf),
+					   "The network." };
+
+/* --- checks --- */
+
+static bool key_in(const char *const *keys, const char *key)
+{
+	for (; *keys; keys++)
+		if (!strcmp(*keys, key))
+			return true;
+	return false;
+}
+
+/* The keys that belong to some kinds only, and whether the user gave them. */
+static void check_keys(const struct topology_conf *conf, const struct topology_ops *ops,
+		       struct conf_doc *doc)
+{
+	const struct {
+		const char *key;
+		bool given;
+		bool optional;
+	} special[] = {
+		{ "hosts", conf->hosts != 0, false },
+		{ "k", conf->k != 0, false },
+		{ "leaves", conf->leaves != 0, false },
+		{ "spines", conf->spines != 0, false },
+		{ "hosts_per_leaf", conf->hosts_per_leaf != 0, false },
+		{ "oversubscription", conf->oversubscription != 0, true },
+		{ "uplink", conf->uplink_given, true },
+	};
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+		bool used = key_in(ops->keys, special[i].key);
+		char pointer[64];
+
+		snprintf(pointer, sizeof(pointer), "/topology/%s", special[i].key);
+		if (special[i].given && !used)
+			conf_error(doc, pointer, "a %s has no \"%s\"", ops->name, special[i].key);
+		else if (!special[i].given && used && !special[i].optional)
+			conf_error(doc, "/topology", "a %s needs \"%s\"", ops->name,
+				   special[i].key);
+	}
+}
+
+static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct conf_doc *doc)
+{
+	if (ecn->form == ECN_SWITCH && ecn->on)
+		conf_error(doc, pointer,
+			   "true says nothing about the threshold; allowed: false, {\"threshold\": "
+			   "\"85pkt\"}, "
+			   "or {\"kmin\", \"kmax\", \"pmax\"}");
+	if (ecn->form == ECN_RAMP && ecn->ramp.kmin.packets != ecn->ramp.kmax.packets)
+		conf_error(doc, pointer,
+			   "kmin and kmax must have the same unit, both packets or both bytes");
+	else if (ecn->form == ECN_RAMP && ecn->ramp.kmin.amount >= ecn->ramp.kmax.amount)
+		conf_error(doc, pointer, "kmin must be smaller than kmax");
+}
+
+void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
+{
+	const struct topology_ops *ops = kinds[conf->kind];
+	size_t before = conf_errors(doc);
+
+	check_keys(conf, ops, doc);
+	if (conf->uplink_given && conf->oversubscription != 0)
+		conf_error(doc, "/topology/oversubscription",
+			   "give either \"oversubscription\" or \"uplink\", both set the rate of "
+			   "the up-links");
+	check_ecn(&conf->switches.ecn, "/topology/switch/ecn", doc);
+	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
+	if (conf->switches.pause)
+		conf_error(doc, "/topology/switch/pause",
+			   "PAUSE is not modelled in this version; allowed: false");
+	if (conf_errors(doc) == before)
+		ops->check(conf, doc);
+}
+
+uint32_t topology_hosts(const struct topology_conf *conf)
+{
+	uint32_t hosts, switches;
+
+	kinds[conf->kind]->count(conf, &hosts, &switches);
+	return hosts;
+}
+
+bps topology_uplink_rate(const struct topology_conf *conf)
+{
+	if (conf->uplink_given)
+		return conf->uplink.rate;
+	if (conf->oversubscription != 0)
+		return (bps)((double)conf->link.rate * (double)conf->hosts_per_leaf /
+			     ((double)conf->spines * conf->oversubscription));
+	return conf->link.rate;
+}
+
+/* --- building --- */
+
+static void apply_ecn(struct link_params *params, const struct ecn_conf *ecn)
+{
+	params->ecn_min = params->ecn_max = UINT64_MAX;
+	if (ecn->form == ECN_STEP) {
+		params->ecn_min = params->ecn_max = ecn->step.threshold.amount;
+		params->ecn_in_packets = ecn->step.threshold.packets;
+	} else if (ecn->form == ECN_RAMP) {
+		params->ecn_min = ecn->ramp.kmin.amount;
+		params->ecn_max = ecn->ramp.kmax.amount;
+		params->ecn_in_packets = ecn->ramp.kmin.packets;
+		params->ecn_max_probability = ecn->ramp.pmax;
+	}
+}
+
+/* The direction from `from` to `to`: the queue is the sender's, the pipeline the receiver's. */
+static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to)
+{
+	const struct topology_conf *conf = topo->conf;
+	bool from_host = from < topo->net.hosts, to_host = to < topo->net.hosts;
+	bool fabric = !from_host && !to_host;
+	const struct link_conf *link = fabric && conf->uplink_given ? &conf->uplink : &conf->link;
+	struct link_params params = { .rate = link->rate,
+				      .delay = link->delay,
+				      .loss = link->loss };
+
+	if (fabric)
+		params.rate = topology_uplink_rate(conf);
+	params.peer_latency = to_host ? conf->host.latency : conf->switches.latency;
+	params.peer_jitter = to_host ? conf->host.jitter : 0;
+	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
+				 : conf->switches.buffer;
+	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);
+	params.wire_overhead = conf->wire_overhead;
+	return params;
+}
+
+void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb)
+{
+	struct link_params ab = direction(topo, a, b), ba = direction(topo, b, a);
+
+	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
+}
+
+void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)
+{
+	uint32_t hosts, switches;
+	uint16_t *ports;
+	uint8_t *tiers;
+
+	topo->ops = kinds[conf->kind];
+	topo->conf = conf;
+	topo->ops->count(conf, &hosts, &switches);
+	ports = xcalloc(switches, sizeof(*ports));
+	tiers = xcalloc(switches, sizeof(*tiers));
+	topo->ops->shape(conf, ports, tiers);
+	network_init(&topo->net, sim, hosts, switches, ports, tiers, conf->host.nic == NIC_FIFO);
+	free(ports);
+	free(tiers);
+	topo->ops->wire(topo);
+	network_tune(&topo->net);
+}
+
+void topology_release(struct topology *topo)
+{
+	network_release(&topo->net);
+}
+
+unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
+		       uint32_t ports[ROUTE_MAX + 1])
+{
+	uint32_t node = topo->net.ports[src].to;
+	unsigned count = 0;
+
+	ports[count++] = src;
+	for (unsigned i = 0; i < route->hops; i++) {
+		uint32_t port = network_port(&topo->net, node, route->out[i]);
+
+		ports[count++] = port;
+		node = topo->net.ports[port].to;
+	}
+	return count;
+}
+
+char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size)
+{
+	if (node < topo->net.hosts)
+		snprintf(buffer, size, "h%" PRIu32, node);
+	else
+		topo->ops->switch_name(topo, node - topo->net.hosts, buffer, size);
+	return buffer;
+}

@@ -1,0 +1,159 @@
+/* The network of a scenario: shape, parameters, routes.
+ *
+ * A topology is one file with one const struct topology_ops and one line in
+ * TOPOLOGIES. It says how many switches there are and how they are joined, and
+ * answers two questions: the route of a flow (per-flow ECMP: equal-cost choices
+ * by a hash of the flow's entropy), and the way from a host up to a switch that
+ * was chosen as root of an aggregation tree. */
+#ifndef INASIM_TOPO_TOPOLOGY_H
+#define INASIM_TOPO_TOPOLOGY_H
+
+#include "conf/conf.h"
+#include "net/network.h"
+
+#define TOPOLOGIES(X)                                                                              \
+	X(star)                                                                                    \
+	X(leaf_spine)                                                                              \
+	X(fat_tree)
+
+/* --- what the user writes under "topology" --- */
+
+struct link_conf {
+	bps rate;
+	sim_time delay;
+	double loss;
+};
+
+struct ecn_conf {
+	int form; /* enum ecn_form, by the shape of the value */
+	bool on;  /* ECN_SWITCH */
+	struct {
+		struct conf_queue threshold;
+	} step;
+	struct {
+		struct conf_queue kmin, kmax;
+		double pmax;
+	} ramp;
+};
+
+enum ecn_form { ECN_SWITCH, ECN_STEP, ECN_RAMP };
+
+struct switch_conf {
+	sim_time latency;
+	bytes buffer; /* per egress port */
+	struct ecn_conf ecn;
+	bool pause;
+};
+
+struct host_conf {
+	int nic; /* enum nic_mode */
+	sim_time latency;
+	sim_time jitter;
+	bytes queue;
+	struct ecn_conf ecn;
+	int64_t slots; /* workers (GPUs) that a host takes */
+};
+
+enum nic_mode { NIC_TURNS, NIC_FIFO };
+
+struct topology_conf {
+	int kind;
+	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
+	double oversubscription;                          /* 0 = not given */
+	struct link_conf link;
+	struct link_conf uplink;
+	bool uplink_given;
+	struct switch_conf switches;
+	struct host_conf host;
+	bool wire_overhead;
+};
+
+extern const struct conf_table topology_table;
+
+/* --- the built thing --- */
+
+struct topology;
+
+struct topology_ops {
+	const char *name;
+	const char *help;
+	const char *const *keys; /* keys of the "topology" object that only some kinds use: those
+				    that this kind needs or takes */
+
+	/* Required. Adds an error for impossible numbers. */
+	void (*check)(const struct topology_conf *conf, struct conf_doc *doc);
+	/* Required. Counts; then local ports and tier of each switch. */
+	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
+	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
+	/* Required. Calls topology_link() for every pair of joined ports. */
+	void (*wire)(struct topology *topo);
+	/* Required. src != dst. */
+	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		      struct route *route);
+	/* Required. A switch of the lowest tier from which all the hosts are below. */
+	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
+			 uint64_t entropy);
+	/* Required. From a host up to a root above it: the local up-port at each
+	 * switch on the way. Returns the number of switches, the root included. */
+	unsigned (*climb)(const struct topology *topo, uint32_t host, uint32_t root,
+			  uint16_t up_ports[ROUTE_MAX]);
+	/* Required. Name of a switch for reports: "edge3", "core0". */
+	void (*switch_name)(const struct topology *topo, uint32_t sw, char *buffer, size_t size);
+	/* Required. Names of the tiers, by number; [0] is "host". */
+	const char *const *tier_names;
+};
+
+struct topology {
+	const struct topology_ops *ops;
+	const struct topology_conf *conf; /* not owned */
+	struct network net;
+};
+
+/* The kinds that exist. */
+const struct topology_ops *topology_kind(size_t index); /* NULL behind the last */
+
+/* Checks what the rows cannot: keys that the kind does not use or lacks, sizes. */
+void topology_check(const struct topology_conf *conf, struct conf_doc *doc);
+
+/* Hosts of a valid configuration. */
+uint32_t topology_hosts(const struct topology_conf *conf);
+
+/* Builds the network; `conf` must outlive it. */
+void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
+void topology_release(struct topology *topo);
+
+/* For wire(): joins two nodes by the link that belongs between their tiers. */
+void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
+
+/* Rate of the links between switches of a leaf-spine: oversubscription applied. */
+bps topology_uplink_rate(const struct topology_conf *conf);
+
+static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
+				  uint64_t entropy, struct route *route)
+{
+	topo->ops->route(topo, src, dst, entropy, route);
+}
+
+/* The egress ports that a route passes, the source's NIC first. Returns how many. */
+unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
+		       uint32_t ports[ROUTE_MAX + 1]);
+
+/* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
+char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);
+
+/* --- ideal times --- */
+
+/* Earliest possible arrival of the last byte, counted from the start: `size`
+ * payload bytes in packets of at most `mss` payload and `overhead` header bytes
+ * (frames padded to `min_frame`), sent back to back over the path and alone on
+ * it: transmission, store-and-forward, propagation and pipelines included. This
+ * is the exact optimum of a tandem of FIFO servers, so that no real transfer can
+ * be faster; slowdown = FCT / ideal >= 1. */
+sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
+			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame);
+
+/* One frame over the path. */
+sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
+		      uint32_t frame);
+
+#endif

@@ -1,0 +1,92 @@
+#include "topo/tree.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static uint32_t find_node(const struct tree *tree, uint32_t sw)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		if (tree->nodes[i].sw == sw)
+			return i;
+	return TREE_NONE;
+}
+
+/* A new child of `node` behind egress port `port`; returns its number. */
+static uint32_t add_child(struct tree_node *node, uint32_t port)
+{
+	node->down_ports =
+		xrealloc(node->down_ports, node->children + 1, sizeof(*node->down_ports));
+	node->down_ports[node->children] = port;
+	return node->children++;
+}
+
+static uint32_t add_node(struct tree *tree, uint32_t sw, uint32_t parent, uint32_t up_port,
+			 uint32_t down_port)
+{
+	struct tree_node node = { .sw = sw, .parent = parent, .up_port = up_port };
+
+	if (parent != TREE_NONE)
+		node.number = add_child(&tree->nodes[parent], down_port);
+	tree->nodes = xrealloc(tree->nodes, tree->node_count + 1, sizeof(*tree->nodes));
+	tree->nodes[tree->node_count] = node;
+	return tree->node_count++;
+}
+
+/* The node right above a worker; nodes that are missing are added, top down. */
+static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t host, uint32_t root)
+{
+	const struct network *net = &topo->net;
+	uint16_t up[ROUTE_MAX];
+	uint32_t chain[ROUTE_MAX], ports[ROUTE_MAX] = { 0 };
+	unsigned levels = topo->ops->climb(topo, host, root, up);
+	uint32_t node = net->ports[host].to, parent = 0;
+
+	for (unsigned i = 0; i < levels; i++) {
+		chain[i] = node - net->hosts;
+		if (i + 1 < levels) {
+			ports[i] = network_port(net, node, up[i]);
+			node = net->ports[ports[i]].to;
+		}
+	}
+	SIM_BUG_ON(!levels || chain[levels - 1] != root);
+	for (unsigned i = levels - 1; i-- > 0;) {
+		uint32_t child = find_node(tree, chain[i]);
+
+		if (child == TREE_NONE)
+			child = add_node(tree, chain[i], parent, ports[i],
+					 net->rare[ports[i]].reverse);
+		parent = child;
+	}
+	return parent;
+}
+
+struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
+			uint32_t root)
+{
+	struct tree *tree = xcalloc(1, sizeof(*tree));
+
+	tree->node_of_worker = xcalloc(count, sizeof(*tree->node_of_worker));
+	tree->number_of_worker = xcalloc(count, sizeof(*tree->number_of_worker));
+	add_node(tree, root, TREE_NONE, 0, 0);
+	for (size_t w = 0; w < count; w++) {
+		uint32_t node = join(tree, topo, workers[w], root);
+
+		tree->node_of_worker[w] = node;
+		tree->number_of_worker[w] =
+			add_child(&tree->nodes[node], topo->net.rare[workers[w]].reverse);
+	}
+	return tree;
+}
+
+void tree_free(struct tree *tree)
+{
+	if (!tree)
+		return;
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		free(tree->nodes[i].down_ports);
+	free(tree->nodes);
+	free(tree->node_of_worker);
+	free(tree->number_of_worker);
+	free(tree);
+}

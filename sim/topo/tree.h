@@ -1,0 +1,34 @@
+/* Aggregation trees: the switches between the workers of a job and a root.
+ *
+ * Children of a switch are numbered 0..children-1: workers at the lowest tier,
+ * switches above it. A parent treats a child switch exactly like a worker. */
+#ifndef INASIM_TOPO_TREE_H
+#define INASIM_TOPO_TREE_H
+
+#include "topo/topology.h"
+
+#define TREE_NONE UINT32_MAX
+
+struct tree_node {
+	uint32_t sw;      /* switch number */
+	uint32_t parent;  /* index of a node, TREE_NONE at the root */
+	uint32_t up_port; /* egress port towards the parent */
+	uint32_t number;  /* of this switch among its parent's children */
+	uint32_t children;
+	uint32_t *down_ports; /* egress port towards each child; owned by the tree */
+};
+
+struct tree {
+	struct tree_node *nodes; /* nodes[0] is the root; parents come before children */
+	uint32_t node_count;
+	uint32_t *node_of_worker;   /* the node above each worker */
+	uint32_t *number_of_worker; /* its number among that node's children */
+};
+
+/* Joins the workers (host numbers, several may share a host) below `root`, a
+ * switch as topology_ops.root() chooses it. tree_free() releases it. */
+struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
+			uint32_t root);
+void tree_free(struct tree *tree);
+
+#endif

@@ -1,0 +1,302 @@
+#!/bin/bash
+# The program as its users meet it: exit codes, what goes to which stream, JSON
+# that parses, signals, figures. Not here: exit code 5 (a violated check is a bug,
+# no scenario makes one), 1 (compare and regress), and a deadlock, for which no
+# scenario is known either.
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+checks=0
+
+fail() {
+	printf 'cli: %s\n' "$*" >&2
+	failures=$((failures + 1))
+}
+
+# ends CODE ARGUMENT...: the program ends so; its streams are in out and err
+ends() {
+	local expected=$1 code=0
+	shift
+	"$INASIM" "$@" >out 2>err </dev/null || code=$?
+	checks=$((checks + 1))
+	((code == expected)) || fail "inasim $*: exit code $code, not $expected: $(tail -n 3 err)"
+}
+
+# says FILE PATTERN
+says() {
+	checks=$((checks + 1))
+	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 5 "$1")"
+}
+
+# silent FILE
+silent() {
+	checks=$((checks + 1))
+	[[ ! -s $1 ]] || fail "$1 is not empty: $(head -n 3 "$1")"
+}
+
+# holds FILTER FILE: jq -e
+holds() {
+	checks=$((checks + 1))
+	jq -e "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1"
+}
+
+cat >small.json <<'JSON'
+{
+  "name": "small",
+  "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "workers": 2, "all_reduce": "ring", "model": { "layers": [ { "gradient": "100KB", "forward": "10us" } ] } } ],
+  "flows": [ { "pairs": "permutation", "size": "50KB" } ]
+}
+JSON
+cat >endless.json <<'JSON'
+{ "name": "endless", "topology": { "kind": "star", "hosts": 4 }, "flows": [ { "pairs": [[0, 1]], "size": "1000TB" } ] }
+JSON
+cat >late.json <<'JSON'
+{
+  "name": "late", "stop": { "after": "5ms" },
+  "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "name": "vgg", "workers": 4, "all_reduce": "ring", "model": "vgg16" },
+            { "name": "next", "workers": 4, "all_reduce": "ring", "model": "vgg16" } ],
+  "flows": [ { "pairs": [[0, 1]], "size": "1GB" } ]
+}
+JSON
+echo '{ "name": "wrong" }' >wrong.json
+
+# --- usage ---
+
+ends 2
+says err '^usage:'
+silent out
+ends 0 --help
+says out 'inasim check'
+silent err
+for verb in run check explain list schema plot; do
+	ends 0 "$verb" --help
+	says out "^usage: inasim $verb"
+	silent err
+	ends 0 "$verb" --version
+	says out '^inasim [0-9]'
+	ends 2 "$verb" --colour
+	says err "$verb has no option \"--colour\""
+	silent out
+done
+ends 0 --version
+says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
+says out 'GSL [0-9].*cJSON [0-9]'
+ends 2 chekc small.json
+says err 'did you mean "check"'
+for verb in run check explain plot; do
+	ends 2 "$verb"
+	says err "$verb needs "
+done
+ends 2 run --out
+says err '--out needs a value'
+ends 2 run --quiet=yes small.json
+says err '--quiet takes no value'
+ends 2 run --oot x small.json
+says err 'did you mean --out'
+ends 2 run --set seed=3 small.json
+says err '--set takes /pointer=value'
+ends 2 run --set /seed small.json
+ends 2 explain small.json late.json
+ends 2 list everything
+ends 2 schema small.json
+ends 2 plot --term gif .
+ends 2 plot --figure nonsense .
+
+# --- check ---
+
+ends 0 check small.json late.json
+says out '^small.json: valid$'
+says out '^late.json: valid$'
+silent err
+ends 0 check --quiet small.json
+silent out
+ends 0 check --json small.json
+holds '. == []' out
+ends 3 check wrong.json small.json
+says err '^wrong.json:1:1: /: the key "topology" is missing'
+says out '^small.json: valid$'
+ends 3 check --json wrong.json
+silent err
+holds '.[0] | .file == "wrong.json" and .line == 1 and .column == 1 and (.message | length > 0)' out
+ends 6 check nothing.json
+says err 'nothing.json: cannot be read: No such file'
+ends 6 check .
+ends 6 check small.json nothing.json wrong.json
+ends 0 check --seed 7 --fidelity packet --set /name=other small.json
+ends 3 check --seed seven small.json
+says err 'command line: --set /seed'
+
+# --- run: streams, results ---
+
+ends 0 run small.json
+says out '^small: all_done after'
+silent err
+[[ -z $(ls -d -- *.partial 2>/dev/null || true) ]] || fail "a run without --out leaves a directory"
+ends 0 run --quiet small.json
+silent out
+silent err
+ends 0 run --json small.json --out results/deep/small
+holds '.scenario == "small" and .end_reason == "all_done"' out
+says err '^results in results/deep/small$'
+ends 0 run --quiet --json small.json --out results/deep/small # replaces it
+silent err
+jq -S 'del(.cpu_s, .packet_hops_per_cpu_s, .peak_rss_bytes)' out >printed
+jq -S 'del(.cpu_s, .packet_hops_per_cpu_s, .peak_rss_bytes)' results/deep/small/summary.json >written
+cmp -s printed written || fail "--json prints something else than summary.json"
+ends 0 run --quiet small.json --out several small.json
+holds '.end_reason == "all_done"' several/0/manifest.json
+holds '.end_reason == "all_done"' several/1/manifest.json
+NO_COLOR=1 "$INASIM" run small.json >out 2>err
+if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
+ends 0 run --quiet --seed 9 --set /jobs/0/workers=3 small.json --out seeded
+holds '.seed == 9 and .scenario.seed == 9 and .scenario.jobs[0].workers == 3' seeded/manifest.json
+holds '.command_line[1:4] == ["run", "--quiet", "--seed"]' seeded/manifest.json
+
+# --- run: what goes wrong ---
+
+ends 3 run wrong.json --out wrong
+[[ ! -e wrong && ! -e wrong.partial ]] || fail "an invalid scenario leaves a directory"
+ends 6 run nothing.json
+ends 6 run small.json --out small.json/results
+says err 'small.json/results'
+mkdir precious && echo mine >precious/file
+ends 6 run small.json --out precious
+[[ $(<precious/file) == mine && ! -e precious.partial ]] || fail "somebody else's directory was touched"
+if [[ -w /dev/full ]] && "$INASIM" list >/dev/full 2>err; then fail "a full disk ends with 0"; fi
+
+ends 4 run late.json --out late
+says out '^late: time_limit after 0.005000 s'
+says err 'the time limit was reached at 0.005000000 s with unfinished work'
+says err 'job 0 \(vgg\): 0 of 1 iterations'
+says err 'job 1 \(next\): waits for 4 hosts'
+says err 'connection h0 -> h1: [0-9]+ of 1000000000 bytes acknowledged'
+holds '.end_reason == "time_limit"' late/manifest.json
+ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
+
+# --- signals ---
+
+# signalled SIGNAL SECONDS OUT: starts an endless run and sends the signal; the code is in `code`
+signalled() {
+	local pid
+	code=0
+	setsid "$INASIM" run endless.json --out "$3" >out 2>err </dev/null &
+	pid=$!
+	while [[ ! -s $3.partial/links.csv && ! -e $3.partial/.writing ]]; do sleep 0.05; done
+	sleep "$2"
+	kill -s "$1" "$pid"
+	wait "$pid" 2>/dev/null || code=$?
+}
+
+signalled INT 0.3 interrupted
+((code == 130)) || fail "SIGINT ends with $code, not 130"
+says err '^inasim: interrupted after'
+holds '.end_reason == "interrupted" and (.files | map(.name) | index("flows.csv"))' interrupted/manifest.json
+holds '.end_reason == "interrupted" and .flows.count == 1 and .flows.finished == 0' interrupted/summary.json
+[[ ! -e interrupted.partial ]] || fail "interrupted.partial is left"
+signalled TERM 0.1 terminated
+((code == 130)) || fail "SIGTERM ends with $code, not 130"
+signalled KILL 0.1 killed
+((code == 137)) || fail "SIGKILL ends with $code, not 137"
+[[ -d killed.partial && ! -e killed ]] || fail "a killed run looks finished"
+[[ ! -e killed.partial/manifest.json ]] || fail "killed.partial has a manifest"
+ends 0 run --quiet small.json --out killed # the next one clears it away
+[[ ! -e killed.partial ]] || fail "killed.partial stays for ever"
+code=0
+timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=$?
+((code == 124)) || fail "timeout ends with $code, not 124"
+holds '.end_reason == "interrupted"' twins/manifest.json
+
+# --- explain ---
+
+# A line of explain --json is a pointer and a value: put together again they are a scenario.
+assemble() {
+	jq 'reduce .[] as $e ({}; setpath($e.pointer | split("/")[1:]
+		| map(gsub("~1"; "/") | gsub("~0"; "~") | if test("^[0-9]+$") then tonumber else . end); $e.value))' "$1"
+}
+ends 0 explain small.json
+says out '^/topology/link/rate +10Gbps +default: PANAMA section 7$'
+says out '^/name +small +small.json:2$'
+silent err
+for scenario in small.json late.json "$SRC"/scenarios/*.json; do
+	ends 0 explain --json "$scenario"
+	holds 'length > 30 and all(.[]; has("pointer") and has("value") and has("origin"))' out
+	cp out before
+	assemble out >again.json
+	ends 0 explain --json again.json
+	for file in before out; do
+		jq -c '.[] | [.pointer, .value]' "$file" | LC_ALL=C sort >"$file.values"
+	done
+	cmp -s before.values out.values || fail "$scenario: what explain says does not resolve to itself"
+done
+jq .scenario seeded/manifest.json >resolved.json
+ends 0 run --quiet resolved.json --out again
+for key in .digest .scenario_hash; do
+	[[ $(jq "$key" seeded/manifest.json) == $(jq "$key" again/manifest.json) ]] ||
+		fail "the scenario in the manifest gives another $key"
+done
+ends 3 explain wrong.json
+silent out
+ends 6 explain nothing.json
+
+# --- list, schema, plot ---
+
+ends 0 list
+says out '^schemes$'
+says out '^  ring '
+ends 0 list --json
+holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures; length > 0)' out
+for kind in schemes topologies transports models traces figures; do
+	ends 0 list "$kind" --json
+	holds "keys == [\"$kind\"] and all(.$kind[]; .name and .help)" out
+done
+ends 0 schema
+holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out
+cp out schema.json
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	find "$SRC/scenarios" -name '*.json' -print0 >list
+	python3 - list <<'PYTHON' || fail "the schema refuses what the program accepts, or is none"
+import json, sys
+from jsonschema import Draft202012Validator
+schema = json.load(open("schema.json"))
+Draft202012Validator.check_schema(schema)
+validator = Draft202012Validator(schema)
+bad = 0
+for path in ["small.json", "late.json"] + open(sys.argv[1]).read().split("\0")[:-1]:
+    for error in validator.iter_errors(json.load(open(path))):
+        print(path, list(error.path), error.message[:200], file=sys.stderr)
+        bad += 1
+if not any(True for _ in validator.iter_errors(json.load(open("wrong.json")))):
+    print("wrong.json is valid", file=sys.stderr)
+    bad += 1
+sys.exit(bad > 0)
+PYTHON
+	checks=$((checks + 1))
+fi
+ends 0 schema --results
+says out '^flows.csv$'
+ends 0 schema --results --json
+holds '.tables | map(.file) | index("jobs.csv") and index("summary.json")' out
+
+ends 6 plot nothing
+says err 'nothing'
+if command -v gnuplot >/dev/null; then
+	ends 0 plot results/deep/small
+	[[ -s results/deep/small/figures/link_utilization.png ]] || fail "no link_utilization.png"
+	[[ -s results/deep/small/figures/job_timeline.png ]] || fail "no job_timeline.png"
+	ends 0 plot --term svg --figure job_timeline results/deep/small
+	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
+	ends 0 plot --term dumb --figure link_utilization results/deep/small
+	says out '[*#A-D+]'
+fi
+
+if ((failures > 0)); then
+	echo "cli: $failures of $checks checks failed" >&2
+	exit 1
+fi
+echo "cli: $checks checks hold"

@@ -1,0 +1,126 @@
+#!/bin/bash
+# Includes go down only. The table of layers, lowest first; a layer may include
+# itself and the layers its line names (and nobody includes cli):
+#
+#   base <- core, conf <- net, out <- topo <- transport <- collective <- ina
+#        <- workload <- models (registry, scenario, simulation) <- cli
+#
+# Also: no cycle among headers, and every project include is written from the
+# layer's root ("net/port.h", never "port.h" or "../net/port.h").
+# shellcheck disable=SC2016 # the single quotes hold awk programs
+set -euo pipefail
+
+: "${SRC:?source directory}"
+cd "$SRC"
+
+find sim models -name '*.[ch]' 2>/dev/null | LC_ALL=C sort >"${TMPDIR:-/tmp}/layers.$$"
+trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT
+if [[ ! -s ${TMPDIR:-/tmp}/layers.$$ ]]; then
+	echo "layers: no sources found in $SRC" >&2
+	exit 1
+fi
+
+xargs awk '
+	BEGIN {
+		split("base core conf net out topo transport collective ina workload models cli", name, " ")
+		may["base"] = ""
+		may["core"] = "base"
+		may["conf"] = "base"
+		may["net"] = "base core conf"
+		may["out"] = "base core conf"
+		may["topo"] = "base core conf net out"
+		may["transport"] = "base core conf net out topo"
+		may["collective"] = "base core conf net out topo transport"
+		may["ina"] = "base core conf net out topo transport collective"
+		may["workload"] = may["ina"] " ina"
+		may["models"] = may["workload"] " workload"
+		may["cli"] = may["models"] " models"
+		for (layer in may) {
+			allowed[layer, layer] = 1
+			n = split(may[layer], list, " ")
+			for (i = 1; i <= n; i++)
+				allowed[layer, list[i]] = 1
+		}
+	}
+
+	function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; failures++ }
+
+	# The layer of a file: its folder below sim/ or models/; the files that stand
+	# in models/ itself are the registry. "fluid" and "analytic" stand beside workload.
+	function layer_of(path,   parts, n) {
+		n = split(path, parts, "/")
+		if (parts[1] == "models" && n == 2)
+			return "models"
+		return parts[2] == "fluid" || parts[2] == "analytic" ? "models" : parts[2]
+	}
+
+	FNR == 1 {
+		self = layer_of(FILENAME)
+		if (!(self in may))
+			say("folder " self " is in no layer (edit the table in tests/layers.sh and the README)")
+		known[FILENAME] = 1
+		files++
+	}
+
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		target = $0
+		sub(/^[^"]*"/, "", target)
+		sub(/".*/, "", target)
+		includes++
+		if (target == "build_info.h") { # generated, for cli alone
+			if (self != "cli")
+				say("only cli includes build_info.h")
+			next
+		}
+		if (target ~ /\.\./) {
+			say("\"" target "\" climbs; write it from the root of the layer")
+			next
+		}
+		n = split(target, parts, "/")
+		other = n == 1 ? "models" : parts[1]
+		if (other == "fluid" || other == "analytic")
+			other = "models"
+		if (!(other in may)) {
+			say("\"" target "\" names no layer")
+			next
+		}
+		if (other == "cli" && self != "cli")
+			say("nobody includes cli, but here is \"" target "\"")
+		else if (!((self, other) in allowed))
+			say(self " may not include " other ": \"" target "\"")
+		path = (other ~ /^(base|core|conf|net|out|topo|cli)$/ ? "sim/" : "models/") target
+		wanted[path] = FILENAME ":" FNR
+		if (FILENAME ~ /\.h$/)
+			edge[FILENAME] = edge[FILENAME] " " path
+	}
+
+	function visit(file,   list, n, i) {
+		if (state[file] == 2)
+			return
+		if (state[file] == 1) {
+			printf "%s: header includes itself, by way of others:%s\n", file, trail
+			failures++
+			return
+		}
+		state[file] = 1
+		n = split(edge[file], list, " ")
+		for (i = 1; i <= n; i++) {
+			trail = trail " " list[i]
+			visit(list[i])
+			sub(/ [^ ]*$/, "", trail)
+		}
+		state[file] = 2
+	}
+
+	END {
+		for (path in wanted)
+			if (!(path in known)) {
+				printf "%s: there is no %s\n", wanted[path], path
+				failures++
+			}
+		for (file in known)
+			visit(file)
+		if (failures > 0)
+			exit 1
+		printf "layers: %d files, %d includes, all go down\n", files, includes
+	}' <"${TMPDIR:-/tmp}/layers.$$"

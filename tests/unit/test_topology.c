@@ -1,0 +1,547 @@
+#include "topo/topology.h"
+
+#include "core/rng.h"
+#include "topo/tree.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAR, LEAF_SPINE, FAT_TREE }; /* as in TOPOLOGIES */
+
+/* Shapes, the odd ones included, with the sizes that their definition gives. */
+static const struct shape {
+	int kind;
+	int64_t hosts, k, leaves, spines, per_leaf;
+	uint32_t want_hosts, want_switches;
+	unsigned routes, longest; /* distinct routes and switches between the farthest hosts */
+} shapes[] = {
+	{ STAR, .hosts = 2, .want_hosts = 2, .want_switches = 1, .routes = 1, .longest = 1 },
+	{ STAR, .hosts = 17, .want_hosts = 17, .want_switches = 1, .routes = 1, .longest = 1 },
+	{ LEAF_SPINE, .leaves = 3, .spines = 2, .per_leaf = 4, .want_hosts = 12, .want_switches = 5,
+	  .routes = 2, .longest = 3 },
+	{ LEAF_SPINE, .leaves = 5, .spines = 3, .per_leaf = 1, .want_hosts = 5, .want_switches = 8,
+	  .routes = 3, .longest = 3 },
+	{ LEAF_SPINE, .leaves = 4, .spines = 1, .per_leaf = 3, .want_hosts = 12, .want_switches = 5,
+	  .routes = 1, .longest = 3 },
+	{ FAT_TREE, .k = 2, .want_hosts = 2, .want_switches = 5, .routes = 1, .longest = 5 },
+	{ FAT_TREE, .k = 4, .want_hosts = 16, .want_switches = 20, .routes = 4, .longest = 5 },
+	{ FAT_TREE, .k = 6, .want_hosts = 54, .want_switches = 45, .routes = 9, .longest = 5 },
+	{ FAT_TREE, .k = 8, .want_hosts = 128, .want_switches = 80, .routes = 16, .longest = 5 },
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+struct site {
+	struct topology_conf conf;
+	struct sim sim;
+	struct topology topo;
+};
+
+static void site_init(struct site *site, const struct shape *shape)
+{
+	site->conf = (struct topology_conf){
+		.kind = shape->kind,
+		.hosts = shape->hosts,
+		.k = shape->k,
+		.leaves = shape->leaves,
+		.spines = shape->spines,
+		.hosts_per_leaf = shape->per_leaf,
+		.link = { .rate = UINT64_C(10000000000), .delay = PS_PER_US },
+		.switches = { .latency = 500 * PS_PER_NS, .buffer = 1000000 },
+	};
+	sim_init(&site->sim, 1);
+	topology_build(&site->topo, &site->conf, &site->sim);
+}
+
+static void site_release(struct site *site)
+{
+	topology_release(&site->topo);
+	sim_release(&site->sim);
+}
+
+static unsigned tier_of(const struct network *net, uint32_t node)
+{
+	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
+}
+
+/* Counts by closed form; each port is joined with the one that leads back; links
+ * join neighbouring tiers only; names of nodes are all different. */
+static void expect_wiring(const struct site *site, const struct shape *shape)
+{
+	const struct network *net = &site->topo.net;
+
+	cr_expect_eq(net->hosts, shape->want_hosts);
+	cr_expect_eq(net->switches, shape->want_switches);
+	cr_expect_eq(topology_hosts(&site->conf), shape->want_hosts);
+	for (uint32_t node = 0; node < net->hosts + net->switches; node++) {
+		uint32_t first = network_port(net, node, 0);
+		uint32_t count = node < net->hosts ? 1 : net->switch_nodes[node - net->hosts].ports;
+
+		for (uint32_t port = first; port < first + count; port++) {
+			uint32_t reverse = net->rare[port].reverse, peer = net->ports[port].to;
+
+			cr_assert_lt(reverse, net->port_count);
+			cr_expect_eq(net->rare[reverse].reverse, port);
+			cr_expect_eq(net->ports[reverse].to, node);
+			cr_expect_eq(net->ports[port].to_host, peer < net->hosts);
+			cr_expect_eq(abs((int)tier_of(net, node) - (int)tier_of(net, peer)), 1);
+		}
+	}
+}
+
+static void expect_names(const struct site *site)
+{
+	uint32_t nodes = site->topo.net.hosts + site->topo.net.switches;
+	char(*names)[24] = calloc(nodes, sizeof(*names));
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		topology_node_name(&site->topo, i, names[i], sizeof(names[i]));
+		for (uint32_t j = 0; j < i; j++)
+			cr_expect_str_neq(names[i], names[j]);
+	}
+	free(names);
+}
+
+Test(topology, wiring)
+{
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct site site;
+
+		site_init(&site, &shapes[i]);
+		expect_wiring(&site, &shapes[i]);
+		expect_names(&site);
+		site_release(&site);
+	}
+}
+
+/* Links from `from` to every node, by breadth-first search over the wiring alone. */
+static void distances(const struct network *net, uint32_t from, unsigned *links)
+{
+	uint32_t nodes = net->hosts + net->switches, head = 0, tail = 0;
+	uint32_t *queue = calloc(nodes, sizeof(*queue));
+
+	for (uint32_t i = 0; i < nodes; i++)
+		links[i] = UINT32_MAX;
+	links[from] = 0;
+	queue[tail++] = from;
+	while (head < tail) {
+		uint32_t node = queue[head++], first = network_port(net, node, 0);
+		uint32_t count = node < net->hosts ? 1 : net->switch_nodes[node - net->hosts].ports;
+
+		for (uint32_t port = first; port < first + count; port++) {
+			uint32_t peer = net->ports[port].to;
+
+			if (links[peer] != UINT32_MAX)
+				continue;
+			links[peer] = links[node] + 1;
+			queue[tail++] = peer;
+		}
+	}
+	free(queue);
+}
+
+/* Walks a route: it ends at dst, in the least number of links, first up and then
+ * down, and topology_path() names the ports that are passed. */
+static void expect_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+			 unsigned shortest)
+{
+	const struct network *net = &topo->net;
+	struct route route;
+	uint32_t ports[ROUTE_MAX + 1], node = src, next;
+	unsigned count;
+	bool down = false;
+
+	topology_route(topo, src, dst, entropy, &route);
+	count = topology_path(topo, src, &route, ports);
+	cr_assert_eq(route.hops + 1u, shortest, "%u to %u in %u links", src, dst, route.hops + 1u);
+	cr_assert_eq(count, shortest);
+	for (unsigned i = 0; i < count; i++) {
+		cr_assert_eq(ports[i], network_port(net, node, i ? route.out[i - 1] : 0));
+		next = net->ports[ports[i]].to;
+		cr_assert_not(down && tier_of(net, next) > tier_of(net, node), "up after down");
+		down |= tier_of(net, next) < tier_of(net, node);
+		node = next;
+	}
+	cr_assert_eq(node, dst);
+}
+
+Test(topology, every_route_is_shortest)
+{
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct site site;
+		struct rng rng;
+		unsigned *links;
+
+		site_init(&site, &shapes[i]);
+		rng_init(&rng, 1, "routes", i);
+		links = calloc(site.topo.net.hosts + site.topo.net.switches, sizeof(*links));
+		for (uint32_t src = 0; src < site.topo.net.hosts; src++) {
+			distances(&site.topo.net, src, links);
+			for (uint32_t dst = 0; dst < site.topo.net.hosts; dst++)
+				for (int j = 0; j < 8 && src != dst; j++)
+					expect_route(&site.topo, src, dst, rng_u64(&rng),
+						     links[dst]);
+		}
+		free(links);
+		site_release(&site);
+	}
+}
+
+/* Between the farthest hosts there are as many routes as the shape says, (k/2)^2
+ * in a fat tree, and 10,000 flows spread evenly over them: chi-square below its
+ * mean plus 4.5 standard deviations. */
+Test(topology, ecmp)
+{
+	for (size_t i = 0; i < SHAPES; i++) {
+		const double n = 10000, mean = n / shapes[i].routes,
+			     freedom = shapes[i].routes - 1.0;
+		struct site site;
+		struct route routes[64];
+		uint32_t counts[64] = { 0 };
+		unsigned distinct = 0;
+		double sum = 0;
+		struct rng rng;
+
+		site_init(&site, &shapes[i]);
+		rng_init(&rng, 1, "ecmp", i);
+		for (int j = 0; j < (int)n; j++) {
+			struct route route = { 0 };
+			unsigned r = 0;
+
+			topology_route(&site.topo, 0, site.topo.net.hosts - 1, rng_u64(&rng),
+				       &route);
+			cr_assert_eq(route.hops, shapes[i].longest);
+			while (r < distinct && memcmp(&routes[r], &route, sizeof(route)))
+				r++;
+			cr_assert_lt(r, 64);
+			if (r == distinct)
+				routes[distinct++] = route;
+			counts[r]++;
+		}
+		cr_expect_eq(distinct, shapes[i].routes, "shape %zu: %u routes", i, distinct);
+		for (unsigned r = 0; r < distinct; r++)
+			sum += pow(counts[r] - mean, 2) / mean;
+		cr_expect_leq(sum, freedom + 4.5 * sqrt(2 * freedom), "shape %zu: %f", i, sum);
+		site_release(&site);
+	}
+}
+
+/* Names of the rows and of the ops are the same list. */
+Test(topology, kinds)
+{
+	const struct conf_row *row = topology_table.rows;
+	size_t count = 0;
+
+	while (row->name && strcmp(row->name, "kind"))
+		row++;
+	cr_assert_not_null(row->name);
+	for (; topology_kind(count); count++) {
+		cr_assert_not_null(row->choices[count]);
+		cr_expect_str_eq(row->choices[count], topology_kind(count)->name);
+		cr_expect(topology_kind(count)->help && topology_kind(count)->tier_names);
+	}
+	cr_expect_null(row->choices[count]);
+	cr_expect_null(topology_kind(count + 1));
+}
+
+/* --- roots and trees --- */
+
+/* Hosts below a switch: everything reachable by going down. */
+static void mark_below(const struct network *net, uint32_t sw, bool *below)
+{
+	const struct switch_node *node = &net->switch_nodes[sw];
+
+	for (uint32_t i = 0; i < node->ports; i++) {
+		uint32_t peer = net->ports[node->first_port + i].to;
+
+		if (peer < net->hosts)
+			below[peer] = true;
+		else if (tier_of(net, peer) < node->tier)
+			mark_below(net, peer - net->hosts, below);
+	}
+}
+
+static bool covers(const struct network *net, uint32_t sw, const uint32_t *workers, size_t count)
+{
+	bool *below = calloc(net->hosts, sizeof(*below));
+	bool all = true;
+
+	mark_below(net, sw, below);
+	for (size_t i = 0; i < count; i++)
+		all &= below[workers[i]];
+	free(below);
+	return all;
+}
+
+/* A root covers the workers and no switch of a lower tier does. */
+static void expect_root(const struct network *net, uint32_t root, const uint32_t *workers,
+			size_t count)
+{
+	cr_assert_lt(root, net->switches);
+	cr_assert(covers(net, root, workers, count));
+	for (uint32_t sw = 0; sw < net->switches; sw++)
+		if (net->switch_nodes[sw].tier < net->switch_nodes[root].tier)
+			cr_assert_not(covers(net, sw, workers, count), "switch %u would do", sw);
+}
+
+/* Nodes: parents come first, up and down ports are two ends of a link, and the
+ * number of a child is its place in the parent's list. */
+static void expect_nodes(const struct network *net, const struct tree *tree, uint32_t root)
+{
+	cr_assert_eq(tree->nodes[0].sw, root);
+	cr_assert_eq(tree->nodes[0].parent, TREE_NONE);
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		const struct tree_node *node = &tree->nodes[i], *parent;
+
+		cr_assert_gt(node->children, 0);
+		for (uint32_t j = 0; j < i; j++)
+			cr_assert_neq(tree->nodes[j].sw, node->sw, "a switch stands twice");
+		for (uint32_t j = 0; j < node->children; j++)
+			cr_assert_eq(net->ports[net->rare[node->down_ports[j]].reverse].to,
+				     net->hosts + node->sw, "a child's port leads elsewhere");
+		if (i == 0)
+			continue;
+		cr_assert_lt(node->parent, i);
+		parent = &tree->nodes[node->parent];
+		cr_assert_eq(net->ports[node->up_port].to, net->hosts + parent->sw);
+		cr_assert_lt(node->number, parent->children);
+		cr_assert_eq(parent->down_ports[node->number], net->rare[node->up_port].reverse);
+	}
+}
+
+/* Workers: each hangs below its node at its number; children = workers + switches. */
+static void expect_workers(const struct network *net, const struct tree *tree,
+			   const uint32_t *workers, size_t count)
+{
+	uint32_t *children = calloc(tree->node_count, sizeof(*children));
+
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		children[tree->nodes[i].parent]++;
+	for (size_t w = 0; w < count; w++) {
+		const struct tree_node *node = &tree->nodes[tree->node_of_worker[w]];
+
+		children[tree->node_of_worker[w]]++;
+		cr_assert_eq(net->ports[workers[w]].to, net->hosts + node->sw);
+		cr_assert_lt(tree->number_of_worker[w], node->children);
+		cr_assert_eq(net->ports[node->down_ports[tree->number_of_worker[w]]].to,
+			     workers[w]);
+		for (size_t v = 0; v < w; v++)
+			cr_assert_not(tree->node_of_worker[v] == tree->node_of_worker[w] &&
+				      tree->number_of_worker[v] == tree->number_of_worker[w]);
+	}
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		cr_assert_eq(tree->nodes[i].children, children[i]);
+	free(children);
+}
+
+/* 300 random sets of workers per shape, some of them two on one host. */
+Test(topology, trees)
+{
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct site site;
+		struct rng rng;
+
+		site_init(&site, &shapes[i]);
+		rng_init(&rng, 1, "trees", i);
+		for (int j = 0; j < 300; j++) {
+			uint32_t workers[24], hosts = site.topo.net.hosts, root;
+			uint32_t window = 1 + (uint32_t)rng_below(&rng, hosts);
+			uint32_t from = (uint32_t)rng_below(&rng, hosts);
+			size_t count = 1 + rng_below(&rng, 24);
+			struct tree *tree;
+
+			for (size_t w = 0; w < count; w++)
+				workers[w] = (from + (uint32_t)rng_below(&rng, window)) % hosts;
+			root = site.topo.ops->root(&site.topo, workers, count, rng_u64(&rng));
+			expect_root(&site.topo.net, root, workers, count);
+			tree = tree_build(&site.topo, workers, count, root);
+			expect_nodes(&site.topo.net, tree, root);
+			expect_workers(&site.topo.net, tree, workers, count);
+			tree_free(tree);
+		}
+		site_release(&site);
+	}
+}
+
+/* Trees of many jobs use all roots: each core of a k = 4 fat tree within 4.5
+ * standard deviations of a quarter of 10,000. */
+Test(topology, roots_are_spread)
+{
+	const struct shape *shape = &shapes[6];
+	uint32_t counts[4] = { 0 };
+	struct site site;
+	struct rng rng;
+
+	site_init(&site, shape);
+	rng_init(&rng, 1, "roots", 0);
+	for (int i = 0; i < 10000; i++) {
+		uint32_t root = site.topo.ops->root(&site.topo, (const uint32_t[]){ 0, 15 }, 2,
+						    rng_u64(&rng));
+
+		cr_assert(root >= 16 && root < 20);
+		counts[root - 16]++;
+	}
+	for (int i = 0; i < 4; i++)
+		cr_expect_lt(fabs(counts[i] - 2500.0), 4.5 * sqrt(10000 * 0.25 * 0.75));
+	site_release(&site);
+}
+
+/* --- ideal times --- */
+
+/* A path is a chain of links of one network; hosts and wiring do not matter to
+ * ideal_transfer(), so each link joins its own pair of hosts. */
+#define LINKS 6
+
+struct chain {
+	struct sim sim;
+	struct network net;
+	uint32_t ports[LINKS];
+	unsigned count;
+};
+
+static void chain_init(struct chain *chain, const struct link_params *links, unsigned count)
+{
+	sim_init(&chain->sim, 1);
+	network_init(&chain->net, &chain->sim, 2 * count, 0, NULL, NULL, false);
+	for (unsigned i = 0; i < count; i++) {
+		network_connect(&chain->net, 2 * i, 0, &links[i], 2 * i + 1, 0, &links[i]);
+		chain->ports[i] = 2 * i;
+	}
+	chain->count = count;
+}
+
+static void chain_release(struct chain *chain)
+{
+	network_release(&chain->net);
+	sim_release(&chain->sim);
+}
+
+/* Time on the wire by definition: bits over rate, rounded up to a picosecond. */
+static sim_time on_wire(const struct link_params *link, uint32_t frame)
+{
+	unsigned __int128 bits = (unsigned __int128)(frame + (link->wire_overhead ? 20u : 0u)) * 8;
+
+	return (sim_time)((bits * PS_PER_S + link->rate - 1) / link->rate);
+}
+
+struct transfer {
+	bytes size;
+	uint32_t mss, overhead, min_frame;
+};
+
+/* Brute force: packet n leaves server i when it is there and packet n - 1 is gone,
+ * d[i] = max(d[i] of packet n - 1, arrival) + transmission. */
+static sim_time tandem(const struct link_params *links, unsigned count, const struct transfer *t)
+{
+	sim_time done[LINKS] = { 0 }, arrival = 0;
+	bytes left = t->size;
+
+	do {
+		uint32_t payload = left < t->mss ? (uint32_t)left : t->mss;
+		uint32_t frame = payload + t->overhead;
+
+		frame = frame < t->min_frame ? t->min_frame : frame;
+		arrival = 0;
+		for (unsigned i = 0; i < count; i++) {
+			done[i] =
+				(done[i] > arrival ? done[i] : arrival) + on_wire(&links[i], frame);
+			arrival = done[i] + links[i].delay + links[i].peer_latency;
+		}
+		left -= payload;
+	} while (left);
+	return arrival;
+}
+
+static const bps rates[] = { 1000000,
+			     UINT64_C(1000000000),
+			     UINT64_C(10000000000),
+			     UINT64_C(25000000000),
+			     UINT64_C(40000000000),
+			     UINT64_C(400000000000),
+			     UINT64_C(7777777777),
+			     UINT64_C(33333333333) };
+
+static struct link_params random_link(struct rng *rng)
+{
+	struct link_params link = { .limit = UINT64_MAX,
+				    .ecn_min = UINT64_MAX,
+				    .ecn_max = UINT64_MAX };
+
+	link.rate = rates[rng_below(rng, sizeof(rates) / sizeof(rates[0]))];
+	link.delay = 1 + rng_below(rng, 2 * PS_PER_US);
+	link.peer_latency = rng_below(rng, PS_PER_US);
+	link.wire_overhead = rng_below(rng, 2);
+	return link;
+}
+
+/* The closed form is the brute-force optimum to the picosecond, for random paths
+ * of 1 to 6 links and sizes around the borders of packets. */
+Test(topology, ideal_equals_brute_force)
+{
+	struct rng rng;
+
+	rng_init(&rng, 1, "ideal", 0);
+	for (int round = 0; round < 3000; round++) {
+		struct link_params links[LINKS];
+		unsigned count = 1 + (unsigned)rng_below(&rng, LINKS);
+		struct transfer t = { .mss = 1 + (uint32_t)rng_below(&rng, 1500) };
+		struct chain chain;
+		sim_time ideal, brute;
+
+		for (unsigned i = 0; i < count; i++)
+			links[i] = random_link(&rng);
+		t.overhead = (uint32_t)rng_below(&rng, 80);
+		t.min_frame = rng_below(&rng, 2) ? 64 : 0;
+		t.size = rng_below(&rng, 2) ? rng_below(&rng, 40 * t.mss)
+					    : t.mss * rng_below(&rng, 20);
+		chain_init(&chain, links, count);
+		ideal = ideal_transfer(&chain.net, chain.ports, count, t.size, t.mss, t.overhead,
+				       t.min_frame);
+		brute = tandem(links, count, &t);
+		cr_assert_eq(ideal, brute, "round %d: %llu, brute force %llu", round,
+			     (unsigned long long)ideal, (unsigned long long)brute);
+		chain_release(&chain);
+	}
+}
+
+/* By hand: 3,000 bytes in packets of 1,460 + 58 over two links of 10 Gbps and 1 us
+ * with 500 ns between them, 20 bytes of preamble and gap: frames 1,518, 1,518 and
+ * 138 take 1,230.4, 1,230.4 and 126.4 ns. Last byte at 1230.4 * 3 + 126.4 + 2,500. */
+Test(topology, ideal_by_hand)
+{
+	struct link_params link = { .rate = UINT64_C(10000000000),
+				    .delay = PS_PER_US,
+				    .limit = UINT64_MAX,
+				    .wire_overhead = true };
+	struct link_params links[] = { link, link };
+	struct chain chain;
+
+	links[0].peer_latency = 500 * PS_PER_NS;
+	chain_init(&chain, links, 2);
+	cr_expect_eq(ideal_transfer(&chain.net, chain.ports, 2, 3000, 1460, 58, 64), 6317600);
+	cr_expect_eq(ideal_packet(&chain.net, chain.ports, 2, 1518), 2 * 1230400 + 2500000);
+	chain_release(&chain);
+}
+
+/* A transfer never gets shorter when it gets longer. */
+Test(topology, ideal_grows_with_the_size)
+{
+	struct rng rng;
+	struct link_params links[4];
+	struct chain chain;
+	sim_time before = 0;
+
+	rng_init(&rng, 2, "ideal", 0);
+	for (unsigned i = 0; i < 4; i++)
+		links[i] = random_link(&rng);
+	chain_init(&chain, links, 4);
+	for (bytes size = 0; size < 20000; size++) {
+		sim_time ideal = ideal_transfer(&chain.net, chain.ports, 4, size, 1460, 58, 64);
+
+		cr_assert_geq(ideal, before, "%llu bytes", (unsigned long long)size);
+		before = ideal;
+	}
+	chain_release(&chain);
+}
