@@ -13,7 +13,7 @@
 #define CACHE_BYTES (256 << 10) /* below this a network lives in the second-level cache */
 
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
-		  const uint16_t *switch_ports, const uint8_t *tiers, bool fifo_nics)
+		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics)
 {
 	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
 	net->port_count = hosts;
@@ -36,7 +36,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 		      net); /* entity = port number */
 	net->nics = xaligned(64, hosts * sizeof(*net->nics));
 	for (uint32_t h = 0; h < hosts; h++)
-		nic_init(&net->nics[h], net, h, fifo_nics); /* entity = ports + host: see hop.c */
+		nic_init(&net->nics[h], net, h, nics); /* entity = ports + host: see hop.c */
 }
 
 void network_release(struct network *net)

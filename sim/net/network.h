@@ -84,10 +84,10 @@ struct link_params {
 	bool wire_overhead; /* count preamble and inter-frame gap (20 bytes) */
 };
 
-/* Makes room for the nodes. `switch_ports` has one entry a switch. `fifo_nics`:
+/* Makes room for the nodes. `switch_ports` has one entry a switch. `nics`:
  * see nic.h. Events of `sim` must not have started. */
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
-		  const uint16_t *switch_ports, const uint8_t *tiers, bool fifo_nics);
+		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics);
 void network_release(struct network *net);
 
 /* Joins local port `pa` of node `a` with local port `pb` of node `b` (0 for a

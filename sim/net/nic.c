@@ -2,16 +2,40 @@
 
 #include "net/network.h"
 
-static void nic_append(struct nic *nic, struct nic_source *source)
+#define QUANTUM 1538 /* NIC_BYTES: a full-sized frame with preamble and gap */
+
+static void nic_prepend(struct nic *nic, struct nic_source *source)
 {
 	if (nic->last) {
 		source->next = nic->last->next;
 		nic->last->next = source;
 	} else {
 		source->next = source;
+		nic->last = source;
 	}
-	nic->last = source;
 	source->waiting = true;
+}
+
+static void nic_append(struct nic *nic, struct nic_source *source)
+{
+	nic_prepend(nic, source);
+	nic->last = source;
+}
+
+/* The source has sent and has more: it goes on, or is the turn over? */
+static void nic_put_back(struct nic *nic, struct nic_source *source, uint32_t size)
+{
+	const struct port *port = &nic->net->ports[nic->host];
+
+	if (nic->mode == NIC_BYTES) {
+		source->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
+		if (source->credit > 0) {
+			nic_prepend(nic, source);
+			return;
+		}
+		source->credit += QUANTUM;
+	}
+	nic_append(nic, source);
 }
 
 static struct nic_source *nic_take_first(struct nic *nic)
@@ -48,7 +72,9 @@ static void nic_serve(struct nic *nic, struct sim *sim)
 		if (pull == NIC_NOTHING)
 			continue;
 		if (pull == NIC_MORE)
-			nic_append(nic, source);
+			nic_put_back(nic, source, packet.size);
+		else
+			source->credit = 0; /* nothing is saved up */
 		network_send(nic->net, nic->host, &packet);
 	}
 }
@@ -62,9 +88,9 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic, sim);
 }
 
-void nic_init(struct nic *nic, struct network *net, uint32_t host, bool fifo)
+void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode)
 {
-	*nic = (struct nic){ .net = net, .host = host, .fifo = fifo };
+	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
 				     nic_free, nic);
 }
@@ -73,7 +99,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 {
 	struct sim *sim = nic->net->sim;
 
-	if (nic->fifo) {
+	if (nic->mode == NIC_FIFO) {
 		struct packet packet;
 		enum nic_pull pull;
 

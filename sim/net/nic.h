@@ -1,12 +1,15 @@
-/* A host's network card: sources take turns, packet by packet.
+/* A host's network card: its sources take turns.
  *
  * A source (a connection, a tree of a job ...) that may send is put into the
  * NIC's ring of waiting sources; the NIC takes one packet from the next source
  * whenever its transmitter is free. A window therefore waits at its source and
  * not in an unbounded queue, as with TCP small queues or RDMA queue pairs, and
- * sources share a NIC fairly whatever their windows are. With `fifo` a source's
- * packets are all taken at once into the port's queue (the plain model, which
- * lets one large window delay everybody; kept to show the difference). */
+ * sources share a NIC whatever their windows are: packet by packet, or byte by
+ * byte. The difference is large where packets differ: beside one stream of
+ * 1518-byte TCP frames, a stream of 180-byte aggregation packets gets an eighth
+ * of the link in turns of a packet, and half of it in turns of equal bytes.
+ * With NIC_FIFO a source's packets are all taken at once into the port's queue
+ * (the plain model, which lets one large window delay everybody). */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
@@ -24,11 +27,18 @@ enum nic_pull {
 /* Fills in *packet, which leaves now (the caller starts timers here). */
 typedef enum nic_pull nic_source_pull(void *owner, struct packet *packet);
 
+enum nic_mode {
+	NIC_TURNS, /* a packet a turn */
+	NIC_FIFO,
+	NIC_BYTES, /* deficit round robin: as many packets as a full-sized frame has bytes */
+};
+
 /* Embedded in its owner, which calls nic_forget() before it goes away. */
 struct nic_source {
 	struct nic_source *next;
 	nic_source_pull *pull;
 	void *owner;
+	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
 };
 
@@ -37,11 +47,11 @@ struct nic {
 	struct nic_source *last; /* ring of waiting sources: last->next is next to be served */
 	uint32_t host;           /* its egress port has the same number */
 	uint32_t entity;         /* transmitter becomes free */
-	bool fifo;
+	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 } __attribute__((aligned(32))); /* never across two lines of cache */
 
-void nic_init(struct nic *nic, struct network *net, uint32_t host, bool fifo);
+void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);

@@ -155,7 +155,9 @@ static const struct conf_row switch_rows[] = {
 static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
 						"All switches alike." };
 
-static const char *const nic_modes[] = { [NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", NULL };
+static const char *const nic_modes[] = {
+	[NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", [NIC_BYTES] = "bytes", NULL
+};
 
 static const struct conf_row host_rows[] = {
 	{ .name = "nic",
@@ -163,9 +165,10 @@ static const struct conf_row host_rows[] = {
 	  .offset = offsetof(struct host_conf, nic),
 	  .choices = nic_modes,
 	  .def = "\"turns\"",
-	  .help = "turns: connections and trees send in turn, windows wait at their source; fifo: "
-		  "a window "
-		  "is dumped into one queue.",
+	  .help = "turns: connections and trees send in turn, a packet each, and windows wait at "
+		  "their "
+		  "source; bytes: in turn, equal bytes each; fifo: a window is dumped into one "
+		  "queue.",
 	  .source = "our choice (TCP small queues, RDMA queue pairs)" },
 	{ .name = "latency",
 	  .type = CONF_TIME,
@@ -445,7 +448,7 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	ports = xcalloc(switches, sizeof(*ports));
 	tiers = xcalloc(switches, sizeof(*tiers));
 	topo->ops->shape(conf, ports, tiers);
-	network_init(&topo->net, sim, hosts, switches, ports, tiers, conf->host.nic == NIC_FIFO);
+	network_init(&topo->net, sim, hosts, switches, ports, tiers, (enum nic_mode)conf->host.nic);
 	free(ports);
 	free(tiers);
 	topo->ops->wire(topo);

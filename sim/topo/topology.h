@@ -54,8 +54,6 @@ struct host_conf {
 	int64_t slots; /* workers (GPUs) that a host takes */
 };
 
-enum nic_mode { NIC_TURNS, NIC_FIFO };
-
 struct topology_conf {
 	int kind;
 	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */

@@ -12,6 +12,7 @@ struct source {
 	struct nic_source nic;
 	struct bench *bench;
 	uint32_t number, left, pulls;
+	uint16_t size;
 };
 
 struct bench {
@@ -43,13 +44,13 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 	if (source->left == 0)
 		return NIC_NOTHING;
 	*packet = (struct packet){ .flow = source->number,
-				   .size = 1000,
+				   .size = source->size,
 				   .kind = PACKET_DATA,
 				   .protocol = source->bench->protocol };
 	return --source->left ? NIC_MORE : NIC_LAST;
 }
 
-static void bench_init(struct bench *bench, bool fifo)
+static void bench_init(struct bench *bench, enum nic_mode mode)
 {
 	static const struct link_params link = { .rate = UINT64_C(10000000000),
 						 .delay = PS_PER_US,
@@ -59,12 +60,12 @@ static void bench_init(struct bench *bench, bool fifo)
 
 	*bench = (struct bench){ 0 };
 	sim_init(&bench->sim, 1);
-	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, fifo);
+	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, mode);
 	network_connect(&bench->net, 0, 0, &link, 1, 0, &link);
 	network_tune(&bench->net);
 	bench->protocol = network_register(&bench->net, &test_ops, bench);
 	for (uint32_t i = 0; i < SOURCES; i++) {
-		bench->sources[i] = (struct source){ .bench = bench, .number = i };
+		bench->sources[i] = (struct source){ .bench = bench, .number = i, .size = 1000 };
 		bench->sources[i].nic.pull = pull;
 		bench->sources[i].nic.owner = &bench->sources[i];
 	}
@@ -99,7 +100,7 @@ Test(nic, two_sources_alternate)
 {
 	struct bench bench;
 
-	bench_init(&bench, false);
+	bench_init(&bench, NIC_TURNS);
 	offer(&bench, 0, 201);
 	offer(&bench, 1, 50);
 	finish(&bench, 251);
@@ -115,13 +116,33 @@ Test(nic, fifo_does_not_alternate)
 {
 	struct bench bench;
 
-	bench_init(&bench, true);
+	bench_init(&bench, NIC_FIFO);
 	offer(&bench, 0, 100);
 	cr_expect_eq(bench.sources[0].left, 0, "all in the port's queue at once");
 	offer(&bench, 1, 50);
 	finish(&bench, 150);
 	for (size_t i = 0; i < 150; i++)
 		cr_expect_eq(bench.order[i], i >= 100);
+	bench_release(&bench);
+}
+
+/* Turns of equal bytes: beside frames of 1,500 bytes, a source of 150-byte frames
+ * sends ten for each; in turns of a packet it would send one. */
+Test(nic, turns_of_equal_bytes)
+{
+	struct bench bench;
+	uint32_t sent[2] = { 0 };
+
+	bench_init(&bench, NIC_BYTES);
+	bench.sources[0].size = 150;
+	bench.sources[1].size = 1500;
+	offer(&bench, 0, 300);
+	offer(&bench, 1, 30);
+	cr_expect_not(sim_run(&bench.sim, UINT64_MAX));
+	cr_assert_eq(bench.count, 330);
+	for (size_t i = 0; i < 110; i++)
+		sent[bench.order[i]]++;
+	cr_expect(sent[1] >= 9 && sent[1] <= 11, "%u large frames among the first 110", sent[1]);
 	bench_release(&bench);
 }
 
@@ -133,7 +154,7 @@ Test(nic, five_sources_take_turns)
 	struct bench bench;
 	size_t at = 1;
 
-	bench_init(&bench, false);
+	bench_init(&bench, NIC_TURNS);
 	for (uint32_t i = 0; i < SOURCES; i++)
 		offer(&bench, i, windows[i]);
 	while (sim_run(&bench.sim, 1))
@@ -153,7 +174,7 @@ Test(nic, control_packets_pass)
 	struct bench bench;
 	struct packet packet;
 
-	bench_init(&bench, false);
+	bench_init(&bench, NIC_TURNS);
 	offer(&bench, 0, 30);
 	packet = (struct packet){
 		.flow = 99, .size = 1000, .kind = PACKET_ACK, .protocol = bench.protocol
@@ -171,7 +192,7 @@ Test(nic, empty_and_woken_again)
 {
 	struct bench bench;
 
-	bench_init(&bench, false);
+	bench_init(&bench, NIC_TURNS);
 	offer(&bench, 0, 2);
 	offer(&bench, 1, 0);
 	offer(&bench, 2, 1);
@@ -193,7 +214,7 @@ static void forget_one(uint32_t waiting, uint32_t gone, uint32_t window)
 	struct bench bench;
 	size_t at = 1;
 
-	bench_init(&bench, false);
+	bench_init(&bench, NIC_TURNS);
 	offer(&bench, 0, 1); /* keeps the transmitter busy */
 	for (uint32_t i = 1; i <= waiting; i++)
 		offer(&bench, i, window);

@@ -58,11 +58,11 @@ static const struct link_params plain = {
 	.ecn_max = UINT64_MAX,
 };
 
-static void bench_init(struct bench *bench, const struct link_params *link, bool fifo)
+static void bench_init(struct bench *bench, const struct link_params *link, enum nic_mode mode)
 {
 	*bench = (struct bench){ 0 };
 	sim_init(&bench->sim, 1);
-	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, fifo);
+	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, mode);
 	network_connect(&bench->net, 0, 0, link, 1, 0, &plain);
 	network_tune(&bench->net);
 	bench->protocol = network_register(&bench->net, &test_ops, bench);
@@ -121,7 +121,7 @@ Test(port, back_to_back)
 		link.rate = rates[r / 2];
 		link.wire_overhead = r % 2;
 		link.peer_latency = 300 * PS_PER_NS;
-		bench_init(&bench, &link, false);
+		bench_init(&bench, &link, NIC_TURNS);
 		for (uint16_t i = 0; i < 100; i++)
 			send(&bench, i, (uint16_t)(64 + 13 * i));
 		cr_expect_not(sim_run(&bench.sim, UINT64_MAX));
@@ -145,7 +145,7 @@ Test(port, wire_overhead)
 	struct bench bench;
 
 	link.wire_overhead = true;
-	bench_init(&bench, &link, false);
+	bench_init(&bench, &link, NIC_TURNS);
 	send(&bench, 0, 1518);
 	sim_run(&bench.sim, UINT64_MAX);
 	cr_assert_eq(bench.count, 1);
@@ -275,7 +275,7 @@ static void play(struct offer *offer)
 {
 	struct sim *sim = &offer->bench.sim;
 
-	bench_init(&offer->bench, &offer->link, false);
+	bench_init(&offer->bench, &offer->link, NIC_TURNS);
 	timer_open(sim, &offer->timer, SIM_TIMER, 1, offer_next, offer);
 	timer_set(sim, &offer->timer, offer->list[0].at);
 	for (int i = 0; i < 100; i++) {
@@ -333,7 +333,7 @@ Test(port, tail_drop_at_the_exact_byte)
 		struct bench bench;
 
 		link.limit = 4500;
-		bench_init(&bench, &link, false);
+		bench_init(&bench, &link, NIC_TURNS);
 		send(&bench, 0, 1500);
 		send(&bench, 1, 1500);
 		send(&bench, 2, (uint16_t)(1500 + extra));
@@ -370,7 +370,7 @@ Test(port, red_ramp)
 		link.ecn_max = 30 * unit;
 		link.ecn_max_probability = 0.4;
 		link.ecn_in_packets = packets;
-		bench_init(&bench, &link, false);
+		bench_init(&bench, &link, NIC_TURNS);
 		for (int round = 0; round < rounds; round++) {
 			for (uint64_t q = 0; q < 40; q++)
 				send(&bench, q, 1000);
@@ -402,7 +402,7 @@ Test(port, losses)
 		struct bench bench;
 
 		link.loss = probabilities[c];
-		bench_init(&bench, &link, false);
+		bench_init(&bench, &link, NIC_TURNS);
 		for (int i = 0; i < n; i++)
 			send(&bench, (uint64_t)i, 100);
 		sim_run(&bench.sim, UINT64_MAX);
@@ -427,7 +427,7 @@ Test(port, jitter)
 	double sum = 0;
 
 	link.peer_jitter = 5 * PS_PER_US;
-	bench_init(&bench, &link, false);
+	bench_init(&bench, &link, NIC_TURNS);
 	for (size_t i = 0; i < n; i++) { /* one at a time */
 		sim_time start = bench.sim.now, late;
 
@@ -463,7 +463,7 @@ Test(port, ring_grows_and_shrinks)
 	uint64_t packets, size, sent = 0;
 	uint8_t widest;
 
-	bench_init(&bench, &link, false);
+	bench_init(&bench, &link, NIC_TURNS);
 	port = &bench.net.ports[0];
 	while (sent < 20) /* so that the head stands anywhere when it grows */
 		send(&bench, sent++, 100);
@@ -493,7 +493,7 @@ Test(port, longest_backlog_saturates)
 	struct bench bench;
 
 	link.rate = 1000000;
-	bench_init(&bench, &link, false);
+	bench_init(&bench, &link, NIC_TURNS);
 	send(&bench, 0, 1500);
 	cr_expect_eq(bench.net.ports[0].max_backlog_ns, 12000000);
 	for (uint64_t i = 1; i < 500; i++)
