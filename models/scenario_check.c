@@ -6,17 +6,17 @@
  * hosts. */
 #include "scenario.h"
 
-#include "base/mem.h"
-#include "workload/data_file.h"
-#include "workload/dnn.h"
-#include "workload/job_trace.h"
-#include "workload/size_cdf.h"
+#include "workload/flows_parts.h"
+#include "workload/jobs_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* So that numbers derived from a model stay exact in a double and below 2^63. */
 #define GRADIENT_MAX ((double)(UINT64_C(1) << 50))
+
+/* A flow under way takes about a kilobyte. */
+#define TOGETHER_MAX 10000000
 
 /* What all checks look at. */
 struct looking {
@@ -114,17 +114,13 @@ static void check_gap(const struct looking *look, const char *where, double gap_
 static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer)
 {
-	char where[PLACE_SIZE], *error, *path;
-	struct size_cdf *cdf = NULL;
+	char where[PLACE_SIZE], *error;
+	struct size_cdf *cdf;
 	double mean;
 
 	if (group->size.form == SIZE_FIXED)
 		return (double)group->size.fixed;
-	path = data_file_find(DATA_CDF, group->size.cdf, conf_path(look->doc), &error);
-	if (path)
-		cdf = size_cdf_load(path, &error);
-	free(path);
-	if (!cdf) {
+	if (!flow_group_cdf(group, conf_path(look->doc), &cdf, &error)) {
 		take_error(look, place(where, pointer, "/size/cdf"), error);
 		return 0;
 	}
@@ -133,37 +129,34 @@ static double check_sizes(const struct looking *look, const struct flow_group_co
 	return mean;
 }
 
-/* What is wrong with a trace for this network (caller frees), or NULL. */
-static char *flow_trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
-{
-	if (!trace->count)
-		return xasprintf("%s: there is no flow in this trace", path);
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct trace_flow *flow = &trace->flows[i];
-		uint32_t larger = flow->src > flow->dst ? flow->src : flow->dst;
-
-		if (larger >= hosts)
-			return xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
-					 ", but hosts are 0 to %" PRIu32,
-					 path, i, flow->src, flow->dst, hosts - 1);
-	}
-	return NULL;
-}
-
 static void check_flow_trace(const struct looking *look, const struct flow_group_conf *group,
 			     const char *pointer)
 {
-	char where[PLACE_SIZE], *error = NULL;
-	char *path = data_file_find(DATA_ANY, group->arrival.trace, conf_path(look->doc), &error);
+	char where[PLACE_SIZE], *error;
 	struct flow_trace trace;
 
-	if (path && flow_trace_load(&trace, path, &error)) {
-		error = flow_trace_mistake(&trace, path, look->hosts);
-		flow_trace_release(&trace);
+	place(where, pointer, "/arrival/trace");
+	if (!flow_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
+		take_error(look, where, error);
+		return;
 	}
-	if (error)
-		take_error(look, place(where, pointer, "/arrival/trace"), error);
-	free(path);
+	if (!trace.count)
+		conf_error(look->doc, where, "there is no flow in this trace");
+	flow_trace_release(&trace);
+}
+
+/* All at one time: each takes memory. */
+static void check_together(const struct looking *look, const struct flow_group_conf *group,
+			   const char *pointer)
+{
+	char where[PLACE_SIZE];
+
+	check_start(look, pointer, group->arrival.at);
+	if (group->count > TOGETHER_MAX)
+		conf_error(look->doc, place(where, pointer, "/count"),
+			   "%" PRId64 " flows cannot start at the same time; at most %" PRId64
+			   ", or \"arrival\": {\"poisson_load\": ...}",
+			   group->count, (int64_t)TOGETHER_MAX);
 }
 
 static void check_flow_group(const struct looking *look, size_t number, bool bounded)
@@ -179,7 +172,7 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 	mean = check_sizes(look, group, pointer);
 	switch ((enum arrival_form)group->arrival.form) {
 	case ARRIVE_AT:
-		check_start(look, pointer, group->arrival.at);
+		check_together(look, group, pointer);
 		return;
 	case ARRIVE_POISSON:
 		load_bps = group->arrival.load * (double)look->scenario->topology.link.rate *
@@ -263,43 +256,20 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 			   group->stragglers.workers, most);
 }
 
-/* What is wrong with a trace for this network (caller frees), or NULL. */
-static char *job_trace_mistake(const struct job_trace *trace, const char *path,
-			       const struct job_arrival_conf *arrival, uint32_t hosts)
-{
-	uint64_t per = (uint64_t)arrival->gpus_per_worker;
-
-	if (!trace->count)
-		return xasprintf("%s: there is no job in this trace", path);
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct trace_job *job = &trace->jobs[i];
-		uint64_t workers = (job->gpus + per - 1) / per;
-
-		if (arrival->limit && i >= (size_t)arrival->limit)
-			return NULL;
-		if (workers > hosts)
-			return xasprintf("%s: job %" PRIu64 " needs %" PRIu64
-					 " workers, but the network has %" PRIu32
-					 " hosts; see \"gpus_per_worker\"",
-					 path, job->id, workers, hosts);
-	}
-	return NULL;
-}
-
 static void check_job_trace(const struct looking *look, const struct job_group_conf *group,
 			    const char *pointer)
 {
-	char where[PLACE_SIZE], *error = NULL;
-	char *path = data_file_find(DATA_JOBS, group->arrival.trace, conf_path(look->doc), &error);
+	char where[PLACE_SIZE], *error;
 	struct job_trace trace;
 
-	if (path && job_trace_load(&trace, path, &error)) {
-		error = job_trace_mistake(&trace, path, &group->arrival, look->hosts);
-		job_trace_release(&trace);
+	place(where, pointer, "/arrival/trace");
+	if (!job_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
+		take_error(look, where, error);
+		return;
 	}
-	if (error)
-		take_error(look, place(where, pointer, "/arrival/trace"), error);
-	free(path);
+	if (!trace.count)
+		conf_error(look->doc, where, "there is no job in this trace");
+	job_trace_release(&trace);
 }
 
 static void check_job_group(const struct looking *look, size_t number)

@@ -19,6 +19,7 @@ struct simulation {
 	double cpu_s, wall_s;
 
 	struct timer limit, sampler;
+	uint64_t samples; /* events of the sampler, which only looks: no part of the digest */
 	struct out_table *series;
 	uint64_t *sampled_bytes; /* by port, at the last sample */
 	struct out_table *links, *aggregators;

@@ -185,9 +185,9 @@ ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
 signalled() {
 	local pid
 	code=0
-	setsid "$INASIM" run endless.json --out "$3" >out 2>err </dev/null &
+	"$INASIM" run endless.json --out "$3" >out 2>err </dev/null &
 	pid=$!
-	while [[ ! -s $3.partial/links.csv && ! -e $3.partial/.writing ]]; do sleep 0.05; done
+	while [[ ! -s $3.partial/links.csv && ! -e $3.partial/.writing ]] && kill -0 "$pid"; do sleep 0.05; done
 	sleep "$2"
 	kill -s "$1" "$pid"
 	wait "$pid" 2>/dev/null || code=$?
@@ -253,9 +253,10 @@ ends 0 list --json
 holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures; length > 0)' out
 for kind in schemes topologies transports models traces figures; do
 	ends 0 list "$kind" --json
-	holds "keys == [\"$kind\"] and all(.$kind[]; .name and .help)" out
+	holds "keys == [\"$kind\"] and all(.[] | .[]; .name and .help)" out
 done
 ends 0 schema
+# shellcheck disable=SC2016 # "$schema" is a key
 holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out
 cp out schema.json
 if python3 -c 'import jsonschema' 2>/dev/null; then

@@ -18,7 +18,8 @@ void checks_violated(struct checks *checks, uint64_t *counter, const char *fmt, 
 	va_end(args);
 }
 
-void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint32_t job, uint32_t workers)
+void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint32_t job,
+		uint32_t workers)
 {
 	struct rng rng;
 

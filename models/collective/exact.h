@@ -37,7 +37,8 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 		uint32_t workers);
 void exact_release(struct exact *exact);
 
-static inline uint64_t exact_contribution(const struct exact *exact, uint32_t worker, uint64_t chunk)
+static inline uint64_t exact_contribution(const struct exact *exact, uint32_t worker,
+					  uint64_t chunk)
 {
 	return exact->weights[worker] * hash_pair(exact->key, chunk);
 }

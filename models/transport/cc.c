@@ -19,12 +19,18 @@ const struct cc_ops *cc_kind(unsigned index)
 	return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
 }
 
-void cc_grow(struct cc *cc, uint64_t acked)
+void cc_grow(struct cc *cc, uint64_t growth)
 {
-	if (cc->cwnd < cc->ssthresh)
-		cc->cwnd += (double)acked;
-	else
-		cc->cwnd += cc->mss * (double)acked / cc->cwnd;
+	double left = (double)growth, room = cc->ssthresh - cc->cwnd;
+
+	if (room > 0) { /* slow start, which does not overshoot its end */
+		double step = left < room ? left : room;
+
+		cc->cwnd += step;
+		left -= step;
+	}
+	if (left > 0)
+		cc->cwnd += cc->mss * left / cc->cwnd;
 }
 
 void cc_halve(struct cc *cc)

@@ -18,7 +18,7 @@
 struct cc {
 	double cwnd, ssthresh; /* bytes */
 	double mss;
-	double g;              /* gain of estimators (DCTCP) */
+	double g; /* gain of estimators (DCTCP) */
 	union {
 		struct {
 			double alpha;
@@ -36,7 +36,8 @@ struct cc_ack {
 	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
 	bool ece;         /* the packet that caused this ACK was marked */
 	bool in_recovery; /* of a loss */
-	bool may_grow;    /* the window, not the application or the NIC, was the limit */
+	uint64_t growth;  /* those of `acked` by which the window may open: 0 when the application
+			   * or the receiver, not the window, was the limit */
 };
 
 struct cc_ops {
@@ -45,17 +46,19 @@ struct cc_ops {
 	/* All required. cwnd, ssthresh, mss, g are set before init. */
 	void (*init)(struct cc *cc);
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
-	void (*on_loss)(struct cc *cc);                      /* third duplicate ACK */
-	void (*on_timeout)(struct cc *cc, uint64_t flight); /* flight in bytes */
+	void (*on_loss)(struct cc *cc); /* third duplicate ACK */
+	/* The first timeout of a segment, not its repetitions; flight in bytes. */
+	void (*on_timeout)(struct cc *cc, uint64_t flight);
 };
 
 const struct cc_ops *cc_kind(unsigned index); /* NULL behind the last */
 extern const char *const cc_names[];          /* for ENUM rows, same order */
 
-/* What every algorithm shares: slow start, then one mss a window. */
-void cc_grow(struct cc *cc, uint64_t acked);
-/* RFC 5681: half a window, at least two segments. */
+/* What every algorithm shares: slow start up to ssthresh, then one mss a window. */
+void cc_grow(struct cc *cc, uint64_t growth);
+/* Half a window, at least two segments (as Linux; RFC 5681 halves the flight). */
 void cc_halve(struct cc *cc);
+/* RFC 5681 (4): half of what was in flight, then slow start from one segment. */
 void cc_collapse(struct cc *cc, uint64_t flight);
 
 #endif

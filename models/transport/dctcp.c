@@ -1,8 +1,9 @@
 /* DCTCP: RFC 8257; Alizadeh et al., SIGCOMM 2010.
  *
  * Modelled: the fraction of marked bytes per window (alpha), one cut by alpha/2
- * per window, slow start that ends at the first mark, ordinary halving on loss.
- * The receiver's side (echo of marks, delayed ACKs) is in tcp.c.
+ * per window, slow start that ends at the first mark, ordinary halving on loss
+ * (also in a window that a mark has cut already, as Linux has it).
+ * The receiver's side (echo of marks, delayed ACKs) is in tcp_rx.c.
  * Read from the RFC where it leaves room: alpha starts at 1 (section 4.2, so the
  * first mark halves); the floor of a cut is two segments, as Linux has it; no
  * growth between a cut and the end of its window. */
@@ -25,6 +26,18 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 	cc->dctcp.bytes_acked = cc->dctcp.bytes_marked = 0;
 }
 
+/* Not below two segments, and never up: after a timeout the window may be less. */
+static void cut(struct cc *cc, uint64_t snd_nxt)
+{
+	double window = cc->cwnd * (1 - cc->dctcp.alpha / 2), least = 2 * cc->mss;
+
+	cc->ssthresh = window > least ? window : least;
+	if (cc->cwnd > cc->ssthresh)
+		cc->cwnd = cc->ssthresh;
+	cc->dctcp.cwr = true;
+	cc->dctcp.cwr_end = snd_nxt;
+}
+
 static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
 	cc->dctcp.bytes_acked += ack->acked;
@@ -36,16 +49,17 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 		cc->dctcp.cwr = false;
 	if (ack->in_recovery || cc->dctcp.cwr)
 		return;
-	if (ack->ece) {
-		cc->cwnd *= 1 - cc->dctcp.alpha / 2;
-		if (cc->cwnd < 2 * cc->mss)
-			cc->cwnd = 2 * cc->mss;
-		cc->ssthresh = cc->cwnd;
-		cc->dctcp.cwr = true;
-		cc->dctcp.cwr_end = ack->snd_nxt;
-	} else if (ack->may_grow) {
-		cc_grow(cc, ack->acked);
-	}
+	if (ack->ece)
+		cut(cc, ack->snd_nxt);
+	else
+		cc_grow(cc, ack->growth);
+}
+
+/* Go-back-N is a window of its own: slow start begins at once. */
+static void dctcp_on_timeout(struct cc *cc, uint64_t flight)
+{
+	cc->dctcp.cwr = false;
+	cc_collapse(cc, flight);
 }
 
 const struct cc_ops dctcp_cc = {
@@ -55,5 +69,5 @@ const struct cc_ops dctcp_cc = {
 	.init = dctcp_init,
 	.on_ack = dctcp_on_ack,
 	.on_loss = cc_halve,
-	.on_timeout = cc_collapse,
+	.on_timeout = dctcp_on_timeout,
 };

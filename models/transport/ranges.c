@@ -13,7 +13,8 @@ void ranges_release(struct ranges *ranges)
 
 static void remove_items(struct ranges *ranges, size_t from, size_t to)
 {
-	memmove(ranges->items + from, ranges->items + to, (ranges->count - to) * sizeof(*ranges->items));
+	memmove(ranges->items + from, ranges->items + to,
+		(ranges->count - to) * sizeof(*ranges->items));
 	ranges->count -= to - from;
 }
 

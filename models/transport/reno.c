@@ -8,8 +8,8 @@ static void reno_init(struct cc *cc)
 
 static void reno_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
-	if (!ack->in_recovery && ack->may_grow)
-		cc_grow(cc, ack->acked);
+	if (!ack->in_recovery)
+		cc_grow(cc, ack->growth);
 }
 
 const struct cc_ops reno_cc = {

@@ -4,8 +4,9 @@
  * retransmission timer with exponential back-off (RFC 6298) and go-back-N,
  * round-trip times from echoed timestamps, ECN echo with RFC 8257's receiver
  * (section 3.2) and delayed ACKs. Simplified: no handshake and no FIN (a stream
- * starts with data), no SACK, no receive-window limit unless `max_window` is
- * set, headers of 40 bytes without options.
+ * starts with data), no SACK, no limited transmit, no restart of an idle window,
+ * no receive-window limit unless `max_window` is set, headers of 40 bytes without
+ * options.
  *
  * A connection goes one way. Sender state and receiver state are kept apart, as
  * they live on different hosts. Connections come and go; their slots are used
@@ -17,7 +18,7 @@
 #include "topo/topology.h"
 #include "transport/cc.h"
 
-#define TCP_OVERHEAD 58  /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
+#define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
 
 struct tcp_conf {
@@ -56,9 +57,10 @@ void tcp_free(struct tcp *tcp);
 
 /* Opens a connection from host to host (different ones). `key` is a stable
  * number of this connection, unique in the run: it names its timer and, with the
- * run's seed, picks its ECMP path. `owner` and `app` are not owned. */
-uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc, uint64_t key,
-		  const struct tcp_app *app, void *owner);
+ * run's seed, picks its ECMP path. `ack_every`: segments per ACK, 0 = as
+ * configured. `owner` and `app` are not owned. */
+uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
 /* The application hands over `size` more bytes. */
@@ -74,7 +76,8 @@ uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 /* Ideal time of `size` bytes on the path of this connection, or on the path
  * that a connection with this key would take. */
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
-sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bytes size);
+sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
+			   bytes size);
 
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);

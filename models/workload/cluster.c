@@ -75,7 +75,7 @@ static void list_racks(struct cluster *cluster)
 		uint32_t rack = cluster->rack_of[host];
 
 		cluster->rack_hosts[next[rack]++] = host;
-		cluster->rack_free[rack] += cluster->slots_per_host;
+		cluster->rack_room[rack]++;
 	}
 	free(next);
 }
@@ -85,11 +85,13 @@ void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t
 	const struct network *net = &topo->net;
 
 	*cluster = (struct cluster){ .host_count = net->hosts, .slots_per_host = slots_per_host };
+	SIM_BUG_ON(slots_per_host == 0);
 	cluster->free_slots = (uint64_t)net->hosts * slots_per_host;
+	cluster->room = net->hosts;
 	cluster->host_free = xcalloc(net->hosts, sizeof(*cluster->host_free));
 	cluster->rack_of = xcalloc(net->hosts, sizeof(*cluster->rack_of));
 	cluster->rack_hosts = xcalloc(net->hosts, sizeof(*cluster->rack_hosts));
-	cluster->rack_free = xcalloc(net->switches, sizeof(*cluster->rack_free));
+	cluster->rack_room = xcalloc(net->switches, sizeof(*cluster->rack_room));
 	cluster->rack_first = xcalloc(net->switches + 1, sizeof(*cluster->rack_first));
 	cluster->pod_of = xcalloc(net->switches, sizeof(*cluster->pod_of));
 	for (uint32_t host = 0; host < net->hosts; host++)
@@ -103,7 +105,7 @@ void cluster_destroy(struct cluster *cluster)
 	free(cluster->host_free);
 	free(cluster->rack_of);
 	free(cluster->rack_hosts);
-	free(cluster->rack_free);
+	free(cluster->rack_room);
 	free(cluster->rack_first);
 	free(cluster->pod_of);
 	*cluster = (struct cluster){ 0 };
@@ -114,18 +116,22 @@ void cluster_destroy(struct cluster *cluster)
 static void take(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(cluster->host_free[host] == 0);
-	cluster->host_free[host]--;
-	cluster->rack_free[cluster->rack_of[host]]--;
 	cluster->free_slots--;
+	if (--cluster->host_free[host])
+		return;
+	cluster->rack_room[cluster->rack_of[host]]--;
+	cluster->room--;
 }
 
 static void give_back(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(host >= cluster->host_count ||
 		   cluster->host_free[host] == cluster->slots_per_host);
-	cluster->host_free[host]++;
-	cluster->rack_free[cluster->rack_of[host]]++;
 	cluster->free_slots++;
+	if (cluster->host_free[host]++)
+		return;
+	cluster->rack_room[cluster->rack_of[host]]++;
+	cluster->room++;
 }
 
 void cluster_release(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
@@ -134,34 +140,45 @@ void cluster_release(struct cluster *cluster, const uint32_t *hosts, uint32_t co
 		give_back(cluster, hosts[i]);
 }
 
-bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
+static void take_all(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (hosts[i] >= cluster->host_count || cluster->host_free[hosts[i]] == 0) {
-			cluster_release(cluster, hosts, i);
-			return false;
-		}
+	for (uint32_t i = 0; i < count; i++)
 		take(cluster, hosts[i]);
-	}
-	return true;
 }
 
-/* --- compact --- */
+bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
+{
+	bool *seen = xcalloc(cluster->host_count, sizeof(*seen)), good = true;
+
+	for (uint32_t i = 0; i < count && good; i++) {
+		good = hosts[i] < cluster->host_count && cluster->host_free[hosts[i]] &&
+		       !seen[hosts[i]];
+		if (good)
+			seen[hosts[i]] = true;
+	}
+	free(seen);
+	if (good)
+		take_all(cluster, hosts, count);
+	return good;
+}
+
+/* --- compact; here and below hosts are chosen, and taken afterwards --- */
 
 /* The rack (of a pod, or anywhere) to fill next: the one that fits `need` best,
  * or, where none has room for all, the one with most room. */
-static uint32_t best_rack(const struct cluster *cluster, uint32_t pod, uint32_t need)
+static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, uint32_t pod,
+			  uint32_t need)
 {
-	uint32_t best = NO_RACK;
+	uint32_t best = NO_RACK, held = 0;
 
 	for (uint32_t rack = 0; rack < cluster->rack_count; rack++) {
-		uint32_t room = cluster->rack_free[rack], held;
-
-		if (room == 0 || (pod != ANYWHERE && cluster->pod_of[rack] != pod))
+		if (room[rack] == 0 || (pod != ANYWHERE && cluster->pod_of[rack] != pod))
 			continue;
-		held = best == NO_RACK ? 0 : cluster->rack_free[best];
-		if (best == NO_RACK || (held < need ? room > held : room >= need && room < held))
+		if (best == NO_RACK ||
+		    (held < need ? room[rack] > held : room[rack] >= need && room[rack] < held)) {
 			best = rack;
+			held = room[rack];
+		}
 	}
 	return best;
 }
@@ -173,7 +190,7 @@ static uint32_t best_pod(const struct cluster *cluster, uint32_t need)
 	uint32_t best = ANYWHERE;
 
 	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
-		room[cluster->pod_of[rack]] += cluster->rack_free[rack];
+		room[cluster->pod_of[rack]] += cluster->rack_room[rack];
 	for (uint32_t pod = 0; pod < cluster->pod_count; pod++)
 		if (room[pod] >= need && (best == ANYWHERE || room[pod] < room[best]))
 			best = pod;
@@ -188,34 +205,34 @@ static int compare_hosts(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void place_compact(struct cluster *cluster, uint32_t count, uint32_t *hosts)
+static void place_compact(const struct cluster *cluster, uint32_t count, uint32_t *hosts)
 {
-	uint32_t rack = best_rack(cluster, ANYWHERE, count), placed = 0, pod = ANYWHERE;
+	uint32_t *room = xcalloc(cluster->rack_count, sizeof(*room));
+	uint32_t placed = 0, pod = ANYWHERE, rack;
 
-	if (cluster->rack_free[rack] < count) {
+	memcpy(room, cluster->rack_room, cluster->rack_count * sizeof(*room));
+	rack = best_rack(cluster, room, ANYWHERE, count);
+	if (room[rack] < count) {
 		pod = best_pod(cluster, count);
-		rack = best_rack(cluster, pod, count);
+		rack = best_rack(cluster, room, pod, count);
 	}
 	for (;;) {
-		for (uint32_t i = cluster->rack_first[rack]; i < cluster->rack_first[rack + 1];
-		     i++) {
-			uint32_t host = cluster->rack_hosts[i];
-
-			while (placed < count && cluster->host_free[host]) {
-				take(cluster, host);
-				hosts[placed++] = host;
-			}
-		}
+		for (uint32_t i = cluster->rack_first[rack];
+		     i < cluster->rack_first[rack + 1] && placed < count; i++)
+			if (cluster->host_free[cluster->rack_hosts[i]])
+				hosts[placed++] = cluster->rack_hosts[i];
 		if (placed == count)
 			break;
-		rack = best_rack(cluster, pod, count - placed);
+		room[rack] = 0;
+		rack = best_rack(cluster, room, pod, count - placed);
 	}
+	free(room);
 	qsort(hosts, count, sizeof(*hosts), compare_hosts);
 }
 
 /* --- spread --- */
 
-/* Sorts by free slots, most first, then by number; the low half is the rack. */
+/* Sorts by room, most first, then by number; the low half is the rack. */
 static int compare_room(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -232,7 +249,7 @@ static uint32_t *racks_by_room(const struct cluster *cluster)
 	uint32_t *racks = xcalloc(cluster->rack_count, sizeof(*racks));
 
 	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
-		sorted[rack] = (uint64_t)cluster->rack_free[rack] << 32 | rack;
+		sorted[rack] = (uint64_t)cluster->rack_room[rack] << 32 | rack;
 	qsort(sorted, cluster->rack_count, sizeof(*sorted), compare_room);
 	for (uint32_t rack = 0; rack < cluster->rack_count; rack++)
 		racks[rack] = (uint32_t)sorted[rack];
@@ -240,10 +257,10 @@ static uint32_t *racks_by_room(const struct cluster *cluster)
 	return racks;
 }
 
-/* The racks take turns until each has given one slot of every host that has one
- * (a worker on each host, before any gets another). Returns how many are placed. */
-static uint32_t place_layer(struct cluster *cluster, const uint32_t *racks, uint32_t count,
-			    uint32_t placed, uint32_t *hosts)
+/* The racks take turns until each has given all its hosts with just `level` free
+ * slots. Returns how many are chosen now. */
+static uint32_t place_level(const struct cluster *cluster, const uint32_t *racks, uint32_t level,
+			    uint32_t count, uint32_t placed, uint32_t *hosts)
 {
 	uint32_t *next = xcalloc(cluster->rack_count, sizeof(*next));
 	bool more = true;
@@ -256,12 +273,11 @@ static uint32_t place_layer(struct cluster *cluster, const uint32_t *racks, uint
 			uint32_t rack = racks[i], end = cluster->rack_first[rack + 1];
 
 			while (next[rack] < end &&
-			       !cluster->host_free[cluster->rack_hosts[next[rack]]])
+			       cluster->host_free[cluster->rack_hosts[next[rack]]] != level)
 				next[rack]++;
 			if (next[rack] == end)
 				continue;
-			hosts[placed] = cluster->rack_hosts[next[rack]++];
-			take(cluster, hosts[placed++]);
+			hosts[placed++] = cluster->rack_hosts[next[rack]++];
 			more = true;
 		}
 	}
@@ -269,55 +285,55 @@ static uint32_t place_layer(struct cluster *cluster, const uint32_t *racks, uint
 	return placed;
 }
 
-static void place_spread(struct cluster *cluster, uint32_t count, uint32_t *hosts)
+static void place_spread(const struct cluster *cluster, uint32_t count, uint32_t *hosts)
 {
 	uint32_t *racks = racks_by_room(cluster), placed = 0;
 
-	while (placed < count)
-		placed = place_layer(cluster, racks, count, placed, hosts);
+	for (uint32_t level = cluster->slots_per_host; placed < count; level--)
+		placed = place_level(cluster, racks, level, count, placed, hosts);
 	free(racks);
 }
 
 /* --- random --- */
 
-/* The first `count` steps of a Fisher-Yates shuffle of all free slots. */
-static void place_random(struct cluster *cluster, uint32_t count, struct rng *rng, uint32_t *hosts)
+/* The first `count` steps of a Fisher-Yates shuffle of all hosts with room. */
+static void place_random(const struct cluster *cluster, uint32_t count, struct rng *rng,
+			 uint32_t *hosts)
 {
-	uint64_t total = cluster->free_slots, filled = 0;
-	uint32_t *slots = xmalloc(total * sizeof(*slots));
+	uint32_t *list = xcalloc(cluster->room, sizeof(*list)), filled = 0;
 
 	for (uint32_t host = 0; host < cluster->host_count; host++)
-		for (uint32_t i = 0; i < cluster->host_free[host]; i++)
-			slots[filled++] = host;
+		if (cluster->host_free[host])
+			list[filled++] = host;
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t j = i + rng_below(rng, total - i);
+		uint64_t j = i + rng_below(rng, filled - i);
 
-		hosts[i] = slots[j];
-		slots[j] = slots[i];
-		take(cluster, hosts[i]);
+		hosts[i] = list[j];
+		list[j] = list[i];
 	}
-	free(slots);
+	free(list);
 }
 
 bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t count, struct rng *rng,
 		   uint32_t *hosts)
 {
-	if (count > cluster->free_slots)
+	if (count > cluster->room)
 		return false;
 	if (count == 0)
 		return true;
 	switch (policy) {
 	case PLACEMENT_COMPACT:
 		place_compact(cluster, count, hosts);
-		return true;
+		break;
 	case PLACEMENT_SPREAD:
 		place_spread(cluster, count, hosts);
-		return true;
+		break;
 	case PLACEMENT_RANDOM:
 		place_random(cluster, count, rng, hosts);
-		return true;
-	case PLACEMENTS:
 		break;
+	case PLACEMENTS:
+		sim_bug(__FILE__, __LINE__, "no such placement: %d", (int)policy);
 	}
-	sim_bug(__FILE__, __LINE__, "no such placement: %d", (int)policy);
+	take_all(cluster, hosts, count);
+	return true;
 }

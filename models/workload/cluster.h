@@ -1,6 +1,7 @@
 /* Which hosts are free, and which of them a job gets.
  *
- * A host takes a fixed number of workers (slots). A rack is what hangs on one
+ * A host takes a fixed number of workers (slots), each of a different job: the
+ * workers of a job are on hosts of their own. A rack is what hangs on one
  * switch; a pod is a set of racks that reach each other over the second tier
  * (leaf-spine: all of them; star: the one rack). */
 #ifndef INASIM_WORKLOAD_CLUSTER_H
@@ -13,10 +14,9 @@
 
 enum placement {
 	PLACEMENT_COMPACT, /* fewest racks: the best-fitting rack, else the best-fitting pod, else
-			    * anywhere; in a pod and anywhere the racks with most free slots first
-			    */
-	PLACEMENT_SPREAD,  /* over as many hosts, then racks as possible, racks in turn */
-	PLACEMENT_RANDOM,  /* uniform over the free slots */
+			    * anywhere; in a pod and anywhere the racks with most room first */
+	PLACEMENT_SPREAD,  /* the emptiest hosts, then over as many racks as possible, in turn */
+	PLACEMENT_RANDOM,  /* uniform over the hosts with room */
 	PLACEMENTS
 };
 
@@ -26,7 +26,8 @@ struct cluster {
 	uint32_t host_count, rack_count, pod_count;
 	uint32_t slots_per_host;
 	uint32_t *host_free; /* slots, by host */
-	uint32_t *rack_free; /* slots, by rack */
+	uint32_t *rack_room; /* hosts with a free slot, by rack: what one job may get */
+	uint32_t room;       /* the same of all racks */
 	uint64_t free_slots;
 	uint32_t *rack_of;    /* by host */
 	uint32_t *rack_first; /* into rack_hosts, rack_count + 1 entries */
@@ -38,16 +39,15 @@ struct cluster {
 void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host);
 void cluster_destroy(struct cluster *cluster);
 
-/* Takes slots for `count` workers and writes the host of each to `hosts`, in the
- * order of the workers' ranks: compact by host number, so that neighbours in rank
- * are neighbours in the network, spread and random in the order of the choice.
- * False, and nothing is taken, when fewer slots are free. `rng` is used by
- * PLACEMENT_RANDOM only. */
+/* Takes a slot on each of `count` hosts, all different, and writes the host of each to `hosts`, in
+ * the order of the workers' ranks: compact by host number, so that neighbours in rank are
+ * neighbours in the network, spread and random in the order of the choice. False, and nothing is
+ * taken, when fewer hosts have a free slot. `rng` is used by PLACEMENT_RANDOM only. */
 bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t count, struct rng *rng,
 		   uint32_t *hosts);
 
-/* Takes one slot of each host of a list, on which a host may stand several
- * times. False, and nothing is taken, when they are not all free. */
+/* Takes one slot of each host of a list. False, and nothing is taken, when one of
+ * them has none, does not exist, or stands twice. */
 bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
 /* Gives the slots of a job back. */

@@ -29,8 +29,8 @@ struct arrival_conf {
 enum arrival_form { ARRIVE_AT, ARRIVE_POISSON, ARRIVE_TRACE };
 
 struct pairs_conf {
-	int form; /* enum pairs_form */
-	int kind; /* enum pairs_kind */
+	int form;              /* enum pairs_form */
+	int kind;              /* enum pairs_kind */
 	struct conf_list list; /* of struct conf_list of int64_t */
 };
 enum pairs_form { PAIRS_NAMED, PAIRS_LIST };
@@ -40,6 +40,7 @@ struct flow_group_conf {
 	const char *name;
 	int transport;
 	struct size_conf size;
+	bool size_given, receiver_given;
 	struct arrival_conf arrival;
 	struct pairs_conf pairs;
 	int64_t fan_in;   /* incast: senders */
@@ -58,7 +59,8 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 
 /* Size classes of reports. */
 #define FLOW_CLASSES 5
-extern const bytes flow_class_bounds[FLOW_CLASSES + 1]; /* class i: bounds[i] <= size < bounds[i+1] */
+extern const bytes
+	flow_class_bounds[FLOW_CLASSES + 1]; /* class i: bounds[i] <= size < bounds[i+1] */
 
 struct flow_class {
 	uint64_t count, finished; /* measured ones */
@@ -70,8 +72,9 @@ struct flow_class {
 struct flows;
 
 /* `table` may be NULL; not owned. Generators start by themselves. */
-struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups, size_t count,
-			const char *scenario, sim_time warmup, struct out_table *table, char **error);
+struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
+			size_t count, const char *scenario, sim_time warmup,
+			struct out_table *table, char **error);
 void flows_free(struct flows *flows);
 
 /* The jobs are done: groups that stop with them make no more flows. */

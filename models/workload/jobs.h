@@ -99,8 +99,8 @@ struct jobs;
 /* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job
  * uses one), `latency` = from the controller to the workers. NULL and *error
  * (caller frees) when a model or trace is not right. Arrivals start by themselves. */
-struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups, size_t count,
-		      void *const *schemes, sim_time latency, const char *scenario,
+struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
+		      size_t count, void *const *schemes, sim_time latency, const char *scenario,
 		      const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
@@ -108,7 +108,7 @@ size_t jobs_count(const struct jobs *jobs);
 size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_running(const struct jobs *jobs);
 const struct job_record *jobs_records(const struct jobs *jobs); /* of the finished, in order */
-const double *jobs_iterations(const struct jobs *jobs, size_t *count); /* durations in seconds */
+const double *jobs_iterations(const struct jobs *jobs, size_t *count);    /* durations in seconds */
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
 /* Fraction of all iterations of all jobs that has finished: for progress. */

@@ -1,166 +1,371 @@
 /* What a user may write under "jobs", and what is checked before a run. */
 #include "workload/jobs.h"
 
-#include "ina/schemes.h"
-#include "workload/cluster.h"
+#include "base/mem.h"
 #include "workload/data_file.h"
-#include "workload/dnn.h"
+#include "workload/jobs_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* as the limit of a run */
+
 static const struct conf_row layer_rows[] = {
-	{ .name = "name", .type = CONF_STRING, .offset = offsetof(struct layer_conf, name), .def = CONF_OPTIONAL,
+	{ .name = "name",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct layer_conf, name),
+	  .def = CONF_OPTIONAL,
 	  .help = "Label." },
-	{ .name = "gradient", .type = CONF_BYTES, .offset = offsetof(struct layer_conf, gradient), .min = 1,
-	  .max = UINT64_C(1) << 44, .def = CONF_REQUIRED, .help = "Bytes to all-reduce." },
-	{ .name = "forward", .type = CONF_TIME, .offset = offsetof(struct layer_conf, forward), .max = 10000 * PS_PER_S,
-	  .def = "\"0s\"", .help = "Forward computation.", .source = "communication only" },
-	{ .name = "backward", .type = CONF_TIME, .offset = offsetof(struct layer_conf, backward),
-	  .max = 10000 * PS_PER_S, .def = "\"0s\"", .help = "Backward computation.", .source = "communication only" },
+	{ .name = "gradient",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct layer_conf, gradient),
+	  .min = 1,
+	  .max = UINT64_C(1) << 44,
+	  .def = CONF_REQUIRED,
+	  .help = "Bytes to all-reduce." },
+	{ .name = "forward",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct layer_conf, forward),
+	  .max = 10000 * PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Forward computation.",
+	  .source = "communication only" },
+	{ .name = "backward",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct layer_conf, backward),
+	  .max = 10000 * PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Backward computation.",
+	  .source = "communication only" },
 	{ 0 },
 };
-static const struct conf_table layer_table = { "layer", layer_rows, sizeof(struct layer_conf), "A layer." };
-static const struct conf_row layer_item = { .type = CONF_OBJECT, .table = &layer_table, .help = "A layer." };
+static const struct conf_table layer_table = { "layer", layer_rows, sizeof(struct layer_conf),
+					       "A layer." };
+static const struct conf_row layer_item = { .type = CONF_OBJECT,
+					    .table = &layer_table,
+					    .help = "A layer." };
 static const struct conf_row in_place_rows[] = {
-	{ .name = "layers", .type = CONF_LIST, .offset = offsetof(struct model_conf, layers), .min = 1, .max = 100000,
-	  .item = &layer_item, .def = CONF_REQUIRED, .help = "The layers, front layer first." },
+	{ .name = "layers",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct model_conf, layers),
+	  .min = 1,
+	  .max = 100000,
+	  .item = &layer_item,
+	  .def = CONF_REQUIRED,
+	  .help = "The layers, front layer first." },
 	{ 0 },
 };
-static const struct conf_table in_place_table = { "model_in_place", in_place_rows, sizeof(struct model_conf), NULL };
+static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
+						  sizeof(struct model_conf), NULL };
 static const struct conf_row model_forms[] = {
-	{ .name = "named", .type = CONF_STRING, .offset = offsetof(struct job_group_conf, model.name),
+	{ .name = "named",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct job_group_conf, model.name),
 	  .help = "A name from traces/models (inasim list models)." },
-	{ .name = "in_place", .type = CONF_OBJECT, .offset = offsetof(struct job_group_conf, model),
-	  .table = &in_place_table, .help = "Layers in place." },
+	{ .name = "in_place",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, model),
+	  .table = &in_place_table,
+	  .help = "Layers in place." },
 	{ 0 },
 };
-static const struct conf_table model_table = { "model", model_forms, sizeof(struct job_group_conf), NULL };
+static const struct conf_table model_table = { "model", model_forms, sizeof(struct job_group_conf),
+					       NULL };
 
 static const struct conf_row range_rows[] = {
-	{ .name = "min", .type = CONF_INT, .offset = offsetof(struct workers_conf, min), .imin = 1, .imax = 1000000,
-	  .def = CONF_REQUIRED, .help = "Fewest workers." },
-	{ .name = "max", .type = CONF_INT, .offset = offsetof(struct workers_conf, max), .imin = 1, .imax = 1000000,
-	  .def = CONF_REQUIRED, .help = "Most workers." },
+	{ .name = "min",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct workers_conf, min),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .def = CONF_REQUIRED,
+	  .help = "Fewest workers." },
+	{ .name = "max",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct workers_conf, max),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .def = CONF_REQUIRED,
+	  .help = "Most workers." },
 	{ 0 },
 };
-static const struct conf_table range_table = { "workers_range", range_rows, sizeof(struct workers_conf), NULL };
-static const struct conf_row worker_host = { .type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number." };
+static const struct conf_table range_table = { "workers_range", range_rows,
+					       sizeof(struct workers_conf), NULL };
+static const struct conf_row worker_host = {
+	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
+};
 static const struct conf_row workers_forms[] = {
-	{ .name = "number", .type = CONF_INT, .offset = offsetof(struct job_group_conf, workers.number), .imin = 1,
-	  .imax = 1000000, .help = "So many, each on a host of its own." },
-	{ .name = "range", .type = CONF_OBJECT, .offset = offsetof(struct job_group_conf, workers),
-	  .table = &range_table, .help = "Drawn for each job, uniformly." },
-	{ .name = "hosts", .type = CONF_LIST, .offset = offsetof(struct job_group_conf, workers.hosts), .min = 1,
-	  .item = &worker_host, .help = "On these hosts, in the order of ranks." },
+	{ .name = "number",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct job_group_conf, workers.number),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .help = "So many, each on a host of its own." },
+	{ .name = "range",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, workers),
+	  .table = &range_table,
+	  .help = "Drawn for each job, uniformly." },
+	{ .name = "hosts",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct job_group_conf, workers.hosts),
+	  .min = 1,
+	  .item = &worker_host,
+	  .help = "On these hosts, in the order of ranks." },
 	{ 0 },
 };
-static const struct conf_table workers_table = { "workers", workers_forms, sizeof(struct job_group_conf), NULL };
+static const struct conf_table workers_table = { "workers", workers_forms,
+						 sizeof(struct job_group_conf), NULL };
 
 static const struct conf_row at_rows[] = {
-	{ .name = "at", .type = CONF_TIME, .offset = offsetof(struct job_arrival_conf, at), .def = CONF_REQUIRED,
+	{ .name = "at",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct job_arrival_conf, at),
+	  .def = CONF_REQUIRED,
 	  .help = "All at this time." },
 	{ 0 },
 };
-static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf), NULL };
+static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf),
+					    NULL };
 static const struct conf_row poisson_rows[] = {
-	{ .name = "poisson_gap", .type = CONF_TIME, .offset = offsetof(struct job_arrival_conf, mean_gap),
-	  .min = PS_PER_NS, .def = CONF_REQUIRED, .help = "Poisson arrivals with this mean time between jobs." },
+	{ .name = "poisson_gap",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct job_arrival_conf, mean_gap),
+	  .min = PS_PER_NS,
+	  .def = CONF_REQUIRED,
+	  .help = "Poisson arrivals with this mean time between jobs." },
 	{ 0 },
 };
-static const struct conf_table poisson_table = { "jobs_poisson", poisson_rows, sizeof(struct job_arrival_conf), NULL };
+static const struct conf_table poisson_table = { "jobs_poisson", poisson_rows,
+						 sizeof(struct job_arrival_conf), NULL };
 static const struct conf_row trace_rows[] = {
-	{ .name = "trace", .type = CONF_STRING, .offset = offsetof(struct job_arrival_conf, trace),
-	  .def = CONF_REQUIRED, .help = "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, duration_s." },
-	{ .name = "limit", .type = CONF_INT, .offset = offsetof(struct job_arrival_conf, limit), .imin = 1,
-	  .imax = 10000000, .def = CONF_OPTIONAL, .help = "Only the first so many jobs." },
-	{ .name = "speedup", .type = CONF_REAL, .offset = offsetof(struct job_arrival_conf, speedup), .rmin = 0.001,
-	  .rmax = 1e9, .def = "1", .help = "Divides the times of the trace (submission and duration).",
+	{ .name = "trace",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct job_arrival_conf, trace),
+	  .def = CONF_REQUIRED,
+	  .help = "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, duration_s." },
+	{ .name = "limit",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct job_arrival_conf, limit),
+	  .imin = 1,
+	  .imax = 10000000,
+	  .def = CONF_OPTIONAL,
+	  .help = "Only the first so many jobs." },
+	{ .name = "speedup",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct job_arrival_conf, speedup),
+	  .rmin = 0.001,
+	  .rmax = 1e9,
+	  .def = "1",
+	  .help = "Divides the times of the trace (submission and duration).",
 	  .source = "the trace as it is" },
-	{ .name = "gpus_per_worker", .type = CONF_INT, .offset = offsetof(struct job_arrival_conf, gpus_per_worker),
-	  .imin = 1, .imax = 1024, .def = "1", .help = "A worker stands for so many GPUs of the trace.",
+	{ .name = "gpus_per_worker",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct job_arrival_conf, gpus_per_worker),
+	  .imin = 1,
+	  .imax = 1024,
+	  .def = "1",
+	  .help = "A worker stands for so many GPUs of the trace.",
 	  .source = "one GPU per host, as in the papers' simulations" },
 	{ 0 },
 };
-static const struct conf_table trace_table = { "jobs_trace", trace_rows, sizeof(struct job_arrival_conf), NULL };
+static const struct conf_table trace_table = { "jobs_trace", trace_rows,
+					       sizeof(struct job_arrival_conf), NULL };
 static const struct conf_row arrival_forms[] = {
-	{ .name = "at", .type = CONF_OBJECT, .offset = offsetof(struct job_group_conf, arrival), .table = &at_table,
+	{ .name = "at",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, arrival),
+	  .table = &at_table,
 	  .help = "Together." },
-	{ .name = "poisson", .type = CONF_OBJECT, .offset = offsetof(struct job_group_conf, arrival),
-	  .table = &poisson_table, .help = "A Poisson process." },
-	{ .name = "trace", .type = CONF_OBJECT, .offset = offsetof(struct job_group_conf, arrival),
-	  .table = &trace_table, .help = "As recorded." },
+	{ .name = "poisson",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, arrival),
+	  .table = &poisson_table,
+	  .help = "A Poisson process." },
+	{ .name = "trace",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, arrival),
+	  .table = &trace_table,
+	  .help = "As recorded." },
 	{ 0 },
 };
-static const struct conf_table arrival_table = { "job_arrival", arrival_forms, sizeof(struct job_group_conf), NULL };
+static const struct conf_table arrival_table = { "job_arrival", arrival_forms,
+						 sizeof(struct job_group_conf), NULL };
 
 static const char *const rule_names[] = { "duration", NULL };
 static const struct conf_row iterations_forms[] = {
-	{ .name = "number", .type = CONF_INT, .offset = offsetof(struct job_group_conf, iterations), .imin = 1,
-	  .imax = INT64_C(1000000000), .help = "Iterations of each job." },
-	{ .name = "rule", .type = CONF_ENUM, .offset = offsetof(struct job_group_conf, iterations_rule),
-	  .choices = rule_names, .help = "duration: as many as the trace's duration holds of pure computation." },
+	{ .name = "number",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct job_group_conf, iterations),
+	  .imin = 1,
+	  .imax = INT64_C(1000000000),
+	  .help = "Iterations of each job." },
+	{ .name = "rule",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct job_group_conf, iterations_rule),
+	  .choices = rule_names,
+	  .help = "duration: as many as the trace's duration holds of pure computation." },
 	{ 0 },
 };
-static const struct conf_table iterations_table = { "iterations", iterations_forms, sizeof(struct job_group_conf), NULL };
+static const struct conf_table iterations_table = { "iterations", iterations_forms,
+						    sizeof(struct job_group_conf), NULL };
 
 static const struct conf_row straggler_rows[] = {
-	{ .name = "workers", .type = CONF_INT, .offset = offsetof(struct job_group_conf, stragglers.workers),
-	  .imin = 0, .imax = 1000000, .def = "0", .help = "So many workers, the last ranks, are slow.", .source = "none" },
-	{ .name = "slowdown", .type = CONF_REAL, .offset = offsetof(struct job_group_conf, stragglers.slowdown),
-	  .rmin = 1, .rmax = 1e6, .def = "2", .help = "Their computing time is multiplied by this.",
+	{ .name = "workers",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct job_group_conf, stragglers.workers),
+	  .imin = 0,
+	  .imax = 1000000,
+	  .def = "0",
+	  .help = "So many workers, the last ranks, are slow.",
+	  .source = "none" },
+	{ .name = "slowdown",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct job_group_conf, stragglers.slowdown),
+	  .rmin = 1,
+	  .rmax = 1e6,
+	  .def = "2",
+	  .help = "Their computing time is multiplied by this.",
 	  .source = "our choice" },
 	{ 0 },
 };
-static const struct conf_table straggler_table = { "stragglers", straggler_rows, sizeof(struct job_group_conf), NULL };
+static const struct conf_table straggler_table = { "stragglers", straggler_rows,
+						   sizeof(struct job_group_conf), NULL };
 
-static const char *const overlap_names[] = { [OVERLAP_NONE] = "none", [OVERLAP_LAYERS] = "layers", NULL };
+static const char *const overlap_names[] = {
+	[OVERLAP_NONE] = "none", [OVERLAP_LAYERS] = "layers", NULL
+};
 
 #define AT(field) .offset = offsetof(struct job_group_conf, field)
 static const struct conf_row group_rows[] = {
-	{ .name = "name", .type = CONF_STRING, AT(name), .def = "\"job\"", .help = "Name in results.", .source = "a label" },
-	{ .name = "count", .type = CONF_INT, AT(count), .imin = 1, .imax = 1000000, .def = "1",
-	  .help = "Jobs of this kind (at, poisson_gap).", .source = "one job" },
-	{ .name = "model", .type = CONF_ONEOF, AT(model), .tag = offsetof(struct job_group_conf, model.form),
-	  .table = &model_table, .def = CONF_REQUIRED, .help = "The neural network." },
-	{ .name = "gpu", .type = CONF_STRING, AT(gpu), .def = "\"p100\"", .help = "Whose computing time: p100, v100, a100.",
+	{ .name = "name",
+	  .type = CONF_STRING,
+	  AT(name),
+	  .def = "\"job\"",
+	  .help = "Name in results.",
+	  .source = "a label" },
+	{ .name = "count",
+	  .type = CONF_INT,
+	  AT(count),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .def = "1",
+	  .help = "Jobs of this kind (at, poisson_gap).",
+	  .source = "one job" },
+	{ .name = "model",
+	  .type = CONF_ONEOF,
+	  AT(model),
+	  .tag = offsetof(struct job_group_conf, model.form),
+	  .table = &model_table,
+	  .def = CONF_REQUIRED,
+	  .help = "The neural network." },
+	{ .name = "gpu",
+	  .type = CONF_STRING,
+	  AT(gpu),
+	  .def = "\"p100\"",
+	  .help = "Whose computing time: p100, v100, a100.",
 	  .source = "PANAMA section 7" },
-	{ .name = "workers", .type = CONF_ONEOF, AT(workers), .tag = offsetof(struct job_group_conf, workers.form),
-	  .table = &workers_table, .present = 1 + offsetof(struct job_group_conf, workers.given), .def = CONF_OPTIONAL,
+	{ .name = "workers",
+	  .type = CONF_ONEOF,
+	  AT(workers),
+	  .tag = offsetof(struct job_group_conf, workers.form),
+	  .table = &workers_table,
+	  .present = 1 + offsetof(struct job_group_conf, workers.given),
+	  .def = CONF_OPTIONAL,
 	  .help = "How many workers; needed unless a trace says it." },
-	{ .name = "iterations", .type = CONF_ONEOF, AT(iterations),
-	  .tag = offsetof(struct job_group_conf, iterations_form), .table = &iterations_table, .def = "1",
-	  .help = "Training iterations.", .source = "our choice" },
-	{ .name = "all_reduce", .type = CONF_ENUM, AT(all_reduce), .choices = scheme_names, .def = CONF_REQUIRED,
+	{ .name = "iterations",
+	  .type = CONF_ONEOF,
+	  AT(iterations),
+	  .tag = offsetof(struct job_group_conf, iterations_form),
+	  .table = &iterations_table,
+	  .def = "1",
+	  .help = "Training iterations.",
+	  .source = "our choice" },
+	{ .name = "all_reduce",
+	  .type = CONF_ENUM,
+	  AT(all_reduce),
+	  .choices = scheme_names,
+	  .def = CONF_REQUIRED,
 	  .help = "The scheme that adds the gradients up (inasim list schemes)." },
-	{ .name = "placement", .type = CONF_ENUM, AT(placement), .choices = placement_names, .def = "\"compact\"",
-	  .help = "Which free hosts a job gets.", .source = "PANAMA section 7" },
-	{ .name = "arrival", .type = CONF_ONEOF, AT(arrival), .tag = offsetof(struct job_group_conf, arrival.form),
-	  .table = &arrival_table, .def = "{\"at\": \"0s\"}", .help = "When jobs arrive.", .source = "our choice" },
-	{ .name = "overlap", .type = CONF_ENUM, AT(overlap), .choices = overlap_names, .def = "\"none\"",
-	  .help = "none: compute, then communicate; layers: a layer's gradient is sent while others are computed.",
+	{ .name = "placement",
+	  .type = CONF_ENUM,
+	  AT(placement),
+	  .choices = placement_names,
+	  .def = "\"compact\"",
+	  .help = "Which free hosts a job gets (unless workers is a list of hosts).",
+	  .source = "PANAMA section 7" },
+	{ .name = "arrival",
+	  .type = CONF_ONEOF,
+	  AT(arrival),
+	  .tag = offsetof(struct job_group_conf, arrival.form),
+	  .table = &arrival_table,
+	  .def = "{\"at\": \"0s\"}",
+	  .help = "When jobs arrive.",
+	  .source = "our choice" },
+	{ .name = "overlap",
+	  .type = CONF_ENUM,
+	  AT(overlap),
+	  .choices = overlap_names,
+	  .def = "\"none\"",
+	  .help = "none: compute, then communicate; layers: a layer's gradient is sent while "
+		  "others are computed.",
 	  .source = "PANAMA section 2" },
-	{ .name = "fusion", .type = CONF_BYTES, AT(fusion), .min = 1, .max = UINT64_C(1) << 40, .def = CONF_OPTIONAL,
-	  .help = "overlap layers: consecutive layers are merged until a tensor has at least this size." },
-	{ .name = "gradient_scale", .type = CONF_REAL, AT(gradient_scale), .rmin = 1e-9, .rmax = 1e6, .def = "1",
-	  .help = "Multiplies all gradients: a smaller experiment that says so.", .source = "full size" },
-	{ .name = "compute_scale", .type = CONF_REAL, AT(compute_scale), .rmin = 0, .rmax = 1e6, .def = "1",
-	  .help = "Multiplies all computing times.", .source = "full size" },
-	{ .name = "compute_jitter", .type = CONF_REAL, AT(compute_jitter), .rmin = 0, .rmax = 100, .def = "0",
-	  .help = "Each worker's computing of each iteration takes up to this fraction longer, uniformly.",
+	{ .name = "fusion",
+	  .type = CONF_BYTES,
+	  AT(fusion),
+	  .min = 1,
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_OPTIONAL,
+	  .help = "overlap layers: consecutive layers are merged until a tensor has at least this "
+		  "size." },
+	{ .name = "gradient_scale",
+	  .type = CONF_REAL,
+	  AT(gradient_scale),
+	  .rmin = 1e-9,
+	  .rmax = 1e6,
+	  .def = "1",
+	  .help = "Multiplies all gradients: a smaller experiment that says so.",
+	  .source = "full size" },
+	{ .name = "compute_scale",
+	  .type = CONF_REAL,
+	  AT(compute_scale),
+	  .rmin = 0,
+	  .rmax = 1e6,
+	  .def = "1",
+	  .help = "Multiplies all computing times.",
+	  .source = "full size" },
+	{ .name = "compute_jitter",
+	  .type = CONF_REAL,
+	  AT(compute_jitter),
+	  .rmin = 0,
+	  .rmax = 100,
+	  .def = "0",
+	  .help = "Each worker's computing of each iteration takes up to this fraction longer, "
+		  "uniformly.",
 	  .source = "none" },
-	{ .name = "start_jitter", .type = CONF_TIME, AT(start_jitter), .max = 1000 * PS_PER_S, .def = "\"0s\"",
-	  .help = "Each worker starts each iteration up to this much later, uniformly.", .source = "none" },
-	{ .name = "stragglers", .type = CONF_OBJECT, .offset = 0, .table = &straggler_table, .def = "{}",
+	{ .name = "start_jitter",
+	  .type = CONF_TIME,
+	  AT(start_jitter),
+	  .max = 1000 * PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Each worker starts each iteration up to this much later, uniformly.",
+	  .source = "none" },
+	{ .name = "stragglers",
+	  .type = CONF_OBJECT,
+	  .offset = 0,
+	  .table = &straggler_table,
+	  .def = "{}",
 	  .help = "Slow workers." },
 	{ 0 },
 };
-const struct conf_table job_group_table = { "job_group", group_rows, sizeof(struct job_group_conf), "Jobs of one kind." };
+const struct conf_table job_group_table = { "job_group", group_rows, sizeof(struct job_group_conf),
+					    "Jobs of one kind." };
 
 /* --- checks --- */
 
-static void check_model(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
+static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
+			const char *pointer)
 {
 	char place[128], *error;
 	struct dnn *dnn;
@@ -176,8 +381,8 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 	dnn_free(dnn);
 }
 
-static void check_host_list(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-			    uint32_t hosts)
+static void check_host_list(const struct job_group_conf *conf, struct conf_doc *doc,
+			    const char *pointer, uint32_t hosts)
 {
 	const int64_t *list = conf->workers.hosts.items;
 	bool *seen = calloc(hosts, sizeof(*seen));
@@ -187,39 +392,51 @@ static void check_host_list(const struct job_group_conf *conf, struct conf_doc *
 
 		snprintf(place, sizeof(place), "%s/workers/%zu", pointer, i);
 		if (list[i] >= (int64_t)hosts) {
-			conf_error(doc, place, "there is no host %" PRId64 "; hosts are 0 to %" PRIu32, list[i], hosts - 1);
+			conf_error(doc, place,
+				   "there is no host %" PRId64 "; hosts are 0 to %" PRIu32, list[i],
+				   hosts - 1);
 			continue;
 		}
 		if (seen[list[i]])
-			conf_error(doc, place, "host %" PRId64 " stands twice: a host has one worker of a job", list[i]);
+			conf_error(doc, place,
+				   "host %" PRId64 " stands twice: a host has one worker of a job",
+				   list[i]);
 		seen[list[i]] = true;
 	}
 	free(seen);
 }
 
-static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-			  uint32_t hosts)
+static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *pointer, uint32_t hosts)
 {
-	int64_t most = conf->workers.form == WORKERS_NUMBER ? conf->workers.number : conf->workers.max;
+	int64_t most =
+		conf->workers.form == WORKERS_NUMBER ? conf->workers.number : conf->workers.max;
 	char place[128];
 
 	snprintf(place, sizeof(place), "%s/workers", pointer);
 	if (!conf->workers.given) {
 		if (conf->arrival.form != JOBS_TRACE)
-			conf_error(doc, pointer, "needs \"workers\" (only a job trace brings its own)");
+			conf_error(doc, pointer,
+				   "needs \"workers\" (only a job trace brings its own)");
 		return;
 	}
 	if (conf->arrival.form == JOBS_TRACE)
-		conf_error(doc, place, "the trace says how many workers; leave this out, or see gpus_per_worker");
+		conf_error(
+			doc, place,
+			"the trace says how many workers; leave this out, or see gpus_per_worker");
 	if (conf->workers.form == WORKERS_HOSTS) {
 		check_host_list(conf, doc, pointer, hosts);
 		return;
 	}
 	if (conf->workers.form == WORKERS_RANGE && conf->workers.min > conf->workers.max)
-		conf_error(doc, place, "min %" PRId64 " is larger than max %" PRId64, conf->workers.min, conf->workers.max);
+		conf_error(doc, place, "min %" PRId64 " is larger than max %" PRId64,
+			   conf->workers.min, conf->workers.max);
 	if (most > (int64_t)hosts)
-		conf_error(doc, place, "%" PRId64 " workers, but the network has %" PRIu32 " hosts and a host has one "
-			   "worker of a job", most, hosts);
+		conf_error(doc, place,
+			   "%" PRId64 " workers, but the network has %" PRIu32
+			   " hosts and a host has one "
+			   "worker of a job",
+			   most, hosts);
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
@@ -233,11 +450,59 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, place, "\"duration\" needs an arrival from a trace");
 	if (conf->iterations_form == ITERATIONS_RULE && conf->compute_scale == 0)
-		conf_error(doc, place, "\"duration\" needs a computing time, but compute_scale is 0");
+		conf_error(doc, place,
+			   "\"duration\" needs a computing time, but compute_scale is 0");
 	snprintf(place, sizeof(place), "%s/fusion", pointer);
 	if (conf->fusion && conf->overlap == OVERLAP_NONE)
-		conf_error(doc, place, "without \"overlap\": \"layers\" there is only one tensor to fuse");
+		conf_error(doc, place,
+			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
 	snprintf(place, sizeof(place), "%s/count", pointer);
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, place, "the trace says how many jobs; see \"limit\"");
+}
+
+/* --- the trace --- */
+
+uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job)
+{
+	uint64_t per = (uint64_t)conf->arrival.gpus_per_worker;
+
+	return (job->gpus + per - 1) / per;
+}
+
+/* Why a job of a trace cannot run; NULL when it can. Caller frees. */
+static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
+			   const struct trace_job *job)
+{
+	uint64_t workers = job_trace_workers(conf, job);
+
+	if (workers > hosts)
+		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64
+				 " workers, but the network has %" PRIu32
+				 " hosts; see gpus_per_worker",
+				 path, job->id, workers, hosts);
+	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
+		return xasprintf("%s: job %" PRIu64
+				 " arrives after more than 200 days; see speedup",
+				 path, job->id);
+	return NULL;
+}
+
+bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
+		     struct job_trace *trace, char **error)
+{
+	char *path = data_file_find(DATA_JOBS, conf->arrival.trace, scenario, error);
+	bool good = path && job_trace_load(trace, path, error);
+
+	if (good && conf->arrival.limit && (size_t)conf->arrival.limit < trace->count)
+		trace->count = (size_t)conf->arrival.limit;
+	for (size_t i = 0; good && i < trace->count; i++) {
+		*error = trace_mistake(conf, path, hosts, &trace->jobs[i]);
+		if (!*error)
+			continue;
+		job_trace_release(trace);
+		good = false;
+	}
+	free(path);
+	return good;
 }

@@ -71,11 +71,13 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, else the one that has most. */
+/* The first alternative that has all keys of the object, else the only one that
+ * has any: its messages will name the wrong key. NULL when none has any, or when
+ * keys of several are mixed: then all of the alternatives must be named. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
-	size_t best_count = 0;
+	size_t keys = (size_t)cJSON_GetArraySize(item), alternatives = 0;
 
 	for (const struct conf_row *row = rows; row->name != NULL; row++) {
 		size_t count = 0;
@@ -84,12 +86,14 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 			continue;
 		for (const cJSON *child = item->child; child != NULL; child = child->next)
 			count += knows_key(row, child->string);
-		if (best == NULL || count > best_count) {
+		if (keys > 0 && count == keys)
+			return row;
+		if (count > 0) {
 			best = row;
-			best_count = count;
+			alternatives++;
 		}
 	}
-	return best;
+	return alternatives == 1 ? best : NULL;
 }
 
 /* Drops the lines of `explain` that a trial added. */
@@ -181,5 +185,9 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 		return bind_by_trial(b, row, base, item);
 	if (candidates > 1)
 		only = choose_by_keys(row->table->rows, item);
+	if (only == NULL) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
 	return bind_only(b, row, only, base, item);
 }

@@ -58,6 +58,15 @@ double rng_exponential(struct rng *rng)
 	return -portable_log(1.0 - rng_unit(rng));
 }
 
+sim_time rng_after(struct rng *rng, sim_time from, double mean_ps)
+{
+	double gap = rng_exponential(rng) * mean_ps;
+
+	if ((double)from + gap > 0x1p63)
+		return UINT64_C(1) << 63; /* 106 days */
+	return from + (sim_time)gap + 1;
+}
+
 double rng_normal(struct rng *rng)
 {
 	double u, v, s;

@@ -204,7 +204,7 @@ static const struct conf_row host_rows[] = {
 	  .imin = 1,
 	  .imax = 1024,
 	  .def = "1",
-	  .help = "Workers that fit on a host.",
+	  .help = "Workers that fit on a host, each of a different job.",
 	  .source = "one worker per host, as in all five papers' simulations" },
 	{ 0 },
 };

@@ -115,19 +115,27 @@ Test(cluster, compact_pods)
 	site_release(&site);
 }
 
-/* Several slots: compact fills a host before the next, spread puts one worker on
- * each host before any host gets a second one. */
+/* Several slots serve several jobs: a job gets one slot of a host, however many
+ * are free. Compact prefers low numbers, spread the emptiest hosts. */
 Test(cluster, slots)
 {
 	struct site site;
 	uint32_t hosts[16];
 
 	site_init(&site, LEAF_SPINE, 2, 2); /* 2 racks of 4 hosts of 2 slots */
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 9, NULL, hosts));
 	place(&site, PLACEMENT_COMPACT, 5, hosts);
-	expect_hosts(hosts, (const uint32_t[]){ 0, 0, 1, 1, 2 }, 5);
-	place(&site, PLACEMENT_SPREAD, 8, hosts);
-	expect_hosts(hosts, (const uint32_t[]){ 4, 2, 5, 3, 6, 7, 4, 3 }, 8);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 3);
+	expect_hosts(hosts, (const uint32_t[]){ 0, 1, 2, 3, 4 }, 5);
+	place(&site, PLACEMENT_COMPACT, 2, hosts);
+	expect_hosts(hosts, (const uint32_t[]){ 0, 1 }, 2); /* these are full now */
+	place(&site, PLACEMENT_SPREAD, 5, hosts);           /* room 2, 4; empty: 5, 6, 7 */
+	expect_hosts(hosts, (const uint32_t[]){ 5, 6, 7, 4, 2 }, 5);
+	cr_expect_eq(cluster_free_slots(&site.cluster), 4);
+	cr_expect_eq(site.cluster.room, 4); /* 3, 5, 6, 7 */
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_SPREAD, 5, NULL, hosts));
+	place(&site, PLACEMENT_COMPACT, 4, hosts);
+	expect_hosts(hosts, (const uint32_t[]){ 3, 5, 6, 7 }, 4);
+	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
 	site_release(&site);
 }
 
@@ -182,19 +190,20 @@ Test(cluster, all_or_nothing)
 	uint32_t hosts[20];
 
 	site_init(&site, STAR, 4, 2);
-	cr_assert(cluster_take_list(&site.cluster, (const uint32_t[]){ 1, 1, 2 }, 3));
+	cr_assert(cluster_take_list(&site.cluster, (const uint32_t[]){ 1, 2 }, 2));
+	cr_assert(cluster_take_list(&site.cluster, (const uint32_t[]){ 1 }, 1));
 	cr_expect_not(cluster_take_list(&site.cluster, (const uint32_t[]){ 0, 3, 1 }, 3),
 		      "1 is full");
-	cr_expect_not(cluster_take_list(&site.cluster, (const uint32_t[]){ 2, 2 }, 2),
-		      "one slot left");
+	cr_expect_not(cluster_take_list(&site.cluster, (const uint32_t[]){ 3, 3 }, 2),
+		      "two slots, but of two jobs");
 	cr_expect_not(cluster_take_list(&site.cluster, (const uint32_t[]){ 0, 4 }, 2),
 		      "no such host");
 	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
 	for (int policy = 0; policy < PLACEMENTS; policy++)
-		cr_expect_not(cluster_place(&site.cluster, (enum placement)policy, 6, NULL, hosts));
+		cr_expect_not(cluster_place(&site.cluster, (enum placement)policy, 4, NULL, hosts));
 	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
-	cr_expect(cluster_place(&site.cluster, PLACEMENT_COMPACT, 5, NULL, hosts));
-	cluster_release(&site.cluster, hosts, 5);
+	cr_expect(cluster_place(&site.cluster, PLACEMENT_COMPACT, 3, NULL, hosts));
+	cluster_release(&site.cluster, hosts, 3);
 	cluster_release(&site.cluster, (const uint32_t[]){ 2, 1, 1 }, 3);
 	cr_expect_eq(cluster_free_slots(&site.cluster), 8);
 	site_release(&site);
@@ -220,7 +229,7 @@ static uint32_t fewest_racks(const struct cluster *cluster, uint32_t count)
 	uint32_t room[64], racks = 0;
 
 	for (uint32_t r = 0; r < cluster->rack_count; r++)
-		room[r] = cluster->rack_free[r];
+		room[r] = cluster->rack_room[r];
 	for (uint64_t sum = 0; sum < count; racks++) {
 		uint32_t best = 0;
 
@@ -234,20 +243,29 @@ static uint32_t fewest_racks(const struct cluster *cluster, uint32_t count)
 
 static void expect_books(const struct cluster *cluster)
 {
-	uint64_t hosts = 0, racks = 0;
+	uint64_t hosts = 0, racks = 0, room = 0;
 
 	for (uint32_t h = 0; h < cluster->host_count; h++) {
 		cr_assert_leq(cluster->host_free[h], cluster->slots_per_host);
 		hosts += cluster->host_free[h];
+		room += cluster->host_free[h] > 0;
 	}
 	for (uint32_t r = 0; r < cluster->rack_count; r++)
-		racks += cluster->rack_free[r];
+		racks += cluster->rack_room[r];
 	cr_expect_eq(hosts, cluster_free_slots(cluster));
-	cr_expect_eq(racks, cluster_free_slots(cluster));
+	cr_expect_eq(racks, room);
+	cr_expect_eq(cluster->room, room);
 }
 
-/* Jobs come and go at random: the books balance after each step, compact uses the
- * fewest racks possible in a network of one pod. */
+static void expect_different(const uint32_t *hosts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < i; j++)
+			cr_assert_neq(hosts[i], hosts[j]);
+}
+
+/* Jobs come and go at random: the books balance, no job has a host twice, compact
+ * uses the fewest racks possible in a network of one pod. */
 Test(cluster, many_jobs)
 {
 	struct site site;
@@ -263,17 +281,19 @@ Test(cluster, many_jobs)
 		enum placement policy = (enum placement)rng_below(&rng, PLACEMENTS);
 		uint32_t count = 1 + (uint32_t)rng_below(&rng, 40), fewest;
 		uint64_t before = cluster_free_slots(&site.cluster);
+		bool fits = site.cluster.room >= count;
 
 		if (jobs[i].count) {
 			cluster_release(&site.cluster, jobs[i].hosts, jobs[i].count);
 			jobs[i].count = 0;
 			continue;
 		}
-		fewest = before >= count ? fewest_racks(&site.cluster, count) : 0;
+		fewest = fits ? fewest_racks(&site.cluster, count) : 0;
 		cr_assert_eq(cluster_place(&site.cluster, policy, count, &rng, jobs[i].hosts),
-			     before >= count);
-		if (before < count)
+			     fits);
+		if (!fits)
 			continue;
+		expect_different(jobs[i].hosts, count);
 		jobs[i].count = count;
 		cr_assert_eq(cluster_free_slots(&site.cluster), before - count);
 		if (policy == PLACEMENT_COMPACT)

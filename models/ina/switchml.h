@@ -1,0 +1,140 @@
+/* SwitchML, private to models/ina/switchml*.c and its tests: the state of a job.
+ *
+ *   switchml.c         parameters, jobs, switch memory; opens with what is modelled
+ *   switchml_switch.c  algorithm 3 and its hierarchy: slots
+ *   switchml_worker.c  algorithm 4: sending, timers, tensors
+ *
+ * Piece g of the whole stream of tensors of a job uses slot g mod s in version
+ * floor(g / s) mod 2, at all workers and switches. */
+#ifndef INASIM_INA_SWITCHML_H
+#define INASIM_INA_SWITCHML_H
+
+#include "collective/collective.h"
+#include "topo/tree.h"
+
+#define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
+#define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
+#define SWITCHML_NONE      UINT32_MAX
+
+struct switchml_conf {
+	bytes memory;
+	int64_t slots; /* 0 = from the bandwidth-delay product */
+	int64_t elements_per_packet;
+	int64_t header;
+	sim_time timeout;
+};
+
+/* --- at switches --- */
+
+enum slot_state {
+	SLOT_PARTIAL, /* contributions are missing */
+	SLOT_SENT_UP, /* complete below this switch; the parent has been told */
+	SLOT_DONE,    /* holds the result */
+};
+
+/* One version of a slot at one switch. It keeps what it holds until the first
+ * contribution to the piece that uses it next, 2 s pieces later. */
+struct slot {
+	uint64_t piece;
+	uint64_t value;
+	uint32_t count; /* children that have contributed */
+	uint8_t state;  /* enum slot_state */
+};
+
+/* A switch of the tree. */
+struct node {
+	const struct tree_node *place;
+	struct slot *slots; /* [2 * slot + version] */
+	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
+	uint32_t words;
+	struct collective_memory *memory; /* of its switch; not owned */
+};
+
+/* --- at workers --- */
+
+enum worker_slot_state {
+	WORKER_SLOT_IDLE,    /* its piece has not been handed over yet */
+	WORKER_SLOT_READY,   /* its piece waits for the NIC: in `ready` */
+	WORKER_SLOT_SENT,    /* its piece awaits the result: in `sent` */
+	WORKER_SLOT_EXPIRED, /* the same, but the timer has run out; waits for the NIC: in `ready`
+			      */
+};
+
+struct worker_slot {
+	uint64_t piece; /* the next that has no result yet */
+	sim_time sent;
+	uint32_t previous, following; /* in the list that the state names */
+	uint8_t state;                /* enum worker_slot_state */
+	uint8_t version;              /* of `piece` */
+};
+
+struct worker_list {
+	uint32_t first, last; /* slots, or SWITCHML_NONE */
+};
+
+struct worker {
+	struct switchml *job;
+	struct worker_slot *slots;
+	struct worker_list ready; /* in the order of sending */
+	struct worker_list sent;  /* oldest first, so next to expire first */
+	struct nic_source source;
+	uint64_t available;  /* pieces handed over */
+	uint64_t first_open; /* oldest tensor that is not complete here */
+	uint64_t *left;      /* pieces missing of tensor t, at [t & job->tensor_mask] */
+	uint64_t tensors;    /* handed over */
+	uint32_t number, host;
+	uint16_t child; /* its number at its leaf switch */
+	bool armed;     /* the timer is set, for the oldest in `sent` or earlier */
+	struct timer timer;
+	uint64_t retransmissions, timeouts;
+	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
+	uint64_t stale;
+} __attribute__((aligned(64)));
+
+/* One job. Packets carry its number in the scheme in `flow`. */
+struct switchml {
+	struct switchml_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct tree *tree;
+	struct node *nodes;       /* by tree node */
+	uint32_t *node_of_switch; /* of the switches on the tree */
+	uint32_t *worker_of_host;
+	struct worker *workers;
+	uint32_t slots;
+	uint32_t number;
+	uint16_t frame;         /* bytes of a packet, FCS included */
+	uint64_t tensors;       /* that some worker has handed over */
+	uint64_t tensor_oldest; /* complete at all workers before this one */
+	uint64_t tensor_mask;   /* of the rings by tensor: capacity - 1 */
+	uint64_t *tensor_end;   /* the piece behind tensor t, at [t & tensor_mask] */
+};
+
+struct switchml_scheme {
+	struct model_env env;
+	const struct switchml_conf *conf;
+	uint8_t protocol;
+	struct switchml **jobs; /* by number; NULL when over: late packets find nobody */
+	size_t job_count, job_capacity;
+	struct collective_memory *memory; /* by switch */
+};
+
+/* Breaks the run off: a rule of the protocol does not hold at `node` (a host or
+ * hosts + switch, as the network numbers them). */
+void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what);
+
+/* Memory of a node's slots, empty. */
+void switchml_node_init(struct node *node, uint32_t slots);
+void switchml_node_release(struct node *node);
+
+/* A contribution on its way up, or a result on its way down, has reached a switch. */
+void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
+		      struct switch_actions *actions);
+
+/* `number`, `host`, `child` and `job` are set. */
+void switchml_worker_init(struct worker *worker);
+void switchml_worker_release(struct worker *worker);
+void switchml_worker_contribute(struct worker *worker, uint64_t pieces);
+void switchml_worker_result(struct worker *worker, const struct packet *packet);
+
+#endif

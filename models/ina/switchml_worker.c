@@ -1,0 +1,253 @@
+/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors
+ * (appendix B). What is modelled and what is not: switchml.c. */
+#include "ina/switchml.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/* --- lists of slots --- */
+
+static void list_remove(struct worker *worker, struct worker_list *list, uint32_t i)
+{
+	struct worker_slot *slots = worker->slots, *slot = &slots[i];
+
+	if (slot->previous == SWITCHML_NONE)
+		list->first = slot->following;
+	else
+		slots[slot->previous].following = slot->following;
+	if (slot->following == SWITCHML_NONE)
+		list->last = slot->previous;
+	else
+		slots[slot->following].previous = slot->previous;
+}
+
+static void list_append(struct worker *worker, struct worker_list *list, uint32_t i)
+{
+	struct worker_slot *slots = worker->slots, *slot = &slots[i];
+
+	slot->previous = list->last;
+	slot->following = SWITCHML_NONE;
+	if (list->last == SWITCHML_NONE)
+		list->first = i;
+	else
+		slots[list->last].following = i;
+	list->last = i;
+}
+
+/* --- sending --- */
+
+/* The slot's piece waits for the NIC, for the first time or again. */
+static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
+{
+	worker->slots[i].state = (uint8_t)state;
+	list_append(worker, &worker->ready, i);
+}
+
+static void wake(struct worker *worker)
+{
+	if (worker->ready.first != SWITCHML_NONE)
+		nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
+}
+
+/* All timers of a worker have the same length, so the oldest packet is the next
+ * to expire: one pending event per worker. */
+static void arm_timer(struct worker *worker)
+{
+	const struct switchml_scheme *scheme = worker->job->scheme;
+
+	if (worker->armed || worker->sent.first == SWITCHML_NONE)
+		return;
+	worker->armed = true;
+	timer_set(scheme->env.sim, &worker->timer,
+		  worker->slots[worker->sent.first].sent + scheme->conf->timeout);
+}
+
+static enum nic_pull worker_pull(void *owner, struct packet *packet)
+{
+	struct worker *worker = owner;
+	struct switchml *job = worker->job;
+	uint32_t i = worker->ready.first;
+	struct worker_slot *slot;
+	bool again;
+
+	if (i == SWITCHML_NONE)
+		return NIC_NOTHING;
+	slot = &worker->slots[i];
+	again = slot->state == WORKER_SLOT_EXPIRED;
+	*packet = (struct packet){
+		.seq = slot->piece,
+		.value = exact_contribution(&job->exact, worker->number, slot->piece),
+		.flow = job->number,
+		.source = worker->child,
+		.size = job->frame,
+		.slot = (uint16_t)i,
+		.kind = PACKET_AGGREGATION,
+		.flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
+				   (again ? PACKET_RETRANSMIT : 0)),
+		.protocol = job->scheme->protocol,
+	};
+	worker->retransmissions += again;
+	list_remove(worker, &worker->ready, i);
+	list_append(worker, &worker->sent, i);
+	slot->state = WORKER_SLOT_SENT;
+	slot->sent = job->scheme->env.sim->now;
+	arm_timer(worker);
+	return worker->ready.first == SWITCHML_NONE ? NIC_LAST : NIC_MORE;
+}
+
+static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct worker *worker = owner;
+	sim_time timeout = worker->job->scheme->conf->timeout;
+	uint32_t i;
+
+	(void)entity;
+	worker->armed = false;
+	while ((i = worker->sent.first) != SWITCHML_NONE &&
+	       worker->slots[i].sent + timeout <= sim->now) {
+		worker->timeouts++;
+		list_remove(worker, &worker->sent, i);
+		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+	}
+	arm_timer(worker);
+	wake(worker);
+}
+
+/* --- tensors: rings by their number, which hold those that are open at some worker --- */
+
+static uint64_t *ring_double(uint64_t *ring, uint64_t mask, uint64_t from, uint64_t to)
+{
+	uint64_t *larger = xcalloc(2 * (mask + 1), sizeof(*larger));
+
+	for (uint64_t t = from; t < to; t++)
+		larger[t & (2 * mask + 1)] = ring[t & mask];
+	free(ring);
+	return larger;
+}
+
+/* Makes room for one more tensor of the job. */
+static void reserve_tensor(struct switchml *job)
+{
+	if (job->tensors - job->tensor_oldest <= job->tensor_mask)
+		return;
+	job->tensor_oldest = job->tensors;
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		if (job->workers[w].first_open < job->tensor_oldest)
+			job->tensor_oldest = job->workers[w].first_open;
+	if (job->tensors - job->tensor_oldest <= job->tensor_mask)
+		return;
+	job->tensor_end =
+		ring_double(job->tensor_end, job->tensor_mask, job->tensor_oldest, job->tensors);
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		job->workers[w].left =
+			ring_double(job->workers[w].left, job->tensor_mask,
+				    job->workers[w].first_open, job->workers[w].tensors);
+	job->tensor_mask = 2 * job->tensor_mask + 1;
+}
+
+void switchml_worker_contribute(struct worker *worker, uint64_t pieces)
+{
+	struct switchml *job = worker->job;
+	uint64_t old = worker->available, t = worker->tensors;
+
+	if (t == job->tensors) {
+		reserve_tensor(job);
+		job->tensor_end[job->tensors++ & job->tensor_mask] = old + pieces;
+	}
+	SIM_BUG_ON(job->tensor_end[t & job->tensor_mask] !=
+		   old + pieces); /* one order at all workers */
+	worker->left[t & job->tensor_mask] = pieces;
+	worker->tensors++;
+	worker->available += pieces;
+	/* an idle slot waits for the lowest of its pieces that was missing, so for g */
+	for (uint64_t g = old; g < worker->available && g < old + job->slots; g++)
+		if (worker->slots[g % job->slots].state == WORKER_SLOT_IDLE)
+			make_ready(worker, (uint32_t)(g % job->slots), WORKER_SLOT_READY);
+	wake(worker);
+}
+
+/* Counts a piece for its tensor; the open tensors are few. */
+static void piece_done(struct worker *worker, uint64_t piece)
+{
+	struct switchml *job = worker->job;
+	uint64_t t = worker->first_open;
+
+	while (piece >= job->tensor_end[t & job->tensor_mask])
+		t++;
+	if (--worker->left[t & job->tensor_mask])
+		return;
+	while (worker->first_open < worker->tensors &&
+	       !worker->left[worker->first_open & job->tensor_mask])
+		worker->first_open++;
+	job->job.done(job->job.owner, worker->number, t);
+}
+
+/* --- results --- */
+
+/* The slot goes on to its next piece. */
+static void advance(struct worker *worker, uint32_t i)
+{
+	struct worker_slot *slot = &worker->slots[i];
+
+	if (slot->state == WORKER_SLOT_SENT) {
+		list_remove(worker, &worker->sent, i);
+	} else {
+		list_remove(worker, &worker->ready, i);
+		worker->overtaken++;
+	}
+	slot->piece += worker->job->slots;
+	slot->version ^= 1;
+	slot->state = WORKER_SLOT_IDLE;
+	if (slot->piece < worker->available)
+		make_ready(worker, i, WORKER_SLOT_READY);
+}
+
+void switchml_worker_result(struct worker *worker, const struct packet *packet)
+{
+	const struct worker_slot *slot = &worker->slots[packet->slot];
+
+	if (slot->piece != packet->seq) {
+		worker->stale++; /* multicast and repair: only the first may advance the slot */
+		return;
+	}
+	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
+		switchml_violated(worker->job, worker->host, packet->seq,
+				  "a result came before the contribution");
+		return;
+	}
+	if (!exact_holds(&worker->job->exact, packet->seq, packet->value)) {
+		switchml_violated(worker->job, worker->host, packet->seq, "a wrong sum");
+		return;
+	}
+	advance(worker, packet->slot);
+	wake(worker);
+	piece_done(worker, packet->seq);
+}
+
+/* --- life --- */
+
+void switchml_worker_init(struct worker *worker)
+{
+	struct switchml *job = worker->job;
+	uint64_t key = UINT64_C(1) << 55 | (uint64_t)job->job.number << 24 | worker->number;
+
+	worker->source = (struct nic_source){ .pull = worker_pull, .owner = worker };
+	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
+	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
+	for (uint32_t i = 0; i < job->slots; i++)
+		worker->slots[i].piece = i;
+	worker->left = xcalloc(job->tensor_mask + 1, sizeof(*worker->left));
+	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
+		   on_timeout, worker);
+}
+
+void switchml_worker_release(struct worker *worker)
+{
+	const struct model_env *env = &worker->job->scheme->env;
+
+	nic_forget(&env->topo->net.nics[worker->host], &worker->source);
+	timer_close(env->sim, &worker->timer);
+	free(worker->slots);
+	free(worker->left);
+}

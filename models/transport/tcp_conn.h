@@ -1,0 +1,81 @@
+/* A connection from the inside: shared by tcp.c, tcp_tx.c and tcp_rx.c; for
+ * tests and traces that look, everybody else uses tcp.h. */
+#ifndef INASIM_TRANSPORT_TCP_CONN_H
+#define INASIM_TRANSPORT_TCP_CONN_H
+
+#include "transport/ranges.h"
+#include "transport/tcp.h"
+
+/* The sender's half. */
+struct tcp_tx {
+	struct nic_source source;
+	struct cc cc;
+	const struct cc_ops *ops;
+	struct route route;
+	uint32_t host;
+	uint64_t una, nxt, max; /* first unacknowledged, next to send, highest sent */
+	uint64_t written;       /* by the application */
+	uint64_t recover;       /* recovery ends when this has been acknowledged */
+	uint64_t usage_end;     /* `limited` and `max_flight` are of the window up to here */
+	uint64_t max_flight;
+	double inflation; /* of the window during recovery, bytes */
+	uint32_t dupacks;
+	bool recovering;
+	bool resend;  /* the segment at una goes out next */
+	bool limited; /* the window, not the application, stopped us */
+	unsigned backoff;
+	sim_time srtt, rttvar, rto;
+	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
+	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
+	struct timer timer;
+};
+
+/* The receiver's half. */
+struct tcp_rx {
+	struct route route; /* of the ACKs */
+	uint32_t host;
+	uint32_t ack_every;
+	uint64_t next; /* first byte not yet in order */
+	uint64_t expect;
+	struct ranges early; /* received beyond a hole */
+	uint32_t unacked;    /* segments since the last ACK */
+	bool ce;             /* RFC 8257: DCTCP.CE */
+	sim_time echo;
+	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
+};
+
+struct tcp_conn {
+	struct tcp *tcp;
+	uint32_t number;
+	uint16_t generation;
+	bool open;
+	struct tcp_stats stats; /* up to here the first line of cache, for both halves */
+	struct tcp_tx tx;
+	struct tcp_rx rx;
+	const struct tcp_app *app;
+	void *owner;
+};
+
+struct tcp {
+	struct topology *topo;
+	const struct tcp_conf *conf;
+	struct sim *sim;
+	uint8_t protocol;
+	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
+	size_t count, capacity;
+	uint32_t *idle;
+	size_t idle_count, idle_capacity;
+};
+
+/* tcp_tx.c */
+void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, uint64_t key);
+void tcp_tx_close(struct tcp_conn *conn);
+void tcp_tx_wake(struct tcp_conn *conn); /* there may be something to send */
+void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */
+
+/* tcp_rx.c */
+void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key);
+void tcp_rx_close(struct tcp_conn *conn);
+void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
+
+#endif

@@ -1,0 +1,102 @@
+/* The receiver of a connection: order, acknowledgements, echo of marks. */
+#include "transport/tcp_conn.h"
+
+static void send_ack(struct tcp_conn *conn, bool ece)
+{
+	struct tcp_rx *rx = &conn->rx;
+	struct packet packet = {
+		.seq = rx->next,
+		.sent_at = rx->echo,
+		.flow = conn->number,
+		.source = conn->generation,
+		.size = TCP_MIN_FRAME,
+		.kind = PACKET_ACK,
+		.flags = ece ? PACKET_ECE : 0,
+		.protocol = conn->tcp->protocol,
+	};
+
+	packet_set_route(&packet, &rx->route);
+	rx->unacked = 0;
+	if (rx->ack_every > 1)
+		timer_cancel(conn->tcp->sim, &rx->timer);
+	network_send(&conn->tcp->topo->net, rx->host, &packet);
+}
+
+static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct tcp_conn *conn = owner;
+
+	(void)sim, (void)entity;
+	if (conn->rx.unacked)
+		send_ack(conn, conn->rx.ce);
+}
+
+/* RFC 8257 section 3.2: a change of the mark sends an ACK for what came before
+ * at once, so that the sender can count marked bytes in spite of delayed ACKs. */
+static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool in_order,
+			uint64_t before)
+{
+	struct tcp_rx *rx = &conn->rx;
+	bool ce = packet->flags & PACKET_CE;
+	bool at_once = !in_order || ce != rx->ce || packet->flags & PACKET_PUSH;
+
+	if (ce != rx->ce && rx->unacked) {
+		uint64_t next = rx->next;
+
+		rx->next = before;
+		send_ack(conn, rx->ce);
+		rx->next = next;
+	}
+	rx->ce = ce;
+	if (!rx->unacked)
+		rx->echo =
+			packet->sent_at; /* of the earliest that the ACK answers (RFC 7323, 4.3) */
+	if (at_once || ++rx->unacked >= rx->ack_every)
+		send_ack(conn, ce);
+	else if (!timer_pending(conn->tcp->sim, &rx->timer))
+		timer_set(conn->tcp->sim, &rx->timer,
+			  conn->tcp->sim->now + conn->tcp->conf->ack_delay);
+}
+
+void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
+{
+	struct tcp_rx *rx = &conn->rx;
+	uint64_t end = packet->seq + packet->payload, before = rx->next;
+	bool in_order = packet->seq <= rx->next && ranges_empty(&rx->early);
+
+	if (packet->seq > rx->next) {
+		ranges_add(&rx->early, packet->seq, end);
+	} else if (end > rx->next) {
+		rx->next = ranges_empty(&rx->early) ? end : ranges_advance(&rx->early, end);
+	} else {
+		in_order = false; /* a duplicate: the sender wants to know at once */
+	}
+	acknowledge(conn, packet, in_order, before);
+	if (rx->next >= rx->expect && before < rx->expect) {
+		rx->expect = UINT64_MAX;
+		if (conn->app && conn->app->delivered)
+			conn->app->delivered(conn->owner, rx->next);
+	}
+}
+
+void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key)
+{
+	struct tcp_rx *rx = &conn->rx;
+
+	rx->host = dst;
+	rx->ack_every = ack_every;
+	rx->next = 0;
+	rx->expect = UINT64_MAX;
+	rx->unacked = 0;
+	rx->ce = false;
+	ranges_clear(&rx->early); /* keeps its memory */
+	if (ack_every > 1)
+		timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, sim_key(SIM_TIMER, 2 * key + 1),
+			   on_ack_timer, conn);
+}
+
+void tcp_rx_close(struct tcp_conn *conn)
+{
+	if (conn->rx.ack_every > 1)
+		timer_close(conn->tcp->sim, &conn->rx.timer);
+}

@@ -1,0 +1,342 @@
+/* The sender of a connection: window, retransmission, timer. */
+#include "transport/tcp_conn.h"
+
+#include <math.h>
+
+#define DUPACK_THRESHOLD 3
+#define MAX_BACKOFF      6 /* doublings of the retransmission timeout */
+
+/* --- sending --- */
+
+static uint64_t segment_size(const struct tcp_conn *conn, uint64_t seq)
+{
+	uint64_t left = conn->tx.written - seq;
+	uint64_t mss = (uint64_t)conn->tcp->conf->mss;
+
+	return left < mss ? left : mss;
+}
+
+/* In whole bytes: what fits into the window fits into its integer part. */
+static uint64_t congestion_window(const struct tcp_tx *tx)
+{
+	return (uint64_t)(int64_t)(tx->cc.cwnd + tx->inflation);
+}
+
+static uint64_t window(const struct tcp_conn *conn)
+{
+	uint64_t w = congestion_window(&conn->tx), cap = conn->tcp->conf->max_window;
+
+	return cap && cap < w ? cap : w;
+}
+
+/* A segment may be sent when it fits into the window; one always may. */
+static bool window_allows(const struct tcp_conn *conn)
+{
+	const struct tcp_tx *tx = &conn->tx;
+	uint64_t flight = tx->nxt - tx->una;
+
+	return flight == 0 || flight + segment_size(conn, tx->nxt) <= window(conn);
+}
+
+static bool has_work(const struct tcp_conn *conn)
+{
+	const struct tcp_tx *tx = &conn->tx;
+
+	return tx->resend || (tx->nxt < tx->written && window_allows(conn));
+}
+
+/* There is more to send, and it is the congestion window that forbids it (not the
+ * receive window: what is never used must not grow). */
+static bool window_limited(const struct tcp_conn *conn)
+{
+	const struct tcp_tx *tx = &conn->tx;
+
+	return tx->nxt < tx->written &&
+	       tx->nxt - tx->una + segment_size(conn, tx->nxt) > congestion_window(tx);
+}
+
+/* Linux, tcp_cwnd_validate(): a window that was not used must not grow. */
+static void note_usage(struct tcp_tx *tx, bool limited)
+{
+	uint64_t flight = tx->nxt - tx->una;
+
+	if (tx->una >= tx->usage_end || limited || (!tx->limited && flight > tx->max_flight)) {
+		tx->limited = limited;
+		tx->max_flight = flight;
+		tx->usage_end = tx->nxt;
+	}
+}
+
+/* By how much this ACK may open the window (Linux, tcp_is_cwnd_limited()). While
+ * data is sent again after a timeout, an ACK may cover much that had arrived
+ * before: it counts as one segment (RFC 5681, section 3.1; RFC 3465, 2.3). */
+static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
+{
+	const struct cc *cc = &tx->cc;
+
+	if (!tx->limited &&
+	    (cc->cwnd >= cc->ssthresh || cc->cwnd >= 2 * (double)(int64_t)tx->max_flight))
+		return 0;
+	if (tx->una < tx->recover && (double)(int64_t)acked > cc->mss)
+		return (uint64_t)(int64_t)cc->mss;
+	return acked;
+}
+
+static void arm_timer(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+	struct sim *sim = conn->tcp->sim;
+
+	tx->deadline = sim->now + (tx->rto << tx->backoff);
+	/* the timer is left alone when it fires before the deadline: it will look then */
+	if (tx->timer_at <= tx->deadline)
+		return;
+	tx->timer_at = tx->deadline;
+	timer_set(sim, &tx->timer, tx->deadline);
+}
+
+static void stop_timer(struct tcp_conn *conn)
+{
+	conn->tx.timer_at = SIM_TIME_MAX;
+	timer_cancel(conn->tcp->sim, &conn->tx.timer);
+}
+
+static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
+			 struct packet *packet)
+{
+	uint64_t size = payload + TCP_OVERHEAD;
+
+	*packet = (struct packet){
+		.seq = seq,
+		.sent_at = conn->tcp->sim->now,
+		.flow = conn->number,
+		.source = conn->generation,
+		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
+		.payload = (uint16_t)payload,
+		.kind = PACKET_DATA,
+		.flags = conn->tx.ops->ecn ? PACKET_ECT : 0,
+		.protocol = conn->tcp->protocol,
+	};
+	packet_set_route(packet, &conn->tx.route);
+	if (seq + payload == conn->tx.written)
+		packet->flags |= PACKET_PUSH;
+	conn->stats.segments++;
+	if (seq < conn->tx.max) {
+		packet->flags |= PACKET_RETRANSMIT;
+		conn->stats.retransmissions++;
+	}
+}
+
+/* The first segment that is missing. Where short ones had been sent it takes
+ * several of them together, but nothing new. */
+static void send_again(struct tcp_conn *conn, struct packet *packet)
+{
+	struct tcp_tx *tx = &conn->tx;
+	uint64_t size = segment_size(conn, tx->una), sent = tx->max - tx->una;
+
+	tx->resend = false;
+	fill_segment(conn, tx->una, size < sent ? size : sent, packet);
+	arm_timer(conn);
+}
+
+static enum nic_pull tcp_pull(void *owner, struct packet *packet)
+{
+	struct tcp_conn *conn = owner;
+	struct tcp_tx *tx = &conn->tx;
+	bool idle = tx->nxt == tx->una, more;
+
+	if (!has_work(conn))
+		return NIC_NOTHING;
+	if (tx->resend) {
+		send_again(conn, packet);
+		return has_work(conn) ? NIC_MORE : NIC_LAST;
+	}
+	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
+	tx->nxt += packet->payload;
+	if (tx->nxt > tx->max)
+		tx->max = tx->nxt;
+	if (idle)
+		arm_timer(conn);
+	more = has_work(conn);
+	note_usage(tx, !more && window_limited(conn));
+	return more ? NIC_MORE : NIC_LAST;
+}
+
+void tcp_tx_wake(struct tcp_conn *conn)
+{
+	if (has_work(conn))
+		nic_wake(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
+}
+
+/* --- acknowledgements at the sender --- */
+
+/* RFC 6298; integer arithmetic, so no rounding depends on the platform. */
+static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
+{
+	struct tcp_tx *tx = &conn->tx;
+	sim_time min = conn->tcp->conf->min_rto;
+
+	if (!tx->srtt) {
+		tx->srtt = rtt;
+		tx->rttvar = rtt / 2;
+	} else {
+		sim_time error = rtt > tx->srtt ? rtt - tx->srtt : tx->srtt - rtt;
+
+		tx->rttvar = (3 * tx->rttvar + error) / 4;
+		tx->srtt = (7 * tx->srtt + rtt) / 8;
+	}
+	tx->rto = tx->srtt + 4 * tx->rttvar;
+	if (tx->rto < min)
+		tx->rto = min;
+}
+
+static void enter_recovery(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	tx->recovering = true;
+	tx->recover = tx->max;
+	tx->ops->on_loss(&tx->cc);
+	tx->inflation = DUPACK_THRESHOLD * tx->cc.mss;
+	tx->resend = true;
+	conn->stats.fast_retransmits++;
+}
+
+static void on_duplicate_ack(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	if (tx->recovering) {
+		tx->inflation += tx->cc.mss; /* one more segment has left the network */
+	} else if (++tx->dupacks == DUPACK_THRESHOLD && tx->una >= tx->recover) {
+		/* una < recover: these echo what was sent again after a timeout (RFC 6582, 3.2) */
+		enter_recovery(conn);
+	}
+}
+
+/* RFC 6582, section 3.2: recovery goes on until everything outstanding at its
+ * start is in; an ACK that covers only a part names the next hole. Each of these
+ * restarts the timer (section 4: "slow but steady"). */
+static void on_ack_in_recovery(struct tcp_conn *conn, uint64_t acked)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	if (tx->una >= tx->recover) {
+		tx->recovering = false;
+		tx->inflation = 0;
+		return;
+	}
+	tx->inflation -= (double)acked;
+	if (tx->inflation < 0)
+		tx->inflation = 0;
+	if ((double)acked >= tx->cc.mss)
+		tx->inflation += tx->cc.mss;
+	tx->resend = true;
+}
+
+static void on_new_ack(struct tcp_conn *conn, uint64_t ack)
+{
+	struct tcp_tx *tx = &conn->tx;
+	uint64_t acked = ack - tx->una;
+
+	tx->una = ack;
+	if (tx->nxt < ack)
+		tx->nxt = ack; /* after a timeout the receiver had more than we thought */
+	tx->dupacks = 0;
+	tx->backoff = 0;
+	tx->resend = false;
+	if (tx->recovering)
+		on_ack_in_recovery(conn, acked);
+	if (tx->una < tx->max)
+		arm_timer(conn);
+	else
+		stop_timer(conn);
+}
+
+void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
+{
+	struct tcp_tx *tx = &conn->tx;
+	struct cc_ack ack = {
+		.ack = packet->seq,
+		.acked = packet->seq > tx->una ? packet->seq - tx->una : 0,
+		.ece = packet->flags & PACKET_ECE,
+		.in_recovery = tx->recovering,
+	};
+
+	if (packet->seq < tx->una)
+		return;
+	ack.growth = growth(tx, ack.acked);
+	conn->stats.acks++;
+	conn->stats.marked_acks += ack.ece;
+	measure_rtt(conn, conn->tcp->sim->now - packet->sent_at);
+	if (ack.acked)
+		on_new_ack(conn, packet->seq);
+	else if (tx->una < tx->max)
+		on_duplicate_ack(conn);
+	ack.snd_nxt = tx->nxt;
+	ack.in_recovery |= tx->recovering;
+	tx->ops->on_ack(&tx->cc, &ack);
+	if (ack.acked && tx->una == tx->written && conn->app && conn->app->drained) {
+		conn->app->drained(conn->owner);
+		return; /* the connection may be gone */
+	}
+	tcp_tx_wake(conn);
+}
+
+static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct tcp_conn *conn = owner;
+	struct tcp_tx *tx = &conn->tx;
+
+	(void)entity;
+	tx->timer_at = SIM_TIME_MAX;
+	if (tx->una == tx->max)
+		return;
+	if (sim->now < tx->deadline) {
+		tx->timer_at = tx->deadline;
+		timer_set(sim, &tx->timer, tx->deadline);
+		return;
+	}
+	conn->stats.timeouts++;
+	if (!tx->backoff) /* RFC 5681, (4): the same segment again leaves ssthresh alone */
+		tx->ops->on_timeout(&tx->cc, tx->nxt - tx->una);
+	tx->nxt = tx->una; /* go back */
+	tx->recover = tx->max;
+	tx->recovering = false;
+	tx->inflation = 0;
+	tx->dupacks = 0;
+	tx->resend = false;
+	if (tx->backoff < MAX_BACKOFF)
+		tx->backoff++;
+	arm_timer(conn);
+	tcp_tx_wake(conn);
+}
+
+/* --- opening and closing --- */
+
+void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, uint64_t key)
+{
+	const struct tcp *tcp = conn->tcp;
+	double mss = (double)tcp->conf->mss;
+
+	conn->tx = (struct tcp_tx){
+		.source = { .pull = tcp_pull, .owner = conn },
+		.ops = cc,
+		.host = src,
+		.rto = tcp->conf->initial_rto,
+		.timer_at = SIM_TIME_MAX,
+		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,
+			.ssthresh = INFINITY,
+			.mss = mss,
+			.g = tcp->conf->g },
+	};
+	cc->init(&conn->tx.cc);
+	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, sim_key(SIM_TIMER, 2 * key), on_timer,
+		   conn);
+}
+
+void tcp_tx_close(struct tcp_conn *conn)
+{
+	nic_forget(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
+	timer_close(conn->tcp->sim, &conn->tx.timer);
+}

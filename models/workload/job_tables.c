@@ -1,0 +1,153 @@
+/* What jobs leave behind: jobs.csv, iterations.csv, and records for the summary. */
+#include "workload/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct out_column job_columns[] = {
+	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
+	{ "name", OUT_TEXT, "Name of its group in the scenario." },
+	{ "scheme", OUT_TEXT, "All-reduce scheme." },
+	{ "model", OUT_TEXT, "Neural network." },
+	{ "workers", OUT_COUNT, "Number of workers." },
+	{ "iterations", OUT_COUNT, "Iterations asked for." },
+	{ "iterations_done", OUT_COUNT, "Iterations finished." },
+	{ "arrival_s", OUT_SECONDS, "Submission." },
+	{ "start_s", OUT_SECONDS, "The workers begin; empty for a job that never got hosts." },
+	{ "finish_s", OUT_SECONDS, "All workers hold the last sums." },
+	{ "jct_s", OUT_SECONDS, "finish_s - arrival_s." },
+	{ "waiting_s", OUT_SECONDS,
+	  "start_s - arrival_s: for hosts, for switch memory, and for the controller." },
+	{ "compute_s", OUT_SECONDS, "Mean over the workers of the time that they computed." },
+	{ "communication_s", OUT_SECONDS,
+	  "The rest: jct_s - waiting_s - compute_s (waiting for stragglers included)." },
+	{ "gradient_bytes", OUT_COUNT, "Bytes that a worker all-reduces in an iteration." },
+	{ "slots", OUT_COUNT, "Aggregator slots of the job; empty where the scheme has none." },
+	{ "retransmissions", OUT_COUNT, "Packets that its workers sent again." },
+	{ "timeouts", OUT_COUNT, "Retransmission timers that expired." },
+	{ "hosts", OUT_TEXT, "Host of each rank, separated by blanks." },
+	{ "finished", OUT_FLAG, "1 if the job finished." },
+	{ 0 },
+};
+const struct out_schema jobs_schema = {
+	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
+};
+
+static const struct out_column iteration_columns[] = {
+	{ "job_id", OUT_COUNT, "The job." },
+	{ "name", OUT_TEXT, "Name of its group." },
+	{ "iteration", OUT_COUNT, "Number, from 0." },
+	{ "start_s", OUT_SECONDS, "End of the iteration before (start of the job for the first)." },
+	{ "finish_s", OUT_SECONDS, "All workers hold all sums of this iteration." },
+	{ "duration_s", OUT_SECONDS, "finish_s - start_s." },
+	{ "compute_s", OUT_SECONDS,
+	  "Mean over the workers of the time that they computed in between." },
+	{ "communication_s", OUT_SECONDS,
+	  "duration_s - compute_s: communication that no computation hides." },
+	{ 0 },
+};
+const struct out_schema iterations_schema = { "iterations.csv", "One row an iteration of a job.",
+					      iteration_columns };
+
+/* --- accounts --- */
+
+static sim_time busy_until_now(const struct job_worker *worker, sim_time now)
+{
+	return worker->busy + (worker->busy_since == SIM_TIME_MAX ? 0 : now - worker->busy_since);
+}
+
+sim_time job_busy_sum(const struct job *job)
+{
+	sim_time now = job->jobs->env.sim->now, sum = 0;
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		sum += busy_until_now(&job->worker[w], now);
+	return sum;
+}
+
+void job_iteration_over(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	sim_time now = jobs->env.sim->now, busy = job_busy_sum(job),
+		 compute = (busy - job->busy_mark) / job->workers;
+	struct out_cell cells[] = {
+		{ .count = job->number },
+		{ .text = job->conf->name },
+		{ .count = (uint64_t)job->iterations_done },
+		{ .time = job->mark },
+		{ .time = now },
+		{ .time = now - job->mark },
+		{ .time = compute },
+		{ .time = now - job->mark - compute },
+	};
+
+	if (jobs->tables.iterations)
+		out_table_row(jobs->tables.iterations, cells);
+	jobs->durations = array_reserve(jobs->durations, jobs->duration_count,
+					&jobs->duration_capacity, sizeof(*jobs->durations));
+	jobs->durations[jobs->duration_count++] = seconds_of(now - job->mark);
+	job->busy_mark = busy;
+	job->mark = now;
+}
+
+static char *host_list(const struct job *job)
+{
+	char *text = xmalloc((size_t)job->workers * 11 + 1), *end = text;
+
+	*end = '\0';
+	for (uint32_t w = 0; job->hosts && w < job->workers; w++)
+		end += snprintf(end, 12, "%s%" PRIu32, w ? " " : "", job->hosts[w]);
+	return text;
+}
+
+void job_write(struct job *job)
+{
+	bool over = job->state == JOB_OVER, begun = job->state != JOB_WAITING;
+	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
+	sim_time until = over ? job->finish : job->jobs->env.sim->now;
+	char *hosts = begun ? host_list(job) : NULL;
+	struct out_cell cells[] = {
+		{ .count = job->number },
+		{ .text = job->conf->name },
+		{ .text = job_scheme(job)->name },
+		{ .text = job->dnn->name },
+		{ .count = job->workers },
+		{ .count = (uint64_t)job->iterations },
+		{ .count = (uint64_t)job->iterations_done },
+		{ .time = job->arrival },
+		{ .none = !begun, .time = job->start },
+		{ .none = !over, .time = job->finish },
+		{ .none = !over, .time = job->finish - job->arrival },
+		{ .none = !begun, .time = job->start - job->arrival },
+		{ .none = !begun, .time = compute },
+		{ .none = !begun, .time = until > job->start ? until - job->start - compute : 0 },
+		{ .count = job->dnn->gradient_total },
+		{ .none = !job->slots, .count = job->slots },
+		{ .count = job->stats.retransmissions },
+		{ .count = job->stats.timeouts },
+		{ .none = !begun, .text = hosts },
+		{ .flag = over },
+	};
+
+	if (job->jobs->tables.jobs)
+		out_table_row(job->jobs->tables.jobs, cells);
+	free(hosts);
+}
+
+void job_record(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	double compute = seconds_of(job_busy_sum(job) / job->workers);
+
+	jobs->records = array_reserve(jobs->records, jobs->finished, &jobs->record_capacity,
+				      sizeof(*jobs->records));
+	jobs->records[jobs->finished] = (struct job_record){
+		.name = job->conf->name,
+		.jct = seconds_of(job->finish - job->arrival),
+		.waiting = seconds_of(job->start - job->arrival),
+		.compute = compute,
+		.communication = seconds_of(job->finish - job->start) - compute,
+	};
+}

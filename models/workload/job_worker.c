@@ -1,0 +1,164 @@
+/* A worker: computes, hands gradients over, waits for sums. */
+#include "workload/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static void begin_iteration(struct job_worker *worker)
+{
+	const struct job_group_conf *conf = worker->job->conf;
+	bool straggler =
+		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
+
+	worker->phase = PHASE_PAUSE;
+	worker->layer = 0;
+	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
+	if (conf->compute_jitter > 0)
+		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
+}
+
+/* The duration of what the worker does next; false when it has to wait. */
+static bool next_task(struct job_worker *worker, sim_time *duration, bool *computes)
+{
+	const struct job *job = worker->job;
+	const struct dnn_layer *layer = &job->dnn->layers[worker->layer];
+
+	*computes = worker->phase != PHASE_PAUSE;
+	switch (worker->phase) {
+	case PHASE_PAUSE: /* begins when the iteration could */
+		if (worker->held[0] < worker->iteration)
+			return false;
+		*duration = job->conf->start_jitter
+				    ? rng_below(&worker->rng, job->conf->start_jitter + 1)
+				    : 0;
+		return true;
+	case PHASE_FORWARD:
+		*duration = (sim_time)((double)layer->forward * worker->factor);
+		return worker->held[worker->layer] >= worker->iteration;
+	case PHASE_BACKWARD:
+		*duration = (sim_time)((double)layer->backward * worker->factor);
+		return true;
+	case PHASE_OVER:
+		return false;
+	}
+	return false;
+}
+
+/* What follows when the task is done. */
+static void task_done(struct job_worker *worker)
+{
+	struct job *job = worker->job;
+
+	switch (worker->phase) {
+	case PHASE_PAUSE:
+		worker->phase = PHASE_FORWARD;
+		return;
+	case PHASE_FORWARD:
+		if (worker->layer + 1 < job->dnn->layer_count)
+			worker->layer++;
+		else
+			worker->phase = PHASE_BACKWARD;
+		return;
+	case PHASE_BACKWARD: {
+		size_t layer = worker->layer;
+
+		if (layer > 0) {
+			worker->layer--;
+		} else if (++worker->iteration < job->iterations) {
+			begin_iteration(worker);
+		} else {
+			worker->phase = PHASE_OVER;
+		}
+		if (job->instance)
+			job_scheme(job)->contribute(job->instance, worker->number,
+						    job->dnn->layers[layer].gradient);
+		else
+			worker_holds(worker, layer); /* alone: its own gradient is the sum */
+		return;
+	}
+	case PHASE_OVER:
+		return;
+	}
+}
+
+/* Goes on until the worker computes or has to wait for a sum. */
+static void step(struct job_worker *worker)
+{
+	struct sim *sim = worker->job->jobs->env.sim;
+	sim_time duration;
+	bool computes;
+
+	if (worker->stepping || worker->timed)
+		return;
+	worker->stepping = true;
+	while (next_task(worker, &duration, &computes)) {
+		if (duration) {
+			worker->timed = true;
+			worker->busy_since = computes ? sim->now : SIM_TIME_MAX;
+			timer_set(sim, &worker->timer, sim->now + duration);
+			break;
+		}
+		task_done(worker);
+	}
+	worker->stepping = false;
+}
+
+static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct job_worker *worker = owner;
+
+	(void)entity;
+	if (worker->busy_since != SIM_TIME_MAX)
+		worker->busy += sim->now - worker->busy_since;
+	worker->busy_since = SIM_TIME_MAX;
+	worker->timed = false;
+	worker->stepping = true; /* results that come with the contribution wait for step() */
+	task_done(worker);
+	worker->stepping = false;
+	step(worker);
+}
+
+/* The worker holds the sum of a layer; perhaps of the whole iteration now. A
+ * worker is ahead of another by less than an iteration, for every sum needs all. */
+void worker_holds(struct job_worker *worker, size_t layer)
+{
+	struct job *job = worker->job;
+
+	worker->held[layer]++;
+	if (++worker->layers_held == job->dnn->layer_count) {
+		worker->layers_held = 0;
+		if (++job->done_workers == job->workers) {
+			job->done_workers = 0;
+			job_iteration_over(job);
+			job->jobs->iterations_finished++;
+			if (++job->iterations_done == job->iterations)
+				timer_set(job->jobs->env.sim, &job->timer, job->jobs->env.sim->now);
+		}
+	}
+	step(worker);
+}
+
+void worker_begin(struct job_worker *worker)
+{
+	begin_iteration(worker);
+	step(worker);
+}
+
+void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
+{
+	struct sim *sim = job->jobs->env.sim;
+	uint64_t key = (uint64_t)job->number << 24 | number;
+
+	*worker = (struct job_worker){ .job = job, .number = number, .busy_since = SIM_TIME_MAX };
+	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
+	rng_init(&worker->rng, sim->seed, "worker", key);
+	timer_open(sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, UINT64_C(5) << 53 | key),
+		   on_task_timer, worker);
+}
+
+void worker_release(struct job_worker *worker)
+{
+	timer_close(worker->job->jobs->env.sim, &worker->timer);
+	free(worker->held);
+}

@@ -1,0 +1,101 @@
+/* Jobs from the inside: shared by jobs.c, jobs_conf.c, job_worker.c and
+ * job_tables.c; everybody else uses jobs.h. */
+#ifndef INASIM_WORKLOAD_JOBS_PARTS_H
+#define INASIM_WORKLOAD_JOBS_PARTS_H
+
+#include "core/rng.h"
+#include "ina/schemes.h"
+#include "workload/cluster.h"
+#include "workload/dnn.h"
+#include "workload/job_trace.h"
+#include "workload/jobs.h"
+
+enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OVER };
+
+struct job_worker {
+	struct job *job;
+	uint32_t number;
+	enum phase phase;
+	int64_t iteration;
+	size_t layer;
+	int64_t *held;       /* by layer: iterations whose sum is here */
+	size_t layers_held;  /* of the iteration under way */
+	bool stepping;       /* in step(): a result that comes meanwhile needs no step of its own */
+	bool timed;          /* the timer runs */
+	double factor;       /* of this iteration's computing time */
+	sim_time busy;       /* computing so far */
+	sim_time busy_since; /* of the computation under way; SIM_TIME_MAX = none */
+	struct rng rng;
+	struct timer timer;
+};
+
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER };
+
+struct job {
+	struct jobs *jobs;
+	const struct job_group_conf *conf;
+	const struct dnn *dnn; /* shared by the group */
+	uint32_t number;
+	enum job_state state;
+	uint32_t workers;
+	int64_t iterations, iterations_done;
+	uint32_t *hosts;
+	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
+	sim_time busy_mark;                    /* sum over the workers at that time */
+	uint32_t done_workers;                 /* with the iteration under way */
+	struct job_worker *worker;
+	void *instance; /* of the scheme; NULL for one worker */
+	struct collective_stats stats;
+	uint64_t slots;
+	struct timer timer; /* start, finish */
+};
+
+struct jobs {
+	struct model_env env;
+	void *const *schemes;
+	sim_time latency;
+	struct jobs_tables tables;
+	struct dnn **dnns; /* by group */
+	size_t group_count;
+	struct job *jobs; /* in the order of arrival */
+	size_t count, capacity, arrived, finished, running;
+	struct cluster cluster;
+	size_t queue_head; /* jobs before it have started */
+	struct job_record *records;
+	size_t record_capacity;
+	double *durations;
+	size_t duration_count, duration_capacity;
+	struct collective_stats stats;
+	double iterations_total, iterations_finished;
+	struct timer arrivals;
+	void (*changed)(void *owner);
+	void *owner;
+};
+
+static inline const struct collective_ops *job_scheme(const struct job *job)
+{
+	return scheme_ops((unsigned)job->conf->all_reduce);
+}
+
+/* job_worker.c: what one worker does, iteration by iteration. */
+void worker_init(struct job_worker *worker, struct job *job, uint32_t number);
+void worker_release(struct job_worker *worker);
+void worker_begin(struct job_worker *worker);
+/* The worker holds the sum of a layer. */
+void worker_holds(struct job_worker *worker, size_t layer);
+
+/* job_tables.c: accounts, and rows of the result tables. */
+sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
+void job_write(struct job *job);
+/* All workers hold all sums of an iteration: its row, and the next one's accounts. */
+void job_iteration_over(struct job *job);
+/* For the summary. */
+void job_record(struct job *job);
+
+/* jobs_conf.c: the trace of a group, with as many workers a job as it says. False
+ * and *error (caller frees) when it is not right for a network of `hosts`. */
+bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
+		     struct job_trace *trace, char **error);
+uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
+
+#endif

@@ -1,0 +1,101 @@
+#!/bin/bash
+# The same scenario and seed give the same digest: run twice, with gcc -O0 and
+# -O3 and clang -O2 (if it is installed), with and without results; another seed
+# gives another one, another name does not.
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+	printf 'determinism: %s\n' "$*" >&2
+	failures=$((failures + 1))
+}
+
+# Everything that draws random numbers or uses floating point: losses, jitter,
+# RED, Poisson arrivals, size tables, random placement, DCTCP, stragglers.
+cat >scenario.json <<'JSON'
+{
+  "name": "determinism",
+  "stop": { "when": "jobs_done", "after": "10s" },
+  "topology": { "kind": "fat-tree", "k": 4,
+                "link": { "rate": "7Gbps", "delay": "1us", "loss": 0.0003 },
+                "host": { "jitter": "300ns", "latency": "200ns" },
+                "switch": { "buffer": "60KB", "ecn": { "kmin": "5pkt", "kmax": "30pkt", "pmax": 0.2 } } },
+  "tcp": { "ack_every": 2 },
+  "jobs": [
+    { "name": "ring", "count": 3, "workers": { "min": 3, "max": 6 }, "all_reduce": "ring", "iterations": 2,
+      "placement": "random", "arrival": { "poisson_gap": "500us" },
+      "model": { "layers": [ { "gradient": "200KB", "forward": "100us", "backward": "200us" } ] } },
+    { "name": "sw", "count": 4, "workers": 5, "all_reduce": "switchml", "iterations": 2, "placement": "spread",
+      "model": { "layers": [ { "gradient": "30KB", "forward": "10us", "backward": "20us" },
+                             { "gradient": "70KB", "forward": "10us", "backward": "20us" } ] },
+      "overlap": "layers", "compute_jitter": 0.1, "start_jitter": "5us", "stragglers": { "workers": 1, "slowdown": 1.7 } }
+  ],
+  "flows": [
+    { "name": "web", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.2 }, "stop": "jobs_done" },
+    { "name": "reno", "transport": "reno", "pairs": "permutation", "size": "100KB" }
+  ]
+}
+JSON
+
+# digest PROGRAM ARGUMENT...
+digest() {
+	local program=$1
+	shift
+	"$program" run --json --quiet scenario.json "$@" 2>/dev/null | jq -r .digest
+}
+
+# same WHAT PROGRAM ARGUMENT...
+same() {
+	local what=$1 found
+	shift
+	found=$(digest "$@")
+	[[ $found == "$reference" ]] || fail "$what: digest $found, not $reference"
+}
+
+# build NAME COMPILER FLAGS: the program without its tests, in a folder of its own
+build() {
+	cmake -S "$SRC" -B "$1" -DINASIM_TESTS=OFF -DCMAKE_BUILD_TYPE=None \
+		-DCMAKE_C_COMPILER="$2" -DCMAKE_C_FLAGS="$3" >"$1.log" 2>&1 &&
+		cmake --build "$1" -j 2 >>"$1.log" 2>&1 && return
+	tail -n 20 "$1.log" >&2
+	return 1
+}
+
+reference=$(digest "$INASIM" --seed 1)
+[[ $reference =~ ^[0-9a-f]{16}$ ]] || fail "no digest: \"$reference\""
+same "the second run" "$INASIM" --seed 1
+same "with results" "$INASIM" --seed 1 --out results
+same "with a time series" "$INASIM" --seed 1 --out series --set /output/series/every=100us
+same "with other names" "$INASIM" --seed 1 --set /name=x --set /jobs/0/name=x --set /flows/0/name=x --set /about=x
+[[ $(digest "$INASIM" --seed 2) != "$reference" ]] || fail "seed 2 changes nothing"
+[[ $(digest "$INASIM" --seed 1 --set /jobs/0/workers=6) != "$reference" ]] || fail "other workers change nothing"
+
+variants=1
+while read -r name compiler flags; do
+	if ! command -v "$compiler" >/dev/null; then
+		echo "determinism: $compiler is not installed, $name skipped"
+		continue
+	fi
+	if build "$name" "$compiler" "$flags"; then
+		same "$name" "$name/inasim" --seed 1
+		variants=$((variants + 1))
+	else
+		fail "$name does not build"
+	fi
+	rm -rf "$name"
+done <<'VARIANTS'
+gcc-O0 gcc -O0
+gcc-O3 gcc -O3
+clang-O2 clang -O2
+VARIANTS
+
+if ((failures > 0)); then
+	echo "determinism: $failures mistakes" >&2
+	exit 1
+fi
+echo "determinism: digest $reference from $variants builds"

@@ -1,0 +1,523 @@
+/* Jobs: what an iteration takes, who waits for whom. All exact, to the picosecond:
+ * switches add without delay of their own, so with equal workers that start together
+ * on an idle star, SwitchML is a pipeline with a closed form.
+ *
+ * n pieces of 32 elements, frames of 200 bytes on the wire (180 + 20), x = 160 ns
+ * each at 10 Gbps: the last piece leaves at n x, reaches the switch after 1 us +
+ * 500 ns, and the sum is sent at once (x) and takes 1 us: T(n) = (n + 1) x + 2.5 us.
+ * It holds when the window covers the round trip, 2x + 2.5 us < s x; s = 32 here. */
+#include "model_run.h"
+
+#include "workload/jobs_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define X       160000    /* ps on the wire of a piece */
+#define PIECE   128       /* bytes */
+#define LATENCY PS_PER_US /* of the controller, the default */
+#define MS      PS_PER_MS
+
+static sim_time aggregation(uint64_t pieces)
+{
+	return (pieces + 1) * X + 2500000;
+}
+
+static const struct job *job_of(const struct run *run, size_t i)
+{
+	return &run->s->jobs->jobs[i];
+}
+
+static sim_time running(const struct run *run, size_t i)
+{
+	return job_of(run, i)->finish - job_of(run, i)->start;
+}
+
+static void one_job(struct run *run, const char *rest)
+{
+	run_build(run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+		  " 'jobs': [ { 'workers': 4, 'all_reduce': 'switchml', %s } ] }",
+		  rest);
+}
+
+/* Without overlap an iteration is computation plus communication, no more: forward
+ * and backward of all layers, then the sum of all gradients as one tensor. */
+Test(jobs, no_overlap)
+{
+	struct run run;
+	sim_time iteration = 5 * MS + aggregation(1000);
+	const double *durations;
+	size_t count;
+
+	one_job(&run, "'iterations': 7, 'model': { 'layers': ["
+		      " { 'gradient': '76800B', 'forward': '0.5ms', 'backward': '1ms' },"
+		      " { 'gradient': '51200B', 'forward': '1.5ms', 'backward': '2ms' } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(running(&run, 0), 7 * iteration, "%lu ps instead of %lu",
+		     (unsigned long)running(&run, 0), (unsigned long)(7 * iteration));
+	durations = jobs_iterations(run.s->jobs, &count);
+	cr_assert_eq(count, 7);
+	for (size_t i = 0; i < 7; i++)
+		cr_expect_float_eq(durations[i], seconds_of(iteration), 1e-15);
+	run_free(&run);
+}
+
+/* Two layers with overlap. From the sums of iteration i: forward f1 + f2, backward of
+ * layer 2 (b2), then its n2 pieces go while layer 1 computes (b1), then n1 more:
+ *   T = f1 + f2 + b2 + max(b1 + n1 x, (n1 + n2) x) + x + 2.5 us,
+ * in both cases of the maximum. (The pieces of the second tensor leave when it is
+ * handed over, or right behind the first one's.) */
+Test(jobs, two_layers_overlap)
+{
+	static const struct {
+		uint64_t n1, n2;
+		sim_time f1, f2, b1, b2;
+	} cases[] = {
+		{ 1000, 2000, MS, 2 * MS, 3 * MS, 4 * MS }, /* computing hides it */
+		{ 1000, 2000, MS, 2 * MS, MS / 8, MS },     /* communication hides computing */
+		{ 50, 5000, 0, MS / 2, MS / 2, MS / 4 },    /* most of n2 is hidden */
+		{ 3000, 10, MS / 8, MS / 2, MS / 16,
+		  MS / 4 }, /* the front layer is the large one */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t n1 = cases[i].n1, n2 = cases[i].n2;
+		sim_time late = cases[i].b1 + n1 * X, dense = (n1 + n2) * X, iteration;
+		char rest[512];
+		struct run run;
+
+		iteration = cases[i].f1 + cases[i].f2 + cases[i].b2 +
+			    (late > dense ? late : dense) + X + 2500000;
+		snprintf(rest, sizeof(rest),
+			 "'overlap': 'layers', 'iterations': 3, 'model': { 'layers': ["
+			 " { 'gradient': '%luB', 'forward': '%luns', 'backward': '%luns' },"
+			 " { 'gradient': '%luB', 'forward': '%luns', 'backward': '%luns' } ] }",
+			 (unsigned long)n1 * PIECE, (unsigned long)(cases[i].f1 / PS_PER_NS),
+			 (unsigned long)(cases[i].b1 / PS_PER_NS), (unsigned long)n2 * PIECE,
+			 (unsigned long)(cases[i].f2 / PS_PER_NS),
+			 (unsigned long)(cases[i].b2 / PS_PER_NS));
+		one_job(&run, rest);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(running(&run, 0), 3 * iteration, "case %zu: %lu ps instead of %lu", i,
+			     (unsigned long)running(&run, 0), (unsigned long)(3 * iteration));
+		run_free(&run);
+	}
+}
+
+/* Loses the result of piece 9, the last of layer 2, on its way to worker 0, once. */
+static bool lose_piece_9(struct tap *tap, uint32_t host, struct packet *packet)
+{
+	int *lost = tap->owner;
+
+	if (packet->seq != 9 || host != 0 || *lost)
+		return true;
+	*lost = 1;
+	return false;
+}
+
+/* A forward pass waits for the sum of its own layer. Ten pieces each; worker 0 gets
+ * the sum of layer 2 only after a timeout (1 ms), that of layer 1 in time:
+ *   iteration 0: f1 + f2 + b2, piece 9 leaves after 9 x, 1 ms later it goes again and
+ *     its result comes back: 2 x + 2.5 us;
+ *   iteration 1: worker 0 has done f1 meanwhile and goes on with f2, b2, b1: T(10). */
+Test(jobs, forward_waits_for_its_layer)
+{
+	const double *durations;
+	struct run run;
+	struct tap tap;
+	size_t count;
+	int lost = 0;
+
+	one_job(&run, "'overlap': 'layers', 'iterations': 2, 'model': { 'layers': ["
+		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' },"
+		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' } ] }");
+	tap_in(&tap, &run, "switchml", lose_piece_9, &lost);
+	run_to(&run, END_ALL_DONE);
+	durations = jobs_iterations(run.s->jobs, &count);
+	cr_assert_eq(count, 2);
+	cr_expect_float_eq(durations[0], seconds_of(MS + 3 * MS / 10 + 11 * X + 2500000), 1e-15);
+	cr_expect_float_eq(durations[1], seconds_of(3 * MS / 10 + aggregation(10)), 1e-15);
+	run_free(&run);
+}
+
+/* Fusion to one tensor is the same as no overlap. */
+Test(jobs, fusion)
+{
+	struct run run;
+
+	for (int i = 0; i < 2; i++) {
+		one_job(&run,
+			i ? "'overlap': 'layers', 'fusion': '1GB', 'model': { 'layers': ["
+			    " { 'gradient': '12800B', 'backward': '1ms' },"
+			    " { 'gradient': '12800B', 'forward': '1ms' } ] }"
+			  : "'model': { 'layers': [ { 'gradient': '12800B', 'backward': '1ms' },"
+			    " { 'gradient': '12800B', 'forward': '1ms' } ] }");
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(running(&run, 0), 2 * MS + aggregation(200));
+		run_free(&run);
+	}
+}
+
+/* JCT = waiting + compute + communication; waiting is the controller's latency for a
+ * job that finds its hosts free; compute is exactly what the model says. */
+Test(jobs, accounts)
+{
+	static const char *const latencies[] = { "1us", "10ms", "1ns" };
+	static const sim_time latency_ps[] = { PS_PER_US, 10 * MS, PS_PER_NS };
+
+	for (int i = 0; i < 3; i++) {
+		const struct job_record *record;
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+			  " 'cluster': { 'controller_latency': '%s' },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': 'switchml', 'iterations': 4,"
+			  "   'arrival': { 'at': '3ms' }, 'model': { 'layers': ["
+			  "   { 'gradient': '12800B', 'forward': '1ms', 'backward': '2ms' } ] } } "
+			  "] }",
+			  latencies[i]);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(job_of(&run, 0)->arrival, 3 * MS);
+		cr_expect_eq(job_of(&run, 0)->start, 3 * MS + latency_ps[i]);
+		cr_expect_eq(running(&run, 0), 12 * MS + 4 * aggregation(100));
+		record = jobs_records(run.s->jobs);
+		cr_expect_float_eq(record->waiting, seconds_of(latency_ps[i]), 1e-17);
+		cr_expect_float_eq(record->compute, 12e-3, 1e-16);
+		cr_expect_float_eq(record->communication, seconds_of(4 * aggregation(100)), 1e-16);
+		cr_expect_float_eq(record->jct,
+				   record->waiting + record->compute + record->communication,
+				   1e-16);
+		run_free(&run);
+	}
+}
+
+/* One worker: its own gradient is the sum, nothing is sent, a ring or a switch is
+ * not asked. Also with layers, and with no computing at all. */
+Test(jobs, single_worker)
+{
+	for (int i = 0; i < 4; i++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2 },"
+			  " 'jobs': [ { 'workers': 1, 'all_reduce': '%s', 'iterations': 5, "
+			  "'overlap': "
+			  "   '%s', 'compute_scale': %d, 'model': { 'layers': ["
+			  "   { 'gradient': '1MB', 'forward': '1ms', 'backward': '2ms' },"
+			  "   { 'gradient': '1MB', 'forward': '3ms', 'backward': '4ms' } ] } } ] }",
+			  i % 2 ? "ring" : "switchml", i % 2 ? "layers" : "none", i < 2);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(running(&run, 0), i < 2 ? 50 * MS : 0);
+		cr_expect_eq(job_of(&run, 0)->iterations_done, 5);
+		cr_expect_eq(run.s->topo.net.created, 0);
+		run_free(&run);
+	}
+}
+
+/* --- slow workers --- */
+
+/* A straggler (the last ranks) slows every iteration by its factor: all sums need it.
+ * The timers of the others, which wait for 10 ms, must not expire meanwhile. */
+Test(jobs, stragglers)
+{
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+		  " 'schemes': { 'switchml': { 'retransmission_timeout': '1s' } },"
+		  " 'jobs': [ { 'workers': 4, 'all_reduce': 'switchml', 'iterations': 6,"
+		  "   'stragglers': { 'workers': 2, 'slowdown': 3.5 }, 'model': { 'layers': ["
+		  "   { 'gradient': '12800B', 'forward': '1ms', 'backward': '3ms' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(running(&run, 0), 6 * (14 * MS + aggregation(100)));
+	/* the mean over the workers: two of 4 ms and two of 14 ms */
+	cr_expect_float_eq(jobs_records(run.s->jobs)->compute, 6 * 9e-3, 1e-15);
+	run_free(&run);
+}
+
+/* Jitter of computing: uniform in [c, c (1 + j)], new for each worker and iteration.
+ * An iteration takes the slowest of 4: mean c (1 + j 4/5), standard deviation
+ * j c sqrt(4 / (25 * 6)); 4 sigma of the mean of 400. Likewise the start jitter, which
+ * begins when the iteration could, not while the sums are still on their way: the
+ * communication here (163 us) is longer than the jitter. */
+Test(jobs, jitter)
+{
+	for (int i = 0; i < 2; i++) {
+		double sum = 0, least = 1, most = 0, comm = seconds_of(aggregation(1000));
+		const double *durations;
+		struct run run;
+		size_t count;
+
+		one_job(&run,
+			i ? "'iterations': 400, 'start_jitter': '100us', 'model': { 'layers': ["
+			    " { 'gradient': '128000B', 'forward': '1ms' } ] }"
+			  : "'iterations': 400, 'compute_jitter': 0.1, 'model': { 'layers': ["
+			    " { 'gradient': '128000B', 'forward': '1ms' } ] }");
+		run_to(&run, END_ALL_DONE);
+		durations = jobs_iterations(run.s->jobs, &count);
+		cr_assert_eq(count, 400);
+		for (size_t n = 0; n < 400; n++) {
+			double extra = (durations[n] - comm - 1e-3) / 0.1e-3;
+
+			sum += extra;
+			least = fmin(least, extra);
+			most = fmax(most, extra);
+		}
+		/* all pieces wait for the last worker, which sends at full rate */
+		printf("%s jitter: slowest of 4 at %.3f..%.3f, mean %.4f\n",
+		       i ? "start" : "compute", least, most, sum / 400);
+		cr_expect_geq(least, 0);
+		cr_expect_leq(most, 1);
+		cr_expect_float_eq(sum / 400, 0.8, 4 * sqrt(4.0 / 150) / 20);
+		run_free(&run);
+	}
+}
+
+/* --- waiting for hosts --- */
+
+/* Eight hosts; jobs of 6, 6 and 2 workers at once. The second waits for the first;
+ * the third would fit but waits behind it: first come, first served. */
+Test(jobs, queue_is_fifo)
+{
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 }, 'jobs': ["
+		  " { 'name': 'a', 'workers': 6, 'all_reduce': 'switchml', 'model': { 'layers': ["
+		  "   { 'gradient': '12800B', 'forward': '7ms' } ] } },"
+		  " { 'name': 'b', 'workers': 6, 'all_reduce': 'switchml', 'model': { 'layers': ["
+		  "   { 'gradient': '12800B', 'forward': '3ms' } ] } },"
+		  " { 'name': 'c', 'workers': 2, 'all_reduce': 'switchml', 'model': { 'layers': ["
+		  "   { 'gradient': '12800B', 'forward': '1ms' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(job_of(&run, 0)->start, LATENCY);
+	cr_expect_eq(job_of(&run, 0)->finish, LATENCY + 7 * MS + aggregation(100));
+	cr_expect_eq(job_of(&run, 1)->start, job_of(&run, 0)->finish + LATENCY);
+	cr_expect_eq(job_of(&run, 2)->start, job_of(&run, 0)->finish + LATENCY);
+	cr_expect_eq(job_of(&run, 1)->finish - job_of(&run, 1)->start, 3 * MS + aggregation(100));
+	cr_expect_str_eq(jobs_records(run.s->jobs)[0].name, "a"); /* in the order of finishing */
+	cr_expect_str_eq(jobs_records(run.s->jobs)[1].name, "c");
+	run_free(&run);
+}
+
+/* One after the other on the same hosts: job i of a burst starts when job i-1 ends,
+ * plus the latency, to the picosecond. */
+Test(jobs, one_after_the_other)
+{
+	struct run run;
+
+	one_job(&run, "'count': 5, 'model': { 'layers': [ { 'gradient': '12800B',"
+		      " 'forward': '1ms' } ] }");
+	run_to(&run, END_ALL_DONE);
+	for (sim_time i = 0; i < 5; i++) {
+		cr_expect_eq(job_of(&run, i)->start,
+			     (i + 1) * LATENCY + i * (MS + aggregation(100)));
+		cr_expect_eq(job_of(&run, i)->number, i);
+	}
+	run_free(&run);
+}
+
+/* With two slots a host serves two jobs, and never two workers of one: 8 workers on
+ * 8 hosts twice, side by side, and a third job of 8 waits. */
+Test(jobs, slots)
+{
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8,"
+			" 'host': { 'slots': 2 } }, 'jobs': [ { 'count': 3, 'workers': 8,"
+			" 'all_reduce': 'ring', 'model': { 'layers': [ { 'gradient': '400kB',"
+			" 'forward': '1ms' } ] } } ] }");
+	run_until(&run, MS / 2);
+	cr_expect_eq(jobs_running(run.s->jobs), 2);
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t seen = 0;
+
+		for (uint32_t w = 0; w < 8; w++)
+			seen |= 1u << job_of(&run, i)->hosts[w];
+		cr_expect_eq(seen, 0xff);
+	}
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(job_of(&run, 1)->start, LATENCY);
+	cr_expect_gt(job_of(&run, 2)->start, MS);
+	run_free(&run);
+}
+
+/* Switch memory is a resource too: with room for one job's slots the second waits,
+ * although hosts are free. */
+Test(jobs, queue_for_memory)
+{
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 },"
+		  " 'schemes': { 'switchml': { 'memory': '12000B', 'slots': 32 } },"
+		  " 'jobs': [ { 'count': 2, 'workers': 4, 'all_reduce': 'switchml',"
+		  " 'model': { 'layers': [ { 'gradient': '12800B', 'forward': '1ms' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(job_of(&run, 1)->start, job_of(&run, 0)->finish + LATENCY);
+	run_free(&run);
+}
+
+/* --- placement --- */
+
+static unsigned racks_of(const struct run *run, size_t job)
+{
+	bool used[8] = { false };
+	unsigned racks = 0;
+
+	for (uint32_t w = 0; w < job_of(run, job)->workers; w++) {
+		uint32_t rack = job_of(run, job)->hosts[w] / 4;
+
+		racks += !used[rack];
+		used[rack] = true;
+	}
+	return racks;
+}
+
+static void place(struct run *run, const char *policy, int seed)
+{
+	run_build(run,
+		  "{ 'name': 't', 'seed': %d, 'topology': { 'kind': 'leaf-spine', 'leaves': 8,"
+		  " 'spines': 2, 'hosts_per_leaf': 4 }, 'jobs': [ { 'count': 2, 'workers': 4,"
+		  " 'placement': '%s', 'all_reduce': 'ring',"
+		  " 'model': { 'layers': [ { 'gradient': '40kB', 'forward': '1ms' } ] } } ] }",
+		  seed, policy);
+	run_until(run, MS / 2);
+}
+
+/* Four workers in racks of four: compact, one rack each; spread, four racks each;
+ * random, other hosts with another seed. */
+Test(jobs, placement)
+{
+	struct run run, other;
+	bool differs = false;
+
+	place(&run, "compact", 1);
+	cr_expect(racks_of(&run, 0) == 1 && racks_of(&run, 1) == 1);
+	run_to(&run, END_ALL_DONE);
+	run_free(&run);
+	place(&run, "spread", 1);
+	cr_expect(racks_of(&run, 0) == 4 && racks_of(&run, 1) == 4);
+	run_to(&run, END_ALL_DONE);
+	run_free(&run);
+	place(&run, "random", 1);
+	place(&other, "random", 2);
+	for (uint32_t w = 0; w < 4; w++)
+		differs |= job_of(&run, 0)->hosts[w] != job_of(&other, 0)->hosts[w];
+	cr_expect(differs);
+	run_free(&run);
+	run_free(&other);
+}
+
+/* A list of hosts is taken as it stands; two jobs that want one host queue for it. */
+Test(jobs, named_hosts)
+{
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 }, 'jobs': ["
+			" { 'workers': [5, 2, 7], 'all_reduce': 'switchml', 'model': { 'layers': ["
+			"   { 'gradient': '12800B', 'forward': '2ms' } ] } },"
+			" { 'workers': [1, 5], 'all_reduce': 'switchml', 'model': { 'layers': ["
+			"   { 'gradient': '12800B', 'forward': '1ms' } ] } } ] }");
+	run_until(&run, MS);
+	cr_expect_eq(job_of(&run, 0)->hosts[0], 5);
+	cr_expect_eq(job_of(&run, 0)->hosts[1], 2);
+	cr_expect_eq(job_of(&run, 0)->hosts[2], 7);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(job_of(&run, 1)->start, job_of(&run, 0)->finish + LATENCY);
+	run_free(&run);
+}
+
+/* --- arrivals --- */
+
+/* Poisson: gaps with the mean that was asked for, 4 sigma of 1,000; numbers of
+ * workers drawn uniformly from the range (chi-square with 6 degrees of freedom below
+ * 22.5, p = 0.001). The jobs are in the order of arrival. */
+Test(jobs, poisson_arrivals)
+{
+	double counts[9] = { 0 }, chi = 0, mean;
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 64 }, 'jobs': ["
+		  " { 'count': 1000, 'workers': { 'min': 2, 'max': 8 }, 'all_reduce': 'switchml',"
+		  "   'arrival': { 'poisson_gap': '1ms' },"
+		  "   'model': { 'layers': [ { 'gradient': '128B', 'forward': '0.1ms' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	mean = seconds_of(job_of(&run, 999)->arrival) / 1000;
+	cr_expect_float_eq(mean, 1e-3, 4 * 1e-3 / sqrt(1000));
+	for (size_t i = 0; i < 1000; i++) {
+		cr_assert(job_of(&run, i)->workers >= 2 && job_of(&run, i)->workers <= 8);
+		counts[job_of(&run, i)->workers]++;
+		if (i)
+			cr_assert_geq(job_of(&run, i)->arrival, job_of(&run, i - 1)->arrival);
+		cr_expect_geq(job_of(&run, i)->start, job_of(&run, i)->arrival + LATENCY);
+	}
+	for (int w = 2; w <= 8; w++)
+		chi += (counts[w] - 1000.0 / 7) * (counts[w] - 1000.0 / 7) / (1000.0 / 7);
+	cr_expect_leq(chi, 22.5);
+	run_free(&run);
+}
+
+static void write_trace(char *path, const char *rows)
+{
+	int descriptor = mkstemp(path);
+	FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+
+	cr_assert_not_null(file);
+	fprintf(file, "job_id,submit_s,gpus,duration_s\n%s", rows);
+	fclose(file);
+}
+
+#define TRACED                                                                                     \
+	"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 }, 'jobs': ["                     \
+	" { 'iterations': 'duration', 'all_reduce': 'switchml',"                                   \
+	"   'arrival': { 'trace': '%s', 'speedup': %s, 'gpus_per_worker': %d, 'limit': %d },"      \
+	"   'model': { 'layers': [ { 'gradient': '128B', 'forward': '1ms' } ] } } ] }"
+
+/* A trace: submissions and durations divided by speedup, GPUs rounded up to workers,
+ * iterations = duration / computing time of one, rounded, at least one. */
+Test(jobs, trace)
+{
+	char path[] = "/tmp/inasim_jobs_XXXXXX";
+	struct run run;
+
+	write_trace(path, "7,0,1,1\n8,0.5,8,2.6\n9,2,9,0.001\n10,3,99,5\n");
+	run_build(&run, TRACED, path, "100", 2, 3);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(jobs_count(run.s->jobs), 3);
+	cr_expect_eq(job_of(&run, 0)->workers, 1);
+	cr_expect_eq(job_of(&run, 0)->iterations, 10);
+	cr_expect_eq(job_of(&run, 1)->arrival, 5 * MS);
+	cr_expect_eq(job_of(&run, 1)->workers, 4);
+	cr_expect_eq(job_of(&run, 1)->iterations, 26);
+	cr_expect_eq(job_of(&run, 2)->workers, 5);
+	cr_expect_eq(job_of(&run, 2)->iterations, 1);
+	run_free(&run);
+	/* found before the run: job 10 needs 50 of 8 hosts; no such file */
+	cr_expect_eq(run_mistakes("job 10 needs 50 workers", TRACED, path, "100", 2, 4), 1);
+	cr_expect_eq(run_mistakes("/jobs/0/arrival/trace", TRACED, "nowhere.csv", "1", 2, 4), 1);
+	unlink(path);
+}
+
+#define WRONG(rest)                                                                                \
+	"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 }, 'jobs': [ { 'all_reduce': "    \
+	"'ring', 'model': { 'layers': [ { 'gradient': '4B' } ] }, " rest " } ] }"
+
+Test(jobs, mistakes)
+{
+	cr_expect_eq(run_mistakes("5 workers", WRONG("'workers': 5")), 1);
+	cr_expect_eq(run_mistakes("stands twice", WRONG("'workers': [1, 2, 1]")), 1);
+	cr_expect_eq(run_mistakes("no host 4", WRONG("'workers': [1, 4]")), 1);
+	cr_expect_eq(run_mistakes("larger than max", WRONG("'workers': { 'min': 3, 'max': 2 }")),
+		     1);
+	cr_expect_eq(run_mistakes("needs \"workers\"", WRONG("'count': 1")), 1);
+	cr_expect_eq(run_mistakes("only one tensor", WRONG("'workers': 2, 'fusion': '1MB'")), 1);
+	cr_expect_eq(run_mistakes("/jobs/0/iterations",
+				  WRONG("'workers': 2, 'iterations': 'duration'")) > 0,
+		     1);
+	cr_expect_eq(run_mistakes("", WRONG("'workers': 4")), 0);
+}
