@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* madvise() */
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -52,7 +51,7 @@ void *xaligned(size_t alignment, size_t size)
 {
 	void *p;
 
-	if (size >= HUGE_PAGE && alignment < HUGE_PAGE)
+	if (size >= HUGE_PAGE / 4 && alignment < HUGE_PAGE)
 		alignment = HUGE_PAGE;
 	size = (size + alignment - 1) / alignment * alignment;
 	if (posix_memalign(&p, alignment, size ? size : alignment))
