@@ -38,8 +38,16 @@ struct collective_stats {
 struct collective_memory {
 	uint32_t sw;
 	uint64_t memory_bytes, used_bytes, used_max_bytes;
+	sim_time changed;   /* when used_bytes last changed */
+	double used_byte_s; /* integral of used_bytes up to then; for reports only */
 	struct collective_stats stats;
 };
+
+/* Reserves (or, negative, gives back) memory of a switch at time `now`. */
+void collective_reserve(struct collective_memory *memory, sim_time now, int64_t bytes_more);
+
+/* The integral up to `now`, in byte seconds. */
+double collective_reserved(const struct collective_memory *memory, sim_time now);
 
 /* What a job looks like to its scheme. */
 struct collective_job {

@@ -242,11 +242,7 @@ static void take_memory(struct switchml *job)
 	uint64_t need = job->slots * slot_bytes(job->scheme->conf);
 
 	for (uint32_t i = 0; i < job->tree->node_count; i++) {
-		struct collective_memory *memory = job->nodes[i].memory;
-
-		memory->used_bytes += need;
-		if (memory->used_bytes > memory->used_max_bytes)
-			memory->used_max_bytes = memory->used_bytes;
+		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now, (int64_t)need);
 		switchml_node_init(&job->nodes[i], job->slots);
 	}
 }
@@ -332,7 +328,8 @@ static void switchml_finish(void *instance)
 	struct switchml *job = instance;
 
 	for (uint32_t i = 0; i < job->tree->node_count; i++) {
-		job->nodes[i].memory->used_bytes -= job->slots * slot_bytes(job->scheme->conf);
+		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now,
+				   -(int64_t)(job->slots * slot_bytes(job->scheme->conf)));
 		switchml_node_release(&job->nodes[i]);
 	}
 	for (uint32_t w = 0; w < job->job.workers; w++)

@@ -1,0 +1,16 @@
+#include "collective/collective.h"
+
+double collective_reserved(const struct collective_memory *memory, sim_time now)
+{
+	return memory->used_byte_s + (double)memory->used_bytes * seconds_of(now - memory->changed);
+}
+
+void collective_reserve(struct collective_memory *memory, sim_time now, int64_t bytes_more)
+{
+	memory->used_byte_s = collective_reserved(memory, now);
+	memory->changed = now;
+	memory->used_bytes += (uint64_t)bytes_more;
+	SIM_BUG_ON(memory->used_bytes > memory->memory_bytes); /* also: less than nothing */
+	if (memory->used_bytes > memory->used_max_bytes)
+		memory->used_max_bytes = memory->used_bytes;
+}
