@@ -91,7 +91,7 @@ static void write_trace(char *path, int count, int gap_us)
 Test(flows, alone_is_ideal)
 {
 	for (size_t n = 0; n < sizeof(networks) / sizeof(networks[0]); n++) {
-		char path[] = "/tmp/inasim_flows_XXXXXX";
+		char path[] = INASIM_WORK_DIR "/inasim_flows_XXXXXX";
 		const struct flow_class *classes;
 		struct run run;
 
@@ -272,7 +272,7 @@ Test(flows, incast)
 /* A list, in its order, twice round with `count`; a trace, as it is written. */
 Test(flows, list_and_trace)
 {
-	char path[] = "/tmp/inasim_flows_XXXXXX", text[256];
+	char path[] = INASIM_WORK_DIR "/inasim_flows_XXXXXX", text[256];
 	struct journal j;
 
 	journal_run(
@@ -435,7 +435,7 @@ Test(flows, mistakes)
 /* A trace that names hosts which do not exist is found by the check, with the row. */
 Test(flows, trace_of_another_network)
 {
-	char path[] = "/tmp/inasim_flows_XXXXXX";
+	char path[] = INASIM_WORK_DIR "/inasim_flows_XXXXXX";
 
 	write_trace(path, 50, 100);
 	cr_expect_eq(

@@ -482,7 +482,7 @@ static void write_trace(char *path, const char *rows)
  * iterations = duration / computing time of one, rounded, at least one. */
 Test(jobs, trace)
 {
-	char path[] = "/tmp/inasim_jobs_XXXXXX";
+	char path[] = INASIM_WORK_DIR "/inasim_jobs_XXXXXX";
 	struct run run;
 
 	write_trace(path, "7,0,1,1\n8,0.5,8,2.6\n9,2,9,0.001\n10,3,99,5\n");
