@@ -282,9 +282,10 @@ static void json_copied(struct json *json, const char *key, const double *values
 
 enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
 
-/* Values of one field of the finished jobs, of one name or (NULL) of all; caller frees. */
-static double *job_values(const struct simulation *s, const char *name, enum job_field field,
-			  size_t *count)
+/* Values of one field of the finished jobs: of a group, or of all groups of one name,
+ * or (both NULL) of all; caller frees. */
+static double *job_values(const struct simulation *s, const struct job_group_conf *group,
+			  const char *name, enum job_field field, size_t *count)
 {
 	size_t finished = jobs_finished(s->jobs);
 	const struct job_record *records = jobs_records(s->jobs);
@@ -297,7 +298,8 @@ static double *job_values(const struct simulation *s, const char *name, enum job
 					  [JOB_COMPUTE] = records[i].compute,
 					  [JOB_COMMUNICATION] = records[i].communication };
 
-		if (!name || !strcmp(name, records[i].name))
+		if (group ? group == records[i].group
+			  : !name || !strcmp(name, records[i].group->name))
 			values[(*count)++] = fields[field];
 	}
 	return values;
@@ -312,7 +314,7 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 
 	for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
 		size_t count;
-		double *values = job_values(s, name, f, &count);
+		double *values = job_values(s, NULL, name, f, &count);
 
 		if (f == JOB_JCT && name)
 			json_u64(json, "finished", count);
@@ -544,7 +546,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 		fprintf(to, "%-16s %-12s", groups[g].name,
 			scheme_ops((unsigned)groups[g].all_reduce)->name);
 		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
-			double *values = job_values(s, groups[g].name, f, &count);
+			double *values = job_values(s, &groups[g], NULL, f, &count);
 
 			stats_sort(values, count);
 			if (f == JOB_JCT) {

@@ -144,7 +144,7 @@ void job_record(struct job *job)
 	jobs->records = array_reserve(jobs->records, jobs->finished, &jobs->record_capacity,
 				      sizeof(*jobs->records));
 	jobs->records[jobs->finished] = (struct job_record){
-		.name = job->conf->name,
+		.group = job->conf,
 		.jct = seconds_of(job->finish - job->arrival),
 		.waiting = seconds_of(job->start - job->arrival),
 		.compute = compute,

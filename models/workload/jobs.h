@@ -86,7 +86,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 
 /* A finished job, for summaries. */
 struct job_record {
-	const char *name; /* of its group */
+	const struct job_group_conf *group;
 	double jct, waiting, compute, communication;
 };
 

@@ -298,8 +298,9 @@ Test(jobs, queue_is_fifo)
 	cr_expect_eq(job_of(&run, 1)->start, job_of(&run, 0)->finish + LATENCY);
 	cr_expect_eq(job_of(&run, 2)->start, job_of(&run, 0)->finish + LATENCY);
 	cr_expect_eq(job_of(&run, 1)->finish - job_of(&run, 1)->start, 3 * MS + aggregation(100));
-	cr_expect_str_eq(jobs_records(run.s->jobs)[0].name, "a"); /* in the order of finishing */
-	cr_expect_str_eq(jobs_records(run.s->jobs)[1].name, "c");
+	cr_expect_str_eq(jobs_records(run.s->jobs)[0].group->name,
+			 "a"); /* in the order of finishing */
+	cr_expect_str_eq(jobs_records(run.s->jobs)[1].group->name, "c");
 	run_free(&run);
 }
 
