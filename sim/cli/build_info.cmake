@@ -1,0 +1,10 @@
+# Writes build_info.h anew at every build, so that the manifest names the commit
+# that was built and not the one that was configured. Untouched when nothing changed.
+execute_process(COMMAND git describe --always --dirty --abbrev=12
+                WORKING_DIRECTORY ${SOURCE}
+                OUTPUT_VARIABLE INASIM_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE
+                ERROR_QUIET RESULT_VARIABLE failed)
+if(failed OR NOT INASIM_COMMIT)
+  set(INASIM_COMMIT "unknown")
+endif()
+configure_file(${SOURCE}/sim/cli/build_info.h.in ${OUT} @ONLY)
