@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* as the limit of a run */
+#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* beyond any run, and fits sim_time */
 
 static const struct conf_row layer_rows[] = {
 	{ .name = "name",
