@@ -2,7 +2,7 @@
 # Includes go down only. The table of layers, lowest first; a layer may include
 # itself and the layers its line names (and nobody includes cli):
 #
-#   base <- core, conf <- net, out <- topo <- transport <- collective <- ina
+#   base <- core, conf <- net, out <- study, topo <- transport <- collective <- ina
 #        <- workload <- models (registry, scenario, simulation) <- cli
 #
 # Also: no cycle among headers, and every project include is written from the
@@ -22,19 +22,20 @@ fi
 
 xargs awk '
 	BEGIN {
-		split("base core conf net out topo transport collective ina workload models cli", name, " ")
+		split("base core conf net out study topo transport collective ina workload models cli", name, " ")
 		may["base"] = ""
 		may["core"] = "base"
 		may["conf"] = "base"
 		may["net"] = "base core conf"
 		may["out"] = "base core conf"
+		may["study"] = "base core conf out"
 		may["topo"] = "base core conf net out"
 		may["transport"] = "base core conf net out topo"
 		may["collective"] = "base core conf net out topo transport"
 		may["ina"] = "base core conf net out topo transport collective"
 		may["workload"] = may["ina"] " ina"
 		may["models"] = may["workload"] " workload"
-		may["cli"] = may["models"] " models"
+		may["cli"] = may["models"] " models study"
 		for (layer in may) {
 			allowed[layer, layer] = 1
 			n = split(may[layer], list, " ")
@@ -88,7 +89,7 @@ xargs awk '
 			say("nobody includes cli, but here is \"" target "\"")
 		else if (!((self, other) in allowed))
 			say(self " may not include " other ": \"" target "\"")
-		path = (other ~ /^(base|core|conf|net|out|topo|cli)$/ ? "sim/" : "models/") target
+		path = (other ~ /^(base|core|conf|net|out|study|topo|cli)$/ ? "sim/" : "models/") target
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path

@@ -53,7 +53,9 @@ double collective_reserved(const struct collective_memory *memory, sim_time now)
 struct collective_job {
 	uint32_t number; /* of the job in the run */
 	uint32_t workers;
-	const uint32_t *hosts; /* by rank, all different */
+	const uint32_t *hosts;        /* by rank, all different */
+	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
+	const uint32_t *server_hosts; /* not owned; jobs may share them */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
