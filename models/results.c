@@ -87,6 +87,7 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
 	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
 	{ "jobs.iteration_s", OUT_REAL, "Durations of all finished iterations, as jct_s." },
+	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
 	{ "jobs.by_name", OUT_TEXT, "The same by name of the group." },
 	{ "flows.count", OUT_COUNT, "Flows that started after the warm-up." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
@@ -326,14 +327,16 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 static void json_jobs(struct json *json, const struct simulation *s)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
-	size_t count;
+	size_t count, cycle_count;
 	const double *durations = jobs_iterations(s->jobs, &count);
+	const double *cycles = jobs_cycles(s->jobs, &cycle_count);
 
 	json_open_object(json, "jobs");
 	json_u64(json, "count", jobs_count(s->jobs));
 	json_u64(json, "finished", jobs_finished(s->jobs));
 	json_job_fields(json, s, NULL);
 	json_copied(json, "iteration_s", durations, count, false);
+	json_copied(json, "cycle_s", cycles, cycle_count, false);
 	json_open_object(json, "by_name");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
 		bool seen = false;

@@ -254,6 +254,7 @@ void dnn_free(struct dnn *dnn)
 	for (size_t i = 0; i < dnn->layer_count; i++)
 		free((char *)dnn->layers[i].name);
 	free(dnn->layers);
+	free(dnn->tensors);
 	free((char *)dnn->name);
 	free((char *)dnn->gpu);
 	free((char *)dnn->quality);
@@ -325,4 +326,30 @@ void dnn_scale(struct dnn *dnn, double factor)
 		layer->gradient = (values < 1 ? 1 : (bytes)values) * BYTES_PER_PARAMETER;
 		dnn->gradient_total += layer->gradient;
 	}
+}
+
+/* Part `number` of a layer's gradient in dnn->layers[].tensors equal parts. */
+static bytes tensor_size(const struct dnn_layer *layer, uint32_t number)
+{
+	bytes part = layer->gradient / layer->tensors / BYTES_PER_PARAMETER * BYTES_PER_PARAMETER;
+
+	return number + 1 < layer->tensors ? part : layer->gradient - part * number;
+}
+
+void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count)
+{
+	uint32_t *sent = xcalloc(dnn->layer_count, sizeof(*sent));
+
+	dnn->tensor_count = order ? count : dnn->layer_count;
+	dnn->tensors = xcalloc(dnn->tensor_count, sizeof(*dnn->tensors));
+	for (size_t t = 0; t < dnn->tensor_count; t++) {
+		dnn->tensors[t].layer = order ? (size_t)order[t] : dnn->layer_count - 1 - t;
+		dnn->layers[dnn->tensors[t].layer].tensors++;
+	}
+	for (size_t t = 0; t < dnn->tensor_count; t++) {
+		size_t layer = dnn->tensors[t].layer;
+
+		dnn->tensors[t].size = tensor_size(&dnn->layers[layer], sent[layer]++);
+	}
+	free(sent);
 }

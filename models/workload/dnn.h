@@ -23,12 +23,21 @@ struct dnn_layer {
 	const char *name; /* owned by the dnn */
 	bytes gradient;
 	sim_time forward, backward;
+	uint32_t tensors; /* that carry its gradient; dnn_plan_tensors() */
+};
+
+/* What is all-reduced as one: the gradient of a layer, or a part of it. */
+struct dnn_tensor {
+	size_t layer;
+	bytes size;
 };
 
 struct dnn {
 	const char *name, *gpu;
 	struct dnn_layer *layers; /* in the order of the forward pass */
 	size_t layer_count;
+	struct dnn_tensor *tensors; /* in the order in which a worker hands them over */
+	size_t tensor_count;
 	bytes gradient_total;
 	sim_time compute_total;       /* forward and backward of all layers */
 	int64_t batch;                /* samples per worker and iteration */
@@ -52,6 +61,13 @@ void dnn_fuse(struct dnn *dnn, bytes least);
 
 /* Multiplies every gradient, rounded to whole 4-byte values, at least one. */
 void dnn_scale(struct dnn *dnn, double factor);
+
+/* Says which tensors there are and in which order; last, when the layers are
+ * final. `order` names a layer for each tensor; a layer that stands there k
+ * times is sent in k equal parts (whole 4-byte values, the last takes the rest).
+ * Every layer must stand there, and not more often than it has values. NULL: one
+ * tensor a layer, last layer first, as the backward pass makes them. */
+void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count);
 
 /* --- what exists --- */
 

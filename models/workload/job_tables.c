@@ -46,6 +46,9 @@ static const struct out_column iteration_columns[] = {
 	  "Mean over the workers of the time that they computed in between." },
 	{ "communication_s", OUT_SECONDS,
 	  "duration_s - compute_s: communication that no computation hides." },
+	{ "cycle_s", OUT_SECONDS,
+	  "From the first gradient handed over in the iteration before to the end of the last "
+	  "worker's forward pass of this one (the JCT of ESA section 7.2); empty for the first." },
 	{ 0 },
 };
 const struct out_schema iterations_schema = { "iterations.csv", "One row an iteration of a job.",
@@ -67,27 +70,50 @@ sim_time job_busy_sum(const struct job *job)
 	return sum;
 }
 
+void job_sends(struct job *job, int64_t iteration)
+{
+	if (iteration < job->sending)
+		return;
+	job->sending = iteration + 1;
+	job->first_send[iteration & 3] = job->jobs->env.sim->now;
+}
+
+void job_forward_over(struct job *job, int64_t iteration)
+{
+	job->forward_end[iteration & 3] = job->jobs->env.sim->now;
+}
+
+static void keep(double **list, size_t *count, size_t *capacity, double value)
+{
+	*list = array_reserve(*list, *count, capacity, sizeof(**list));
+	(*list)[(*count)++] = value;
+}
+
 void job_iteration_over(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
+	int64_t number = job->iterations_done;
 	sim_time now = jobs->env.sim->now, busy = job_busy_sum(job),
-		 compute = (busy - job->busy_mark) / job->workers;
+		 compute = (busy - job->busy_mark) / job->workers,
+		 cycle = job->forward_end[number & 3] - job->first_send[(number - 1) & 3];
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
-		{ .count = (uint64_t)job->iterations_done },
+		{ .count = (uint64_t)number },
 		{ .time = job->mark },
 		{ .time = now },
 		{ .time = now - job->mark },
 		{ .time = compute },
 		{ .time = now - job->mark - compute },
+		{ .none = number == 0, .time = cycle },
 	};
 
 	if (jobs->tables.iterations)
 		out_table_row(jobs->tables.iterations, cells);
-	jobs->durations = array_reserve(jobs->durations, jobs->duration_count,
-					&jobs->duration_capacity, sizeof(*jobs->durations));
-	jobs->durations[jobs->duration_count++] = seconds_of(now - job->mark);
+	keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
+	     seconds_of(now - job->mark));
+	if (number)
+		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;
 }

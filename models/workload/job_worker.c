@@ -12,10 +12,22 @@ static void begin_iteration(struct job_worker *worker)
 		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
 
 	worker->phase = PHASE_PAUSE;
-	worker->layer = 0;
+	worker->layer = worker->tensor = 0;
 	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
 	if (conf->compute_jitter > 0)
 		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
+}
+
+/* The sum of a layer of the iteration before is here. */
+static bool holds(const struct job_worker *worker, size_t layer)
+{
+	return worker->held[layer] >=
+	       worker->iteration * (int64_t)worker->job->dnn->layers[layer].tensors;
+}
+
+static sim_time draw(struct job_worker *worker, sim_time most)
+{
+	return most ? rng_below(&worker->rng, most + 1) : 0;
 }
 
 /* The duration of what the worker does next; false when it has to wait. */
@@ -24,20 +36,23 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	const struct job *job = worker->job;
 	const struct dnn_layer *layer = &job->dnn->layers[worker->layer];
 
-	*computes = worker->phase != PHASE_PAUSE;
+	*computes = worker->phase == PHASE_FORWARD || worker->phase == PHASE_BACKWARD;
 	switch (worker->phase) {
 	case PHASE_PAUSE: /* begins when the iteration could */
-		if (worker->held[0] < worker->iteration)
+		if (!holds(worker, 0))
 			return false;
-		*duration = job->conf->start_jitter
-				    ? rng_below(&worker->rng, job->conf->start_jitter + 1)
-				    : 0;
+		*duration = draw(worker, job->conf->start_jitter);
 		return true;
 	case PHASE_FORWARD:
 		*duration = (sim_time)((double)layer->forward * worker->factor);
-		return worker->held[worker->layer] >= worker->iteration;
+		return holds(worker, worker->layer);
 	case PHASE_BACKWARD:
 		*duration = (sim_time)((double)layer->backward * worker->factor);
+		return true;
+	case PHASE_SEND:
+		*duration = worker->tensor == 0 || job->conf->send_jitter_per == JITTER_PER_TENSOR
+				    ? draw(worker, job->conf->send_jitter)
+				    : 0;
 		return true;
 	case PHASE_OVER:
 		return false;
@@ -45,38 +60,61 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
+/* The backward pass has come down to worker->layer: more tensors to send, or the next layer. */
+static void after_backward(struct job_worker *worker)
+{
+	const struct dnn *dnn = worker->job->dnn;
+
+	if (worker->tensor < dnn->tensor_count &&
+	    dnn->tensors[worker->tensor].layer >= worker->layer) {
+		worker->phase = PHASE_SEND;
+	} else if (worker->layer > 0) {
+		worker->phase = PHASE_BACKWARD;
+		worker->layer--;
+	} else if (++worker->iteration < worker->job->iterations) {
+		begin_iteration(worker);
+	} else {
+		worker->phase = PHASE_OVER;
+	}
+}
+
+/* Hands the next tensor over. The worker's state is that of after it, for a sum
+ * may be back before this returns. */
+static void send_tensor(struct job_worker *worker)
+{
+	struct job *job = worker->job;
+	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor++];
+
+	if (worker->tensor == 1)
+		job_sends(job, worker->iteration);
+	after_backward(worker);
+	if (job->instance)
+		job_scheme(job)->contribute(job->instance, worker->number, tensor->size);
+	else
+		worker_holds(worker, tensor->layer); /* alone: its own gradient is the sum */
+}
+
 /* What follows when the task is done. */
 static void task_done(struct job_worker *worker)
 {
-	struct job *job = worker->job;
-
 	switch (worker->phase) {
 	case PHASE_PAUSE:
 		worker->phase = PHASE_FORWARD;
 		return;
 	case PHASE_FORWARD:
-		if (worker->layer + 1 < job->dnn->layer_count)
+		if (worker->layer + 1 < worker->job->dnn->layer_count) {
 			worker->layer++;
-		else
-			worker->phase = PHASE_BACKWARD;
-		return;
-	case PHASE_BACKWARD: {
-		size_t layer = worker->layer;
-
-		if (layer > 0) {
-			worker->layer--;
-		} else if (++worker->iteration < job->iterations) {
-			begin_iteration(worker);
-		} else {
-			worker->phase = PHASE_OVER;
+			return;
 		}
-		if (job->instance)
-			job_scheme(job)->contribute(job->instance, worker->number,
-						    job->dnn->layers[layer].gradient);
-		else
-			worker_holds(worker, layer); /* alone: its own gradient is the sum */
+		worker->phase = PHASE_BACKWARD;
+		job_forward_over(worker->job, worker->iteration);
 		return;
-	}
+	case PHASE_BACKWARD:
+		after_backward(worker);
+		return;
+	case PHASE_SEND:
+		send_tensor(worker);
+		return;
 	case PHASE_OVER:
 		return;
 	}
@@ -126,8 +164,8 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	struct job *job = worker->job;
 
 	worker->held[layer]++;
-	if (++worker->layers_held == job->dnn->layer_count) {
-		worker->layers_held = 0;
+	if (++worker->tensors_held == job->dnn->tensor_count) {
+		worker->tensors_held = 0;
 		if (++job->done_workers == job->workers) {
 			job->done_workers = 0;
 			job_iteration_over(job);

@@ -15,13 +15,12 @@ static void add_stats(struct collective_stats *sum, const struct collective_stat
 	sum->fallbacks += one->fallbacks;
 }
 
-/* From the scheme. Tensors are numbered from 0 for the life of the job, last layer first. */
+/* From the scheme. Tensors are numbered from 0 for the life of the job, in the order of sending. */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
-	size_t layers = job->dnn->layer_count;
 
-	worker_holds(&job->worker[w], layers - 1 - (size_t)(tensor % layers));
+	worker_holds(&job->worker[w], job->dnn->tensors[tensor % job->dnn->tensor_count].layer);
 }
 
 /* --- the life of a job --- */
@@ -189,6 +188,10 @@ static struct dnn *load_dnn(const struct job_group_conf *conf, char **error)
 		dnn_fuse(dnn, UINT64_MAX); /* one layer, one tensor */
 	else if (conf->fusion)
 		dnn_fuse(dnn, conf->fusion);
+	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
+		dnn_plan_tensors(dnn, conf->model.send_order.items, conf->model.send_order.count);
+	else
+		dnn_plan_tensors(dnn, NULL, 0);
 	return dnn;
 }
 
@@ -254,7 +257,7 @@ static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size
 {
 	const struct dnn *dnn = jobs->dnns[number] = load_dnn(conf, error);
 	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
-	struct rng gaps, sizes;
+	struct rng gaps, sizes, spread;
 
 	if (!dnn)
 		return false;
@@ -266,9 +269,12 @@ static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size
 		return add_trace(jobs, conf, dnn, scenario, error);
 	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
 	rng_init(&sizes, jobs->env.sim->seed, "job workers", number);
+	rng_init(&spread, jobs->env.sim->seed, "job spread", number);
 	for (int64_t i = 0; i < conf->count; i++) {
 		if (conf->arrival.form == JOBS_POISSON)
 			at = rng_after(&gaps, at, (double)conf->arrival.mean_gap);
+		else if (conf->arrival.spread)
+			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
 		add_job(jobs, conf, dnn, at, draw_workers(conf, &sizes), conf->iterations);
 	}
 	return true;
@@ -337,6 +343,7 @@ void jobs_free(struct jobs *jobs)
 	free(jobs->jobs);
 	free(jobs->records);
 	free(jobs->durations);
+	free(jobs->cycles);
 	free(jobs);
 }
 
@@ -366,6 +373,12 @@ const double *jobs_iterations(const struct jobs *jobs, size_t *count)
 {
 	*count = jobs->duration_count;
 	return jobs->durations;
+}
+
+const double *jobs_cycles(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->cycle_count;
+	return jobs->cycles;
 }
 
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)

@@ -30,7 +30,8 @@ struct layer_conf {
 struct model_conf {
 	int form; /* enum model_form */
 	const char *name;
-	struct conf_list layers; /* of struct layer_conf */
+	struct conf_list layers;     /* of struct layer_conf */
+	struct conf_list send_order; /* of int64_t: layers; empty = last layer first */
 };
 enum model_form { MODEL_NAMED, MODEL_IN_PLACE };
 
@@ -45,7 +46,7 @@ enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
 struct job_arrival_conf {
 	int form; /* enum job_arrival_form */
-	sim_time at;
+	sim_time at, spread;
 	sim_time mean_gap;
 	const char *trace;
 	int64_t limit;
@@ -70,7 +71,8 @@ struct job_group_conf {
 	bytes fusion;
 	double gradient_scale, compute_scale;
 	double compute_jitter;
-	sim_time start_jitter;
+	sim_time start_jitter, send_jitter;
+	int send_jitter_per; /* enum jitter_per */
 	struct {
 		int64_t workers;
 		double slowdown;
@@ -78,6 +80,7 @@ struct job_group_conf {
 };
 enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
 enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
+enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 extern const struct conf_table job_group_table;
 
@@ -108,7 +111,8 @@ size_t jobs_count(const struct jobs *jobs);
 size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_running(const struct jobs *jobs);
 const struct job_record *jobs_records(const struct jobs *jobs); /* of the finished, in order */
-const double *jobs_iterations(const struct jobs *jobs, size_t *count);    /* durations in seconds */
+const double *jobs_iterations(const struct jobs *jobs, size_t *count); /* durations in seconds */
+const double *jobs_cycles(const struct jobs *jobs, size_t *count); /* see iterations.csv; seconds */
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
 /* Fraction of all iterations of all jobs that has finished: for progress. */

@@ -45,6 +45,9 @@ static const struct conf_table layer_table = { "layer", layer_rows, sizeof(struc
 static const struct conf_row layer_item = { .type = CONF_OBJECT,
 					    .table = &layer_table,
 					    .help = "A layer." };
+static const struct conf_row send_order_item = {
+	.type = CONF_INT, .imin = 0, .imax = 99999, .help = "Index of a layer."
+};
 static const struct conf_row in_place_rows[] = {
 	{ .name = "layers",
 	  .type = CONF_LIST,
@@ -54,6 +57,15 @@ static const struct conf_row in_place_rows[] = {
 	  .item = &layer_item,
 	  .def = CONF_REQUIRED,
 	  .help = "The layers, front layer first." },
+	{ .name = "send_order",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct model_conf, send_order),
+	  .min = 1,
+	  .max = 1000000,
+	  .item = &send_order_item,
+	  .def = CONF_OPTIONAL,
+	  .help = "Layers in the order in which their gradients are sent; one that stands here k "
+		  "times is sent in k equal parts. Otherwise last layer first." },
 	{ 0 },
 };
 static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
@@ -124,6 +136,13 @@ static const struct conf_row at_rows[] = {
 	  .offset = offsetof(struct job_arrival_conf, at),
 	  .def = CONF_REQUIRED,
 	  .help = "All at this time." },
+	{ .name = "spread",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct job_arrival_conf, spread),
+	  .max = 1000000 * PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Each job up to this much later, uniformly.",
+	  .source = "none" },
 	{ 0 },
 };
 static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf),
@@ -235,6 +254,10 @@ static const struct conf_table straggler_table = { "stragglers", straggler_rows,
 
 static const char *const overlap_names[] = {
 	[OVERLAP_NONE] = "none", [OVERLAP_LAYERS] = "layers", NULL
+};
+
+static const char *const jitter_names[] = {
+	[JITTER_PER_ITERATION] = "iteration", [JITTER_PER_TENSOR] = "tensor", NULL
 };
 
 #define AT(field) .offset = offsetof(struct job_group_conf, field)
@@ -351,6 +374,20 @@ static const struct conf_row group_rows[] = {
 	  .def = "\"0s\"",
 	  .help = "Each worker starts each iteration up to this much later, uniformly.",
 	  .source = "none" },
+	{ .name = "send_jitter",
+	  .type = CONF_TIME,
+	  AT(send_jitter),
+	  .max = 1000 * PS_PER_S,
+	  .def = "\"0s\"",
+	  .help = "Each worker pauses up to this long, uniformly, before it hands a gradient over.",
+	  .source = "none" },
+	{ .name = "send_jitter_per",
+	  .type = CONF_ENUM,
+	  AT(send_jitter_per),
+	  .choices = jitter_names,
+	  .def = "\"iteration\"",
+	  .help = "iteration: before the first gradient of an iteration; tensor: before each.",
+	  .source = "our reading of ESA section 7.2.1" },
 	{ .name = "stragglers",
 	  .type = CONF_OBJECT,
 	  .offset = 0,
@@ -439,12 +476,52 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   most, hosts);
 }
 
+/* Every layer is sent, in no more parts than it has values. */
+static void check_send_order(const struct job_group_conf *conf, struct conf_doc *doc,
+			     const char *pointer)
+{
+	const struct conf_list *order = &conf->model.send_order;
+	const struct layer_conf *layers = conf->model.layers.items;
+	size_t layer_count = conf->model.layers.count;
+	uint64_t *parts = xcalloc(layer_count, sizeof(*parts));
+	char place[160];
+
+	for (size_t i = 0; i < order->count; i++) {
+		int64_t layer = ((const int64_t *)order->items)[i];
+
+		snprintf(place, sizeof(place), "%s/model/send_order/%zu", pointer, i);
+		if ((size_t)layer < layer_count)
+			parts[layer]++;
+		else
+			conf_error(doc, place, "there is no layer %" PRId64 "; layers are 0 to %zu",
+				   layer, layer_count - 1);
+	}
+	for (size_t i = 0; i < layer_count; i++) {
+		snprintf(place, sizeof(place), "%s/model/send_order", pointer);
+		if (!parts[i])
+			conf_error(doc, place, "layer %zu is never sent", i);
+		else if ((double)layers[i].gradient * conf->gradient_scale / 4 < (double)parts[i])
+			conf_error(doc, place,
+				   "layer %zu is sent in %" PRIu64
+				   " parts but has fewer 4-byte values",
+				   i, parts[i]);
+	}
+	snprintf(place, sizeof(place), "%s/model/send_order", pointer);
+	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+		conf_error(doc, place,
+			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
+			   "are merged into one tensor");
+	free(parts);
+}
+
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct topology_conf *topology)
 {
 	char place[128];
 
 	check_model(conf, doc, pointer);
+	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
+		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
 	snprintf(place, sizeof(place), "%s/iterations", pointer);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)

@@ -10,7 +10,7 @@
 #include "workload/job_trace.h"
 #include "workload/jobs.h"
 
-enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OVER };
+enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
 struct job_worker {
 	struct job *job;
@@ -18,8 +18,9 @@ struct job_worker {
 	enum phase phase;
 	int64_t iteration;
 	size_t layer;
-	int64_t *held;       /* by layer: iterations whose sum is here */
-	size_t layers_held;  /* of the iteration under way */
+	size_t tensor;       /* the next to hand over */
+	int64_t *held;       /* by layer: tensors whose sum is here, of all iterations */
+	size_t tensors_held; /* of the iteration under way */
 	bool stepping;       /* in step(): a result that comes meanwhile needs no step of its own */
 	bool timed;          /* the timer runs */
 	double factor;       /* of this iteration's computing time */
@@ -42,7 +43,11 @@ struct job {
 	uint32_t *hosts;
 	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
 	sim_time busy_mark;                    /* sum over the workers at that time */
-	uint32_t done_workers;                 /* with the iteration under way */
+	/* By iteration modulo 4: one may be over, the next under way, and a worker in the one
+	 * after. */
+	sim_time first_send[4], forward_end[4];
+	int64_t sending;       /* iterations of which a gradient has been handed over */
+	uint32_t done_workers; /* with the iteration under way */
 	struct job_worker *worker;
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
@@ -65,6 +70,8 @@ struct jobs {
 	size_t record_capacity;
 	double *durations;
 	size_t duration_count, duration_capacity;
+	double *cycles; /* one less a job than durations */
+	size_t cycle_count, cycle_capacity;
 	struct collective_stats stats;
 	double iterations_total, iterations_finished;
 	struct timer arrivals;
@@ -87,6 +94,9 @@ void worker_holds(struct job_worker *worker, size_t layer);
 /* job_tables.c: accounts, and rows of the result tables. */
 sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
 void job_write(struct job *job);
+/* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
+void job_sends(struct job *job, int64_t iteration);
+void job_forward_over(struct job *job, int64_t iteration);
 /* All workers hold all sums of an iteration: its row, and the next one's accounts. */
 void job_iteration_over(struct job *job);
 /* For the summary. */

@@ -142,6 +142,74 @@ Test(jobs, forward_waits_for_its_layer)
 	run_free(&run);
 }
 
+/* Two layers of n pieces, each sent in halves in the order of ESA's section 7.2: back,
+ * front, front, back. The front layer's sums are in when 3/2 n pieces are, and its
+ * forward pass f hides the rest. From the first gradient to the end of the forward pass:
+ *   cycle = max((3/2 n + 1) x + 2.5 us + f, (2 n + 1) x + 2.5 us) + f. */
+Test(jobs, send_order)
+{
+	static const sim_time forward[] = { 100 * PS_PER_US, 20 * PS_PER_US };
+	const uint64_t n = 1000;
+
+	for (size_t i = 0; i < 2; i++) {
+		sim_time f = forward[i], hidden = aggregation(3 * n / 2) + f,
+			 dense = aggregation(2 * n), cycle = (hidden > dense ? hidden : dense) + f;
+		const double *cycles;
+		char rest[512];
+		struct run run;
+		size_t count;
+
+		snprintf(rest, sizeof(rest),
+			 "'overlap': 'layers', 'iterations': 4, 'model': { 'send_order': [1, 0, 0, "
+			 "1],"
+			 " 'layers': [ { 'gradient': '128kB', 'forward': '%luns' },"
+			 "             { 'gradient': '128kB', 'forward': '%luns' } ] }",
+			 (unsigned long)(f / PS_PER_NS), (unsigned long)(f / PS_PER_NS));
+		one_job(&run, rest);
+		run_to(&run, END_ALL_DONE);
+		cycles = jobs_cycles(run.s->jobs, &count);
+		cr_assert_eq(count, 3, "%zu: none for the first iteration", count);
+		for (size_t c = 0; c < count; c++)
+			cr_expect_float_eq(cycles[c], seconds_of(cycle), 1e-15, "%g not %g",
+					   cycles[c], seconds_of(cycle));
+		cr_expect_eq(running(&run, 0), 2 * f + 3 * cycle + aggregation(2 * n));
+		run_free(&run);
+	}
+}
+
+/* Gaps before gradients are part of no computation, and are drawn once an iteration
+ * or for each tensor: with U(0, J) and w workers the slowest draw has mean J w/(w+1);
+ * per tensor, the slowest sum of four lies between the mean 2 J and the bound 4 J. */
+Test(jobs, send_jitter)
+{
+	static const struct {
+		const char *per;
+		double least_us, most_us;
+	} cases[] = { { "iteration", 80 * 0.93, 80 * 1.07 }, { "tensor", 200, 300 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		sim_time bare = 200 * PS_PER_US + aggregation(40);
+		double gap_us;
+		char rest[512];
+		struct run run;
+
+		snprintf(rest, sizeof(rest),
+			 "'overlap': 'layers', 'iterations': 400, 'send_jitter': '100us',"
+			 " 'send_jitter_per': '%s', 'model': { 'send_order': [1, 0, 0, 1], "
+			 "'layers': ["
+			 " { 'gradient': '2560B', 'forward': '100us' },"
+			 " { 'gradient': '2560B', 'forward': '100us' } ] }",
+			 cases[i].per);
+		one_job(&run, rest);
+		run_to(&run, END_ALL_DONE);
+		gap_us = 1e6 * seconds_of(running(&run, 0) - 400 * bare) / 400;
+		cr_expect(gap_us > cases[i].least_us && gap_us < cases[i].most_us, "%s: %g us",
+			  cases[i].per, gap_us);
+		cr_expect_float_eq(jobs_records(run.s->jobs)[0].compute, 400 * 200e-6, 1e-9);
+		run_free(&run);
+	}
+}
+
 /* Fusion to one tensor is the same as no overlap. */
 Test(jobs, fusion)
 {
