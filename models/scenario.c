@@ -60,20 +60,6 @@ static const struct conf_row output_rows[] = {
 static const struct conf_table output_table = { "output", output_rows, sizeof(struct scenario),
 						NULL };
 
-static const struct conf_row cluster_rows[] = {
-	{ .name = "controller_latency",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct scenario, controller_latency),
-	  .min = PS_PER_NS,
-	  .max = 1000 * PS_PER_S,
-	  .def = "\"1us\"",
-	  .help = "From the decision of the job controller to the workers' start.",
-	  .source = "our choice" },
-	{ 0 },
-};
-static const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct scenario),
-						 NULL };
-
 static const char *const fidelity_names[] = { "packet", NULL };
 
 static const struct conf_row job_item = { .type = CONF_OBJECT,
@@ -137,10 +123,10 @@ static const struct conf_row scenario_rows[] = {
 	  .help = "Parameters of all-reduce schemes." },
 	{ .name = "cluster",
 	  .type = CONF_OBJECT,
-	  .offset = 0,
+	  AT(cluster),
 	  .table = &cluster_table,
 	  .def = "{}",
-	  .help = "The job controller." },
+	  .help = "The job controller, and hosts that it keeps for parameter servers." },
 	{ .name = "jobs",
 	  .type = CONF_LIST,
 	  AT(jobs),

@@ -6,6 +6,7 @@
 #include "ina/schemes.h"
 #include "topo/topology.h"
 #include "transport/tcp.h"
+#include "workload/cluster.h"
 #include "workload/flows.h"
 #include "workload/jobs.h"
 
@@ -33,7 +34,7 @@ struct scenario {
 	struct topology_conf topology;
 	struct tcp_conf tcp;
 	void *schemes[SCHEME_COUNT]; /* parameters by enum scheme_index */
-	sim_time controller_latency;
+	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */
 	struct {

@@ -23,6 +23,7 @@ struct looking {
 	const struct scenario *scenario;
 	struct conf_doc *doc;
 	uint32_t hosts;
+	uint32_t pool; /* of them are kept for parameter servers */
 };
 
 /* "/flows/0" + "/size/cdf" */
@@ -263,7 +264,8 @@ static void check_job_trace(const struct looking *look, const struct job_group_c
 	struct job_trace trace;
 
 	place(where, pointer, "/arrival/trace");
-	if (!job_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
+	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, &trace,
+			     &error)) {
 		take_error(look, where, error);
 		return;
 	}
@@ -279,7 +281,8 @@ static void check_job_group(const struct looking *look, size_t number)
 	struct model_size size;
 
 	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
-	job_group_check(group, look->doc, pointer, &look->scenario->topology);
+	job_group_check(group, look->doc, pointer, &look->scenario->topology,
+			&look->scenario->cluster);
 	check_stragglers(look, group, pointer);
 	if (size_of_model(group, &size)) {
 		check_model(look, group, pointer, &size);
@@ -315,6 +318,10 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
+	before = conf_errors(doc);
+	cluster_conf_check(&scenario->cluster, doc, look.hosts);
+	if (conf_errors(doc) == before)
+		free(cluster_conf_pool(&scenario->cluster, look.hosts, &look.pool));
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		check_job_group(&look, i);
 	for (size_t i = 0; i < scenario->flows.count; i++)

@@ -212,7 +212,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->schemes,
-			   scenario->controller_latency, path, &tables, error);
+			   &scenario->cluster, path, &tables, error);
 	if (!s->jobs)
 		goto failed;
 	s->flows = flows_new(&env, scenario_flows(scenario), scenario->flows.count, path,

@@ -55,7 +55,8 @@ struct collective_job {
 	uint32_t workers;
 	const uint32_t *hosts;        /* by rank, all different */
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
-	const uint32_t *server_hosts; /* not owned; jobs may share them */
+	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
+				       * jobs' servers' */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
@@ -65,6 +66,9 @@ struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
 
+	/* Optional: parameter servers that an instance with so many workers (two or more) has
+	 * unless the job says otherwise. A scheme without this member has none. */
+	uint32_t (*servers)(uint32_t workers);
 	/* Required. Adds errors for parameters that cannot work on this topology. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Required. The scheme for a run; `conf` outlives it. */

@@ -205,6 +205,7 @@ static int compare_hosts(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* In the order in which racks are filled, so servers last. */
 static void place_compact(const struct cluster *cluster, uint32_t count, uint32_t *hosts)
 {
 	uint32_t *room = xcalloc(cluster->rack_count, sizeof(*room));
@@ -227,7 +228,6 @@ static void place_compact(const struct cluster *cluster, uint32_t count, uint32_
 		rack = best_rack(cluster, room, pod, count - placed);
 	}
 	free(room);
-	qsort(hosts, count, sizeof(*hosts), compare_hosts);
 }
 
 /* --- spread --- */
@@ -314,9 +314,11 @@ static void place_random(const struct cluster *cluster, uint32_t count, struct r
 	free(list);
 }
 
-bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t count, struct rng *rng,
-		   uint32_t *hosts)
+bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t workers,
+		   uint32_t servers, struct rng *rng, uint32_t *hosts)
 {
+	uint32_t count = workers + servers;
+
 	if (count > cluster->room)
 		return false;
 	if (count == 0)
@@ -324,6 +326,8 @@ bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t coun
 	switch (policy) {
 	case PLACEMENT_COMPACT:
 		place_compact(cluster, count, hosts);
+		qsort(hosts, workers, sizeof(*hosts), compare_hosts);
+		qsort(hosts + workers, servers, sizeof(*hosts), compare_hosts);
 		break;
 	case PLACEMENT_SPREAD:
 		place_spread(cluster, count, hosts);
@@ -336,4 +340,31 @@ bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t coun
 	}
 	take_all(cluster, hosts, count);
 	return true;
+}
+
+bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_t count,
+			 struct rng *rng, const uint32_t *barred, uint32_t barred_count,
+			 uint32_t *hosts)
+{
+	uint32_t *held = xcalloc(barred_count, sizeof(*held));
+	bool good;
+
+	for (uint32_t i = 0; i < barred_count; i++)
+		for (; cluster->host_free[barred[i]]; held[i]++)
+			take(cluster, barred[i]);
+	good = cluster_place(cluster, policy, count, 0, rng, hosts);
+	for (uint32_t i = 0; i < barred_count; i++)
+		while (held[i]--)
+			give_back(cluster, barred[i]);
+	free(held);
+	return good;
+}
+
+void cluster_withdraw(struct cluster *cluster, const uint32_t *hosts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		SIM_BUG_ON(cluster->host_free[hosts[i]] != cluster->slots_per_host);
+		while (cluster->host_free[hosts[i]])
+			take(cluster, hosts[i]);
+	}
 }

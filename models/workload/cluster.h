@@ -7,6 +7,7 @@
 #ifndef INASIM_WORKLOAD_CLUSTER_H
 #define INASIM_WORKLOAD_CLUSTER_H
 
+#include "conf/conf.h"
 #include "core/rng.h"
 #include "topo/topology.h"
 
@@ -21,6 +22,34 @@ enum placement {
 };
 
 extern const char *const placement_names[]; /* NULL behind the last */
+
+/* What a user may write under "cluster". */
+struct cluster_conf {
+	sim_time controller_latency; /* from its decision to the workers */
+	struct {
+		int form; /* enum pool_form */
+		int64_t number;
+		struct conf_list hosts; /* of int64_t */
+		bool given;
+	} servers;
+};
+enum pool_form { POOL_NUMBER, POOL_HOSTS };
+
+extern const struct conf_table cluster_table;
+
+/* Adds the errors that the rows cannot see in a network of `hosts` hosts. */
+void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts);
+
+/* The hosts that are kept for parameter servers, and their number; caller frees. */
+uint32_t *cluster_conf_pool(const struct cluster_conf *conf, uint32_t hosts, uint32_t *count);
+
+/* What the lists of a scenario put on a host. */
+enum host_use { HOST_FREE, HOST_POOL, HOST_WORKER, HOST_SERVER };
+
+/* Hosts of a list (of int64_t, at `pointer`) must exist and have no other use; notes the use of
+ * each in `uses`, by host. */
+void cluster_check_list(const struct conf_list *list, enum host_use use, struct conf_doc *doc,
+			const char *pointer, uint32_t hosts, uint8_t *uses);
 
 struct cluster {
 	uint32_t host_count, rack_count, pod_count;
@@ -39,12 +68,22 @@ struct cluster {
 void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host);
 void cluster_destroy(struct cluster *cluster);
 
-/* Takes a slot on each of `count` hosts, all different, and writes the host of each to `hosts`, in
- * the order of the workers' ranks: compact by host number, so that neighbours in rank are
- * neighbours in the network, spread and random in the order of the choice. False, and nothing is
- * taken, when fewer hosts have a free slot. `rng` is used by PLACEMENT_RANDOM only. */
-bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t count, struct rng *rng,
-		   uint32_t *hosts);
+/* Takes a slot on each of `workers + servers` hosts, all different, and writes them to `hosts`,
+ * workers first, in the order of their ranks: compact by host number, so that neighbours in rank
+ * are neighbours in the network, spread and random in the order of the choice. Compact
+ * chooses racks for all together and fills them with workers first: servers are in the workers'
+ * rack where one rack takes all, else in the last racks. False, and nothing is taken, when fewer
+ * hosts have a free slot. `rng` is used by PLACEMENT_RANDOM only. */
+bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t workers,
+		   uint32_t servers, struct rng *rng, uint32_t *hosts);
+
+/* The same for `count` hosts of one kind, none of them in `barred`. */
+bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_t count,
+			 struct rng *rng, const uint32_t *barred, uint32_t barred_count,
+			 uint32_t *hosts);
+
+/* Takes hosts with all their slots, which must be free, out of the cluster for good. */
+void cluster_withdraw(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
 /* Takes one slot of each host of a list. False, and nothing is taken, when one of
  * them has none, does not exist, or stands twice. */

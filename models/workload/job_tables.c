@@ -28,6 +28,8 @@ static const struct out_column job_columns[] = {
 	{ "retransmissions", OUT_COUNT, "Packets that its workers sent again." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers that expired." },
 	{ "hosts", OUT_TEXT, "Host of each rank, separated by blanks." },
+	{ "server_hosts", OUT_TEXT,
+	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
 	{ 0 },
 };
@@ -118,13 +120,14 @@ void job_iteration_over(struct job *job)
 	job->mark = now;
 }
 
-static char *host_list(const struct job *job)
+/* Caller frees. */
+static char *host_list(const uint32_t *hosts, uint32_t count)
 {
-	char *text = xmalloc((size_t)job->workers * 11 + 1), *end = text;
+	char *text = xmalloc((size_t)count * 11 + 1), *end = text;
 
 	*end = '\0';
-	for (uint32_t w = 0; job->hosts && w < job->workers; w++)
-		end += snprintf(end, 12, "%s%" PRIu32, w ? " " : "", job->hosts[w]);
+	for (uint32_t i = 0; i < count; i++)
+		end += snprintf(end, 12, "%s%" PRIu32, i ? " " : "", hosts[i]);
 	return text;
 }
 
@@ -133,7 +136,8 @@ void job_write(struct job *job)
 	bool over = job->state == JOB_OVER, begun = job->state != JOB_WAITING;
 	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
-	char *hosts = begun ? host_list(job) : NULL;
+	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
+	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
@@ -154,12 +158,14 @@ void job_write(struct job *job)
 		{ .count = job->stats.retransmissions },
 		{ .count = job->stats.timeouts },
 		{ .none = !begun, .text = hosts },
+		{ .none = !begun || !job->servers, .text = servers },
 		{ .flag = over },
 	};
 
 	if (job->jobs->tables.jobs)
 		out_table_row(job->jobs->tables.jobs, cells);
 	free(hosts);
+	free(servers);
 }
 
 void job_record(struct job *job)

@@ -47,7 +47,6 @@ static void job_end(struct job *job)
 		job->instance = NULL;
 	}
 	add_stats(&jobs->stats, &job->stats);
-	cluster_release(&jobs->cluster, job->hosts, job->workers);
 	job_write(job);
 	job_record(job);
 	jobs->finished++;
@@ -56,9 +55,8 @@ static void job_end(struct job *job)
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_release(&job->worker[w]);
 	free(job->worker);
-	free(job->hosts);
 	job->worker = NULL;
-	job->hosts = NULL;
+	job_return_hosts(job);
 	start_waiting(jobs);
 	if (jobs->changed)
 		jobs->changed(jobs->owner);
@@ -87,48 +85,28 @@ static void make_workers(struct job *job)
 		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
 }
 
-static bool take_hosts(struct job *job)
-{
-	struct jobs *jobs = job->jobs;
-	struct rng rng;
-
-	if (job->conf->workers.form == WORKERS_HOSTS && job->conf->workers.given) {
-		const int64_t *list = job->conf->workers.hosts.items;
-
-		for (uint32_t w = 0; w < job->workers; w++)
-			job->hosts[w] = (uint32_t)list[w];
-		return cluster_take_list(&jobs->cluster, job->hosts, job->workers);
-	}
-	rng_init(&rng, jobs->env.sim->seed, "placement", job->number);
-	return cluster_place(&jobs->cluster, (enum placement)job->conf->placement, job->workers,
-			     &rng, job->hosts);
-}
-
 /* Hosts and switch memory, or neither. */
 static bool admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec = {
-		.number = job->number, .workers = job->workers, .done = on_tensor_done, .owner = job
-	};
+	struct collective_job spec = { .number = job->number,
+				       .workers = job->workers,
+				       .servers = job->servers,
+				       .done = on_tensor_done,
+				       .owner = job };
 	const char *never;
 
-	job->hosts = xcalloc(job->workers, sizeof(*job->hosts));
-	if (!take_hosts(job)) {
-		free(job->hosts);
-		job->hosts = NULL;
+	if (!job_take_hosts(job))
 		return false;
-	}
 	if (job->workers == 1)
 		return true;
 	spec.hosts = job->hosts;
+	spec.server_hosts = job->hosts + job->workers;
 	job->instance = job_scheme(job)->start(jobs->schemes[job->conf->all_reduce], &spec, &never);
 	if (job->instance)
 		return true;
 	SIM_BUG_ON(never != NULL); /* the scenario was checked */
-	cluster_release(&jobs->cluster, job->hosts, job->workers);
-	free(job->hosts);
-	job->hosts = NULL;
+	job_return_hosts(job);
 	return false;
 }
 
@@ -205,6 +183,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.dnn = dnn,
 		.arrival = arrival,
 		.workers = workers,
+		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
 	};
 	jobs->iterations_total += (double)iterations;
@@ -226,7 +205,8 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf, cons
 {
 	struct job_trace trace;
 
-	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts, &trace, error))
+	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count, &trace,
+			     error))
 		return false;
 	for (size_t i = 0; i < trace.count; i++)
 		add_job(jobs, conf, dnn,
@@ -291,18 +271,20 @@ static int by_arrival(const void *a, const void *b)
 }
 
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
-		      size_t count, void *const *schemes, sim_time latency, const char *scenario,
-		      const struct jobs_tables *tables, char **error)
+		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
+		      const char *scenario, const struct jobs_tables *tables, char **error)
 {
 	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
 
 	jobs->env = *env;
 	jobs->schemes = schemes;
-	jobs->latency = latency;
+	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
 	jobs->group_count = count;
 	jobs->dnns = xcalloc(count, sizeof(*jobs->dnns));
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
+	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
+	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);
 	for (size_t i = 0; i < count; i++) {
@@ -339,6 +321,7 @@ void jobs_free(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->group_count; i++)
 		dnn_free(jobs->dnns[i]);
 	cluster_destroy(&jobs->cluster);
+	free(jobs->pool);
 	free(jobs->dnns);
 	free(jobs->jobs);
 	free(jobs->records);
@@ -425,7 +408,8 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 			fprintf(to,
 				"  job %" PRIu32 " (%s): waits for %" PRIu32
 				" hosts or for switch memory\n",
-				job->number, job->conf->name, job->workers);
+				job->number, job->conf->name,
+				job->workers + job_group_own_servers(job->conf, job->workers));
 			continue;
 		}
 		fprintf(to, "  job %" PRIu32 " (%s): %" PRId64 " of %" PRId64 " iterations\n",

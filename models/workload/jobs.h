@@ -11,10 +11,11 @@
  * barrier. An iteration has finished when all workers hold all its sums; a job,
  * with its last iteration.
  *
- * Jobs that find no hosts, or no switch memory, wait in one queue, first come
- * first served. JCT = finish - arrival = waiting + compute + communication, where
- * compute is the mean of the workers' computing times and communication all the
- * rest of the time that they run. */
+ * A scheme may need parameter servers, on hosts of their own, shared with other
+ * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
+ * one queue, first come first served. JCT = finish - arrival = waiting + compute + communication,
+ * where compute is the mean of the workers' computing times and communication all the rest of the
+ * time that they run. */
 #ifndef INASIM_WORKLOAD_JOBS_H
 #define INASIM_WORKLOAD_JOBS_H
 
@@ -44,6 +45,21 @@ struct workers_conf {
 };
 enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
+/* Parameter servers of a job. */
+struct servers_conf {
+	int form;               /* enum servers_form */
+	int64_t number;         /* 0 = as many as the scheme wants */
+	struct conf_list hosts; /* of int64_t */
+	int placement;          /* enum servers_placement */
+	bool given;
+};
+enum servers_form { SERVERS_NUMBER, SERVERS_HOSTS, SERVERS_PLACED };
+enum servers_placement {
+	SERVERS_OWN,     /* a host (slot) each that no worker of the job is on */
+	SERVERS_SHARED,  /* out of the pool that "cluster" keeps; jobs take turns */
+	SERVERS_WORKERS, /* server q on the host of worker q */
+};
+
 struct job_arrival_conf {
 	int form; /* enum job_arrival_form */
 	sim_time at, spread;
@@ -61,6 +77,7 @@ struct job_group_conf {
 	struct model_conf model;
 	const char *gpu;
 	struct workers_conf workers;
+	struct servers_conf servers;
 	int iterations_form; /* enum iterations_form */
 	int64_t iterations;
 	int iterations_rule;
@@ -84,8 +101,10 @@ enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 extern const struct conf_table job_group_table;
 
+struct cluster_conf; /* cluster.h */
+
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology);
+		     const struct topology_conf *topology, const struct cluster_conf *cluster);
 
 /* A finished job, for summaries. */
 struct job_record {
@@ -100,11 +119,11 @@ struct jobs_tables {
 struct jobs;
 
 /* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job
- * uses one), `latency` = from the controller to the workers. NULL and *error
- * (caller frees) when a model or trace is not right. Arrivals start by themselves. */
+ * uses one). NULL and *error (caller frees) when a model or trace is not right.
+ * Arrivals start by themselves. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
-		      size_t count, void *const *schemes, sim_time latency, const char *scenario,
-		      const struct jobs_tables *tables, char **error);
+		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
+		      const char *scenario, const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
 size_t jobs_count(const struct jobs *jobs);

@@ -297,6 +297,15 @@ static const struct conf_row group_rows[] = {
 	  .present = 1 + offsetof(struct job_group_conf, workers.given),
 	  .def = CONF_OPTIONAL,
 	  .help = "How many workers; needed unless a trace says it." },
+	{ .name = "servers",
+	  .type = CONF_ONEOF,
+	  AT(servers),
+	  .tag = offsetof(struct job_group_conf, servers.form),
+	  .table = &servers_table,
+	  .present = 1 + offsetof(struct job_group_conf, servers.given),
+	  .def = CONF_OPTIONAL,
+	  .help = "Parameter servers, of schemes that have some; when missing, as many as the "
+		  "scheme wants, on hosts of their own." },
 	{ .name = "iterations",
 	  .type = CONF_ONEOF,
 	  AT(iterations),
@@ -418,31 +427,6 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 	dnn_free(dnn);
 }
 
-static void check_host_list(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, uint32_t hosts)
-{
-	const int64_t *list = conf->workers.hosts.items;
-	bool *seen = calloc(hosts, sizeof(*seen));
-
-	for (size_t i = 0; seen && i < conf->workers.hosts.count; i++) {
-		char place[160];
-
-		snprintf(place, sizeof(place), "%s/workers/%zu", pointer, i);
-		if (list[i] >= (int64_t)hosts) {
-			conf_error(doc, place,
-				   "there is no host %" PRId64 "; hosts are 0 to %" PRIu32, list[i],
-				   hosts - 1);
-			continue;
-		}
-		if (seen[list[i]])
-			conf_error(doc, place,
-				   "host %" PRId64 " stands twice: a host has one worker of a job",
-				   list[i]);
-		seen[list[i]] = true;
-	}
-	free(seen);
-}
-
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
 			  const char *pointer, uint32_t hosts)
 {
@@ -461,10 +445,8 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 		conf_error(
 			doc, place,
 			"the trace says how many workers; leave this out, or see gpus_per_worker");
-	if (conf->workers.form == WORKERS_HOSTS) {
-		check_host_list(conf, doc, pointer, hosts);
-		return;
-	}
+	if (conf->workers.form == WORKERS_HOSTS)
+		return; /* job_group_check_servers() looks at lists */
 	if (conf->workers.form == WORKERS_RANGE && conf->workers.min > conf->workers.max)
 		conf_error(doc, place, "min %" PRId64 " is larger than max %" PRId64,
 			   conf->workers.min, conf->workers.max);
@@ -515,7 +497,7 @@ static void check_send_order(const struct job_group_conf *conf, struct conf_doc 
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology)
+		     const struct topology_conf *topology, const struct cluster_conf *cluster)
 {
 	char place[128];
 
@@ -523,6 +505,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
 		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
+	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
 	snprintf(place, sizeof(place), "%s/iterations", pointer);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, place, "\"duration\" needs an arrival from a trace");
@@ -551,8 +534,19 @@ uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace
 static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
 			   const struct trace_job *job)
 {
-	uint64_t workers = job_trace_workers(conf, job);
+	uint64_t workers = job_trace_workers(conf, job), own;
 
+	own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
+	if (own && workers + own > hosts)
+		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64 " workers and %" PRIu64
+				 " servers on hosts of their own, but the network has %" PRIu32
+				 " hosts for them; see gpus_per_worker",
+				 path, job->id, workers, own, hosts);
+	if (workers > 1 && conf->servers.placement == SERVERS_WORKERS &&
+	    conf->servers.number > (int64_t)workers)
+		return xasprintf("%s: job %" PRIu64 " has %" PRIu64 " workers, and %" PRId64
+				 " servers cannot be beside them",
+				 path, job->id, workers, conf->servers.number);
 	if (workers > hosts)
 		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64
 				 " workers, but the network has %" PRIu32

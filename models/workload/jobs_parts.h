@@ -1,5 +1,5 @@
-/* Jobs from the inside: shared by jobs.c, jobs_conf.c, job_worker.c and
- * job_tables.c; everybody else uses jobs.h. */
+/* Jobs from the inside: shared by jobs*.c, job_*.c and servers_conf.c; everybody
+ * else uses jobs.h. */
 #ifndef INASIM_WORKLOAD_JOBS_PARTS_H
 #define INASIM_WORKLOAD_JOBS_PARTS_H
 
@@ -40,7 +40,8 @@ struct job {
 	enum job_state state;
 	uint32_t workers;
 	int64_t iterations, iterations_done;
-	uint32_t *hosts;
+	uint32_t servers;                      /* parameter servers */
+	uint32_t *hosts;                       /* of the workers by rank, then of the servers */
 	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
 	sim_time busy_mark;                    /* sum over the workers at that time */
 	/* By iteration modulo 4: one may be over, the next under way, and a worker in the one
@@ -65,6 +66,8 @@ struct jobs {
 	struct job *jobs; /* in the order of arrival */
 	size_t count, capacity, arrived, finished, running;
 	struct cluster cluster;
+	uint32_t *pool; /* hosts for SERVERS_SHARED */
+	uint32_t pool_count;
 	size_t queue_head; /* jobs before it have started */
 	struct job_record *records;
 	size_t record_capacity;
@@ -91,6 +94,11 @@ void worker_begin(struct job_worker *worker);
 /* The worker holds the sum of a layer. */
 void worker_holds(struct job_worker *worker, size_t layer);
 
+/* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
+ * there is no room now. */
+bool job_take_hosts(struct job *job);
+void job_return_hosts(struct job *job);
+
 /* job_tables.c: accounts, and rows of the result tables. */
 sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
 void job_write(struct job *job);
@@ -102,8 +110,19 @@ void job_iteration_over(struct job *job);
 /* For the summary. */
 void job_record(struct job *job);
 
+/* servers_conf.c: parameter servers of a job with so many workers, and how many slots they take
+ * besides those of the workers. */
+uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
+uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
+bool job_group_servers_listed(const struct job_group_conf *conf);
+extern const struct conf_table servers_table;
+/* Lists of hosts, of workers too, and room for both. */
+void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
+			     const char *pointer, uint32_t hosts,
+			     const struct cluster_conf *cluster);
+
 /* jobs_conf.c: the trace of a group, with as many workers a job as it says. False
- * and *error (caller frees) when it is not right for a network of `hosts`. */
+ * and *error (caller frees) when it is not right for `hosts` hosts that take workers. */
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
 		     struct job_trace *trace, char **error);
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);

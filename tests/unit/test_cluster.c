@@ -42,7 +42,7 @@ static void site_release(struct site *site)
 
 static void place(struct site *site, enum placement policy, uint32_t count, uint32_t *hosts)
 {
-	cr_assert(cluster_place(&site->cluster, policy, count, NULL, hosts));
+	cr_assert(cluster_place(&site->cluster, policy, count, 0, NULL, hosts));
 }
 
 static void expect_hosts(const uint32_t *hosts, const uint32_t *want, size_t count)
@@ -123,7 +123,7 @@ Test(cluster, slots)
 	uint32_t hosts[16];
 
 	site_init(&site, LEAF_SPINE, 2, 2); /* 2 racks of 4 hosts of 2 slots */
-	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 9, NULL, hosts));
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 9, 0, NULL, hosts));
 	place(&site, PLACEMENT_COMPACT, 5, hosts);
 	expect_hosts(hosts, (const uint32_t[]){ 0, 1, 2, 3, 4 }, 5);
 	place(&site, PLACEMENT_COMPACT, 2, hosts);
@@ -132,7 +132,7 @@ Test(cluster, slots)
 	expect_hosts(hosts, (const uint32_t[]){ 5, 6, 7, 4, 2 }, 5);
 	cr_expect_eq(cluster_free_slots(&site.cluster), 4);
 	cr_expect_eq(site.cluster.room, 4); /* 3, 5, 6, 7 */
-	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_SPREAD, 5, NULL, hosts));
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_SPREAD, 5, 0, NULL, hosts));
 	place(&site, PLACEMENT_COMPACT, 4, hosts);
 	expect_hosts(hosts, (const uint32_t[]){ 3, 5, 6, 7 }, 4);
 	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
@@ -166,11 +166,11 @@ Test(cluster, random_is_uniform)
 	rng_init(&rng, 1, "placement", 0);
 	rng_init(&again, 1, "placement", 0);
 	for (int i = 0; i < n; i++) {
-		cr_assert(cluster_place(&site.cluster, PLACEMENT_RANDOM, 5, &rng, hosts));
+		cr_assert(cluster_place(&site.cluster, PLACEMENT_RANDOM, 5, 0, &rng, hosts));
 		for (int j = 0; j < 5; j++)
 			counts[hosts[j]]++;
 		cluster_release(&site.cluster, hosts, 5); /* bug if one was given twice */
-		cr_assert(cluster_place(&site.cluster, PLACEMENT_RANDOM, 5, &again, same));
+		cr_assert(cluster_place(&site.cluster, PLACEMENT_RANDOM, 5, 0, &again, same));
 		cluster_release(&site.cluster, same, 5);
 		cr_assert_arr_eq(hosts, same, 5 * sizeof(*hosts));
 	}
@@ -200,9 +200,10 @@ Test(cluster, all_or_nothing)
 		      "no such host");
 	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
 	for (int policy = 0; policy < PLACEMENTS; policy++)
-		cr_expect_not(cluster_place(&site.cluster, (enum placement)policy, 4, NULL, hosts));
+		cr_expect_not(
+			cluster_place(&site.cluster, (enum placement)policy, 4, 0, NULL, hosts));
 	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
-	cr_expect(cluster_place(&site.cluster, PLACEMENT_COMPACT, 3, NULL, hosts));
+	cr_expect(cluster_place(&site.cluster, PLACEMENT_COMPACT, 3, 0, NULL, hosts));
 	cluster_release(&site.cluster, hosts, 3);
 	cluster_release(&site.cluster, (const uint32_t[]){ 2, 1, 1 }, 3);
 	cr_expect_eq(cluster_free_slots(&site.cluster), 8);
@@ -289,7 +290,7 @@ Test(cluster, many_jobs)
 			continue;
 		}
 		fewest = fits ? fewest_racks(&site.cluster, count) : 0;
-		cr_assert_eq(cluster_place(&site.cluster, policy, count, &rng, jobs[i].hosts),
+		cr_assert_eq(cluster_place(&site.cluster, policy, count, 0, &rng, jobs[i].hosts),
 			     fits);
 		if (!fits)
 			continue;
@@ -317,12 +318,91 @@ Test(cluster, large, .timeout = 60)
 	for (int i = 0; i < 2000; i++) {
 		for (int j = 0; j < 4; j++)
 			cr_assert(cluster_place(&site.cluster, (enum placement)(j % PLACEMENTS), 96,
-						&rng, hosts[j]));
+						0, &rng, hosts[j]));
 		for (int j = 0; j < 4; j++)
 			cluster_release(&site.cluster, hosts[j], 96);
 	}
 	cr_expect_eq(cluster_free_slots(&site.cluster), 16000);
 	site_release(&site);
+}
+
+/* --- parameter servers --- */
+
+/* Racks of 4. One rack where one takes all: servers behind the workers. Else workers fill racks
+ * first, so that the servers are in the last. */
+Test(cluster, servers_compact)
+{
+	struct site site;
+	uint32_t hosts[16];
+
+	site_init(&site, LEAF_SPINE, 4, 1);
+	cr_assert(cluster_place(&site.cluster, PLACEMENT_COMPACT, 3, 1, NULL, hosts));
+	expect_hosts(hosts, (const uint32_t[]){ 0, 1, 2, 3 }, 4);
+	cr_assert(cluster_take_list(&site.cluster, (const uint32_t[]){ 4, 5 }, 2));
+	cr_assert(cluster_place(&site.cluster, PLACEMENT_COMPACT, 4, 1, NULL, hosts));
+	expect_hosts(hosts, (const uint32_t[]){ 8, 9, 10, 11, 6 }, 5); /* 6 has a lower number */
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 5, 1, NULL, hosts));
+	cr_assert(cluster_place(&site.cluster, PLACEMENT_COMPACT, 2, 3, NULL, hosts));
+	expect_hosts(hosts, (const uint32_t[]){ 12, 13, 7, 14, 15 }, 5);
+	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
+	site_release(&site);
+}
+
+/* Spread goes on in turn with the servers. */
+Test(cluster, servers_spread)
+{
+	struct site site;
+	uint32_t hosts[8];
+
+	site_init(&site, LEAF_SPINE, 4, 1);
+	cr_assert(cluster_place(&site.cluster, PLACEMENT_SPREAD, 3, 2, NULL, hosts));
+	expect_hosts(hosts, (const uint32_t[]){ 0, 4, 8, 12, 1 }, 5);
+	site_release(&site);
+}
+
+/* Not on the barred hosts, though they have free slots; those are back afterwards. */
+Test(cluster, apart)
+{
+	struct site site;
+	const uint32_t barred[] = { 0, 1, 2 };
+	uint32_t hosts[8];
+	struct rng rng;
+
+	site_init(&site, STAR, 5, 2);
+	rng_init(&rng, 1, "placement", 0);
+	cr_assert(cluster_take_list(&site.cluster, barred, 3));
+	for (int policy = 0; policy < PLACEMENTS; policy++) {
+		cr_expect_not(cluster_place_apart(&site.cluster, (enum placement)policy, 3, &rng,
+						  barred, 3, hosts));
+		cr_expect_eq(cluster_free_slots(&site.cluster), 7);
+		cr_assert(cluster_place_apart(&site.cluster, (enum placement)policy, 2, &rng,
+					      barred, 3, hosts));
+		cr_expect_eq(hosts[0] + hosts[1], 3 + 4);
+		cluster_release(&site.cluster, hosts, 2);
+	}
+	expect_books(&site.cluster);
+	site_release(&site);
+}
+
+/* A pool takes its hosts with all slots. */
+Test(cluster, withdraw)
+{
+	const struct cluster_conf last = { .servers = { .form = POOL_NUMBER, .number = 2 } };
+	uint32_t hosts[8], count, *pool = cluster_conf_pool(&last, 5, &count);
+	struct site site;
+
+	cr_assert_eq(count, 2);
+	expect_hosts(pool, (const uint32_t[]){ 3, 4 }, 2);
+	site_init(&site, STAR, 5, 2);
+	cluster_withdraw(&site.cluster, pool, count);
+	cr_expect_eq(cluster_free_slots(&site.cluster), 6);
+	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 4, 0, NULL, hosts));
+	cr_expect_not(cluster_take_list(&site.cluster, pool, 1));
+	place(&site, PLACEMENT_SPREAD, 3, hosts);
+	expect_hosts(hosts, (const uint32_t[]){ 0, 1, 2 }, 3);
+	expect_books(&site.cluster);
+	site_release(&site);
+	free(pool);
 }
 
 Test(cluster, names)

@@ -1,0 +1,113 @@
+/* What a user may write under "cluster", and lists of hosts. */
+#include "workload/cluster.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct conf_row pool_host = {
+	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
+};
+static const struct conf_row pool_forms[] = {
+	{ .name = "number",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct cluster_conf, servers.number),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .help = "The last so many hosts." },
+	{ .name = "hosts",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct cluster_conf, servers.hosts),
+	  .min = 1,
+	  .item = &pool_host,
+	  .help = "These hosts." },
+	{ 0 },
+};
+static const struct conf_table pool_table = { "server_pool", pool_forms,
+					      sizeof(struct cluster_conf), NULL };
+
+static const struct conf_row cluster_rows[] = {
+	{ .name = "controller_latency",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct cluster_conf, controller_latency),
+	  .min = PS_PER_NS,
+	  .max = 1000 * PS_PER_S,
+	  .def = "\"1us\"",
+	  .help = "From the decision of the job controller to the workers' start.",
+	  .source = "our choice" },
+	{ .name = "servers",
+	  .type = CONF_ONEOF,
+	  .offset = 0,
+	  .tag = offsetof(struct cluster_conf, servers.form),
+	  .table = &pool_table,
+	  .present = 1 + offsetof(struct cluster_conf, servers.given),
+	  .def = CONF_OPTIONAL,
+	  .help = "Hosts that take no workers: a pool of parameter servers for the jobs with "
+		  "\"servers\": {\"placement\": \"shared\"}." },
+	{ 0 },
+};
+const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct cluster_conf),
+					  "The job controller, and hosts that it keeps." };
+
+static const char *conflict(enum host_use old, enum host_use new)
+{
+	if (old == HOST_POOL)
+		return new == HOST_POOL ? "stands twice"
+					: "is kept for servers that jobs share (\"cluster\": "
+					  "{\"servers\": ...})";
+	if (old == HOST_WORKER && new == HOST_SERVER)
+		return "has a worker of this job; for servers beside workers: \"servers\": "
+		       "{\"placement\": \"workers\"}";
+	return new == HOST_WORKER ? "stands twice: a host has one worker of a job"
+				  : "stands twice: a host has one server of a job";
+}
+
+void cluster_check_list(const struct conf_list *list, enum host_use use, struct conf_doc *doc,
+			const char *pointer, uint32_t hosts, uint8_t *uses)
+{
+	const int64_t *items = list->items;
+
+	for (size_t i = 0; i < list->count; i++) {
+		char place[160];
+
+		snprintf(place, sizeof(place), "%s/%zu", pointer, i);
+		if (items[i] >= (int64_t)hosts) {
+			conf_error(doc, place,
+				   "there is no host %" PRId64 "; hosts are 0 to %" PRIu32,
+				   items[i], hosts - 1);
+			continue;
+		}
+		if (uses[items[i]] != HOST_FREE)
+			conf_error(doc, place, "host %" PRId64 " %s", items[i],
+				   conflict((enum host_use)uses[items[i]], use));
+		uses[items[i]] = (uint8_t)use;
+	}
+}
+
+void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts)
+{
+	uint8_t *uses = xcalloc(hosts, sizeof(*uses));
+
+	if (conf->servers.form == POOL_HOSTS)
+		cluster_check_list(&conf->servers.hosts, HOST_POOL, doc, "/cluster/servers", hosts,
+				   uses);
+	else if (conf->servers.number >= (int64_t)hosts)
+		conf_error(doc, "/cluster/servers",
+			   "%" PRId64 " of %" PRIu32 " hosts leave none for workers",
+			   conf->servers.number, hosts);
+	free(uses);
+}
+
+uint32_t *cluster_conf_pool(const struct cluster_conf *conf, uint32_t hosts, uint32_t *count)
+{
+	const int64_t *list = conf->servers.hosts.items;
+	bool listed = conf->servers.form == POOL_HOSTS;
+	uint32_t *pool;
+
+	*count = listed ? (uint32_t)conf->servers.hosts.count : (uint32_t)conf->servers.number;
+	pool = xcalloc(*count, sizeof(*pool));
+	for (uint32_t i = 0; i < *count; i++)
+		pool[i] = listed ? (uint32_t)list[i] : hosts - *count + i;
+	return pool;
+}
