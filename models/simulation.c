@@ -205,7 +205,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
-	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks };
+	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
+	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks, &s->reducers };
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (scenario_uses(scenario, i))
 			s->schemes[i] = scheme_ops(i)->open(&env, scenario->schemes[i]);
@@ -237,6 +238,7 @@ void simulation_free(struct simulation *s)
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (s->schemes[i])
 			scheme_ops(i)->close(s->schemes[i]);
+	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
 	topology_release(&s->topo);
 	sim_release(&s->sim);

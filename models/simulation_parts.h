@@ -11,6 +11,7 @@ struct simulation {
 	struct topology topo;
 	struct checks checks;
 	struct tcp *tcp;
+	struct reducers reducers;
 	void *schemes[SCHEME_COUNT];
 	struct jobs *jobs;
 	struct flows *flows;

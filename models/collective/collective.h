@@ -11,6 +11,7 @@
 #define INASIM_COLLECTIVE_COLLECTIVE_H
 
 #include "collective/exact.h"
+#include "collective/reducer.h"
 #include "conf/conf.h"
 #include "transport/tcp.h"
 
@@ -20,6 +21,7 @@ struct model_env {
 	struct topology *topo;
 	struct tcp *tcp;
 	struct checks *checks;
+	struct reducers *reducers; /* adding on hosts */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */

@@ -206,6 +206,14 @@ static const struct conf_row host_rows[] = {
 	  .def = "1",
 	  .help = "Workers that fit on a host, each of a different job.",
 	  .source = "one worker per host, as in all five papers' simulations" },
+	{ .name = "reduction_rate",
+	  .type = CONF_RATE,
+	  .offset = offsetof(struct host_conf, reduction_rate),
+	  .min = 1000000,
+	  .max = UINT64_C(1000000000000000),
+	  .def = CONF_OPTIONAL,
+	  .help = "Gradients that the parameter servers on a host add up together, first come "
+		  "first served; when missing, adding takes no time." },
 	{ 0 },
 };
 static const struct conf_table host_table = { "host", host_rows, sizeof(struct host_conf),

@@ -51,7 +51,8 @@ struct host_conf {
 	sim_time jitter;
 	bytes queue;
 	struct ecn_conf ecn;
-	int64_t slots; /* workers (GPUs) that a host takes */
+	int64_t slots;      /* workers (GPUs) that a host takes */
+	bps reduction_rate; /* of the parameter servers on a host together; 0 = without limit */
 };
 
 struct topology_conf {
