@@ -79,6 +79,20 @@ bool folder_make_parents(const char *path)
 	return ok;
 }
 
+bool folder_write(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t done = write(fd, text, length);
+		if (done < 0 && errno != EINTR)
+			return false;
+		if (done > 0) {
+			text += done;
+			length -= (size_t)done;
+		}
+	}
+	return true;
+}
+
 /* Empties the folder open as `fd`, which is closed. */
 static bool remove_content(int fd)
 {

@@ -4,6 +4,7 @@
 #define INASIM_OUT_FOLDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* "a/b//" becomes "a/b"; the caller frees. */
 char *folder_trim(const char *path);
@@ -17,6 +18,10 @@ bool folder_has(const char *path, const char *file);
 
 /* Makes the folder `path` is in, and those above it. */
 bool folder_make_parents(const char *path);
+
+/* Writes all of it. By hand rather than stdio, whose buffer is lost when a signal
+ * handler (SIGINT ends a run in order) interrupts the write. */
+bool folder_write(int fd, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. */
 bool folder_remove(const char *path);

@@ -2,18 +2,15 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "out/csv_write.h"
 #include "out/folder.h"
-#include "out/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define TABLE_BUFFER (256 * 1024)
 
 /* Marks a PATH.partial as ours, and is locked as long as its run lives. */
 #define MARKER   ".writing"
@@ -21,12 +18,8 @@
 
 struct out_table {
 	const struct out_schema *schema;
-	char *path;
+	struct csv_writer *csv; /* NULL: closed */
 	uint64_t rows;
-	int fd;
-	int failure; /* errno of the first failed write, 0 if none */
-	size_t used;
-	char buffer[TABLE_BUFFER];
 };
 
 struct out_file {
@@ -45,81 +38,27 @@ struct out_dir {
 
 /* ---- Rows ---- */
 
-/* Returns 0 or an errno. By hand rather than stdio, whose buffer is lost when a
- * signal handler (SIGINT ends a run in order) interrupts the write. */
-static int write_all(int fd, const char *text, size_t length)
+static void put_cell(struct csv_writer *csv, enum out_type type, const struct out_cell *cell)
 {
-	while (length > 0) {
-		ssize_t done = write(fd, text, length);
-		if (done < 0 && errno != EINTR)
-			return errno;
-		if (done > 0) {
-			text += done;
-			length -= (size_t)done;
-		}
-	}
-	return 0;
-}
-
-static void flush(struct out_table *table)
-{
-	if (table->failure == 0)
-		table->failure = write_all(table->fd, table->buffer, table->used);
-	table->used = 0;
-}
-
-/* Where the next `length` characters go. */
-static char *room(struct out_table *table, size_t length)
-{
-	if (table->used + length > TABLE_BUFFER)
-		flush(table);
-	return table->buffer + table->used;
-}
-
-static void put(struct out_table *table, char c)
-{
-	*room(table, 1) = c;
-	table->used++;
-}
-
-static void put_text(struct out_table *table, const char *text)
-{
-	if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
-		for (; *text != '\0'; text++)
-			put(table, *text);
+	if (cell->none) {
+		csv_writer_none(csv);
 		return;
 	}
-	put(table, '"');
-	for (; *text != '\0'; text++) {
-		if (*text == '"')
-			put(table, '"');
-		put(table, *text);
-	}
-	put(table, '"');
-}
-
-static void put_cell(struct out_table *table, enum out_type type, const struct out_cell *cell)
-{
-	if (cell->none)
-		return;
 	switch (type) {
 	case OUT_COUNT:
-		table->used += number_u64(room(table, NUMBER_TEXT), cell->count);
+		csv_writer_count(csv, cell->count);
 		break;
 	case OUT_REAL:
-		if (!isnan(cell->real))
-			table->used += number_real(room(table, NUMBER_TEXT), cell->real);
+		csv_writer_real(csv, cell->real);
 		break;
 	case OUT_SECONDS:
-		SIM_BUG_ON(cell->time == SIM_TIME_MAX);
-		table->used += number_seconds(room(table, NUMBER_TEXT), cell->time);
+		csv_writer_seconds(csv, cell->time);
 		break;
 	case OUT_TEXT:
-		SIM_BUG_ON(cell->text == NULL);
-		put_text(table, cell->text);
+		csv_writer_text(csv, cell->text);
 		break;
 	case OUT_FLAG:
-		put(table, cell->flag ? '1' : '0');
+		csv_writer_flag(csv, cell->flag);
 		break;
 	}
 }
@@ -127,35 +66,18 @@ static void put_cell(struct out_table *table, enum out_type type, const struct o
 void out_table_row(struct out_table *table, const struct out_cell *cells)
 {
 	const struct out_column *columns = table->schema->columns;
-	for (size_t i = 0; columns[i].name != NULL; i++) {
-		if (i > 0)
-			put(table, ',');
-		put_cell(table, columns[i].type, &cells[i]);
-	}
-	put(table, '\n');
+	for (size_t i = 0; columns[i].name != NULL; i++)
+		put_cell(table->csv, columns[i].type, &cells[i]);
+	csv_writer_end_row(table->csv);
 	table->rows++;
 }
 
 static void put_header(struct out_table *table)
 {
 	const struct out_column *columns = table->schema->columns;
-	for (size_t i = 0; columns[i].name != NULL; i++) {
-		if (i > 0)
-			put(table, ',');
-		put_text(table, columns[i].name);
-	}
-	put(table, '\n');
-}
-
-/* Returns 0 or the errno of the first failure since the opening. */
-static int table_close(struct out_table *table)
-{
-	flush(table);
-	int closed = close(table->fd);
-	if (closed != 0 && table->failure == 0)
-		table->failure = errno;
-	table->fd = -1;
-	return table->failure;
+	for (size_t i = 0; columns[i].name != NULL; i++)
+		csv_writer_text(table->csv, columns[i].name);
+	csv_writer_end_row(table->csv);
 }
 
 /* ---- Files of a directory ---- */
@@ -176,51 +98,53 @@ static struct out_file *add_file(struct out_dir *dir, const char *name)
 	return file;
 }
 
-/* Opens NAME for writing; -1 and *error on failure. *path: the caller frees. */
-static int open_file(struct out_dir *dir, const char *name, char **path, char **error)
+/* Path of a new file, in a folder that exists; NULL and *error on failure. */
+static char *new_file(const struct out_dir *dir, const char *name, char **error)
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, "..") != NULL);
-	*path = folder_join(dir->partial, name);
-	int fd = -1;
-	if (folder_make_parents(*path))
-		fd = open(*path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (fd < 0) {
-		*error = xasprintf("cannot write %s: %s", *path, strerror(errno));
-		free(*path);
-	}
-	return fd;
+	char *path = folder_join(dir->partial, name);
+	if (folder_make_parents(path))
+		return path;
+	*error = xasprintf("cannot write %s: %s", path, strerror(errno));
+	free(path);
+	return NULL;
 }
 
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema, char **error)
 {
 	SIM_BUG_ON(find_file(dir, schema->file) != NULL);
-	char *path;
-	int fd = open_file(dir, schema->file, &path, error);
-	if (fd < 0)
+	char *path = new_file(dir, schema->file, error);
+	struct csv_writer *csv = path == NULL ? NULL : csv_writer_open_in_place(path, error);
+	free(path);
+	if (csv == NULL)
 		return NULL;
 	struct out_table *table = xmalloc(sizeof *table);
-	table->schema = schema;
-	table->path = path;
-	table->rows = 0;
-	table->fd = fd;
-	table->failure = 0;
-	table->used = 0;
+	*table = (struct out_table){ .schema = schema, .csv = csv };
 	add_file(dir, schema->file)->table = table;
 	put_header(table);
 	return table;
+}
+
+/* 0, or an errno. */
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (fd < 0)
+		return errno;
+	int failure = folder_write(fd, text, strlen(text)) ? 0 : errno;
+	if (close(fd) != 0 && failure == 0)
+		failure = errno;
+	return failure;
 }
 
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error)
 {
 	const struct out_file *known = find_file(dir, file);
 	SIM_BUG_ON(known != NULL && known->table != NULL);
-	char *path;
-	int fd = open_file(dir, file, &path, error);
-	if (fd < 0)
+	char *path = new_file(dir, file, error);
+	if (path == NULL)
 		return false;
-	int failure = write_all(fd, text, strlen(text));
-	if (close(fd) != 0 && failure == 0)
-		failure = errno;
+	int failure = write_text(path, text);
 	if (failure != 0)
 		*error = xasprintf("cannot write %s: %s", path, strerror(failure));
 	else if (known == NULL)
@@ -313,12 +237,9 @@ static void dir_free(struct out_dir *dir)
 {
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
-		if (table != NULL) {
-			if (table->fd >= 0)
-				close(table->fd);
-			free(table->path);
-			free(table);
-		}
+		if (table != NULL && table->csv != NULL)
+			csv_writer_abandon(table->csv);
+		free(table);
 		free(dir->files[i].name);
 	}
 	if (dir->marker >= 0)
@@ -364,9 +285,15 @@ static char *close_tables(struct out_dir *dir)
 	char *error = NULL;
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
-		int failure = table == NULL ? 0 : table_close(table);
-		if (failure != 0 && error == NULL)
-			error = xasprintf("cannot write %s: %s", table->path, strerror(failure));
+		char *why = NULL;
+		if (table == NULL)
+			continue;
+		csv_writer_commit(table->csv, &why);
+		table->csv = NULL;
+		if (error == NULL)
+			error = why;
+		else
+			free(why);
 	}
 	return error;
 }
