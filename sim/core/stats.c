@@ -9,15 +9,22 @@ void stats_sort(double *values, size_t count)
 	gsl_sort(values, 1, count);
 }
 
-double stats_percentile(const double *sorted, size_t count, double p)
+size_t stats_rank(size_t count, double p)
 {
 	size_t rank;
 
 	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
-		return NAN;
+		return 0;
 	rank = (size_t)ceil(p * (double)count *
 			    (1 - 1e-12)); /* p * count may lie a rounding above an integer */
-	return sorted[rank ? rank - 1 : 0];
+	return rank ? rank : 1;
+}
+
+double stats_percentile(const double *sorted, size_t count, double p)
+{
+	size_t rank = stats_rank(count, p);
+
+	return rank ? sorted[rank - 1] : NAN;
 }
 
 double stats_mean(const double *values, size_t count)

@@ -12,6 +12,9 @@ void stats_sort(double *values, size_t count);
  * 10 / (1 - p) values: then it would say little. */
 double stats_percentile(const double *sorted, size_t count, double p);
 
+/* Which of `count` sorted values that is, from 1; 0: there is none. */
+size_t stats_rank(size_t count, double p);
+
 /* NaN for no values. */
 double stats_mean(const double *values, size_t count);
 double stats_max(const double *sorted, size_t count);

@@ -1,0 +1,517 @@
+/* Intervals, warm-up and fairness against published numbers, against numbers from
+ * an independent computation (Python 3: Student's t by Simpson's rule on its
+ * density and bisection, binomial tails in exact fractions, Fieller's interval in
+ * the textbook's form), and by their coverage in simulation. */
+#include "core/inference.h"
+
+#include "core/stats.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define LEVEL INFERENCE_LEVEL
+
+/* Student, Biometrika 6 (1908): extra hours of sleep of ten patients under two
+ * drugs. R's `sleep`, whose help prints the intervals below. */
+static const double drug1[] = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 };
+static const double drug2[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 };
+
+static void expect(double got, double want, double relative, int line)
+{
+	cr_expect(fabs(got - want) <= relative * fabs(want), "line %d: %.15g, not %.15g", line, got,
+		  want);
+}
+#define EXPECT(got, want, relative) expect(got, want, relative, __LINE__)
+
+static void expect_estimate(struct estimate e, double value, double low, double high, size_t n,
+			    int line)
+{
+	expect(e.value, value, 1e-9, line);
+	expect(e.low, low, 1e-8, line);
+	expect(e.high, high, 1e-8, line);
+	cr_expect_eq(e.n, n, "line %d: n is %zu", line, e.n);
+}
+#define EXPECT_ESTIMATE(...) expect_estimate(__VA_ARGS__, __LINE__)
+
+/* No interval; a value only if there is one. */
+static void expect_open(struct estimate e, double value, size_t n, size_t missing, int line)
+{
+	cr_expect(isnan(value) ? isnan(e.value) : e.value == value, "line %d: %g", line, e.value);
+	cr_expect(isnan(e.low) && isnan(e.high), "line %d: %g %g", line, e.low, e.high);
+	cr_expect(e.n == n && e.missing == missing, "line %d: %zu %zu", line, e.n, e.missing);
+	cr_expect_not(estimate_excludes(&e, 1e300), "line %d", line);
+}
+#define EXPECT_OPEN(...) expect_open(__VA_ARGS__, __LINE__)
+
+static struct rng stream(uint64_t id)
+{
+	struct rng rng;
+	rng_init(&rng, 1, "test.inference", id);
+	return rng;
+}
+
+/* ---- Means ---- */
+
+/* Two-sided 95 % points of Student's t as every textbook prints them: for values
+ * 0, 0, ..., 0, n the standard error is 1 by construction, so half the interval is
+ * the point itself. */
+Test(inference, student_t_points)
+{
+	static const struct {
+		size_t n;
+		double t;
+	} points[] = { { 2, 12.706 }, { 3, 4.303 }, { 5, 2.776 }, { 10, 2.262 }, { 30, 2.045 } };
+	for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+		size_t n = points[i].n;
+		double x[30] = { 0 };
+		x[n - 1] = (double)n;
+		struct estimate e = infer_mean(x, n, LEVEL);
+		EXPECT(e.value, 1, 1e-14);
+		cr_expect_float_eq((e.high - e.low) / 2, points[i].t, 0.0005, "n %zu: %g", n,
+				   (e.high - e.low) / 2);
+	}
+}
+
+/* NIST StRD, univariate: certified means and standard deviations of NumAcc1 to
+ * NumAcc4, whose data are given by a rule and hard on sums of squares. */
+Test(inference, nist_numerical_accuracy)
+{
+	static const struct {
+		double first, low, high, sd;
+	} sets[] = { { 1.2, 1.1, 1.3, 0.1 },
+		     { 1000000.2, 1000000.1, 1000000.3, 0.1 },
+		     { 10000000.2, 10000000.1, 10000000.3, 0.1 } };
+	const double one[] = { 10000001, 10000003, 10000002 };
+	cr_expect_eq(infer_mean(one, 3, LEVEL).value, 10000002);
+	cr_expect_eq(infer_sd(one, 3), 1);
+	for (size_t s = 0; s < 3; s++) {
+		double x[1001] = { sets[s].first };
+		for (size_t i = 1; i < 1001; i++)
+			x[i] = i % 2 ? sets[s].low : sets[s].high;
+		EXPECT(infer_mean(x, 1001, LEVEL).value, sets[s].first, 1e-14);
+		EXPECT(infer_sd(x, 1001), sets[s].sd, 1e-8); /* the data lose 8 digits as doubles */
+	}
+}
+
+/* t.test(extra ~ group, data = sleep, paired = TRUE) and without `paired`, in R. */
+Test(inference, sleep_differences)
+{
+	EXPECT_ESTIMATE(infer_difference_paired(drug1, drug2, 10, LEVEL), 1.58, 0.7001142367230142,
+			2.459885763276986, 10);
+	EXPECT_ESTIMATE(infer_difference(drug1, 10, drug2, 10, LEVEL), 1.58, -0.20548323071168,
+			3.365483230711683, 20);
+}
+
+Test(inference, corner_cases_of_means)
+{
+	const double x[] = { NAN, 4, NAN }, same[] = { 0.1, 0.1, 0.1, NAN, 0.1 };
+	EXPECT_OPEN(infer_mean(NULL, 0, LEVEL), NAN, 0, 0);
+	EXPECT_OPEN(infer_mean(x, 1, LEVEL), NAN, 0, 1);
+	EXPECT_OPEN(infer_mean(x, 3, LEVEL), 4, 1, 2);
+	struct estimate e = infer_mean(same, 5, LEVEL);
+	cr_expect(e.value == 0.1 && e.low == 0.1 && e.high == 0.1 && e.n == 4 && e.missing == 1);
+	cr_expect(isnan(infer_sd(x, 3)) && infer_sd(same, 5) == 0);
+}
+
+Test(inference, corner_cases_of_pairs)
+{
+	const double a[] = { 1, NAN, 3, 4 }, b[] = { 2, 5, NAN, 8 }, none[] = { NAN, NAN };
+	struct estimate e = infer_difference_paired(a, b, 4, LEVEL);
+	cr_expect(e.n == 2 && e.missing == 2 && e.value == 2.5);
+	e = infer_ratio_paired(a, b, 4, LEVEL);
+	EXPECT_OPEN(e, 2, 2, 2); /* exact, but mean(a) may be 0 for two values and t(1) */
+	EXPECT_OPEN(infer_difference_paired(a, none, 2, LEVEL), NAN, 0, 2);
+	EXPECT_OPEN(infer_ratio_paired(a, none, 2, LEVEL), NAN, 0, 2);
+	EXPECT_OPEN(infer_ratio_paired(a, b, 1, LEVEL), 2, 1, 0);
+	EXPECT_OPEN(infer_difference(a, 1, b, 4, LEVEL), 4, 4, 1);
+	EXPECT_OPEN(infer_ratio(a, 1, b, 4, LEVEL), 5, 4, 1);
+	EXPECT_OPEN(infer_ratio(none, 2, b, 4, LEVEL), NAN, 3, 3);
+	EXPECT_OPEN(infer_ratio(a, 4, none, 2, LEVEL), NAN, 3, 3);
+}
+
+/* ---- Ratios ---- */
+
+/* Quotient drug 1 / drug 2. The textbook's form of Fieller's interval:
+ * (B -+ sqrt(B^2 - A C)) / A with A = a^2 - t^2 aa, B = a b - t^2 ab, C = b^2 - t^2 bb. */
+Test(inference, sleep_ratios)
+{
+	EXPECT_ESTIMATE(infer_ratio_paired(drug2, drug1, 10, LEVEL), 0.75 / 2.33,
+			-0.48491977537192427, 0.6565966852855815, 10);
+	EXPECT_ESTIMATE(infer_ratio(drug2, 10, drug1, 10, LEVEL), 0.75 / 2.33, -0.227858121504829,
+			1.2266506233972374, 20);
+}
+
+/* The mean under drug 1 does not differ from 0 significantly (t = 1.33): a ratio
+ * to it can be anything. */
+Test(inference, ratio_to_what_may_be_zero_is_unbounded)
+{
+	struct estimate e = infer_ratio_paired(drug1, drug2, 10, LEVEL);
+	EXPECT(e.value, 2.33 / 0.75, 1e-14);
+	cr_expect(isnan(e.low) && isnan(e.high));
+	const double zero[] = { 0, 0, 0 };
+	EXPECT_OPEN(infer_ratio_paired(zero, drug2, 3, LEVEL), NAN, 3, 0);
+	EXPECT_OPEN(infer_ratio(zero, 3, drug2, 3, LEVEL), NAN, 6, 0);
+}
+
+/* mean((1 + x) a) against mean(a) is known exactly, whatever a is. */
+Test(inference, ratio_of_proportional_values_is_exact)
+{
+	const double a[] = { 3, 5, 8, 13 }, b[] = { 1.5, 2.5, 4, 6.5 };
+	struct estimate e = infer_ratio_paired(a, b, 4, LEVEL);
+	cr_expect(e.value == 0.5 && e.low == 0.5 && e.high == 0.5);
+	e = infer_ratio_paired(a, a, 4, LEVEL);
+	cr_expect(e.value == 1 && e.low == 1 && e.high == 1);
+	cr_expect_not(estimate_excludes(&e, 1));
+}
+
+/* What the header promises: the paired ratio excludes 1 exactly when the paired
+ * difference excludes 0. */
+Test(inference, ratio_and_difference_agree)
+{
+	struct rng rng = stream(0);
+	size_t excluded = 0;
+	for (int round = 0; round < 2000; round++) {
+		double a[6], b[6];
+		for (int i = 0; i < 6; i++) {
+			a[i] = 10 + rng_normal(&rng);
+			b[i] = a[i] + 1 + rng_normal(&rng);
+		}
+		struct estimate d = infer_difference_paired(a, b, 6, LEVEL);
+		struct estimate r = infer_ratio_paired(a, b, 6, LEVEL);
+		cr_assert_eq(estimate_excludes(&d, 0), estimate_excludes(&r, 1), "round %d", round);
+		excluded += estimate_excludes(&d, 0);
+	}
+	cr_expect(excluded > 200 && excluded < 1800, "%zu", excluded); /* both cases did occur */
+}
+
+/* ---- Quantiles ---- */
+
+/* Exact fractions; the ranks for medians are those of tables of the sign test. */
+Test(inference, ranks_of_quantile_intervals)
+{
+	static const struct {
+		size_t n;
+		double p, level;
+		size_t low, high;
+	} known[] = {
+		{ 20, 0.5, 0.95, 6, 15 },         { 50, 0.5, 0.95, 18, 33 },
+		{ 100, 0.5, 0.95, 40, 61 },       { 16, 0.75, 0.9, 9, 16 },
+		{ 1000, 0.99, 0.95, 983, 997 },   { 1500, 0.99, 0.95, 1477, 1493 },
+		{ 2000, 0.95, 0.95, 1880, 1920 }, { 6, 0.5, 0.95, 1, 6 },
+		{ 5, 0.5, 0.95, 0, 6 },           { 299, 0.99, 0.95, 292, 300 },
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		size_t low, high;
+		infer_quantile_ranks(known[i].n, known[i].p, known[i].level, &low, &high);
+		cr_expect(low == known[i].low && high == known[i].high, "n %zu p %g: %zu %zu",
+			  known[i].n, known[i].p, low, high);
+	}
+}
+
+/* For millions of values the binomial is normal: np -+ 1.96 sqrt(np(1-p)). */
+Test(inference, ranks_of_large_samples)
+{
+	size_t n = 4000000, low, high;
+	infer_quantile_ranks(n, 0.99, LEVEL, &low, &high);
+	double half = 1.959964 * sqrt(4e6 * 0.99 * 0.01);
+	cr_expect(fabs((double)low - (3960000 - half)) <= 2, "%zu", low);
+	cr_expect(fabs((double)high - (3960000 + half)) <= 2, "%zu", high);
+}
+
+Test(inference, quantile_takes_order_statistics)
+{
+	double x[101];
+	for (int i = 0; i < 100; i++)
+		x[i] = (i * 37) % 100 + 1; /* 1 ... 100 shuffled */
+	x[100] = NAN;
+	struct estimate e = infer_quantile(x, 101, 0.5, LEVEL);
+	cr_expect(e.value == 50 && e.low == 40 && e.high == 61 && e.n == 100 && e.missing == 1);
+	EXPECT_OPEN(infer_quantile(x, 101, 0.99, LEVEL), NAN, 100, 1); /* needs 1,000 */
+	EXPECT_OPEN(infer_quantile(x, 19, 0.5, LEVEL), NAN, 19, 0);
+	EXPECT_OPEN(infer_quantile(NULL, 0, 0.5, LEVEL), NAN, 0, 0);
+}
+
+/* The bootstrap distribution of an order statistic is known (Efron, Ann. Statist.
+ * 7, 1979): it exceeds the j-th of n values with probability P(B(n, j/n) < k). Of
+ * n = 100 values the median's 2.5 % and 97.5 % points are the 40th and the 60th; 2,000
+ * replicates may miss by one. */
+#define BOOT_LOW  40
+#define BOOT_HIGH 60
+
+Test(inference, bootstrap_of_a_median)
+{
+	double x[100];
+	struct rng rng = stream(1);
+	for (int i = 0; i < 100; i++)
+		x[i] = i + 1;
+	struct estimate e = infer_quantile_bootstrap(x, 100, 0.5, LEVEL, &rng);
+	cr_expect_eq(e.value, 50);
+	cr_expect(fabs(e.low - BOOT_LOW) <= 1 && fabs(e.high - BOOT_HIGH) <= 1, "%g %g", e.low,
+		  e.high);
+}
+
+/* With a constant below, the ratio is the quantile of the other sample, whether its
+ * pairs are resampled one by one or its order statistic is drawn. */
+Test(inference, ratio_of_quantiles_is_bootstrapped_right)
+{
+	double a[100], b[100];
+	for (int i = 0; i < 100; i++) {
+		a[i] = 2;
+		b[i] = 2 * ((i * 37) % 100 + 1);
+	}
+	struct rng rng = stream(2);
+	struct estimate paired = infer_quantile_ratio_paired(a, b, 100, 0.5, LEVEL, &rng);
+	struct estimate apart = infer_quantile_ratio(a, 100, b, 100, 0.5, LEVEL, &rng);
+	cr_expect(paired.value == 50 && apart.value == 50 && paired.n == 100 && apart.n == 200);
+	cr_expect(fabs(paired.low - BOOT_LOW) <= 1 && fabs(paired.high - BOOT_HIGH) <= 1, "%g %g",
+		  paired.low, paired.high);
+	cr_expect(fabs(apart.low - BOOT_LOW) <= 1 && fabs(apart.high - BOOT_HIGH) <= 1, "%g %g",
+		  apart.low, apart.high);
+}
+
+/* Pairs that are exactly proportional leave no doubt about their ratio; the same
+ * samples taken as independent do. */
+Test(inference, pairing_narrows_ratios_of_quantiles)
+{
+	double a[200], b[200];
+	struct rng rng = stream(3);
+	for (int i = 0; i < 200; i++) {
+		a[i] = rng_exponential(&rng) + 1;
+		b[i] = 0.5 * a[i];
+	}
+	a[0] = NAN;
+	struct estimate paired = infer_quantile_ratio_paired(a, b, 200, 0.9, LEVEL, &rng);
+	struct estimate apart = infer_quantile_ratio(a, 200, b, 200, 0.9, LEVEL, &rng);
+	cr_expect(paired.value == 0.5 && paired.low == 0.5 && paired.high == 0.5);
+	cr_expect(paired.n == 199 && paired.missing == 1 && apart.missing == 1);
+	cr_expect(apart.low < 0.45 && apart.high > 0.55, "%g %g", apart.low, apart.high);
+}
+
+Test(inference, ratio_of_quantiles_has_corner_cases)
+{
+	double zero[20] = { 0 }, half[20] = { 0 }, x[20];
+	struct rng rng = stream(4);
+	for (int i = 0; i < 20; i++)
+		x[i] = i + 1;
+	for (int i = 9; i < 20; i++)
+		half[i] = 5; /* the median is 5, and 0 in many resamples */
+	EXPECT_OPEN(infer_quantile_ratio_paired(zero, x, 20, 0.5, LEVEL, &rng), NAN, 20, 0);
+	EXPECT_OPEN(infer_quantile_ratio(zero, 20, x, 20, 0.5, LEVEL, &rng), NAN, 40, 0);
+	EXPECT_OPEN(infer_quantile_ratio_paired(half, x, 20, 0.5, LEVEL, &rng), 2, 20, 0);
+	EXPECT_OPEN(infer_quantile_ratio_paired(x, x, 19, 0.5, LEVEL, &rng), NAN, 19, 0);
+	EXPECT_OPEN(infer_quantile_ratio(NULL, 0, x, 20, 0.5, LEVEL, &rng), NAN, 20, 0);
+}
+
+/* ---- Coverage ---- */
+
+enum { ROUNDS = 2000 };
+
+/* A share of 0.95 in 2,000 rounds has standard deviation 0.0049: five of them. */
+static void expect_coverage(size_t hits, double low, double high, const char *what)
+{
+	double share = (double)hits / ROUNDS;
+	cr_expect(share >= low && share <= high, "%s: %.4f", what, share);
+}
+
+static bool covers(struct estimate e, double truth)
+{
+	return e.low <= truth && truth <= e.high;
+}
+
+/* Normal values with common random numbers: means 10 and 8. */
+Test(inference, coverage_of_means_and_ratios)
+{
+	struct rng rng = stream(5);
+	size_t mean = 0, paired = 0, apart = 0, ratio = 0, ratio_apart = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		double a[5], b[5], c[8];
+		for (int i = 0; i < 5; i++) {
+			double common = rng_normal(&rng);
+			a[i] = 10 + common + 0.5 * rng_normal(&rng);
+			b[i] = 8 + 0.8 * common + 0.5 * rng_normal(&rng);
+		}
+		for (int i = 0; i < 8; i++)
+			c[i] = 8 + 2 * rng_normal(&rng);
+		mean += covers(infer_mean(a, 5, LEVEL), 10);
+		paired += covers(infer_difference_paired(a, b, 5, LEVEL), -2);
+		ratio += covers(infer_ratio_paired(a, b, 5, LEVEL), 0.8);
+		apart += covers(infer_difference(a, 5, c, 8, LEVEL), -2);
+		ratio_apart += covers(infer_ratio(a, 5, c, 8, LEVEL), 0.8);
+	}
+	expect_coverage(mean, 0.9256, 0.9744, "mean");
+	expect_coverage(paired, 0.9256, 0.9744, "paired difference");
+	expect_coverage(ratio, 0.9256, 0.9744, "paired ratio");
+	expect_coverage(apart, 0.9256, 0.9744, "Welch difference"); /* approximate, but close */
+	expect_coverage(ratio_apart, 0.9256, 0.9744, "Welch ratio");
+}
+
+/* Exponential values, n = 60, median: ranks 22 and 39 cover with 0.97266 exactly;
+ * the bootstrap promises 0.95 only for large n. */
+#define ORDER_EXACT 0.97266
+
+Test(inference, coverage_of_quantiles)
+{
+	struct rng rng = stream(6);
+	size_t order = 0, bootstrap = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		double x[60];
+		for (int i = 0; i < 60; i++)
+			x[i] = rng_exponential(&rng);
+		order += covers(infer_quantile(x, 60, 0.5, LEVEL), M_LN2);
+		bootstrap += covers(infer_quantile_bootstrap(x, 60, 0.5, LEVEL, &rng), M_LN2);
+	}
+	expect_coverage(order, ORDER_EXACT - 0.0182, ORDER_EXACT + 0.0182, "order statistics");
+	expect_coverage(bootstrap, 0.91, 0.98, "bootstrap");
+}
+
+/* The median of b = 1.4 E + 0.6 E' is 1.61924393, by bisection on
+ * (1.4 exp(-s / 1.4) - 0.6 exp(-s / 0.6)) / 0.8 = 1/2. */
+Test(inference, coverage_of_ratios_of_quantiles)
+{
+	struct rng rng = stream(9);
+	const double truth = 1.6192439264630953 / M_LN2;
+	size_t paired = 0, apart = 0;
+	for (int round = 0; round < ROUNDS / 5; round++) {
+		double a[200], b[200];
+		for (int i = 0; i < 200; i++) {
+			a[i] = rng_exponential(&rng);
+			b[i] = 1.4 * a[i] + 0.6 * rng_exponential(&rng);
+		}
+		paired += covers(infer_quantile_ratio_paired(a, b, 200, 0.5, LEVEL, &rng), truth);
+		for (int i = 0; i < 200; i++)
+			b[i] = 1.4 * rng_exponential(&rng) + 0.6 * rng_exponential(&rng);
+		apart += covers(infer_quantile_ratio(a, 200, b, 200, 0.5, LEVEL, &rng), truth);
+	}
+	expect_coverage(5 * paired, 0.90, 0.995, "paired");
+	expect_coverage(5 * apart, 0.90, 0.995, "apart");
+}
+
+/* ---- Series ---- */
+
+/* MSER by its definition: for every cut the squares anew. */
+static size_t cut_by_definition(const double *x, size_t count)
+{
+	double least = INFINITY, batch[400];
+	size_t best = 0, m = count / 5;
+	for (size_t i = 0; i < m; i++)
+		batch[i] =
+			(x[5 * i] + x[5 * i + 1] + x[5 * i + 2] + x[5 * i + 3] + x[5 * i + 4]) / 5;
+	for (size_t d = 0; d + 5 <= m; d++) {
+		double mean = 0, squares = 0, rest = (double)(m - d);
+		for (size_t i = d; i < m; i++)
+			mean += batch[i] / rest;
+		for (size_t i = d; i < m; i++)
+			squares += (batch[i] - mean) * (batch[i] - mean);
+		if (squares / (rest * rest) < least * (1 - 1e-12)) {
+			least = squares / (rest * rest);
+			best = d;
+		}
+	}
+	return 5 * best;
+}
+
+Test(inference, warmup_is_mser_5)
+{
+	struct rng rng = stream(7);
+	size_t cuts = 0;
+	for (int round = 0; round < 200; round++) {
+		double x[1003];
+		for (int i = 0; i < 1003; i++)
+			x[i] = 10 * exp(-i / 40.) + rng_normal(&rng);
+		size_t want = cut_by_definition(x, 1003);
+		if (want > 500)
+			continue;
+		cr_assert_eq(infer_warmup(x, 1003), want, "round %d", round);
+		cr_expect(want >= 40, "%zu: only one time constant", want);
+		cuts++;
+	}
+	cr_expect(cuts > 150, "%zu", cuts);
+}
+
+Test(inference, warmup_of_clear_series)
+{
+	double x[501];
+	for (int i = 0; i < 500; i++)
+		x[i] = (i < 60 ? 5 : 0) + i % 2;
+	cr_expect_eq(infer_warmup(x, 500), 60);
+	cr_expect_eq(infer_warmup(x, 49), SIZE_MAX); /* too short */
+	x[3] = x[61] =
+		NAN; /* one before the cut and one after: 59 values to drop stand in 60 places */
+	cr_expect_eq(infer_warmup(x, 500), 61);
+	for (int i = 0; i < 500; i++)
+		x[i] = 7;
+	cr_expect_eq(infer_warmup(x, 500), 0);
+	for (int i = 0; i < 500; i++)
+		x[i] = i; /* never settles: the best cut is at the very end */
+	cr_expect_eq(infer_warmup(x, 500), SIZE_MAX);
+	cr_expect_eq(infer_warmup(NULL, 0), SIZE_MAX);
+}
+
+/* 2 dropped at the start, then batches 1 2 | 3 4 | 5 6 | 7 8 with means 1.5 ... 7.5:
+ * mean 4.5, standard error sqrt(20/3/4), t(3) = 3.18245. Lag 1 by hand:
+ * (9 - 1 + 9 - ...) -> ((-3)(-1) + (-1)(1) + (1)(3)) / 20 = 1/4. */
+Test(inference, batch_means_by_hand)
+{
+	const double x[] = { 100, 200, 1, 2, 3, 4, 5, NAN, 6, 7, 8 };
+	struct batch_means r = infer_batch_means(x, 11, 4, LEVEL);
+	EXPECT(r.mean.value, 4.5, 1e-14);
+	EXPECT(r.mean.high - r.mean.value, 3.182446305 * sqrt(20. / 3 / 4), 1e-8);
+	EXPECT(r.lag1, 0.25, 1e-12);
+	cr_expect(r.batches == 4 && r.size == 2 && r.mean.n == 8 && r.mean.missing == 1);
+	r = infer_batch_means(x, 11, 6, LEVEL);
+	cr_expect(isnan(r.mean.value) && r.batches == 0 && r.mean.n == 0 && !r.independent);
+	r = infer_batch_means(x, 11, 0, LEVEL);
+	cr_expect(isnan(r.mean.value) && r.batches == 0);
+}
+
+/* NumAcc1 of NIST StRD: certified lag-1 autocorrelation -0.5. */
+Test(inference, lag_1_of_nist)
+{
+	const double x[] = { 10000001, 10000001, 10000003, 10000003, 10000002, 10000002 };
+	EXPECT(infer_batch_means(x, 6, 3, LEVEL).lag1, -0.5, 1e-12);
+}
+
+/* x' = 0.9 x + noise. Its mean has the variance of about n (1 - 0.9) / (1 + 0.9)
+ * independent values: batches of 500 are nearly independent, batches of 5 are not,
+ * and their interval is far too short. */
+Test(inference, batch_means_of_correlated_series)
+{
+	static double x[10000];
+	struct rng rng = stream(8);
+	size_t long_hits = 0, short_hits = 0, long_passes = 0, short_passes = 0;
+	for (int round = 0; round < 200; round++) {
+		double state = rng_normal(&rng) / sqrt(1 - 0.81);
+		for (int i = 0; i < 10000; i++)
+			x[i] = 3 + (state = 0.9 * state + rng_normal(&rng));
+		struct batch_means wide = infer_batch_means(x, 10000, 20, LEVEL);
+		struct batch_means narrow = infer_batch_means(x, 10000, 2000, LEVEL);
+		long_hits += covers(wide.mean, 3);
+		short_hits += covers(narrow.mean, 3);
+		long_passes += wide.independent;
+		short_passes += narrow.independent;
+	}
+	cr_expect(long_hits >= 176, "%zu of 200", long_hits); /* 0.95 less 4.5 sd */
+	cr_expect(short_hits <= 160, "%zu of 200", short_hits);
+	cr_expect(long_passes >= 170, "%zu of 200",
+		  long_passes); /* 0.95 and a little correlation */
+	cr_expect_eq(short_passes, 0);
+}
+
+/* ---- Fairness ---- */
+
+/* Shares 50/50, 30/10 and 50/10 of what would be fair: 9^2 / (3 * 35) = 0.77 (Jain,
+ * Durresi and Babic, ATM Forum 99-0045). k of n alike: k / n (DEC-TR-301, section
+ * on boundedness). */
+Test(inference, jain_index)
+{
+	const double shares[] = { 1, 3, NAN, 5 }, zero[] = { 0, 0 };
+	double x[100] = { 0 };
+	EXPECT(infer_jain_index(shares, 4), 81. / 105, 1e-14);
+	for (int k = 0; k < 20; k++)
+		x[k] = 3.5;
+	EXPECT(infer_jain_index(x, 100), 0.2, 1e-14);
+	EXPECT(infer_jain_index(x, 20), 1, 1e-14);
+	cr_expect(isnan(infer_jain_index(zero, 2)) && isnan(infer_jain_index(NULL, 0)));
+}
