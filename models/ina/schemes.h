@@ -6,6 +6,7 @@
 
 #define SCHEMES(X)                                                                                 \
 	X(ring)                                                                                    \
+	X(ps)                                                                                      \
 	X(switchml)
 
 #define SCHEME_INDEX(name) SCHEME_##name,

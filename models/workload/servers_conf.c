@@ -130,10 +130,17 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 		return;
 	snprintf(place, sizeof(place), "%s/%s", pointer,
 		 conf->servers.given ? "servers" : "workers");
-	conf_error(doc, place,
-		   "%" PRId64 " workers and %" PRIu32 " servers on hosts of their own, but the "
-		   "network has %" PRIu32 " hosts for them",
-		   most, own, room);
+	if (!own)
+		conf_error(doc, place,
+			   "%" PRId64 " workers, but %" PRIu32 " of %" PRIu32
+			   " hosts are kept for servers (\"cluster\": {\"servers\": ...})",
+			   most, pool_count, hosts);
+	else
+		conf_error(doc, place,
+			   "%" PRId64 " workers and %" PRIu32
+			   " servers on hosts of their own, but the "
+			   "network has %" PRIu32 " hosts for them",
+			   most, own, room);
 }
 
 static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *place,
