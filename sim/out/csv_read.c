@@ -196,6 +196,11 @@ int csv_find(const struct csv *csv, const char *name)
 	return -1;
 }
 
+size_t csv_columns(const struct csv *csv)
+{
+	return csv->columns;
+}
+
 int csv_need(struct csv *csv, const char *name)
 {
 	int column = csv_find(csv, name);

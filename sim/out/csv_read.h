@@ -31,6 +31,8 @@ bool csv_close(struct csv *csv, char **error);
 /* Index of a column, -1 if there is none of this name. */
 int csv_find(const struct csv *csv, const char *name);
 
+size_t csv_columns(const struct csv *csv);
+
 /* As csv_find(), but a column that is missing is an error. */
 int csv_need(struct csv *csv, const char *name);
 
