@@ -67,6 +67,16 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
  * the two above, when every value is right in itself. */
 void scenario_check(const struct scenario *scenario, struct conf_doc *doc);
 
+/* What decides the result of a run, as one number: the resolved scenario with its
+ * seed, the contents of the data files it names, and the version of the program. */
+uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
+		       const char *version);
+
+/* About how many packet-hops a run takes, from the sizes of its jobs and flows: to
+ * order runs by length, not to predict. Every all-reduce counts as two gradients
+ * per worker in full TCP segments, whatever the scheme. */
+double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+
 /* Any job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 

@@ -27,7 +27,9 @@ struct cli {
 	char *const *full_argv; /* as typed */
 	const char *out, *fidelity, *term, *only;
 	bool json, quiet, results, seed_given;
-	struct conf_override *overrides; /* --set, --seed, --fidelity */
+	bool plan, pending, force;
+	const char *retries, *time_limit, *memory_limit; /* of sweeps; NULL = not given */
+	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
 	size_t override_count;
 };
 
@@ -45,6 +47,16 @@ int verb_explain(const struct cli *cli);
 int verb_list(const struct cli *cli);
 int verb_schema(const struct cli *cli);
 int verb_plot(const struct cli *cli);
+int verb_sweep_plan(const struct cli *cli);
+int verb_sweep_run(const struct cli *cli);
+int verb_sweep_status(const struct cli *cli);
+int verb_sweep_collect(const struct cli *cli);
+
+/* Runs a checked scenario, which `doc` holds, as the verb run does; results into
+ * `out` (NULL = nowhere). Returns the exit code. */
+struct scenario;
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
+		 const struct conf_doc *doc, const char *out);
 
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

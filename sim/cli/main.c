@@ -23,11 +23,26 @@ static const struct verb verbs[] = {
 	  "a scenario", 1, verb_explain },
 	{ "list", "list [schemes|topologies|transports|models|traces|figures]", "what exists", "j",
 	  NULL, 1, verb_list },
-	{ "schema", "schema [--results [--json]]",
-	  "JSON Schema of scenarios, or the data dictionary of results", "rj", NULL, 0,
-	  verb_schema },
+	{ "schema", "schema [--plan | --results [--json]]",
+	  "JSON Schema of scenarios or sweep plans, or the data dictionary of results", "rjp", NULL,
+	  0, verb_schema },
 	{ "plot", "plot DIR... [--term png|svg|pdf|dumb] [--figure NAME]",
 	  "figures of a result directory", "tFq", "a result directory", INT_MAX, verb_plot },
+	{ "sweep plan", "sweep plan PLAN [--json]",
+	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
+	  "jq", "a plan", 1, verb_sweep_plan },
+	{ "sweep run",
+	  "sweep run PLAN N... [--out DIR] [--force] [--retries K] [--time-limit T] "
+	  "[--memory-limit M]",
+	  "run points of a plan: numbers, or ranges such as 3-7", "oXRTMq", "a plan", INT_MAX,
+	  verb_sweep_run },
+	{ "sweep status",
+	  "sweep status PLAN [--out DIR] [--pending] [--json] [--retries K] [--time-limit T] "
+	  "[--memory-limit M]",
+	  "how the points of a plan ended", "oPjRTM", "a plan", 1, verb_sweep_status },
+	{ "sweep collect", "sweep collect PLAN [--out DIR]",
+	  "one table of all points: sweep.csv, costs.csv, sweep.json", "ojq", "a plan", 1,
+	  verb_sweep_collect },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -50,6 +65,17 @@ static const struct {
 	  "--term T             png, svg, pdf, or dumb (text)" },
 	{ { "figure", required_argument, NULL, 'F' },
 	  "--figure NAME        only this figure (inasim list figures)" },
+	{ { "plan", no_argument, NULL, 'p' }, "--plan               of sweep plans" },
+	{ { "pending", no_argument, NULL, 'P' },
+	  "--pending            only the numbers of the points to run, longest first" },
+	{ { "force", no_argument, NULL, 'X' },
+	  "--force              also points that are finished or are not tried again" },
+	{ { "retries", required_argument, NULL, 'R' },
+	  "--retries K          attempts at a point that was killed (3)" },
+	{ { "time-limit", required_argument, NULL, 'T' },
+	  "--time-limit T       wall time of a point, such as 10m, or none (the plan's)" },
+	{ { "memory-limit", required_argument, NULL, 'M' },
+	  "--memory-limit M     memory of a point, such as 4GiB, or none (the plan's)" },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -77,7 +103,7 @@ static void print_usage(FILE *to)
 	      "network.\n\nusage:\n",
 	      to);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(to, "  inasim %-9s %s\n", verbs[i].name, verbs[i].help);
+		fprintf(to, "  inasim %-13s %s\n", verbs[i].name, verbs[i].help);
 	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\n"
 	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario, 4 "
 	      "unfinished work,\n"
@@ -142,6 +168,24 @@ static bool take_option(struct cli *cli, int option, char *argument)
 		return true;
 	case 'F':
 		cli->only = argument;
+		return true;
+	case 'p':
+		cli->plan = true;
+		return true;
+	case 'P':
+		cli->pending = true;
+		return true;
+	case 'X':
+		cli->force = true;
+		return true;
+	case 'R':
+		cli->retries = argument;
+		return true;
+	case 'T':
+		cli->time_limit = argument;
+		return true;
+	case 'M':
+		cli->memory_limit = argument;
 		return true;
 	default:
 		return false;
@@ -220,6 +264,28 @@ static int parse(struct cli *cli, const struct verb *verb, int argc, char **argv
 	return check_arguments(cli, verb);
 }
 
+/* "sweep" is a family of verbs: the next word says which. */
+static bool is_family(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < VERBS; i++)
+		if (!strncmp(verbs[i].name, name, length) && verbs[i].name[length] == ' ')
+			return true;
+	return false;
+}
+
+static void print_family(const char *name, FILE *to)
+{
+	size_t length = strlen(name);
+
+	fputs("usage:\n", to);
+	for (size_t i = 0; i < VERBS; i++)
+		if (!strncmp(verbs[i].name, name, length) && verbs[i].name[length] == ' ')
+			fprintf(to, "  inasim %s\n    %s\n", verbs[i].synopsis, verbs[i].help);
+	fprintf(to, "  inasim %s VERB --help   options of a verb\n", name);
+}
+
 static const struct verb *find_verb(const char *name)
 {
 	const char *names[VERBS + 1] = { 0 };
@@ -236,10 +302,38 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+/* Runs one verb; argv[0] is its name, or the last word of it. */
+static int run_verb(struct cli *cli, const char *name, int argc, char **argv)
+{
+	const struct verb *verb = find_verb(name);
+	int code;
+
+	if (!verb)
+		return EXIT_USAGE;
+	cli->verb = verb->name;
+	code = parse(cli, verb, argc, argv);
+	return code < 0 ? verb->run(cli) : code;
+}
+
+static int run_family(struct cli *cli, const char *name, int argc, char **argv)
+{
+	bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+	char *full;
+	int code;
+
+	if (argc < 2 || help) {
+		print_family(name, help ? stdout : stderr);
+		return help ? EXIT_DONE : EXIT_USAGE;
+	}
+	full = xasprintf("%s %s", name, argv[1]);
+	code = run_verb(cli, full, argc - 1, argv + 1);
+	free(full);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = { .full_argc = argc, .full_argv = argv };
-	const struct verb *verb;
 	int code;
 
 	gsl_set_error_handler_off();
@@ -256,13 +350,10 @@ int main(int argc, char **argv)
 		print_usage(stdout);
 		return EXIT_DONE;
 	}
-	verb = find_verb(argv[1]);
-	if (!verb)
-		return EXIT_USAGE;
-	cli.verb = verb->name;
-	code = parse(&cli, verb, argc - 1, argv + 1);
-	if (code < 0)
-		code = verb->run(&cli);
+	if (is_family(argv[1]))
+		code = run_family(&cli, argv[1], argc - 1, argv + 1);
+	else
+		code = run_verb(&cli, argv[1], argc - 1, argv + 1);
 	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) {
 		complain("standard output cannot be written");
 		code = EXIT_IO;

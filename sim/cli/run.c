@@ -220,8 +220,8 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
-static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
-		    const struct conf_doc *doc, const char *out)
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
+		 const struct conf_doc *doc, const char *out)
 {
 	bool progress = !cli->quiet && isatty(STDERR_FILENO);
 	struct simulation_options options = {
@@ -276,7 +276,7 @@ static int run_one(const struct cli *cli, int i)
 		conf_print_errors(doc, stderr, false);
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
 	} else {
-		code = simulate(cli, &scenario, cli->argv[i], doc, out);
+		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	}
 	free(out);
 	conf_doc_free(doc);

@@ -5,6 +5,7 @@
 #include "out/plot.h"
 #include "results.h"
 #include "scenario.h"
+#include "study/plan.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 
@@ -220,7 +221,9 @@ int verb_list(const struct cli *cli)
 
 int verb_schema(const struct cli *cli)
 {
-	if (cli->results)
+	if (cli->plan)
+		conf_schema(&plan_table, "Sweep plan of inasim", stdout);
+	else if (cli->results)
 		out_dictionary(results_schemas, results_schema_count, stdout, cli->json);
 	else
 		conf_schema(&scenario_table, "Scenario of inasim", stdout);

@@ -263,6 +263,67 @@ static cJSON *bind_list(struct binding *b, const struct conf_row *row, char *des
 	return resolved;
 }
 
+static size_t members_of(const cJSON *item)
+{
+	size_t count = 0;
+
+	for (const cJSON *child = item->child; child != NULL; child = child->next)
+		count += child->string[0] != '_';
+	return count;
+}
+
+static const char *own_key(struct binding *b, const char *key)
+{
+	char *copy = conf_own(b->doc, strlen(key) + 1, 1);
+
+	memcpy(copy, key, strlen(key));
+	return copy;
+}
+
+static void bind_members(struct binding *b, const struct conf_row *row, struct conf_map *map,
+			 const cJSON *item, cJSON *resolved)
+{
+	size_t size = conf_row_size(row->item), length = b->pointer.length, index = 0;
+
+	map->keys = conf_own(b->doc, map->count, sizeof(*map->keys));
+	map->items = conf_own(b->doc, map->count, size);
+	for (const cJSON *child = item->child; child != NULL; child = child->next) {
+		cJSON *value;
+
+		if (child->string[0] == '_')
+			continue;
+		conf_buf_add_step(&b->pointer, child->string);
+		value = conf_bind_value(b, row->item, (char *)map->items + index * size, child);
+		conf_buf_cut(&b->pointer, length);
+		map->keys[index++] = own_key(b, child->string);
+		if (value != NULL)
+			cJSON_AddItemToObject(resolved, child->string, value);
+	}
+}
+
+static cJSON *bind_map(struct binding *b, const struct conf_row *row, char *dest, const cJSON *item)
+{
+	struct conf_map map = { .count = members_of(item) };
+	struct conf_buf allowed = { 0 };
+	cJSON *resolved;
+
+	if (map.count < row->min || (row->max != 0 && map.count > row->max)) {
+		conf_describe_bounds(&allowed, row);
+		conf_bind_fail(b, item, CONF_AT_VALUE,
+			       "%zu member%s; allowed: a number of members%s", map.count,
+			       map.count == 1 ? "" : "s", conf_buf_text(&allowed));
+		conf_buf_release(&allowed);
+		return NULL;
+	}
+	resolved = conf_node(cJSON_CreateObject());
+	b->in_list++;
+	bind_members(b, row, &map, item, resolved);
+	b->in_list--;
+	note_value(b, item, resolved);
+	memcpy(dest, &map, sizeof(map));
+	return resolved;
+}
+
 /* Binds the table of one scheme; without `item` from its defaults alone. */
 static cJSON *bind_scheme(struct binding *b, const struct conf_row *row,
 			  const struct conf_table *table, char *dest, const cJSON *item)
@@ -319,6 +380,8 @@ size_t conf_row_size(const struct conf_row *row)
 		return row->table->size;
 	case CONF_LIST:
 		return sizeof(struct conf_list);
+	case CONF_MAP:
+		return sizeof(struct conf_map);
 	case CONF_SCHEMES:
 		while (row->tables[count] != NULL)
 			count++;
@@ -332,6 +395,7 @@ size_t conf_row_size(const struct conf_row *row)
 	case CONF_BYTES:
 	case CONF_RATE:
 	case CONF_QUEUE:
+	case CONF_JSON:
 		break;
 	}
 	return conf_scalar_size(row->type);
@@ -359,6 +423,8 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 	}
 	if (row->type == CONF_LIST)
 		return bind_list(b, row, base + row->offset, item);
+	if (row->type == CONF_MAP)
+		return bind_map(b, row, base + row->offset, item);
 	if (row->type == CONF_SCHEMES)
 		return bind_schemes(b, row, base + row->offset, item);
 	return bind_object(b, row->table, base + row->offset, item);

@@ -43,7 +43,10 @@ enum conf_type {
 	CONF_QUEUE,  /* struct conf_queue: "85pkt" or "128KB"; bounds on the amount */
 	CONF_OBJECT, /* a struct, embedded at offset, filled by table */
 	CONF_LIST, /* struct conf_list, its items described by item; bounds min..max on the count */
-	CONF_ONEOF,   /* one of the rows ("alternatives") of table, see below */
+	CONF_ONEOF, /* one of the rows ("alternatives") of table, see below */
+	CONF_MAP,   /* struct conf_map: an object whose keys are free, its values described by item;
+		     * bounds min..max on their number */
+	CONF_JSON,  /* const char *: any value, as compact JSON text that reads back the same */
 	CONF_SCHEMES, /* an object with one optional key per sub-table of `tables`
 		       * (NULL-terminated), named like it: void *[n] at offset, n = number of
 		       * tables, each entry a struct allocated and filled with that table, from its
@@ -73,23 +76,30 @@ struct conf_list {
 	size_t count;
 };
 
+struct conf_map {
+	const char **keys;
+	void *items; /* by key, as in a list */
+	size_t count;
+};
+
 struct conf_table;
 
 struct conf_row {
 	const char *name;
 	enum conf_type type;
 	size_t offset;                  /* into the struct of the enclosing table */
-	uint64_t min, max;              /* TIME BYTES RATE QUEUE LIST; max 0 = no upper bound */
+	uint64_t min, max;              /* TIME BYTES RATE QUEUE LIST MAP; max 0 = no upper bound */
 	int64_t imin, imax;             /* INT (both 0 = any) */
 	double rmin, rmax;              /* REAL (both 0 = any); bounds inclusive */
 	const char *const *choices;     /* ENUM, NULL-terminated */
 	const struct conf_table *table; /* OBJECT, ONEOF */
 	const struct conf_table *const *tables; /* SCHEMES */
-	const struct conf_row *item; /* LIST: the row of an item (offset 0, no name, no default) */
-	size_t tag;                  /* ONEOF */
-	size_t present;              /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;             /* default as JSON text; CONF_REQUIRED; or CONF_OPTIONAL */
-	const char *help;            /* one sentence */
+	const struct conf_row
+		*item;      /* LIST, MAP: the row of an item (offset 0, no name, no default) */
+	size_t tag;         /* ONEOF */
+	size_t present;     /* 0, or 1 + offset of a bool: "the user gave this key" */
+	const char *def;    /* default as JSON text; CONF_REQUIRED; or CONF_OPTIONAL */
+	const char *help;   /* one sentence */
 	const char *source; /* where the default comes from: paper and section, RFC, "our choice" */
 };
 
@@ -139,6 +149,14 @@ void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
  *   FILE:LINE:COLUMN: /pointer: message
  * or, with json, an array of {file,line,column,pointer,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
+
+/* The mistakes one by one, in the order of arrival: for a caller whose user wrote
+ * the overrides somewhere else. False behind the last that is kept. */
+struct conf_mistake {
+	const char *pointer, *text; /* owned by the document */
+	size_t override;            /* from 1: stands in this override; 0: in the file */
+};
+bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake);
 
 /* The resolved document: every key with its value. conf_resolved_json() returns
  * JSON text (caller frees) that, parsed again, resolves to itself.

@@ -101,7 +101,7 @@ static void add_range(struct conf_buf *buf, const char *low, const char *high)
 /* The amount of a queue is packets or bytes; its bounds are numbers of either. */
 static bool bounds_are_plain(const struct conf_row *row)
 {
-	return row->type == CONF_QUEUE || row->type == CONF_LIST;
+	return row->type == CONF_QUEUE || row->type == CONF_LIST || row->type == CONF_MAP;
 }
 
 static void add_unsigned_bounds(struct conf_buf *buf, const struct conf_row *row)
@@ -154,10 +154,12 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 	case CONF_RATE:
 	case CONF_QUEUE:
 	case CONF_LIST:
+	case CONF_MAP:
 		add_unsigned_bounds(buf, row);
 		break;
 	case CONF_BOOL:
 	case CONF_STRING:
+	case CONF_JSON:
 	case CONF_ENUM:
 	case CONF_OBJECT:
 	case CONF_ONEOF:
@@ -264,6 +266,13 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 		break;
 	case CONF_LIST:
 		add_list(buf, row);
+		break;
+	case CONF_MAP:
+		conf_buf_add(buf, "an object, each member ");
+		conf_describe_row(buf, row->item);
+		break;
+	case CONF_JSON:
+		conf_buf_add(buf, "any value but null");
 		break;
 	case CONF_ONEOF:
 		add_alternatives(buf, row->table->rows);

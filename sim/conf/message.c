@@ -47,6 +47,16 @@ void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	va_end(args);
 }
 
+bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
+{
+	if (index >= doc->message_count)
+		return false;
+	*mistake = (struct conf_mistake){ .pointer = doc->messages[index].pointer,
+					  .text = doc->messages[index].text,
+					  .override = doc->messages[index].place.override_index };
+	return true;
+}
+
 static int compare_sizes(size_t a, size_t b)
 {
 	return (a > b) - (a < b);

@@ -39,8 +39,12 @@ unsigned conf_row_shapes(const struct conf_row *row)
 	case CONF_LIST:
 		return CONF_SHAPE_LIST;
 	case CONF_OBJECT:
+	case CONF_MAP:
 	case CONF_SCHEMES:
 		return CONF_SHAPE_OBJECT;
+	case CONF_JSON:
+		return CONF_SHAPE_OBJECT | CONF_SHAPE_LIST | CONF_SHAPE_STRING | CONF_SHAPE_NUMBER |
+		       CONF_SHAPE_BOOL;
 	case CONF_ONEOF:
 		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
 			shapes |= conf_row_shapes(r);
@@ -57,6 +61,8 @@ static bool has_shape(const struct conf_row *row, const cJSON *item)
 /* Whether an alternative for objects has this key. */
 static bool knows_key(const struct conf_row *row, const char *key)
 {
+	if (row->type == CONF_MAP || row->type == CONF_JSON)
+		return true;
 	if (row->type == CONF_SCHEMES) {
 		for (size_t i = 0; row->tables[i] != NULL; i++)
 			if (strcmp(row->tables[i]->name, key) == 0)

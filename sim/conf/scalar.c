@@ -9,7 +9,7 @@
 
 bool conf_is_scalar(enum conf_type type)
 {
-	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_ONEOF &&
+	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_MAP && type != CONF_ONEOF &&
 	       type != CONF_SCHEMES;
 }
 
@@ -28,6 +28,7 @@ size_t conf_scalar_size(enum conf_type type)
 	case CONF_REAL:
 		return sizeof(double);
 	case CONF_STRING:
+	case CONF_JSON:
 		return sizeof(const char *);
 	case CONF_ENUM:
 		return sizeof(int);
@@ -39,6 +40,7 @@ size_t conf_scalar_size(enum conf_type type)
 		return sizeof(struct conf_queue);
 	case CONF_OBJECT:
 	case CONF_LIST:
+	case CONF_MAP:
 	case CONF_ONEOF:
 	case CONF_SCHEMES:
 		break;
@@ -149,6 +151,24 @@ static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *des
 	}
 	conf_bind_refuse(b, row, item);
 	return NULL;
+}
+
+static cJSON *bind_json(struct binding *b, const struct conf_row *row, void *dest,
+			const cJSON *item)
+{
+	struct conf_buf text = { 0 };
+	char *copy;
+
+	if (cJSON_IsNull(item)) {
+		conf_bind_refuse(b, row, item);
+		return NULL;
+	}
+	conf_buf_add_json(&text, item, false);
+	copy = conf_own(b->doc, text.length + 1, 1);
+	memcpy(copy, conf_buf_text(&text), text.length);
+	store(dest, &copy, sizeof(copy));
+	conf_buf_release(&text);
+	return cJSON_Duplicate(item, true);
 }
 
 static void unit_failure(struct binding *b, const struct conf_row *row, const cJSON *item,
@@ -273,8 +293,11 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 		return bind_quantity(b, row, dest, item);
 	case CONF_QUEUE:
 		return bind_queue(b, row, dest, item);
+	case CONF_JSON:
+		return bind_json(b, row, dest, item);
 	case CONF_OBJECT:
 	case CONF_LIST:
+	case CONF_MAP:
 	case CONF_ONEOF:
 	case CONF_SCHEMES:
 		break;

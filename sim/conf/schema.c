@@ -229,6 +229,18 @@ static cJSON *schema_of_schemes(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
+static cJSON *schema_of_map(struct schema *s, const struct conf_row *row)
+{
+	cJSON *schema = typed("object");
+	cJSON *item = schema_of_row(s, row->item);
+
+	describe_member(item, row->item);
+	add(schema, "additionalProperties", item);
+	if (row->min > 0)
+		add(schema, "minProperties", cJSON_CreateNumber((double)row->min));
+	return schema;
+}
+
 static cJSON *schema_of_enum(const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
@@ -261,6 +273,10 @@ static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
 		return reference(s, row->table);
 	case CONF_LIST:
 		return schema_of_list(s, row);
+	case CONF_MAP:
+		return schema_of_map(s, row);
+	case CONF_JSON:
+		return conf_node(cJSON_CreateObject());
 	case CONF_ONEOF:
 		return schema_of_oneof(s, row);
 	case CONF_SCHEMES:
