@@ -27,22 +27,34 @@ const struct plot_figure *plot_figures(size_t *count)
 	return figures;
 }
 
-/* NULL, or why the options make no sense (caller frees). */
-static char *why_not(const char *dir, const struct plot_options *options)
+char *plot_no_such(const struct plot_options *options, const struct plot_figure *list, size_t count)
 {
 	static const char *const terms[] = { "png", "svg", "pdf", "dumb" };
 	bool term = false, figure = options->only == NULL;
 	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
 		term = term || strcmp(terms[i], options->term) == 0;
-	for (size_t i = 0; i < FIGURES && !figure; i++)
-		figure = strcmp(figures[i].name, options->only) == 0;
 	if (!term)
 		return xasprintf("no terminal \"%s\"; there are png, svg, pdf and dumb",
 				 options->term);
-	if (!figure)
-		return xasprintf("no figure \"%s\"; there are %s, %s, %s, %s and %s", options->only,
-				 figures[0].name, figures[1].name, figures[2].name, figures[3].name,
-				 figures[4].name);
+	for (size_t i = 0; i < count && !figure; i++)
+		figure = strcmp(list[i].name, options->only) == 0;
+	if (figure)
+		return NULL;
+	char *error = xasprintf("no figure \"%s\"; there are", options->only);
+	for (size_t i = 0; i < count; i++) {
+		char *longer = xasprintf("%s%s %s", error,
+					 i == 0           ? ""
+					 : i == count - 1 ? " and"
+							  : ",",
+					 list[i].name);
+		free(error);
+		error = longer;
+	}
+	return error;
+}
+
+char *plot_no_results(const char *dir)
+{
 	if (!folder_exists(dir))
 		return xasprintf("there is no directory %s", dir);
 	if (!folder_is_folder(dir))
@@ -50,22 +62,49 @@ static char *why_not(const char *dir, const struct plot_options *options)
 	if (!folder_has(dir, "manifest.json") && !folder_has(dir, "flows.csv") &&
 	    !folder_has(dir, "jobs.csv"))
 		return xasprintf("%s is not a result directory: no manifest.json, no tables", dir);
+	if (!folder_has(dir, "manifest.json"))
+		fprintf(stderr, "%s: no manifest.json, the run was not finished\n", dir);
 	return NULL;
+}
+
+bool plot_size(const char *text, struct plot_options *options)
+{
+	static const struct {
+		const char *name;
+		double inches;
+	} units[] = { { "in", 1 }, { "cm", 1 / 2.54 }, { "mm", 1 / 25.4 } };
+	double width, height = 0;
+	int used = 0;
+	if (sscanf(text, "%lfx%lf%n", &width, &height, &used) != 2 &&
+	    sscanf(text, "%lf%n", &width, &used) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (strcmp(text + used, units[i].name) != 0)
+			continue;
+		options->width_in = width * units[i].inches;
+		options->height_in = height * units[i].inches;
+		return options->width_in >= 1 && options->width_in <= 40 &&
+		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
+	}
+	return false;
 }
 
 int plot_directory(const char *dir, const struct plot_options *options, FILE *to, char **error)
 {
-	*error = why_not(dir, options);
+	*error = plot_no_such(options, figures, FIGURES);
+	if (*error == NULL)
+		*error = plot_no_results(dir);
 	if (*error != NULL)
 		return -1;
-	if (!folder_has(dir, "manifest.json"))
-		fprintf(stderr, "%s: no manifest.json, the run was not finished\n", dir);
 	int drawn = 0;
 	char *trimmed = folder_trim(dir);
+	char *folder =
+		options->out != NULL ? folder_trim(options->out) : folder_join(trimmed, "figures");
 	for (size_t i = 0; i < FIGURES && *error == NULL; i++) {
 		if (options->only != NULL && strcmp(options->only, figures[i].name) != 0)
 			continue;
 		struct plot_page page = { .dir = trimmed,
+					  .folder = folder,
 					  .name = figures[i].name,
 					  .options = options };
 		enum plot_outcome outcome = plot_page_render(&page, draws[i](&page), to);
@@ -74,6 +113,7 @@ int plot_directory(const char *dir, const struct plot_options *options, FILE *to
 		drawn += outcome == PLOT_DRAWN;
 		*error = page.error;
 	}
+	free(folder);
 	free(trimmed);
 	return *error == NULL ? drawn : -1;
 }

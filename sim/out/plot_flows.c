@@ -1,5 +1,5 @@
 /* Figures of flows.csv: slowdown by size and the distribution of FCTs. */
-#include "out/plot_page.h"
+#include "out/plot_data.h"
 
 #include "base/mem.h"
 
@@ -11,40 +11,16 @@
 #define GROUPS_SHOWN PLOT_COLOURS
 #define CDF_POINTS   1000 /* of a group; more cannot be told apart */
 #define CDF_TAIL     100  /* of the largest values, which are all shown */
-#define CLASSES      5
 #define PERCENTILES  3
 
-struct values {
-	double *at;
-	size_t count, capacity;
-};
-
-struct group {
-	char *name;
-	struct values fct_s;
-};
-
-struct flows {
-	struct values slowdown[CLASSES];
-	struct group *groups;
-	size_t group_count, group_capacity;
-	uint64_t finished, unfinished;
-	uint64_t too_fast; /* slowdown below 1: a bug of the simulator, shown and told */
-};
-
-struct size_class {
-	uint64_t min_bytes; /* of the class; the next one's is its end */
-	const char *label;
-};
-
-static const struct size_class classes[CLASSES] = {
+const struct plot_size_class plot_size_classes[PLOT_CLASSES] = {
 	{ 0, "< 10 KB" },       { 10000, "10–100 KB" },  { 100000, "0.1–1 MB" },
 	{ 1000000, "1–10 MB" }, { 10000000, "≥ 10 MB" },
 };
 
 static const unsigned permilles[PERCENTILES] = { 500, 950, 990 };
 
-static void values_add(struct values *values, double value)
+void plot_values_add(struct plot_values *values, double value)
 {
 	values->at =
 		array_reserve(values->at, values->count, &values->capacity, sizeof *values->at);
@@ -57,14 +33,13 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void values_sort(struct values *values)
+void plot_values_sort(struct plot_values *values)
 {
 	if (values->count > 0)
 		qsort(values->at, values->count, sizeof *values->at, ascending);
 }
 
-/* Nearest rank; NaN where fewer than ten values lie beyond it, n < 10/(1-p). */
-static double percentile(const struct values *sorted, unsigned permille)
+double plot_percentile(const struct plot_values *sorted, unsigned permille)
 {
 	size_t n = sorted->count;
 	if (n * (1000 - permille) < 10 * 1000)
@@ -75,27 +50,27 @@ static double percentile(const struct values *sorted, unsigned permille)
 
 /* ---- Reading ---- */
 
-static struct group *find_group(struct flows *flows, const char *name)
+static struct plot_flow_group *find_group(struct plot_flows *flows, const char *name)
 {
 	for (size_t i = flows->group_count; i > 0; i--)
 		if (strcmp(flows->groups[i - 1].name, name) == 0)
 			return &flows->groups[i - 1];
 	flows->groups = array_reserve(flows->groups, flows->group_count, &flows->group_capacity,
 				      sizeof *flows->groups);
-	struct group *group = &flows->groups[flows->group_count++];
-	*group = (struct group){ .name = xstrdup(name) };
+	struct plot_flow_group *group = &flows->groups[flows->group_count++];
+	*group = (struct plot_flow_group){ .name = xstrdup(name) };
 	return group;
 }
 
 static size_t class_of(uint64_t size_bytes)
 {
-	size_t i = CLASSES - 1;
-	while (size_bytes < classes[i].min_bytes)
+	size_t i = PLOT_CLASSES - 1;
+	while (size_bytes < plot_size_classes[i].min_bytes)
 		i--;
 	return i;
 }
 
-static void read_flows(struct csv *csv, struct flows *flows)
+static void read_flows(struct csv *csv, struct plot_flows *flows)
 {
 	int group = csv_need(csv, "group"), size = csv_need(csv, "size_bytes");
 	int fct = csv_need(csv, "fct_s"), slowdown = csv_need(csv, "slowdown");
@@ -114,14 +89,14 @@ static void read_flows(struct csv *csv, struct flows *flows)
 			csv_complain(csv, slowdown, "is no slowdown");
 		flows->finished++;
 		flows->too_fast += ratio < 1;
-		values_add(&flows->slowdown[class_of(csv_u64(csv, size))], ratio);
-		values_add(&find_group(flows, csv_text(csv, group))->fct_s, fct_s);
+		plot_values_add(&flows->slowdown[class_of(csv_u64(csv, size))], ratio);
+		plot_values_add(&find_group(flows, csv_text(csv, group))->fct_s, fct_s);
 	}
 }
 
-static enum plot_outcome flows_init(struct flows *flows, struct plot_page *page)
+enum plot_outcome plot_flows_read(struct plot_flows *flows, struct plot_page *page)
 {
-	*flows = (struct flows){ 0 };
+	*flows = (struct plot_flows){ 0 };
 	struct csv *csv = plot_table(page, "flows.csv");
 	if (csv == NULL)
 		return plot_without(page);
@@ -131,14 +106,14 @@ static enum plot_outcome flows_init(struct flows *flows, struct plot_page *page)
 		page->why = "no flow has finished";
 		outcome = PLOT_NO_DATA;
 	}
-	for (size_t i = 0; i < CLASSES; i++)
-		values_sort(&flows->slowdown[i]);
+	for (size_t i = 0; i < PLOT_CLASSES; i++)
+		plot_values_sort(&flows->slowdown[i]);
 	return outcome;
 }
 
-static void flows_release(struct flows *flows)
+void plot_flows_release(struct plot_flows *flows)
 {
-	for (size_t i = 0; i < CLASSES; i++)
+	for (size_t i = 0; i < PLOT_CLASSES; i++)
 		free(flows->slowdown[i].at);
 	for (size_t i = 0; i < flows->group_count; i++) {
 		free(flows->groups[i].name);
@@ -147,7 +122,7 @@ static void flows_release(struct flows *flows)
 	free(flows->groups);
 }
 
-static void write_title(struct plot_page *page, const struct flows *flows, const char *title)
+static void write_title(struct plot_page *page, const struct plot_flows *flows, const char *title)
 {
 	char finished[32], unfinished[32], fast[32], warning[64] = "";
 	if (flows->too_fast > 0)
@@ -164,15 +139,15 @@ struct range {
 	double low, high;
 };
 
-static struct range write_slowdown_data(FILE *data, const struct flows *flows)
+static struct range write_slowdown_data(FILE *data, const struct plot_flows *flows)
 {
 	struct range range = { INFINITY, -INFINITY };
 	fputs("# class min_bytes finished_flows p50 p95 p99\n", data);
-	for (size_t i = 0; i < CLASSES; i++) {
-		fprintf(data, "%zu %" PRIu64 " %zu", i, classes[i].min_bytes,
+	for (size_t i = 0; i < PLOT_CLASSES; i++) {
+		fprintf(data, "%zu %" PRIu64 " %zu", i, plot_size_classes[i].min_bytes,
 			flows->slowdown[i].count);
 		for (size_t p = 0; p < PERCENTILES; p++) {
-			double value = percentile(&flows->slowdown[i], permilles[p]);
+			double value = plot_percentile(&flows->slowdown[i], permilles[p]);
 			putc(' ', data);
 			plot_real(data, value);
 			range.low = fmin(range.low, value);
@@ -183,7 +158,7 @@ static struct range write_slowdown_data(FILE *data, const struct flows *flows)
 	return range;
 }
 
-static void write_slowdown_script(struct plot_page *page, const struct flows *flows,
+static void write_slowdown_script(struct plot_page *page, const struct plot_flows *flows,
 				  struct range range)
 {
 	FILE *script = page->script;
@@ -193,9 +168,10 @@ static void write_slowdown_script(struct plot_page *page, const struct flows *fl
 	      "ideal FCT'\n"
 	      "set xrange [-0.5:4.5]\nset xtics (",
 	      script);
-	for (size_t i = 0; i < CLASSES; i++)
-		fprintf(script, "%s\"%s\\nn = %s\" %zu", i > 0 ? ", " : "", classes[i].label,
-			plot_thousands(count, flows->slowdown[i].count), i);
+	for (size_t i = 0; i < PLOT_CLASSES; i++)
+		fprintf(script, "%s\"%s\\nn = %s\" %zu", i > 0 ? ", " : "",
+			plot_size_classes[i].label, plot_thousands(count, flows->slowdown[i].count),
+			i);
 	fputs(")\n", script);
 	double low = fmin(range.low, 1);
 	if (range.high > 5 * low) {
@@ -214,18 +190,18 @@ static void write_slowdown_script(struct plot_page *page, const struct flows *fl
 	      script);
 }
 
-static bool any_percentile(const struct flows *flows)
+static bool any_percentile(const struct plot_flows *flows)
 {
-	for (size_t i = 0; i < CLASSES; i++)
-		if (!isnan(percentile(&flows->slowdown[i], permilles[0])))
+	for (size_t i = 0; i < PLOT_CLASSES; i++)
+		if (!isnan(plot_percentile(&flows->slowdown[i], permilles[0])))
 			return true;
 	return false;
 }
 
 enum plot_outcome plot_slowdown(struct plot_page *page)
 {
-	struct flows flows;
-	enum plot_outcome outcome = flows_init(&flows, page);
+	struct plot_flows flows;
+	enum plot_outcome outcome = plot_flows_read(&flows, page);
 	if (outcome == PLOT_DRAWN && !any_percentile(&flows)) {
 		page->why = "a median needs 20 finished flows of one size class";
 		outcome = PLOT_NO_DATA;
@@ -234,7 +210,7 @@ enum plot_outcome plot_slowdown(struct plot_page *page)
 		outcome = plot_page_open(page, PLOT_WIDTH, PLOT_HEIGHT);
 	if (outcome == PLOT_DRAWN)
 		write_slowdown_script(page, &flows, write_slowdown_data(page->data, &flows));
-	flows_release(&flows);
+	plot_flows_release(&flows);
 	return outcome;
 }
 
@@ -242,66 +218,69 @@ enum plot_outcome plot_slowdown(struct plot_page *page)
 
 static int larger_first(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct plot_flow_group *x = a, *y = b;
 	if (x->fct_s.count != y->fct_s.count)
 		return x->fct_s.count < y->fct_s.count ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
 /* Largest groups first; those that no colour is left for become one. */
-static void arrange_groups(struct flows *flows)
+static void arrange_groups(struct plot_flows *flows)
 {
 	qsort(flows->groups, flows->group_count, sizeof *flows->groups, larger_first);
 	if (flows->group_count > GROUPS_SHOWN) {
-		struct group *other = &flows->groups[GROUPS_SHOWN - 1];
+		struct plot_flow_group *other = &flows->groups[GROUPS_SHOWN - 1];
 		free(other->name);
 		other->name = xasprintf("%zu other groups", flows->group_count - GROUPS_SHOWN + 1);
 		for (size_t i = GROUPS_SHOWN; i < flows->group_count; i++) {
-			struct group *group = &flows->groups[i];
+			struct plot_flow_group *group = &flows->groups[i];
 			for (size_t k = 0; k < group->fct_s.count; k++)
-				values_add(&other->fct_s, group->fct_s.at[k]);
+				plot_values_add(&other->fct_s, group->fct_s.at[k]);
 			free(group->fct_s.at);
 			free(group->name);
 		}
 		flows->group_count = GROUPS_SHOWN;
 	}
 	for (size_t i = 0; i < flows->group_count; i++)
-		values_sort(&flows->groups[i].fct_s);
+		plot_values_sort(&flows->groups[i].fct_s);
 }
 
-/* Points (fct, share of flows not longer), thinned evenly but for the tail. */
-static void write_cdf(FILE *data, const struct values *fct_s)
+size_t plot_cdf(FILE *data, const struct plot_values *sorted)
 {
-	size_t n = fct_s->count;
+	size_t n = sorted->count;
 	size_t step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
 	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
-	plot_real(data, fct_s->at[0]);
+	plot_real(data, sorted->at[0]);
 	fputs(" 0\n", data);
+	size_t points = 1;
 	for (size_t i = 0; i < n; i++) {
 		if (i % step != 0 && i < tail)
 			continue;
-		plot_real(data, fct_s->at[i]);
+		plot_real(data, sorted->at[i]);
 		putc(' ', data);
 		plot_real(data, (double)(i + 1) / (double)n);
 		putc('\n', data);
+		points++;
 	}
+	return points;
 }
 
-static struct range write_cdf_data(FILE *data, const struct flows *flows)
+static struct range write_cdf_data(FILE *data, const struct plot_flows *flows)
 {
 	struct range range = { INFINITY, -INFINITY };
 	for (size_t i = 0; i < flows->group_count; i++) {
-		const struct group *group = &flows->groups[i];
+		const struct plot_flow_group *group = &flows->groups[i];
 		fprintf(data, "%s# group %zu, n = %zu: fct_s share\n", i > 0 ? "\n\n" : "", i + 1,
 			group->fct_s.count);
-		write_cdf(data, &group->fct_s);
+		plot_cdf(data, &group->fct_s);
 		range.low = fmin(range.low, group->fct_s.at[0]);
 		range.high = fmax(range.high, group->fct_s.at[group->fct_s.count - 1]);
 	}
 	return range;
 }
 
-static void write_cdf_script(struct plot_page *page, const struct flows *flows, struct range range)
+static void write_cdf_script(struct plot_page *page, const struct plot_flows *flows,
+			     struct range range)
 {
 	FILE *script = page->script;
 	char count[32];
@@ -313,7 +292,7 @@ static void write_cdf_script(struct plot_page *page, const struct flows *flows, 
 		"set xrange [%g:%g]\nplot ",
 		range.low / 1.15, range.high * 1.15);
 	for (size_t i = 0; i < flows->group_count; i++) {
-		const struct group *group = &flows->groups[i];
+		const struct plot_flow_group *group = &flows->groups[i];
 		fprintf(script,
 			"%s'fct_cdf.dat' index %zu using 1:2 with steps lt %zu dt %zu lw 2.5 "
 			"lc rgb '%s' title ",
@@ -328,14 +307,14 @@ static void write_cdf_script(struct plot_page *page, const struct flows *flows, 
 
 enum plot_outcome plot_fct_cdf(struct plot_page *page)
 {
-	struct flows flows;
-	enum plot_outcome outcome = flows_init(&flows, page);
+	struct plot_flows flows;
+	enum plot_outcome outcome = plot_flows_read(&flows, page);
 	if (outcome == PLOT_DRAWN)
 		outcome = plot_page_open(page, PLOT_WIDTH, PLOT_HEIGHT);
 	if (outcome == PLOT_DRAWN) {
 		arrange_groups(&flows);
 		write_cdf_script(page, &flows, write_cdf_data(page->data, &flows));
 	}
-	flows_release(&flows);
+	plot_flows_release(&flows);
 	return outcome;
 }

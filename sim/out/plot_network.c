@@ -1,5 +1,5 @@
 /* Figures of links.csv and series/network.csv. */
-#include "out/plot_page.h"
+#include "out/plot_data.h"
 
 #include "base/mem.h"
 
@@ -163,16 +163,7 @@ enum plot_outcome plot_link_utilization(struct plot_page *page)
 
 /* ---- Series over time ---- */
 
-struct sample {
-	double time_s, flows, jobs, mean, max;
-};
-
-struct samples {
-	struct sample *at;
-	size_t count, capacity;
-};
-
-static void read_samples(struct csv *csv, struct samples *samples)
+static void read_samples(struct csv *csv, struct plot_samples *samples)
 {
 	int time = csv_need(csv, "time_s"), flows = csv_need(csv, "active_flows");
 	int jobs = csv_need(csv, "active_jobs"), mean = csv_need(csv, "mean_utilization");
@@ -180,7 +171,7 @@ static void read_samples(struct csv *csv, struct samples *samples)
 	while (csv_next(csv)) {
 		samples->at = array_reserve(samples->at, samples->count, &samples->capacity,
 					    sizeof *samples->at);
-		samples->at[samples->count++] = (struct sample){
+		samples->at[samples->count++] = (struct plot_sample){
 			.time_s = csv_real(csv, time),
 			.flows = (double)csv_u64(csv, flows),
 			.jobs = (double)csv_u64(csv, jobs),
@@ -190,15 +181,18 @@ static void read_samples(struct csv *csv, struct samples *samples)
 	}
 }
 
-/* Means of `together` samples (the maximum stays a maximum), at the last one's time. */
-static void write_samples(FILE *data, const struct samples *samples, size_t together)
+size_t plot_samples_together(const struct plot_samples *samples)
 {
-	fputs("# time_s active_flows active_jobs mean_utilization max_utilization\n", data);
+	return 1 + (samples->count - 1) / SAMPLES_SHOWN;
+}
+
+void plot_samples_write(FILE *data, const struct plot_samples *samples, size_t together)
+{
 	for (size_t i = 0; i < samples->count;) {
-		struct sample sum = { .max = -INFINITY };
+		struct plot_sample sum = { .max = -INFINITY };
 		size_t n = 0;
 		for (; n < together && i < samples->count; n++, i++) {
-			const struct sample *s = &samples->at[i];
+			const struct plot_sample *s = &samples->at[i];
 			sum.time_s = s->time_s;
 			sum.flows += s->flows;
 			sum.jobs += s->jobs;
@@ -217,7 +211,7 @@ static void write_samples(FILE *data, const struct samples *samples, size_t toge
 }
 
 /* Two plots over one another, for quantities of unlike kind. */
-static void write_series_script(struct plot_page *page, const struct samples *samples,
+static void write_series_script(struct plot_page *page, const struct plot_samples *samples,
 				size_t together)
 {
 	FILE *script = page->script;
@@ -254,24 +248,33 @@ static void write_series_script(struct plot_page *page, const struct samples *sa
 		unit, scale, plot_colour(4), scale, plot_colour(2));
 }
 
-enum plot_outcome plot_series(struct plot_page *page)
+enum plot_outcome plot_samples_read(struct plot_samples *samples, struct plot_page *page)
 {
+	*samples = (struct plot_samples){ 0 };
 	struct csv *csv = plot_table(page, "series/network.csv");
 	if (csv == NULL)
 		return plot_without(page);
-	struct samples samples = { 0 };
-	read_samples(csv, &samples);
+	read_samples(csv, samples);
 	enum plot_outcome outcome = plot_table_end(page, csv);
-	double end_s = samples.count > 0 ? samples.at[samples.count - 1].time_s : 0;
+	double end_s = samples->count > 0 ? samples->at[samples->count - 1].time_s : 0;
 	if (outcome == PLOT_DRAWN && !(end_s > 0)) {
 		page->why = "there are no samples";
 		outcome = PLOT_NO_DATA;
 	}
+	return outcome;
+}
+
+enum plot_outcome plot_series(struct plot_page *page)
+{
+	struct plot_samples samples;
+	enum plot_outcome outcome = plot_samples_read(&samples, page);
 	if (outcome == PLOT_DRAWN)
 		outcome = plot_page_open(page, PLOT_WIDTH, SERIES_HEIGHT);
 	if (outcome == PLOT_DRAWN) {
-		size_t together = 1 + (samples.count - 1) / SAMPLES_SHOWN;
-		write_samples(page->data, &samples, together);
+		size_t together = plot_samples_together(&samples);
+		fputs("# time_s active_flows active_jobs mean_utilization max_utilization\n",
+		      page->data);
+		plot_samples_write(page->data, &samples, together);
 		write_series_script(page, &samples, together);
 	}
 	free(samples.at);

@@ -15,6 +15,9 @@
 #define SHELL_NOT_FOUND 127 /* exit status of sh for a command that is not there */
 #define MESSAGE_MAX     2000
 #define DUMB_COLUMNS    79
+#define SCREEN_LETTERS  80   /* of a title in a figure of PLOT_WIDTH */
+#define PRINT_LETTERS   14.5 /* of a title in an inch of paper, at 8 points */
+#define PRINT_DPI       300
 #define DUMB_ROWS       24 /* of a figure of the usual height */
 
 struct term {
@@ -41,6 +44,35 @@ const char *plot_colour(size_t index)
 		"#e69f00", "#56b4e9", "#f0e442", "#000000",
 	};
 	return palette[index % PLOT_COLOURS];
+}
+
+void plot_curve_style(FILE *script, size_t index)
+{
+	fprintf(script, "lt %zu dt %zu lw 2 lc rgb '%s'", index % PLOT_COLOURS + 1, index % 5 + 1,
+		plot_colour(index));
+}
+
+/* Marks that differ in shape and in being filled. */
+void plot_mark_style(FILE *script, size_t index)
+{
+	static const int marks[] = { 7, 4, 9, 10, 5, 6, 13, 8 };
+	fprintf(script, "lt %zu pt %d ps 1.3 lw 2 lc rgb '%s'", index % PLOT_COLOURS + 1,
+		marks[index % (sizeof marks / sizeof *marks)], plot_colour(index));
+}
+
+void plot_line_style(FILE *script, size_t index)
+{
+	plot_mark_style(script, index);
+	fprintf(script, " dt %zu", index % 5 + 1);
+}
+
+/* Full, hatched and pale in turn: neighbours differ without colour. */
+void plot_bar_style(FILE *script, size_t index)
+{
+	static const char *const fills[] = { "solid 1", "pattern 4", "solid 0.4", "pattern 5",
+					     "pattern 2" };
+	fprintf(script, "lt %zu lc rgb '%s' fs %s border rgb '#303030'", index + 1,
+		plot_colour(index), fills[index % (sizeof fills / sizeof *fills)]);
 }
 
 bool plot_is_dumb(const struct plot_page *page)
@@ -86,18 +118,60 @@ void plot_quote(FILE *script, const char *text)
 	putc('\'', script);
 }
 
+void plot_comment(FILE *data, const char *text)
+{
+	for (; *text != '\0'; text++)
+		putc((unsigned char)*text < 0x20 ? ' ' : *text, data);
+}
+
+size_t plot_columns(const struct plot_page *page)
+{
+	if (plot_is_dumb(page))
+		return page->options->dumb_columns > 0 ? (size_t)page->options->dumb_columns
+						       : DUMB_COLUMNS;
+	return page->options->width_in > 0 ? (size_t)(page->options->width_in * PRINT_LETTERS)
+					   : SCREEN_LETTERS;
+}
+
+/* Quoted, on as many lines as it needs, broken at blanks. */
+static void quote_wrapped(const struct plot_page *page, const char *text, size_t width)
+{
+	char *copy = xstrdup(text), *rest = copy;
+	while (strlen(rest) > width) {
+		char *cut = rest + width;
+		while (cut > rest && *cut != ' ')
+			cut--;
+		if (cut == rest)
+			break;
+		*cut = '\0';
+		plot_quote(page->script, rest);
+		fputs(".\"\\n\".", page->script);
+		rest = cut + 1;
+	}
+	plot_quote(page->script, rest);
+	free(copy);
+}
+
+void plot_label(struct plot_page *page, const char *axis, const char *text)
+{
+	size_t room = plot_columns(page);
+	fprintf(page->script, "set %slabel ", axis);
+	quote_wrapped(page, text, *axis == 'x' ? room : room * 2 / 3);
+	putc('\n', page->script);
+}
+
 void plot_title(struct plot_page *page, const char *title, const char *fmt, ...)
 {
-	char second[300];
+	char second[600];
 	va_list args;
 	va_start(args, fmt);
 	vsnprintf(second, sizeof second, fmt, args);
 	va_end(args);
 	/* gnuplot sets a title below a key that is above the plot; hence this. */
 	fputs("set key title ", page->script);
-	plot_quote(page->script, title);
+	quote_wrapped(page, title, plot_columns(page));
 	fputs(".\"\\n\".", page->script);
-	plot_quote(page->script, second);
+	quote_wrapped(page, second, plot_columns(page));
 	if (!plot_is_dumb(page)) /* some air above the key, where lines are not scarce */
 		fputs(".\"\\n \"", page->script);
 	putc('\n', page->script);
@@ -157,7 +231,7 @@ void plot_log_axis(struct plot_page *page, char axis, double low, double high)
 
 static char *path_of(const struct plot_page *page, const char *suffix)
 {
-	return xasprintf("%s/figures/%s.%s", page->dir, page->name, suffix);
+	return xasprintf("%s/%s.%s", page->folder, page->name, suffix);
 }
 
 static FILE *open_output(struct plot_page *page, const char *suffix)
@@ -172,6 +246,43 @@ static FILE *open_output(struct plot_page *page, const char *suffix)
 	return file;
 }
 
+/* For a screen: pixels; pdf in inches, in the same proportions. */
+static void set_screen(FILE *script, const char *term, int width, int height)
+{
+	if (strcmp(term, "pdf") == 0)
+		fprintf(script, "pdfcairo size %.2fin,%.2fin noenhanced font 'Sans,12'",
+			width / 125.0, height / 125.0);
+	else
+		fprintf(script, "%s size %d,%d noenhanced font 'Sans,14' background '#ffffff'",
+			strcmp(term, "svg") == 0 ? "svg" : "pngcairo", width, height);
+}
+
+/* For paper: letters of 8 points, as captions have, whatever the width; lines and
+ * marks shrink with them. A narrow figure is higher for its width, because titles
+ * and legend take more lines. */
+static void set_print(FILE *script, const char *term, const struct plot_options *options,
+		      double ratio)
+{
+	double width = options->width_in, height = options->height_in;
+	if (!(height > 0))
+		height = width * (width < 5 ? 1.4 * ratio : ratio);
+	if (strcmp(term, "pdf") == 0)
+		fprintf(script,
+			"pdfcairo size %.3fin,%.3fin noenhanced font 'Sans,8' linewidth 0.8 "
+			"fontscale 1",
+			width, height);
+	else if (strcmp(term, "svg") == 0) /* a CSS inch has 96 pixels, a point is 4/3 */
+		fprintf(script,
+			"svg size %.0f,%.0f noenhanced font 'Sans,10.7' linewidth 0.8 "
+			"background '#ffffff'",
+			width * 96, height * 96);
+	else /* pngcairo takes a point for 1/72 inch of a screen with 96 dots an inch */
+		fprintf(script,
+			"pngcairo size %.0f,%.0f noenhanced font 'Sans,8' fontscale %.2f "
+			"linewidth 2 pointscale 2 background '#ffffff'",
+			width * PRINT_DPI, height * PRINT_DPI, PRINT_DPI / 96.0);
+}
+
 static void set_term(const struct plot_page *page, int width, int height)
 {
 	const struct term *term = term_of(page);
@@ -182,13 +293,10 @@ static void set_term(const struct plot_page *page, int width, int height)
 			options->dumb_columns > 0 ? options->dumb_columns : DUMB_COLUMNS,
 			options->dumb_rows > 0 ? options->dumb_rows
 					       : DUMB_ROWS * height / PLOT_HEIGHT);
-	else if (strcmp(term->name, "pdf") == 0) /* in inches: the same proportions */
-		fprintf(page->script, "pdfcairo size %.2fin,%.2fin noenhanced font 'Sans,12'",
-			width / 125.0, height / 125.0);
+	else if (options->width_in > 0)
+		set_print(page->script, term->name, options, (double)height / width);
 	else
-		fprintf(page->script,
-			"%s size %d,%d noenhanced font 'Sans,14' background '#ffffff'",
-			strcmp(term->name, "svg") == 0 ? "svg" : "pngcairo", width, height);
+		set_screen(page->script, term->name, width, height);
 	fprintf(page->script, "\nset output '%s.%s'\n", page->name, term->suffix);
 }
 
@@ -215,6 +323,7 @@ enum plot_outcome plot_page_open(struct plot_page *page, int width, int height)
 	fputs("set border 3\n"
 	      "set tics nomirror out\n"
 	      "set micro\n"
+	      "set pointintervalbox 0\n" /* no white patch where an error bar meets a bar */
 	      "set datafile missing 'nan'\n"
 	      "set style fill solid 1 noborder\n",
 	      page->script);
@@ -229,20 +338,19 @@ static bool close_output(struct plot_page *page, FILE **file, const char *suffix
 	ok = fclose(*file) == 0 && ok;
 	*file = NULL;
 	if (!ok && page->error == NULL)
-		page->error =
-			xasprintf("cannot write %s/figures/%s.%s", page->dir, page->name, suffix);
+		page->error = xasprintf("cannot write %s/%s.%s", page->folder, page->name, suffix);
 	return ok;
 }
 
 /* ---- gnuplot ---- */
 
-/* "cd DIR/figures && gnuplot NAME.gp", DIR quoted for the shell. "./" keeps a
- * relative DIR from CDPATH and from looking like an option. The caller frees. */
+/* "cd FOLDER && gnuplot NAME.gp", FOLDER quoted for the shell. "./" keeps a
+ * relative FOLDER from CDPATH and from looking like an option. The caller frees. */
 static char *command_of(const struct plot_page *page)
 {
-	char *quoted = xmalloc(4 * strlen(page->dir) + 1);
+	char *quoted = xmalloc(4 * strlen(page->folder) + 1);
 	char *q = quoted;
-	for (const char *p = page->dir; *p != '\0'; p++) {
+	for (const char *p = page->folder; *p != '\0'; p++) {
 		if (*p == '\'') {
 			memcpy(q, "'\\''", 4);
 			q += 4;
@@ -251,8 +359,8 @@ static char *command_of(const struct plot_page *page)
 		}
 	}
 	*q = '\0';
-	char *command = xasprintf("cd '%s%s/figures' && exec gnuplot -d %s.gp 2>&1",
-				  *page->dir == '/' ? "" : "./", quoted, page->name);
+	char *command = xasprintf("cd '%s%s' && exec gnuplot -d %s.gp 2>&1",
+				  *page->folder == '/' ? "" : "./", quoted, page->name);
 	free(quoted);
 	return command;
 }
@@ -288,8 +396,8 @@ static bool draw(struct plot_page *page, const char *figure)
 		page->error = xasprintf("figures need gnuplot, which is not installed or not in "
 					"PATH (Debian: gnuplot-nox)");
 	else if (status != 0)
-		page->error = xasprintf("gnuplot failed on %s/figures/%s.gp: %s", page->dir,
-					page->name, *said != '\0' ? said : "it says nothing");
+		page->error = xasprintf("gnuplot failed on %s/%s.gp: %s", page->folder, page->name,
+					*said != '\0' ? said : "it says nothing");
 	else if (stat(figure, &st) != 0 || st.st_size == 0)
 		page->error = xasprintf("gnuplot made no %s: %s", figure,
 					*said != '\0' ? said : "it says nothing");
