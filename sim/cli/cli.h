@@ -18,6 +18,14 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
+/* Options of plot, as typed. */
+struct cli_plot {
+	const char *x, *by, *kind, *log, *relative_to, *size;
+	const char **metrics, **where, **labels;
+	size_t metric_count, where_count, label_count;
+	bool together;
+};
+
 /* Options that verbs have in common, and what is left of the command line. */
 struct cli {
 	const char *verb;
@@ -31,6 +39,7 @@ struct cli {
 	const char *retries, *time_limit, *memory_limit; /* of sweeps; NULL = not given */
 	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
 	size_t override_count;
+	struct cli_plot plot;
 };
 
 struct verb {

@@ -26,8 +26,11 @@ static const struct verb verbs[] = {
 	{ "schema", "schema [--plan | --results [--json]]",
 	  "JSON Schema of scenarios or sweep plans, or the data dictionary of results", "rjp", NULL,
 	  0, verb_schema },
-	{ "plot", "plot DIR... [--term png|svg|pdf|dumb] [--figure NAME]",
-	  "figures of a result directory", "tFq", "a result directory", INT_MAX, verb_plot },
+	{ "plot",
+	  "plot DIR... [--figure NAME] [--together] | plot SWEEP [--y METRIC]... [--x AXIS] "
+	  "[--by AXIS]",
+	  "figures of result directories and of sweeps", "tFqogLzxybwklv",
+	  "a result directory or a sweep", INT_MAX, verb_plot },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  "jq", "a plan", 1, verb_sweep_plan },
@@ -76,6 +79,24 @@ static const struct {
 	  "--time-limit T       wall time of a point, such as 10m, or none (the plan's)" },
 	{ { "memory-limit", required_argument, NULL, 'M' },
 	  "--memory-limit M     memory of a point, such as 4GiB, or none (the plan's)" },
+	{ { "size", required_argument, NULL, 'z' },
+	  "--size W[xH]UNIT     for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
+	{ { "together", no_argument, NULL, 'g' },
+	  "--together           all directories in one figure (needs --out)" },
+	{ { "label", required_argument, NULL, 'L' },
+	  "--label TEXT         of a directory in the legend; once for each, in their order" },
+	{ { "x", required_argument, NULL, 'x' },
+	  "--x AXIS             of a sweep; default: the axis with most numbers" },
+	{ { "y", required_argument, NULL, 'y' },
+	  "--y METRIC           a figure of it; may be repeated; default: mean JCT, p99 of FCT" },
+	{ { "by", required_argument, NULL, 'b' },
+	  "--by AXIS            one curve for each value; default: the first other axis; or none" },
+	{ { "where", required_argument, NULL, 'w' },
+	  "--where AXIS=VALUE   only these points; may be repeated" },
+	{ { "kind", required_argument, NULL, 'k' }, "--kind K             lines, bars, heat, box" },
+	{ { "log", required_argument, NULL, 'l' }, "--log AXES           x, y, xy, none" },
+	{ { "relative-to", required_argument, NULL, 'v' },
+	  "--relative-to VALUE  ratio to this value of the --by axis, or to AXIS=VALUE" },
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -140,6 +161,50 @@ static bool add_set(struct cli *cli, char *text)
 	return true;
 }
 
+static void add_text(const char ***list, size_t *count, const char *text)
+{
+	*list = xrealloc(*list, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = text;
+}
+
+static bool take_plot_option(struct cli_plot *plot, int option, const char *argument)
+{
+	switch (option) {
+	case 'z':
+		plot->size = argument;
+		return true;
+	case 'g':
+		plot->together = true;
+		return true;
+	case 'L':
+		add_text(&plot->labels, &plot->label_count, argument);
+		return true;
+	case 'x':
+		plot->x = argument;
+		return true;
+	case 'y':
+		add_text(&plot->metrics, &plot->metric_count, argument);
+		return true;
+	case 'b':
+		plot->by = argument;
+		return true;
+	case 'w':
+		add_text(&plot->where, &plot->where_count, argument);
+		return true;
+	case 'k':
+		plot->kind = argument;
+		return true;
+	case 'l':
+		plot->log = argument;
+		return true;
+	case 'v':
+		plot->relative_to = argument;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool take_option(struct cli *cli, int option, char *argument)
 {
 	switch (option) {
@@ -188,7 +253,7 @@ static bool take_option(struct cli *cli, int option, char *argument)
 		cli->memory_limit = argument;
 		return true;
 	default:
-		return false;
+		return take_plot_option(&cli->plot, option, argument);
 	}
 }
 
@@ -359,5 +424,8 @@ int main(int argc, char **argv)
 		code = EXIT_IO;
 	}
 	free(cli.overrides);
+	free(cli.plot.metrics);
+	free(cli.plot.where);
+	free(cli.plot.labels);
 	return code;
 }

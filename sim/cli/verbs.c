@@ -1,4 +1,4 @@
-/* The verbs that only look: check, explain, list, schema, plot. */
+/* The verbs that only look: check, explain, list, schema. */
 #include "cli/cli.h"
 
 #include "out/json.h"
@@ -146,6 +146,9 @@ static int list_figures(const struct listing *listing)
 
 	for (size_t i = 0; i < count; i++)
 		list_item(listing, figures[i].name, figures[i].help);
+	figures = plot_together_figures(&count);
+	for (size_t i = 0; i < count; i++)
+		list_item(listing, figures[i].name, figures[i].help);
 	return EXIT_DONE;
 }
 
@@ -228,49 +231,4 @@ int verb_schema(const struct cli *cli)
 	else
 		conf_schema(&scenario_table, "Scenario of inasim", stdout);
 	return EXIT_DONE;
-}
-
-static bool term_exists(const char *name)
-{
-	static const char *const terms[] = { "png", "svg", "pdf", "dumb" };
-
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
-		if (!strcmp(name, terms[i]))
-			return true;
-	complain("--term takes png, svg, pdf or dumb; found \"%s\"", name);
-	return false;
-}
-
-static bool figure_exists(const char *name)
-{
-	size_t count;
-	const struct plot_figure *figures = plot_figures(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(name, figures[i].name))
-			return true;
-	complain("there is no figure \"%s\"; see inasim list figures", name);
-	return false;
-}
-
-int verb_plot(const struct cli *cli)
-{
-	struct plot_options options = { .term = cli->term ? cli->term : "png", .only = cli->only };
-	int code = EXIT_DONE;
-
-	if (!term_exists(options.term) || (cli->only && !figure_exists(cli->only)))
-		return EXIT_USAGE;
-	for (int i = 0; i < cli->argc; i++) {
-		char *error = NULL;
-		int drawn = plot_directory(cli->argv[i], &options, stdout, &error);
-
-		if (drawn < 0) {
-			complain("%s", error);
-			code = EXIT_IO;
-		} else if (drawn == 0 && !cli->quiet) {
-			complain("%s has no data for a figure", cli->argv[i]);
-		}
-		free(error);
-	}
-	return code;
 }
