@@ -12,7 +12,7 @@
 
 static _Noreturn void out_of_memory(size_t size)
 {
-	fprintf(stderr, "inasim: out of memory (%zu bytes wanted)\n", size);
+	fprintf(stderr, MEM_LAST_WORDS " (%zu bytes wanted)\n", size);
 	abort();
 }
 

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* What the program says on stderr, followed by details, before it aborts. */
+#define MEM_LAST_WORDS "inasim: out of memory"
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed; overflow checked */
 void *xrealloc(void *old, size_t count, size_t size);

@@ -74,7 +74,7 @@ static const struct {
 	{ { "force", no_argument, NULL, 'X' },
 	  "--force              also points that are finished or are not tried again" },
 	{ { "retries", required_argument, NULL, 'R' },
-	  "--retries K          attempts at a point that was killed (3)" },
+	  "--retries K          how often a point that was killed is run again (2)" },
 	{ { "time-limit", required_argument, NULL, 'T' },
 	  "--time-limit T       wall time of a point, such as 10m, or none (the plan's)" },
 	{ { "memory-limit", required_argument, NULL, 'M' },

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +92,40 @@ bool folder_write(int fd, const char *text, size_t length)
 		}
 	}
 	return true;
+}
+
+char *folder_read(const char *path, size_t most)
+{
+	FILE *file = fopen(path, "rb");
+	struct stat st;
+	char *text = NULL;
+	if (file == NULL)
+		return NULL;
+	if (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= most) {
+		text = xmalloc((size_t)st.st_size + 1);
+		text[fread(text, 1, (size_t)st.st_size, file)] = '\0';
+		if (ferror(file)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	fclose(file);
+	return text;
+}
+
+bool folder_replace(const char *path, const char *temporary, const char *text)
+{
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return false;
+	bool good = folder_write(fd, text, strlen(text));
+	good = close(fd) == 0 && good && rename(temporary, path) == 0;
+	if (!good) {
+		int reason = errno;
+		unlink(temporary);
+		errno = reason;
+	}
+	return good;
 }
 
 /* Empties the folder open as `fd`, which is closed. */

@@ -23,6 +23,14 @@ bool folder_make_parents(const char *path);
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
+/* Reads a text file of at most `most` bytes, NUL-terminated; the caller frees.
+ * NULL when it cannot be read or is longer. */
+char *folder_read(const char *path, size_t most);
+
+/* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
+ * renaming it: PATH is the former file or the whole new one at any time. */
+bool folder_replace(const char *path, const char *temporary, const char *text);
+
 /* Removes a folder with all in it; links are removed, never followed. */
 bool folder_remove(const char *path);
 

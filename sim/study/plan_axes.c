@@ -10,10 +10,12 @@
 #include <string.h>
 
 /* Columns of sweep.csv, costs.csv and groups.csv. */
-static const char *const fixed_columns[] = { "point",  "hash",           "replication", "seed",
-					     "status", "metric",         "wall_s",      "cpu_s",
-					     "host",   "peak_rss_bytes", "attempts",    "exit_code",
-					     "signal", "version",        "commit",      "message" };
+static const char *const fixed_columns[] = {
+	"point",   "hash",           "replication", "seed",      "status",  "wall_s",
+	"cpu_s",   "peak_rss_bytes", "attempts",    "exit_code", "signal",  "host",
+	"version", "commit",         "message",     "metric",    "n",       "mean",
+	"sd",      "half_width_95",  "low",         "high",      "censored"
+};
 
 static const char *const *texts_of(const struct conf_list *list)
 {
