@@ -298,10 +298,13 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 	if (outcome->interrupted)
 		return xstrdup("the sweep was interrupted");
 	end = end_of_log(log);
-	if (!WIFSIGNALED(outcome->status) || status == POINT_MEMORY)
+	if (!WIFSIGNALED(outcome->status))
 		return end;
-	text = xasprintf("signal %d (%s)%s%s", WTERMSIG(outcome->status),
-			 strsignal(WTERMSIG(outcome->status)), *end ? ": " : "", end);
+	if (status == POINT_MEMORY && order->memory_limit)
+		text = xasprintf("more than %g MB: %s", (double)order->memory_limit / 1e6, end);
+	else
+		text = xasprintf("signal %d (%s)%s%s", WTERMSIG(outcome->status),
+				 strsignal(WTERMSIG(outcome->status)), *end ? ": " : "", end);
 	free(end);
 	return text;
 }

@@ -1,0 +1,328 @@
+#!/bin/bash
+# The verbs of sweeps as engines use them: points that finish, that are too long or
+# too large, that are killed with and without the process that looks after them,
+# that two run at once; and the same tables in the end.
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+checks=0
+
+fail() {
+	printf 'sweep_verbs: %s\n' "$*" >&2
+	failures=$((failures + 1))
+}
+
+# ends CODE ARGUMENT...: the program ends so; its streams are in out and err
+ends() {
+	local expected=$1 code=0
+	shift
+	"$INASIM" "$@" >out 2>err </dev/null || code=$?
+	checks=$((checks + 1))
+	((code == expected)) || fail "inasim $*: exit code $code, not $expected: $(tail -n 3 err)"
+}
+
+# says FILE PATTERN
+says() {
+	checks=$((checks + 1))
+	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 5 "$1")"
+}
+
+# holds FILTER FILE: jq -e
+holds() {
+	checks=$((checks + 1))
+	jq -e "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1: $(head -c 600 "$2")"
+}
+
+# same FILE FILE
+same() {
+	checks=$((checks + 1))
+	cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 4)"
+}
+
+# wait_for TEST...: until it holds, at most 20 s
+wait_for() {
+	local i
+	for ((i = 0; i < 400; i++)); do
+		if "$@"; then
+			return
+		fi
+		sleep 0.05
+	done
+	fail "waited in vain for: $*"
+}
+
+# cell FILE ROW COLUMN: of a table without quoted commas before the column
+cell() {
+	awk -F, -v row="$2" -v column="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+		NR == row + 2 { print $at }' "$1"
+}
+
+cat >base.json <<'JSON'
+{
+  "name": "tiny", "topology": { "kind": "star", "hosts": 8 },
+  "stop": { "when": "jobs_done" }, "schemes": { "switchml": { "slots": 64 } },
+  "jobs": [ { "name": "j", "workers": 4, "iterations": 2, "all_reduce": "ring",
+              "model": { "layers": [ { "gradient": "200KB", "forward": "10us" } ] } } ],
+  "flows": [ { "name": "bg", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.3 }, "stop": "jobs_done" } ]
+}
+JSON
+cat >plan.json <<'JSON'
+{ "name": "small", "base": "base.json", "replications": 2,
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml"] },
+            { "name": "load", "pointer": "/flows/0/arrival/poisson_load", "range": { "from": 0.1, "to": 0.3, "step": 0.2 } } ] }
+JSON
+
+# --- plan
+
+ends 0 sweep plan plan.json --json
+holds '(.points | length == 8) and (.points | map(.hash) | unique | length == 8)' out
+holds '.axes == [{"name": "scheme", "values": ["ring", "switchml"]}, {"name": "load", "values": ["0.1", "0.3"]}]' out
+holds '.points[5] | .axes == {"scheme": "switchml", "load": "0.1"} and .replication == 1' out
+cp out before.json
+sed 's/"tiny"/"other"/' base.json >other.json
+sed 's/base.json/other.json/' plan.json >renamed.json
+ends 0 sweep plan renamed.json --json
+checks=$((checks + 1))
+[[ $(jq -c '[.points[].hash]' out) != $(jq -c '[.points[].hash]' before.json) ]] || fail "another scenario, the same hashes"
+
+# a hash is of what the named files hold, and not of where they are
+mkdir -p data other
+printf 'size_bytes,cdf\n1000,0\n2000,1\n' >data/mine.csv
+cp data/mine.csv other/mine.csv
+for place in data other; do
+	sed 's/websearch/mine/' base.json >$place/base.json
+	cp plan.json $place/
+done
+hashes() {
+	"$INASIM" sweep plan "$1/plan.json" --json | jq -c '[.points[].hash]'
+}
+checks=$((checks + 2))
+[[ $(hashes data) == "$(hashes other)" ]] || fail "the same files elsewhere, other hashes"
+printf 'size_bytes,cdf\n1000,0\n3000,1\n' >other/mine.csv
+[[ $(hashes data) != "$(hashes other)" ]] || fail "another data file, the same hashes"
+
+# --- nothing run yet
+
+ends 4 sweep status plan.json --out empty
+says out '8 points, 8 missing; 8 to run'
+ends 4 sweep collect plan.json --out empty
+checks=$((checks + 2))
+[[ $(wc -l <empty/sweep.csv) == 9 ]] || fail "not one row a point"
+[[ $(cell empty/sweep.csv 7 status) == missing ]] || fail "a point that was not run is $(cell empty/sweep.csv 7 status)"
+
+# --- run, skip, collect
+
+ends 0 sweep run plan.json 0-6 --out whole
+says err '^point 3 .scheme=ring load=0.3 replication=1.: done'
+ends 4 sweep status plan.json --out whole
+ends 0 sweep status plan.json --out whole --pending
+checks=$((checks + 1))
+[[ $(<out) == 7 ]] || fail "pending: $(tr '\n' ' ' <out)"
+ends 0 sweep run plan.json 6 7 --out whole
+says err '^point 6 .*done before, skipped'
+ends 0 sweep collect plan.json --out whole
+ends 0 sweep status plan.json --out whole
+same plan.json whole/plan.json
+holds '.name == "small" and .replications == 2 and (.axes | map(.name)) == ["scheme", "load"]' whole/sweep.json
+holds '.metrics | index("jobs.jct_s.mean") != null and index("flows.by_size.0.count") != null and index("jobs.by_name.j.jct_s.mean") != null' whole/sweep.json
+holds '.metrics | map(select(test("cpu|rss|wall|seed"))) == []' whole/sweep.json
+checks=$((checks + 2))
+[[ $(head -n 1 whole/sweep.csv) == "point,hash,replication,seed,scheme,load,status,$(jq -r '.metrics | join(",")' whole/sweep.json)" ]] ||
+	fail "header of sweep.csv"
+point=$("$INASIM" sweep plan plan.json --json | jq -r '.points[5].hash')
+[[ $(cell whole/sweep.csv 5 jobs.jct_s.mean) == "$(jq .jobs.jct_s.mean "whole/points/$point/summary.json")" ]] ||
+	fail "sweep.csv and summary.json differ"
+holds '.status == "done" and .attempts == 1 and .exit_code == 0 and .signal == null and .cpu_s > 0 and .peak_rss_bytes > 1e5' "whole/points/$point.json"
+
+# the scenario of a point, run by hand, is the point
+ends 0 run base.json --json --set /jobs/0/all_reduce=switchml --set /flows/0/arrival/poisson_load=0.1 \
+	--seed "$(cell whole/sweep.csv 5 seed)"
+checks=$((checks + 1))
+[[ $(jq -r .digest out) == "$(jq -r .digest "whole/points/$point/summary.json")" ]] || fail "digest of point 5"
+
+# a point whose results were deleted is missing
+cp -r whole holed
+rm -r "holed/points/$point"
+ends 4 sweep status plan.json --out holed
+says out '1 missing, 7 done; 1 to run'
+ends 0 sweep run plan.json 5 --out holed
+ends 0 sweep collect plan.json --out holed
+same whole/sweep.csv holed/sweep.csv
+
+# records of another plan are counted and left alone
+sed 's/"replications": 2/"replications": 1/' plan.json >fewer.json
+ends 0 sweep collect fewer.json --out holed
+says out '4 points of other plans'
+checks=$((checks + 1))
+[[ $(wc -l <holed/sweep.csv) == 5 ]] || fail "rows of points that the plan does not name"
+
+# --- limits
+
+cat >long.json <<'JSON'
+{ "name": "long", "topology": { "kind": "star", "hosts": 16 },
+  "flows": [ { "size": "10KB", "count": 16, "pairs": "permutation" } ] }
+JSON
+cat >limits.json <<'JSON'
+{ "name": "limits", "base": "long.json", "limits": { "time": "400ms", "memory": "30MB" },
+  "axes": [ { "name": "work", "cases": {
+      "small": { "/flows/0/count": 16 },
+      "long": { "/flows/0/size": "1TB" },
+      "large": { "/flows/0/count": 3000000 } } } ] }
+JSON
+ends 4 sweep run limits.json 0-2
+ends 4 sweep collect limits.json
+says out '3 points, 1 done, 1 timeout, 1 memory; 0 to run'
+says out 'longer than 0.4 s'
+says out 'more than 30 MB: inasim: out of memory'
+checks=$((checks + 1))
+[[ $(cut -d, -f6 results/limits/sweep.csv | tr '\n' ' ') == "status done timeout memory " ]] ||
+	fail "status column: $(cut -d, -f6 results/limits/sweep.csv | tr '\n' ' ')"
+ends 4 sweep run limits.json 1
+says err 'timeout before, not run again'
+ends 0 sweep status limits.json --pending --time-limit 300ms
+checks=$((checks + 3))
+[[ ! -s out ]] || fail "a lower limit is no reason to try again"
+ends 0 sweep status limits.json --pending --time-limit 500ms
+[[ $(<out) == 1 ]] || fail "a higher time limit is one"
+ends 0 sweep status limits.json --pending --memory-limit none
+[[ $(<out) == 2 ]] || fail "a higher memory limit is one"
+ends 4 sweep run limits.json 1 --time-limit 500ms
+says err 'timeout after 0.5'
+ends 2 sweep run limits.json 1 --time-limit 5
+ends 2 sweep run limits.json 3
+ends 2 sweep run limits.json 1-
+ends 2 sweep run limits.json
+ends 2 sweep
+ends 0 sweep --help
+ends 0 sweep collect --help
+
+# an end of simulated time with work left is a result
+sed 's/"10KB"/"1MB"/; s/"flows"/"stop": { "after": "100us" }, "flows"/' long.json >cut.json
+echo '{ "name": "cut", "base": "cut.json" }' >unfinished.json
+ends 4 sweep run unfinished.json 0
+ends 4 sweep collect unfinished.json
+says out '1 unfinished; 0 to run'
+checks=$((checks + 1))
+[[ $(cell results/cut/sweep.csv 0 flows.count) == 16 && $(cell results/cut/sweep.csv 0 flows.finished) == 0 ]] ||
+	fail "an unfinished point has no metrics"
+
+# --- killed
+
+# The process that simulates is the only child of the one that looks after it.
+child_of() {
+	cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+has_child() {
+	[[ -n $(child_of "$1") ]]
+}
+gone() {
+	[[ ! -e /proc/$1 ]]
+}
+cat >forever.json <<'JSON'
+{ "name": "forever", "base": "long.json", "set": { "/flows/0/size": "1TB" } }
+JSON
+start() {
+	"$INASIM" sweep run forever.json 0 --out killed "$@" 2>err </dev/null &
+	parent=$!
+	wait_for has_child $parent
+	child=$(child_of $parent)
+}
+record=killed/points/$("$INASIM" sweep plan forever.json --json | jq -r '.points[0].hash')
+
+# by its owner, three times, and then no more
+for attempt in 1 2 3; do
+	start
+	kill -KILL $child
+	code=0
+	wait $parent || code=$?
+	checks=$((checks + 1))
+	((code == 137)) || fail "killed: exit code $code"
+	holds '.status == "killed" and .signal == 9 and .exit_code == null and .attempts == '$attempt "$record.json"
+done
+ends 137 sweep run forever.json 0 --out killed
+says err 'killed before, not run again .attempts: 3'
+ends 0 sweep status forever.json --out killed --pending --retries 3
+checks=$((checks + 1))
+[[ $(<out) == 0 ]] || fail "more retries are a reason to try again"
+
+# interrupted: the child ends, and it is no attempt that counts
+rm -r killed
+for signal in INT TERM; do
+	start
+	kill -$signal $parent
+	code=0
+	wait $parent || code=$?
+	checks=$((checks + 1))
+	((code == 130)) || fail "SIG$signal: exit code $code"
+	wait_for gone $child
+done
+holds '.status == "killed" and .attempts == 2 and .interruptions == 2' "$record.json"
+checks=$((checks + 1))
+[[ $(ls killed/points) == "${record##*/}.json" ]] || fail "left behind: $(ls killed/points)"
+
+# the parent is killed: the child goes along, the next run starts anew and counts
+rm -r killed
+for attempt in 1 2 3; do
+	start
+	kill -KILL $parent
+	wait $parent 2>/dev/null || true
+	wait_for gone $child
+	checks=$((checks + 1))
+	[[ ! -e $record.json && -e $record.lock ]] || fail "after SIGKILL of the parent: $(ls killed/points)"
+done
+ends 1 sweep run forever.json 0 --out killed
+says err '3 attempts were killed together'
+checks=$((checks + 1))
+[[ $(ls killed/points) == "${record##*/}.json" ]] || fail "rubbish: $(ls killed/points)"
+
+# --- two at once
+
+rm -r killed
+start
+ends 4 sweep run forever.json 0 --out killed
+says err "skipped: .*-$parent is running it"
+kill -TERM $parent
+wait $parent || true
+
+# a lease of a host that died long ago does not block
+mkdir -p old/points
+hash=$("$INASIM" sweep plan plan.json --json | jq -r '.points[0].hash')
+echo "elsewhere-1 0 1" >"old/points/$hash.lock"
+mkdir "old/points/$hash.elsewhere-1.partial"
+ends 4 sweep run plan.json 0 --out old
+says err 'elsewhere-1 is running it'
+touch -d '1 hour ago' "old/points/$hash.lock"
+ends 0 sweep run plan.json 0 --out old
+holds '.status == "done" and .attempts == 2' "old/points/$hash.json"
+checks=$((checks + 1))
+[[ $(find old/points -mindepth 1 -maxdepth 1 | sort | xargs -n 1 basename | tr '\n' ' ') == "$hash $hash.json " ]] ||
+	fail "left behind: $(ls old/points)"
+
+# --- killed over and over, four at a time: the same table in the end
+
+tries=0
+while ((tries++ < 12)); do
+	pids=()
+	mapfile -t list < <("$INASIM" sweep status plan.json --out stormy --pending --retries 100)
+	((${#list[@]} > 0)) || break
+	for n in "${list[@]:0:4}"; do
+		"$INASIM" sweep run plan.json "$n" --out stormy --quiet --retries 100 2>/dev/null &
+		pids+=($!)
+	done
+	sleep 0.00$((tries % 8 + 1))
+	((tries > 8)) || kill -KILL "${pids[@]:0:2}" 2>/dev/null || true
+	wait "${pids[@]}" 2>/dev/null || true
+done
+ends 0 sweep collect plan.json --out stormy
+same whole/sweep.csv stormy/sweep.csv
+same whole/sweep.json stormy/sweep.json
+
+if ((failures > 0)); then
+	echo "sweep_verbs: $failures of $checks checks failed" >&2
+	exit 1
+fi
+echo "sweep_verbs: $checks checks hold"
