@@ -73,24 +73,41 @@ static void check_name(struct plan *plan, const char *name)
 			   "starting with \".\", at most 100 bytes");
 }
 
-struct plan *plan_load(const char *path, const char *const *taken)
+/* Takes the document, which has filled in `conf`. */
+static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
+			    const char *const *taken)
 {
 	struct plan *plan = xcalloc(1, sizeof(*plan));
-	struct plan_conf conf;
 
-	plan->doc = conf_load(path, &plan_table, &conf, NULL, 0);
-	if (conf_errors(plan->doc))
+	plan->doc = doc;
+	if (conf_errors(doc))
 		return plan;
-	check_name(plan, conf.name);
-	plan->name = conf.name;
-	plan->base = plan_keep(plan, base_path(path, conf.base));
-	plan->replications = (uint64_t)conf.replications;
-	plan->time_limit = conf.limits.time;
-	plan->memory_limit = conf.limits.memory;
-	plan_make_axes(plan, &conf, taken);
-	if (!conf_errors(plan->doc))
-		plan_expand(plan, &conf);
+	check_name(plan, conf->name);
+	plan->name = conf->name;
+	plan->base = plan_keep(plan, base_path(conf_path(doc), conf->base));
+	plan->replications = (uint64_t)conf->replications;
+	plan->time_limit = conf->limits.time;
+	plan->memory_limit = conf->limits.memory;
+	plan_make_axes(plan, conf, taken);
+	if (!conf_errors(doc))
+		plan_expand(plan, conf);
 	return plan;
+}
+
+struct plan *plan_load(const char *path, const char *const *taken)
+{
+	struct plan_conf conf;
+	struct conf_doc *doc = conf_load(path, &plan_table, &conf, NULL, 0);
+
+	return plan_of(doc, &conf, taken);
+}
+
+struct plan *plan_parse(const char *name, const char *text, size_t length, const char *const *taken)
+{
+	struct plan_conf conf;
+	struct conf_doc *doc = conf_parse(name, text, length, &plan_table, &conf, NULL, 0);
+
+	return plan_of(doc, &conf, taken);
 }
 
 void plan_free(struct plan *plan)

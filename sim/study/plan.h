@@ -70,6 +70,10 @@ extern const struct conf_table plan_table;
 /* Reads and expands; never NULL. Look at conf_errors(plan->doc). `taken` (ends
  * with NULL) are column names that no axis may have, besides those of sweep.csv. */
 struct plan *plan_load(const char *path, const char *const *taken);
+
+/* For tests: from memory; `name` is that of the file. */
+struct plan *plan_parse(const char *name, const char *text, size_t length,
+			const char *const *taken);
 void plan_free(struct plan *plan);
 
 /* The values of a point, in the order in which they are put into the scenario;

@@ -236,12 +236,15 @@ struct sample {
 	bytes buffer;
 	struct conf_queue threshold;
 	struct sample_link link;
-	struct conf_list jobs;   /* struct sample_job */
-	struct conf_list pairs;  /* struct conf_list of int64_t */
-	struct conf_list tags;   /* const char * */
-	struct conf_list limits; /* struct sample_limit */
+	struct conf_list jobs;    /* struct sample_job */
+	struct conf_list pairs;   /* struct conf_list of int64_t */
+	struct conf_list tags;    /* const char * */
+	struct conf_list limits;  /* struct sample_limit */
+	struct conf_map settings; /* const char *, JSON */
+	const char *any;          /* JSON */
 	void *schemes[2];
 };
+static const struct conf_row any_item = { .type = CONF_JSON };
 static const struct conf_row pair_item = {
 	.type = CONF_LIST, .min = 2, .max = 2, .item = &host_item
 };
@@ -315,6 +318,16 @@ static const struct conf_row sample_rows[] = {
 	  .offset = offsetof(struct sample, limits),
 	  .item = &limit_item,
 	  .def = "[\"auto\"]" },
+	{ .name = "settings",
+	  .type = CONF_MAP,
+	  .offset = offsetof(struct sample, settings),
+	  .item = &any_item,
+	  .max = 3,
+	  .def = CONF_OPTIONAL },
+	{ .name = "any",
+	  .type = CONF_JSON,
+	  .offset = offsetof(struct sample, any),
+	  .def = CONF_OPTIONAL },
 	{ .name = "schemes",
 	  .type = CONF_SCHEMES,
 	  .offset = offsetof(struct sample, schemes),

@@ -868,3 +868,64 @@ Test(conf, a_bad_default_is_a_bug, .signal = SIGABRT)
 
 	conf_parse("t.json", "{}", 2, &broken_table, &out, NULL, 0);
 }
+
+Test(conf, free_keys_and_any_value)
+{
+	static const char text[] =
+		"{ \"name\": \"n\", \"any\": { \"a\": [1, 2.50, \"x\"] }, "
+		"\"settings\": { \"/jobs/0\": 5, \"_why\": 1, \"b c\": \"6\" } }";
+	struct sample s;
+	struct conf_doc *doc = parse(text, &s), *again;
+	char *resolved = conf_resolved_json(doc, false), *second;
+	const char *const *values = s.settings.items;
+
+	cr_assert_eq(conf_errors(doc), 0);
+	cr_expect_str_eq(s.any, "{\"a\":[1,2.5,\"x\"]}");
+	cr_assert_eq(s.settings.count, 2);
+	cr_expect_str_eq(s.settings.keys[0], "/jobs/0");
+	cr_expect_str_eq(values[0], "5");
+	cr_expect_str_eq(s.settings.keys[1], "b c");
+	cr_expect_str_eq(values[1], "\"6\"");
+	again = parse(resolved, &s);
+	second = conf_resolved_json(again, false);
+	cr_expect_str_eq(resolved, second);
+	free(second);
+	free(resolved);
+	conf_doc_free(again);
+	conf_doc_free(doc);
+}
+
+Test(conf, mistakes_with_free_keys)
+{
+	static const struct mistake mistakes[] = {
+		{ "{ \"name\": \"n\", \"any\": null }", "/any: null is never a value" },
+		{ "{ \"name\": \"n\", \"settings\": [] }",
+		  "/settings: found a list; allowed: an object" },
+		{ "{ \"name\": \"n\", \"settings\": { \"a\": null } }",
+		  "/settings/a: null is never" },
+		{ "{ \"name\": \"n\", \"settings\": { \"a\": 1, \"a\": 2 } }", "is given twice" },
+		{ "{ \"name\": \"n\", \"settings\": { \"a\": 1, \"b\": 2, \"c\": 3, \"d\": 4 } }",
+		  "4 members; allowed: a number of members, at most 3" },
+	};
+
+	expect_each(mistakes, COUNT(mistakes));
+}
+
+/* For a caller who tells of overrides in words of its own. */
+Test(conf, mistakes_one_by_one)
+{
+	static const char text[] = "{ \"name\": \"n\", \"seed\": \"x\" }";
+	const struct conf_override set[] = { { "/pause", "false" }, { "/loss", "7" } };
+	struct conf_doc *doc =
+		conf_parse("t.json", text, strlen(text), &sample_table, NULL, set, 2);
+	struct conf_mistake mistake;
+
+	cr_assert(conf_mistake(doc, 0, &mistake));
+	cr_expect_str_eq(mistake.pointer, "/seed");
+	cr_expect_eq(mistake.override, 0);
+	cr_assert(conf_mistake(doc, 1, &mistake));
+	cr_expect_str_eq(mistake.pointer, "/loss");
+	cr_expect_eq(mistake.override, 2);
+	cr_expect(!conf_mistake(doc, 2, &mistake));
+	conf_doc_free(doc);
+}

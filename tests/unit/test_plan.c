@@ -9,24 +9,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A plan of the given members, besides name and base. */
 static struct plan *plan_of(const char *members)
 {
-	char *path = xasprintf("%s/plan-%ld.json", INASIM_WORK_DIR, (long)getpid());
-	FILE *file = fopen(path, "w");
-	struct plan *plan;
+	char *text = xasprintf("{ \"name\": \"p\", \"base\": \"b.json\", %s }", members);
+	struct plan *plan = plan_parse("dir/p.json", text, strlen(text), NULL);
 
-	cr_assert(file != NULL);
-	fprintf(file, "{ \"name\": \"p\", \"base\": \"b.json\", %s }\n", members);
-	fclose(file);
-	plan = plan_load(path, NULL);
 	if (conf_errors(plan->doc))
 		conf_print_errors(plan->doc, stderr, false);
 	cr_assert(conf_errors(plan->doc) == 0, "%s", members);
-	remove(path);
-	free(path);
+	cr_expect_str_eq(plan->base, "dir/b.json"); /* relative to the plan */
+	free(text);
 	return plan;
 }
 

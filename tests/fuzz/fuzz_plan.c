@@ -1,0 +1,45 @@
+/* Any bytes as a sweep plan: no crash, no leak, no expansion beyond max_points, and
+ * every point of an accepted plan has its values and its words. */
+#include "study/plan.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_at(const struct plan *plan, size_t number)
+{
+	const struct plan_setting **settings;
+	size_t count;
+	struct conf_override *overrides = plan_overrides(plan, number, &count, &settings);
+	char *words = plan_point_words(plan, number);
+
+	for (size_t i = 0; i < count; i++)
+		if (overrides[i].pointer[0] != '/' || !overrides[i].value[0])
+			abort();
+	free(words);
+	free(settings);
+	free(overrides);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const taken[] = { "events", NULL };
+	struct plan *plan = plan_parse("fuzz", (const char *)data, size, taken);
+	FILE *sink = fopen("/dev/null", "w");
+
+	if (!sink)
+		abort();
+	conf_print_errors(plan->doc, sink, false);
+	if (!conf_errors(plan->doc)) {
+		if (!plan->point_count || plan->point_count > 1000000)
+			abort();
+		for (size_t i = 0; i < plan->point_count && i < 100; i++)
+			look_at(plan, i);
+		look_at(plan, plan->point_count - 1);
+	}
+	plan_free(plan);
+	fclose(sink);
+	return 0;
+}
