@@ -138,6 +138,14 @@ point=$("$INASIM" sweep plan plan.json --json | jq -r '.points[5].hash')
 	fail "sweep.csv and summary.json differ"
 holds '.status == "done" and .attempts == 1 and .exit_code == 0 and .signal == null and .cpu_s > 0 and .peak_rss_bytes > 1e5' "whole/points/$point.json"
 
+checks=$((checks + 2))
+[[ $(grep -c '' whole/groups.csv) == $((1 + 4 * $(jq '.metrics | length' whole/sweep.json))) ]] ||
+	fail "groups.csv: not one row for each combination and metric"
+mean=$(awk -F, '$1 == "switchml" && $2 == "0.1" && $3 == "jobs.jct_s.mean" { print $5 }' whole/groups.csv)
+awk -v mean="$mean" -v a="$(cell whole/sweep.csv 4 jobs.jct_s.mean)" -v b="$(cell whole/sweep.csv 5 jobs.jct_s.mean)" \
+	'BEGIN { d = mean - (a + b) / 2; exit !(mean > 0 && d < 1e-12 && d > -1e-12) }' ||
+	fail "groups.csv: mean $mean"
+
 # the scenario of a point, run by hand, is the point
 ends 0 run base.json --json --set /jobs/0/all_reduce=switchml --set /flows/0/arrival/poisson_load=0.1 \
 	--seed "$(cell whole/sweep.csv 5 seed)"
@@ -320,6 +328,7 @@ done
 ends 0 sweep collect plan.json --out stormy
 same whole/sweep.csv stormy/sweep.csv
 same whole/sweep.json stormy/sweep.json
+same whole/groups.csv stormy/groups.csv
 
 if ((failures > 0)); then
 	echo "sweep_verbs: $failures of $checks checks failed" >&2

@@ -44,7 +44,7 @@ static const struct verb verbs[] = {
 	  "[--memory-limit M]",
 	  "how the points of a plan ended", "oPjRTM", "a plan", 1, verb_sweep_status },
 	{ "sweep collect", "sweep collect PLAN [--out DIR]",
-	  "one table of all points: sweep.csv, costs.csv, sweep.json", "ojq", "a plan", 1,
+	  "tables of all points: sweep.csv, costs.csv, groups.csv, sweep.json", "ojq", "a plan", 1,
 	  verb_sweep_collect },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -8,6 +8,7 @@
 #include "out/csv_write.h"
 #include "out/folder.h"
 #include "out/json.h"
+#include "study/groups.h"
 #include "study/lease.h"
 #include "study/point.h"
 
@@ -292,6 +293,18 @@ static bool write_all(const struct sweep *sweep, const struct metrics *metrics, 
 	return good;
 }
 
+/* groups.csv, from the tables just written: what can be read is what counts. */
+static bool write_groups(const struct sweep *sweep, char **error)
+{
+	struct sweep_table *table = sweep_table_read(sweep->dir, error);
+	char *path = folder_join(sweep->dir, "groups.csv");
+	bool good = table && groups_write(table, path, error);
+
+	sweep_table_free(table);
+	free(path);
+	return good;
+}
+
 bool sweep_collect(const struct sweep *sweep, const char *const *machine, char **error)
 {
 	size_t points = sweep->plan->point_count;
@@ -300,5 +313,5 @@ bool sweep_collect(const struct sweep *sweep, const char *const *machine, char *
 	bool good = read_summaries(sweep, &metrics, error) && write_all(sweep, &metrics, error);
 
 	metrics_release(&metrics, points);
-	return good;
+	return good && write_groups(sweep, error);
 }
