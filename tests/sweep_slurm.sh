@@ -64,12 +64,8 @@ running() {
 
 # processes TASK: of a task of the cluster's array
 processes() {
-	local file
-	for file in /proc/[0-9]*/environ; do
-		[[ $({ tr '\0' '\n' <"$file" |
-			grep -cxF -e "SLURM_CONF=$SLURM_CONF" -e "SLURM_ARRAY_TASK_ID=$1"; } 2>/dev/null) != 2 ]] ||
-			basename "${file%/environ}"
-	done
+	grep -lzxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ 2>/dev/null |
+		xargs -r grep -lzxF "SLURM_ARRAY_TASK_ID=$1" 2>/dev/null | cut -d/ -f3
 }
 
 until_idle() {
@@ -93,7 +89,7 @@ all_points() {
 
 limits() {
 	sweep 4 limits.json --out limits_here
-	sweep 4 limits.json --out limits_there --slurm --points-per-task 2
+	sweep 4 limits.json --out limits_there --slurm --points-per-task 2 --array-limit 1
 	said_so '4 points to run: 2 tasks'
 	same limits_here limits_there
 }
@@ -136,7 +132,7 @@ waiting() {
 	wait "$sweep" || code=$?
 	((code == 130)) || fail "interrupted: exit code $code: $(cat said)"
 	until_idle
-	sweep 0 slow.json --out stopped --slurm --array-limit 1
+	sweep 0 slow.json --out stopped --slurm
 	same slow_here stopped
 }
 
@@ -146,7 +142,8 @@ refused() {
 	sweep 2 plan.json --out refused --slurm --points-per-task 2
 	said_so 'MaxArraySize'
 	sweep 3 bad.json --out bad --slurm
-	SLURM_CONF=$work/none sweep 1 plan.json --out refused --slurm
+	echo "no configuration" >broken.conf
+	SLURM_CONF=$work/broken.conf sweep 1 plan.json --out refused --slurm
 	said_so 'does not answer'
 }
 

@@ -1,0 +1,107 @@
+#!/bin/bash
+# The examples in scripts/ci do what their README says. Each is read with a YAML parser and its commands
+# are executed, as GitHub and GitLab would, in a repository with a scenario and a reference: all well, a
+# wrong scenario, one that differs. Not executed: apt-get, and the build, for which the clone holds
+# scripts that put the program under test in place. Skipped (77) without yq.
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+if ! command -v yq >/dev/null; then
+	echo "ci_examples: yq is not installed (scripts/setup --yaml), skipped"
+	exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+	printf 'ci_examples: %s\n' "$*" >&2
+	failures=$((failures + 1))
+}
+
+# holds FILTER FILE [OPTION...]: of jq
+holds() {
+	jq -e "${@:3}" "$1" "$2" >/dev/null || fail "$2: not $1"
+}
+
+# What the examples clone.
+make_upstream() {
+	local name
+	mkdir -p upstream/scripts
+	for name in setup build; do
+		[[ -x $SRC/scripts/$name ]] || fail "there is no scripts/$name"
+	done
+	printf '#!/bin/sh\n' >upstream/scripts/setup
+	# shellcheck disable=SC2016 # for that script
+	printf '#!/bin/sh\nmkdir "${0%%/*}/../build"\nln -s "$INASIM" "${0%%/*}/../build/inasim"\n' \
+		>upstream/scripts/build
+	chmod +x upstream/scripts/*
+	git -C upstream init -q
+	git -C upstream add .
+	git -C upstream -c user.name=test -c user.email=test@localhost commit -qm "as released"
+	git -C upstream tag "$1"
+}
+
+# A repository of scenarios, in the folder mine.
+make_mine() {
+	rm -rf mine
+	mkdir -p mine/scenarios mine/reference
+	cp "$SRC/tests/sweep/base.json" mine/scenarios/tiny.json
+	echo '{ "folders": ["../scenarios"] }' >mine/reference/regress.json
+	(cd mine && "$INASIM" regress reference --update "first references") >update 2>&1 ||
+		fail "no reference: $(tail -n 3 update)"
+}
+
+# The commands of a job, but for apt-get; each file is one step.
+steps_of_github() {
+	local number=0 step
+	jq -r '.jobs.scenarios.steps[] | .run // empty | @base64' github.json |
+		while IFS= read -r step; do
+			number=$((number + 1))
+			base64 -d <<<"$step" | sed '/^apt-get /d' >"$1/$number.sh"
+		done
+}
+
+steps_of_gitlab() {
+	jq -r '.scenarios | .before_script[], .script[]' gitlab.json | sed '/^apt-get /d' >"$1/1.sh"
+}
+
+# job EXAMPLE CODE: its steps in the folder mine, up to the first that fails, end so
+job() {
+	local example=$1 expected=$2 code=0 step
+	rm -rf steps mine/.inasim mine/results
+	mkdir steps
+	"steps_of_$example" steps
+	for step in steps/*.sh; do
+		(cd mine && INASIM_REPOSITORY=file://$work/upstream INASIM_TAG=$tag \
+			bash --noprofile --norc -eo pipefail "../$step") >said 2>&1 </dev/null || code=$?
+		((code == 0)) || break
+	done
+	((code == expected)) || fail "$example: exit code $code, not $expected: $(tail -n 5 said)"
+}
+
+yq . "$SRC/scripts/ci/github-actions.yml" >github.json
+yq . "$SRC/scripts/ci/gitlab-ci.yml" >gitlab.json
+holds '.jobs.scenarios.steps | length > 5 and all(has("run") != has("uses"))' github.json
+holds '.jobs.scenarios.steps[-1] | .uses[:24] == "actions/upload-artifact@" and .if == "always()" and
+	.with.path == "results/"' github.json
+holds '.scenarios.artifacts | .when == "always" and .paths == ["results/"]' gitlab.json
+# shellcheck disable=SC2016 # a variable of jq
+holds '.variables == $github[0].env' gitlab.json --slurpfile github github.json
+tag=$(jq -r .env.INASIM_TAG github.json)
+make_upstream "$tag"
+
+for example in github gitlab; do
+	make_mine
+	job "$example" 0
+	[[ -s mine/results/manifest.json || -s $(echo mine/results/*/manifest.json) ]] ||
+		fail "$example: no results: $(ls mine/results)"
+	sed -i 's/"20KB"/"30KB"/' mine/scenarios/tiny.json
+	job "$example" 1
+	[[ -d mine/results ]] || fail "$example: no results of a job that differs"
+	sed -i 's/"30KB"/"30 apples"/' mine/scenarios/tiny.json
+	job "$example" 3
+done
+((failures == 0)) || exit 1
+echo "ci_examples: both pass, and fail where they should"
