@@ -80,6 +80,7 @@ static const struct out_column summary_columns[] = {
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "jobs.count", OUT_COUNT, "Jobs of the scenario." },
 	{ "jobs.finished", OUT_COUNT, "Those that finished; only they enter the means." },
+	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
 	{ "jobs.jct_s", OUT_REAL,
 	  "Finish - arrival: {mean, p50, p95, p99, max}; percentiles are "
 	  "nearest-rank, null below 10/(1-p) values." },
@@ -334,6 +335,7 @@ static void json_jobs(struct json *json, const struct simulation *s)
 	json_open_object(json, "jobs");
 	json_u64(json, "count", jobs_count(s->jobs));
 	json_u64(json, "finished", jobs_finished(s->jobs));
+	json_u64(json, "refused", jobs_refused(s->jobs));
 	json_job_fields(json, s, NULL);
 	json_copied(json, "iteration_s", durations, count, false);
 	json_copied(json, "cycle_s", cycles, cycle_count, false);
@@ -608,6 +610,9 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		end_reason_names[s->end], seconds_of(s->sim.now));
 	if (jobs_count(s->jobs))
 		print_jobs(s, to);
+	if (jobs_refused(s->jobs))
+		fprintf(to, "refused by their schemes: %zu of %zu jobs\n", jobs_refused(s->jobs),
+			jobs_count(s->jobs));
 	if (flows_started(s->flows))
 		print_flows(s, to);
 	fprintf(to,

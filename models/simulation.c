@@ -26,7 +26,7 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) == jobs_count(s->jobs);
+	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
 }
 
 /* Nothing is left of what the scenario waits for. */

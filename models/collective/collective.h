@@ -77,8 +77,9 @@ struct collective_ops {
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);
 	/* Required. An instance for a job, or NULL when resources (switch memory) are
-	 * short now; the job then waits. More than ever fits: *never says why
-	 * (a static string). */
+	 * short now; the job then waits. When it need not come again (more than ever fits, or
+	 * the scheme refuses instead of queueing), *never says why (a static string), and the
+	 * job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);

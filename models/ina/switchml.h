@@ -10,6 +10,7 @@
 #define INASIM_INA_SWITCHML_H
 
 #include "collective/collective.h"
+#include "ina/rto.h"
 #include "topo/tree.h"
 
 #define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
@@ -18,11 +19,18 @@
 
 struct switchml_conf {
 	bytes memory;
-	int64_t slots; /* 0 = from the bandwidth-delay product */
-	int64_t elements_per_packet;
-	int64_t header;
-	sim_time timeout;
+	int64_t tenants; /* 0 = memory is not split */
+	int admission;   /* enum switchml_admission */
+	int slots_form;  /* enum slots_form */
+	int64_t slots;
+	int slots_rule; /* enum slots_rule */
+	int format;
+	int64_t elements_per_packet, header, switch_elements; /* 0 = as the format says */
+	struct rto_conf timeout;
 };
+enum switchml_admission { ADMISSION_QUEUE, ADMISSION_REFUSE };
+enum slots_form { SLOTS_NUMBER, SLOTS_RULE };
+enum slots_rule { SLOTS_BDP, SLOTS_MEMORY };
 
 /* --- at switches --- */
 
@@ -66,6 +74,7 @@ struct worker_slot {
 	uint32_t previous, following; /* in the list that the state names */
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `piece` */
+	bool again;                   /* it has been sent twice: its round trip means nothing */
 };
 
 struct worker_list {
@@ -84,7 +93,9 @@ struct worker {
 	uint64_t tensors;    /* handed over */
 	uint32_t number, host;
 	uint16_t child; /* its number at its leaf switch */
-	bool armed;     /* the timer is set, for the oldest in `sent` or earlier */
+	struct rto rto;
+	sim_time alarm; /* the timer is set, for when the oldest in `sent` expires or earlier;
+			 * SIM_TIME_MAX = it is not */
 	struct timer timer;
 	uint64_t retransmissions, timeouts;
 	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
@@ -103,7 +114,6 @@ struct switchml {
 	struct worker *workers;
 	uint32_t slots;
 	uint32_t number;
-	uint16_t frame;         /* bytes of a packet, FCS included */
 	uint64_t tensors;       /* that some worker has handed over */
 	uint64_t tensor_oldest; /* complete at all workers before this one */
 	uint64_t tensor_mask;   /* of the rings by tensor: capacity - 1 */
@@ -113,6 +123,10 @@ struct switchml {
 struct switchml_scheme {
 	struct model_env env;
 	const struct switchml_conf *conf;
+	uint32_t elements;   /* in a packet */
+	uint32_t frame;      /* bytes of a packet, FCS included */
+	uint64_t slot_bytes; /* of values, in both versions */
+	uint64_t share;      /* of a switch's memory that one job may have */
 	uint8_t protocol;
 	struct switchml **jobs; /* by number; NULL when over: late packets find nobody */
 	size_t job_count, job_capacity;

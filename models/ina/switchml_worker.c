@@ -50,17 +50,21 @@ static void wake(struct worker *worker)
 		nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
 }
 
-/* All timers of a worker have the same length, so the oldest packet is the next
- * to expire: one pending event per worker. */
+/* All packets of a worker have one timeout, so the oldest is the next to expire: one pending event
+ * per worker. The timeout may have become shorter since the timer was set. */
 static void arm_timer(struct worker *worker)
 {
-	const struct switchml_scheme *scheme = worker->job->scheme;
+	sim_time expires;
 
-	if (worker->armed || worker->sent.first == SWITCHML_NONE)
+	if (worker->sent.first == SWITCHML_NONE)
 		return;
-	worker->armed = true;
-	timer_set(scheme->env.sim, &worker->timer,
-		  worker->slots[worker->sent.first].sent + scheme->conf->timeout);
+	expires = worker->slots[worker->sent.first].sent + worker->rto.timeout;
+	if (expires < worker->job->scheme->env.sim->now)
+		expires = worker->job->scheme->env.sim->now;
+	if (worker->alarm <= expires)
+		return;
+	worker->alarm = expires;
+	timer_set(worker->job->scheme->env.sim, &worker->timer, expires);
 }
 
 static enum nic_pull worker_pull(void *owner, struct packet *packet)
@@ -80,7 +84,7 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 		.value = exact_contribution(&job->exact, worker->number, slot->piece),
 		.flow = job->number,
 		.source = worker->child,
-		.size = job->frame,
+		.size = (uint16_t)job->scheme->frame,
 		.slot = (uint16_t)i,
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
@@ -92,6 +96,7 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 	list_append(worker, &worker->sent, i);
 	slot->state = WORKER_SLOT_SENT;
 	slot->sent = job->scheme->env.sim->now;
+	slot->again = again;
 	arm_timer(worker);
 	return worker->ready.first == SWITCHML_NONE ? NIC_LAST : NIC_MORE;
 }
@@ -99,17 +104,19 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
-	sim_time timeout = worker->job->scheme->conf->timeout;
+	uint64_t before = worker->timeouts;
 	uint32_t i;
 
 	(void)entity;
-	worker->armed = false;
+	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
-	       worker->slots[i].sent + timeout <= sim->now) {
+	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
 		worker->timeouts++;
 		list_remove(worker, &worker->sent, i);
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
+	if (worker->timeouts > before)
+		rto_expired(&worker->rto, worker->timeouts - before);
 	arm_timer(worker);
 	wake(worker);
 }
@@ -192,6 +199,10 @@ static void advance(struct worker *worker, uint32_t i)
 
 	if (slot->state == WORKER_SLOT_SENT) {
 		list_remove(worker, &worker->sent, i);
+		if (worker->rto.conf->rule == RTO_ADAPTIVE && !slot->again) {
+			rto_sample(&worker->rto, worker->job->scheme->env.sim->now - slot->sent);
+			arm_timer(worker);
+		}
 	} else {
 		list_remove(worker, &worker->ready, i);
 		worker->overtaken++;
@@ -232,6 +243,8 @@ void switchml_worker_init(struct worker *worker)
 	struct switchml *job = worker->job;
 	uint64_t key = UINT64_C(1) << 55 | (uint64_t)job->job.number << 24 | worker->number;
 
+	rto_init(&worker->rto, &job->scheme->conf->timeout);
+	worker->alarm = SIM_TIME_MAX;
 	worker->source = (struct nic_source){ .pull = worker_pull, .owner = worker };
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));

@@ -31,6 +31,7 @@ static const struct out_column job_columns[] = {
 	{ "server_hosts", OUT_TEXT,
 	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
+	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; empty else." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -133,7 +134,7 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 
 void job_write(struct job *job)
 {
-	bool over = job->state == JOB_OVER, begun = job->state != JOB_WAITING;
+	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
 	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
 	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
@@ -160,6 +161,7 @@ void job_write(struct job *job)
 		{ .none = !begun, .text = hosts },
 		{ .none = !begun || !job->servers, .text = servers },
 		{ .flag = over },
+		{ .none = !job->refusal, .text = job->refusal },
 	};
 
 	if (job->jobs->tables.jobs)

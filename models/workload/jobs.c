@@ -85,8 +85,10 @@ static void make_workers(struct job *job)
 		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
 }
 
+enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
+
 /* Hosts and switch memory, or neither. */
-static bool admit(struct job *job)
+static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 	struct collective_job spec = { .number = job->number,
@@ -94,20 +96,43 @@ static bool admit(struct job *job)
 				       .servers = job->servers,
 				       .done = on_tensor_done,
 				       .owner = job };
-	const char *never;
+	const char *never = NULL;
 
 	if (!job_take_hosts(job))
-		return false;
+		return ADMIT_LATER;
 	if (job->workers == 1)
-		return true;
+		return ADMIT_NOW;
 	spec.hosts = job->hosts;
 	spec.server_hosts = job->hosts + job->workers;
 	job->instance = job_scheme(job)->start(jobs->schemes[job->conf->all_reduce], &spec, &never);
 	if (job->instance)
-		return true;
-	SIM_BUG_ON(never != NULL); /* the scenario was checked */
+		return ADMIT_NOW;
 	job_return_hosts(job);
-	return false;
+	job->refusal = never;
+	return never ? ADMIT_NEVER : ADMIT_LATER;
+}
+
+static void job_refuse(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	job->state = JOB_REFUSED;
+	jobs->refused++;
+	jobs->iterations_total -= (double)job->iterations;
+	job_write(job);
+	if (jobs->changed)
+		jobs->changed(jobs->owner);
+}
+
+static void job_launch(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	jobs->running++;
+	make_workers(job);
+	if (job->instance && job_scheme(job)->slots)
+		job->slots = job_scheme(job)->slots(job->instance);
+	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
 }
 
 /* First come, first served: a job that does not fit holds up those behind it. */
@@ -116,14 +141,18 @@ static void start_waiting(struct jobs *jobs)
 	while (jobs->queue_head < jobs->arrived) {
 		struct job *job = &jobs->jobs[jobs->queue_head];
 
-		if (!admit(job))
+		switch (admit(job)) {
+		case ADMIT_LATER:
 			return;
-		jobs->queue_head++;
-		jobs->running++;
-		make_workers(job);
-		if (job->instance && job_scheme(job)->slots)
-			job->slots = job_scheme(job)->slots(job->instance);
-		timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
+		case ADMIT_NEVER:
+			jobs->queue_head++;
+			job_refuse(job);
+			break;
+		case ADMIT_NOW:
+			jobs->queue_head++;
+			job_launch(job);
+			break;
+		}
 	}
 }
 
@@ -342,6 +371,11 @@ size_t jobs_finished(const struct jobs *jobs)
 	return jobs->finished;
 }
 
+size_t jobs_refused(const struct jobs *jobs)
+{
+	return jobs->refused;
+}
+
 size_t jobs_running(const struct jobs *jobs)
 {
 	return jobs->running;
@@ -388,7 +422,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->count; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		if (job->state == JOB_OVER)
+		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
 		if (job->instance)
 			job_scheme(job)->stats(job->instance, &job->stats);
@@ -401,7 +435,7 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 	for (size_t i = 0; i < jobs->count && limit; i++) {
 		const struct job *job = &jobs->jobs[i];
 
-		if (job->state == JOB_OVER)
+		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
 		limit--;
 		if (job->state == JOB_WAITING) {

@@ -13,7 +13,8 @@
  *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
- * one queue, first come first served. JCT = finish - arrival = waiting + compute + communication,
+ * one queue, first come first served; a scheme may refuse a job instead, which
+ * then never runs. JCT = finish - arrival = waiting + compute + communication,
  * where compute is the mean of the workers' computing times and communication all the rest of the
  * time that they run. */
 #ifndef INASIM_WORKLOAD_JOBS_H
@@ -128,6 +129,7 @@ void jobs_free(struct jobs *jobs);
 
 size_t jobs_count(const struct jobs *jobs);
 size_t jobs_finished(const struct jobs *jobs);
+size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
 size_t jobs_running(const struct jobs *jobs);
 const struct job_record *jobs_records(const struct jobs *jobs); /* of the finished, in order */
 const double *jobs_iterations(const struct jobs *jobs, size_t *count); /* durations in seconds */
@@ -137,7 +139,7 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of 
 /* Fraction of all iterations of all jobs that has finished: for progress. */
 double jobs_progress(const struct jobs *jobs);
 
-/* Called when a job has finished; may stop the run. */
+/* Called when a job has finished or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
 
 /* Rows of the unfinished, and who waits for what. */

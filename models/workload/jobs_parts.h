@@ -30,7 +30,7 @@ struct job_worker {
 	struct timer timer;
 };
 
-enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER };
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED };
 
 struct job {
 	struct jobs *jobs;
@@ -38,6 +38,7 @@ struct job {
 	const struct dnn *dnn; /* shared by the group */
 	uint32_t number;
 	enum job_state state;
+	const char *refusal; /* JOB_REFUSED: why; a static string of its scheme */
 	uint32_t workers;
 	int64_t iterations, iterations_done;
 	uint32_t servers;                      /* parameter servers */
@@ -64,7 +65,7 @@ struct jobs {
 	struct dnn **dnns; /* by group */
 	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
-	size_t count, capacity, arrived, finished, running;
+	size_t count, capacity, arrived, finished, refused, running;
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;

@@ -72,8 +72,7 @@ static inline uint64_t phase(const struct switchml *job, uint32_t w, uint32_t sl
 
 static inline void check_invariants(struct bench *bench, const struct switchml *job)
 {
-	uint64_t values =
-		2 * (uint64_t)job->slots * (uint64_t)bench->scheme->conf->elements_per_packet * 4;
+	uint64_t values = 2 * (uint64_t)job->slots * (uint64_t)bench->scheme->elements * 4;
 
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		const struct worker *worker = &job->workers[w];
