@@ -71,8 +71,8 @@ bool plot_size(const char *text, struct plot_options *options)
 {
 	static const struct {
 		const char *name;
-		double inches;
-	} units[] = { { "in", 1 }, { "cm", 1 / 2.54 }, { "mm", 1 / 25.4 } };
+		double in_an_inch;
+	} units[] = { { "in", 1 }, { "cm", 2.54 }, { "mm", 25.4 } };
 	double width, height = 0;
 	int used = 0;
 	if (sscanf(text, "%lfx%lf%n", &width, &height, &used) != 2 &&
@@ -81,8 +81,8 @@ bool plot_size(const char *text, struct plot_options *options)
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		if (strcmp(text + used, units[i].name) != 0)
 			continue;
-		options->width_in = width * units[i].inches;
-		options->height_in = height * units[i].inches;
+		options->width_in = width / units[i].in_an_inch;
+		options->height_in = height / units[i].in_an_inch;
 		return options->width_in >= 1 && options->width_in <= 40 &&
 		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
 	}

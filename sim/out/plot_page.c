@@ -111,9 +111,10 @@ void plot_quote(FILE *script, const char *text)
 	putc('\'', script);
 	for (; *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
-		if (c == '\'')
-			putc('\'', script);
-		putc(c < 0x20 || c == 0x7f ? ' ' : c, script);
+		if (c == '\'') /* '' is a quote too, but not where the text starts */
+			fputs("'.\"'\".'", script);
+		else
+			putc(c < 0x20 || c == 0x7f ? ' ' : c, script);
 	}
 	putc('\'', script);
 }
@@ -154,9 +155,9 @@ static void quote_wrapped(const struct plot_page *page, const char *text, size_t
 
 void plot_label(struct plot_page *page, const char *axis, const char *text)
 {
-	size_t room = plot_columns(page);
+	double room = (double)plot_columns(page) * (*axis == 'x' ? 1 : 0.9 * page->shape);
 	fprintf(page->script, "set %slabel ", axis);
-	quote_wrapped(page, text, *axis == 'x' ? room : room * 2 / 3);
+	quote_wrapped(page, text, (size_t)room);
 	putc('\n', page->script);
 }
 
@@ -258,14 +259,9 @@ static void set_screen(FILE *script, const char *term, int width, int height)
 }
 
 /* For paper: letters of 8 points, as captions have, whatever the width; lines and
- * marks shrink with them. A narrow figure is higher for its width, because titles
- * and legend take more lines. */
-static void set_print(FILE *script, const char *term, const struct plot_options *options,
-		      double ratio)
+ * marks shrink with them. */
+static void set_print(FILE *script, const char *term, double width, double height)
 {
-	double width = options->width_in, height = options->height_in;
-	if (!(height > 0))
-		height = width * (width < 5 ? 1.4 * ratio : ratio);
 	if (strcmp(term, "pdf") == 0)
 		fprintf(script,
 			"pdfcairo size %.3fin,%.3fin noenhanced font 'Sans,8' linewidth 0.8 "
@@ -283,6 +279,16 @@ static void set_print(FILE *script, const char *term, const struct plot_options 
 			width * PRINT_DPI, height * PRINT_DPI, PRINT_DPI / 96.0);
 }
 
+/* A narrow figure is higher for its width, because titles and legend take more
+ * lines. */
+static double shape_of(const struct plot_options *options, int width, int height)
+{
+	if (options->width_in > 0 && options->height_in > 0)
+		return options->height_in / options->width_in;
+	bool narrow = options->width_in > 0 && options->width_in < 5;
+	return (narrow ? 1.4 : 1) * height / width;
+}
+
 static void set_term(const struct plot_page *page, int width, int height)
 {
 	const struct term *term = term_of(page);
@@ -294,7 +300,8 @@ static void set_term(const struct plot_page *page, int width, int height)
 			options->dumb_rows > 0 ? options->dumb_rows
 					       : DUMB_ROWS * height / PLOT_HEIGHT);
 	else if (options->width_in > 0)
-		set_print(page->script, term->name, options, (double)height / width);
+		set_print(page->script, term->name, options->width_in,
+			  options->width_in * page->shape);
 	else
 		set_screen(page->script, term->name, width, height);
 	fprintf(page->script, "\nset output '%s.%s'\n", page->name, term->suffix);
@@ -309,6 +316,7 @@ enum plot_outcome plot_page_open(struct plot_page *page, int width, int height)
 	if (page->script == NULL)
 		return PLOT_FAILED;
 	fprintf(page->script, "# Redraw with: gnuplot -d %s.gp\nset encoding utf8\n", page->name);
+	page->shape = shape_of(page->options, width, height);
 	set_term(page, width, height);
 	if (!plot_is_dumb(page))
 		fputs("set grid back lt 1 dt 1 lw 1 lc rgb '#e0e0e0'\n"

@@ -30,6 +30,7 @@ struct plot_page {
 	const struct plot_options *options;
 	FILE *data;      /* NAME.dat, once open */
 	FILE *script;    /* NAME.gp */
+	double shape;    /* height / width, once open */
 	const char *why; /* static text */
 	char *error;     /* owned */
 };

@@ -31,7 +31,7 @@ static const struct word quantities[] = {
 	{ "compute_s", "computation time of jobs" },
 	{ "communication_s", "communication time of jobs" },
 	{ "iteration_s", "iteration time" },
-	{ "slowdown", "flow slowdown (FCT / ideal FCT)" },
+	{ "slowdown", "flow slowdown" },
 	{ "throughput_bps", "flow throughput" },
 	{ "sim_time_s", "simulated time" },
 	{ "ecn_marks", "ECN marks" },

@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_LETTERS 160  /* of a file's name */
-#define CLUSTER          0.8  /* of the distance of two labels that their bars fill */
-#define CELLS_SPOKEN     12   /* columns of a map that leave room for numbers in it */
-#define AXIS_SHARE       0.82 /* of a figure's width that is axis */
+#define NAME_MAX_LETTERS 160   /* of a file's name */
+#define CLUSTER          0.8   /* of the distance of two labels that their bars fill */
+#define DODGE            0.008 /* of the axis between the same points of two curves */
+#define VALUE_LETTERS    4.5   /* that a number in a cell of a map takes */
+#define HALF_LETTERS     8     /* and half an interval: "± 0.123" */
+#define MAP_SHARE        0.65  /* of a figure's width that is map */
+#define AXIS_SHARE       0.82  /* of a figure's width that is axis */
 
 /* One figure in the making. */
 struct sheet {
@@ -64,6 +67,12 @@ static const char *x_label(const struct sheet *sheet, size_t column, char *buffe
 {
 	return axis_scale_label(&sheet->choice->scales[sheet->choice->x],
 				sheet->grid.x_level[column], buffer);
+}
+
+/* Number of a row's colour, dash and mark: the same in all figures of a sweep. */
+static size_t style_of(const struct sheet *sheet, size_t row)
+{
+	return sheet->choice->by == SIZE_MAX ? 0 : sheet->grid.y_level[row];
 }
 
 static const char *base_value(const struct sheet *sheet)
@@ -117,8 +126,12 @@ static void choose_unit(struct sheet *sheet)
 	sheet->scale = units[i].size > 0 ? 1 / units[i].size : 1;
 }
 
+/* Ends of intervals may lie below 0, where a logarithmic axis has no place: there
+ * they do not count, and whiskers are drawn down to the axis. */
 static void see(struct sheet *sheet, double value)
 {
+	if (sheet->choice->log_y && !(value > 0))
+		return;
 	sheet->low = fmin(sheet->low, value);
 	sheet->high = fmax(sheet->high, value);
 }
@@ -182,17 +195,24 @@ static char *fixed_words(const struct sheet *sheet)
 	return all;
 }
 
+/* Where there is no room for words beside the axis (text), or no axis (maps). */
+static bool is_unit_in_title(const struct sheet *sheet)
+{
+	return plot_is_dumb(sheet->page) || sheet->choice->kind == SWEEP_HEAT;
+}
+
 static void write_titles(const struct sheet *sheet)
 {
 	char *words = metric_words(sheet->table, sheet->metric);
 	char *fixed = fixed_words(sheet);
 	char *tally = sweep_grid_tally(&sheet->grid, sheet->metric);
-	bool unit = plot_is_dumb(sheet->page) && *sheet->unit != '\0';
+	const char *name = sheet->table->name, *colon = *name != '\0' ? ": " : "";
+	bool unit = is_unit_in_title(sheet) && *sheet->unit != '\0';
 	char *title = is_ratio(sheet)
-			      ? xasprintf("%s: %s, relative to %s%s", sheet->table->name, words,
+			      ? xasprintf("%s%s%s, relative to %s%s", name, colon, words,
 					  base_value(sheet), fixed)
-			      : xasprintf("%s: %s%s%s%s", sheet->table->name, words,
-					  unit ? ", in " : "", unit ? sheet->unit : "", fixed);
+			      : xasprintf("%s%s%s%s%s%s", name, colon, words, unit ? ", in " : "",
+					  unit ? sheet->unit : "", fixed);
 	plot_title(sheet->page, title, "%s; %s", statistic(sheet), tally);
 	free(words);
 	free(fixed);
@@ -200,16 +220,15 @@ static void write_titles(const struct sheet *sheet)
 	free(title);
 }
 
-/* Label of the axis (or colours) that the metric is on. */
-static void write_metric_label(const struct sheet *sheet, const char *axis)
+static void write_y_label(const struct sheet *sheet)
 {
-	if (plot_is_dumb(sheet->page)) /* no room beside the axis; the title names the unit */
+	if (is_unit_in_title(sheet))
 		return;
 	char *words = metric_words(sheet->table, sheet->metric);
 	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_value(sheet))
 		      : *sheet->unit != '\0' ? xasprintf("%s (%s)", words, sheet->unit)
 					     : xstrdup(words);
-	plot_label(sheet->page, axis, label);
+	plot_label(sheet->page, "y", label);
 	free(words);
 	free(label);
 }
@@ -402,10 +421,13 @@ static void write_y_axis(const struct sheet *sheet)
 		low = fmin(low, 1);
 		high = fmax(high, 1);
 	}
-	write_metric_label(sheet, "y");
+	write_y_label(sheet);
+	fputs(sheet->choice->log_y ? "" : "lower(v) = v\n", script);
 	if (sheet->choice->log_y) {
 		plot_log_axis(sheet->page, 'y', low, high);
-		fprintf(script, "set format y '%%g'\nset yrange [%g:%g]\n", low / 1.1, high * 1.1);
+		fprintf(script,
+			"set format y '%%g'\nset yrange [%g:%g]\nlower(v) = v > %g ? v : %g\n",
+			low / 1.1, high * 1.1, low / 1.1, low / 1.1);
 		return;
 	}
 	bool zero = low >= 0 && (low < 0.5 * high || sheet->choice->kind == SWEEP_BARS);
@@ -440,25 +462,39 @@ static void write_curve_name(const struct sheet *sheet, size_t row)
 	free(name);
 }
 
+/* Where the block-th of `count` curves is on the x axis: beside its neighbours by
+ * a little, so that their intervals can be told apart. The caller frees. */
+static char *dodged_x(const struct sheet *sheet, size_t block, size_t count)
+{
+	size_t last = sheet->grid.columns - 1;
+	double by = DODGE * ((double)block - 0.5 * (double)(count - 1));
+	if (sheet->choice->log_x)
+		return xasprintf("($1*%.9g)", pow(x_of(sheet, last) / x_of(sheet, 0), by));
+	return xasprintf("($1%+.9g)", by * (x_of(sheet, last) - x_of(sheet, 0)));
+}
+
 /* The intervals below in solid thin lines, then the curve. */
 static void write_lines(const struct sheet *sheet)
 {
 	FILE *script = sheet->page->script;
-	const char *name = sheet->page->name;
+	double scale = sheet->scale;
+	size_t count = rows_drawn(sheet);
 	fputs("plot ", script);
 	write_baseline(sheet);
 	for (size_t row = 0, block = 0; row < sheet->grid.rows; row++) {
 		if (!is_drawn(sheet, row))
 			continue;
+		char *x = dodged_x(sheet, block, count);
 		fprintf(script,
-			"%s'%s.dat' index %zu using 1:($2*%g):($3*%g):($4*%g) with yerrorbars lt 1 "
-			"dt 1 lw 1.2 ps 0 lc rgb '%s' notitle, \\\n"
-			"     '' index %zu using 1:($2*%g) with linespoints ",
-			block > 0 ? ", \\\n     " : "", name, block, sheet->scale, sheet->scale,
-			sheet->scale, plot_colour(row), block, sheet->scale);
-		plot_line_style(script, row);
+			"%s'%s.dat' index %zu using %s:($2*%g):(lower($3*%g)):($4*%g) with "
+			"yerrorbars lt 1 dt 1 lw 1.2 ps 0 lc rgb '%s' notitle, \\\n"
+			"     '' index %zu using %s:($2*%g) with linespoints ",
+			block > 0 ? ", \\\n     " : "", sheet->page->name, block, x, scale, scale,
+			scale, plot_colour(style_of(sheet, row)), block, x, scale);
+		plot_line_style(script, style_of(sheet, row));
 		putc(' ', script);
 		write_curve_name(sheet, row);
+		free(x);
 		block++;
 	}
 	putc('\n', script);
@@ -471,7 +507,7 @@ static void write_bar(const struct sheet *sheet, size_t row, size_t block, doubl
 	double scale = sheet->scale;
 	fprintf(script, "'%s.dat' index %zu using ($1%+g):($2*%g) with boxes ", sheet->page->name,
 		block, shift, scale);
-	plot_bar_style(script, row);
+	plot_bar_style(script, style_of(sheet, row));
 	putc(' ', script);
 	write_curve_name(sheet, row);
 	fprintf(script,
@@ -491,7 +527,7 @@ static void write_box(const struct sheet *sheet, size_t row, size_t block, doubl
 		"candlesticks "
 		"whiskerbars 0.5 ",
 		sheet->page->name, block, shift, scale, scale, scale, scale);
-	plot_bar_style(script, row);
+	plot_bar_style(script, style_of(sheet, row));
 	putc(' ', script);
 	write_curve_name(sheet, row);
 	fprintf(script,
@@ -549,8 +585,6 @@ static void write_colours(const struct sheet *sheet)
 		low = fmin(low, sheet->at[i].value * sheet->scale);
 		high = fmax(high, sheet->at[i].value * sheet->scale);
 	}
-	write_metric_label(sheet, "cb");
-	fputs("set cblabel offset 1.5,0\n", script);
 	if (is_ratio(sheet)) {
 		write_ratio_colours(script, low, high);
 		return;
@@ -562,10 +596,15 @@ static void write_colours(const struct sheet *sheet)
 		sheet->choice->log_y ? "set logscale cb\n" : "", low, high);
 }
 
+static double letters_in_cell(const struct sheet *sheet)
+{
+	return MAP_SHARE * (double)plot_columns(sheet->page) / (double)sheet->grid.columns;
+}
+
 /* Mean and, on a line below it, half the width of the interval. */
 static void write_cell_numbers(const struct sheet *sheet)
 {
-	bool halves = sheet->table->replications > 1 && sheet->grid.columns <= CELLS_SPOKEN / 2;
+	bool halves = sheet->table->replications > 1 && letters_in_cell(sheet) >= HALF_LETTERS;
 	fprintf(sheet->page->script, "'%s.dat' using 1:2:(valid(3) ? number($3*%g)",
 		sheet->page->name, sheet->scale);
 	if (halves && !is_ratio(sheet) && !plot_is_dumb(sheet->page))
@@ -599,7 +638,7 @@ static void write_heat(const struct sheet *sheet)
 			"'%s.dat' using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):($3*%g) with "
 			"boxxyerror fs solid 1 border rgb '#b0b0b0' lc palette notitle",
 			sheet->page->name, sheet->scale);
-	if (dumb || sheet->grid.columns <= CELLS_SPOKEN) {
+	if (dumb || letters_in_cell(sheet) >= VALUE_LETTERS) {
 		fputs(dumb ? "" : ", \\\n     ", script);
 		write_cell_numbers(sheet);
 	}
@@ -630,18 +669,23 @@ static void write_script(const struct sheet *sheet)
 
 /* ---- Figures ---- */
 
-/* METRIC-over-X-by-Y-AXIS-VALUE..., of letters that need no quotes anywhere.
+/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
  * The caller frees. */
 static char *figure_name(const struct sheet *sheet)
 {
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
+	static const char *const kinds[] = { [SWEEP_LINES] = "",
+					     [SWEEP_BARS] = "-bars",
+					     [SWEEP_HEAT] = "-heat",
+					     [SWEEP_BOX] = "-box" };
 	char *fixed = fixed_words(sheet);
-	char *name = xasprintf("%s-over-%s%s%s%s%s%s", table->metrics[sheet->metric],
-			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
-			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
-			       is_ratio(sheet) ? "-relative-to-" : "",
-			       is_ratio(sheet) ? base_value(sheet) : "", fixed);
+	char *name =
+		xasprintf("%s-over-%s%s%s%s%s%s%s", table->metrics[sheet->metric],
+			  table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
+			  choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
+			  is_ratio(sheet) ? "-relative-to-" : "",
+			  is_ratio(sheet) ? base_value(sheet) : "", kinds[choice->kind], fixed);
 	char *to = name;
 	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
 		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) != NULL && to > name);
@@ -691,15 +735,22 @@ static void names_release(struct names *names)
 	free(names->at);
 }
 
+static bool all_positive(const struct sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->grid.columns * sheet->grid.rows; i++)
+		if (is_drawn(sheet, i / sheet->grid.columns) && sheet->at[i].value <= 0)
+			return false;
+	return true;
+}
+
 static enum plot_outcome draw(struct sheet *sheet)
 {
 	if (rows_drawn(sheet) == 0 || !estimate(sheet)) {
 		sheet->page->why = "no point has this value";
 		return PLOT_NO_DATA;
 	}
-	if (sheet->choice->log_y && !(sheet->low > 0)) {
-		sheet->page->why =
-			"a logarithmic axis needs values (and ends of intervals) above 0";
+	if (sheet->choice->log_y && !all_positive(sheet)) {
+		sheet->page->why = "a logarithmic axis needs values above 0";
 		return PLOT_NO_DATA;
 	}
 	if (plot_page_open(sheet->page, PLOT_WIDTH, PLOT_HEIGHT) != PLOT_DRAWN)

@@ -21,8 +21,8 @@ static char *unknown(const char *what, const char *word, const char *const *name
 	const char *near = conf_suggest(word, list);
 	free(list);
 	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
-			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-			 near != NULL ? "\"?" : "");
+			 near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+			 near != NULL ? "\"?)" : "");
 }
 
 /* "A, B and C" of names, at most `most` of them; the caller frees. */

@@ -1,0 +1,566 @@
+/* Figures of a sweep that is made here: the .dat beside each holds the numbers
+ * that its table implies, worked out by hand. Student's t has closed forms for the
+ * two sample sizes used: of 1 degree of freedom t = tan(pi (p - 1/2)), of 2 t =
+ * (2p - 1) / sqrt(2p (1 - p)); at p = 0.975: 12.7062047361747 and 4.30265272974946.
+ * What a figure looks like is for eyes to judge. */
+#include "study/axis_scale.h"
+#include "study/metric_words.h"
+#include "study/plot_sweep.h"
+#include "sweep_sample.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* A blank and a quote: paths go through the shell and gnuplot. */
+static char folder[] = INASIM_WORK_DIR "/inasim plot'd sweeps-XXXXXX";
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+}
+
+static void teardown(void)
+{
+	cr_expect(folder_remove(folder));
+}
+
+TestSuite(plot_sweep, .init = setup, .fini = teardown);
+
+/* Two schemes over three sizes that the plan has out of order, three replications
+ * each. By ring jobs take 1, 2, 3 s at 16KB, 2, 2, 2 at 64KB; at 256KB one point
+ * timed out, the others took 4 and 6. By ina they take twice as long as by ring at
+ * 16KB; at 64KB they have 1, 2, 3 (one point with unfinished work); at 256KB nothing
+ * has run. "drops" are known of no point of ring. */
+#define JSON                                                                                       \
+	"{ \"name\": \"sizes\", \"axes\": [\n"                                                     \
+	"  { \"name\": \"memory\", \"values\": [\"64KB\", \"16KB\", \"256KB\"] },\n"               \
+	"  { \"name\": \"scheme\", \"values\": [\"ring\", \"ina\"] } ],\n"                         \
+	"  \"replications\": 3, \"metrics\": [\"jobs.jct_s.mean\", \"network.drops\"] }\n"
+#define HASH(digit) "000000000000000" digit
+#define CSV                                                                                                                                                                                                                                                \
+	"point,hash,replication,seed,memory,scheme,status,jobs.jct_s.mean,network.drops\n"                                                                                                                                                                 \
+	"0," HASH(                                                                                                                                                                                                                                         \
+		"0") ",0,5,64KB,ring,done,2,\n"                                                                                                                                                                                                            \
+		     "1," HASH(                                                                                                                                                                                                                            \
+			     "1") ",1,6,64KB,ring,done,2,\n"                                                                                                                                                                                               \
+				  "2," HASH(                                                                                                                                                                                                               \
+					  "2") ",2,7,64KB,ring,done,2,\n"                                                                                                                                                                                  \
+					       "3," HASH(                                                                                                                                                                                                  \
+						       "3") ",0,5,64KB,ina,done,1,0\n"                                                                                                                                                                     \
+							    "4," HASH(                                                                                                                                                                                     \
+								    "4") ",1,6,64KB,ina,"                                                                                                                                                                  \
+									 "unfinished,2,0\n"                                                                                                                                                                \
+									 "5," HASH(                                                                                                                                                                        \
+										 "5") ",2,7,64KB,"                                                                                                                                                         \
+										      "ina,done,"                                                                                                                                                          \
+										      "3,9\n"                                                                                                                                                              \
+										      "6," HASH(                                                                                                                                                           \
+											      "6") ",0,5,16KB,ring,done,1,\n"                                                                                                                              \
+												   "7," HASH(                                                                                                                                              \
+													   "7") ",1,6,16KB,ring,done,2,\n"                                                                                                                 \
+														"8," HASH(                                                                                                                                 \
+															"8") ",2,7,16KB,ring,done,3,\n"                                                                                                    \
+															     "9," HASH(                                                                                                                    \
+																     "9") ",0,5,16KB,ina,done,2,1\n"                                                                                       \
+																	  "10," HASH(                                                                                                      \
+																		  "a") ",1,6,16KB,ina,done,4,1\n"                                                                          \
+																		       "11," HASH(                                                                                         \
+																			       "b") ",2,7,16KB,ina,done,6,1\n"                                                             \
+																				    "12," HASH(                                                                            \
+																					    "c") ",0,5,256KB,ring,done,4,\n"                                               \
+																						 "13," HASH(                                                               \
+																							 "d") ",1,6,256KB,ring,timeout,,\n"                                \
+																							      "14," HASH(                                                  \
+																								      "e") ",2,7,256KB,ring,done,6,\n"                     \
+																									   "15,000000000000001f,0,5,256KB,ina,missing,,\n" \
+																									   "16,000000000000001a,1,6,256KB,ina,missing,,\n" \
+																									   "17,000000000000001b,2,7,256KB,ina,missing,,\n"
+
+/* ---- Tools ---- */
+
+static int draw(const char *dir, const struct plot_sweep_options *options, const char *term,
+		char **printed, char **error)
+{
+	size_t size;
+	struct plot_options page = { .term = term };
+	FILE *to = open_memstream(printed, &size);
+	int drawn = plot_sweep(dir, options, &page, to, error);
+	fclose(to);
+	return drawn;
+}
+
+/* The whole of DIR/figures/NAME.SUFFIX; the caller frees. */
+static char *read_figure(const char *dir, const char *name, const char *suffix)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/figures/%s.%s", dir, name, suffix);
+	FILE *file = fopen(path, "r");
+	cr_assert_not_null(file, "no %s", path);
+	char *text = calloc(1 << 20, 1);
+	cr_assert(fread(text, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static bool same_word(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	char *a_end, *b_end;
+	double x = strtod(a, &a_end), y = strtod(b, &b_end);
+	if (a_end == a + a_length && b_end == b + b_length && a_length > 0 && b_length > 0)
+		return (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-12 * fmax(1, fabs(y));
+	return a_length == b_length && strncmp(a, b, a_length) == 0;
+}
+
+/* Equal word by word and line by line, numbers to 12 digits. */
+static void expect_text(const char *got, const char *want)
+{
+	const char *g = got, *w = want;
+	while (*g != '\0' || *w != '\0') {
+		size_t g_length = strcspn(g, " \n"), w_length = strcspn(w, " \n");
+		cr_assert(same_word(g, g_length, w, w_length) && g[g_length] == w[w_length],
+			  "at \"%.40s\", where \"%.40s\" is due, in:\n%s", g, w, got);
+		g += g_length + (g[g_length] != '\0');
+		w += w_length + (w[w_length] != '\0');
+	}
+}
+
+/* Draws one figure, whose .dat must be `want`. */
+static void expect_figure(const struct plot_sweep_options *options, const char *name,
+			  const char *want)
+{
+	char path[4096], *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", JSON, CSV);
+	cr_assert_eq(draw(dir, options, "png", &printed, &error), 1, "%s", error);
+	snprintf(path, sizeof path, "%s/figures/%s.png\n", dir, name);
+	cr_expect_str_eq(printed, path);
+	free(printed);
+	char *png = read_figure(dir, name, "png");
+	cr_expect_eq(memcmp(png, "\x89PNG\r\n\x1a\n", 8), 0);
+	free(png);
+	char *data = read_figure(dir, name, "dat");
+	expect_text(data, want);
+	free(data);
+	free(dir);
+}
+
+static void expect_error(const struct plot_sweep_options *options, const char *json,
+			 const char *want)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", json, CSV);
+	cr_expect_eq(draw(dir, options, "png", &printed, &error), PLOT_SWEEP_USAGE, "%s", error);
+	cr_expect(error != NULL && strstr(error, want) != NULL, "no \"%s\" in: %s", want, error);
+	cr_expect_str_eq(printed, "");
+	cr_expect_not(folder_has(dir, "figures"));
+	free(printed);
+	free(error);
+	free(dir);
+}
+
+/* ---- Numbers ---- */
+
+#define HEAD                                                                                       \
+	"# Mean of replications, 95 % t-intervals; 14 of 18 points are in (1 timeout, 3 "          \
+	"missing), 1 with UNFINISHED work\n"
+#define X_NUMBERS "# x is memory: 16000 = 16KB, 64000 = 64KB, 256000 = 256KB\n"
+#define X_PLACES  "# x is memory: 0 = 64KB, 1 = 16KB, 2 = 256KB\n"
+
+/* Nothing said: the axis of numbers is x, in their order, the metric that exists of
+ * the two usual ones is y. 4 and 6: sd sqrt(2), half width 12.7062 sqrt(2)/sqrt(2). */
+Test(plot_sweep, lines_are_means_with_t_intervals)
+{
+	struct plot_sweep_options options = { 0 };
+	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme",
+		      "# sweep sizes: jobs.jct_s.mean\n" HEAD X_NUMBERS
+		      "# columns: x value low high replications\n"
+		      "# ring\n"
+		      "16000 2 -0.48413771175033 4.48413771175033 3\n"
+		      "64000 2 2 2 3\n"
+		      "256000 5 -7.7062047361747 17.7062047361747 2\n"
+		      "\n\n# ina\n"
+		      "16000 4 -0.96827542350066 8.96827542350066 3\n"
+		      "64000 2 -0.48413771175033 4.48413771175033 3\n"
+		      "256000 nan nan nan 0\n");
+	char *dir = folder_join(folder, "s");
+	char *script = read_figure(dir, "jobs.jct_s.mean-over-memory-by-scheme", "gp");
+	cr_expect_not_null(strstr(script, "set logscale x")); /* each four times the last */
+	cr_expect_not_null(
+		strstr(script, "set xtics ('16KB' 16000, '64KB' 64000, '256KB' 256000)"));
+	cr_expect_not_null(strstr(script, "'job completion time, mean (s)'"));
+	cr_expect_not_null(strstr(script, "14 of 18 points are in"));
+	cr_expect_not_null(strstr(script, "UNFINISHED"));
+	free(script);
+	free(dir);
+}
+
+/* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring
+ * does not differ from 0 significantly, so the ratio has no bounded interval. At 64KB
+ * ring takes 2 always, so the interval is that of 1, 2, 3, halved. */
+Test(plot_sweep, ratios_are_paired)
+{
+	struct plot_sweep_options options = { .relative_to = "ring" };
+	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme-relative-to-ring",
+		      "# sweep sizes: jobs.jct_s.mean, relative to ring\n"
+		      "# Ratio of means, paired by replication, 95 % Fieller intervals; 14 of 18 "
+		      "points are in (1 timeout, 3 missing), 1 with UNFINISHED work\n" X_NUMBERS
+		      "# columns: x value low high replications\n"
+		      "# ina\n"
+		      "16000 2 nan nan 3\n"
+		      "64000 1 -0.242068855875165 2.242068855875165 3\n"
+		      "256000 nan nan nan 0\n");
+}
+
+Test(plot_sweep, bars_keep_the_order_of_the_plan)
+{
+	const char *where[] = { "scheme=ring" };
+	struct plot_sweep_options options = {
+		.kind = "bars", .by = "none", .where = where, .where_count = 1
+	};
+	expect_figure(&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
+		      "# sweep sizes: jobs.jct_s.mean (scheme ring)\n"
+		      "# Mean of replications, 95 % t-intervals; 8 of 9 points are in (1 "
+		      "timeout)\n" X_PLACES "# columns: x value low high replications\n"
+		      "# all\n"
+		      "0 2 2 2 3\n"
+		      "1 2 -0.48413771175033 4.48413771175033 3\n"
+		      "2 5 -7.7062047361747 17.7062047361747 2\n");
+}
+
+Test(plot_sweep, maps)
+{
+	const char *metrics[] = { "network.drops" };
+	struct plot_sweep_options options = { .kind = "heat",
+					      .metrics = metrics,
+					      .metric_count = 1 };
+	expect_figure(&options, "network.drops-over-memory-by-scheme-heat",
+		      "# sweep sizes: network.drops\n"
+		      "# Mean of replications, 95 % t-intervals; 14 of 18 points are in (1 "
+		      "timeout, 3 missing), 1 with UNFINISHED work, 8 without this value\n" X_PLACES
+		      "# columns: x y value low high replications\n"
+		      "# y 0: ring\n"
+		      "0 0 nan nan nan 0\n1 0 nan nan nan 0\n2 0 nan nan nan 0\n"
+		      "# y 1: ina\n" /* 0, 0, 9: sd sqrt(27), half width 4.3027 sqrt(27 / 3) */
+		      "0 1 3 -9.90795818924838 15.90795818924838 3\n1 1 1 1 1 3\n"
+		      "2 1 nan nan nan 0\n");
+}
+
+/* Quartiles between ranks: of 1, 2, 3 they are 1.5 and 2.5, of 4 and 6 4.5 and 5.5. */
+Test(plot_sweep, boxes)
+{
+	const char *where[] = { "scheme=ring" };
+	struct plot_sweep_options options = { .kind = "box", .where = where, .where_count = 1 };
+	expect_figure(&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
+		      "# sweep sizes: jobs.jct_s.mean (scheme ring)\n"
+		      "# Replications: minimum, quartiles, maximum; 8 of 9 points are in (1 "
+		      "timeout)\n" X_PLACES
+		      "# columns: x minimum quartile1 median quartile3 maximum replications\n"
+		      "# all\n"
+		      "0 2 2 2 2 2 3\n1 1 1.5 2 2.5 3 3\n2 4 4.5 5 5.5 6 2\n");
+}
+
+/* Three axes: the third is not averaged over but gets a figure for each value. */
+Test(plot_sweep, a_third_axis_is_never_averaged)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(
+		folder, "three",
+		"{\"name\":\"t\",\"axes\":[{\"name\":\"a\",\"values\":[\"x\",\"y\"]},"
+		"{\"name\":\"n\",\"values\":[\"1\",\"2\"]},{\"name\":\"c\",\"values\":[\"p\",\"q\"]"
+		"}],\"replications\":1,\"metrics\":[\"m\"]}",
+		"point,hash,replication,seed,a,n,c,status,m\n"
+		"0," HASH("0") ",0,1,x,1,p,done,10\n1," HASH(
+			"1") ",0,1,x,1,q,done,20\n"
+			     "2," HASH("2") ",0,1,x,2,p,done,30\n3," HASH(
+				     "3") ",0,1,x,2,q,done,40\n"
+					  "4," HASH("4") ",0,1,y,1,p,done,50\n5," HASH(
+						  "5") ",0,1,y,1,q,done,60\n"
+						       "6," HASH("6") ",0,1,y,2,p,done,70\n7," HASH(
+							       "7") ",0,1,y,2,q,done,80\n");
+	const char *metrics[] = { "m" };
+	struct plot_sweep_options options = { .metrics = metrics, .metric_count = 1 };
+	cr_assert_eq(draw(dir, &options, "png", &printed, &error), 2, "%s", error);
+	free(printed);
+	char *data = read_figure(dir, "m-over-n-by-a-c-q", "dat");
+	expect_text(data, "# sweep t: m (c q)\n"
+			  "# One replication, no interval; 4 of 4 points are in\n"
+			  "# x is n: 1 = 1, 2 = 2\n"
+			  "# columns: x value low high replications\n"
+			  "# x\n1 20 nan nan 1\n2 40 nan nan 1\n"
+			  "\n\n# y\n1 60 nan nan 1\n2 80 nan nan 1\n");
+	free(data);
+	/* A baseline on the third axis: one figure, q over p. */
+	options.relative_to = "c=p";
+	cr_assert_eq(draw(dir, &options, "png", &printed, &error), 1, "%s", error);
+	free(printed);
+	data = read_figure(dir, "m-over-n-by-a-relative-to-p-c-q", "dat");
+	cr_expect_not_null(strstr(data, "; 8 of 8 points are in\n"), "%s", data);
+	cr_expect_not_null(strstr(data, "# x\n1 2 nan nan 1\n"), "%s", data);
+	free(data);
+	free(dir);
+}
+
+/* ---- Text, names ---- */
+
+Test(plot_sweep, text_for_terminals)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", JSON, CSV);
+	struct plot_sweep_options options = { 0 };
+	cr_assert_eq(draw(dir, &options, "dumb", &printed, &error), 1, "%s", error);
+	const char *words[] = { "sizes: job completion time, mean, in s",
+				"14 of 18 points",
+				"ring",
+				"ina",
+				"16KB",
+				"64KB",
+				"256KB",
+				"memory" };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		cr_expect_not_null(strstr(printed, words[i]), "no \"%s\" in:\n%s", words[i],
+				   printed);
+	free(printed);
+	free(dir);
+}
+
+/* Names that shell and gnuplot would run, that are paths, or that are equal once
+ * they are made harmless. */
+Test(plot_sweep, names_are_only_names)
+{
+	char *printed, *error = NULL, *victim = folder_join(folder, "victim");
+	sample_write(folder, "victim", "alive\n");
+	char json[2000], csv[2000];
+	snprintf(json, sizeof json,
+		 "{\"name\":\"`rm '%s'`\",\"axes\":[{\"name\":\"../n'\",\"values\":[\"1\",\"2\"]},"
+		 "{\"name\":\"$(rm v)\",\"values\":[\"a'; rm `rm victim`\",\"b\\\" \\\\n\"]}],"
+		 "\"replications\":1,\"metrics\":[\"jobs.by_name./`rm '%s'`.jct_s.mean\","
+		 "\"jobs.by_name./`rm '%s'`!jct_s.mean\"]}",
+		 victim, victim, victim);
+	snprintf(
+		csv, sizeof csv,
+		"point,hash,replication,seed,../n',$(rm v),status,jobs.by_name./`rm '%s'`.jct_s."
+		"mean,jobs.by_name./`rm '%s'`!jct_s.mean\n"
+		"0," HASH("0") ",0,1,1,a'; rm `rm victim`,done,10,1\n"
+			       "1," HASH("1") ",0,1,1,\"b\"\" \\n\",done,20,1\n"
+					      "2," HASH("2") ",0,1,2,a'; rm `rm victim`,done,30,1\n"
+							     "3," HASH("3") ",0,1,2,\"b\"\" "
+									    "\\n\",done,40,1\n",
+		victim, victim);
+	char *dir = sample_sweep(folder, "names", json, csv);
+	static const char *const kinds[] = { "lines", "bars", "heat", "box" };
+	struct sweep_table *table = sweep_table_read(dir, &error);
+	cr_assert_not_null(table, "%s", error);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct plot_sweep_options options = { .kind = kinds[i],
+						      .metrics = table->metrics,
+						      .metric_count = 2 };
+		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 2, "%s", error);
+		char *second = strchr(printed, '\n') + 1;
+		cr_expect_str_neq(printed, second);
+		free(printed);
+	}
+	cr_expect(folder_exists(victim));
+	sweep_table_free(table);
+	free(victim);
+	free(dir);
+}
+
+Test(plot_sweep, metrics_in_plain_words)
+{
+	static const struct {
+		const char *name, *words;
+		enum metric_unit unit;
+	} cases[] = {
+		{ "jobs.jct_s.mean", "job completion time, mean", METRIC_SECONDS },
+		{ "flows.fct_s.p999", "flow completion time, 99.9th percentile", METRIC_SECONDS },
+		{ "jobs.by_name.v1.5 x.jct_s.p99", "job completion time of v1.5 x, 99th percentile",
+		  METRIC_SECONDS },
+		{ "jobs.by_name.vgg.finished", "jobs: finished of vgg", METRIC_NUMBER },
+		{ "flows.by_size.0.slowdown.p50", "flow slowdown of flows below 10KB, median",
+		  METRIC_NUMBER },
+		{ "flows.by_size.1.throughput_bps.max",
+		  "flow throughput of flows from 10KB on, maximum", METRIC_BITS_PER_SECOND },
+		{ "flows.by_size.2.count", "flows: count, size class 2", METRIC_NUMBER },
+		{ "network.max_queue_bytes", "longest queue", METRIC_BYTES },
+		{ "new.odd_thing_s", "new: odd thing", METRIC_SECONDS },
+		{ "events", "events", METRIC_NUMBER },
+	};
+	const char *names[14];
+	double values[14] = { 0 };
+	struct sweep_point point = { .usable = true, .metrics = values };
+	struct sweep_table table = { .metrics = names, .points = &point, .point_count = 1 };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		names[table.metric_count++] = cases[i].name;
+	names[table.metric_count++] = "flows.by_size.0.min_bytes";
+	values[table.metric_count] = 9999;
+	names[table.metric_count++] = "flows.by_size.0.max_bytes";
+	values[table.metric_count] = 10000;
+	names[table.metric_count++] = "flows.by_size.1.min_bytes";
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *words = metric_words(&table, i);
+		cr_expect_str_eq(words, cases[i].words);
+		cr_expect_eq(metric_unit(cases[i].name), cases[i].unit, "%s", cases[i].name);
+		free(words);
+	}
+}
+
+/* ---- Axes ---- */
+
+static void expect_scale(const char **values, size_t count, bool numeric, bool geometric,
+			 double last)
+{
+	struct sweep_axis axis = { "axis", values, count };
+	struct axis_scale scale;
+	axis_scale_init(&scale, &axis);
+	cr_expect(scale.numeric == numeric && scale.geometric == geometric, "%s: %d %d", values[0],
+		  scale.numeric, scale.geometric);
+	cr_expect_eq(scale.at[count - 1], last, "%s: %g", values[0], scale.at[count - 1]);
+	axis_scale_release(&scale);
+}
+
+#define EXPECT_SCALE(numeric, geometric, last, ...)                                                \
+	do {                                                                                       \
+		const char *values[] = { __VA_ARGS__ };                                            \
+		expect_scale(values, sizeof values / sizeof *values, numeric, geometric, last);    \
+	} while (0)
+
+Test(plot_sweep, values_with_units_are_numbers)
+{
+	EXPECT_SCALE(true, true, 1024 * 1024, "16KB", "128KiB", "1MiB");
+	EXPECT_SCALE(true, true, 100e9, "1Gbps", "10Gbps", "100Gbps");
+	EXPECT_SCALE(true, false, 30e6, "10us", "20us", "30us");
+	EXPECT_SCALE(true, true, 10, "1", "2", "5", "10");
+	EXPECT_SCALE(true, false, -1, "1", "2", "4", "-1");
+	EXPECT_SCALE(true, false, 3, "1", "2", "3");
+	EXPECT_SCALE(true, false, 85, "10pkt", "85pkt");
+	EXPECT_SCALE(false, false, 1, "16KB", "10us");              /* of two kinds */
+	EXPECT_SCALE(false, false, 1, "1", "1.0");                  /* equal: two cases */
+	EXPECT_SCALE(false, false, 2, "1", "2", "inf");             /* no number on an axis */
+	EXPECT_SCALE(false, false, 3, "0", "1e-5", "1e-4", "1e-3"); /* 0 has no logarithm */
+}
+
+Test(plot_sweep, long_numbers_are_rounded_on_ticks_only)
+{
+	const char *values[] = { "31622777B", "0.30000000000000004", "100Gbps", "a long label" };
+	const char *want[] = { "31.6MB", "0.3", "100Gbps", "a long label" };
+	struct sweep_axis axis = { "axis", values, 4 };
+	struct axis_scale scale;
+	char buffer[AXIS_LABEL];
+	axis_scale_init(&scale, &axis);
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_str_eq(axis_scale_label(&scale, i, buffer), want[i]);
+	axis_scale_release(&scale);
+}
+
+/* ---- Mistakes ---- */
+
+#define WHERES(...)  .where = (const char *[]){ __VA_ARGS__ }, .where_count = 2
+#define WHERE(text)  .where = (const char *[]){ text }, .where_count = 1
+#define METRIC(text) .metrics = (const char *[]){ text }, .metric_count = 1
+
+Test(plot_sweep, words_that_do_not_fit)
+{
+	struct {
+		struct plot_sweep_options options;
+		const char *want;
+	} cases[] = {
+		{ { .x = "memroy" },
+		  "no axis \"memroy\" (did you mean \"memory\"?); the axes are memory and scheme" },
+		{ { .by = "sceme" }, "did you mean \"scheme\"" },
+		{ { METRIC("jobs.jct.mean") },
+		  "no metric \"jobs.jct.mean\" (did you mean \"jobs.jct_s.mean\"?)" },
+		{ { WHERE("memory=65KB") },
+		  "no value \"65KB\" (did you mean \"64KB\"?); axis memory has 64KB, 16KB and" },
+		{ { WHERE("memory") }, "--where takes AXIS=VALUE, found \"memory\"" },
+		{ { WHERE("mem=64KB") }, "no axis \"mem\"" },
+		{ { WHERES("memory=64KB", "scheme=ina") }, "no axis is left that has several" },
+		{ { .x = "memory", .by = "memory" }, "--x and --by are both memory" },
+		{ { .kind = "pie" }, "--kind takes lines, bars, heat or box, found \"pie\"" },
+		{ { .kind = "heat", .by = "none" }, "a map needs two axes" },
+		{ { .log = "z" }, "--log takes x, y, xy or none, found \"z\"" },
+		{ { .log = "x", .x = "scheme" }, "not all numbers above 0" },
+		{ { .log = "y", .kind = "bars" }, "bars begin at 0" },
+		{ { .relative_to = "rng" }, "did you mean \"ring\"" },
+		{ { .relative_to = "memory=64KB" }, "memory is the x axis" },
+		{ { .relative_to = "ring", .kind = "box" }, "boxes show the spread" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		expect_error(&cases[i].options, JSON, cases[i].want);
+}
+
+/* Which curves are meant is not guessed where there are more than an eye can tell
+ * apart, nor which figures where there are dozens. */
+Test(plot_sweep, too_much_for_a_figure)
+{
+	FILE *json, *csv;
+	char *json_text, *csv_text, *printed, *error = NULL;
+	size_t size;
+	json = open_memstream(&json_text, &size);
+	csv = open_memstream(&csv_text, &size);
+	fputs("{\"name\":\"m\",\"axes\":[{\"name\":\"n\",\"values\":[\"1\",\"2\"]},{\"name\":\"c\","
+	      "\"values\":[",
+	      json);
+	fputs("point,hash,replication,seed,n,c,status,m\n", csv);
+	for (int i = 0; i < 30; i++)
+		fprintf(json, "%s\"c%d\"", i > 0 ? "," : "", i);
+	fputs("]}],\"replications\":1,\"metrics\":[\"m\"]}", json);
+	for (int i = 0; i < 60; i++)
+		fprintf(csv, "%d,%016x,0,1,%d,c%d,done,1\n", i, i, i / 30 + 1, i % 30);
+	fclose(json);
+	fclose(csv);
+	char *dir = sample_sweep(folder, "many", json_text, csv_text);
+	struct plot_sweep_options options = { METRIC("m"), .x = "n" };
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_USAGE);
+	cr_expect_not_null(strstr(error, "axis c has 30 values, more curves than can be told"));
+	free(printed);
+	free(error);
+	options.by = "none";
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_USAGE);
+	cr_expect_not_null(strstr(error, "pick values with --where, as in --where c=c0"), "%s",
+			   error);
+	free(printed);
+	free(error);
+	free(json_text);
+	free(csv_text);
+	free(dir);
+}
+
+Test(plot_sweep, what_is_no_sweep)
+{
+	char *printed, *error = NULL;
+	struct plot_sweep_options options = { 0 };
+	cr_expect_eq(draw(folder, &options, "png", &printed, &error), PLOT_SWEEP_IO);
+	cr_expect_not_null(strstr(error, "is not a sweep that was collected"), "%s", error);
+	free(printed);
+	free(error);
+}
+
+Test(plot_sweep, gnuplot_missing)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", JSON, CSV);
+	struct plot_sweep_options options = { 0 };
+	cr_assert_eq(setenv("PATH", folder, 1), 0);
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_IO);
+	cr_expect_not_null(strstr(error, "figures need gnuplot"), "%s", error);
+	free(printed);
+	free(error);
+	free(dir);
+}
+
+/* A metric without any value, and zeros on a logarithmic axis, are told and skipped. */
+Test(plot_sweep, nothing_to_draw)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", JSON, CSV);
+	struct plot_sweep_options none = { METRIC("network.drops"), WHERE("scheme=ring") };
+	cr_expect_eq(draw(dir, &none, "png", &printed, &error), 0, "%s", error);
+	cr_expect_str_eq(printed, "");
+	free(printed);
+	sample_write(dir, "sweep.csv",
+		     "point,hash,replication,seed,memory,scheme,status,jobs.jct_s.mean,network."
+		     "drops\n0," HASH("0") ",0,5,64KB,ring,done,2,0\n");
+	struct plot_sweep_options zero = { METRIC("network.drops"), .log = "y" };
+	cr_expect_eq(draw(dir, &zero, "png", &printed, &error), 0, "%s", error);
+	free(printed);
+	free(dir);
+}
