@@ -107,6 +107,13 @@ ends 2 list everything
 ends 2 schema small.json
 ends 2 plot --term gif .
 ends 2 plot --figure nonsense .
+ends 2 plot --together . .
+ends 2 plot --together --out figures --figure job_timeline . .
+ends 2 plot --together --out figures --x load . .
+ends 2 plot --out figures . .
+ends 2 plot --label one .
+ends 2 plot --together --out figures --label one . .
+ends 2 plot --size 3.5 .
 
 # --- check ---
 
@@ -286,6 +293,8 @@ holds '.tables | map(.file) | index("jobs.csv") and index("summary.json")' out
 
 ends 6 plot nothing
 says err 'nothing'
+ends 6 plot --x load results/deep/small
+says err 'is not a sweep'
 if command -v gnuplot >/dev/null; then
 	ends 0 plot results/deep/small
 	[[ -s results/deep/small/figures/link_utilization.png ]] || fail "no link_utilization.png"
