@@ -266,17 +266,23 @@ ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key
 holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out
 cp out schema.json
+ends 0 schema --plan
+cp out plan_schema.json
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	find "$SRC/scenarios" -name '*.json' -print0 >list
 	python3 - list <<'PYTHON' || fail "the schema refuses what the program accepts, or is none"
 import json, sys
 from jsonschema import Draft202012Validator
-schema = json.load(open("schema.json"))
-Draft202012Validator.check_schema(schema)
-validator = Draft202012Validator(schema)
+def validator_of(path):
+    schema = json.load(open(path))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+validator = validator_of("schema.json")
+plans = validator_of("plan_schema.json")
 bad = 0
 for path in ["small.json", "late.json"] + open(sys.argv[1]).read().split("\0")[:-1]:
-    for error in validator.iter_errors(json.load(open(path))):
+    document = json.load(open(path))
+    for error in (plans if "axes" in document else validator).iter_errors(document):
         print(path, list(error.path), error.message[:200], file=sys.stderr)
         bad += 1
 if not any(True for _ in validator.iter_errors(json.load(open("wrong.json")))):

@@ -18,35 +18,53 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* Options of plot, as typed. */
+/* Of an option that may be repeated; texts are the command line's. */
+struct texts {
+	const char **items;
+	size_t count;
+};
+
+/* Options of plot alone. */
 struct cli_plot {
 	const char *x, *by, *kind, *log, *relative_to, *size;
-	const char **metrics, **where, **labels;
-	size_t metric_count, where_count, label_count;
+	struct texts metrics, where, labels;
 	bool together;
 };
 
-/* Options that verbs have in common, and what is left of the command line. */
+/* Options as typed (options.c), and what is left of the command line. */
 struct cli {
 	const char *verb;
 	int argc;
 	char **argv; /* scenarios, directories ... */
 	int full_argc;
 	char *const *full_argv; /* as typed */
-	const char *out, *fidelity, *term, *only;
-	bool json, quiet, results, seed_given;
-	bool plan, pending, force;
+	const char *out, *term, *only;
+	bool json, quiet, results, plan, pending, force;
 	const char *retries, *time_limit, *memory_limit; /* of sweeps; NULL = not given */
 	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
 	size_t override_count;
 	struct cli_plot plot;
 };
 
+/* For the rows of options.c. */
+enum verb_bit {
+	VERB_RUN = 1 << 0,
+	VERB_CHECK = 1 << 1,
+	VERB_EXPLAIN = 1 << 2,
+	VERB_LIST = 1 << 3,
+	VERB_SCHEMA = 1 << 4,
+	VERB_PLOT = 1 << 5,
+	VERB_SWEEP_PLAN = 1 << 6,
+	VERB_SWEEP_RUN = 1 << 7,
+	VERB_SWEEP_STATUS = 1 << 8,
+	VERB_SWEEP_COLLECT = 1 << 9,
+};
+
 struct verb {
 	const char *name, *synopsis, *help;
-	const char *options; /* letters of the options it takes: see main.c */
-	const char *needs;   /* the arguments it cannot do without; NULL = none */
-	int most;            /* arguments */
+	enum verb_bit bit;
+	const char *needs; /* the arguments it cannot do without; NULL = none */
+	int most;          /* arguments */
 	int (*run)(const struct cli *cli);
 };
 
@@ -66,6 +84,10 @@ int verb_sweep_collect(const struct cli *cli);
 struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
+
+/* main.c: --help and --version. */
+void print_verb_usage(const struct verb *verb, FILE *to);
+void print_version(void);
 
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

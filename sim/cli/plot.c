@@ -37,7 +37,7 @@ static bool figure_exists(const char *name, bool together)
 static bool asks_for_sweep(const struct cli_plot *plot)
 {
 	return plot->x || plot->by || plot->kind || plot->log || plot->relative_to ||
-	       plot->metric_count || plot->where_count;
+	       plot->metrics.count || plot->where.count;
 }
 
 static bool all_results(const struct cli *cli, const char *option)
@@ -66,13 +66,13 @@ static bool options_fit(const struct cli *cli)
 			 "--together");
 		return false;
 	}
-	if (plot->label_count && !plot->together) {
+	if (plot->labels.count && !plot->together) {
 		complain("--label names directories in a figure of several; it needs --together");
 		return false;
 	}
-	if (plot->label_count && plot->label_count != (size_t)cli->argc) {
+	if (plot->labels.count && plot->labels.count != (size_t)cli->argc) {
 		complain("%d directories need as many --label, found %zu", cli->argc,
-			 plot->label_count);
+			 plot->labels.count);
 		return false;
 	}
 	if (plot->together && asks_for_sweep(plot)) {
@@ -103,10 +103,10 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 	struct plot_sweep_options sweep = {
 		.x = plot->x,
 		.by = plot->by,
-		.metrics = plot->metrics,
-		.metric_count = plot->metric_count,
-		.where = plot->where,
-		.where_count = plot->where_count,
+		.metrics = plot->metrics.items,
+		.metric_count = plot->metrics.count,
+		.where = plot->where.items,
+		.where_count = plot->where.count,
 		.kind = plot->kind,
 		.log = plot->log,
 		.relative_to = plot->relative_to,
@@ -127,7 +127,7 @@ static int plot_all_together(const struct cli *cli, const struct plot_options *o
 
 	for (int i = 0; i < cli->argc; i++) {
 		runs[i].dir = cli->argv[i];
-		runs[i].label = cli->plot.label_count ? cli->plot.labels[i] : NULL;
+		runs[i].label = cli->plot.labels.count ? cli->plot.labels.items[i] : NULL;
 	}
 	drawn = plot_together(runs, (size_t)cli->argc, options, stdout, &error);
 	free(runs);

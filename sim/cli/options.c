@@ -1,0 +1,245 @@
+#include "cli/options.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum take {
+	TAKE_FLAG,     /* bool */
+	TAKE_TEXT,     /* const char * */
+	TAKE_TEXTS,    /* struct texts; may be repeated */
+	TAKE_SET,      /* --set */
+	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
+};
+
+struct option_row {
+	const char *name;
+	const char *value; /* as help shows it; NULL for a flag */
+	unsigned verbs;    /* bits of enum verb_bit */
+	enum take take;
+	size_t offset; /* into struct cli */
+	const char *pointer;
+	const char *help;
+};
+
+#define SCENARIO_VERBS (VERB_RUN | VERB_CHECK | VERB_EXPLAIN)
+#define SWEEP_VERBS    (VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT)
+
+#define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field), NULL
+#define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field), NULL
+#define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field), NULL
+
+static const struct option_row rows[] = {
+	{ "out", "DIR", VERB_RUN, TEXT(out),
+	  "result directory (a numbered folder in it for several scenarios)" },
+	{ "out", "DIR", VERB_PLOT, TEXT(out),
+	  "where figures go; default: figures/ in the directory" },
+	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
+	  "directory of the sweep; default: results/NAME-OF-PLAN" },
+	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
+	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
+	  "a value of the scenario, by JSON pointer" },
+	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity", "packet" },
+	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN), FLAG(json), "for machines" },
+	{ "quiet", NULL,
+	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_COLLECT,
+	  FLAG(quiet), "no progress, no summary" },
+	{ "results", NULL, VERB_SCHEMA, FLAG(results), "columns of the result tables" },
+	{ "plan", NULL, VERB_SCHEMA, FLAG(plan), "of sweep plans" },
+
+	{ "term", "T", VERB_PLOT, TEXT(term), "png, svg, pdf, or dumb (text)" },
+	{ "figure", "NAME", VERB_PLOT, TEXT(only), "only this figure (inasim list figures)" },
+	{ "size", "W[xH]UNIT", VERB_PLOT, TEXT(plot.size),
+	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
+	{ "together", NULL, VERB_PLOT, FLAG(plot.together),
+	  "all directories in one figure (needs --out)" },
+	{ "label", "TEXT", VERB_PLOT, TEXTS(plot.labels),
+	  "of a directory in the legend; once for each, in their order" },
+	{ "x", "AXIS", VERB_PLOT, TEXT(plot.x), "of a sweep; default: the axis with most numbers" },
+	{ "y", "METRIC", VERB_PLOT, TEXTS(plot.metrics),
+	  "a figure of it; may be repeated; default: mean JCT, p99 of FCT" },
+	{ "by", "AXIS", VERB_PLOT, TEXT(plot.by),
+	  "one curve for each value; default: the first other axis; or none" },
+	{ "where", "AXIS=VALUE", VERB_PLOT, TEXTS(plot.where),
+	  "only these points; may be repeated" },
+	{ "kind", "K", VERB_PLOT, TEXT(plot.kind), "lines, bars, heat, box" },
+	{ "log", "AXES", VERB_PLOT, TEXT(plot.log), "x, y, xy, none" },
+	{ "relative-to", "VALUE", VERB_PLOT, TEXT(plot.relative_to),
+	  "ratio to this value of the --by axis, or to AXIS=VALUE" },
+
+	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(pending),
+	  "only the numbers of the points to run, longest first" },
+	{ "force", NULL, VERB_SWEEP_RUN, FLAG(force),
+	  "also points that are finished or are not tried again" },
+	{ "retries", "K", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(retries),
+	  "how often a point that was killed is run again (2)" },
+	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(time_limit),
+	  "wall time of a point, such as 10m, or none (the plan's)" },
+	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(memory_limit),
+	  "memory of a point, such as 4GiB, or none (the plan's)" },
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+#define HELP    256 /* values of getopt_long(); rows follow */
+#define VERSION 257
+#define FIRST   258
+
+static bool takes(const struct verb *verb, const struct option_row *row)
+{
+	return row->verbs & (unsigned)verb->bit;
+}
+
+/* --- one option --- */
+
+static void add_override(struct cli *cli, const char *pointer, const char *value)
+{
+	cli->overrides = xrealloc(cli->overrides, cli->override_count + 1, sizeof(*cli->overrides));
+	cli->overrides[cli->override_count++] = (struct conf_override){ pointer, value };
+}
+
+/* --set /pointer=value: cut at the first '='. */
+static bool add_set(struct cli *cli, char *text)
+{
+	char *equals = strchr(text, '=');
+
+	if (text[0] != '/' || !equals) {
+		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
+			 text);
+		return false;
+	}
+	*equals = '\0';
+	add_override(cli, text, equals + 1);
+	return true;
+}
+
+static bool take(struct cli *cli, const struct option_row *row, char *argument)
+{
+	char *field = (char *)cli + row->offset;
+	struct texts *texts = (struct texts *)(void *)field;
+
+	switch (row->take) {
+	case TAKE_FLAG:
+		*(bool *)field = true;
+		return true;
+	case TAKE_TEXT:
+		*(const char **)(void *)field = argument;
+		return true;
+	case TAKE_TEXTS:
+		texts->items = xrealloc(texts->items, texts->count + 1, sizeof(*texts->items));
+		texts->items[texts->count++] = argument;
+		return true;
+	case TAKE_SET:
+		return add_set(cli, argument);
+	case TAKE_OVERRIDE:
+		add_override(cli, row->pointer, argument);
+		return true;
+	}
+	return false;
+}
+
+/* --- the command line --- */
+
+/* What getopt_long() did not like: it has just passed argv[optind - 1]. */
+static void complain_option(const struct verb *verb, const struct option *known, int found,
+			    char *const *argv)
+{
+	const char *names[ROWS + 3] = { 0 };
+	const char *typed = argv[optind - 1], *near;
+	char word[32];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);
+	if (found == ':') {
+		complain("%s needs a value; see inasim %s --help", word, verb->name);
+		return;
+	}
+	for (size_t i = 0; known[i].name; i++) {
+		names[i] = known[i].name;
+		if (!strcmp(word + strspn(word, "-"), known[i].name)) {
+			complain("%s takes no value, found \"%s\"", word, typed);
+			return;
+		}
+	}
+	near = conf_suggest(word + strspn(word, "-"), names);
+	complain("%s has no option \"%s\"%s%s%s; see inasim %s --help", verb->name, word,
+		 near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "", verb->name);
+}
+
+static int check_arguments(const struct cli *cli, const struct verb *verb)
+{
+	if (!cli->argc && verb->needs) {
+		complain("%s needs %s; see inasim %s --help", verb->name, verb->needs, verb->name);
+		return EXIT_USAGE;
+	}
+	if (cli->argc > verb->most) {
+		complain("%s has no use for \"%s\"; see inasim %s --help", verb->name,
+			 cli->argv[verb->most], verb->name);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct option known[ROWS + 3] = { { "help", no_argument, NULL, HELP },
+					  { "version", no_argument, NULL, VERSION } };
+	size_t count = 2;
+	int option;
+
+	for (size_t i = 0; i < ROWS; i++)
+		if (takes(verb, &rows[i]))
+			known[count++] =
+				(struct option){ rows[i].name,
+						 rows[i].value ? required_argument : no_argument,
+						 NULL, FIRST + (int)i };
+	opterr = 0; /* complain_option() */
+	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+		case HELP:
+			print_verb_usage(verb, stdout);
+			return EXIT_DONE;
+		case VERSION:
+			print_version();
+			return EXIT_DONE;
+		case '?':
+		case ':':
+			complain_option(verb, known, option, argv);
+			return EXIT_USAGE;
+		default:
+			if (!take(cli, &rows[option - FIRST], optarg))
+				return EXIT_USAGE;
+		}
+	}
+	cli->argc = argc - optind;
+	cli->argv = argv + optind;
+	return check_arguments(cli, verb);
+}
+
+void options_release(struct cli *cli)
+{
+	free(cli->overrides);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
+
+		if (rows[i].take != TAKE_TEXTS)
+			continue;
+		free(texts->items);
+		texts->items = NULL; /* rows may share it */
+	}
+}
+
+void options_print(const struct verb *verb, FILE *to)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		char form[64];
+
+		if (!takes(verb, &rows[i]))
+			continue;
+		snprintf(form, sizeof(form), "--%s %s", rows[i].name,
+			 rows[i].value ? rows[i].value : "");
+		fprintf(to, "  %-20s %s\n", form, rows[i].help);
+	}
+}

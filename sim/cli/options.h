@@ -1,0 +1,19 @@
+/* The options of all verbs: one row each in options.c, which says what it is
+ * called, which verbs take it, and where in struct cli it goes. */
+#ifndef INASIM_CLI_OPTIONS_H
+#define INASIM_CLI_OPTIONS_H
+
+#include "cli/cli.h"
+
+/* Reads the options of a verb from argv (argv[0] is the verb) into *cli and
+ * leaves the rest in cli->argv. Returns an exit code when there is nothing to go
+ * on with (a mistake, told on stderr; --help, --version), else -1. */
+int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
+
+/* Frees what options_parse() put together; texts stay the command line's. */
+void options_release(struct cli *cli);
+
+/* The options of a verb, one line each. */
+void options_print(const struct verb *verb, FILE *to);
+
+#endif
