@@ -31,6 +31,12 @@ struct cli_plot {
 	bool together;
 };
 
+/* Options of compare alone. */
+struct cli_compare {
+	const char *by, *baseline, *tolerance;
+	struct texts metrics;
+};
+
 /* Options as typed (options.c), and what is left of the command line. */
 struct cli {
 	const char *verb;
@@ -44,6 +50,7 @@ struct cli {
 	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
 	size_t override_count;
 	struct cli_plot plot;
+	struct cli_compare compare;
 };
 
 /* For the rows of options.c. */
@@ -58,6 +65,7 @@ enum verb_bit {
 	VERB_SWEEP_RUN = 1 << 7,
 	VERB_SWEEP_STATUS = 1 << 8,
 	VERB_SWEEP_COLLECT = 1 << 9,
+	VERB_COMPARE = 1 << 10,
 };
 
 struct verb {
@@ -74,6 +82,7 @@ int verb_explain(const struct cli *cli);
 int verb_list(const struct cli *cli);
 int verb_schema(const struct cli *cli);
 int verb_plot(const struct cli *cli);
+int verb_compare(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

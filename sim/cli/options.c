@@ -70,6 +70,15 @@ static const struct option_row rows[] = {
 	{ "relative-to", "VALUE", VERB_PLOT, TEXT(plot.relative_to),
 	  "ratio to this value of the --by axis, or to AXIS=VALUE" },
 
+	{ "metric", "NAME", VERB_COMPARE, TEXTS(compare.metrics),
+	  "this metric, as jobs.jct_s.mean; may be repeated" },
+	{ "by", "AXIS", VERB_COMPARE, TEXT(compare.by),
+	  "the axis along which a sweep is compared" },
+	{ "baseline", "VALUE", VERB_COMPARE, TEXT(compare.baseline),
+	  "the value of it that the others are compared with (the first)" },
+	{ "tolerance", "R", VERB_COMPARE, TEXT(compare.tolerance),
+	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
+
 	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(pending),
 	  "only the numbers of the points to run, longest first" },
 	{ "force", NULL, VERB_SWEEP_RUN, FLAG(force),

@@ -1,0 +1,32 @@
+/* The numbers of one run, each by its path: "jobs.jct_s.mean" is the member
+ * "mean" of "jct_s" of "jobs" in summary.json, "flows.by_size.0.count" goes
+ * through an array. Numbers that depend on the machine are left out, as in
+ * sweep.csv (study/README.md). */
+#ifndef INASIM_STUDY_SUMMARY_H
+#define INASIM_STUDY_SUMMARY_H
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+struct summary_number {
+	char *name;
+	double value; /* NaN for null: the run has no such number */
+};
+
+struct summary {
+	struct summary_number *numbers; /* in the order of the file */
+	size_t count, capacity;
+};
+
+/* Of a parsed summary.json. Texts and flags are passed over. */
+void summary_init(struct summary *summary, const cJSON *root);
+void summary_release(struct summary *summary);
+
+/* SIZE_MAX if there is none of this name. */
+size_t summary_find(const struct summary *summary, const char *name);
+double summary_value(const struct summary *summary, const char *name); /* NaN */
+
+/* Reads DIR/FILE; NULL and *error (caller frees). cJSON_Delete() is the caller's. */
+cJSON *summary_read_json(const char *dir, const char *file, char **error);
+
+#endif
