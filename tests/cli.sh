@@ -1,7 +1,7 @@
 #!/bin/bash
 # The program as its users meet it: exit codes, what goes to which stream, JSON
 # that parses, signals, figures. Not here: exit code 5 (a violated check is a bug,
-# no scenario makes one), 1 (compare and regress), and a deadlock, for which no
+# no scenario makes one), 1 (compare.sh), and a deadlock, for which no
 # scenario is known either.
 set -euo pipefail
 

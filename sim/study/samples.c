@@ -175,11 +175,12 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		return false;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
+		struct sample sample = read_sample(csv, &columns); /* strict for all rows */
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,
 					       sizeof *samples->items);
-		samples->items[samples->count++] = read_sample(csv, &columns);
+		samples->items[samples->count++] = sample;
 	}
 	if (samples->count > 0)
 		qsort(samples->items, samples->count, sizeof *samples->items, compare_samples);

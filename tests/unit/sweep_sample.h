@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void sample_write(const char *dir, const char *name, const char *text)
+static inline void sample_write(const char *dir, const char *name, const char *text)
 {
 	char *path = folder_join(dir, name);
 	FILE *file = fopen(path, "w");
@@ -22,7 +22,8 @@ static void sample_write(const char *dir, const char *name, const char *text)
 }
 
 /* A directory below `folder`, which exists. The caller frees the path. */
-static char *sample_sweep(const char *folder, const char *name, const char *json, const char *csv)
+static inline char *sample_sweep(const char *folder, const char *name, const char *json,
+				 const char *csv)
 {
 	char *dir = folder_join(folder, name);
 	mkdir(dir, 0777);
