@@ -42,8 +42,11 @@ sweep() {
 
 # same DIR DIR: the same tables
 same() {
-	cmp "$1/sweep.csv" "$2/sweep.csv" || fail "$2/sweep.csv is not $1/sweep.csv"
-	cmp "$1/groups.csv" "$2/groups.csv" || fail "$2/groups.csv is not $1/groups.csv"
+	local table
+	for table in sweep.csv sweep.json groups.csv; do
+		[[ $table == groups.csv && ! -e $1/$table && ! -e $2/$table ]] ||
+			cmp "$1/$table" "$2/$table" || fail "$2/$table is not $1/$table"
+	done
 }
 
 # said_so PATTERN
@@ -62,7 +65,7 @@ running() {
 	echo "$task"
 }
 
-# processes TASK: of a task of the cluster's array
+# processes TASK: of a task of the array
 processes() {
 	grep -lzxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ 2>/dev/null |
 		xargs -r grep -lzxF "SLURM_ARRAY_TASK_ID=$1" 2>/dev/null | cut -d/ -f3
@@ -96,13 +99,15 @@ limits() {
 
 # The processes of a task are killed, another task is cancelled: the points of both are run again.
 disturbed() {
-	local code=0 sweep killed cancelled pids
+	local code=0 sweep killed cancelled pids=()
 	sweep 0 slow.json --out slow_here
 	"$SRC/scripts/sweep" slow.json --out slow_there --slurm >said 2>&1 </dev/null &
 	sweep=$!
-	killed=$(running)
-	mapfile -t pids < <(processes "$killed")
-	kill -KILL "${pids[@]}" || fail "no process of task $killed: ${pids[*]}"
+	for ((try = 0; try < 100 && ${#pids[@]} == 0; try++)); do
+		killed=$(running)
+		mapfile -t pids < <(processes "$killed")
+	done
+	kill -KILL "${pids[@]}" || fail "no process of task $killed"
 	cancelled=$(running "$killed")
 	scancel "$(squeue --noheader --format=%F | head -n 1)_$cancelled"
 	wait "$sweep" || code=$?
