@@ -54,13 +54,18 @@ static void begin_block(FILE *data, size_t index, const char *label, const char 
 	fprintf(data, ": %s\n", columns);
 }
 
-/* The bars of the index-th of `count` directories; the title follows. */
+/* The bars of the index-th of `count` directories, in the columns named (with ends
+ * of error bars or without); the title follows. */
 static void write_bars(const struct plot_page *page, size_t index, size_t count,
-		       const char *columns, const char *style)
+		       const char *columns, bool ends)
 {
 	double width = CLUSTER / (double)count;
-	fprintf(page->script, "'%s.dat' index %zu using ($1%+g):%s with %s ", page->name, index,
-		((double)index - 0.5 * (double)(count - 1)) * width, columns, style);
+	fprintf(page->script, "%s'%s.dat' index %zu using ($1%+g):%s:(%g) with %s ",
+		index > 0 ? ", \\\n     " : "plot ", page->name, index,
+		((double)index - 0.5 * (double)(count - 1)) * width, columns, width,
+		ends ? "boxerrorbars" : "boxes");
+	plot_bar_style(page->script, index);
+	fputs(" title ", page->script);
 }
 
 /* A line in steps, a few marks on it (not at the same heights as its neighbours'),
@@ -151,6 +156,14 @@ static const char *warning(const struct plot_flows *flows, const struct runs *ru
 	return buffer;
 }
 
+static uint64_t unfinished_flows(const struct plot_flows *flows, const struct runs *runs)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < runs->count; i++)
+		sum += flows[i].unfinished;
+	return sum;
+}
+
 static enum plot_outcome draw_fct_cdf(struct plot_page *page, const struct runs *runs)
 {
 	struct plot_flows *flows;
@@ -213,10 +226,7 @@ static void write_slowdown_panel(struct plot_page *page, const struct runs *runs
 {
 	plot_label(page, "y", what);
 	for (size_t i = 0; i < runs->count; i++) {
-		fputs(i > 0 ? ", \\\n     " : "plot ", page->script);
-		write_bars(page, i, runs->count, column, "boxes");
-		plot_bar_style(page->script, i);
-		fputs(" title ", page->script);
+		write_bars(page, i, runs->count, column, false);
 		plot_quote(page->script, runs->labels[i]);
 	}
 	putc('\n', page->script);
@@ -228,12 +238,13 @@ static void write_slowdown_script(struct plot_page *page, const struct plot_flow
 	FILE *script = page->script;
 	bool tail = any_percentile(flows, runs, 990);
 	char warn[80];
-	fprintf(script, "set grid noxtics\nset boxwidth %g\n", CLUSTER / (double)runs->count);
+	fputs("set grid noxtics\n", script);
 	if (tail)
 		fputs("set multiplot layout 2,1\n", script);
 	plot_title(page, "Flow slowdown by flow size",
-		   "FCT / ideal FCT of finished flows; no bar where the class has too few%s",
-		   warning(flows, runs, warn, sizeof warn));
+		   "FCT / ideal FCT of finished flows (%" PRIu64 " unfinished); no bar where the "
+		   "class has too few%s",
+		   unfinished_flows(flows, runs), warning(flows, runs, warn, sizeof warn));
 	fprintf(script, "set xrange [-0.5:%g]\nset yrange [0:*]\nset xtics scale 0 %s(",
 		PLOT_CLASSES - 0.5,
 		plot_columns(page) < SLANTED_BELOW ? "rotate by -30 left " : "");
@@ -389,12 +400,11 @@ static void write_job_script(struct plot_page *page, const struct jobs *jobs,
 		high = fmax(high, jobs->all[i].at[jobs->all[i].count - 1]);
 	const char *unit = plot_time_unit(high, &scale);
 	char *label = xasprintf("Job completion time (%s)", unit);
-	char mean[32], range[96];
-	snprintf(mean, sizeof mean, "($2*%g)", scale);
-	snprintf(range, sizeof range, "($2*%g):($3*%g):($4*%g)", scale, scale, scale);
+	char columns[96];
+	snprintf(columns, sizeof columns, "($2*%g):($3*%g):($4*%g)", scale, scale, scale);
 	plot_label(page, "y", label);
 	free(label);
-	fprintf(script, "set grid noxtics\nset boxwidth %g\n", CLUSTER / (double)runs->count);
+	fputs("set grid noxtics\n", script);
 	fprintf(script, "set xrange [-0.5:%g]\nset yrange [0:*]\nset xtics scale 0 %s(",
 		(double)jobs->count - 0.5,
 		jobs->count > NAMES_SHOWN / 2 && !plot_is_dumb(page) ? "rotate by -30 left " : "");
@@ -409,14 +419,8 @@ static void write_job_script(struct plot_page *page, const struct jobs *jobs,
 				      ? xstrdup(runs->labels[i])
 				      : xasprintf("%s (%" PRIu64 " unfinished)", runs->labels[i],
 						  jobs->unfinished[i]);
-		fputs(i > 0 ? ", \\\n     " : "plot ", script);
-		write_bars(page, i, runs->count, mean, "boxes");
-		plot_bar_style(script, i);
-		fputs(" title ", script);
+		write_bars(page, i, runs->count, columns, true);
 		plot_quote(script, title);
-		fputs(", \\\n     ", script);
-		write_bars(page, i, runs->count, range, "yerrorbars");
-		fputs("lt 1 lw 1.2 ps 0 lc rgb '#000000' notitle", script);
 		free(title);
 	}
 	putc('\n', script);

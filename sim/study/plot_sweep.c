@@ -189,12 +189,13 @@ static bool all_positive(const struct sweep_sheet *sheet)
 
 static enum plot_outcome draw(struct sweep_sheet *sheet)
 {
-	if (sweep_sheet_rows(sheet) == 0 || !sweep_sheet_estimate(sheet)) {
-		sheet->page->why = "no point has this value";
-		return PLOT_NO_DATA;
-	}
+	bool any = sweep_sheet_estimate(sheet) && sweep_sheet_rows(sheet) > 0;
 	if (sheet->choice->log_y && !all_positive(sheet)) {
 		sheet->page->why = "a logarithmic axis needs values above 0";
+		return PLOT_NO_DATA;
+	}
+	if (!any) {
+		sheet->page->why = "no point has this value";
 		return PLOT_NO_DATA;
 	}
 	if (plot_page_open(sheet->page, PLOT_WIDTH, PLOT_HEIGHT) != PLOT_DRAWN)

@@ -126,13 +126,15 @@ static void write_y_axis(const struct sweep_sheet *sheet)
 
 /* ---- Scripts ---- */
 
+/* Over all else: bars would hide it. */
 static void write_baseline(const struct sweep_sheet *sheet)
 {
-	if (!sweep_sheet_is_ratio(sheet))
-		return;
-	fputs("1 with lines lt 1 dt 3 lw 1.5 lc rgb '#606060' title ", sheet->page->script);
-	plot_quote(sheet->page->script, sweep_sheet_base(sheet));
-	fputs(", \\\n     ", sheet->page->script);
+	if (sweep_sheet_is_ratio(sheet)) {
+		fputs(", \\\n     1 with lines lt 1 dt 3 lw 1.5 lc rgb '#000000' title ",
+		      sheet->page->script);
+		plot_quote(sheet->page->script, sweep_sheet_base(sheet));
+	}
+	putc('\n', sheet->page->script);
 }
 
 static void write_curve_name(const struct sweep_sheet *sheet, size_t row)
@@ -166,7 +168,6 @@ static void write_lines(const struct sweep_sheet *sheet)
 	double scale = sheet->scale;
 	size_t count = sweep_sheet_rows(sheet);
 	fputs("plot ", script);
-	write_baseline(sheet);
 	for (size_t row = 0, block = 0; row < sheet->grid.rows; row++) {
 		if (!sweep_sheet_is_drawn(sheet, row))
 			continue;
@@ -183,24 +184,21 @@ static void write_lines(const struct sweep_sheet *sheet)
 		free(x);
 		block++;
 	}
-	putc('\n', script);
+	write_baseline(sheet);
 }
 
-/* The index-th bar of each label, and its interval. */
-static void write_bar(const struct sweep_sheet *sheet, size_t row, size_t block, double shift)
+/* The block-th bar of each label, with its interval. */
+static void write_bar(const struct sweep_sheet *sheet, size_t row, size_t block, double shift,
+		      double width)
 {
 	FILE *script = sheet->page->script;
 	double scale = sheet->scale;
-	fprintf(script, "'%s.dat' index %zu using ($1%+g):($2*%g) with boxes ", sheet->page->name,
-		block, shift, scale);
+	fprintf(script,
+		"'%s.dat' index %zu using ($1%+g):($2*%g):($3*%g):($4*%g):(%g) with boxerrorbars ",
+		sheet->page->name, block, shift, scale, scale, scale, width);
 	plot_bar_style(script, sweep_sheet_style(sheet, row));
 	putc(' ', script);
 	write_curve_name(sheet, row);
-	fprintf(script,
-		", \\\n     '' index %zu using ($1%+g):($2*%g):($3*%g):($4*%g) with yerrorbars lt "
-		"1 "
-		"lw 1.2 ps 0 lc rgb '#000000' notitle",
-		block, shift, scale, scale, scale);
 }
 
 /* A box from quartile to quartile, whiskers to the ends, a line at the median. */
@@ -229,20 +227,19 @@ static void write_clusters(const struct sweep_sheet *sheet)
 	size_t count = sweep_sheet_rows(sheet);
 	bool bars = sheet->choice->kind == SWEEP_BARS;
 	double width = CLUSTER / (double)count;
-	fprintf(script, "set grid noxtics\nset boxwidth %g\nplot ", bars ? width : 0.7 * width);
-	write_baseline(sheet);
+	fprintf(script, "set grid noxtics\nset boxwidth %g\nplot ", 0.7 * width);
 	for (size_t row = 0, block = 0; row < sheet->grid.rows; row++) {
 		if (!sweep_sheet_is_drawn(sheet, row))
 			continue;
 		double shift = ((double)block - 0.5 * (double)(count - 1)) * width;
 		fputs(block > 0 ? ", \\\n     " : "", script);
 		if (bars)
-			write_bar(sheet, row, block, shift);
+			write_bar(sheet, row, block, shift, width);
 		else
 			write_box(sheet, row, block, shift);
 		block++;
 	}
-	putc('\n', script);
+	write_baseline(sheet);
 }
 
 /* Ratios have two sides, as far to either, and white at 1. */

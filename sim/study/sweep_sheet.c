@@ -87,12 +87,13 @@ static void choose_unit(struct sweep_sheet *sheet)
 	sheet->scale = 1;
 	if (sweep_sheet_is_ratio(sheet))
 		return;
+	double largest = fmax(fabs(sheet->low), fabs(sheet->high));
 	if (unit == METRIC_SECONDS) {
-		sheet->unit = plot_time_unit(sheet->high, &sheet->scale);
+		sheet->unit = plot_time_unit(largest, &sheet->scale);
 		return;
 	}
 	size_t i = 0;
-	while (units[i].unit != unit || sheet->high < units[i].size)
+	while (units[i].unit != unit || largest < units[i].size)
 		i++;
 	sheet->unit = units[i].name;
 	sheet->scale = units[i].size > 0 ? 1 / units[i].size : 1;
@@ -108,7 +109,22 @@ static void see(struct sweep_sheet *sheet, double value)
 	sheet->high = fmax(sheet->high, value);
 }
 
-/* Estimates of all cells; false where there is nothing to draw. */
+/* All that a figure shows of a cell. */
+static void see_cell(struct sweep_sheet *sheet, size_t cell)
+{
+	if (sheet->choice->kind != SWEEP_BOX) {
+		see(sheet, sheet->at[cell].value);
+		see(sheet, sheet->at[cell].low);
+		see(sheet, sheet->at[cell].high);
+		return;
+	}
+	size_t count;
+	double *values = sweep_grid_values(&sheet->grid, cell, sheet->metric, &count);
+	see(sheet, count > 0 ? values[0] : NAN);
+	see(sheet, count > 0 ? values[count - 1] : NAN);
+	free(values);
+}
+
 bool sweep_sheet_estimate(struct sweep_sheet *sheet)
 {
 	const struct sweep_grid *grid = &sheet->grid;
@@ -117,21 +133,13 @@ bool sweep_sheet_estimate(struct sweep_sheet *sheet)
 	sheet->high = -INFINITY;
 	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
 		sheet->at[i] = sweep_grid_estimate(grid, i, sheet->metric);
-		if (!sweep_sheet_is_drawn(sheet, i / grid->columns))
-			continue;
-		see(sheet, sheet->at[i].value);
-		see(sheet, sheet->at[i].low);
-		see(sheet, sheet->at[i].high);
-		if (sheet->choice->kind != SWEEP_BOX)
-			continue;
-		size_t count;
-		double *values = sweep_grid_values(grid, i, sheet->metric, &count);
-		see(sheet, count > 0 ? values[0] : NAN);
-		see(sheet, count > 0 ? values[count - 1] : NAN);
-		free(values);
+		if (sweep_sheet_is_drawn(sheet, i / grid->columns))
+			see_cell(sheet, i);
 	}
+	if (!isfinite(sheet->low))
+		return false;
 	choose_unit(sheet);
-	return isfinite(sheet->low);
+	return true;
 }
 
 /* ---- Words ---- */
@@ -181,7 +189,8 @@ void sweep_sheet_titles(const struct sweep_sheet *sheet)
 	const char *name = sheet->table->name, *colon = *name != '\0' ? ": " : "";
 	bool unit = is_unit_in_title(sheet) && *sheet->unit != '\0';
 	char *title = sweep_sheet_is_ratio(sheet)
-			      ? xasprintf("%s%s%s, relative to %s%s", name, colon, words,
+			      ? xasprintf("%s%s%s, relative to %s %s%s", name, colon, words,
+					  sheet->table->axes[sheet->choice->base_axis].name,
 					  sweep_sheet_base(sheet), fixed)
 			      : xasprintf("%s%s%s%s%s%s", name, colon, words, unit ? ", in " : "",
 					  unit ? sheet->unit : "", fixed);

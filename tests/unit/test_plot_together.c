@@ -129,6 +129,9 @@ Test(plot_together, slowdown)
 				  "\n\n# B: class min_bytes finished_flows p50 p99\n"
 				  "0 0 2 nan nan\n1 10000 0 nan nan\n2 100000 0 nan nan\n"
 				  "3 1000000 0 nan nan\n4 10000000 0 nan nan\n");
+	char *script = read_file("out/slowdown.gp");
+	cr_expect_not_null(strstr(script, "of finished flows (1 unfinished)"));
+	free(script);
 }
 
 Test(plot_together, job_completion_times)
