@@ -259,20 +259,21 @@ static void set_screen(FILE *script, const char *term, int width, int height)
 }
 
 /* For paper: letters of 8 points, as captions have, whatever the width; lines and
- * marks shrink with them. */
+ * marks shrink with them. The cairo terminals take a point for 1/72 inch of a screen
+ * with 96 dots an inch, hence their scales. */
 static void set_print(FILE *script, const char *term, double width, double height)
 {
 	if (strcmp(term, "pdf") == 0)
 		fprintf(script,
 			"pdfcairo size %.3fin,%.3fin noenhanced font 'Sans,8' linewidth 0.8 "
-			"fontscale 1",
+			"fontscale 0.75",
 			width, height);
 	else if (strcmp(term, "svg") == 0) /* a CSS inch has 96 pixels, a point is 4/3 */
 		fprintf(script,
 			"svg size %.0f,%.0f noenhanced font 'Sans,10.7' linewidth 0.8 "
 			"background '#ffffff'",
 			width * 96, height * 96);
-	else /* pngcairo takes a point for 1/72 inch of a screen with 96 dots an inch */
+	else
 		fprintf(script,
 			"pngcairo size %.0f,%.0f noenhanced font 'Sans,8' fontscale %.2f "
 			"linewidth 2 pointscale 2 background '#ffffff'",
