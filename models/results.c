@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "core/stats.h"
+#include "event_log.h"
 #include "out/json.h"
 #include "simulation_parts.h"
 
@@ -70,7 +71,7 @@ static const struct out_column summary_columns[] = {
 	  "all_done, jobs_done, flows_done, time: as planned; time_limit, deadlock: work was left; "
 	  "interrupted; violation." },
 	{ "sim_time_s", OUT_SECONDS, "Simulated time at the end." },
-	{ "events", OUT_COUNT, "Events of the simulator." },
+	{ "events", OUT_COUNT, "Events of the simulator, without samples of time series." },
 	{ "packet_hops", OUT_COUNT,
 	  "Packets (data, ACK, control), each time one is sent over a link." },
 	{ "cpu_s", OUT_REAL,
@@ -141,8 +142,8 @@ static const struct out_schema summary_schema = {
 };
 
 const struct out_schema *const results_schemas[] = {
-	&jobs_schema,        &iterations_schema, &flows_schema,   &links_schema,
-	&aggregators_schema, &series_schema,     &summary_schema,
+	&jobs_schema,        &iterations_schema, &flows_schema,  &links_schema,
+	&aggregators_schema, &series_schema,     &events_schema, &summary_schema,
 };
 const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
 
@@ -513,7 +514,7 @@ char *results_summary_json(const struct simulation *s)
 	json_string(&json, "fidelity", "packet");
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_seconds(&json, "sim_time_s", s->sim.now);
-	json_u64(&json, "events", s->sim.events);
+	json_u64(&json, "events", simulation_events(s));
 	json_u64(&json, "packet_hops", s->topo.net.hops);
 	json_real(&json, "cpu_s", s->cpu_s);
 	json_real(&json, "packet_hops_per_cpu_s",

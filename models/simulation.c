@@ -1,6 +1,7 @@
 #include "simulation_parts.h"
 
 #include "base/mem.h"
+#include "event_log.h"
 #include "results.h"
 
 #include <inttypes.h>
@@ -131,7 +132,7 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 	uint64_t queued = 0;
 
 	(void)entity;
-	s->samples++;
+	sim->samples++;
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		uint64_t packets, carried, wire;
@@ -154,6 +155,26 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 						      { .real = sum / net->port_count },
 						      { .real = max } });
 	timer_set(sim, &s->sampler, sim->now + s->scenario->series.every);
+}
+
+/* --- checkpoints --- */
+
+static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct simulation *s = owner;
+
+	(void)entity;
+	sim->samples++;
+	checkpoints_add(s->checkpoints, sim_event_count(sim), sim_run_digest(sim));
+	timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
+}
+
+void simulation_checkpoints(struct simulation *s)
+{
+	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
+	checkpoints_init(s->checkpoints);
+	timer_open(&s->sim, &s->checkpoint, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2), on_checkpoint, s);
+	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
 }
 
 /* --- building --- */
@@ -184,6 +205,7 @@ static void open_timers(struct simulation *s)
 {
 	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 41),
 		   on_limit, s);
+	sim_name(&s->sim, on_limit, "time limit");
 	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
 	timer_open(&s->sim, &s->sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), sample, s);
 	if (s->series) {
@@ -243,6 +265,7 @@ void simulation_free(struct simulation *s)
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	free(s->sampled_bytes);
+	free(s->checkpoints);
 	free(s);
 }
 
@@ -262,6 +285,11 @@ static void tell_progress(const struct simulation *s, const struct simulation_op
 	options->progress(options->owner, &progress);
 }
 
+static bool run_some(struct simulation *s, uint64_t budget)
+{
+	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
+}
+
 void simulation_go(struct simulation *s, const struct simulation_options *options)
 {
 	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID),
@@ -273,7 +301,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	fail_context(&context);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
-		while (!interrupted && sim_run(&s->sim, 1 << 17)) {
+		while (!interrupted && run_some(s, 1 << 17)) {
 			double now = clock_s(CLOCK_MONOTONIC);
 
 			interrupted = options->interrupted && *options->interrupted;
@@ -288,6 +316,8 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->sampler);
 	timer_cancel(&s->sim, &s->limit);
+	if (s->checkpoints)
+		timer_cancel(&s->sim, &s->checkpoint);
 	final_checks(s);
 	s->end = end_of(s, interrupted);
 }
@@ -297,9 +327,17 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 {
 	struct simulation *s = simulation_build(scenario, path, options->dir, error);
 
+	struct event_log *log = NULL;
+
 	if (!s)
 		return NULL;
+	if (options->log_events &&
+	    !(log = event_log_open(s, options->dir, options->log_from, options->log_to, error))) {
+		simulation_free(s);
+		return NULL;
+	}
 	simulation_go(s, options);
+	event_log_free(log);
 	results_write_tables(s);
 	return s;
 }
@@ -318,7 +356,12 @@ bool simulation_unfinished(const struct simulation *s)
 
 uint64_t simulation_digest(const struct simulation *s)
 {
-	return hash_mix(s->sim.digest + s->sim.events - s->samples);
+	return sim_run_digest(&s->sim);
+}
+
+uint64_t simulation_events(const struct simulation *s)
+{
+	return sim_event_count(&s->sim);
 }
 
 void simulation_report(const struct simulation *s, FILE *to)

@@ -35,6 +35,8 @@ struct simulation_options {
 		const struct simulation_progress *progress); /* a few times a second; may be NULL */
 	void *owner;
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
+	bool log_events;                          /* into events.csv; needs a directory ... */
+	sim_time log_from, log_to;                /* ... those of these times, both included */
 };
 
 struct simulation; /* what ran; its parts are in simulation_parts.h */
@@ -50,6 +52,7 @@ enum end_reason simulation_end(const struct simulation *simulation);
 bool simulation_unfinished(
 	const struct simulation *simulation); /* work was left that should have ended */
 uint64_t simulation_digest(const struct simulation *simulation);
+uint64_t simulation_events(const struct simulation *simulation); /* samples not counted */
 
 /* The report of who waits for what, and of the first violation. */
 void simulation_report(const struct simulation *simulation, FILE *to);

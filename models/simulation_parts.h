@@ -2,6 +2,8 @@
 #ifndef INASIM_SIMULATION_PARTS_H
 #define INASIM_SIMULATION_PARTS_H
 
+#include "core/checkpoint.h"
+#include "core/observe.h"
 #include "simulation.h"
 
 struct simulation {
@@ -20,15 +22,20 @@ struct simulation {
 	double cpu_s, wall_s;
 
 	struct timer limit, sampler;
-	uint64_t samples; /* events of the sampler, which only looks: no part of the digest */
 	struct out_table *series;
 	uint64_t *sampled_bytes; /* by port, at the last sample */
 	struct out_table *links, *aggregators;
+
+	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timer checkpoint;
+	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };
 
 /* Builds without running; for tests that look inside. As simulation_run(). */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
+/* Wants checkpoints of the run; call it before simulation_go(). */
+void simulation_checkpoints(struct simulation *simulation);
 /* Runs what was built until its end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 

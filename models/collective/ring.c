@@ -328,6 +328,7 @@ static void connect_rank(struct rank *rank)
 	timer_open(env->sim, &rank->timer, SIM_TIMER,
 		   sim_key(SIM_TIMER, UINT64_C(1) << 54 | edge_key(ring, rank->number)),
 		   on_prepared, rank);
+	sim_name(env->sim, on_prepared, "chunk ready on ring edge %n");
 	rank->conn =
 		tcp_open(env->tcp, rank->host, to, cc_kind((unsigned)ring->scheme->conf->transport),
 			 (uint32_t)ring->scheme->conf->ack_every, edge_key(ring, rank->number),

@@ -253,6 +253,7 @@ void switchml_worker_init(struct worker *worker)
 	worker->left = xcalloc(job->tensor_mask + 1, sizeof(*worker->left));
 	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
 		   on_timeout, worker);
+	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 
 void switchml_worker_release(struct worker *worker)

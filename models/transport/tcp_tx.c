@@ -333,6 +333,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 	cc->init(&conn->tx.cc);
 	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, sim_key(SIM_TIMER, 2 * key), on_timer,
 		   conn);
+	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 }
 
 void tcp_tx_close(struct tcp_conn *conn)

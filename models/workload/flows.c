@@ -342,6 +342,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	rng_init(&group->pairs, sim->seed, "flow pairs", group->number);
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
+	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (conf->size.form == SIZE_CDF && !flow_group_cdf(conf, scenario, &group->cdf, error))
 		return false;
 	if (conf->arrival.form == ARRIVE_TRACE &&

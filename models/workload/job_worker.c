@@ -193,6 +193,7 @@ void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 	rng_init(&worker->rng, sim->seed, "worker", key);
 	timer_open(sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, UINT64_C(5) << 53 | key),
 		   on_task_timer, worker);
+	sim_name(sim, on_task_timer, "computation of job %j worker %w");
 }
 
 void worker_release(struct job_worker *worker)

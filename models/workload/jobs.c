@@ -83,6 +83,7 @@ static void make_workers(struct job *job)
 		worker_init(&job->worker[w], job, w);
 	timer_open(sim, &job->timer, SIM_CONTROL,
 		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
+	sim_name(sim, on_job_timer, "controller of job %w");
 }
 
 enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
@@ -316,6 +317,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);
+	sim_name(env->sim, on_arrivals, "arrivals of jobs");
 	for (size_t i = 0; i < count; i++) {
 		if (!add_group(jobs, &groups[i], i, scenario, error)) {
 			jobs_free(jobs);

@@ -49,6 +49,8 @@ struct cli {
 	const char *retries, *time_limit, *memory_limit; /* of sweeps; NULL = not given */
 	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
 	size_t override_count;
+	bool events_given;
+	sim_time events_from, events_to; /* --events */
 	struct cli_plot plot;
 	struct cli_compare compare;
 };

@@ -13,7 +13,9 @@
 #include <string.h>
 
 static const struct verb verbs[] = {
-	{ "run", "run SCENARIO... [--out DIR] [--seed N] [--set /pointer=value] [--fidelity F]",
+	{ "run",
+	  "run SCENARIO... [--out DIR [--events FROM..TO]] [--seed N] [--set /pointer=value] "
+	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "validate only, all mistakes at once", VERB_CHECK, "a scenario", INT_MAX, verb_check },

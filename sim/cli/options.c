@@ -12,6 +12,7 @@ enum take {
 	TAKE_TEXT,     /* const char * */
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
+	TAKE_EVENTS,   /* --events */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
 };
 
@@ -43,6 +44,8 @@ static const struct option_row rows[] = {
 	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity", "packet" },
+	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
+	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
 	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN), FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_COLLECT,
@@ -124,6 +127,25 @@ static bool add_set(struct cli *cli, char *text)
 	return true;
 }
 
+/* --events FROM..TO: two times with units. */
+static bool take_events(struct cli *cli, char *text)
+{
+	char *dots = strstr(text, "..");
+
+	if (dots)
+		*dots = '\0';
+	if (!dots || unit_parse(UNIT_TIME, text, &cli->events_from) != UNIT_OK ||
+	    unit_parse(UNIT_TIME, dots + 2, &cli->events_to) != UNIT_OK ||
+	    cli->events_from > cli->events_to) {
+		complain("--events takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
+			 "found \"%s%s%s\"",
+			 unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
+		return false;
+	}
+	cli->events_given = true;
+	return true;
+}
+
 static bool take(struct cli *cli, const struct option_row *row, char *argument)
 {
 	char *field = (char *)cli + row->offset;
@@ -142,6 +164,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return true;
 	case TAKE_SET:
 		return add_set(cli, argument);
+	case TAKE_EVENTS:
+		return take_events(cli, argument);
 	case TAKE_OVERRIDE:
 		add_override(cli, row->pointer, argument);
 		return true;

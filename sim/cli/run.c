@@ -144,7 +144,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_real(&json, "wall_s", s->wall_s);
 	json_real(&json, "cpu_s", s->cpu_s);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
-	json_u64(&json, "events", s->sim.events);
+	json_u64(&json, "events", simulation_events(s));
 	json_u64(&json, "packet_hops", s->topo.net.hops);
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_hex64(&json, "digest", simulation_digest(s));
@@ -228,6 +228,9 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.progress = progress ? show_progress : NULL,
 		.owner = (void *)(uintptr_t)scenario->name, /* show_progress() only reads it */
 		.interrupted = &interrupted,
+		.log_events = cli->events_given,
+		.log_from = cli->events_from,
+		.log_to = cli->events_to,
 	};
 	time_t start = time(NULL);
 	char *error = NULL;
@@ -287,6 +290,10 @@ int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
 
+	if (cli->events_given && !cli->out) {
+		complain("--events writes events.csv into a result directory: give --out DIR, too");
+		return EXIT_USAGE;
+	}
 	catch_interrupts();
 	while (next < cli->argc && !interrupted) {
 		int code = run_one(cli, next++);

@@ -15,6 +15,7 @@ void sim_release(struct sim *sim)
 	equeue_release(&sim->queue);
 	free(sim->entities);
 	free(sim->idle_timers);
+	free(sim->names);
 }
 
 void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,

@@ -53,6 +53,8 @@ struct sim {
 	size_t idle_count, idle_capacity;
 	sim_lookahead *lookahead; /* optional */
 	struct equeue queue;
+	uint64_t samples; /* events of SIM_SAMPLE, counted by their handlers */
+	struct sim_names *names;
 };
 
 void sim_init(struct sim *sim, uint64_t seed);
@@ -108,6 +110,28 @@ bool timer_pending(const struct sim *sim, const struct timer *timer);
  * `budget` bounds the number of events of this call (UINT64_MAX = none), so that
  * the caller can look at the wall clock now and then; true = there is more. */
 bool sim_run(struct sim *sim, uint64_t budget);
+
+/* Events that are part of the run: all but those that only look. */
+static inline uint64_t sim_event_count(const struct sim *sim)
+{
+	return sim->events - sim->samples;
+}
+
+/* What happened so far, in one number: the digest of a run at its end. */
+static inline uint64_t sim_run_digest(const struct sim *sim)
+{
+	return hash_mix(sim->digest + sim_event_count(sim));
+}
+
+/* For event logs: what the entities of a handler are called. In `text`, which
+ * is not copied, these stand for parts of the number in the entity's key:
+ *     %n  all of it     %h  half of it     %j, %w  job and worker: job << 24 | worker
+ * A second call for the same handler changes nothing. */
+void sim_name(struct sim *sim, sim_handler *handler, const char *text);
+
+/* Writes the name of an entity with this handler and key; returns `buffer`. */
+char *sim_entity_name(const struct sim *sim, sim_handler *handler, uint64_t key, char *buffer,
+		      size_t size);
 
 /* No further event runs. */
 static inline void sim_stop(struct sim *sim)

@@ -93,6 +93,7 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
 				     nic_free, nic);
+	sim_name(net->sim, nic_free, "NIC of h%n");
 }
 
 void nic_wake(struct nic *nic, struct nic_source *source)

@@ -1,0 +1,24 @@
+#include "core/fingerprint.h"
+
+uint64_t fingerprint_count(uint64_t events)
+{
+	const uint64_t exact = UINT64_C(1) << FINGERPRINT_EXACT;
+	uint64_t count = events, octave = exact;
+
+	if (events <= exact)
+		return count;
+	for (count = exact; octave <= events / 2; octave *= 2)
+		count += UINT64_C(1) << FINGERPRINT_OCTAVE;
+	count += (events - octave) / fingerprint_step(events);
+	return count + !fingerprint_due(events);
+}
+
+uint64_t fingerprint_before(uint64_t number)
+{
+	uint64_t step;
+
+	if (number <= 1)
+		return 0;
+	step = fingerprint_step(number - 1);
+	return (number - 1) / step * step;
+}

@@ -1,0 +1,46 @@
+/* Fingerprints of the stream of events: 16 bits of everything that has happened,
+ * taken after chosen events, so that a later run can be held against an earlier
+ * one event by event without a log of it.
+ *
+ * After every one of the first 16,384 events; then after every 32nd up to the
+ * 32,768th, every 64th up to the 65,536th and so on, 512 in each octave; and
+ * after the last. So a hundred million events take 46 kB, the first difference is
+ * known exactly if it comes early, and else to 1/512 of its number. One that is
+ * missed by chance (2^-16) is found at the next fingerprint. */
+#ifndef INASIM_CORE_FINGERPRINT_H
+#define INASIM_CORE_FINGERPRINT_H
+
+#include "core/observe.h"
+
+#define FINGERPRINT_EXACT  14 /* log2 of how many events have one each */
+#define FINGERPRINT_OCTAVE 9  /* log2 of how many an octave has behind them */
+
+/* Events from one fingerprint to the next, at event `number`. */
+static inline uint64_t fingerprint_step(uint64_t number)
+{
+	unsigned octave = 63 - (unsigned)__builtin_clzll(number | 1);
+
+	return octave < FINGERPRINT_EXACT ? 1 : UINT64_C(1) << (octave - FINGERPRINT_OCTAVE);
+}
+
+static inline bool fingerprint_due(uint64_t number)
+{
+	return !(number & (fingerprint_step(number) - 1));
+}
+
+/* How many a run of so many events has, that of its last event included. */
+uint64_t fingerprint_count(uint64_t events);
+
+/* The last event before `number` that has one; 0 = none. */
+uint64_t fingerprint_before(uint64_t number);
+
+/* Takes in an event whose handler has run; `digest` is sim->digest. *sum starts
+ * at 0. Unlike the digest it knows the time and the entity of timers, too. */
+static inline uint16_t fingerprint_add(uint64_t *sum, const struct sim_event *event,
+				       uint64_t digest)
+{
+	*sum += hash_pair(event->at, event->key);
+	return (uint16_t)(hash_mix(*sum + digest + event->number) >> 48);
+}
+
+#endif

@@ -1,0 +1,34 @@
+#include "core/observe.h"
+
+static struct sim_entity entity_of(const struct sim *sim, uint32_t id)
+{
+	return id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
+}
+
+bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer)
+{
+	for (; budget && !sim->stopped; budget--) {
+		uint32_t id = equeue_pop(&sim->queue, &sim->now);
+		struct sim_entity entity;
+		struct sim_event event;
+
+		if (id == EQ_NONE)
+			return false;
+		sim->events++;
+		entity = entity_of(sim, id);
+		event = (struct sim_event){ .at = sim->now,
+					    .number = sim_event_count(sim),
+					    .key = sim->queue.keys[id],
+					    .handler = entity.handler,
+					    .entity = id,
+					    .class = sim->queue.nodes[id].class };
+		if (event.class == SIM_SAMPLE) {
+			entity.handler(sim, id, entity.owner);
+			continue;
+		}
+		observer->before(observer->owner, &event);
+		entity.handler(sim, id, entity.owner);
+		observer->after(observer->owner, &event);
+	}
+	return !sim->stopped;
+}
