@@ -37,6 +37,13 @@ struct cli_compare {
 	struct texts metrics;
 };
 
+/* Options of regress alone. */
+struct cli_regress {
+	struct texts scenarios;
+	const char *reason, *against; /* NULL = not given */
+	bool update;
+};
+
 /* Options as typed (options.c), and what is left of the command line. */
 struct cli {
 	const char *verb;
@@ -53,6 +60,8 @@ struct cli {
 	sim_time events_from, events_to; /* --events */
 	struct cli_plot plot;
 	struct cli_compare compare;
+	struct cli_regress regress;
+	long jobs; /* --jobs; 0 = not given */
 };
 
 /* For the rows of options.c. */
@@ -68,6 +77,7 @@ enum verb_bit {
 	VERB_SWEEP_STATUS = 1 << 8,
 	VERB_SWEEP_COLLECT = 1 << 9,
 	VERB_COMPARE = 1 << 10,
+	VERB_REGRESS = 1 << 11,
 };
 
 struct verb {
@@ -85,6 +95,7 @@ int verb_list(const struct cli *cli);
 int verb_schema(const struct cli *cli);
 int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
+int verb_regress(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

@@ -13,6 +13,8 @@ enum take {
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
 	TAKE_EVENTS,   /* --events */
+	TAKE_JOBS,     /* --jobs */
+	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
 };
 
@@ -48,7 +50,8 @@ static const struct option_row rows[] = {
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
 	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN), FLAG(json), "for machines" },
 	{ "quiet", NULL,
-	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_COLLECT,
+	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
+		  VERB_SWEEP_COLLECT | VERB_REGRESS,
 	  FLAG(quiet), "no progress, no summary" },
 	{ "results", NULL, VERB_SCHEMA, FLAG(results), "columns of the result tables" },
 	{ "plan", NULL, VERB_SCHEMA, FLAG(plan), "of sweep plans" },
@@ -81,6 +84,15 @@ static const struct option_row rows[] = {
 	  "the value of it that the others are compared with (the first)" },
 	{ "tolerance", "R", VERB_COMPARE, TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
+
+	{ "scenario", "NAME", VERB_REGRESS, TEXTS(regress.scenarios),
+	  "only this reference; may be repeated" },
+	{ "jobs", "N", VERB_REGRESS, TAKE_JOBS, 0, NULL,
+	  "runs at a time (default: one per processor)" },
+	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
+	  "write what is new and note why; asks for the reason on a terminal" },
+	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
+	  "the inasim that made the references: finds the first event exactly" },
 
 	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(pending),
 	  "only the numbers of the points to run, longest first" },
@@ -146,6 +158,17 @@ static bool take_events(struct cli *cli, char *text)
 	return true;
 }
 
+static bool take_jobs(struct cli *cli, const char *text)
+{
+	char *end;
+
+	cli->jobs = strtol(text, &end, 10);
+	if (*text && !*end && cli->jobs >= 1 && cli->jobs <= 4096)
+		return true;
+	complain("--jobs takes a number from 1 to 4096; found \"%s\"", text);
+	return false;
+}
+
 static bool take(struct cli *cli, const struct option_row *row, char *argument)
 {
 	char *field = (char *)cli + row->offset;
@@ -166,6 +189,12 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return add_set(cli, argument);
 	case TAKE_EVENTS:
 		return take_events(cli, argument);
+	case TAKE_JOBS:
+		return take_jobs(cli, argument);
+	case TAKE_UPDATE:
+		cli->regress.update = true;
+		cli->regress.reason = argument;
+		return true;
 	case TAKE_OVERRIDE:
 		add_override(cli, row->pointer, argument);
 		return true;
@@ -214,19 +243,25 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 	return -1;
 }
 
+static int argument_of(const struct option_row *row)
+{
+	if (row->take == TAKE_UPDATE)
+		return optional_argument;
+	return row->value ? required_argument : no_argument;
+}
+
 int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	struct option known[ROWS + 3] = { { "help", no_argument, NULL, HELP },
 					  { "version", no_argument, NULL, VERSION } };
+	const struct option_row *row;
 	size_t count = 2;
 	int option;
 
 	for (size_t i = 0; i < ROWS; i++)
 		if (takes(verb, &rows[i]))
-			known[count++] =
-				(struct option){ rows[i].name,
-						 rows[i].value ? required_argument : no_argument,
-						 NULL, FIRST + (int)i };
+			known[count++] = (struct option){ rows[i].name, argument_of(&rows[i]), NULL,
+							  FIRST + (int)i };
 	opterr = 0; /* complain_option() */
 	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		switch (option) {
@@ -242,7 +277,11 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 			complain_option(verb, known, option, argv);
 			return EXIT_USAGE;
 		default:
-			if (!take(cli, &rows[option - FIRST], optarg))
+			row = &rows[option - FIRST];
+			if (argument_of(row) == optional_argument && !optarg && optind < argc &&
+			    argv[optind][0] != '-')
+				optarg = argv[optind++]; /* a blank instead of '=' */
+			if (!take(cli, row, optarg))
 				return EXIT_USAGE;
 		}
 	}

@@ -2,18 +2,19 @@
  * taken after chosen events, so that a later run can be held against an earlier
  * one event by event without a log of it.
  *
- * After every one of the first 16,384 events; then after every 32nd up to the
- * 32,768th, every 64th up to the 65,536th and so on, 512 in each octave; and
- * after the last. So a hundred million events take 46 kB, the first difference is
- * known exactly if it comes early, and else to 1/512 of its number. One that is
+ * After every one of the first 8,192 events; then after every 32nd up to the
+ * 16,384th, every 64th up to the 32,768th and so on, 256 in each octave; and
+ * after the last. So a hundred million events take 24 kB, the first difference is
+ * known exactly if it comes early, and else to 1/256 of its number (to know it
+ * exactly everywhere takes at least a bit per event). One that is
  * missed by chance (2^-16) is found at the next fingerprint. */
 #ifndef INASIM_CORE_FINGERPRINT_H
 #define INASIM_CORE_FINGERPRINT_H
 
 #include "core/observe.h"
 
-#define FINGERPRINT_EXACT  14 /* log2 of how many events have one each */
-#define FINGERPRINT_OCTAVE 9  /* log2 of how many an octave has behind them */
+#define FINGERPRINT_EXACT  13 /* log2 of how many events have one each */
+#define FINGERPRINT_OCTAVE 8  /* log2 of how many an octave has behind them */
 
 /* Events from one fingerprint to the next, at event `number`. */
 static inline uint64_t fingerprint_step(uint64_t number)

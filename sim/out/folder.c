@@ -94,23 +94,36 @@ bool folder_write(int fd, const char *text, size_t length)
 	return true;
 }
 
-char *folder_read(const char *path, size_t most)
+char *folder_read(const char *path, size_t most, size_t *length)
 {
 	FILE *file = fopen(path, "rb");
 	struct stat st;
 	char *text = NULL;
+	size_t count = 0;
+	int reason = 0;
+
 	if (file == NULL)
 		return NULL;
-	if (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= most) {
+	if (fstat(fileno(file), &st) != 0)
+		reason = errno;
+	else if (!S_ISREG(st.st_mode))
+		reason = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	else if ((size_t)st.st_size > most)
+		reason = EFBIG;
+	if (!reason) {
 		text = xmalloc((size_t)st.st_size + 1);
-		text[fread(text, 1, (size_t)st.st_size, file)] = '\0';
-		if (ferror(file)) {
-			free(text);
-			text = NULL;
-		}
+		count = fread(text, 1, (size_t)st.st_size, file);
+		text[count] = '\0';
+		reason = ferror(file) ? EIO : 0;
 	}
 	fclose(file);
-	return text;
+	if (length)
+		*length = count;
+	if (!reason)
+		return text;
+	free(text);
+	errno = reason;
+	return NULL;
 }
 
 bool folder_replace(const char *path, const char *temporary, const char *text)

@@ -23,9 +23,10 @@ bool folder_make_parents(const char *path);
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
-/* Reads a text file of at most `most` bytes, NUL-terminated; the caller frees.
- * NULL when it cannot be read or is longer. */
-char *folder_read(const char *path, size_t most);
+/* All of a regular file of at most `most` bytes, ended by a NUL that is not
+ * counted in *length (may be NULL); the caller frees. NULL with errno when it
+ * cannot be read or is longer (EFBIG). */
+char *folder_read(const char *path, size_t most, size_t *length);
 
 /* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
  * renaming it: PATH is the former file or the whole new one at any time. */

@@ -95,7 +95,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 			 char **error)
 {
 	char *result = point_path(sweep->folder, sweep->facts[number].hash, "/summary.json");
-	char *text = folder_read(result, LONGEST_SUMMARY);
+	char *text = folder_read(result, LONGEST_SUMMARY, NULL);
 	cJSON *root = text ? cJSON_Parse(text) : NULL;
 	struct conf_buf path = { 0 };
 	bool good = cJSON_IsObject(root);

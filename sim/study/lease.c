@@ -52,7 +52,7 @@ struct content {
 
 static bool read_content(const char *path, struct content *content)
 {
-	char *text = folder_read(path, LONGEST);
+	char *text = folder_read(path, LONGEST, NULL);
 	bool good = text && sscanf(text, "%319s %lu %" SCNu64, content->tag, &content->space,
 				   &content->note) == 3;
 
@@ -142,7 +142,7 @@ enum lease_end lease_take(struct lease *lease, const char *path, uint64_t note,
 
 static bool is_ours(const struct lease *lease)
 {
-	char *text = folder_read(lease->path, LONGEST);
+	char *text = folder_read(lease->path, LONGEST, NULL);
 	bool ours = text && !strcmp(text, lease->text);
 
 	free(text);

@@ -325,7 +325,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 			struct point_record *record)
 {
 	const struct point_order *order = run->order;
-	char *log = folder_read(run->own_log, LONGEST_LOG), *host = xstrdup(run->tag);
+	char *log = folder_read(run->own_log, LONGEST_LOG, NULL), *host = xstrdup(run->tag);
 	const char *words = log ? log : "";
 
 	*strrchr(host, '-') = '\0';

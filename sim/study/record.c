@@ -91,7 +91,7 @@ static void take_members(struct point_record *record, const cJSON *root)
 
 void record_read(struct point_record *record, const char *path)
 {
-	char *text = folder_read(path, LONGEST_RECORD);
+	char *text = folder_read(path, LONGEST_RECORD, NULL);
 	cJSON *root = text ? cJSON_Parse(text) : NULL;
 
 	if (root)

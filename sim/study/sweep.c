@@ -85,8 +85,8 @@ static bool copy_plan(const char *dir, const char *plan_path)
 {
 	char *path = folder_join(dir, "plan.json"), *tag = lease_tag();
 	char *temporary = xasprintf("%s.%s", path, tag);
-	char *text = folder_read(plan_path, LONGEST_PLAN),
-	     *former = folder_read(path, LONGEST_PLAN);
+	char *text = folder_read(plan_path, LONGEST_PLAN, NULL),
+	     *former = folder_read(path, LONGEST_PLAN, NULL);
 	bool good = text && former && !strcmp(text, former);
 
 	if (!good)

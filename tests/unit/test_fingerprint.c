@@ -32,12 +32,12 @@ Test(fingerprint, count_and_predecessor)
 	cr_expect_eq(fingerprint_count(0), 0);
 }
 
-/* A window is at most 1/512 of the number of the event; 1e8 events fit into 46 kB. */
+/* A window is at most 1/256 of the number of the event; 1e8 events fit into 24 kB. */
 Test(fingerprint, resolution_and_size)
 {
 	for (uint64_t n = 20000; n < UINT64_C(1) << 40; n = n * 3 / 2 + 1)
-		cr_assert_leq((n - fingerprint_before(n)) * 512, n);
-	cr_expect_leq(2 * fingerprint_count(100000000), 46000);
+		cr_assert_leq((n - fingerprint_before(n)) * 256, n);
+	cr_expect_leq(2 * fingerprint_count(100000000), 24000);
 }
 
 /* --- what they see --- */

@@ -1,0 +1,466 @@
+/* The verb regress: every scenario in a process of its own, the longest first. */
+#include "cli/regress.h"
+
+#include "base/mem.h"
+#include "build_info.h"
+#include "out/folder.h"
+#include "out/json.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHANGES "CHANGES.md"
+
+struct process {
+	const struct regress_entry *entry;
+	uint64_t events; /* of its reference: how long it will take; UINT64_MAX = unknown */
+	pid_t pid;       /* 0 = not started, or over */
+	int code;        /* when it is over */
+	FILE *report, *text, *prints;
+};
+
+struct regress {
+	const struct cli *cli;
+	char *dir;
+	struct regress_index *index;
+	struct reference_reason reason; /* reason NULL: compare only */
+	struct process *processes;      /* in the order of the index */
+	size_t count;
+};
+
+static volatile sig_atomic_t stopped; /* set by the signal handler: it can reach nothing else */
+
+static void on_stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+/* --- which --- */
+
+static bool select_one(struct regress *r, const char *name)
+{
+	const char **names;
+	const char *near;
+	size_t i = regress_index_find(r->index, name);
+
+	if (i != SIZE_MAX) {
+		r->processes[r->count++].entry = &r->index->entries[i];
+		return true;
+	}
+	names = xcalloc(r->index->count + 1, sizeof(*names));
+	for (i = 0; i < r->index->count; i++)
+		names[i] = r->index->entries[i].name;
+	near = conf_suggest(name, names);
+	complain("%s covers no scenario \"%s\"%s%s%s", r->dir, name,
+		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	free(names);
+	return false;
+}
+
+static bool select_scenarios(struct regress *r)
+{
+	const struct cli *cli = r->cli;
+
+	r->processes =
+		xcalloc(r->index->count + cli->regress.scenarios.count + 1, sizeof(*r->processes));
+	for (size_t i = 0; i < cli->regress.scenarios.count; i++)
+		if (!select_one(r, cli->regress.scenarios.items[i]))
+			return false;
+	for (size_t i = 0; i < r->index->count && !cli->regress.scenarios.count; i++)
+		r->processes[r->count++].entry = &r->index->entries[i];
+	for (size_t i = 0; i < r->count; i++) {
+		struct reference reference;
+		char *error;
+
+		r->processes[i].events = reference_read(r->dir, r->processes[i].entry->name,
+							&reference, &error) == REFERENCE_READ
+						 ? reference.events
+						 : UINT64_MAX;
+		free(error);
+		reference_release(&reference);
+	}
+	return true;
+}
+
+/* References whose scenario is gone: nobody would notice that they are not run. */
+static bool none_is_left_over(const struct regress *r)
+{
+	DIR *dir = opendir(r->dir);
+	bool good = true;
+
+	for (struct dirent *file; dir && (file = readdir(dir));) {
+		size_t length = strlen(file->d_name);
+		char *name;
+
+		if (length <= 5 || strcmp(file->d_name + length - 5, ".json") ||
+		    !strcmp(file->d_name, REGRESS_INDEX))
+			continue;
+		name = xstrndup(file->d_name, length - 5);
+		if (regress_index_find(r->index, name) == SIZE_MAX) {
+			complain(
+				"%s/%s.json belongs to no scenario: remove it with its .events, or "
+				"name its scenario in %s",
+				r->dir, name, REGRESS_INDEX);
+			good = false;
+		}
+		free(name);
+	}
+	if (dir)
+		closedir(dir);
+	return good;
+}
+
+/* --- processes --- */
+
+static struct process *longest_waiting(struct regress *r)
+{
+	struct process *best = NULL;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (!r->processes[i].report && (!best || r->processes[i].events > best->events))
+			best = &r->processes[i];
+	return best;
+}
+
+static bool start(struct regress *r, struct process *p)
+{
+	const struct regress_case job = { .index = r->index,
+					  .entry = p->entry,
+					  .dir = r->dir,
+					  .against = r->cli->regress.against,
+					  .json = r->cli->json,
+					  .reason = r->reason.reason ? &r->reason : NULL };
+	struct regress_case own = job;
+
+	own.report = p->report = tmpfile();
+	own.text = p->text = tmpfile();
+	own.prints = p->prints = tmpfile();
+	if (!p->report || !p->text || !p->prints) {
+		complain("no temporary file can be made: %s", strerror(errno));
+		return false;
+	}
+	fflush(stdout);
+	p->pid = fork();
+	if (p->pid < 0) {
+		p->pid = 0;
+		complain("no process can be started: %s", strerror(errno));
+		return false;
+	}
+	if (p->pid == 0) {
+		int code;
+
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		code = regress_case(&own);
+		if (fclose(own.report) || fclose(own.text) || fclose(own.prints))
+			code = EXIT_IO;
+		_exit(code);
+	}
+	return true;
+}
+
+static void note_end(struct regress *r, pid_t pid, int status)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		struct process *p = &r->processes[i];
+
+		if (p->pid != pid)
+			continue;
+		p->pid = 0;
+		p->code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_VIOLATED;
+		if (WIFSIGNALED(status))
+			complain("%s: the run was killed by signal %d", p->entry->name,
+				 WTERMSIG(status));
+	}
+}
+
+static void show_progress(const struct regress *r, size_t done)
+{
+	if (!r->cli->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
+}
+
+static void kill_all(struct regress *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->processes[i].pid)
+			kill(r->processes[i].pid, SIGTERM);
+}
+
+/* Runs them all, `jobs` at a time. False: could not, or was stopped. */
+static bool run_all(struct regress *r, size_t jobs)
+{
+	size_t started = 0, ended = 0;
+	bool good = true;
+
+	while (ended < started || (good && started < r->count)) {
+		int status;
+		pid_t pid;
+
+		if (good && started < r->count && started - ended < jobs) {
+			good = start(r, longest_waiting(r));
+			started += good;
+			continue;
+		}
+		show_progress(r, ended);
+		pid = waitpid(-1, &status, 0);
+		if (pid > 0) {
+			note_end(r, pid, status);
+			ended++;
+		}
+		if (stopped || !good) {
+			good = false;
+			kill_all(r);
+		}
+	}
+	return good;
+}
+
+static size_t job_count(const struct cli *cli)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (size_t)(cli->jobs ? cli->jobs : processors > 0 ? processors : 1);
+}
+
+/* --- what they said --- */
+
+/* The content of a temporary file; the caller frees. */
+static char *content_of(FILE *file, size_t *length)
+{
+	long size;
+	char *text;
+
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	rewind(file);
+	text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
+	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
+	return text;
+}
+
+static void print_reports(const struct regress *r)
+{
+	struct json json;
+	size_t length;
+	char *text;
+
+	json_init(&json);
+	json_open_array(&json, NULL);
+	for (size_t i = 0; i < r->count; i++) {
+		text = content_of(r->processes[i].report, &length);
+		if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
+			fputs(text, stdout);
+		else if (r->cli->json && length)
+			json_raw(&json, NULL, text);
+		free(text);
+	}
+	json_close_array(&json);
+	text = json_finish(&json);
+	if (r->cli->json)
+		fputs(text, stdout);
+	free(text);
+}
+
+static int worst_code(const struct regress *r)
+{
+	int worst = EXIT_DONE;
+
+	for (size_t i = 0; i < r->count; i++)
+		worst = r->processes[i].code > worst ? r->processes[i].code : worst;
+	return worst;
+}
+
+/* --- updating --- */
+
+static bool write_one(const struct regress *r, const struct process *p, char **error)
+{
+	size_t text_length, prints_length;
+	char *text = content_of(p->text, &text_length);
+	char *prints = content_of(p->prints, &prints_length);
+	bool good =
+		reference_write(r->dir, p->entry->name, ".events", prints, prints_length, error) &&
+		reference_write(r->dir, p->entry->name, ".json", text, text_length, error);
+
+	free(text);
+	free(prints);
+	return good;
+}
+
+/* One line in CHANGES.md: when, why, with which version, which references. */
+static bool note_reason(const struct regress *r, char **error)
+{
+	char *path = folder_join(r->dir, CHANGES);
+	bool fresh = !folder_exists(path);
+	FILE *file = fopen(path, "a");
+	bool first = true;
+
+	if (file && fresh)
+		fputs("# Why the references changed\n\n", file);
+	if (file)
+		fprintf(file, "- %s: %s (%s, %s;", r->reason.date, r->reason.reason,
+			r->reason.version, r->reason.commit);
+	for (size_t i = 0; file && i < r->count; i++) {
+		if (r->processes[i].code != EXIT_DIFFERS)
+			continue;
+		fprintf(file, "%s %s", first ? "" : ",", r->processes[i].entry->name);
+		first = false;
+	}
+	if (!file || fputs(")\n", file) < 0 || fclose(file))
+		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
+	free(path);
+	return !*error;
+}
+
+static int write_references(const struct regress *r)
+{
+	size_t written = 0;
+	char *error = NULL;
+	int worst = worst_code(r);
+
+	if (worst > EXIT_DIFFERS) {
+		complain("nothing is written");
+		return worst;
+	}
+	for (size_t i = 0; i < r->count && !error; i++)
+		if (r->processes[i].code == EXIT_DIFFERS)
+			written += write_one(r, &r->processes[i], &error);
+	if (written && !error)
+		note_reason(r, &error);
+	if (error) {
+		complain("%s", error);
+		free(error);
+		return EXIT_IO;
+	}
+	if (!r->cli->quiet && !r->cli->json)
+		printf("references written: %zu\n", written);
+	return EXIT_DONE;
+}
+
+static char *trimmed(const char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t\n");
+	length = strlen(text);
+	while (length && strchr(" \t\n", text[length - 1]))
+		length--;
+	return xstrndup(text, length);
+}
+
+/* The reason, asked for on a terminal if it was not given; NULL = there is none.
+ * The caller frees. */
+static char *find_reason(const struct cli *cli)
+{
+	char line[1000] = "";
+	char *reason;
+
+	if (!cli->regress.reason && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+		fputs("What changed, and why? ", stderr);
+		if (!fgets(line, sizeof(line), stdin))
+			line[0] = '\0';
+	}
+	reason = trimmed(cli->regress.reason ? cli->regress.reason : line);
+	if (*reason && !strchr(reason, '\n') && !(cli->regress.reason && folder_is_folder(reason)))
+		return reason;
+	complain("--update needs a reason, one line: what changed, and why%s%s%s",
+		 *reason ? "; found \"" : "", reason, *reason ? "\"" : "");
+	free(reason);
+	return NULL;
+}
+
+static bool prepare_update(struct regress *r, char date[16])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char *reason = find_reason(r->cli);
+
+	if (!reason)
+		return false;
+	gmtime_r(&now, &utc);
+	strftime(date, 16, "%Y-%m-%d", &utc);
+	r->reason = (struct reference_reason){ date, reason, BUILD_VERSION, BUILD_COMMIT };
+	return true;
+}
+
+/* --- the verb --- */
+
+static char *find_dir(const struct cli *cli)
+{
+	static const char here[] = "traces/reference";
+
+	if (cli->argc)
+		return folder_trim(cli->argv[0]);
+	return xstrdup(folder_has(here, REGRESS_INDEX) ? here : INASIM_TRACES_DIR "/reference");
+}
+
+static int go(struct regress *r)
+{
+	const struct sigaction action = { .sa_handler = on_stop };
+	bool complete;
+	int code;
+
+	sigaction(SIGINT, &action, NULL); /* no SA_RESTART: waiting must end */
+	sigaction(SIGTERM, &action, NULL);
+	complete = r->cli->regress.scenarios.count || none_is_left_over(r);
+	if (!run_all(r, job_count(r->cli))) {
+		complain("%s", stopped ? "interrupted, nothing is written" : "given up");
+		return stopped ? EXIT_INTERRUPTED : EXIT_IO;
+	}
+	print_reports(r);
+	code = r->reason.reason ? write_references(r) : worst_code(r);
+	if (!complete && code == EXIT_DONE)
+		code = EXIT_DIFFERS;
+	if (code == EXIT_DIFFERS && !r->cli->quiet && !r->reason.reason)
+		fprintf(stderr,
+			"if the change is meant: inasim regress %s --update \"what changed, and "
+			"why\"\n",
+			r->dir);
+	return code;
+}
+
+static void release(struct regress *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		struct process *p = &r->processes[i];
+
+		if (p->report)
+			fclose(p->report);
+		if (p->text)
+			fclose(p->text);
+		if (p->prints)
+			fclose(p->prints);
+	}
+	free(r->processes);
+	free((void *)(uintptr_t)r->reason.reason); /* ours, const for others */
+	regress_index_free(r->index);
+	free(r->dir);
+}
+
+int verb_regress(const struct cli *cli)
+{
+	struct regress r = { .cli = cli, .dir = find_dir(cli) };
+	char date[16];
+	int code;
+
+	r.index = regress_index_load(r.dir);
+	if (conf_errors(r.index->doc)) {
+		conf_print_errors(r.index->doc, stderr, false);
+		code = conf_io_error(r.index->doc) ? EXIT_IO : EXIT_INVALID;
+	} else if ((cli->regress.update && !prepare_update(&r, date)) || !select_scenarios(&r)) {
+		code = EXIT_USAGE;
+	} else {
+		code = go(&r);
+	}
+	release(&r);
+	return code;
+}
