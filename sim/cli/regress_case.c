@@ -35,9 +35,9 @@ static void print_fields(const struct tree_diff *diff, const char *heading, FILE
 		const struct field_diff *f = &diff->fields[i];
 
 		fprintf(to, "  %s %s: %s, reference %s", heading, f->path, f->found, f->reference);
-		if (f->tolerance)
-			fprintf(to, " (allowed: relative %g, absolute %g)", f->tolerance->relative,
-				f->tolerance->absolute);
+		if (f->tolerant)
+			fprintf(to, " (allowed: relative %g, absolute %g)", f->relative,
+				f->absolute);
 		fputc('\n', to);
 	}
 	if (diff->count > FIELDS_SHOWN)

@@ -25,7 +25,10 @@ void checkpoints_add(struct checkpoints *checkpoints, uint64_t events, uint64_t 
 	checkpoints->list[checkpoints->count] = (struct checkpoint){
 		.at = checkpoints_next(checkpoints), .events = events, .digest = digest
 	};
-	if (++checkpoints->count == CHECKPOINTS_MAX)
+	checkpoints->count++;
+	if (checkpoints->count == CHECKPOINTS_MAX ||
+	    (checkpoints->count >= CHECKPOINTS_FEW &&
+	     checkpoints->count * CHECKPOINT_EVENTS > events))
 		thin(checkpoints);
 }
 

@@ -1,12 +1,12 @@
 /* Digests over simulated time: some hundred checkpoints, equally spaced over a
  * run whose end nobody knows beforehand.
  *
- * They start dense, a nanosecond apart. Whenever the list is full, every second
+ * They start dense, a nanosecond apart. Whenever there are too many, every second
  * one is dropped and the distance doubles. So the times are multiples of a power
- * of two of nanoseconds, at any moment the list covers the whole run evenly and
- * is at least half full (from 256 ns on), and two runs have common times however
- * long they are. A run of T ns takes about 128 * log2(T) of them: nothing beside
- * its events. */
+ * of two of nanoseconds, at any moment the list covers the whole run evenly, and
+ * two runs have common times however long they are. Too many is 256, and in short
+ * runs more than one for 128 events: so a run of more than 32,768 events keeps 128
+ * or more, whatever its length, and taking them costs less than 1 % of its time. */
 #ifndef INASIM_CORE_CHECKPOINT_H
 #define INASIM_CORE_CHECKPOINT_H
 
@@ -15,7 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CHECKPOINTS_MAX 256
+#define CHECKPOINTS_MAX   256
+#define CHECKPOINTS_FEW   16  /* never too many */
+#define CHECKPOINT_EVENTS 128 /* at least, for each one beyond these */
 
 struct checkpoint {
 	sim_time at;     /* all events up to this time, and none behind it */

@@ -40,10 +40,14 @@ static void add(const struct comparison *c, const char *path, const cJSON *refer
 
 	diff->fields =
 		array_reserve(diff->fields, diff->count, &diff->capacity, sizeof(*diff->fields));
-	diff->fields[diff->count++] = (struct field_diff){ .path = xstrdup(path),
-							   .reference = text_of(reference),
-							   .found = text_of(found),
-							   .tolerance = tolerance };
+	diff->fields[diff->count++] = (struct field_diff){
+		.path = xstrdup(path),
+		.reference = text_of(reference),
+		.found = text_of(found),
+		.tolerant = tolerance,
+		.relative = tolerance ? tolerance->relative : 0,
+		.absolute = tolerance ? tolerance->absolute : 0,
+	};
 }
 
 static const struct regress_tolerance *tolerance_of(const struct comparison *c, const char *path)
@@ -138,8 +142,9 @@ void tree_diff_release(struct tree_diff *diff)
 
 void summary_strip(cJSON *summary)
 {
-	static const char *const names[] = { "scenario", "cpu_s", "packet_hops_per_cpu_s",
-					     "peak_rss_bytes" };
+	static const char *const names[] = {
+		"scenario", "digest", "events", "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(summary, names[i]);

@@ -8,9 +8,10 @@
 #include <cjson/cJSON.h>
 
 struct field_diff {
-	char *path;                                /* "jobs.jct_s.mean", "flows.by_size.0.count" */
-	char *reference, *found;                   /* as text; "missing" where there is none */
-	const struct regress_tolerance *tolerance; /* that was exceeded; NULL = exact */
+	char *path;              /* "jobs.jct_s.mean", "flows.by_size.0.count" */
+	char *reference, *found; /* as text; "missing" where there is none */
+	bool tolerant;           /* these were exceeded; else it had to be exact */
+	double relative, absolute;
 };
 
 /* All zero is empty. */
@@ -27,7 +28,8 @@ void tree_compare(const cJSON *reference, const cJSON *found,
 		  const struct regress_tolerance *tolerances, size_t count, struct tree_diff *diff);
 void tree_diff_release(struct tree_diff *diff);
 
-/* Takes out of a summary what depends on the machine, and the scenario's name. */
+/* Takes out of a summary what depends on the machine, the scenario's name, and
+ * what is compared by itself: digest and events. */
 void summary_strip(cJSON *summary);
 
 #endif

@@ -1,0 +1,257 @@
+#!/bin/bash
+# The references of the source tree hold; and regress is worth trusting: a
+# one-line change of a protocol constant is caught and its first event named (held
+# against full event logs of both programs), renaming passes, and whatever is
+# wrong with references is said.
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+checks=0
+
+fail() {
+	printf 'regress: %s\n' "$*" >&2
+	failures=$((failures + 1))
+}
+
+# ends CODE PROGRAM ARGUMENT...: `regress` ends so; its streams are in out and err
+ends() {
+	local expected=$1 program=$2 code=0
+	shift 2
+	"$program" regress "$@" >out 2>err </dev/null || code=$?
+	checks=$((checks + 1))
+	((code == expected)) || fail "regress $*: exit code $code, not $expected: $(head -n 5 out err)"
+}
+
+# says FILE PATTERN
+says() {
+	checks=$((checks + 1))
+	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 12 "$1")"
+}
+
+# same WHAT A B
+same() {
+	checks=$((checks + 1))
+	[[ $2 == "$3" ]] || fail "$1: $2, not $3"
+}
+
+# --- the source tree ---
+
+"$INASIM" regress "$SRC/traces/reference" || fail "the references of the source tree differ"
+
+# --- references of our own ---
+
+mkdir -p ref scenarios/late
+cat >ref/regress.json <<'JSON'
+{
+  "folders": ["../scenarios"],
+  "scenarios": [ { "name": "seven", "scenario": "../scenarios/loss.json", "seed": 7, "set": ["/flows/0/size=30KB"] } ]
+}
+JSON
+cat >scenarios/loss.json <<'JSON'
+{
+  "name": "loss",
+  "topology": { "kind": "star", "hosts": 6, "link": { "rate": "10Gbps", "delay": "1us", "loss": 0.01 } },
+  "flows": [ { "name": "lossy", "transport": "reno", "size": "200KB", "pairs": [[0, 5], [1, 5], [2, 5]] } ]
+}
+JSON
+# nothing is lost before 5 ms, some 80,000 events later
+cat >scenarios/late/incast.json <<'JSON'
+{
+  "name": "incast",
+  "topology": { "kind": "star", "hosts": 6, "link": { "rate": "10Gbps", "delay": "1us" },
+                "switch": { "buffer": "60KB", "ecn": false } },
+  "flows": [ { "name": "alone", "transport": "reno", "size": "20MB", "pairs": [[3, 4]] },
+             { "name": "incast", "transport": "reno", "size": "500KB", "pairs": [[0, 5], [1, 5], [2, 5]],
+               "arrival": { "at": "5ms" } } ]
+}
+JSON
+echo '{ "base": "../loss.json", "axes": [] }' >scenarios/late/plan.json # no scenario
+
+ends 1 "$INASIM" ref
+says out '^loss: has no reference$'
+says out '^late-incast: has no reference$'
+ends 2 "$INASIM" ref --update
+says err 'needs a reason'
+ends 2 "$INASIM" ref --update ''
+says err 'needs a reason'
+ends 2 "$INASIM" --update ref # a folder is no reason
+says err 'needs a reason'
+ends 0 "$INASIM" ref --update 'first ones' --jobs 2
+says out '^references written: 3$'
+says ref/CHANGES.md '^- [0-9-]{10}: first ones \([0-9.]+, [^;]+; seven, late-incast, loss\)$'
+same "files" "$(cd ref && echo *)" \
+	"CHANGES.md late-incast.events late-incast.json loss.events loss.json regress.json seven.events seven.json"
+same "the reason beside the digest" "$(jq -r '.history[0].reason' ref/loss.json)" "first ones"
+same "the digest" "$(jq -r .digest ref/loss.json)" "$("$INASIM" run scenarios/loss.json --json | jq -r .digest)"
+same "the seed" "$(jq -r .summary.seed ref/seven.json)" 7
+ends 0 "$INASIM" ref
+cp -r ref first
+ends 0 "$INASIM" ref --update 'nothing new'
+says out '^references written: 0$'
+diff -r ref first >&2 || fail "an update that finds nothing new writes"
+
+# --- renaming passes ---
+
+cp -r scenarios renamed_scenarios
+jq '{ flows, topology, _comment: "x", about: "other words", name: "other" } | .flows[0].name = "y"' \
+	scenarios/loss.json >renamed.json
+mv renamed.json scenarios/loss.json
+ends 0 "$INASIM" ref
+rm -r scenarios
+mv renamed_scenarios scenarios
+
+# --- a change of one value is caught; an update notes it ---
+
+cp scenarios/loss.json kept.json
+sed -i 's/"200KB"/"201KB"/' scenarios/loss.json
+ends 1 "$INASIM" ref
+says out '^loss: differs$'
+says out '^late-incast: same$'
+says out '^  scenario flows.0.size: "201KB", reference "200KB"$'
+says out '^  summary flows.by_size.2.fct_s.mean: [0-9.]+, reference [0-9.]+$'
+says out '^  checkpoints: equal until [0-9.]+ s, not at [0-9.]+ s$'
+says out '^    now: event [0-9]+ at [0-9.]+ s: '
+ends 0 "$INASIM" ref --scenario loss --update 'larger flows'
+same "both reasons" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","larger flows"]'
+says ref/CHANGES.md ': larger flows \(.*; loss\)$'
+ends 0 "$INASIM" ref
+cp kept.json scenarios/loss.json
+rm -r ref
+cp -r first ref
+
+# --- tolerances: the summary alone ---
+
+jq '.summary.flows.fct_s.mean *= 1.001' first/loss.json >ref/loss.json
+ends 1 "$INASIM" ref --scenario loss
+says out '^  summary flows.fct_s.mean: '
+if grep -q 'first event' out; then fail "an event is named though the digests are equal"; fi
+jq '.tolerances = [{ "field": "flows.*.mean", "relative": 0.002 }]' first/regress.json >ref/regress.json
+ends 0 "$INASIM" ref --scenario loss
+jq '.tolerances = [{ "field": "flows.*.mean", "relative": 0.0001 }]' first/regress.json >ref/regress.json
+ends 1 "$INASIM" ref --scenario loss
+says out 'allowed: relative 0.0001, absolute 0'
+cp first/* ref
+
+# --- what is wrong with references is said ---
+
+# broken PATTERN COMMAND...: done to ref, regress ends with 3 and says so
+broken() {
+	local pattern=$1
+	shift
+	"$@"
+	ends 3 "$INASIM" ref --scenario loss
+	says out "$pattern"
+	cp first/* ref
+}
+broken 'loss.events holds 8 fingerprints, not [0-9]+$' truncate -s 60 ref/loss.events
+broken 'loss.events cannot be read' rm ref/loss.events
+broken 'loss.events does not belong to the reference' cp ref/seven.events ref/loss.events
+broken 'loss.json is not JSON' truncate -s 100 ref/loss.json
+broken '"digest" is missing or not right' sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
+broken '"checkpoints" is missing' sed -i 's/"checkpoints"/"points"/' ref/loss.json
+ends 2 "$INASIM" ref --scenario los
+says err 'no scenario "los" \(did you mean "loss"\?\)'
+ends 6 "$INASIM" nowhere
+mv scenarios/late/incast.json .
+ends 1 "$INASIM" ref
+says err 'late-incast.json belongs to no scenario'
+mv incast.json scenarios/late
+echo '{ "folder": [] }' >ref/regress.json
+ends 3 "$INASIM" ref
+says err 'did you mean "folders"'
+cp first/* ref
+echo '{ "name": "wrong", "topology": {} }' >scenarios/wrong.json
+ends 1 "$INASIM" ref --jobs 1
+says out '^wrong: has no reference$'
+ends 3 "$INASIM" ref --update 'with a wrong one'
+says err 'nothing is written'
+rm scenarios/wrong.json
+diff -r ref first >&2 || fail "something was written"
+
+# --- a program with another constant ---
+
+tar -C "$SRC" --exclude='./build*' --exclude='./.git' --exclude='./results/*' -cf - . | (mkdir src && tar -C src -xf -)
+file=src/models/transport/tcp_tx.c
+sed -i 's/^#define DUPACK_THRESHOLD 3$/#define DUPACK_THRESHOLD 2/' "$file"
+cmp -s "$file" "$SRC/${file#src/}" && fail "there is no constant to change in $file"
+
+build() {
+	cmake -S src -B variant -DINASIM_TESTS=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 >log 2>&1 &&
+		cmake --build variant -j 2 >>log 2>&1 && return
+	tail -n 20 log >&2
+	fail "the variant does not build"
+}
+
+# log PROGRAM OUT ARGUMENT...: all events of a run
+log() {
+	"$1" run "${@:3}" --out "$2" --events 0s..1h --quiet
+}
+
+# first_line: of the event logs old and new, the first that differs, as in new
+first_line() {
+	awk 'NR == FNR { line[FNR] = $0; next } line[FNR] != $0 { print; exit }' old/events.csv new/events.csv
+}
+
+# words PROGRAM_OUTPUT KEY: the event of the verdict as such a line
+words() {
+	jq -r ".[0].first_event.$2 | [.event, .class, .entity, .what] | map(tostring) | join(\",\")" "$1"
+}
+
+# without_time LINE
+without_time() {
+	cut -d, -f1,3- <<<"$1"
+}
+
+build
+variant=$work/variant/inasim
+
+# early: named by the reference alone
+ends 1 "$variant" ref --scenario loss --json
+cp out verdict.json
+log "$INASIM" old scenarios/loss.json
+log "$variant" new scenarios/loss.json
+same "exact" "$(jq '.[0].first_event.exact' verdict.json)" true
+same "the first event" "$(words verdict.json now)" "$(without_time "$(first_line)")"
+ends 1 "$variant" ref --scenario loss
+says out "^    now: event $(first_line | cut -d, -f1) at $(first_line | cut -d, -f2) s: "
+ends 1 "$variant" ref --scenario seven
+says out '^seven: differs$'
+
+# late: one of a few hundred, and exactly with the program that made the reference
+ends 1 "$variant" ref --scenario late-incast --json
+cp out verdict.json
+rm -r old new
+log "$INASIM" old scenarios/late/incast.json
+log "$variant" new scenarios/late/incast.json
+number=$(first_line | cut -d, -f1)
+same "too late for its own fingerprint" "$((number > 8192))" 1
+same "inexact" "$(jq '.[0].first_event.exact' verdict.json)" false
+same "in the window" "$(jq ".[0].first_event | .from <= $number and $number <= .to" verdict.json)" true
+same "a small one" "$(jq '.[0].first_event | (.to - .from) * 256 <= .to' verdict.json)" true
+ends 1 "$variant" ref --scenario late-incast --against "$INASIM" --json
+cp out verdict.json
+same "with --against" "$(words verdict.json now)" "$(without_time "$(first_line)")"
+old_line=$(sed -n "$((number + 1))p" old/events.csv)
+same "what it was" "$(words verdict.json reference)" "$(without_time "$old_line")"
+ends 1 "$variant" ref --scenario late-incast --against "$variant"
+says out 'it did not make this reference'
+ends 1 "$variant" ref --scenario late-incast --against /bin/false
+says out 'ends with exit code 1'
+ends 1 "$variant" ref --scenario late-incast --against "$work/nothing"
+says out 'cannot be run'
+
+# the same program under other names
+cp "$SRC/${file#src/}" "$file"
+sed -i 's/DUPACK_THRESHOLD/ENOUGH_DUPACKS/g; s/on_timer/at_timeout/g; s,^/\* --- life.*,,' "$file"
+build
+ends 0 "$variant" ref
+
+if ((failures > 0)); then
+	echo "regress: $failures mistakes" >&2
+	exit 1
+fi
+echo "regress: $checks checks hold"
