@@ -1,7 +1,7 @@
 #!/bin/bash
 # The program as its users meet it: exit codes, what goes to which stream, JSON
 # that parses, signals, figures. Not here: exit code 5 (a violated check is a bug,
-# no scenario makes one), 1 (compare.sh), and a deadlock, for which no
+# no scenario makes one), 1 (compare.sh, regress.sh), and a deadlock, for which no
 # scenario is known either.
 set -euo pipefail
 
@@ -91,7 +91,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in run check explain list schema plot; do
+for verb in run check explain list schema regress plot; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
