@@ -148,6 +148,17 @@ broken 'loss.events does not belong to the reference' cp ref/seven.events ref/lo
 broken 'loss.json is not JSON' truncate -s 100 ref/loss.json
 broken '"digest" is missing or not right' sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
 broken '"checkpoints" is missing' sed -i 's/"checkpoints"/"points"/' ref/loss.json
+sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
+truncate -s 60 ref/seven.events
+ends 0 "$INASIM" ref --update 'repaired'
+says out '^references written: 2$'
+same "the history of a repaired one" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","repaired"]'
+same "its fingerprints" "$(cksum <ref/seven.events)" "$(cksum <first/seven.events)"
+ends 0 "$INASIM" ref
+truncate -s 100 ref/loss.json
+ends 3 "$INASIM" ref --update 'no history to keep'
+says err 'nothing is written'
+cp first/* ref
 ends 2 "$INASIM" ref --scenario los
 says err 'no scenario "los" \(did you mean "loss"\?\)'
 ends 6 "$INASIM" nowhere

@@ -87,7 +87,7 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 	FILE *to = job->report;
 
 	fprintf(to, "%s: %s\n", job->entry->name, v->result);
-	if (v->reference && strcmp(v->result, "same")) {
+	if (v->ran && v->reference && strcmp(v->result, "same")) {
 		fprintf(to,
 			"  digest %016" PRIx64 ", reference %016" PRIx64 "; %" PRIu64
 			" events, reference %" PRIu64 "\n",
@@ -163,7 +163,7 @@ static void json_verdict(const struct regress_case *job, const struct verdict *v
 		json_hex64(&json, "digest", v->digest);
 		json_u64(&json, "events", v->events);
 	}
-	if (v->reference) {
+	if (v->ran && v->reference) {
 		json_hex64(&json, "reference_digest", v->reference->digest);
 		json_u64(&json, "reference_events", v->reference->events);
 		json_fields(&json, "scenario", &v->scenario);
@@ -247,35 +247,41 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 					   &v->now, &v->then, &v->problem);
 }
 
+/* Runs and holds the run against its reference. */
+static int hold_against(const struct regress_case *job, struct regress_run *run, struct verdict *v)
+{
+	bool same;
+
+	simulation_checkpoints(run->s);
+	regress_run_go(run);
+	note_run(run, v);
+	compare_runs(job, run, true, v);
+	if (!same_digest(v))
+		find_event(job, v);
+	same = same_digest(v) && !v->fields.count;
+	return conclude(job, v, same ? "same" : "differs", same ? EXIT_DONE : EXIT_DIFFERS);
+}
+
 static int compare_case(const struct regress_case *job)
 {
 	struct verdict v = { 0 };
 	struct reference reference;
 	struct regress_run run = { 0 };
-	enum reference_state state =
-		reference_read(job->dir, job->entry->name, &reference, &v.problem);
-	int code;
+	int code = EXIT_INVALID;
 
-	if (state != REFERENCE_READ) {
-		bool missing = state == REFERENCE_MISSING;
-
-		reference_release(&reference);
-		return conclude(job, &v, missing ? "has no reference" : "broken reference",
-				missing ? EXIT_DIFFERS : EXIT_INVALID);
-	}
-	code = regress_run_build(&run, job->entry, &v.problem);
-	if (code != EXIT_DONE) {
-		code = conclude(job, &v, "cannot be run", code);
-	} else {
+	switch (reference_read(job->dir, job->entry->name, &reference, &v.problem)) {
+	case REFERENCE_MISSING:
+		code = conclude(job, &v, "has no reference", EXIT_DIFFERS);
+		break;
+	case REFERENCE_BAD:
+		code = conclude(job, &v, "broken reference", code);
+		break;
+	case REFERENCE_READ:
 		v.reference = &reference;
-		simulation_checkpoints(run.s);
-		regress_run_go(&run);
-		note_run(&run, &v);
-		compare_runs(job, &run, true, &v);
-		if (!same_digest(&v))
-			find_event(job, &v);
-		code = same_digest(&v) && !v.fields.count ? EXIT_DONE : EXIT_DIFFERS;
-		code = conclude(job, &v, code == EXIT_DONE ? "same" : "differs", code);
+		code = regress_run_build(&run, job->entry, &v.problem);
+		code = code == EXIT_DONE ? hold_against(job, &run, &v)
+					 : conclude(job, &v, "cannot be run", code);
+		break;
 	}
 	regress_run_release(&run);
 	reference_release(&reference);
@@ -355,43 +361,52 @@ static bool nothing_new(const struct verdict *v, const struct printer *printer)
 		       printer->count * sizeof(*printer->prints));
 }
 
+/* Runs and writes what is new. `before` may be NULL: all is. */
+static int write_what_is_new(const struct regress_case *job, struct regress_run *run,
+			     const struct reference *before, struct verdict *v)
+{
+	struct printer printer = { 0 };
+	int code;
+
+	v->reference = before;
+	run_printed(run, &printer);
+	note_run(run, v);
+	if (before)
+		compare_runs(job, run, false, v);
+	if (simulation_end(run->s) == END_VIOLATION) {
+		v->problem = xasprintf("a check was violated: %s", run->s->checks.first);
+		code = conclude(job, v, "is no reference", EXIT_VIOLATED);
+	} else if (before && nothing_new(v, &printer)) {
+		code = conclude(job, v, "same", EXIT_DONE);
+	} else {
+		write_reference(job, run, &printer, before);
+		code = conclude(job, v, before ? "changed" : "new", EXIT_DIFFERS);
+	}
+	free(printer.prints);
+	return code;
+}
+
+/* What is broken in the reference is written anew, as long as its history, which
+ * cannot be made again, is whole. */
 static int update_case(const struct regress_case *job)
 {
 	struct verdict v = { 0 };
 	struct reference reference;
 	struct regress_run run = { 0 };
-	struct printer printer = { 0 };
 	bool known = reference_read(job->dir, job->entry->name, &reference, &v.problem) !=
 		     REFERENCE_MISSING;
 	int code;
 
 	if (known && !reference.history) {
 		code = conclude(job, &v, "broken reference", EXIT_INVALID);
-		reference_release(&reference);
-		return code;
-	}
-	free(v.problem);
-	v.problem = NULL;
-	code = regress_run_build(&run, job->entry, &v.problem);
-	if (code == EXIT_DONE) {
-		v.reference = known ? &reference : NULL;
-		run_printed(&run, &printer);
-		note_run(&run, &v);
-		if (known)
-			compare_runs(job, &run, false, &v);
-	}
-	if (code != EXIT_DONE) {
-		code = conclude(job, &v, "cannot be run", code);
-	} else if (simulation_end(run.s) == END_VIOLATION) {
-		v.problem = xasprintf("a check was violated: %s", run.s->checks.first);
-		code = conclude(job, &v, "is no reference", EXIT_VIOLATED);
-	} else if (known && nothing_new(&v, &printer)) {
-		code = conclude(job, &v, "same", EXIT_DONE);
 	} else {
-		write_reference(job, &run, &printer, known ? &reference : NULL);
-		code = conclude(job, &v, known ? "changed" : "new", EXIT_DIFFERS);
+		free(v.problem);
+		v.problem = NULL;
+		code = regress_run_build(&run, job->entry, &v.problem);
+		code = code == EXIT_DONE
+			       ? write_what_is_new(job, &run, known ? &reference : NULL, &v)
+			       : conclude(job, &v, "cannot be run", code);
 	}
-	free(printer.prints);
 	regress_run_release(&run);
 	reference_release(&reference);
 	return code;

@@ -64,8 +64,12 @@ static bool read_checkpoints(struct reference *r)
 /* The member that is not right, or NULL. */
 static const char *read_members(struct reference *r)
 {
+	const cJSON *history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
 	uint64_t format;
 
+	if (!cJSON_IsArray(history))
+		return "history";
+	r->history = history; /* first: it is kept whatever else is wrong */
 	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "format"), &format) ||
 	    format != FORMAT)
 		return "format";
@@ -79,9 +83,6 @@ static const char *read_members(struct reference *r)
 	r->resolved = cJSON_GetObjectItemCaseSensitive(r->root, "resolved");
 	if (!cJSON_IsObject(r->resolved))
 		return "resolved";
-	r->history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
-	if (!cJSON_IsArray(r->history))
-		return "history";
 	return read_checkpoints(r) ? NULL : "checkpoints";
 }
 

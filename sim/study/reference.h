@@ -36,7 +36,8 @@ struct reference_reason {
 enum reference_state {
 	REFERENCE_READ,
 	REFERENCE_MISSING, /* there is no NAME.json */
-	REFERENCE_BAD,     /* it, or NAME.events, cannot be read or is not right */
+	REFERENCE_BAD,     /* it, or NAME.events, cannot be read or is not right; what was
+			    * found right is there, the rest is NULL */
 };
 
 /* Reads both files. What was read is released with reference_release() in any
