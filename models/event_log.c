@@ -92,6 +92,8 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 		      { PACKET_PUSH, "push" } };
 	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
 
+	if (p->kind != PACKET_AGGREGATION && p->source)
+		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->source);
 	at += (size_t)snprintf(text + at, EVENT_TEXT - at, " size %u", p->size);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (p->flags & flags[i].flag)
