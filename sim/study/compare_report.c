@@ -1,7 +1,6 @@
 /* The rows of a comparison as text and as JSON, and which of them differ. */
 #include "study/compare_parts.h"
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "out/grid.h"
 
@@ -129,11 +128,11 @@ static void add_header(struct grid *grid, const struct report *report)
 void report_print(const struct report *report, FILE *to)
 {
 	static const char numbers[] = "rrlrllrll";
-	char alignment[sizeof numbers + 64];
-	SIM_BUG_ON(report->label_count > 64);
+	char *alignment = xmalloc(report->label_count + sizeof numbers);
 	memset(alignment, 'l', report->label_count);
 	memcpy(alignment + report->label_count, numbers, sizeof numbers);
 	struct grid *grid = grid_new(alignment);
+	free(alignment);
 	add_header(grid, report);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct compare_row *row = &report->rows[i], *before = NULL;

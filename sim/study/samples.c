@@ -197,6 +197,7 @@ void samples_release(struct samples *samples)
 {
 	free(samples->items);
 	free(samples->values);
+	*samples = (struct samples){ 0 };
 }
 
 /* ---- Pairs ---- */

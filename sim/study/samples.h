@@ -26,7 +26,8 @@ struct samples {
 };
 
 /* From the tables in DIR; without the table there are none. False and *error
- * (caller frees) when it cannot be read. */
+ * (caller frees) when it cannot be read; `samples` are then empty. Releasing twice
+ * is allowed. */
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);

@@ -14,7 +14,7 @@
 #define LEVEL INFERENCE_LEVEL
 
 /* Student, Biometrika 6 (1908): extra hours of sleep of ten patients under two
- * drugs. R's `sleep`, whose help prints the intervals below. */
+ * drugs; the data set `sleep` of R. */
 static const double drug1[] = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 };
 static const double drug2[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 };
 

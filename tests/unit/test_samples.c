@@ -132,5 +132,7 @@ Test(samples, wrong_or_missing_tables)
 	sample_write(folder, "jobs.csv", "job_id,name\n");
 	cr_expect_not(samples_read(folder, &source, &s, &error));
 	cr_expect_not_null(strstr(error, "jobs.csv: no column"), "%s", error);
+	cr_expect_eq(s.count, 0);
+	samples_release(&s); /* nothing is left to be released twice */
 	free(error);
 }
