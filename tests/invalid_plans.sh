@@ -71,7 +71,7 @@ for file in *.json; do
 	done
 	code=0
 	"$INASIM" sweep plan "$file" >"$output" 2>/dev/null || code=$?
-	((code == 3)) && [[ ! -s $output ]] || fail "$file" "plan ends with $code"
+	[[ $code == 3 && ! -s $output ]] || fail "$file" "plan ends with $code"
 	count=$((count + 1))
 done
 for file in *.expected; do

@@ -1,0 +1,81 @@
+/* What sweeps ask about a scenario: its hash, and how long it will take. */
+#include "scenario.h"
+
+#include "base/mem.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct facts {
+	uint64_t hash;
+	double cost;
+};
+
+/* Of a scenario with these members besides its name. */
+static struct facts facts_of(const char *members, const char *version)
+{
+	char *text = xasprintf("{ \"name\": \"n\", %s }", members);
+	struct scenario scenario;
+	struct conf_doc *doc = scenario_parse("s.json", text, strlen(text), &scenario);
+	struct facts facts;
+
+	if (conf_errors(doc))
+		conf_print_errors(doc, stderr, false);
+	cr_assert(conf_errors(doc) == 0, "%s", text);
+	facts = (struct facts){ scenario_hash(&scenario, doc, version),
+				scenario_cost(&scenario, doc) };
+	conf_doc_free(doc);
+	free(text);
+	return facts;
+}
+
+#define STAR "\"topology\": { \"kind\": \"star\", \"hosts\": 8 }"
+
+/* Flows of 10 segments: (10 + 1 for what is begun) data packets and as many ACKs,
+ * each over the links up to the highest tier and down again. */
+Test(scenario_facts, cost_of_flows)
+{
+	static const char flows[] = "\"flows\": [ { \"size\": \"14600B\", \"count\": 5 } ]";
+	char *star = xasprintf(STAR ", %s", flows);
+	char *racks = xasprintf("\"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 2, "
+				"\"spines\": 1, \"hosts_per_leaf\": 4 }, %s",
+				flows);
+	char *tree = xasprintf("\"topology\": { \"kind\": \"fat-tree\", \"k\": 4 }, %s", flows);
+
+	cr_expect_float_eq(facts_of(star, "").cost, 5 * 11 * 2 * 2, 1e-9);
+	cr_expect_float_eq(facts_of(racks, "").cost, 5 * 11 * 2 * 4, 1e-9);
+	cr_expect_float_eq(facts_of(tree, "").cost, 5 * 11 * 2 * 6, 1e-9);
+	free(star);
+	free(racks);
+	free(tree);
+}
+
+/* 2 jobs, 3 iterations, 4 workers, two gradients of 10 segments each. */
+Test(scenario_facts, cost_of_jobs)
+{
+	static const char jobs[] =
+		STAR ", \"jobs\": [ { \"count\": 2, \"workers\": 4, \"iterations\": 3, "
+		     "\"all_reduce\": \"ring\", \"model\": { \"layers\": [ { \"gradient\": "
+		     "\"14600B\" } ] } } ]";
+
+	cr_expect_float_eq(facts_of(jobs, "").cost, 2 * 3 * 4 * 21 * 2 * 2, 1e-9);
+}
+
+Test(scenario_facts, hash_is_of_what_decides)
+{
+	static const char one[] =
+		STAR ", \"seed\": 1, \"flows\": [ { \"size\": \"1MB\", \"count\": 3 } ]";
+	static const char same[] = "\"flows\": [ { \"count\": 3, \"size\": \"1000KB\" } ], " STAR;
+	static const char seed[] =
+		STAR ", \"seed\": 2, \"flows\": [ { \"size\": \"1MB\", \"count\": 3 } ]";
+	static const char model[] = STAR ", \"jobs\": [ { \"workers\": 2, \"model\": \"vgg16\", "
+					 "\"all_reduce\": \"ring\" } ]";
+
+	cr_expect(facts_of(one, "1").hash == facts_of(one, "1").hash);
+	cr_expect(facts_of(one, "1").hash ==
+		  facts_of(same, "1").hash); /* the text does not matter */
+	cr_expect(facts_of(one, "1").hash != facts_of(seed, "1").hash);
+	cr_expect(facts_of(one, "1").hash != facts_of(one, "2").hash);
+	cr_expect(facts_of(model, "1").hash == facts_of(model, "1").hash);
+}
