@@ -10,29 +10,32 @@
 #define SLOTS_AHEAD 8 /* of their nodes, which are prefetched */
 #define SORT_FULL   8 /* a bucket of more is sorted on its own */
 
+#define NO_SLOT UINT64_MAX
+
 /* Class and tie of an event, in the leading bits that decide nearly always. */
-static uint64_t order_of(const struct equeue *q, uint32_t id)
+static inline uint64_t order_of(const struct equeue *q, sim_time at, uint32_t id)
 {
-	uint64_t tie =
-		hash_mix(q->nodes[id].at * UINT64_C(0x9e3779b97f4a7c15) + q->keys[id] + q->seed);
+	uint64_t tie = hash_mix(at * UINT64_C(0x9e3779b97f4a7c15) + q->keys[id] + q->seed);
 
 	return (uint64_t)q->nodes[id].class << 60 | tie >> 4;
 }
 
-/* The order of two events of equal time. */
-static bool before_among_equals(const struct equeue *q, uint32_t a, uint32_t b)
+/* The order of two events of equal time. Kept out of line: most times differ. */
+static __attribute__((noinline)) bool before_among_equals(const struct equeue *q, sim_time at,
+							  uint32_t a, uint32_t b)
 {
-	uint64_t order_a = order_of(q, a), order_b = order_of(q, b);
+	uint64_t order_a = order_of(q, at, a), order_b = order_of(q, at, b);
 
 	return order_a != order_b ? order_a < order_b : q->keys[a] < q->keys[b];
 }
+
 /* While a slot is being sorted, `at` holds a rank instead: time within the slot,
  * class, and as many bits of the tie as fit. Equal ranks have equal times, too. */
 static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 			       const struct eq_item *b)
 {
 	if (__builtin_expect(a->at == b->at, 0))
-		return before_among_equals(q, a->id, b->id);
+		return before_among_equals(q, q->nodes[a->id].at, a->id, b->id);
 	return a->at < b->at;
 }
 
@@ -108,6 +111,7 @@ void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits)
 	free(q->used);
 	q->used = xcalloc(q->slot_count / 64, sizeof(*q->used));
 	q->cursor = q->last >> shift;
+	q->heap_slot = NO_SLOT;
 }
 
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span)
@@ -190,6 +194,8 @@ static void heap_put(struct equeue *q, size_t position, uint32_t id)
 {
 	q->heap[position] = id;
 	q->nodes[id].link = (uint32_t)position;
+	if (!position)
+		q->heap_slot = q->nodes[id].at >> q->shift;
 }
 
 static void heap_up(struct equeue *q, size_t i, uint32_t id)
@@ -227,6 +233,8 @@ static void heap_remove(struct equeue *q, size_t position)
 {
 	uint32_t last = q->heap[--q->heap_count];
 
+	if (!q->heap_count)
+		q->heap_slot = NO_SLOT;
 	if (position == q->heap_count)
 		return;
 	if (position > 0 && heap_before(q, last, q->heap[(position - 1) / 2]))
@@ -262,24 +270,29 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	node->place = EQ_IDLE;
 }
 
-/* Distance from the cursor to the next used slot, slot_count when all are empty. */
-static uint64_t next_used(const struct equeue *q)
+/* The next used slot behind those of the cursor's word of 64. */
+static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 {
-	uint64_t start = (q->cursor + 1) & (q->slot_count - 1);
-	uint64_t words = q->slot_count / 64;
-	uint64_t word = start >> 6;
-	uint64_t bits = q->used[word] & (UINT64_MAX << (start & 63));
+	uint64_t start = q->cursor + 1, words = q->slot_count / 64;
 
-	for (uint64_t n = 0; n <= words; n++) {
-		if (bits) {
-			uint64_t slot = (word << 6) + (uint64_t)__builtin_ctzll(bits);
+	for (uint64_t n = 1; n <= words; n++) {
+		uint64_t word = (start >> 6) + n, bits = q->used[word & (words - 1)];
 
-			return ((slot - start) & (q->slot_count - 1)) + 1;
-		}
-		word = (word + 1) & (words - 1);
-		bits = q->used[word];
+		if (bits)
+			return (word << 6) + (uint64_t)__builtin_ctzll(bits);
 	}
-	return q->slot_count;
+	return NO_SLOT;
+}
+
+/* Number of the next used slot of the wheel. */
+static inline uint64_t next_used(const struct equeue *q)
+{
+	uint64_t start = q->cursor + 1;
+	uint64_t bits = q->used[(start & (q->slot_count - 1)) >> 6] >> (start & 63);
+
+	if (__builtin_expect(bits != 0, 1))
+		return start + (uint64_t)__builtin_ctzll(bits);
+	return next_used_far(q);
 }
 
 /* The node of a slot that will be opened soon: speed only. */
@@ -292,7 +305,7 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 }
 
 /* Moves the events of slot `number` to the end of the batch, unsorted, newest first. */
-static size_t collect(struct equeue *q, uint64_t number)
+static inline size_t collect(struct equeue *q, uint64_t number)
 {
 	uint64_t slot = number & (q->slot_count - 1);
 	struct eq_item *item = q->batch + q->batch_count;
@@ -303,8 +316,7 @@ static size_t collect(struct equeue *q, uint64_t number)
 	}
 	q->slots[slot] = EQ_NONE;
 	q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-	while (__builtin_expect(q->heap_count && q->nodes[q->heap[0]].at >> q->shift == number,
-				0)) {
+	while (__builtin_expect(q->heap_slot == number, 0)) {
 		uint32_t id = q->heap[0];
 
 		heap_remove(q, 0);
@@ -317,33 +329,30 @@ static size_t collect(struct equeue *q, uint64_t number)
 /* Sorts the events of one slot by rank. */
 static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *items, size_t count)
 {
-	unsigned shift = q->shift;
+	const unsigned shift = q->shift;
+	struct eq_item *ranked = q->scratch;
 
-	for (size_t i = 0; i < count; i++)
-		q->scratch[i] = (struct eq_item){
-			.at = items[i].at << (64 - shift) | order_of(q, items[i].id) >> shift,
-			.id = items[i].id,
-		};
-	sort_items(q, items, q->scratch, count);
+	for (size_t i = 0; i < count; i++) {
+		sim_time at = items[i].at;
+		uint32_t id = items[i].id;
+
+		ranked[i].at = at << (64 - shift) | order_of(q, at, id) >> shift;
+		ranked[i].id = id;
+	}
+	sort_items(q, items, ranked, count);
 	for (size_t i = 0; i < count; i++)
 		items[i].at = number << shift | items[i].at >> (64 - shift);
 }
 
 /* Moves the cursor to the next slot that holds an event and its events, sorted,
  * to the end of the batch. False when there is none up to slot `limit`. */
-static bool open_next(struct equeue *q, uint64_t limit)
+static inline bool open_next(struct equeue *q, uint64_t limit)
 {
-	uint64_t ahead = next_used(q), number = q->cursor + ahead;
+	uint64_t number = next_used(q);
 	size_t count;
 
-	if (q->heap_count) {
-		uint64_t far = q->nodes[q->heap[0]].at >> q->shift;
-
-		if (ahead == q->slot_count || far < number)
-			number = far;
-	} else if (ahead == q->slot_count) {
-		return false;
-	}
+	if (q->heap_slot < number)
+		number = q->heap_slot;
 	if (number > limit)
 		return false;
 	q->cursor = number;
@@ -362,7 +371,7 @@ static bool open_next(struct equeue *q, uint64_t limit)
 bool equeue_refill(struct equeue *q)
 {
 	size_t left = q->batch_count - q->batch_head;
-	uint64_t limit = UINT64_MAX;
+	uint64_t limit = NO_SLOT - 1;
 
 	if (left < q->batch_head) {
 		memcpy(q->batch, q->batch + q->batch_head, left * sizeof(*q->batch));

@@ -66,6 +66,7 @@ struct equeue {
 
 	uint32_t *heap;
 	size_t heap_count, heap_capacity;
+	uint64_t heap_slot; /* number of the slot of its first event; UINT64_MAX = empty */
 
 	uint64_t seed;
 };
@@ -99,13 +100,12 @@ bool equeue_refill(struct equeue *q);
 static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 {
 	struct eq_node *node = &q->nodes[id];
-	uint64_t number = at >> q->shift;
+	uint64_t number = at >> q->shift, mask = q->slot_count - 1;
 
 	SIM_BUG_ON(node->place != EQ_IDLE);
 	node->at = at;
-	if (__builtin_expect(number - q->cursor - 1 < q->slot_count - 1,
-			     1)) { /* 1 <= ahead < slot_count */
-		uint64_t slot = number & (q->slot_count - 1);
+	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* 1 <= ahead < slot_count */
+		uint64_t slot = number & mask;
 
 		node->link = q->slots[slot];
 		node->place = EQ_WHEEL;
