@@ -33,9 +33,13 @@ HOT_INLINE void prefetch_tail(const struct port *port)
 	prefetch_packet(&port->ring[ring_index(port, port->count)]);
 }
 
-HOT_INLINE uint32_t out_port(const struct network *net, uint32_t node, const struct packet *packet)
+/* Where the packet at the head goes on: at a host it is the host's own port, for an
+ * answer. Whether it is a host cannot be foreseen, so this takes no branch. */
+HOT_INLINE uint32_t out_port(const struct port *port, const struct packet *packet)
 {
-	return net->switch_nodes[node - net->hosts].first_port + packet->route[packet->hop];
+	uint32_t in_switch = !port->to_host;
+
+	return port->to_port + (packet->route[packet->hop * in_switch] & -in_switch);
 }
 
 /* The first of a NIC's sources, which it will ask for a packet. */
@@ -55,12 +59,10 @@ static void prefetch_out(const struct network *net, const struct port *port)
 {
 	const struct packet *packet = port_head(port);
 
-	if (!port->to_host) {
-		__builtin_prefetch(&net->ports[out_port(net, port->to, packet)]);
+	__builtin_prefetch(&net->ports[out_port(port, packet)]);
+	if (!port->to_host)
 		return;
-	}
-	__builtin_prefetch(&net->ports[port->to]); /* for an answer */
-	__builtin_prefetch(&net->nics[port->to]);
+	__builtin_prefetch(&net->nics[port->to_port]);
 	if (net->protocols[packet->protocol].ops->prefetch)
 		net->protocols[packet->protocol].ops->prefetch(
 			net->protocols[packet->protocol].self, packet);
@@ -103,8 +105,7 @@ void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 	id = next[AHEAD_TAIL - 1].id;
 	if (id < net->port_count) {
 		port = &ports[id];
-		prefetch_tail(&ports[port->to_host ? port->to
-						   : out_port(net, port->to, port_head(port))]);
+		prefetch_tail(&ports[out_port(port, port_head(port))]);
 	} else if ((nic = nic_of(net, id))) {
 		prefetch_tail(&ports[nic->host]);
 	}
@@ -177,7 +178,8 @@ static bool marks(const struct link_class *link, struct rng *stream, uint64_t qu
 enum verdict { ADMIT, ADMIT_MARKED, REFUSE };
 
 /* The slow part of an enqueue, where the queue might matter: its true length is
- * found, and the packet admitted, marked or dropped. */
+ * found, and the packet, which queued_bytes has in it already, admitted, marked
+ * or dropped. */
 static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_t number,
 						    const struct packet *packet)
 {
@@ -186,6 +188,7 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 	struct port_rare *rare = &net->rare[number];
 	uint64_t queue;
 
+	port->queued_bytes -= packet->size;
 	port_advance(port, net->sim->now);
 	if (port->queued_bytes + packet->size > link->limit_bytes) {
 		rare->drops++;
@@ -193,6 +196,7 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 		return REFUSE;
 	}
 	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
+	port->queued_bytes += packet->size;
 	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
 	    !marks(link, &rare->mark_stream, queue))
 		return ADMIT;
@@ -215,17 +219,16 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	struct port *port = &net->ports[number];
 	const struct link_class *link = port_class(net, port);
 	sim_time now = net->sim->now, depart = port->busy_until;
+	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
 	enum verdict verdict = ADMIT;
 	uint32_t size = packet->size;
 	struct packet *place;
 
-	if (depart <= now) {
-		depart = now;
-		port->sent = port->count;
-		port->queued_bytes = 0;
-	}
+	depart = now + ((depart - now) & busy);
+	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
+	port->queued_bytes = (port->queued_bytes & busy) + size;
 	/* what has left lately is still counted in these, so they err to the slow side only */
-	if (__builtin_expect(port->queued_bytes + size > link->quiet_bytes ||
+	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
 		verdict = judge(net, number, packet);
@@ -236,7 +239,6 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 		ring_grow(port);
 	depart += link_transmission(link, size);
 	port->busy_until = depart;
-	port->queued_bytes += size;
 	port->bytes += size;
 	if (__builtin_expect(depart - now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
 		note_backlog(port, depart - now);
@@ -267,19 +269,19 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
 /* The packet at the head has arrived: takes it off and waits for the next. */
 HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *port)
 {
-	if (port->sent)
-		port->sent--;
-	else
-		port->queued_bytes -= port_head(port)->size;
+	uint32_t waited = !port->sent;
+
+	/* also without a branch */
+	port->sent -= !waited;
+	port->queued_bytes -= port_head(port)->size & -waited;
 	if (--port->count) {
 		port->head = ring_index(port, 1);
 		schedule_head(net, number, port, port_head(port)->depart);
 	} else {
 		port->head = 0; /* the first places stay in the cache */
 	}
-	if (__builtin_expect(port->ring_bits > HEAP_RING_BITS + 2 &&
-				     port->count < 1u << (port->ring_bits - 3),
-			     0))
+	/* at least 8 times the room that is needed, and 64 places */
+	if (__builtin_expect(!((port->count * UINT64_C(8) | 63) >> port->ring_bits), 0))
 		ring_shrink(port);
 }
 
@@ -329,16 +331,14 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	struct packet packet;
 
 	net->hops++;
-	sim_digest(sim, number,
-		   head->seq ^ (uint64_t)head->flow << 32 ^ (uint64_t)head->kind << 24 ^
-			   (uint64_t)head->flags << 16 ^ head->source);
+	sim_digest(sim, number, head->seq ^ packet_label(head));
 	if (__builtin_expect(port->special, 0) && lose(net, number)) {
 		take_head(net, number, port);
 		return;
 	}
 	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
 		/* another node's port: head stays put while it is copied */
-		enqueue(net, out_port(net, port->to, head), head, head->hop + 1);
+		enqueue(net, port->to_port + head->route[head->hop], head, head->hop + 1);
 		take_head(net, number, port);
 		return;
 	}
@@ -347,7 +347,7 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	if (port->to_host) {
 		net->delivered++;
 		net->protocols[packet.protocol].ops->deliver(net->protocols[packet.protocol].self,
-							     port->to, &packet);
+							     port->to_port, &packet);
 	} else {
 		aggregate(net, number, port->to - net->hosts, &packet);
 	}

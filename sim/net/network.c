@@ -100,6 +100,7 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 	port->class = find_class(net, params);
 	port->special = params->loss > 0 || params->peer_jitter > 0;
 	port->to = to;
+	port->to_port = network_port(net, to, 0);
 	port->to_host = to < net->hosts;
 	rare->reverse = reverse;
 	rng_init(&rare->loss_stream, net->sim->seed, "loss", number);

@@ -45,22 +45,30 @@ struct packet {
 		sim_time sent_at; /* DATA: when it left the source; ACK: echo of that */
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
 	};
-	uint32_t flow;   /* flow, connection or job, as its protocol numbers them */
 	uint16_t source; /* AGGREGATION: number of the sender among its parent's children; else a
 			  * generation that tells a reused flow number from the earlier owner */
-	uint16_t size;   /* frame bytes, FCS included, preamble and gap not */
+	uint8_t flags;
+	uint8_t kind;
+	uint32_t flow; /* flow, connection or job, as its protocol numbers them */
+	uint16_t size; /* frame bytes, FCS included, preamble and gap not */
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
 		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
 	};
 	uint16_t route[ROUTE_MAX];
-	uint8_t hop; /* switches passed */
-	uint8_t kind;
-	uint8_t flags;
+	uint8_t hop;      /* switches passed */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
 };
 
 static_assert(sizeof(struct packet) == 48, "the packet grew: measure before you accept it");
+
+/* What the digest says of a packet besides `seq`. The fields lie side by side so
+ * that a little-endian machine reads them as one word. */
+static inline uint64_t packet_label(const struct packet *p)
+{
+	return (uint64_t)p->flow << 32 | (uint64_t)p->kind << 24 | (uint64_t)p->flags << 16 |
+	       p->source;
+}
 
 static inline void packet_set_route(struct packet *p, const struct route *route)
 {

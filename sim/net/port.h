@@ -69,12 +69,13 @@ struct port {
 	uint8_t class;
 	sim_time busy_until;
 	uint64_t queued_bytes;   /* of the packets behind `sent` */
-	uint32_t to;             /* node at the far end */
+	uint32_t to_port;        /* first egress port of the node at the far end */
 	uint32_t max_backlog_ns; /* longest busy_until - now, saturating */
 	uint64_t packets, bytes; /* accepted so far; see port_carried() */
 
 	struct packet small[1 << SMALL_RING_BITS];
-	uint8_t unused[64]; /* see below; never touched, so it costs no cache */
+	/* hardly ever touched, so the line costs no cache; why it is there: see below */
+	uint32_t to; /* node at the far end */
 } __attribute__((aligned(64)));
 
 static_assert(offsetof(struct port, small) == 64, "the state of a port is one cache line");
