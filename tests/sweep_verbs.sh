@@ -89,6 +89,14 @@ ends 0 sweep plan renamed.json --json
 checks=$((checks + 1))
 [[ $(jq -c '[.points[].hash]' out) != $(jq -c '[.points[].hash]' before.json) ]] || fail "another scenario, the same hashes"
 
+# the seed of a point is that of its scenario, whoever set it
+cat >seeds.json <<'JSON'
+{ "name": "seeds", "base": "base.json",
+  "axes": [ { "name": "case", "cases": { "usual": { "/name": "x" }, "other": { "/seed": 9 } } } ] }
+JSON
+ends 0 sweep plan seeds.json --json
+holds '[.points[].seed] == [1, 9]' out
+
 # a hash is of what the named files hold, and not of where they are
 mkdir -p data other
 printf 'size_bytes,cdf\n1000,0\n2000,1\n' >data/mine.csv
@@ -297,6 +305,18 @@ ends 1 sweep run forever.json 0 --out killed
 says err '3 attempts were killed together'
 checks=$((checks + 1))
 [[ $(ls killed/points) == "${record##*/}.json" ]] || fail "rubbish: $(ls killed/points)"
+
+# nohup: a terminal that goes away does not interrupt
+rm -r killed
+trap '' HUP
+start
+kill -HUP "$parent"
+sleep 0.3
+checks=$((checks + 1))
+has_child "$parent" || fail "SIGHUP, though ignored, ended the run"
+kill -TERM "$parent"
+wait "$parent" || true
+trap - HUP
 
 # --- two at once
 

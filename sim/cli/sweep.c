@@ -27,6 +27,7 @@ static struct conf_doc *load_point(void *owner, const char *base,
 	(void)owner;
 	if (!conf_errors(doc)) {
 		facts->hash = scenario_hash(&scenario, doc, BUILD_VERSION);
+		facts->seed = (uint64_t)scenario.seed;
 		facts->cost = scenario_cost(&scenario, doc);
 	}
 	return doc;
@@ -115,8 +116,7 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 		for (size_t a = 0; a < plan->axis_count; a++)
 			printf("  %-*s", (int)width_of_axis(&plan->axes[a]), label_of(plan, i, a));
 		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %9.3g\n",
-		       plan->points[i].replication, plan->points[i].seed, facts[i].hash,
-		       facts[i].cost);
+		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].cost);
 	}
 }
 
@@ -157,7 +157,7 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 			json_string(json, plan->axes[a].name, label_of(plan, i, a));
 		json_close_object(json);
 		json_u64(json, "replication", plan->points[i].replication);
-		json_u64(json, "seed", plan->points[i].seed);
+		json_u64(json, "seed", facts[i].seed);
 		json_real(json, "cost", facts[i].cost);
 		json_close_object(json);
 	}

@@ -186,7 +186,7 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 		csv_writer_count(csv, i);
 		put_hash(csv, sweep->facts[i].hash);
 		csv_writer_count(csv, point->replication);
-		csv_writer_count(csv, point->seed);
+		csv_writer_count(csv, sweep->facts[i].seed);
 		for (size_t a = 0; a < plan->axis_count; a++)
 			csv_writer_text(csv, plan->axes[a].levels[point->levels[a]].label);
 		csv_writer_text(csv, point_status_names[sweep->records[i].status]);

@@ -43,7 +43,7 @@ struct plan_axis {
 struct plan_point {
 	const size_t *levels; /* by axis */
 	uint64_t replication;
-	uint64_t seed; /* of the scenario */
+	uint64_t seed; /* that is put into the scenario; 0 with own_seeds: the facts know */
 };
 
 struct plan {
@@ -88,7 +88,8 @@ char *plan_point_words(const struct plan *plan, size_t number);
 /* What the caller says about a point's scenario. */
 struct point_facts {
 	uint64_t hash; /* of all that decides the result */
-	double cost;   /* any measure of the work in it */
+	uint64_t seed;
+	double cost; /* any measure of the work in it */
 };
 
 struct plan_model {

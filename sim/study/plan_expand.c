@@ -175,32 +175,13 @@ static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, c
 	return hash & SEED_MASK;
 }
 
-/* The seed that the point itself sets; what is no number, its check will refuse. */
-static uint64_t set_seed(const struct plan *plan, const size_t *levels)
-{
-	uint64_t seed = 0;
-
-	for (size_t i = 0; i < plan->set_count; i++)
-		if (!strcmp(plan->set[i].pointer, "/seed"))
-			seed = strtoull(plan->set[i].value, NULL, 10);
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		const struct plan_level *level = &plan->axes[a].levels[levels[a]];
-
-		for (size_t i = 0; i < level->count; i++)
-			if (!strcmp(level->settings[i].pointer, "/seed"))
-				seed = strtoull(level->settings[i].value, NULL, 10);
-	}
-	return seed;
-}
-
 static void add_points(struct plan *plan, const struct plan_conf *conf, const size_t *levels)
 {
 	for (uint64_t r = 0; r < plan->replications; r++)
 		plan->points[plan->point_count++] = (struct plan_point){
 			.levels = levels,
 			.replication = r,
-			.seed = plan->own_seeds ? set_seed(plan, levels)
-						: seed_of(plan, conf, levels, r),
+			.seed = plan->own_seeds ? 0 : seed_of(plan, conf, levels, r),
 		};
 }
 

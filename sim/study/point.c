@@ -117,10 +117,13 @@ static void sweep_up(const struct running *run, const char *tag)
 
 static void interrupting(sigset_t *set)
 {
+	struct sigaction hangup;
+
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaddset(set, SIGHUP);
 }
 
 void point_hold_signals(void)
