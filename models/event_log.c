@@ -1,6 +1,7 @@
 #include "event_log.h"
 
 #include "base/mem.h"
+#include "core/fingerprint.h"
 #include "simulation_parts.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@ static const struct out_column event_columns[] = {
 	{ "class", OUT_TEXT, "arrival, departure, timer, control: the order at equal times." },
 	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
 	{ "what", OUT_TEXT, "What happens; of an arrival, the packet." },
+	{ "state", OUT_TEXT, "Hash of all events up to this one: equal so far, equal runs." },
 	{ 0 },
 };
 const struct out_schema events_schema = { "events.csv",
@@ -122,29 +124,40 @@ struct event_log {
 	struct simulation *s;
 	struct out_table *table;
 	sim_time from, to;
+	uint64_t sum; /* fingerprint_state() */
+	struct event_record record;
 	struct sim_observer observer;
 };
 
+static bool is_wanted(const struct event_log *log, const struct sim_event *event)
+{
+	return event->at >= log->from && event->at <= log->to;
+}
+
+static void keep_event(void *owner, const struct sim_event *event)
+{
+	struct event_log *log = owner;
+
+	if (is_wanted(log, event))
+		event_record(log->s, event, &log->record);
+}
+
 static void log_event(void *owner, const struct sim_event *event)
 {
-	const struct event_log *log = owner;
-	char entity[EVENT_TEXT], what[EVENT_TEXT];
-	struct event_record record;
+	struct event_log *log = owner;
+	uint64_t state = fingerprint_state(&log->sum, event, log->s->sim.digest);
+	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17];
 
-	if (event->at < log->from || event->at > log->to)
+	if (!is_wanted(log, event))
 		return;
-	event_record(log->s, event, &record);
+	snprintf(state_text, sizeof(state_text), "%016" PRIx64, state);
 	out_table_row(log->table,
 		      (struct out_cell[]){ { .count = event->number },
 					   { .time = event->at },
 					   { .text = event_class_names[event->class] },
-					   { .text = event_entity(log->s, &record, entity) },
-					   { .text = event_what(log->s, &record, what) } });
-}
-
-static void nothing(void *owner, const struct sim_event *event)
-{
-	(void)owner, (void)event;
+					   { .text = event_entity(log->s, &log->record, entity) },
+					   { .text = event_what(log->s, &log->record, what) },
+					   { .text = state_text } });
 }
 
 struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_time from,
@@ -160,7 +173,7 @@ struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_
 				   .table = table,
 				   .from = from,
 				   .to = to,
-				   .observer = { log_event, nothing, log } };
+				   .observer = { keep_event, log_event, log } };
 	s->observer = &log->observer;
 	return log;
 }

@@ -71,7 +71,7 @@ echo '{ "name": "wrong" }' >wrong.json
 ends 0 run small.json --out logged --events 0s..1s --quiet
 holds '.digest == "'"$("$INASIM" run small.json --json | jq -r .digest)"'"' logged/summary.json
 holds ".events == $(($(wc -l <logged/events.csv) - 1))" logged/summary.json
-says logged/events.csv '^1,0,control,arrivals of flow group 0,acts$'
+says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,[0-9a-f]{16}$'
 says logged/events.csv 'arrival,h[0-9] -> switch,tcp data flow [0-9]+ seq 0 payload 1460 size 1518 ECT'
 ends 0 run small.json --out logged --events 10us..20us --quiet
 awk -F, 'NR > 1 && ($2 < 10e-6 || $2 > 20e-6)' logged/events.csv >outside

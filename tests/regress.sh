@@ -227,7 +227,7 @@ words() {
 
 # without_time LINE
 without_time() {
-	cut -d, -f1,3- <<<"$1"
+	cut -d, -f1,3-5 <<<"$1"
 }
 
 build

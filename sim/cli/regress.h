@@ -32,9 +32,10 @@ void regress_overrides_free(struct conf_override *overrides, size_t count);
 
 /* --- the first event that differs (regress_locate.c) --- */
 
-/* An event in words. */
+/* An event in words; `state` is that of event logs, and not always known. */
 struct event_words {
 	uint64_t number;
+	char state[20];
 	char time_s[32], class[16], entity[EVENT_TEXT], what[EVENT_TEXT];
 };
 

@@ -35,13 +35,21 @@ uint64_t fingerprint_count(uint64_t events);
 /* The last event before `number` that has one; 0 = none. */
 uint64_t fingerprint_before(uint64_t number);
 
-/* Takes in an event whose handler has run; `digest` is sim->digest. *sum starts
- * at 0. Unlike the digest it knows the time and the entity of timers, too. */
+/* Takes in an event whose handler has run; `digest` is sim->digest, *sum starts at
+ * 0. Returns a hash of all that has happened so far. Unlike the digest it knows the
+ * time and the entity of timers, too. */
+static inline uint64_t fingerprint_state(uint64_t *sum, const struct sim_event *event,
+					 uint64_t digest)
+{
+	*sum += hash_pair(event->at, event->key);
+	return hash_mix(*sum + digest + event->number);
+}
+
+/* The same, short. */
 static inline uint16_t fingerprint_add(uint64_t *sum, const struct sim_event *event,
 				       uint64_t digest)
 {
-	*sum += hash_pair(event->at, event->key);
-	return (uint16_t)(hash_mix(*sum + digest + event->number) >> 48);
+	return (uint16_t)(fingerprint_state(sum, event, digest) >> 48);
 }
 
 #endif
