@@ -84,11 +84,28 @@ JSON
 "$INASIM" run --quiet all.json --out cut --set /stop/after=3ms 2>/dev/null && fail "a run that is cut short ends with 0"
 "$INASIM" run --quiet all.json --out flows --set '/jobs=[]' --set /stop/when=time --set /stop/after=20ms \
 	--set /flows/0/stop=never
+# servers of three kinds, and jobs that find no memory and are refused
+cat >served.json <<'JSON'
+{
+  "name": "served",
+  "topology": { "kind": "star", "hosts": 24 }, "cluster": { "servers": 2 },
+  "schemes": { "switchml": { "memory": "4096B", "slots": 16, "admission": "refuse" } },
+  "jobs": [
+    { "name": "own", "workers": 3, "servers": 2, "all_reduce": "ps", "model": { "layers": [ { "gradient": "100KB" } ] } },
+    { "name": "shared", "count": 2, "workers": 2, "servers": { "count": 1, "placement": "shared" }, "all_reduce": "ps_stream",
+      "model": { "layers": [ { "gradient": "100KB" } ] } },
+    { "name": "beside", "workers": 2, "servers": { "placement": "workers" }, "all_reduce": "ps",
+      "model": { "layers": [ { "gradient": "100KB" } ] } },
+    { "name": "sw", "count": 3, "workers": 2, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "100KB" } ] } }
+  ]
+}
+JSON
+"$INASIM" run --quiet served.json --out served || fail "refused jobs are no unfinished work, but the exit code is $?"
 "$INASIM" schema --results --json >dictionary.json
 
 # --- files and columns ---
 
-for run in all cut flows; do
+for run in all cut flows served; do
 	# those of the manifest are those that exist, with as many rows
 	jq -r '.files[].name' $run/manifest.json | LC_ALL=C sort >listed
 	(cd $run && find . -type f ! -name manifest.json -printf '%P\n') | LC_ALL=C sort >present
@@ -228,6 +245,16 @@ for run in all cut flows; do
 	holds '.network | .packets_created == .packets_delivered + .packets_absorbed + .packets_in_flight + .drops + .losses' $run/summary.json
 	holds '.sim_time_s > 0 and .events > .packet_hops / 2' $run/summary.json
 done
+# servers where they should be, none where the scheme has none; a refused job has run nowhere
+table served/jobs.csv '
+	c["name"] == "own" && (split(c["server_hosts"], s, " ") != 2 || c["hosts"] ~ "(^| )" s[1] "( |$)") { bad("own: " c["server_hosts"]) }
+	c["name"] == "shared" && c["server_hosts"] != 22 + c["job_id"] % 2 { bad("shared: " c["server_hosts"]) }
+	c["name"] == "beside" && c["server_hosts"] != c["hosts"] { bad("beside: " c["server_hosts"]) }
+	c["name"] == "sw" && c["server_hosts"] != "" { bad("switchml: " c["server_hosts"]) }
+	c["refused"] != "" && (c["finished"] || c["hosts"] c["start_s"] != "" || c["refused"] != "no switch memory") { bad("refused: " $0) }'
+holds '.jobs.count == 7 and .jobs.finished == 5 and .jobs.refused == 2' served/summary.json
+(($(rows served/jobs.csv 'c["refused"] != ""') == 2)) || fail "served: rows of refused jobs"
+
 holds '.jobs.unfinished == null and .jobs.finished < .jobs.count and .end_reason == "time_limit"' cut/summary.json
 (($(rows cut/flows.csv '!c["finished"]') > 0)) || fail "cut: all flows finished, nothing is tested"
 (($(rows cut/jobs.csv 'c["start_s"] == ""') > 0)) || fail "cut: all jobs began, nothing is tested"

@@ -22,8 +22,8 @@
  * - how far a worker runs ahead: `credit` blocks a server, the last of which may be
  *   pushed when the first has come back.
  *
- * Not modelled: S19's benchmark program, which runs SwitchML's algorithm 1 on hosts
- * with small packets ("PS-stream"); its load per link is the same. */
+ * SwitchML's own benchmark program, which has the same load per link but SwitchML's
+ * packets and slots, is ina/ps_stream.c. */
 #include "collective/collective.h"
 
 #include "base/mem.h"

@@ -7,6 +7,7 @@
 #define SCHEMES(X)                                                                                 \
 	X(ring)                                                                                    \
 	X(ps)                                                                                      \
+	X(ps_stream)                                                                               \
 	X(switchml)
 
 #define SCHEME_INDEX(name) SCHEME_##name,

@@ -30,181 +30,6 @@
 #define ELEMENT_BYTES 4
 #define TENSORS_FIRST 8 /* open tensors that there is room for at first; a power of two */
 
-/* A packet as somebody has built it. */
-struct format {
-	const char *name;
-	int64_t elements, header; /* header: all bytes of a frame besides the elements */
-	int64_t switch_elements;  /* that the switch adds and keeps */
-};
-
-static const struct format formats[] = {
-	{ "s19", 32, 52, 32 },      /* section 3.4: 180 bytes */
-	{ "s19-mtu", 366, 52, 32 }, /* section 5.5: 1516 bytes, "just the first 32 elements" */
-	{ "udp-32", 32, 56, 32 },   /* p4app-switchML headers.p4: 52 and an FCS */
-	{ "udp-64", 64, 56, 64 },   { "udp-256", 256, 56, 256 },
-};
-static const char *const format_names[] = { "s19", "s19-mtu", "udp-32", "udp-64", "udp-256", NULL };
-
-static const char *const admission_names[] = {
-	[ADMISSION_QUEUE] = "queue", [ADMISSION_REFUSE] = "refuse", NULL
-};
-static const char *const slots_rules[] = { [SLOTS_BDP] = "bdp", [SLOTS_MEMORY] = "memory", NULL };
-
-#define AT(field) .offset = offsetof(struct switchml_conf, field)
-static const struct conf_row slots_forms[] = {
-	{ .name = "number",
-	  .type = CONF_INT,
-	  AT(slots),
-	  .imin = 1,
-	  .imax = SWITCHML_SLOTS_MAX,
-	  .help = "So many." },
-	{ .name = "rule",
-	  .type = CONF_ENUM,
-	  AT(slots_rule),
-	  .choices = slots_rules,
-	  .help = "bdp: the smallest power of two that covers the bandwidth-delay product of the "
-		  "job's tree, at most what the memory holds; memory: all that it holds." },
-	{ 0 },
-};
-static const struct conf_table slots_table = { "switchml_slots", slots_forms,
-					       sizeof(struct switchml_conf), NULL };
-
-static const struct conf_row switchml_rows[] = {
-	{ .name = "memory",
-	  .type = CONF_BYTES,
-	  AT(memory),
-	  .min = 8,
-	  .max = UINT64_C(1) << 40,
-	  .def = "\"1MB\"",
-	  .help = "Aggregation memory of each switch, for all jobs.",
-	  .source = "ESA sections 1 and 2.2: 1 MB per job at 100 Gbps" },
-	{ .name = "tenants",
-	  .type = CONF_INT,
-	  AT(tenants),
-	  .imin = 1,
-	  .imax = 1000000,
-	  .def = CONF_OPTIONAL,
-	  .help = "Splits the memory of a switch into so many equal parts, of which a job has one, "
-		  "whole, for its life; when missing, a job takes what its slots need." },
-	{ .name = "admission",
-	  .type = CONF_ENUM,
-	  AT(admission),
-	  .choices = admission_names,
-	  .def = "\"queue\"",
-	  .help = "A job that finds no memory at a switch of its tree: queue: waits for it, and "
-		  "those behind it with it; refuse: never runs.",
-	  .source = "SwitchML section 6: an admission mechanism; ESA section 2.1" },
-	{ .name = "slots",
-	  .type = CONF_ONEOF,
-	  .offset = 0,
-	  .tag = offsetof(struct switchml_conf, slots_form),
-	  .table = &slots_table,
-	  .def = "\"bdp\"",
-	  .help = "Slots of a job (s).",
-	  .source = "SwitchML section 3.6" },
-	{ .name = "format",
-	  .type = CONF_ENUM,
-	  AT(format),
-	  .choices = format_names,
-	  .def = "\"s19\"",
-	  .help = "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
-		  "32 and passes the rest as it is; udp-32, udp-64, udp-256: the public code's, "
-		  "with 56 bytes of headers.",
-	  .source = "SwitchML sections 3.4 and 5.5; p4app-switchML" },
-	{ .name = "elements_per_packet",
-	  .type = CONF_INT,
-	  AT(elements_per_packet),
-	  .imin = 1,
-	  .imax = 2048,
-	  .def = CONF_OPTIONAL,
-	  .help = "32-bit elements in a packet (k), instead of the format's." },
-	{ .name = "header",
-	  .type = CONF_INT,
-	  AT(header),
-	  .imin = 20,
-	  .imax = 200,
-	  .def = CONF_OPTIONAL,
-	  .help = "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), "
-		  "instead "
-		  "of the format's." },
-	{ .name = "switch_elements",
-	  .type = CONF_INT,
-	  AT(switch_elements),
-	  .imin = 1,
-	  .imax = 2048,
-	  .def = CONF_OPTIONAL,
-	  .help = "Elements of a packet that a switch adds and has memory for; when missing, the "
-		  "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
-		  "switch that could add more." },
-	{ .name = "retransmission_timeout",
-	  .type = CONF_TIME,
-	  AT(timeout.first),
-	  .min = PS_PER_US,
-	  .max = 100 * PS_PER_S,
-	  .def = "\"1ms\"",
-	  .help = "Timer of a slot at a worker, at first.",
-	  .source = "SwitchML section 5.5" },
-	{ .name = "timeout_rule",
-	  .type = CONF_ENUM,
-	  AT(timeout.rule),
-	  .choices = rto_names,
-	  .def = "\"fixed\"",
-	  .help = "What becomes of the timeout: fixed; doubling: twice as long when more than "
-		  "timeout_threshold packets of a worker have expired, and that many more each "
-		  "time (public client); adaptive: follows the round-trip time (RFC 6298).",
-	  .source = "SwitchML section 5.5" },
-	{ .name = "timeout_threshold",
-	  .type = CONF_INT,
-	  AT(timeout.threshold),
-	  .imin = 1,
-	  .imax = 1000000000,
-	  .def = "100",
-	  .help = "See timeout_rule doubling.",
-	  .source = "p4app-switchML timeouts.cfg" },
-	{ .name = "timeout_min",
-	  .type = CONF_TIME,
-	  AT(timeout.least),
-	  .min = PS_PER_NS,
-	  .max = 100 * PS_PER_S,
-	  .def = "\"100us\"",
-	  .help = "Least timeout of timeout_rule adaptive.",
-	  .source = "our choice" },
-	{ 0 },
-};
-extern const struct conf_table switchml_table; /* named by ina/schemes.c */
-const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
-					   "SwitchML with loss recovery." };
-
-/* The packet: the format, and what replaces parts of it. */
-static struct format format_of(const struct switchml_conf *conf)
-{
-	struct format format = formats[conf->format];
-
-	if (conf->elements_per_packet)
-		format.elements = format.switch_elements = conf->elements_per_packet;
-	if (conf->header)
-		format.header = conf->header;
-	if (conf->switch_elements)
-		format.switch_elements = conf->switch_elements;
-	return format;
-}
-
-static uint32_t frame_size(const struct format *format)
-{
-	return (uint32_t)(format->elements * ELEMENT_BYTES + format->header);
-}
-
-static uint64_t slot_bytes(const struct format *format)
-{
-	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;
-}
-
-/* Of a switch's memory that one job may have. */
-static uint64_t share_of_memory(const struct switchml_conf *conf)
-{
-	return conf->memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
-}
-
 void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what)
 {
 	const struct model_env *env = &job->scheme->env;
@@ -248,52 +73,26 @@ static const struct protocol_ops switchml_protocol = {
 
 /* --- jobs --- */
 
-static void check_memory(const struct switchml_conf *conf, const struct format *format,
-			 struct conf_doc *doc)
+void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env *env,
+			  const struct switchml_conf *conf, const struct protocol_ops *protocol)
 {
-	bool number = conf->slots_form == SLOTS_NUMBER;
-	uint64_t slots = number ? (uint64_t)conf->slots : 1, need = slots * slot_bytes(format);
+	struct switchml_format format = switchml_format_of(conf);
 
-	if (need <= share_of_memory(conf))
-		return;
-	conf_error(doc, number ? "/schemes/switchml/slots" : "/schemes/switchml/memory",
-		   "%" PRIu64 " slots of %" PRId64 " elements in two versions need %" PRIu64
-		   " bytes, but %s has %" PRIu64 " bytes of aggregation memory",
-		   slots, format->switch_elements, need,
-		   conf->tenants ? "a tenant of a switch" : "a switch", share_of_memory(conf));
-}
-
-static void switchml_check(const void *self, const struct topology_conf *topology,
-			   struct conf_doc *doc)
-{
-	const struct switchml_conf *conf = self;
-	struct format format = format_of(conf);
-
-	if (frame_size(&format) > topology->switches.buffer)
-		conf_error(doc, "/schemes/switchml/elements_per_packet",
-			   "a packet of %" PRIu32
-			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
-			   frame_size(&format), topology->switches.buffer);
-	if (format.switch_elements > format.elements)
-		conf_error(doc, "/schemes/switchml/switch_elements",
-			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,
-			   format.switch_elements, format.elements);
-	check_memory(conf, &format, doc);
+	scheme->env = *env;
+	scheme->conf = conf;
+	scheme->elements = (uint32_t)format.elements;
+	scheme->frame = switchml_frame(&format);
+	scheme->slot_bytes = switchml_slot_bytes(&format);
+	scheme->share = switchml_share(conf);
+	scheme->protocol = network_register(&env->topo->net, protocol, scheme);
 }
 
 static void *switchml_open(const struct model_env *env, const void *conf)
 {
 	struct switchml_scheme *scheme = xcalloc(1, sizeof(*scheme));
 	uint32_t switches = env->topo->net.switches;
-	struct format format = format_of(conf);
 
-	scheme->env = *env;
-	scheme->conf = conf;
-	scheme->elements = (uint32_t)format.elements;
-	scheme->frame = frame_size(&format);
-	scheme->slot_bytes = slot_bytes(&format);
-	scheme->share = share_of_memory(conf);
-	scheme->protocol = network_register(&env->topo->net, &switchml_protocol, scheme);
+	switchml_scheme_init(scheme, env, conf, &switchml_protocol);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
 	for (uint32_t s = 0; s < switches; s++)
 		scheme->memory[s] =
@@ -333,14 +132,12 @@ static sim_time round_trip(const struct switchml *job)
 	}
 }
 
-/* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble
- * and gap, as the paper counts. */
-static uint64_t slots_for_bdp(const struct switchml *job)
+uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->scheme->env.topo->net;
 	const struct link_class *link = port_class(net, &net->ports[job->job.hosts[0]]);
 	unsigned __int128 product =
-		(unsigned __int128)round_trip(job) * link->rate; /* bits * PS_PER_S */
+		(unsigned __int128)round_trip_time * link->rate; /* bits * PS_PER_S */
 	uint64_t slots = 1;
 
 	while ((unsigned __int128)slots * job->scheme->frame * 8 * PS_PER_S < product &&
@@ -359,7 +156,7 @@ static uint32_t choose_slots(const struct switchml *job)
 		return (uint32_t)scheme->conf->slots;
 	if (scheme->conf->slots_rule == SLOTS_MEMORY)
 		return (uint32_t)(most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX);
-	for (slots = slots_for_bdp(job); slots > most; slots /= 2)
+	for (slots = switchml_slots_for(job, round_trip(job)); slots > most; slots /= 2)
 		;
 	return (uint32_t)slots;
 }
@@ -405,25 +202,6 @@ static void take_memory(struct switchml *job)
 	}
 }
 
-static void make_workers(struct switchml *job)
-{
-	job->tensor_mask = TENSORS_FIRST - 1;
-	job->tensor_end = xcalloc(TENSORS_FIRST, sizeof(*job->tensor_end));
-	job->worker_of_host =
-		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
-	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct worker *worker = &job->workers[w];
-
-		worker->job = job;
-		worker->number = w;
-		worker->host = job->job.hosts[w];
-		worker->child = (uint16_t)job->tree->number_of_worker[w];
-		switchml_worker_init(worker);
-		job->worker_of_host[worker->host] = w;
-	}
-}
-
 /* Tree and size of a job; neither memory nor workers yet. */
 static struct switchml *plan_job(struct switchml_scheme *scheme, const struct collective_job *spec)
 {
@@ -450,6 +228,49 @@ static void free_plan(struct switchml *job)
 	free(job);
 }
 
+static void make_workers(struct switchml *job)
+{
+	job->tensor_mask = TENSORS_FIRST - 1;
+	job->tensor_end = xcalloc(TENSORS_FIRST, sizeof(*job->tensor_end));
+	job->worker_of_host =
+		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
+	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		struct worker *worker = &job->workers[w];
+
+		worker->job = job;
+		worker->number = w;
+		worker->host = job->job.hosts[w];
+		worker->child = (uint16_t)(job->tree ? job->tree->number_of_worker[w] : w);
+		switchml_worker_init(worker);
+		job->worker_of_host[worker->host] = w;
+	}
+}
+
+void switchml_job_begin(struct switchml *job)
+{
+	struct switchml_scheme *scheme = job->scheme;
+
+	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, job->job.number,
+		   job->job.workers);
+	make_workers(job);
+	job->number = (uint32_t)scheme->job_count;
+	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
+				     sizeof(*scheme->jobs));
+	scheme->jobs[scheme->job_count++] = job;
+}
+
+void switchml_job_end(struct switchml *job)
+{
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		switchml_worker_release(&job->workers[w]);
+	job->scheme->jobs[job->number] = NULL;
+	exact_release(&job->exact);
+	free(job->worker_of_host);
+	free(job->workers);
+	free(job->tensor_end);
+}
+
 static void *switchml_start(void *self, const struct collective_job *spec, const char **never)
 {
 	struct switchml_scheme *scheme = self;
@@ -463,17 +284,11 @@ static void *switchml_start(void *self, const struct collective_job *spec, const
 		return NULL;
 	}
 	take_memory(job);
-	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, spec->number,
-		   spec->workers);
-	make_workers(job);
-	job->number = (uint32_t)scheme->job_count;
-	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
-				     sizeof(*scheme->jobs));
-	scheme->jobs[scheme->job_count++] = job;
+	switchml_job_begin(job);
 	return job;
 }
 
-static void switchml_contribute(void *instance, uint32_t worker, bytes size)
+void switchml_contribute(void *instance, uint32_t worker, bytes size)
 {
 	struct switchml *job = instance;
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
@@ -491,17 +306,11 @@ static void switchml_finish(void *instance)
 				   -(int64_t)bytes_of_job(job));
 		switchml_node_release(&job->nodes[i]);
 	}
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		switchml_worker_release(&job->workers[w]);
-	job->scheme->jobs[job->number] = NULL;
-	exact_release(&job->exact);
-	free(job->worker_of_host);
-	free(job->workers);
-	free(job->tensor_end);
+	switchml_job_end(job);
 	free_plan(job);
 }
 
-static void switchml_stats(const void *instance, struct collective_stats *stats)
+void switchml_stats(const void *instance, struct collective_stats *stats)
 {
 	const struct switchml *job = instance;
 
@@ -520,12 +329,12 @@ static size_t switchml_memory(void *self, const struct collective_memory **list)
 	return scheme->env.topo->net.switches;
 }
 
-static uint64_t switchml_slots(const void *instance)
+uint64_t switchml_slots(const void *instance)
 {
 	return ((const struct switchml *)instance)->slots;
 }
 
-static void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
+void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct switchml *job = instance;
 
@@ -537,10 +346,10 @@ static void switchml_report_waiting(const void *instance, FILE *to, size_t limit
 			continue;
 		oldest = &worker->slots[worker->sent.first];
 		fprintf(to,
-			"  SwitchML job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
+			"  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 			") waits for piece %" PRIu64 " of %" PRIu64 ", sent at %.9f s\n",
-			job->job.number, w, worker->host, oldest->piece, worker->available,
-			seconds_of(oldest->sent));
+			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host,
+			oldest->piece, worker->available, seconds_of(oldest->sent));
 		limit--;
 	}
 }

@@ -1,8 +1,10 @@
 /* SwitchML, private to models/ina/switchml*.c and its tests: the state of a job.
  *
- *   switchml.c         parameters, jobs, switch memory; opens with what is modelled
+ *   switchml.c         jobs, switch memory; opens with what is modelled
+ *   switchml_conf.c    parameters, packet formats
  *   switchml_switch.c  algorithm 3 and its hierarchy: slots
  *   switchml_worker.c  algorithm 4: sending, timers, tensors
+ *   ps_stream.c        the same packets to hosts that do the switch's work
  *
  * Piece g of the whole stream of tensors of a job uses slot g mod s in version
  * floor(g / s) mod 2, at all workers and switches. */
@@ -112,6 +114,7 @@ struct switchml {
 	uint32_t *node_of_switch; /* of the switches on the tree */
 	uint32_t *worker_of_host;
 	struct worker *workers;
+	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
 	uint32_t slots;
 	uint32_t number;
 	uint64_t tensors;       /* that some worker has handed over */
@@ -119,6 +122,9 @@ struct switchml {
 	uint64_t tensor_mask;   /* of the rings by tensor: capacity - 1 */
 	uint64_t *tensor_end;   /* the piece behind tensor t, at [t & tensor_mask] */
 };
+
+/* ps_stream.c; NULL in SwitchML */
+struct ps_servers;
 
 struct switchml_scheme {
 	struct model_env env;
@@ -132,6 +138,56 @@ struct switchml_scheme {
 	size_t job_count, job_capacity;
 	struct collective_memory *memory; /* by switch */
 };
+
+/* --- parameters --- */
+
+extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/schemes.c, too */
+
+/* A packet as somebody has built it. */
+struct switchml_format {
+	int64_t elements, header; /* header: all bytes of a frame besides the elements */
+	int64_t switch_elements;  /* that the switch adds and keeps */
+};
+
+/* The format, and what replaces parts of it; bytes of its frame, and of a slot's values. */
+struct switchml_format switchml_format_of(const struct switchml_conf *conf);
+uint32_t switchml_frame(const struct switchml_format *format);
+uint64_t switchml_slot_bytes(const struct switchml_format *format);
+
+/* Of a switch's memory that one job may have. */
+uint64_t switchml_share(const struct switchml_conf *conf);
+
+void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void switchml_check_packet(const struct switchml_conf *conf, const char *scheme,
+			   const struct topology_conf *topology, struct conf_doc *doc);
+
+/* --- what SwitchML and ps_stream share --- */
+
+void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env *env,
+			  const struct switchml_conf *conf, const struct protocol_ops *protocol);
+
+/* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
+ * paper counts. */
+uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
+
+/* `scheme`, `job` (a copy of what the scheme was given), `slots` and `tree` (or none) are set:
+ * makes the workers and enters the job into the scheme's list; undoes that. */
+void switchml_job_begin(struct switchml *job);
+void switchml_job_end(struct switchml *job);
+
+/* Members of struct collective_ops. */
+void switchml_contribute(void *instance, uint32_t worker, bytes size);
+void switchml_stats(const void *instance, struct collective_stats *stats);
+uint64_t switchml_slots(const void *instance);
+void switchml_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* ps_stream.c: whether the server of a slot is on the worker's own host, which then takes packets
+ * from hand to hand; else their way there. */
+bool ps_stream_local(const struct worker *worker, uint32_t slot);
+void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
+void ps_stream_address(const struct worker *worker, struct packet *packet);
+
+/* --- rules of the protocol --- */
 
 /* Breaks the run off: a rule of the protocol does not hold at `node` (a host or
  * hosts + switch, as the network numbers them). */

@@ -37,13 +37,6 @@ static void list_append(struct worker *worker, struct worker_list *list, uint32_
 
 /* --- sending --- */
 
-/* The slot's piece waits for the NIC, for the first time or again. */
-static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
-{
-	worker->slots[i].state = (uint8_t)state;
-	list_append(worker, &worker->ready, i);
-}
-
 static void wake(struct worker *worker)
 {
 	if (worker->ready.first != SWITCHML_NONE)
@@ -67,18 +60,13 @@ static void arm_timer(struct worker *worker)
 	timer_set(worker->job->scheme->env.sim, &worker->timer, expires);
 }
 
-static enum nic_pull worker_pull(void *owner, struct packet *packet)
+/* The slot's packet leaves now. */
+static void leave(struct worker *worker, uint32_t i, struct packet *packet)
 {
-	struct worker *worker = owner;
 	struct switchml *job = worker->job;
-	uint32_t i = worker->ready.first;
-	struct worker_slot *slot;
-	bool again;
+	struct worker_slot *slot = &worker->slots[i];
+	bool again = slot->state == WORKER_SLOT_EXPIRED;
 
-	if (i == SWITCHML_NONE)
-		return NIC_NOTHING;
-	slot = &worker->slots[i];
-	again = slot->state == WORKER_SLOT_EXPIRED;
 	*packet = (struct packet){
 		.seq = slot->piece,
 		.value = exact_contribution(&job->exact, worker->number, slot->piece),
@@ -92,12 +80,39 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 		.protocol = job->scheme->protocol,
 	};
 	worker->retransmissions += again;
-	list_remove(worker, &worker->ready, i);
 	list_append(worker, &worker->sent, i);
 	slot->state = WORKER_SLOT_SENT;
 	slot->sent = job->scheme->env.sim->now;
 	slot->again = again;
 	arm_timer(worker);
+}
+
+/* The slot's piece waits for the NIC, for the first time or again; a server on the same host gets
+ * it at once. */
+static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
+{
+	struct packet packet;
+
+	worker->slots[i].state = (uint8_t)state;
+	if (!worker->job->servers || !ps_stream_local(worker, i)) {
+		list_append(worker, &worker->ready, i);
+		return;
+	}
+	leave(worker, i, &packet);
+	ps_stream_hand_over(worker, &packet);
+}
+
+static enum nic_pull worker_pull(void *owner, struct packet *packet)
+{
+	struct worker *worker = owner;
+	uint32_t i = worker->ready.first;
+
+	if (i == SWITCHML_NONE)
+		return NIC_NOTHING;
+	list_remove(worker, &worker->ready, i);
+	leave(worker, i, packet);
+	if (worker->job->servers)
+		ps_stream_address(worker, packet);
 	return worker->ready.first == SWITCHML_NONE ? NIC_LAST : NIC_MORE;
 }
 

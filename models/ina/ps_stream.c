@@ -1,0 +1,372 @@
+/* Parameter servers that do a switch's work: the benchmark program of SwitchML (Sapio et al.,
+ * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
+ *
+ * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
+ * timers; slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
+ * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program is
+ * free of it). Adding takes the host's reduction rate (reducer.h). What a worker on the server's
+ * own host sends and gets takes no network and no time.
+ * Simplified: no CPU per packet, other than the reduction rate.
+ * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
+ * more is; copies go to the workers in turn, from number (server mod n) on. There is no congestion
+ * control: n s / m packets at most meet at a server's port. */
+#include "ina/switchml.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ELEMENT_BYTES 4
+#define RING_FIRST    64 /* entries of a ring at first; a power of two */
+
+/* A packet that waits at a server: for its turn to be added, or for the NIC. */
+struct held {
+	struct packet packet;
+	sim_time due;    /* to be added */
+	uint32_t worker; /* to be sent to */
+};
+
+struct ring {
+	struct held *items;
+	uint64_t first, end, mask;
+};
+
+struct ps_server {
+	struct switchml *job;
+	uint32_t number, host;
+	struct tree_node place; /* of a root with the workers as children; their numbers as ports */
+	struct node node;
+	struct ring in, out;
+	struct timer timer; /* for the first of `in` */
+	struct nic_source source;
+};
+
+struct ps_servers {
+	struct ps_server *list;
+	uint32_t count;
+	struct route *up, *down;           /* [worker * count + server] */
+	uint32_t *children;                /* 0, 1, ... */
+	struct collective_memory counters; /* of all servers together; not reported */
+};
+
+/* --- rings --- */
+
+static void ring_init(struct ring *ring)
+{
+	*ring = (struct ring){ .items = xcalloc(RING_FIRST, sizeof(*ring->items)),
+			       .mask = RING_FIRST - 1 };
+}
+
+static void ring_push(struct ring *ring, const struct held *item)
+{
+	if (ring->end - ring->first > ring->mask) {
+		uint64_t mask = 2 * ring->mask + 1;
+		struct held *larger = xcalloc(mask + 1, sizeof(*larger));
+
+		for (uint64_t i = ring->first; i < ring->end; i++)
+			larger[i & mask] = ring->items[i & ring->mask];
+		free(ring->items);
+		ring->items = larger;
+		ring->mask = mask;
+	}
+	ring->items[ring->end++ & ring->mask] = *item;
+}
+
+static struct held *ring_front(const struct ring *ring)
+{
+	return ring->first < ring->end ? &ring->items[ring->first & ring->mask] : NULL;
+}
+
+/* --- at servers --- */
+
+static struct route *route_of(struct route *routes, const struct ps_servers *servers, uint32_t w,
+			      uint32_t q)
+{
+	return &routes[(size_t)w * servers->count + q];
+}
+
+static enum nic_pull server_pull(void *owner, struct packet *packet)
+{
+	struct ps_server *server = owner;
+	const struct ps_servers *servers = server->job->servers;
+	const struct held *front = ring_front(&server->out);
+
+	if (!front)
+		return NIC_NOTHING;
+	*packet = front->packet;
+	packet->kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
+	packet_set_route(packet, route_of(servers->down, servers, front->worker, server->number));
+	server->out.first++;
+	return ring_front(&server->out) ? NIC_MORE : NIC_LAST;
+}
+
+static void send_copy(struct ps_server *server, const struct packet *packet, uint32_t w)
+{
+	struct switchml *job = server->job;
+
+	if (job->job.hosts[w] == server->host) {
+		switchml_worker_result(&job->workers[w], packet);
+		return;
+	}
+	ring_push(&server->out, &(struct held){ .packet = *packet, .worker = w });
+	nic_wake(&job->scheme->env.topo->net.nics[server->host], &server->source);
+}
+
+/* What a switch would do at once. */
+static void serve(struct ps_server *server, const struct packet *packet)
+{
+	struct switch_actions actions = { 0 };
+
+	switchml_at_node(server->job, &server->node, packet, &actions);
+	for (unsigned i = 0; i < actions.count; i++) {
+		const struct switch_send *send = &actions.send[i];
+
+		for (uint32_t c = 0; c < send->count; c++)
+			send_copy(server, &send->packet,
+				  send->ports[(c + server->number) % send->count]);
+	}
+}
+
+static void on_added(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct ps_server *server = owner;
+	struct packet packet = ring_front(&server->in)->packet;
+	const struct held *next;
+
+	(void)entity;
+	server->in.first++;
+	next = ring_front(&server->in);
+	if (next)
+		timer_set(sim, &server->timer, next->due);
+	serve(server, &packet);
+}
+
+static void receive(struct ps_server *server, const struct packet *packet)
+{
+	const struct switchml_scheme *scheme = server->job->scheme;
+	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
+				    (bytes)scheme->elements * ELEMENT_BYTES);
+
+	if (!scheme->env.reducers->rate) {
+		serve(server, packet);
+		return;
+	}
+	if (!ring_front(&server->in))
+		timer_set(scheme->env.sim, &server->timer, due);
+	ring_push(&server->in, &(struct held){ .packet = *packet, .due = due });
+}
+
+/* --- between workers and servers --- */
+
+static struct ps_server *server_of(const struct switchml *job, uint32_t slot)
+{
+	return &job->servers->list[slot % job->servers->count];
+}
+
+bool ps_stream_local(const struct worker *worker, uint32_t slot)
+{
+	return server_of(worker->job, slot)->host == worker->host;
+}
+
+void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
+{
+	receive(server_of(worker->job, packet->slot), packet);
+}
+
+void ps_stream_address(const struct worker *worker, struct packet *packet)
+{
+	const struct ps_servers *servers = worker->job->servers;
+
+	packet->kind = PACKET_DATA; /* switches only forward it */
+	packet_set_route(packet, route_of(servers->up, servers, worker->number,
+					  server_of(worker->job, packet->slot)->number));
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct switchml_scheme *scheme = self;
+	struct switchml *job = scheme->jobs[packet->flow];
+
+	if (!job)
+		return; /* it is over */
+	if (packet->flags & PACKET_RESULT)
+		switchml_worker_result(&job->workers[job->worker_of_host[host]], packet);
+	else
+		receive(server_of(job, packet->slot), packet);
+}
+
+static const struct protocol_ops ps_stream_protocol = { .name = "ps_stream", .deliver = deliver };
+
+/* --- jobs --- */
+
+static uint32_t ps_stream_servers(uint32_t workers)
+{
+	return workers;
+}
+
+static void ps_stream_check(const void *self, const struct topology_conf *topology,
+			    struct conf_doc *doc)
+{
+	const struct switchml_conf *conf = self;
+
+	switchml_check_packet(conf, "ps_stream", topology, doc);
+	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
+		conf_error(doc, "/schemes/ps_stream/slots",
+			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
+}
+
+static void *ps_stream_open(const struct model_env *env, const void *conf)
+{
+	struct switchml_scheme *scheme = xcalloc(1, sizeof(*scheme));
+
+	switchml_scheme_init(scheme, env, conf, &ps_stream_protocol);
+	return scheme;
+}
+
+static void ps_stream_close(void *self)
+{
+	struct switchml_scheme *scheme = self;
+
+	free(scheme->jobs);
+	free(scheme);
+}
+
+static void find_routes(struct switchml *job)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	struct ps_servers *servers = job->servers;
+	uint64_t key = hash_pair(hash_pair(job->scheme->env.sim->seed, hash_string("ps_stream")),
+				 job->job.number);
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		for (uint32_t q = 0; q < servers->count; q++) {
+			uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q];
+			uint64_t pair = hash_pair(key, (uint64_t)w << 32 | q);
+
+			if (a == b)
+				continue;
+			topology_route(topo, a, b, pair, route_of(servers->up, servers, w, q));
+			topology_route(topo, b, a, ~pair, route_of(servers->down, servers, w, q));
+		}
+	}
+}
+
+/* A packet's way from worker 0 to a server on another host and back, on an idle network. */
+static sim_time round_trip(const struct switchml *job)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	const struct ps_servers *servers = job->servers;
+	uint32_t q = 0, worker = job->job.hosts[0], ports[ROUTE_MAX + 1];
+	sim_time sum = 0;
+	unsigned count;
+
+	while (q < servers->count && job->job.server_hosts[q] == worker)
+		q++;
+	if (q == servers->count)
+		return 0;
+	count = topology_path(topo, worker, route_of(servers->up, servers, 0, q), ports);
+	sum += ideal_packet(&topo->net, ports, count, job->scheme->frame);
+	count = topology_path(topo, job->job.server_hosts[q],
+			      route_of(servers->down, servers, 0, q), ports);
+	return sum + ideal_packet(&topo->net, ports, count, job->scheme->frame);
+}
+
+static uint32_t choose_slots(const struct switchml *job)
+{
+	const struct switchml_conf *conf = job->scheme->conf;
+	uint64_t slots = switchml_slots_for(job, round_trip(job));
+
+	if (conf->slots_form == SLOTS_NUMBER)
+		return (uint32_t)conf->slots;
+	return (uint32_t)(slots > job->servers->count ? slots : job->servers->count);
+}
+
+static void open_server(struct switchml *job, uint32_t q)
+{
+	const struct model_env *env = &job->scheme->env;
+	struct ps_server *server = &job->servers->list[q];
+	uint64_t key = UINT64_C(7) << 52 | (uint64_t)job->job.number << 24 | q;
+
+	server->job = job;
+	server->number = q;
+	server->host = job->job.server_hosts[q];
+	/* switchml_switch.c names the node hosts + sw: this host */
+	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
+					    .parent = TREE_NONE,
+					    .children = job->job.workers,
+					    .down_ports = job->servers->children };
+	server->node.place = &server->place;
+	server->node.memory = &job->servers->counters;
+	switchml_node_init(&server->node, job->slots);
+	ring_init(&server->in);
+	ring_init(&server->out);
+	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
+	timer_open(env->sim, &server->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_added, server);
+}
+
+static void *ps_stream_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct switchml *job = xcalloc(1, sizeof(*job));
+	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
+	size_t pairs = (size_t)spec->workers * spec->servers;
+
+	*never = NULL;
+	job->scheme = self;
+	job->job = *spec;
+	job->servers = servers;
+	servers->count = spec->servers;
+	servers->list = xcalloc(spec->servers, sizeof(*servers->list));
+	servers->up = xcalloc(pairs, sizeof(*servers->up));
+	servers->down = xcalloc(pairs, sizeof(*servers->down));
+	servers->children = xcalloc(spec->workers, sizeof(*servers->children));
+	for (uint32_t w = 0; w < spec->workers; w++)
+		servers->children[w] = w;
+	find_routes(job);
+	job->slots = choose_slots(job);
+	for (uint32_t q = 0; q < spec->servers; q++)
+		open_server(job, q);
+	switchml_job_begin(job);
+	return job;
+}
+
+static void ps_stream_finish(void *instance)
+{
+	struct switchml *job = instance;
+	struct ps_servers *servers = job->servers;
+	const struct model_env *env = &job->scheme->env;
+
+	switchml_job_end(job);
+	for (uint32_t q = 0; q < servers->count; q++) {
+		struct ps_server *server = &servers->list[q];
+
+		nic_forget(&env->topo->net.nics[server->host], &server->source);
+		timer_close(env->sim, &server->timer);
+		switchml_node_release(&server->node);
+		free(server->in.items);
+		free(server->out.items);
+	}
+	free(servers->list);
+	free(servers->up);
+	free(servers->down);
+	free(servers->children);
+	free(servers);
+	free(job);
+}
+
+const struct collective_ops ps_stream_collective = {
+	.name = "ps_stream",
+	.help = "parameter servers with SwitchML's packets and slots on hosts (SwitchML section "
+		"5.3)",
+	.table = &ps_stream_table,
+	.servers = ps_stream_servers,
+	.check = ps_stream_check,
+	.open = ps_stream_open,
+	.close = ps_stream_close,
+	.start = ps_stream_start,
+	.contribute = switchml_contribute,
+	.finish = ps_stream_finish,
+	.stats = switchml_stats,
+	.slots = switchml_slots,
+	.report_waiting = switchml_report_waiting,
+};

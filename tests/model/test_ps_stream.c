@@ -1,0 +1,290 @@
+/* Parameter servers with SwitchML's packets: the same closed forms as a switch where the servers
+ * have as many links as the workers (SwitchML, section 5.3 and figure 4):
+ *   dedicated, m servers, n workers:  T = max(1, n/m) |U| / (B g)
+ *   beside the workers, m = n:        T = 2 (n-1)/n |U| / (B g)
+ * with the goodput g = 128/200 of 180-byte packets and no ACKs, within 0.2 % for the first and the
+ * last round trip. */
+#include "model_run.h"
+
+#include "ina/switchml.h"
+#include "workload/jobs_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define RATE (10e9 / 8 * 128 / 200) /* payload bytes a second */
+
+static void build(struct run *run, unsigned hosts, unsigned workers, const char *servers,
+		  const char *rest, uint64_t size)
+{
+	run_build(run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': %u }, 'jobs': ["
+		  " { 'workers': %u, 'all_reduce': 'ps_stream', 'servers': %s,"
+		  "   'model': { 'layers': [ { 'gradient': '%luB' } ] } } ] %s }",
+		  hosts, workers, servers, (unsigned long)size, rest);
+}
+
+static double iteration_s(const struct run *run)
+{
+	size_t count;
+	const double *durations = jobs_iterations(run->s->jobs, &count);
+
+	cr_assert_eq(count, 1);
+	return durations[0];
+}
+
+static uint64_t packets_of(const struct run *run, uint32_t port)
+{
+	uint64_t packets, size;
+
+	port_carried(&run->s->topo.net.ports[port], &packets, &size);
+	return packets;
+}
+
+/* The bytes, too: a worker's G packets up and down, G n/m at a server. */
+Test(ps_stream, dedicated)
+{
+	const uint64_t pieces = 31250;
+
+	for (unsigned n = 4; n <= 8; n *= 2) {
+		for (unsigned m = 1; m <= n; m *= 2) {
+			double want = (double)n / m * 4e6 / RATE, t;
+			char servers[16];
+			struct run run;
+
+			snprintf(servers, sizeof(servers), "%u", m);
+			build(&run, n + m, n, servers, "", 4000000);
+			run_to(&run, END_ALL_DONE);
+			t = iteration_s(&run);
+			printf("n = %u, m = %u: %.3f ms, %.4f of the closed form\n", n, m, t * 1e3,
+			       t / want);
+			cr_expect_float_eq(t / want, 1.001, 0.002);
+			for (uint32_t w = 0; w < n; w++)
+				cr_expect_eq(packets_of(&run, w), pieces);
+			for (uint32_t q = n; q < n + m; q++) /* slots do not divide pieces evenly */
+				cr_expect_lt(fabs((double)packets_of(&run, q) -
+						  (double)(pieces * n) / m),
+					     n * 128.0);
+			cr_expect_eq(run.s->checks.exact_checked, n * pieces);
+			cr_expect_eq(run.s->topo.net.dropped, 0);
+			run_free(&run);
+		}
+	}
+}
+
+Test(ps_stream, beside_workers)
+{
+	for (unsigned n = 2; n <= 16; n *= 2) {
+		double want = 2.0 * (n - 1) / n * 4e6 / RATE, t;
+		struct run run;
+
+		build(&run, n, n, "{ 'placement': 'workers' }", "", 4000000);
+		run_to(&run, END_ALL_DONE);
+		t = iteration_s(&run);
+		printf("n = %u: %.3f ms, %.4f of the closed form\n", n, t * 1e3, t / want);
+		cr_expect_float_eq(t / want, 1.001, 0.002);
+		cr_expect_eq(run.s->checks.exact_checked, n * UINT64_C(31250));
+		run_free(&run);
+	}
+}
+
+/* MTU-sized packets (figure 7): g = 1464/1536. */
+Test(ps_stream, mtu)
+{
+	struct run run;
+
+	build(&run, 8, 4, "4", ", 'schemes': { 'ps_stream': { 'format': 's19-mtu' } }", 16000000);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_float_eq(iteration_s(&run) / (16e6 * 8 / 10e9 * 1536 / 1464), 1.001, 0.002);
+	run_free(&run);
+}
+
+/* One packet, exactly: with x = 160 ns a link, up x + 1.5 us and the server's port, where two meet,
+ * 2 x + 1 us; down the second copy 2 x + 1.5 us, x + 1 us. */
+Test(ps_stream, one_packet)
+{
+	const struct job *job;
+	struct run run;
+
+	build(&run, 3, 2, "1", "", 128);
+	run_to(&run, END_ALL_DONE);
+	job = &run.s->jobs->jobs[0];
+	cr_expect_eq(job->finish - job->start, 6 * 160000 + 5000000, "%lu ps",
+		     (unsigned long)(job->finish - job->start));
+	run_free(&run);
+}
+
+/* Any size, any number of servers, more servers than slots in use, several tensors: each piece once
+ * at each worker (the sums are checked always). */
+Test(ps_stream, shapes)
+{
+	for (unsigned n = 2; n <= 5; n++) {
+		for (unsigned m = 1; m <= 6; m++) {
+			for (int beside = 0; beside <= (m <= n); beside++) {
+				struct run run;
+
+				run_build(
+					&run,
+					"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': "
+					"12 }, 'schemes': { 'ps_stream': { 'slots': %u } },"
+					" 'jobs': [ { 'workers': %u, 'all_reduce': 'ps_stream',"
+					"   'servers': { 'count': %u, 'placement': '%s' },"
+					"   'iterations': 2, 'overlap': 'layers',"
+					"   'model': { 'layers': [ { 'gradient': '1B' },"
+					"     { 'gradient': '12801B' }, { 'gradient': '128B' } ] } "
+					"} ] }",
+					m == 6 ? 4 : 16, n, m, beside ? "workers" : "own");
+				run_to(&run, END_ALL_DONE);
+				cr_expect_eq(run.s->checks.exact_checked, 2 * n * (1 + 101 + 1));
+				run_free(&run);
+			}
+		}
+	}
+}
+
+/* 1 % loss on every link, and timers that are too short, so that there are duplicates everywhere.
+ */
+Test(ps_stream, loss)
+{
+	static const char *const timeouts[] = { "1ms", "20us", "6us" };
+
+	for (int beside = 0; beside < 2; beside++) {
+		for (size_t i = 0; i < 3; i++) {
+			struct run run;
+
+			run_build(
+				&run,
+				"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8, 'link': "
+				"{ 'rate': '10Gbps', 'delay': '1us', 'loss': 0.01 } },"
+				" 'schemes': { 'ps_stream': { 'slots': 32, "
+				"'retransmission_timeout': '%s' } },"
+				" 'jobs': [ { 'workers': 4, 'all_reduce': 'ps_stream',"
+				"   'servers': { 'count': 4, 'placement': '%s' },"
+				"   'model': { 'layers': [ { 'gradient': '128000B' } ] } } ] }",
+				timeouts[i], beside ? "workers" : "own");
+			run_to(&run, END_ALL_DONE);
+			cr_expect_eq(run.s->checks.exact_checked, 4 * 1000);
+			cr_expect_gt(run.s->topo.net.lost, 0);
+			cr_expect_gt(run.s->jobs->jobs[0].stats.retransmissions, 0);
+			run_free(&run);
+		}
+	}
+}
+
+/* A central server whose port takes 64 packets of the n s = 8 * 64 that come at once: drops there,
+ * repaired by timers. */
+Test(ps_stream, incast)
+{
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9, 'switch': { "
+			"'buffer': '12800B' } }, 'schemes': { 'ps_stream': { 'slots': 64 } },"
+			" 'jobs': [ { 'workers': 8, 'servers': 1, 'all_reduce': 'ps_stream',"
+			"   'model': { 'layers': [ { 'gradient': '8192B' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	/* 512 packets come in 64 x; 64 leave meanwhile, and 12800 / 180 find room */
+	cr_expect_geq(run.s->topo.net.rare[run.s->topo.net.rare[8].reverse].drops,
+		      512 - 64 - 12800 / 180 - 8);
+	cr_expect_eq(run.s->topo.net.rare[run.s->topo.net.rare[8].reverse].drops,
+		     run.s->topo.net.dropped);
+	cr_expect_eq(run.s->checks.exact_checked, 8 * 64);
+	run_free(&run);
+}
+
+/* A server that adds at 4 Gbps: n |U| / R, for two jobs on one host twice that. The timers are long
+ * enough for the queue of n s packets. */
+Test(ps_stream, reduction_rate)
+{
+	for (unsigned jobs = 1; jobs <= 2; jobs++) {
+		double want = jobs * 4 * 1e6 * 8 / 4e9, t = 0;
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9,"
+			  " 'host': { 'reduction_rate': '4Gbps' } }, 'cluster': { 'servers': 1 },"
+			  " 'jobs': [ { 'count': %u, 'workers': 4, 'all_reduce': 'ps_stream',"
+			  "   'servers': { 'count': 1, 'placement': 'shared' },"
+			  "   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			  jobs);
+		run_to(&run, END_ALL_DONE);
+		for (unsigned i = 0; i < jobs; i++)
+			t = fmax(t, jobs_records(run.s->jobs)[i].communication);
+		printf("%u jobs: %.3f ms, %.4f of the bound\n", jobs, t * 1e3, t / want);
+		cr_expect_float_eq(t / want, 1.001, 0.002);
+		cr_expect_eq(run.s->jobs->jobs[0].stats.timeouts, 0);
+		/* pieces are padded: 7813 of 128 bytes */
+		cr_expect_eq(run.s->reducers.host[8].busy, jobs * 4 * UINT64_C(7813) * 128 * 2000);
+		run_free(&run);
+	}
+}
+
+/* The straggler's own slots complete from hand to hand the moment it hands its tensor over, and the
+ * rest takes what its link needs. */
+Test(ps_stream, straggler)
+{
+	struct run run;
+	double t;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+		  " 'jobs': [ { 'workers': 4, 'all_reduce': 'ps_stream', 'stragglers': { "
+		  "'workers': 1, 'slowdown': 5 }, 'servers': { 'placement': 'workers' },"
+		  "   'model': { 'layers': [ { 'gradient': '4MB', 'backward': '100us' } ] } } "
+		  "] }");
+	run_to(&run, END_ALL_DONE);
+	t = iteration_s(&run) - 500e-6;
+	cr_expect_float_eq(t / (1.5 * 4e6 / RATE), 1.002, 0.003, "%.9f", t);
+	run_free(&run);
+}
+
+/* Slots: BDP with the round trip over four links, 4 x + 2 * (2 us + 500 ns) = 5.64 us at 10 Gbps:
+ * 7050 bytes, 39.2 packets of 180, so 64; at least one a server; or as asked for. */
+Test(ps_stream, slots)
+{
+	static const struct {
+		const char *rest, *servers;
+		uint32_t slots;
+	} cases[] = {
+		{ "", "1", 64 },
+		{ ", 'schemes': { 'ps_stream': { 'format': 's19-mtu' } }", "1", 16 },
+		{ ", 'schemes': { 'ps_stream': { 'format': 's19-mtu' } }", "18", 18 },
+		{ ", 'schemes': { 'ps_stream': { 'slots': 5 } }", "1", 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run run;
+
+		build(&run, 20, 2, cases[i].servers, cases[i].rest, 1000);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(run.s->jobs->jobs[0].slots, cases[i].slots, "case %zu: %lu", i,
+			     (unsigned long)run.s->jobs->jobs[0].slots);
+		run_free(&run);
+	}
+	cr_expect_eq(run_mistakes("the memory of hosts has no limit",
+				  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 },"
+				  " 'schemes': { 'ps_stream': { 'slots': 'memory' } },"
+				  " 'jobs': [ { 'all_reduce': 'ps_stream', 'workers': 2,"
+				  " 'model': 'vgg16' } ] }"),
+		     1);
+}
+
+/* Over racks: each pair of hosts has one path, so that nothing overtakes; losses too. */
+Test(ps_stream, racks)
+{
+	for (int loss = 0; loss < 2; loss++) {
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 4, 'spines': "
+			"4, 'hosts_per_leaf': 4, 'link': { 'rate': '10Gbps', 'delay': '1us', "
+			"'loss': %s } },"
+			" 'schemes': { 'ps_stream': { 'retransmission_timeout': '30us' } },"
+			" 'jobs': [ { 'workers': 8, 'all_reduce': 'ps_stream', 'placement': "
+			"'random', 'model': { 'layers': [ { 'gradient': '256kB' } ] } } ] }",
+			loss ? "0.005" : "0");
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(run.s->checks.exact_checked, 8 * 2000);
+		run_free(&run);
+	}
+}
