@@ -23,7 +23,7 @@ cat >scenario.json <<'JSON'
   "stop": { "when": "jobs_done", "after": "10s" },
   "topology": { "kind": "fat-tree", "k": 4,
                 "link": { "rate": "7Gbps", "delay": "1us", "loss": 0.0003 },
-                "host": { "jitter": "300ns", "latency": "200ns" },
+                "host": { "jitter": "300ns", "latency": "200ns", "reduction_rate": "9Gbps" },
                 "switch": { "buffer": "60KB", "ecn": { "kmin": "5pkt", "kmax": "30pkt", "pmax": 0.2 } } },
   "tcp": { "ack_every": 2 },
   "jobs": [
@@ -33,7 +33,10 @@ cat >scenario.json <<'JSON'
     { "name": "sw", "count": 4, "workers": 5, "all_reduce": "switchml", "iterations": 2, "placement": "spread",
       "model": { "layers": [ { "gradient": "30KB", "forward": "10us", "backward": "20us" },
                              { "gradient": "70KB", "forward": "10us", "backward": "20us" } ] },
-      "overlap": "layers", "compute_jitter": 0.1, "start_jitter": "5us", "stragglers": { "workers": 1, "slowdown": 1.7 } }
+      "overlap": "layers", "compute_jitter": 0.1, "start_jitter": "5us", "stragglers": { "workers": 1, "slowdown": 1.7 } },
+    { "name": "ps", "count": 2, "workers": 3, "servers": { "count": 2, "placement": "workers" }, "all_reduce": "ps",
+      "placement": "random", "model": { "layers": [ { "gradient": "90KB" } ] } },
+    { "name": "stream", "workers": 3, "servers": 2, "all_reduce": "ps_stream", "model": { "layers": [ { "gradient": "40KB" } ] } }
   ],
   "flows": [
     { "name": "web", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.2 }, "stop": "jobs_done" },

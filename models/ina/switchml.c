@@ -36,8 +36,8 @@ void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, cons
 	char name[24];
 
 	checks_violated(env->checks, &env->checks->exact_violations,
-			"SwitchML: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s", what,
-			job->job.number, piece,
+			"%s: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s",
+			job->servers ? "ps_stream" : "SwitchML", what, job->job.number, piece,
 			topology_node_name(env->topo, node, name, sizeof(name)),
 			seconds_of(env->sim->now));
 	sim_stop(env->sim);
