@@ -139,16 +139,22 @@ static __attribute__((noinline)) void ring_shrink(struct port *port)
 	ring_resize(port, port->ring_bits - 1);
 }
 
-/* Uniform jitter of a host's processing; the order of packets is kept. */
+/* Uniform jitter of a host's processing, and delays by tests; the order of packets is
+ * kept. */
 static __attribute__((noinline)) sim_time jittered(struct network *net, uint32_t number,
 						   sim_time arrival)
 {
 	struct port_rare *rare = &net->rare[number];
-	sim_time max = port_class(net, &net->ports[number])->jitter_max;
+	const struct port *port = &net->ports[number];
+	sim_time max = port_class(net, port)->jitter_max;
+	bool delayed = net->tamper && net->tamper->delay;
 
-	if (!max)
+	if (!max && !delayed)
 		return arrival;
-	arrival += rng_below(&rare->jitter_stream, max + 1);
+	if (max)
+		arrival += rng_below(&rare->jitter_stream, max + 1);
+	if (delayed)
+		arrival += net->tamper->delay(net->tamper->owner, number, port_head(port));
 	if (arrival < rare->last_arrival)
 		arrival = rare->last_arrival;
 	rare->last_arrival = arrival;
@@ -315,7 +321,9 @@ static __attribute__((noinline)) bool lose(struct network *net, uint32_t number)
 	struct port_rare *rare = &net->rare[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
-	if (!threshold || rng_u64(&rare->loss_stream) >= threshold)
+	if ((!threshold || rng_u64(&rare->loss_stream) >= threshold) &&
+	    !(net->tamper && net->tamper->lose &&
+	      net->tamper->lose(net->tamper->owner, number, port_head(&net->ports[number]))))
 		return false;
 	rare->losses++;
 	net->lost++;

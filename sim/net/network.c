@@ -160,6 +160,13 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	return (uint8_t)net->protocol_count++;
 }
 
+void network_tamper(struct network *net, const struct network_tamper *tamper)
+{
+	net->tamper = tamper;
+	for (uint32_t i = 0; i < net->port_count; i++)
+		net->ports[i].special = true;
+}
+
 uint64_t network_in_flight(const struct network *net)
 {
 	uint64_t count = 0;

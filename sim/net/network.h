@@ -50,6 +50,16 @@ struct switch_node {
 	uint8_t tier; /* 1 = next to hosts */
 };
 
+/* For tests: what happens to named packets on links. */
+struct network_tamper {
+	/* The packet is lost at the end of the link behind `port`. May be NULL. */
+	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
+	/* It takes this much longer, and what is behind it waits. Asked once a packet.
+	 * May be NULL. */
+	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
+	void *owner;
+};
+
 struct network {
 	struct sim *sim;
 	uint32_t hosts, switches, port_count;
@@ -64,6 +74,8 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
+
+	const struct network_tamper *tamper; /* NULL = none; not owned */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -120,6 +132,10 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 /* A host sends at once, past the turn-taking of its sources: for ACKs and
  * control packets, which a host never holds back. */
 void network_send(struct network *net, uint32_t host, const struct packet *packet);
+
+/* From now on `tamper` is asked about every packet on every link (slow). It must
+ * outlive the network. For tests. */
+void network_tamper(struct network *net, const struct network_tamper *tamper);
 
 /* Packets that are in rings now. */
 uint64_t network_in_flight(const struct network *net);
