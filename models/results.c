@@ -42,6 +42,18 @@ static const struct out_column aggregator_columns[] = {
 	{ "collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
 	{ "preemptions", OUT_COUNT, "Aggregators taken from their owner." },
 	{ "fallbacks", OUT_COUNT, "Packets sent on to a parameter server unaggregated." },
+	{ "collisions_own", OUT_COUNT, "Collisions with another piece of the same job." },
+	{ "collisions_complete", OUT_COUNT,
+	  "Collisions with an owner that was complete and waited for its ack." },
+	{ "collisions_waiting", OUT_COUNT,
+	  "Collisions with an owner of another job that waited for more of its workers." },
+	{ "preemptions_tried", OUT_COUNT, "Collisions that might have preempted the owner." },
+	{ "partials", OUT_COUNT, "Partial sums sent to a parameter server before they were full." },
+	{ "collected", OUT_COUNT, "Aggregators freed because their owner had gone silent." },
+	{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
+	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
+	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
+	{ "memory_utilization", OUT_REAL, "Memory in use, averaged over the run, over all of it." },
 	{ 0 },
 };
 const struct out_schema aggregators_schema = {
@@ -117,6 +129,29 @@ static const struct out_column summary_columns[] = {
 	{ "aggregation.preemptions", OUT_COUNT, "Aggregators taken from their owner." },
 	{ "aggregation.fallbacks", OUT_COUNT,
 	  "Packets sent on to a parameter server unaggregated." },
+	{ "aggregation.collisions_own", OUT_COUNT,
+	  "Collisions with another piece of the same job." },
+	{ "aggregation.collisions_complete", OUT_COUNT,
+	  "Collisions with an owner that was complete and waited for its ack." },
+	{ "aggregation.collisions_waiting", OUT_COUNT,
+	  "Collisions with an owner of another job that waited for more of its workers." },
+	{ "aggregation.preemptions_tried", OUT_COUNT,
+	  "Collisions that might have preempted the owner." },
+	{ "aggregation.partials", OUT_COUNT,
+	  "Partial sums sent to a parameter server before they were full." },
+	{ "aggregation.collected", OUT_COUNT,
+	  "Aggregators freed because their owner had gone silent." },
+	{ "aggregation.reminders", OUT_COUNT,
+	  "Reminders of workers to servers and of servers to switches." },
+	{ "aggregation.server_packets", OUT_COUNT,
+	  "Packets that came from switches to parameter servers." },
+	{ "aggregation.server_bytes", OUT_COUNT, "Bytes of their frames." },
+	{ "aggregation.held_count", OUT_COUNT, "Times that an aggregator was taken and freed." },
+	{ "aggregation.held_mean_s", OUT_REAL, "Mean time from taking to freeing; null if none." },
+	{ "aggregation.held_p99_s", OUT_REAL,
+	  "99th percentile of it, to 1/32; null below 100 times." },
+	{ "aggregation.throughput_share", OUT_REAL,
+	  "Mean over the jobs that finished of throughput_share in jobs.csv; null if none." },
 	{ "aggregation.retransmissions", OUT_COUNT,
 	  "Packets that workers sent again (all schemes)." },
 	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of workers that expired." },
@@ -204,8 +239,19 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .count = max_queue_bytes(s, number) } });
 }
 
+/* Mean (p = 0) or a percentile; empty where nothing is known. */
+static struct out_cell held_cell(const struct holding_times *held, double p)
+{
+	double value = !held   ? NAN
+		       : p > 0 ? holding_times_percentile(held, p)
+			       : holding_times_mean(held);
+
+	return (struct out_cell){ .none = isnan(value), .real = isnan(value) ? 0 : value };
+}
+
 static void write_aggregators(const struct simulation *s, unsigned scheme)
 {
+	double seconds = seconds_of(s->sim.now);
 	const struct collective_memory *memory;
 	size_t count = scheme_ops(scheme)->memory(s->schemes[scheme], &memory);
 
@@ -216,18 +262,32 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 		if (!m->used_max_bytes && !m->stats.packets_aggregated)
 			continue;
 		topology_node_name(&s->topo, s->topo.net.hosts + m->sw, name, sizeof(name));
-		out_table_row(s->aggregators,
-			      (struct out_cell[]){ { .text = name },
-						   { .text = scheme_ops(scheme)->name },
-						   { .count = m->memory_bytes },
-						   { .count = m->used_max_bytes },
-						   { .count = m->stats.packets_aggregated },
-						   { .count = m->stats.results },
-						   { .count = m->stats.duplicates },
-						   { .count = m->stats.repairs },
-						   { .count = m->stats.collisions },
-						   { .count = m->stats.preemptions },
-						   { .count = m->stats.fallbacks } });
+		out_table_row(
+			s->aggregators,
+			(struct out_cell[]){
+				{ .text = name },
+				{ .text = scheme_ops(scheme)->name },
+				{ .count = m->memory_bytes },
+				{ .count = m->used_max_bytes },
+				{ .count = m->stats.packets_aggregated },
+				{ .count = m->stats.results },
+				{ .count = m->stats.duplicates },
+				{ .count = m->stats.repairs },
+				{ .count = m->stats.collisions },
+				{ .count = m->stats.preemptions },
+				{ .count = m->stats.fallbacks },
+				{ .count = m->stats.collisions_own },
+				{ .count = m->stats.collisions_complete },
+				{ .count = m->stats.collisions_waiting },
+				{ .count = m->stats.preemptions_tried },
+				{ .count = m->stats.partials },
+				{ .count = m->stats.collected },
+				{ .none = !m->held, .count = m->held ? m->held->count : 0 },
+				held_cell(m->held, 0),
+				held_cell(m->held, 0.99),
+				{ .real = seconds > 0 ? collective_reserved(m, s->sim.now) /
+								((double)m->memory_bytes * seconds)
+						      : 0 } });
 	}
 }
 
@@ -451,13 +511,7 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 				       : 0;
 
 		for (size_t m = 0; m < count; m++) {
-			sum->packets_aggregated += memory[m].stats.packets_aggregated;
-			sum->results += memory[m].stats.results;
-			sum->duplicates += memory[m].stats.duplicates;
-			sum->repairs += memory[m].stats.repairs;
-			sum->collisions += memory[m].stats.collisions;
-			sum->preemptions += memory[m].stats.preemptions;
-			sum->fallbacks += memory[m].stats.fallbacks;
+			collective_stats_add(sum, &memory[m].stats);
 			whole += memory[m].used_max_bytes ? memory[m].memory_bytes : 0;
 			used += memory[m].used_max_bytes;
 			byte_s += collective_reserved(&memory[m], s->sim.now);
@@ -465,6 +519,41 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 	}
 	*reserved_max = whole ? (double)used / (double)whole : 0;
 	*utilization = whole && seconds > 0 ? byte_s / ((double)whole * seconds) : 0;
+}
+
+static void json_held(struct json *json, const struct simulation *s)
+{
+	struct holding_times *all = xcalloc(1, sizeof(*all));
+
+	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+		const struct collective_memory *memory;
+		size_t count = s->schemes[i] && scheme_ops(i)->memory
+				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
+				       : 0;
+
+		for (size_t m = 0; m < count; m++)
+			if (memory[m].held)
+				holding_times_merge(all, memory[m].held);
+	}
+	json_u64(json, "held_count", all->count);
+	json_real(json, "held_mean_s", holding_times_mean(all));
+	json_real(json, "held_p99_s", holding_times_percentile(all, 0.99));
+	free(all);
+}
+
+static double throughput_share(const struct simulation *s)
+{
+	const struct job_record *records = jobs_records(s->jobs);
+	size_t count = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < jobs_finished(s->jobs); i++) {
+		if (isnan(records[i].throughput_share))
+			continue; /* one worker: nothing is exchanged */
+		sum += records[i].throughput_share;
+		count++;
+	}
+	return count ? sum / (double)count : NAN;
 }
 
 static void json_aggregation(struct json *json, const struct simulation *s)
@@ -482,6 +571,17 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	json_u64(json, "collisions", sum.collisions);
 	json_u64(json, "preemptions", sum.preemptions);
 	json_u64(json, "fallbacks", sum.fallbacks);
+	json_u64(json, "collisions_own", sum.collisions_own);
+	json_u64(json, "collisions_complete", sum.collisions_complete);
+	json_u64(json, "collisions_waiting", sum.collisions_waiting);
+	json_u64(json, "preemptions_tried", sum.preemptions_tried);
+	json_u64(json, "partials", sum.partials);
+	json_u64(json, "collected", sum.collected);
+	json_u64(json, "reminders", sum.reminders);
+	json_u64(json, "server_packets", sum.server_packets);
+	json_u64(json, "server_bytes", sum.server_bytes);
+	json_held(json, s);
+	json_real(json, "throughput_share", throughput_share(s));
 	json_u64(json, "retransmissions", sum.retransmissions);
 	json_u64(json, "timeouts", sum.timeouts);
 	json_real(json, "memory_reserved_max", reserved_max);

@@ -107,12 +107,13 @@ static void final_checks(struct simulation *s)
 				       : 0;
 
 		for (size_t m = 0; m < count; m++) {
-			if (!memory[m].used_bytes)
+			if (memory[m].used_bytes == memory[m].draining_bytes)
 				continue;
 			fprintf(report,
 				"switch %" PRIu32 " still holds %" PRIu64
 				" bytes of %s after the last job\n",
-				memory[m].sw, memory[m].used_bytes, scheme_ops(i)->name);
+				memory[m].sw, memory[m].used_bytes - memory[m].draining_bytes,
+				scheme_ops(i)->name);
 			bad++;
 		}
 	}

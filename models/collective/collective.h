@@ -11,6 +11,7 @@
 #define INASIM_COLLECTIVE_COLLECTIVE_H
 
 #include "collective/exact.h"
+#include "collective/holding_times.h"
 #include "collective/reducer.h"
 #include "conf/conf.h"
 #include "transport/tcp.h"
@@ -32,16 +33,33 @@ struct collective_stats {
 	uint64_t repairs;            /* stored results or partial sums sent again */
 	uint64_t retransmissions;    /* packets that workers sent again */
 	uint64_t timeouts;
-	uint64_t collisions, preemptions, fallbacks;
-	uint64_t stale; /* results that a worker had already */
+	/* Packets that met an aggregator of another owner ... */
+	uint64_t collisions;
+	uint64_t collisions_own;                 /* ... of the same job (another piece) */
+	uint64_t collisions_complete;            /* ... that was complete and waited for its ack */
+	uint64_t collisions_waiting;             /* ... that waited for more of its workers */
+	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet */
+	uint64_t fallbacks; /* contributions that switches sent on to a server unadded */
+	uint64_t partials;  /* partial sums that switches sent to a server before they were full */
+	uint64_t collected; /* aggregators freed because their owner had gone silent */
+	uint64_t reminders; /* from workers to servers and from servers to switches */
+	uint64_t server_packets, server_bytes; /* that servers received, frames */
+	uint64_t stale;                        /* results that a worker had already */
 };
+
+/* Adds every counter of *one. */
+void collective_stats_add(struct collective_stats *sum, const struct collective_stats *one);
 
 /* Memory of one switch, for aggregators.csv. */
 struct collective_memory {
 	uint32_t sw;
 	uint64_t memory_bytes, used_bytes, used_max_bytes;
-	sim_time changed;   /* when used_bytes last changed */
-	double used_byte_s; /* integral of used_bytes up to then; for reports only */
+	sim_time changed;        /* when used_bytes last changed */
+	double used_byte_s;      /* integral of used_bytes up to then; for reports only */
+	uint64_t draining_bytes; /* of used_bytes: of jobs that are over; their release is under way
+				  */
+	const struct holding_times
+		*held; /* of aggregators; NULL where memory is reserved per job */
 	struct collective_stats stats;
 };
 
@@ -71,6 +89,10 @@ struct collective_ops {
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */
 	uint32_t (*servers)(uint32_t workers);
+	/* Optional: why a job of this size can have no instance anywhere on this topology (a
+	 * static string); NULL when it may. */
+	const char *(*refuses)(const struct topology_conf *topology, uint32_t workers,
+			       uint32_t servers);
 	/* Required. Adds errors for parameters that cannot work on this topology. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Required. The scheme for a run; `conf` outlives it. */

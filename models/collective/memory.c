@@ -14,3 +14,14 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 	if (memory->used_bytes > memory->used_max_bytes)
 		memory->used_max_bytes = memory->used_bytes;
 }
+
+void collective_stats_add(struct collective_stats *sum, const struct collective_stats *one)
+{
+	const uint64_t *from = (const uint64_t *)one;
+	uint64_t *to = (uint64_t *)sum;
+
+	/* counters, and nothing else */
+	static_assert(sizeof(*one) % sizeof(*from) == 0, "a struct of 64-bit counters");
+	for (size_t i = 0; i < sizeof(*one) / sizeof(*from); i++)
+		to[i] += from[i];
+}

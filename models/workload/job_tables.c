@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 static const struct out_column job_columns[] = {
@@ -32,6 +33,16 @@ static const struct out_column job_columns[] = {
 	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
 	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; empty else." },
+	{ "exchange_s", OUT_SECONDS,
+	  "Mean over the workers of the time from the first gradient of an iteration to its last "
+	  "sum, over all finished iterations." },
+	{ "throughput_share", OUT_REAL,
+	  "Aggregation throughput over the bit rate of a worker's link: gradient_bytes * "
+	  "iterations_done / exchange_s (ESA section 7.3 calls this switch memory utilisation); "
+	  "empty for one worker and before the first iteration has finished." },
+	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
+	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
+	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -132,8 +143,31 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 	return text;
 }
 
+/* Of finished iterations. */
+static sim_time exchange_mean(const struct job *job)
+{
+	sim_time sum = 0;
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		sum += job->worker[w].exchange;
+	return sum / job->workers;
+}
+
+static double job_throughput_share(const struct job *job)
+{
+	const struct network *net = &job->jobs->env.topo->net;
+	double bits = (double)job->dnn->gradient_total * 8 * (double)job->iterations_done;
+	sim_time time = job->worker ? exchange_mean(job) : 0;
+
+	if (job->workers == 1 || !time)
+		return NAN;
+	return bits /
+	       (seconds_of(time) * (double)port_class(net, &net->ports[job->hosts[0]])->rate);
+}
+
 void job_write(struct job *job)
 {
+	double share = job_throughput_share(job);
 	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
 	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
@@ -162,6 +196,11 @@ void job_write(struct job *job)
 		{ .none = !begun || !job->servers, .text = servers },
 		{ .flag = over },
 		{ .none = !job->refusal, .text = job->refusal },
+		{ .none = isnan(share), .time = isnan(share) ? 0 : exchange_mean(job) },
+		{ .none = isnan(share), .real = isnan(share) ? 0 : share },
+		{ .count = job->stats.server_packets },
+		{ .count = job->stats.server_bytes },
+		{ .count = job->stats.reminders },
 	};
 
 	if (job->jobs->tables.jobs)
@@ -183,5 +222,6 @@ void job_record(struct job *job)
 		.waiting = seconds_of(job->start - job->arrival),
 		.compute = compute,
 		.communication = seconds_of(job->finish - job->start) - compute,
+		.throughput_share = job_throughput_share(job),
 	};
 }

@@ -85,8 +85,10 @@ static void send_tensor(struct job_worker *worker)
 	struct job *job = worker->job;
 	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor++];
 
-	if (worker->tensor == 1)
+	if (worker->tensor == 1) {
+		worker->exchange_since = job->jobs->env.sim->now;
 		job_sends(job, worker->iteration);
+	}
 	after_backward(worker);
 	if (job->instance)
 		job_scheme(job)->contribute(job->instance, worker->number, tensor->size);
@@ -166,6 +168,8 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	worker->held[layer]++;
 	if (++worker->tensors_held == job->dnn->tensor_count) {
 		worker->tensors_held = 0;
+		worker->exchange += job->jobs->env.sim->now - worker->exchange_since;
+		worker->exchange_since = SIM_TIME_MAX;
 		if (++job->done_workers == job->workers) {
 			job->done_workers = 0;
 			job_iteration_over(job);
@@ -188,7 +192,8 @@ void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 	struct sim *sim = job->jobs->env.sim;
 	uint64_t key = (uint64_t)job->number << 24 | number;
 
-	*worker = (struct job_worker){ .job = job, .number = number, .busy_since = SIM_TIME_MAX };
+	*worker = (struct job_worker){ .job = job, .number = number };
+	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;
 	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
 	rng_init(&worker->rng, sim->seed, "worker", key);
 	timer_open(sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, UINT64_C(5) << 53 | key),

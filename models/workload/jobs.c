@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_stats(struct collective_stats *sum, const struct collective_stats *one)
-{
-	sum->retransmissions += one->retransmissions;
-	sum->timeouts += one->timeouts;
-	sum->stale += one->stale;
-	sum->fallbacks += one->fallbacks;
-}
-
 /* From the scheme. Tensors are numbered from 0 for the life of the job, in the order of sending. */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
@@ -46,7 +38,7 @@ static void job_end(struct job *job)
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
 	}
-	add_stats(&jobs->stats, &job->stats);
+	collective_stats_add(&jobs->stats, &job->stats);
 	job_write(job);
 	job_record(job);
 	jobs->finished++;
@@ -402,7 +394,7 @@ const double *jobs_cycles(const struct jobs *jobs, size_t *count)
 
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 {
-	add_stats(stats, &jobs->stats);
+	collective_stats_add(stats, &jobs->stats);
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->jobs[i].instance)
 			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);

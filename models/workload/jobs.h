@@ -111,6 +111,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 struct job_record {
 	const struct job_group_conf *group;
 	double jct, waiting, compute, communication;
+	double throughput_share; /* NAN for one worker */
 };
 
 struct jobs_tables {

@@ -506,6 +506,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
 	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
+	job_group_check_scheme(conf, doc, pointer, topology);
 	snprintf(place, sizeof(place), "%s/iterations", pointer);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, place, "\"duration\" needs an arrival from a trace");

@@ -25,7 +25,9 @@ struct job_worker {
 	bool timed;          /* the timer runs */
 	double factor;       /* of this iteration's computing time */
 	sim_time busy;       /* computing so far */
-	sim_time busy_since; /* of the computation under way; SIM_TIME_MAX = none */
+	sim_time exchange;   /* from the first gradient of an iteration to its last sum, so far */
+	sim_time exchange_since; /* of the iteration under way; SIM_TIME_MAX = not begun */
+	sim_time busy_since;     /* of the computation under way; SIM_TIME_MAX = none */
 	struct rng rng;
 	struct timer timer;
 };
@@ -121,6 +123,9 @@ extern const struct conf_table servers_table;
 void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
 			     const char *pointer, uint32_t hosts,
 			     const struct cluster_conf *cluster);
+/* What the scheme says about the size of its jobs. */
+void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
+			    const char *pointer, const struct topology_conf *topology);
 
 /* jobs_conf.c: the trace of a group, with as many workers a job as it says. False
  * and *error (caller frees) when it is not right for `hosts` hosts that take workers. */

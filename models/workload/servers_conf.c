@@ -194,3 +194,19 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 	else if (conf->servers.placement == SERVERS_WORKERS)
 		check_beside(conf, doc, place);
 }
+
+void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
+			    const char *pointer, const struct topology_conf *topology)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	int64_t most = most_workers(&conf->workers);
+	uint32_t workers = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	const char *why;
+
+	if (!ops->refuses || workers < 2)
+		return;
+	why = ops->refuses(topology, workers, job_group_servers(conf, workers));
+	if (why)
+		conf_error(doc, pointer, "%" PRIu32 " workers under %s: %s", workers, ops->name,
+			   why);
+}

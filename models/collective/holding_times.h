@@ -1,0 +1,44 @@
+/* How long things are held: count, mean, and percentiles from a histogram of
+ * bounded size (32 classes an octave, so percentiles are exact to 1/32). */
+#ifndef INASIM_COLLECTIVE_HOLDING_TIMES_H
+#define INASIM_COLLECTIVE_HOLDING_TIMES_H
+
+#include "base/types.h"
+
+#define HOLDING_BITS    5 /* classes an octave: 2^5 */
+#define HOLDING_CLASSES ((64 - HOLDING_BITS + 1) << HOLDING_BITS)
+
+struct holding_times {
+	uint64_t count;
+	double sum_s; /* for reports only */
+	uint64_t classes[HOLDING_CLASSES];
+};
+
+static inline unsigned holding_class(sim_time time)
+{
+	unsigned octave;
+
+	if (time >> HOLDING_BITS == 0)
+		return (unsigned)time;
+	octave = 63 - (unsigned)__builtin_clzll(time) - HOLDING_BITS;
+	return (octave << HOLDING_BITS) + (unsigned)(time >> octave);
+}
+
+static inline void holding_times_add(struct holding_times *times, sim_time time)
+{
+	times->count++;
+	times->sum_s += seconds_of(time);
+	times->classes[holding_class(time)]++;
+}
+
+/* Adds all of `other`. */
+void holding_times_merge(struct holding_times *times, const struct holding_times *other);
+
+/* NAN when nothing was held. */
+double holding_times_mean(const struct holding_times *times);
+
+/* Nearest rank, upper end of its class, in seconds; NAN when there are fewer than
+ * 1 / (1 - p) times. */
+double holding_times_percentile(const struct holding_times *times, double p);
+
+#endif

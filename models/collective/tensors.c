@@ -1,0 +1,94 @@
+#include "collective/tensors.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define TENSORS_FIRST 8 /* room for open tensors at first; a power of two */
+
+void tensors_init(struct tensors *tensors, uint32_t workers)
+{
+	*tensors = (struct tensors){ .mask = TENSORS_FIRST - 1, .workers = workers };
+	tensors->end = xcalloc(TENSORS_FIRST, sizeof(*tensors->end));
+	tensors->readers = xcalloc(workers, sizeof(*tensors->readers));
+	for (uint32_t w = 0; w < workers; w++)
+		tensors->readers[w].left =
+			xcalloc(TENSORS_FIRST, sizeof(*tensors->readers[w].left));
+}
+
+void tensors_release(struct tensors *tensors)
+{
+	for (uint32_t w = 0; w < tensors->workers; w++)
+		free(tensors->readers[w].left);
+	free(tensors->readers);
+	free(tensors->end);
+}
+
+static uint64_t *ring_double(uint64_t *ring, uint64_t mask, uint64_t from, uint64_t to)
+{
+	uint64_t *larger = xcalloc(2 * (mask + 1), sizeof(*larger));
+
+	for (uint64_t t = from; t < to; t++)
+		larger[t & (2 * mask + 1)] = ring[t & mask];
+	free(ring);
+	return larger;
+}
+
+/* Makes room for one more tensor. */
+static void reserve(struct tensors *tensors)
+{
+	if (tensors->count - tensors->oldest <= tensors->mask)
+		return;
+	tensors->oldest = tensors->count;
+	for (uint32_t w = 0; w < tensors->workers; w++)
+		if (tensors->readers[w].first_open < tensors->oldest)
+			tensors->oldest = tensors->readers[w].first_open;
+	if (tensors->count - tensors->oldest <= tensors->mask)
+		return;
+	tensors->end = ring_double(tensors->end, tensors->mask, tensors->oldest, tensors->count);
+	for (uint32_t w = 0; w < tensors->workers; w++) {
+		struct tensor_reader *reader = &tensors->readers[w];
+
+		reader->left = ring_double(reader->left, tensors->mask, reader->first_open,
+					   reader->tensors);
+	}
+	tensors->mask = 2 * tensors->mask + 1;
+}
+
+void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t pieces)
+{
+	struct tensor_reader *reader = &tensors->readers[worker];
+	uint64_t t = reader->tensors, end = reader->pieces + pieces;
+
+	if (t == tensors->count) {
+		reserve(tensors);
+		tensors->end[tensors->count++ & tensors->mask] = end;
+	}
+	SIM_BUG_ON(tensors->end[t & tensors->mask] != end); /* one order at all workers */
+	reader->left[t & tensors->mask] = pieces;
+	reader->tensors++;
+	reader->pieces = end;
+}
+
+uint64_t tensors_of_piece(const struct tensors *tensors, uint32_t worker, uint64_t piece)
+{
+	uint64_t t = tensors->readers[worker].first_open;
+
+	while (piece >= tensors->end[t & tensors->mask])
+		t++; /* the open tensors are few */
+	return t;
+}
+
+bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, uint64_t *tensor)
+{
+	struct tensor_reader *reader = &tensors->readers[worker];
+
+	*tensor = tensors_of_piece(tensors, worker, piece);
+	if (--reader->left[*tensor & tensors->mask])
+		return false;
+	while (reader->first_open < reader->tensors &&
+	       !reader->left[reader->first_open & tensors->mask])
+		reader->first_open++;
+	return true;
+}

@@ -1,0 +1,51 @@
+/* Tensors as pieces of one stream: where each tensor ends, and how many of its
+ * pieces every worker still lacks.
+ *
+ * Workers hand the same tensors over in the same order, each at its own time; the
+ * pieces are numbered from 0 for the life of the job, and results come in any
+ * order. Two kinds of rings by tensor number hold those that are open at some
+ * worker; they grow, and nothing is allocated per piece. */
+#ifndef INASIM_COLLECTIVE_TENSORS_H
+#define INASIM_COLLECTIVE_TENSORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One worker's view. */
+struct tensor_reader {
+	uint64_t pieces;     /* handed over */
+	uint64_t tensors;    /* handed over */
+	uint64_t first_open; /* oldest tensor that is not complete here */
+	uint64_t *left;      /* pieces missing of tensor t, at [t & mask] */
+};
+
+struct tensors {
+	uint64_t count;  /* that some worker has handed over */
+	uint64_t oldest; /* complete at all workers before this one */
+	uint64_t mask;   /* of the rings: capacity - 1 */
+	uint64_t *end;   /* the piece behind tensor t, at [t & mask] */
+	struct tensor_reader *readers;
+	uint32_t workers;
+};
+
+void tensors_init(struct tensors *tensors, uint32_t workers);
+void tensors_release(struct tensors *tensors);
+
+/* A worker hands over its next tensor, of `pieces` >= 1; it must have as many
+ * pieces as at the other workers. */
+void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t pieces);
+
+/* A worker has the result of a piece, for the first time. True when that
+ * completes a tensor there, whose number is then in *tensor. */
+bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, uint64_t *tensor);
+
+/* The tensor that a piece belongs to, which some worker has handed over and
+ * `worker` has not yet completed. */
+uint64_t tensors_of_piece(const struct tensors *tensors, uint32_t worker, uint64_t piece);
+
+static inline uint64_t tensors_available(const struct tensors *tensors, uint32_t worker)
+{
+	return tensors->readers[worker].pieces;
+}
+
+#endif
