@@ -8,7 +8,8 @@
 	X(ring)                                                                                    \
 	X(ps)                                                                                      \
 	X(ps_stream)                                                                               \
-	X(switchml)
+	X(switchml)                                                                                \
+	X(atp)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };

@@ -35,6 +35,7 @@ enum packet_flag {
 	PACKET_RETRANSMIT = 8, /* sent before, for counters and tests */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_VERSION = 32,   /* SwitchML's `ver` */
+	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */
 	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
 };
 

@@ -1,0 +1,500 @@
+#include "ina/hashed.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ELEMENT_BYTES 4
+#define NOBODY        UINT32_MAX
+
+const char *const timeout_resends_names[] = {
+	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
+};
+
+static uint32_t frame_size(const struct hashed_conf *conf)
+{
+	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
+}
+
+void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what)
+{
+	const struct model_env *env = &job->scheme->env;
+	char name[24];
+
+	checks_violated(env->checks, &env->checks->exact_violations,
+			"%s: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s",
+			job->scheme->ops->title, what, job->job.number, piece,
+			topology_node_name(env->topo, node, name, sizeof(name)),
+			seconds_of(env->sim->now));
+	sim_stop(env->sim);
+}
+
+/* --- packets --- */
+
+struct packet hashed_packet(const struct hashed_server *server, uint64_t piece,
+			    struct bitmap bitmap, uint16_t slot)
+{
+	const struct hashed_job *job = server->job;
+
+	return (struct packet){
+		.seq = (uint64_t)bitmap.bits << 32 | (uint32_t)piece,
+		.flow = job->number,
+		.source = (uint16_t)(server->number << 5 | bitmap.rack),
+		.size = job->frame,
+		.slot = slot,
+		.kind = PACKET_AGGREGATION,
+		.flags = PACKET_ECT,
+		.protocol = job->scheme->protocol,
+	};
+}
+
+void hashed_multicast(const struct hashed_server *server, uint32_t sw, const struct packet *result,
+		      struct switch_actions *actions)
+{
+	uint32_t number = server->racks.fan_out_of_switch[sw];
+	const struct fan_out *fan = &server->racks.fan_outs[number];
+	struct switch_send *out = &actions->send[actions->count++];
+
+	SIM_BUG_ON(number >= server->racks.fan_out_count);
+	out->packet = *result;
+	out->ports = fan->ports;
+	out->count = fan->count;
+}
+
+/* Where it is added: at the switch of the rack that it names, and at level 1. */
+static void upwards(struct hashed_scheme *scheme, struct hashed_server *server, uint32_t sw,
+		    struct packet *packet, struct switch_actions *actions)
+{
+	uint8_t rack = packet_bitmap(packet).rack;
+	bool level1 = sw == server->racks.sw;
+
+	if (packet->flags & PACKET_BYPASS ||
+	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
+		actions->forward = true;
+	else
+		scheme->ops->at_switch(server, &scheme->pools[sw], level1, packet, actions);
+}
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	struct hashed_scheme *scheme = self;
+	struct hashed_job *job = scheme->jobs[packet->flow];
+	struct hashed_server *server;
+
+	(void)back;
+	if (!job)
+		return; /* it is over */
+	server = &job->servers[packet_server(packet)];
+	if (!(packet->flags & PACKET_RESULT)) {
+		upwards(scheme, server, sw, packet, actions);
+		return;
+	}
+	if (scheme->ops->result_at_switch)
+		scheme->ops->result_at_switch(server, &scheme->pools[sw], packet);
+	hashed_multicast(server, sw, packet, actions);
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct hashed_scheme *scheme = self;
+	struct hashed_job *job = scheme->jobs[packet->flow];
+
+	if (!job || (job->over && packet->flags & PACKET_RESULT))
+		return;
+	if (packet->flags & PACKET_RESULT) {
+		hashed_worker_result(&job->workers[job->worker_of_host[host]], packet);
+	} else {
+		struct hashed_server *server = &job->servers[packet_server(packet)];
+
+		server->packets++;
+		server->frame_bytes += packet->size;
+		scheme->ops->at_server(server, packet);
+	}
+}
+
+static const struct protocol_ops hashed_protocol = {
+	.name = "hashed aggregators",
+	.deliver = deliver,
+	.at_switch = at_switch,
+};
+
+/* --- aggregators --- */
+
+void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggregator *a,
+		 const struct packet *packet)
+{
+	aggregators_take(pool, a, job->number, packet_piece(packet), job->scheme->env.sim->now);
+	a->rack = packet_bitmap(packet).rack;
+	job->held++;
+}
+
+void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+{
+	struct hashed_job *job = scheme->jobs[a->owner - 1];
+
+	aggregators_free(pool, a, scheme->env.sim->now);
+	job->held--;
+	if (job->over && scheme->ops->drain)
+		pool->memory->draining_bytes -= pool->value_bytes;
+}
+
+bool hashed_collect(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+{
+	if (!aggregators_is_idle(pool, a, scheme->env.sim->now))
+		return false;
+	pool->memory->stats.collected++;
+	hashed_free(scheme, pool, a);
+	return true;
+}
+
+uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t salt)
+{
+	/* both count from 1: 0 is "empty" in a switch */
+	return (uint16_t)(aggregators_hash(&job->scheme->crc, (uint16_t)(job->job.number + 1),
+					   (uint32_t)piece + 1, salt) %
+			  job->scheme->pools[0].count);
+}
+
+/* --- servers --- */
+
+/* No worker will ask for pieces below. */
+static uint64_t oldest_needed(const struct hashed_job *job)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		if (job->workers[w].window.first < oldest)
+			oldest = job->workers[w].window.first;
+	return oldest;
+}
+
+uint64_t server_packet_piece(const struct hashed_server *server, const struct packet *packet)
+{
+	return piece_near(server_piece(server, server->sums.end), packet_piece(packet));
+}
+
+struct partial_sum *server_entry(struct hashed_server *server, uint64_t piece)
+{
+	uint64_t index = server_index(server, piece);
+
+	if (index >= server->sums.end)
+		partial_sums_reserve(&server->sums, index,
+				     server_index(server, oldest_needed(server->job)));
+	return partial_sums_find(&server->sums, index);
+}
+
+void server_send_result(struct hashed_server *server, const struct partial_sum *sum, uint16_t slot,
+			uint8_t flags, uint32_t extra)
+{
+	struct packet packet = hashed_packet(server, server_piece(server, sum->index),
+					     (struct bitmap){ extra, RACK_NONE }, slot);
+
+	packet.value = sum->value;
+	packet.flags |= (uint8_t)(PACKET_RESULT | flags | (sum->marked ? PACKET_CE : 0));
+	outbox_send(&server->outbox, &packet);
+}
+
+/* --- jobs --- */
+
+uint32_t hashed_servers(uint32_t workers)
+{
+	(void)workers;
+	return 1; /* ESA section 7.1.2 */
+}
+
+static const char too_many_inputs[] =
+	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "
+	"parameter server; the header's bitmaps and fan-in degrees have no room for them";
+
+/* Workers that fit around a server if they are placed as well as can be: full racks,
+ * and what level 1 has inputs left for. */
+static uint64_t most_workers(const struct topology_conf *conf)
+{
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	uint32_t hosts, switches, edges = 0, below, racks;
+	uint16_t *ports;
+	uint8_t *tiers;
+
+	ops->count(conf, &hosts, &switches);
+	ports = xcalloc(switches, sizeof(*ports));
+	tiers = xcalloc(switches, sizeof(*tiers));
+	ops->shape(conf, ports, tiers);
+	for (uint32_t s = 0; s < switches; s++)
+		edges += tiers[s] == 1;
+	free(ports);
+	free(tiers);
+	below = hosts / edges;
+	if (below > RACK_INPUTS_MAX)
+		below = RACK_INPUTS_MAX;
+	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;
+	return (uint64_t)racks * below +
+	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
+}
+
+const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
+{
+	if (servers > HASHED_SERVERS_MAX)
+		return "a job has at most 8 parameter servers";
+	return workers > most_workers(topology) ? too_many_inputs : NULL;
+}
+
+void hashed_check(const struct hashed_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc)
+{
+	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
+	char place[64];
+
+	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", name);
+	if (frame_size(conf) > topology->switches.buffer)
+		conf_error(doc, place,
+			   "a packet of %" PRIu32
+			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
+			   frame_size(conf), topology->switches.buffer);
+	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
+	if (conf->memory < each)
+		conf_error(doc, place,
+			   "an aggregator of %" PRId64 " elements needs %" PRIu64
+			   " bytes, but a switch has %" PRIu64 " bytes of aggregation memory",
+			   conf->elements_per_packet, each, conf->memory);
+	else if (conf->memory / each > AGGREGATORS_MAX)
+		conf_error(doc, place,
+			   "%" PRIu64 " aggregators of %" PRIu64
+			   " bytes, but their index has 16 bits: at most %" PRIu64 " bytes",
+			   conf->memory / each, each, AGGREGATORS_MAX * each);
+	snprintf(place, sizeof(place), "/schemes/%s/max_timeout", name);
+	if (conf->window.max_rto < conf->window.rto.least ||
+	    conf->window.max_rto < conf->window.rto.first)
+		conf_error(doc, place, "is shorter than min_timeout or initial_timeout");
+}
+
+struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,
+				  const struct hashed_ops *ops, sim_time idle_limit)
+{
+	struct hashed_scheme *scheme = xcalloc(1, sizeof(*scheme));
+	uint32_t switches = env->topo->net.switches;
+
+	scheme->env = *env;
+	scheme->conf = conf;
+	scheme->window = conf->window;
+	scheme->window.rto.rule = RTO_ADAPTIVE;
+	scheme->ops = ops;
+	crc32_init(&scheme->crc);
+	scheme->protocol = network_register(&env->topo->net, &hashed_protocol, scheme);
+	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
+	scheme->pools = xcalloc(switches, sizeof(*scheme->pools));
+	for (uint32_t s = 0; s < switches; s++) {
+		scheme->memory[s] =
+			(struct collective_memory){ .sw = s, .memory_bytes = conf->memory };
+		aggregators_init(&scheme->pools[s], &scheme->memory[s],
+				 (uint32_t)conf->elements_per_packet * ELEMENT_BYTES, idle_limit);
+	}
+	return scheme;
+}
+
+/* False when the job cannot be expressed in ATP's header. */
+static bool place_servers(struct hashed_job *job)
+{
+	struct hashed_scheme *scheme = job->scheme;
+	struct topology *topo = scheme->env.topo;
+	bool good = true;
+
+	job->servers = xcalloc(job->job.servers, sizeof(*job->servers));
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		struct hashed_server *server = &job->servers[q];
+		uint64_t entropy =
+			hash_pair(hash_pair(scheme->env.sim->seed, hash_string(scheme->ops->name)),
+				  (uint64_t)job->job.number << 8 | q);
+
+		server->job = job;
+		server->number = q;
+		good &= racks_init(&server->racks, topo, job->job.hosts, job->job.workers,
+				   job->job.server_hosts[q], entropy);
+		partial_sums_init(&server->sums, &server->racks);
+		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);
+	}
+	return good;
+}
+
+static void open_pools(struct hashed_job *job)
+{
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		const struct racks *racks = &job->servers[q].racks;
+
+		aggregators_open(&job->scheme->pools[racks->sw]);
+		for (uint32_t r = 0; r < racks->count; r++)
+			aggregators_open(&job->scheme->pools[racks->racks[r].sw]);
+	}
+}
+
+static void make_workers(struct hashed_job *job)
+{
+	uint32_t hosts = job->scheme->env.topo->net.hosts;
+
+	job->worker_of_host = xcalloc(hosts, sizeof(*job->worker_of_host));
+	for (uint32_t h = 0; h < hosts; h++)
+		job->worker_of_host[h] = NOBODY;
+	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		job->workers[w].job = job;
+		job->workers[w].number = w;
+		job->workers[w].host = job->job.hosts[w];
+		job->worker_of_host[job->job.hosts[w]] = w;
+		hashed_worker_init(&job->workers[w]);
+	}
+}
+
+static void free_servers(struct hashed_job *job)
+{
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		outbox_release(&job->servers[q].outbox);
+		partial_sums_release(&job->servers[q].sums);
+		racks_release(&job->servers[q].racks);
+	}
+	free(job->servers);
+}
+
+void *hashed_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct hashed_scheme *scheme = self;
+	struct hashed_job *job = xcalloc(1, sizeof(*job));
+
+	*never = NULL;
+	SIM_BUG_ON(!spec->servers || spec->servers > HASHED_SERVERS_MAX); /* hashed_refuses() */
+	job->scheme = scheme;
+	job->job = *spec;
+	if (!place_servers(job)) {
+		*never = too_many_inputs;
+		free_servers(job);
+		free(job);
+		return NULL;
+	}
+	job->frame = (uint16_t)frame_size(scheme->conf);
+	job->number = (uint32_t)scheme->job_count;
+	open_pools(job);
+	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, spec->number,
+		   spec->workers);
+	tensors_init(&job->tensors, spec->workers);
+	make_workers(job);
+	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
+				     sizeof(*scheme->jobs));
+	scheme->jobs[scheme->job_count++] = job;
+	scheme->ops->start(job);
+	return job;
+}
+
+void hashed_contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct hashed_job *job = instance;
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
+	uint64_t k = (uint64_t)job->scheme->conf->elements_per_packet;
+
+	hashed_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
+}
+
+static void release(struct hashed_job *job)
+{
+	struct hashed_scheme *scheme = job->scheme;
+
+	scheme->ops->release(job);
+	for (uint32_t w = 0; w < job->job.workers && !job->over; w++)
+		hashed_worker_release(&job->workers[w]);
+	scheme->jobs[job->number] = NULL;
+	free_servers(job);
+	tensors_release(&job->tensors);
+	exact_release(&job->exact);
+	free(job->worker_of_host);
+	free(job->workers);
+	free(job);
+}
+
+/* Workers are gone; servers go on until the last aggregator is free. */
+static void drain(struct hashed_job *job)
+{
+	struct hashed_scheme *scheme = job->scheme;
+
+	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++) {
+		struct aggregators *pool = &scheme->pools[s];
+
+		for (uint32_t i = 0; pool->slots && i < pool->count; i++)
+			if (pool->slots[i].owner == job->number + 1)
+				pool->memory->draining_bytes += pool->value_bytes;
+	}
+	scheme->ops->drain(job);
+}
+
+void hashed_finish(void *instance)
+{
+	struct hashed_job *job = instance;
+
+	if (!job->held) {
+		release(job);
+		return;
+	}
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		hashed_worker_release(&job->workers[w]);
+	job->over = true;
+	if (job->scheme->ops->drain)
+		drain(job);
+}
+
+void hashed_close(void *self)
+{
+	struct hashed_scheme *scheme = self;
+
+	for (size_t j = 0; j < scheme->job_count; j++)
+		if (scheme->jobs[j])
+			release(scheme->jobs[j]);
+	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
+		aggregators_release(&scheme->pools[s]);
+	free(scheme->jobs);
+	free(scheme->memory);
+	free(scheme->pools);
+	free(scheme);
+}
+
+void hashed_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct hashed_job *job = instance;
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		const struct hashed_worker *worker = &job->workers[w];
+
+		stats->retransmissions += worker->retransmissions;
+		stats->timeouts += worker->window.timeouts;
+		stats->stale += worker->stale;
+		stats->reminders += worker->reminders;
+	}
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		stats->server_packets += job->servers[q].packets;
+		stats->server_bytes += job->servers[q].frame_bytes;
+	}
+}
+
+size_t hashed_memory(void *self, const struct collective_memory **list)
+{
+	struct hashed_scheme *scheme = self;
+
+	*list = scheme->memory;
+	return scheme->env.topo->net.switches;
+}
+
+void hashed_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct hashed_job *job = instance;
+
+	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
+		const struct hashed_worker *worker = &job->workers[w];
+
+		if (worker->window.first == worker->window.next)
+			continue;
+		fprintf(to,
+			"  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
+			") waits for piece %" PRIu64 " of %" PRIu64 ", %" PRIu64 " in flight\n",
+			job->scheme->ops->title, job->job.number, w, worker->host,
+			worker->window.first, tensors_available(&job->tensors, w),
+			worker->window.next - worker->window.first);
+		limit--;
+	}
+}

@@ -1,0 +1,325 @@
+/* What ATP and ESA share: jobs whose gradient packets meet in hashed aggregators
+ * that all jobs of the scheme share, with one or more parameter servers a job
+ * behind them.
+ *
+ *   hashed.c         parameters, jobs, packets at switches and hosts
+ *   hashed_worker.c  sending, results, timers
+ *   atp*.c, esa*.c   what switches and servers do: struct hashed_ops
+ *
+ * Job, piece, aggregator index, contributors (as a bitmap of one level, racks.h),
+ * server and priority ride in every packet; see packet_*() below. Piece p of the
+ * stream of tensors belongs to server p mod servers. Piece numbers have 32 bits on
+ * the wire and 64 at hosts. */
+#ifndef INASIM_INA_HASHED_H
+#define INASIM_INA_HASHED_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+#include "ina/aggregators.h"
+#include "ina/outbox.h"
+#include "ina/partial_sums.h"
+#include "ina/racks.h"
+#include "ina/window.h"
+
+#define HASHED_SERVERS_MAX 8 /* a job; three bits of a packet */
+
+/* Parameters of both, at the front of struct atp_conf and struct esa_conf. */
+struct hashed_conf {
+	bytes memory;
+	int64_t elements_per_packet;
+	int64_t header;
+	struct window_conf window;
+};
+
+struct hashed_job;
+
+/* A server of a job, and the job's switches as seen from there. */
+struct hashed_server {
+	struct hashed_job *job;
+	uint32_t number;
+	struct racks racks;
+	struct partial_sums sums;
+	struct outbox outbox;
+	uint64_t packets, frame_bytes; /* received from switches */
+	void *state;                   /* the scheme's; owned by it */
+};
+
+struct hashed_worker {
+	struct hashed_job *job;
+	struct window window;
+	struct nic_source source;
+	uint32_t number, host;
+	sim_time armed; /* when the timer runs; SIM_TIME_MAX = not set */
+	struct timer timer;
+	uint64_t retransmissions, stale, reminders;
+	void *state; /* the scheme's; owned by it */
+} __attribute__((aligned(64)));
+
+/* One job. Packets carry its number in the scheme in `flow`. */
+struct hashed_job {
+	struct hashed_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct tensors tensors;
+	struct hashed_server *servers;
+	struct hashed_worker *workers;
+	uint32_t *worker_of_host; /* UINT32_MAX = none */
+	uint32_t number;
+	uint16_t frame; /* bytes of a packet, FCS included */
+	uint64_t held;  /* aggregators that it owns now */
+	bool over;      /* finished; still here because it owned some then */
+	void *state;    /* the scheme's; owned by it */
+};
+
+/* What makes a scheme. Packets are those of the job at hand. */
+struct hashed_ops {
+	const char *name, *title; /* "atp", "ATP" */
+	/* State of a job, after everything else is in place, and its end. */
+	void (*start)(struct hashed_job *job);
+	void (*release)(struct hashed_job *job);
+	/* A packet on its way up has reached a switch where it may be added: level 0
+	 * (it names its rack) or level 1. */
+	void (*at_switch)(struct hashed_server *server, struct aggregators *pool, bool level1,
+			  struct packet *packet, struct switch_actions *actions);
+	/* Optional: a result passes a switch on its way down. */
+	void (*result_at_switch)(struct hashed_server *server, struct aggregators *pool,
+				 struct packet *packet);
+	/* A packet for the server has reached its host. */
+	void (*at_server)(struct hashed_server *server, const struct packet *packet);
+	/* A piece seems lost to a worker: it is among window_take_lost(). */
+	void (*lost)(struct hashed_worker *worker);
+	/* Aggregator of a piece that a worker is about to send. */
+	uint16_t (*index)(struct hashed_worker *worker, uint64_t piece);
+	/* Optional. */
+	uint8_t (*priority)(struct hashed_worker *worker, uint64_t piece);
+	/* Optional: the job is over, but aggregators still hold packets of it. They get freed
+	 * nevertheless; without this member that is a violation. */
+	void (*drain)(struct hashed_job *job);
+	/* Optional: a worker has taken the result of a piece, for the first time. `packet`
+	 * brought it, or is NULL. */
+	void (*accepted)(struct hashed_worker *worker, uint64_t piece, const struct packet *packet);
+};
+
+struct hashed_scheme {
+	struct model_env env;
+	const struct hashed_conf *conf;
+	struct window_conf window; /* of conf; the scheme may narrow it */
+	const struct hashed_ops *ops;
+	struct crc32 crc;
+	uint8_t protocol;
+	struct hashed_job **jobs; /* by number; NULL when over: late packets find nobody */
+	size_t job_count, job_capacity;
+	struct collective_memory *memory; /* by switch */
+	struct aggregators *pools;        /* by switch */
+};
+
+/* --- packets --- */
+
+static inline uint32_t packet_piece(const struct packet *packet)
+{
+	return (uint32_t)packet->seq;
+}
+
+static inline struct bitmap packet_bitmap(const struct packet *packet)
+{
+	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & 31 };
+}
+
+static inline uint32_t packet_server(const struct packet *packet)
+{
+	return packet->source >> 5 & 7;
+}
+
+static inline uint8_t packet_priority(const struct packet *packet)
+{
+	return (uint8_t)(packet->source >> 8);
+}
+
+static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
+{
+	packet->seq = (uint64_t)bitmap.bits << 32 | (uint32_t)packet->seq;
+	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
+}
+
+/* A packet of a job, from a host, with what all have in common; no route yet. */
+struct packet hashed_packet(const struct hashed_server *server, uint64_t piece,
+			    struct bitmap bitmap, uint16_t slot);
+
+/* The server's index of a piece. */
+static inline uint64_t server_index(const struct hashed_server *server, uint64_t piece)
+{
+	return server->job->job.servers == 1 ? piece : piece / server->job->job.servers;
+}
+
+static inline uint64_t server_piece(const struct hashed_server *server, uint64_t index)
+{
+	return index * server->job->job.servers + server->number;
+}
+
+static inline struct hashed_server *server_of_piece(const struct hashed_job *job, uint64_t piece)
+{
+	return &job->servers[job->job.servers == 1 ? 0 : piece % job->job.servers];
+}
+
+/* The piece of a packet at a server: all its 64 bits. */
+uint64_t server_packet_piece(const struct hashed_server *server, const struct packet *packet);
+
+/* The entry of a piece at a server, new if need be; NULL when it is long over: all
+ * workers hold the result. */
+struct partial_sum *server_entry(struct hashed_server *server, uint64_t piece);
+
+/* The server sends a result towards all workers. */
+void server_send_result(struct hashed_server *server, const struct partial_sum *sum, uint16_t slot,
+			uint8_t flags, uint32_t extra);
+
+/* A result leaves a switch for the workers, or for the switches below. */
+void hashed_multicast(const struct hashed_server *server, uint32_t sw, const struct packet *result,
+		      struct switch_actions *actions);
+
+/* --- aggregators --- */
+
+/* The job takes a free aggregator for the piece of a packet; its owner gives it up. */
+void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggregator *a,
+		 const struct packet *packet);
+void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a);
+
+/* Garbage collection: an owner that has gone silent gives it up. False when it stays. */
+bool hashed_collect(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a);
+
+/* ATP's index: a hash of job and piece. */
+uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t salt);
+
+/* --- the life of jobs; what the ops table of a scheme is made of --- */
+
+uint32_t hashed_servers(uint32_t workers);
+const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers,
+			   uint32_t servers);
+void hashed_check(const struct hashed_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc);
+struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,
+				  const struct hashed_ops *ops, sim_time idle_limit);
+void hashed_close(void *scheme);
+void *hashed_start(void *scheme, const struct collective_job *job, const char **never);
+void hashed_contribute(void *instance, uint32_t worker, bytes size);
+void hashed_finish(void *instance);
+void hashed_stats(const void *instance, struct collective_stats *stats);
+size_t hashed_memory(void *scheme, const struct collective_memory **list);
+void hashed_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* Breaks the run off: a rule of the protocol does not hold at `node`. */
+void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what);
+
+/* --- hashed_worker.c; `job`, `number` and `host` are set --- */
+
+void hashed_worker_init(struct hashed_worker *worker);
+void hashed_worker_release(struct hashed_worker *worker);
+void hashed_worker_contribute(struct hashed_worker *worker, uint64_t pieces);
+void hashed_worker_result(struct hashed_worker *worker, const struct packet *packet);
+/* A result, by whatever way it came. */
+void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t value, bool marked,
+			  const struct packet *packet);
+void hashed_worker_wake(struct hashed_worker *worker);
+
+/* --- rows of the parameters that both have --- */
+
+extern const char *const timeout_resends_names[];
+
+#define HASHED_AT(field) .offset = offsetof(struct hashed_conf, field)
+#define HASHED_ROWS                                                                                \
+	{ .name = "memory",                                                                        \
+	  .type = CONF_BYTES,                                                                      \
+	  HASHED_AT(memory),                                                                       \
+	  .min = 4,                                                                                \
+	  .max = UINT64_C(1) << 40,                                                                \
+	  .def = "\"5MB\"",                                                                        \
+	  .help = "Aggregation memory of each switch, for all jobs: one aggregator holds the "     \
+		  "elements of a packet.",                                                         \
+	  .source = "ESA section 7.2.1" },                                                         \
+		{ .name = "elements_per_packet",                                                   \
+		  .type = CONF_INT,                                                                \
+		  HASHED_AT(elements_per_packet),                                                  \
+		  .imin = 1,                                                                       \
+		  .imax = 2048,                                                                    \
+		  .def = "64",                                                                     \
+		  .help = "32-bit elements in a packet.",                                          \
+		  .source = "ESA sections 7.1.1 and 7.2.1: 306-byte packets" },                    \
+		{ .name = "header",                                                                \
+		  .type = CONF_INT,                                                                \
+		  HASHED_AT(header),                                                               \
+		  .imin = 20,                                                                      \
+		  .imax = 200,                                                                     \
+		  .def = "54",                                                                     \
+		  .help = "Bytes of a frame besides the elements: Ethernet 14, IP 20, ATP 16, "    \
+			  "FCS 4.",                                                                \
+		  .source =                                                                        \
+			  "ESA section 7.1.1: 306 bytes without the FCS; 50 counts as ESA does" }, \
+		{ .name = "initial_window",                                                        \
+		  .type = CONF_BYTES,                                                              \
+		  HASHED_AT(window.initial),                                                       \
+		  .min = 1,                                                                        \
+		  .max = UINT64_C(1) << 40,                                                        \
+		  .def = "\"60KB\"",                                                               \
+		  .help = "Congestion window of a worker at the start; at least one packet.",      \
+		  .source = "ESA section 5.1: 60 KB at 100 Gbps" },                                \
+		{ .name = "max_window",                                                            \
+		  .type = CONF_BYTES,                                                              \
+		  HASHED_AT(window.max),                                                           \
+		  .min = 1,                                                                        \
+		  .max = UINT64_C(1) << 40,                                                        \
+		  .def = CONF_OPTIONAL,                                                            \
+		  .help = "Largest congestion window; when missing there is none (ATP's public "   \
+			  "code: "                                                                 \
+			  "100 packets a thread)." },                                              \
+		{ .name = "window_increase",                                                       \
+		  .type = CONF_BYTES,                                                              \
+		  HASHED_AT(window.increase),                                                      \
+		  .min = 1,                                                                        \
+		  .max = UINT64_C(1) << 30,                                                        \
+		  .def = "\"1500B\"",                                                              \
+		  .help = "Growth of the window with each window of results without an ECN mark.", \
+		  .source = "ATP's public code, CC_manager.h" },                                   \
+		{ .name = "duplicate_threshold",                                                   \
+		  .type = CONF_INT,                                                                \
+		  HASHED_AT(window.gap),                                                           \
+		  .imin = 1,                                                                       \
+		  .imax = 1000000,                                                                 \
+		  .def = "3",                                                                      \
+		  .help = "A piece without a result is lost when a result this many pieces "       \
+			  "further on "                                                            \
+			  "has come.",                                                             \
+		  .source = "ESA sections 5.1 and 5.3" },                                          \
+		{ .name = "min_timeout",                                                           \
+		  .type = CONF_TIME,                                                               \
+		  HASHED_AT(window.rto.least),                                                     \
+		  .min = PS_PER_NS,                                                                \
+		  .max = 100 * PS_PER_S,                                                           \
+		  .def = "\"1ms\"",                                                                \
+		  .help = "Least retransmission timeout; beyond it follows the round trips (RFC "  \
+			  "6298).",                                                                \
+		  .source = "ESA section 6; ATP's public code: 200 us" },                          \
+		{ .name = "initial_timeout",                                                       \
+		  .type = CONF_TIME,                                                               \
+		  HASHED_AT(window.rto.first),                                                     \
+		  .min = PS_PER_NS,                                                                \
+		  .max = 100 * PS_PER_S,                                                           \
+		  .def = "\"50ms\"",                                                               \
+		  .help = "Timeout until the first round trip is known.",                          \
+		  .source = "ATP's public code" },                                                 \
+		{ .name = "max_timeout",                                                           \
+		  .type = CONF_TIME,                                                               \
+		  HASHED_AT(window.max_rto),                                                       \
+		  .min = PS_PER_NS,                                                                \
+		  .max = 1000 * PS_PER_S,                                                          \
+		  .def = "\"1s\"",                                                                 \
+		  .help = "Timeouts without a result in between double up to this.",               \
+		  .source = "our choice" },                                                        \
+	{                                                                                          \
+		.name = "timeout_resends", .type = CONF_ENUM, HASHED_AT(window.timeout_resends),   \
+		.choices = timeout_resends_names, .def = "\"first\"",                              \
+		.help = "What a timeout declares lost behind the newest result: the first piece, " \
+			"or "                                                                      \
+			"all that are in flight.",                                                 \
+		.source = "ESA section 5.1, the expected sequence number"                          \
+	}
+
+#endif

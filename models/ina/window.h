@@ -1,0 +1,120 @@
+/* The sending window of a worker under ATP and ESA: what is in flight, what seems
+ * lost, how fast to send.
+ *
+ * Pieces are numbered from 0 for the life of the job. The window is anchored at the
+ * oldest piece without a result:
+ *
+ *     results ... | first  (some results) ... next ) ... first + cwnd )
+ *
+ *     next <= first + floor(cwnd / frame),    at least one packet
+ *
+ * Additive increase, multiplicative decrease: + `increase` bytes a window (or, below
+ * ssthresh, a packet), halved at most once a window for an ECN mark or a loss.
+ * A piece seems lost when a result `gap` or more pieces further on has come, or when
+ * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
+ * is the scheme's business. Pieces that go to different servers take different ways,
+ * so only those of one server ("class", piece mod classes) overtake each other. */
+#ifndef INASIM_INA_WINDOW_H
+#define INASIM_INA_WINDOW_H
+
+#include "ina/rto.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct window_conf {
+	bytes initial;       /* at the start */
+	bytes max;           /* 0 = none */
+	bytes increase;      /* per window */
+	int64_t gap;         /* a hole this far behind the newest result is a loss */
+	struct rto_conf rto; /* adaptive */
+	sim_time max_rto;    /* of doubling */
+	int timeout_resends; /* enum timeout_resends */
+};
+
+/* Which pieces behind the newest result a timeout declares lost. */
+enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
+
+struct window_piece {
+	sim_time acted; /* last sent, or last declared lost */
+	bool done;      /* its result is here */
+	bool again;     /* has been declared lost: no sample of the round trip */
+};
+
+/* Pieces of one server. */
+struct window_class {
+	uint64_t newest; /* behind its newest result */
+	uint64_t looked; /* holes below have been declared lost once */
+};
+
+#define WINDOW_CLASSES_MAX 8
+
+struct window {
+	const struct window_conf *conf; /* not owned */
+	uint32_t frame;                 /* bytes of a packet */
+	uint64_t first;                 /* oldest without a result */
+	uint64_t next;                  /* first not yet sent */
+	uint32_t classes;
+	struct window_class class[WINDOW_CLASSES_MAX];
+	uint64_t cwnd, ssthresh;   /* bytes */
+	uint64_t limit;            /* cwnd in packets */
+	uint64_t credit;           /* results since the last increase, in packets */
+	uint64_t reduced;          /* `next` at the last reduction */
+	struct rto rto;            /* follows the round trips */
+	unsigned backoff;          /* timeouts since the last result: 2^backoff times that */
+	sim_time progress;         /* last result */
+	struct window_piece *ring; /* piece p at [p & mask] */
+	uint64_t mask;
+	uint64_t *lost; /* declared lost, waiting for the scheme: a ring of its own */
+	uint64_t lost_head, lost_count, lost_mask;
+	uint64_t reductions, timeouts;
+};
+
+void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
+		 uint32_t classes);
+void window_release(struct window *window);
+
+/* May the next piece go, if `available` pieces have been handed over? */
+static inline bool window_may_send(const struct window *window, uint64_t available)
+{
+	return window->next < available && window->next < window->first + window->limit;
+}
+
+/* Sends the next piece; returns its number. */
+uint64_t window_send(struct window *window, sim_time now);
+
+/* A result has come. False when it was there already. */
+bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now);
+
+/* Takes the next piece that was declared lost and still has no result. */
+bool window_take_lost(struct window *window, uint64_t *piece, sim_time now);
+
+static inline bool window_has_lost(const struct window *window)
+{
+	return window->lost_count != 0;
+}
+
+static inline sim_time window_rto(const struct window *window)
+{
+	sim_time rto = window->rto.timeout << window->backoff;
+
+	return rto < window->conf->max_rto ? rto : window->conf->max_rto;
+}
+
+/* When the timer must run at the latest; SIM_TIME_MAX = nothing is in flight. */
+static inline sim_time window_timeout(const struct window *window, sim_time now)
+{
+	return window->first == window->next ? SIM_TIME_MAX : now + window_rto(window);
+}
+
+/* The timer has run out: declares lost what has waited too long. Returns when to
+ * look again. */
+sim_time window_expire(struct window *window, sim_time now);
+
+/* The number with these low 32 bits that is next to `near`. */
+static inline uint64_t piece_near(uint64_t near, uint32_t low)
+{
+	return near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near);
+}
+
+#endif
