@@ -82,7 +82,7 @@ killed_twenty_times() {
 		if [[ -n $(members "$session") ]]; then
 			end_session "$session"
 			kills=$((kills + 1))
-			progress+=" $(find rough/points -maxdepth 1 -name '*.json' 2>/dev/null | wc -l)"
+			progress+=" $({ find rough/points -maxdepth 1 -name '*.json' 2>/dev/null || true; } | wc -l)"
 		else # faster than the killer: once more from the start
 			same calm rough
 			rm -rf rough
