@@ -33,12 +33,35 @@ static unsigned long process_space(void)
 	return stat("/proc/self/ns/pid", &info) ? 0 : (unsigned long)info.st_ino;
 }
 
-/* --- the file: "HOST-PID SPACE NOTE" --- */
+/* When a process began, in ticks since the machine did: numbers of processes come
+ * again, and soon on a busy machine. 0 where there is none or nobody says. */
+static unsigned long long process_start(long pid)
+{
+	char *path = xasprintf("/proc/%ld/stat", pid), text[LONGEST];
+	FILE *file = fopen(path, "r");
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	unsigned long long start = 0;
+	const char *field;
+
+	if (file)
+		fclose(file);
+	free(path);
+	text[length] = '\0';
+	field = strrchr(text, ')'); /* behind the name, which may hold anything: field 2 */
+	for (int number = 2; field && number < 22; number++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		sscanf(field, "%llu", &start);
+	return start;
+}
+
+/* --- the file: "HOST-PID SPACE NOTE START" --- */
 
 static char *lease_text(uint64_t note)
 {
 	char *tag = lease_tag();
-	char *text = xasprintf("%s %lu %" PRIu64 "\n", tag, process_space(), note);
+	char *text = xasprintf("%s %lu %" PRIu64 " %llu\n", tag, process_space(), note,
+			       process_start((long)getpid()));
 
 	free(tag);
 	return text;
@@ -48,13 +71,14 @@ struct content {
 	char tag[320];
 	unsigned long space;
 	uint64_t note;
+	unsigned long long start; /* 0 = not known */
 };
 
 static bool read_content(const char *path, struct content *content)
 {
 	char *text = folder_read(path, LONGEST, NULL);
-	bool good = text && sscanf(text, "%319s %lu %" SCNu64, content->tag, &content->space,
-				   &content->note) == 3;
+	bool good = text && sscanf(text, "%319s %lu %" SCNu64 " %llu", content->tag,
+				   &content->space, &content->note, &content->start) >= 3;
 
 	free(text);
 	return good;
@@ -72,7 +96,10 @@ static bool is_gone(const struct content *content)
 	long pid = dash ? strtol(dash + 1, NULL, 10) : 0;
 
 	free(own);
-	return here && pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+	if (!here || pid <= 0)
+		return false;
+	return (kill((pid_t)pid, 0) != 0 && errno == ESRCH) ||
+	       (content->start && process_start(pid) != content->start);
 }
 
 /* Not touched for long, by the clock that stamps files: that of `fresh`. */
@@ -95,6 +122,24 @@ static bool create(const char *path, const char *text)
 		return false;
 	good = folder_write(fd, text, strlen(text));
 	return close(fd) == 0 && good;
+}
+
+/* With all it says from the first instant: a holder that is killed between
+ * creating and writing would leave a lease that tells nobody whose it was. */
+static bool create_whole(const char *path, const char *text)
+{
+	char *tag = lease_tag(), *mine = xasprintf("%s.%s", path, tag);
+	bool good;
+	int reason;
+
+	unlink(mine);
+	good = create(mine, text) && link(mine, path) == 0;
+	reason = errno;
+	unlink(mine);
+	errno = reason;
+	free(mine);
+	free(tag);
+	return good;
 }
 
 /* The lease exists: takes its place if it is over. */
@@ -128,7 +173,7 @@ enum lease_end lease_take(struct lease *lease, const char *path, uint64_t note,
 
 	*found = (struct lease_found){ 0 };
 	*lease = (struct lease){ .path = xstrdup(path), .text = lease_text(note) };
-	if (!create(path, lease->text))
+	if (!create_whole(path, lease->text))
 		end = errno == EEXIST ? take_over(lease, found) : LEASE_FAILED;
 	if (end != LEASE_TAKEN) {
 		int reason = errno;

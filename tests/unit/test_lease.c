@@ -86,6 +86,26 @@ Test(lease, of_a_dead_process)
 	free(path);
 }
 
+/* A process of the holder's number that began at another time is not the holder. */
+Test(lease, of_a_number_that_came_again)
+{
+	char *path = new_path("again"), *tag = lease_tag(), *text;
+	struct stat space;
+
+	cr_assert(stat("/proc/self/ns/pid", &space) == 0);
+	text = xasprintf("%s %lu 7 1\n", tag, (unsigned long)space.st_ino);
+	write_lease(path, text, 0);
+	cr_expect(try_to_take(path, NULL) == LEASE_TAKEN);
+	free(text);
+	text = xasprintf("%s %lu 7\n", tag, (unsigned long)space.st_ino); /* it does not say when */
+	write_lease(path, text, 0);
+	cr_expect(try_to_take(path, NULL) == LEASE_BUSY);
+	remove(path);
+	free(text);
+	free(tag);
+	free(path);
+}
+
 /* Of another host, or unreadable, it is over when nobody has touched it for long. */
 Test(lease, of_another_host)
 {
