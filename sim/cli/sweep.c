@@ -611,18 +611,11 @@ int verb_sweep_status(const struct cli *cli)
 
 /* --- collect --- */
 
-/* Members of summary.json that depend on the machine, and the seed, which has a
- * column of its own. */
-static const char *const machine_members[] = { "seed",           "cpu_s",
-					       "wall_s",         "packet_hops_per_cpu_s",
-					       "peak_rss_bytes", NULL };
-
 static int collect(const struct cli *cli, const struct sweep *sweep, const struct rules *rules)
 {
 	char *error = NULL;
 
-	if (!sweep_make(sweep->dir, cli->argv[0], &error) ||
-	    !sweep_collect(sweep, machine_members, &error)) {
+	if (!sweep_make(sweep->dir, cli->argv[0], &error) || !sweep_collect(sweep, &error)) {
 		complain("%s", error);
 		free(error);
 		return EXIT_IO;

@@ -4,22 +4,19 @@
 #include "study/sweep.h"
 
 #include "base/mem.h"
-#include "conf/buf.h"
 #include "out/csv_write.h"
 #include "out/folder.h"
 #include "out/json.h"
 #include "study/groups.h"
 #include "study/lease.h"
 #include "study/point.h"
+#include "study/summary.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LONGEST_SUMMARY (64 << 20)
 
 struct number {
 	size_t metric;
@@ -33,7 +30,6 @@ struct numbers {
 };
 
 struct metrics {
-	const char *const *machine;
 	char **names; /* in the order of their first appearance, points by number */
 	size_t count, capacity;
 	size_t next; /* where the next name is likely to be: summaries are alike */
@@ -58,56 +54,42 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	return metrics->count++;
 }
 
-static bool is_machine(const struct metrics *metrics, const char *name)
+/* The seed is no metric, it has a column of its own; what is null in all points has none. */
+static void take_numbers(struct metrics *metrics, struct numbers *numbers,
+			 const struct summary *summary)
 {
-	for (const char *const *other = metrics->machine; *other; other++)
-		if (!strcmp(*other, name))
-			return true;
-	return false;
-}
+	for (size_t i = 0; i < summary->count; i++) {
+		const struct summary_number *number = &summary->numbers[i];
 
-static void take_numbers(struct metrics *metrics, struct numbers *numbers, const cJSON *item,
-			 struct conf_buf *path)
-{
-	size_t length = path->length, index = 0;
-
-	if (cJSON_IsNumber(item) && !is_machine(metrics, conf_buf_text(path))) {
+		if (isnan(number->value) || !strcmp(number->name, "seed"))
+			continue;
 		numbers->items = array_reserve(numbers->items, numbers->count, &numbers->capacity,
 					       sizeof(*numbers->items));
 		numbers->items[numbers->count++] =
-			(struct number){ find_metric(metrics, conf_buf_text(path)),
-					 item->valuedouble };
-	}
-	if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
-		return;
-	for (const cJSON *child = item->child; child; child = child->next, index++) {
-		conf_buf_add(path, length ? "." : "");
-		if (child->string)
-			conf_buf_add(path, child->string);
-		else
-			conf_buf_addf(path, "%zu", index);
-		take_numbers(metrics, numbers, child, path);
-		conf_buf_cut(path, length);
+			(struct number){ find_metric(metrics, number->name), number->value };
 	}
 }
 
 static bool read_summary(const struct sweep *sweep, size_t number, struct metrics *metrics,
 			 char **error)
 {
-	char *result = point_path(sweep->folder, sweep->facts[number].hash, "/summary.json");
-	char *text = folder_read(result, LONGEST_SUMMARY, NULL);
-	cJSON *root = text ? cJSON_Parse(text) : NULL;
-	struct conf_buf path = { 0 };
-	bool good = cJSON_IsObject(root);
+	char *result = point_path(sweep->folder, sweep->facts[number].hash, "");
+	char *reason = NULL;
+	cJSON *root = summary_read_json(result, "summary.json", &reason);
+	struct summary summary;
+	bool good = root;
 
-	if (good)
-		take_numbers(metrics, &metrics->points[number], root, &path);
-	else
-		*error = xasprintf("%s cannot be read; run point %zu again with --force", result,
-				   number);
-	conf_buf_release(&path);
-	cJSON_Delete(root);
-	free(text);
+	if (good) {
+		summary_init(&summary, root);
+		take_numbers(metrics, &metrics->points[number], &summary);
+		summary_release(&summary);
+		cJSON_Delete(root);
+	} else {
+		*error = xasprintf(
+			"%s/summary.json cannot be read; run point %zu again with --force", result,
+			number);
+	}
+	free(reason);
 	free(result);
 	return good;
 }
@@ -305,11 +287,10 @@ static bool write_groups(const struct sweep *sweep, char **error)
 	return good;
 }
 
-bool sweep_collect(const struct sweep *sweep, const char *const *machine, char **error)
+bool sweep_collect(const struct sweep *sweep, char **error)
 {
 	size_t points = sweep->plan->point_count;
-	struct metrics metrics = { .machine = machine,
-				   .points = xcalloc(points, sizeof(*metrics.points)) };
+	struct metrics metrics = { .points = xcalloc(points, sizeof(*metrics.points)) };
 	bool good = read_summaries(sweep, &metrics, error) && write_all(sweep, &metrics, error);
 
 	metrics_release(&metrics, points);

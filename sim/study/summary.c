@@ -6,17 +6,25 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const of_the_machine[] = { "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes" };
+#define LONGEST (64 << 20)
+
+bool summary_is_of_machine(const char *name)
+{
+	static const char *const names[] = { "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
 
 static void add(struct summary *summary, const char *name, double value)
 {
-	for (size_t i = 0; i < sizeof of_the_machine / sizeof *of_the_machine; i++)
-		if (strcmp(name, of_the_machine[i]) == 0)
-			return;
+	if (summary_is_of_machine(name))
+		return;
 	summary->numbers = array_reserve(summary->numbers, summary->count, &summary->capacity,
 					 sizeof *summary->numbers);
 	summary->numbers[summary->count++] = (struct summary_number){ xstrdup(name), value };
@@ -72,22 +80,12 @@ double summary_value(const struct summary *summary, const char *name)
 /* The whole file, NULL with errno. */
 static char *read_text(const char *path)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return NULL;
-	errno = 0;
-	if (getdelim(&text, &size, '\0', file) < 0 && errno == 0)
-		errno = ENODATA;
-	else if (!feof(file) && errno == 0)
-		errno = EILSEQ; /* a zero byte */
-	int reason = errno;
-	fclose(file);
-	if (reason == 0)
+	size_t length;
+	char *text = folder_read(path, LONGEST, &length);
+	if (text == NULL || (length > 0 && strlen(text) == length))
 		return text;
 	free(text);
-	errno = reason;
+	errno = length == 0 ? ENODATA : EILSEQ; /* a zero byte */
 	return NULL;
 }
 

@@ -35,9 +35,9 @@ double *sweep_estimates(const struct sweep *sweep);
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
 		      uint64_t retries, size_t *count);
 
-/* Writes sweep.csv, costs.csv, sweep.json and groups.csv. `machine` (ends with NULL) are
- * members of summary.json that are no metrics: they depend on the machine, or have
- * a column of their own. False and *error (caller frees) on failure. */
-bool sweep_collect(const struct sweep *sweep, const char *const *machine, char **error);
+/* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of
+ * summary.h but the seed, which has a column of its own. False and *error (caller
+ * frees) on failure. */
+bool sweep_collect(const struct sweep *sweep, char **error);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "out/number.h"
+#include "study/summary.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -142,10 +143,14 @@ void tree_diff_release(struct tree_diff *diff)
 
 void summary_strip(cJSON *summary)
 {
-	static const char *const names[] = {
-		"scenario", "digest", "events", "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes"
-	};
+	static const char *const names[] = { "scenario", "digest", "events" };
+	cJSON *next;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(summary, names[i]);
+	for (cJSON *item = summary->child; item; item = next) {
+		next = item->next;
+		if (summary_is_of_machine(item->string))
+			cJSON_Delete(cJSON_DetachItemViaPointer(summary, item));
+	}
 }

@@ -79,3 +79,17 @@ Test(tree_diff, tolerances)
 	cr_expect(diff.fields[1].tolerant && diff.fields[1].relative == 0.01);
 	tree_diff_release(&diff);
 }
+
+Test(tree_diff, strip_leaves_what_the_run_decides)
+{
+	cJSON *summary = cJSON_Parse("{ \"scenario\": \"x\", \"seed\": 1, \"digest\": \"00\", "
+				     "\"events\": 5, \"cpu_s\": 1, \"packet_hops_per_cpu_s\": 2, "
+				     "\"peak_rss_bytes\": 3, \"jobs\": { \"cpu_s\": 4 } }");
+	char *text;
+
+	summary_strip(summary);
+	text = cJSON_PrintUnformatted(summary);
+	cr_expect_str_eq(text, "{\"seed\":1,\"jobs\":{\"cpu_s\":4}}");
+	cJSON_free(text);
+	cJSON_Delete(summary);
+}
