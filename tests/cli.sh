@@ -3,46 +3,8 @@
 # that parses, signals, figures. Not here: exit code 5 (a violated check is a bug,
 # no scenario makes one), 1 (compare.sh, regress.sh), and a deadlock, for which no
 # scenario is known either.
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-checks=0
-
-fail() {
-	printf 'cli: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# ends CODE ARGUMENT...: the program ends so; its streams are in out and err
-ends() {
-	local expected=$1 code=0
-	shift
-	"$INASIM" "$@" >out 2>err </dev/null || code=$?
-	checks=$((checks + 1))
-	((code == expected)) || fail "inasim $*: exit code $code, not $expected: $(tail -n 3 err)"
-}
-
-# says FILE PATTERN
-says() {
-	checks=$((checks + 1))
-	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 5 "$1")"
-}
-
-# silent FILE
-silent() {
-	checks=$((checks + 1))
-	[[ ! -s $1 ]] || fail "$1 is not empty: $(head -n 3 "$1")"
-}
-
-# holds FILTER FILE: jq -e
-holds() {
-	checks=$((checks + 1))
-	jq -e "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1"
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 cat >small.json <<'JSON'
 {
@@ -328,8 +290,4 @@ if command -v gnuplot >/dev/null; then
 	says out '[*#A-D+]'
 fi
 
-if ((failures > 0)); then
-	echo "cli: $failures of $checks checks failed" >&2
-	exit 1
-fi
-echo "cli: $checks checks hold"
+finish "$checks checks hold"

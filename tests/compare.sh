@@ -3,45 +3,8 @@
 # say, identical runs have ratio 1 everywhere, exit codes, and what it refuses.
 # The numbers of intervals are tested in unit/test_compare.c and test_inference.c.
 # shellcheck disable=SC2016 # the single quotes hold jq programs
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-checks=0
-
-fail() {
-	printf 'compare: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# ends CODE ARGUMENT...: inasim compare ends so; its streams are in out and err
-ends() {
-	local expected=$1 code=0
-	shift
-	"$INASIM" compare "$@" >out 2>err </dev/null || code=$?
-	checks=$((checks + 1))
-	((code == expected)) || fail "compare $*: exit code $code, not $expected: $(tail -n 3 err)"
-}
-
-# says FILE PATTERN
-says() {
-	checks=$((checks + 1))
-	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 40 "$1")"
-}
-
-silent() {
-	checks=$((checks + 1))
-	[[ ! -s $1 ]] || fail "$1 is not empty: $(head -n 3 "$1")"
-}
-
-# holds FILTER FILE [ARGUMENT...]: jq -e
-holds() {
-	checks=$((checks + 1))
-	jq -e "${@:3}" "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1"
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 cat >base.json <<'JSON'
 {
@@ -69,25 +32,25 @@ run quiet --set '/flows=[]'
 
 # --- a run and itself ---
 
-ends 0 ring again --tolerance 0
+ends 0 compare ring again --tolerance 0
 silent err
 says out '^A  ring: small, seed 1, all_done, jobs 1/1, flows [0-9]+/[0-9]+$'
 says out 'B  again: .* \(same digest as A\)$'
 says out '^B ran the same scenario as A$'
 says out '^  B .* 1 +\[1, 1\] +25 pairs$'
-ends 0 ring again --json
+ends 0 compare ring again --json
 holds '[.rows[] | select(.basis == "pairs") | .ratio | .value == 1 and (.low == 1 or .low == null)] | length > 2 and all' out
 holds '[.rows[] | select(.excludes_1)] == []' out
 holds '.runs[1].differences == []' out
 
 # --- another scheme, same random numbers ---
 
-ends 0 ring ina
+ends 0 compare ring ina
 says out '^B differs from A in$'
 says out '^  /jobs/0/all_reduce: "ring" -> "switchml"$'
 checks=$((checks + 1))
 awk 'length > 100 { exit 1 }' out || fail "lines of more than 100 columns"
-ends 0 ring ina --json
+ends 0 compare ring ina --json
 for run in ring ina; do
 	label=$([[ $run == ring ]] && echo A || echo B)
 	for metric in jobs.jct_s.mean jobs.iteration_s.mean flows.fct_s.p50 jobs.finished; do
@@ -111,37 +74,37 @@ pairs=$(join -t, <(awk -F, '$12 && $13 { print $1 }' ring/flows.csv | sort) \
 holds '.rows[] | select(.metric == "flows.fct_s.p50" and .of.run == "B") |
 	.basis == "pairs" and .ratio.n == $n' out --argjson n "$pairs"
 cp out first
-ends 0 ring ina --json
+ends 0 compare ring ina --json
 cmp -s out first || fail "the same comparison twice gives two texts"
 
 # --- other seeds, unfinished work, nothing in common ---
 
-ends 0 ring seed7 --metric jobs.iteration_s.mean
+ends 0 compare ring seed7 --metric jobs.iteration_s.mean
 says out '^  /seed: 1 -> 7$'
 says out '^  B .* unpaired$'
-ends 0 ring late
+ends 0 compare ring late
 says out '^B  late: .* time_limit, jobs 0/1'
 says out '^finished: what did not finish is in no mean'
-ends 0 ring late ina --metric jobs.jct_s.mean
+ends 0 compare ring late ina --metric jobs.jct_s.mean
 says out '^  B +0/1 +-'
 says out '^  C +1/1 '
-ends 0 quiet ring --metric flows.fct_s.p50
+ends 0 compare quiet ring --metric flows.fct_s.p50
 says out '^  A +0/0 +-'
 
 # --- metrics, tolerance ---
 
-ends 0 ring ina --metric network.ecn_marks --metric jobs.by_name.train.jct_s.mean
+ends 0 compare ring ina --metric network.ecn_marks --metric jobs.by_name.train.jct_s.mean
 says out '^network.ecn_marks$'
 says out '^jobs.by_name.train.jct_s.mean$'
 checks=$((checks + 1))
 if grep -q '^jobs.jct_s.mean$' out; then fail "a metric that nobody asked for"; fi
-ends 0 ring ina --tolerance 100000
-ends 1 ring ina --tolerance 0
+ends 0 compare ring ina --tolerance 100000
+ends 1 compare ring ina --tolerance 0
 says out '^outside of 1 \+- 0: jobs.iteration_s.mean, run B: '
 silent err
-ends 1 ring ina --tolerance 0 --json
+ends 1 compare ring ina --tolerance 0 --json
 holds '.tolerance == 0 and (.outside | length > 0)' out
-ends 1 ring late --metric jobs.jct_s.mean --tolerance 0.5 # a number against none
+ends 1 compare ring late --metric jobs.jct_s.mean --tolerance 0.5 # a number against none
 
 # --- a sweep made of these runs ---
 
@@ -163,11 +126,11 @@ JSON
 		done
 	done
 } >sweep/sweep.csv
-ends 0 sweep --by scheme
+ends 0 compare sweep --by scheme
 says out '^A  sweep: sweep hand, 4 of 4 points done, 2 replications$'
 says out '^  ring +2/2 '
 says out '^  switchml +2/2 .* 2 pairs$'
-ends 0 sweep --by scheme --baseline switchml --json
+ends 0 compare sweep --by scheme --baseline switchml --json
 mean() { # of the JCTs of points $1 and $2
 	jq -s '[.[].jobs.jct_s.mean] | add / length' "sweep/points/000000000000000$1/summary.json" \
 		"sweep/points/000000000000000$2/summary.json"
@@ -175,56 +138,55 @@ mean() { # of the JCTs of points $1 and $2
 holds '.rows[] | select(.metric == "jobs.jct_s.mean" and .of.scheme == "ring") |
 	(.ratio.value / ($a / $b) - 1 | fabs < 1e-12) and .basis == "pairs" and .ratio.n == 2' out \
 	--argjson a "$(mean 0 1)" --argjson b "$(mean 2 3)"
-ends 0 sweep sweep --tolerance 0
+ends 0 compare sweep sweep --tolerance 0
 
 # --- what is refused ---
 
-ends 2 ring
+ends 2 compare ring
 says err 'needs a second run, or a sweep with --by AXIS'
 silent out
-ends 2 sweep
+ends 2 compare sweep
 says err 'is a sweep: compare needs --by AXIS'
-ends 2 sweep ring
+ends 2 compare sweep ring
 says err 'sweep is a sweep and ring is a run'
-ends 2 sweep --by shceme
+ends 2 compare sweep --by shceme
 says err 'no axis "shceme"; did you mean "scheme"'
-ends 2 sweep --by scheme --baseline rnig
+ends 2 compare sweep --by scheme --baseline rnig
 says err 'did you mean "ring"'
-ends 2 ring ina --by scheme
-ends 2 ring ina --metric jobs.jct_s.meen
+ends 2 compare ring ina --by scheme
+ends 2 compare ring ina --metric jobs.jct_s.meen
 says err 'no metric "jobs.jct_s.meen"; did you mean "jobs.jct_s.mean"'
 for tolerance in five '' -0.1 0.1x nan inf; do
-	ends 2 ring ina --tolerance "$tolerance"
+	ends 2 compare ring ina --tolerance "$tolerance"
 	says err '--tolerance takes a share'
 done
-ends 2 ring ina --tolarance 0.1
+ends 2 compare ring ina --tolarance 0.1
 says err 'did you mean --tolerance'
-ends 2
+ends 2 compare
 says err 'compare needs result directories'
-ends 0 --help
+ends 0 compare --help
 says out '^usage: inasim compare'
-ends 6 ring nowhere
+ends 6 compare ring nowhere
 says err 'nowhere: there is no such directory'
-ends 6 ring "$SRC/scenarios"
+ends 6 compare ring "$SRC/scenarios"
 says err 'neither the result of a run'
-ends 6 ring base.json
+ends 6 compare ring base.json
 mkdir uncollected && echo '{}' >uncollected/plan.json
-ends 6 uncollected --by scheme
+ends 6 compare uncollected --by scheme
 says err 'a sweep that is not collected yet'
 cp -r ina broken
 sed -i '2s/,[^,]*$/,maybe/' broken/flows.csv
-ends 6 ring broken
+ends 6 compare ring broken
 says err 'broken/flows.csv:2: column finished: "maybe" is neither 0 nor 1'
 silent out
 cp ring/flows.csv broken/flows.csv
-ends 6 ring broken
+ends 6 compare ring broken
 says err 'broken: summary.json has flows.fct_s.p50 .* its tables give'
 echo '{' >broken/summary.json
-ends 6 ring broken
+ends 6 compare ring broken
 says err 'broken/summary.json:[0-9]+: is not a JSON object'
 sed -i 's/,ring,/,rong,/' sweep/sweep.csv
-ends 6 sweep --by scheme
+ends 6 compare sweep --by scheme
 says err 'sweep/sweep.csv:2: column scheme: "rong" is no value of this axis'
 
-((failures == 0)) || exit 1
-echo "compare: $checks checks"
+finish "$checks checks hold"

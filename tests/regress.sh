@@ -2,37 +2,11 @@
 # regress is worth trusting: a one-line change of a protocol constant is caught
 # and its first event named (held against full event logs of both programs),
 # renaming passes, and whatever is wrong with references is said.
-set -euo pipefail
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-checks=0
-
-fail() {
-	printf 'regress: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# ends CODE PROGRAM ARGUMENT...: `regress` ends so; its streams are in out and err
-ends() {
-	local expected=$1 program=$2 code=0
-	shift 2
-	"$program" regress "$@" >out 2>err </dev/null || code=$?
-	checks=$((checks + 1))
-	((code == expected)) || fail "regress $*: exit code $code, not $expected: $(head -n 5 out err)"
-}
-
-# says FILE PATTERN
-says() {
-	checks=$((checks + 1))
-	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 12 "$1")"
-}
-
-# same WHAT A B
-same() {
+# equal WHAT FOUND EXPECTED: two texts
+equal() {
 	checks=$((checks + 1))
 	[[ $2 == "$3" ]] || fail "$1: $2, not $3"
 }
@@ -66,26 +40,26 @@ cat >scenarios/late/incast.json <<'JSON'
 JSON
 echo '{ "base": "../loss.json", "axes": [] }' >scenarios/late/plan.json # no scenario
 
-ends 1 "$INASIM" ref
+ends 1 regress ref
 says out '^loss: has no reference$'
 says out '^late-incast: has no reference$'
-ends 2 "$INASIM" ref --update
+ends 2 regress ref --update
 says err 'needs a reason'
-ends 2 "$INASIM" ref --update ''
+ends 2 regress ref --update ''
 says err 'needs a reason'
-ends 2 "$INASIM" --update ref # a folder is no reason
+ends 2 regress --update ref # a folder is no reason
 says err 'needs a reason'
-ends 0 "$INASIM" ref --update 'first ones' --jobs 2
+ends 0 regress ref --update 'first ones' --jobs 2
 says out '^references written: 3$'
 says ref/CHANGES.md '^- [0-9-]{10}: first ones \([0-9.]+, [^;]+; seven, late-incast, loss\)$'
-same "files" "$(cd ref && echo *)" \
+equal "files" "$(cd ref && echo *)" \
 	"CHANGES.md late-incast.events late-incast.json loss.events loss.json regress.json seven.events seven.json"
-same "the reason beside the digest" "$(jq -r '.history[0].reason' ref/loss.json)" "first ones"
-same "the digest" "$(jq -r .digest ref/loss.json)" "$("$INASIM" run scenarios/loss.json --json | jq -r .digest)"
-same "the seed" "$(jq -r .summary.seed ref/seven.json)" 7
-ends 0 "$INASIM" ref
+equal "the reason beside the digest" "$(jq -r '.history[0].reason' ref/loss.json)" "first ones"
+equal "the digest" "$(jq -r .digest ref/loss.json)" "$("$INASIM" run scenarios/loss.json --json | jq -r .digest)"
+equal "the seed" "$(jq -r .summary.seed ref/seven.json)" 7
+ends 0 regress ref
 cp -r ref first
-ends 0 "$INASIM" ref --update 'nothing new'
+ends 0 regress ref --update 'nothing new'
 says out '^references written: 0$'
 diff -r ref first >&2 || fail "an update that finds nothing new writes"
 
@@ -95,7 +69,7 @@ cp -r scenarios renamed_scenarios
 jq '{ flows, topology, _comment: "x", about: "other words", name: "other" } | .flows[0].name = "y"' \
 	scenarios/loss.json >renamed.json
 mv renamed.json scenarios/loss.json
-ends 0 "$INASIM" ref
+ends 0 regress ref
 rm -r scenarios
 mv renamed_scenarios scenarios
 
@@ -103,17 +77,17 @@ mv renamed_scenarios scenarios
 
 cp scenarios/loss.json kept.json
 sed -i 's/"200KB"/"201KB"/' scenarios/loss.json
-ends 1 "$INASIM" ref
+ends 1 regress ref
 says out '^loss: differs$'
 says out '^late-incast: same$'
 says out '^  scenario flows.0.size: "201KB", reference "200KB"$'
 says out '^  summary flows.by_size.2.fct_s.mean: [0-9.]+, reference [0-9.]+$'
 says out '^  checkpoints: equal until [0-9.]+ s, not at [0-9.]+ s$'
 says out '^    now: event [0-9]+ at [0-9.]+ s: '
-ends 0 "$INASIM" ref --scenario loss --update 'larger flows'
-same "both reasons" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","larger flows"]'
+ends 0 regress ref --scenario loss --update 'larger flows'
+equal "both reasons" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","larger flows"]'
 says ref/CHANGES.md ': larger flows \(.*; loss\)$'
-ends 0 "$INASIM" ref
+ends 0 regress ref
 cp kept.json scenarios/loss.json
 rm -r ref
 cp -r first ref
@@ -121,13 +95,13 @@ cp -r first ref
 # --- tolerances: the summary alone ---
 
 jq '.summary.flows.fct_s.mean *= 1.001' first/loss.json >ref/loss.json
-ends 1 "$INASIM" ref --scenario loss
+ends 1 regress ref --scenario loss
 says out '^  summary flows.fct_s.mean: '
 if grep -q 'first event' out; then fail "an event is named though the digests are equal"; fi
 jq '.tolerances = [{ "field": "flows.*.mean", "relative": 0.002 }]' first/regress.json >ref/regress.json
-ends 0 "$INASIM" ref --scenario loss
+ends 0 regress ref --scenario loss
 jq '.tolerances = [{ "field": "flows.*.mean", "relative": 0.0001 }]' first/regress.json >ref/regress.json
-ends 1 "$INASIM" ref --scenario loss
+ends 1 regress ref --scenario loss
 says out 'allowed: relative 0.0001, absolute 0'
 cp first/* ref
 
@@ -138,7 +112,7 @@ broken() {
 	local pattern=$1
 	shift
 	"$@"
-	ends 3 "$INASIM" ref --scenario loss
+	ends 3 regress ref --scenario loss
 	says out "$pattern"
 	cp first/* ref
 }
@@ -150,30 +124,30 @@ broken '"digest" is missing or not right' sed -i 's/"digest": "[0-9a-f]/"digest"
 broken '"checkpoints" is missing' sed -i 's/"checkpoints"/"points"/' ref/loss.json
 sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
 truncate -s 60 ref/seven.events
-ends 0 "$INASIM" ref --update 'repaired'
+ends 0 regress ref --update 'repaired'
 says out '^references written: 2$'
-same "the history of a repaired one" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","repaired"]'
-same "its fingerprints" "$(cksum <ref/seven.events)" "$(cksum <first/seven.events)"
-ends 0 "$INASIM" ref
+equal "the history of a repaired one" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","repaired"]'
+equal "its fingerprints" "$(cksum <ref/seven.events)" "$(cksum <first/seven.events)"
+ends 0 regress ref
 truncate -s 100 ref/loss.json
-ends 3 "$INASIM" ref --update 'no history to keep'
+ends 3 regress ref --update 'no history to keep'
 says err 'nothing is written'
 cp first/* ref
-ends 2 "$INASIM" ref --scenario los
+ends 2 regress ref --scenario los
 says err 'no scenario "los" \(did you mean "loss"\?\)'
-ends 6 "$INASIM" nowhere
+ends 6 regress nowhere
 mv scenarios/late/incast.json .
-ends 1 "$INASIM" ref
+ends 1 regress ref
 says err 'late-incast.json belongs to no scenario'
 mv incast.json scenarios/late
 echo '{ "folder": [] }' >ref/regress.json
-ends 3 "$INASIM" ref
+ends 3 regress ref
 says err 'did you mean "folders"'
 cp first/* ref
 echo '{ "name": "wrong", "topology": {} }' >scenarios/wrong.json
-ends 1 "$INASIM" ref --jobs 1
+ends 1 regress ref --jobs 1
 says out '^wrong: has no reference$'
-ends 3 "$INASIM" ref --update 'with a wrong one'
+ends 3 regress ref --update 'with a wrong one'
 says err 'nothing is written'
 rm scenarios/wrong.json
 diff -r ref first >&2 || fail "something was written"
@@ -192,7 +166,7 @@ pid=$!
 sleep 0.5
 kill -TERM "$pid"
 wait "$pid" || code=$?
-same "the exit code" "$code" 130
+equal "the exit code" "$code" 130
 rm scenarios/endless.json
 diff -r ref first >&2 || fail "something was written"
 
@@ -233,49 +207,50 @@ without_time() {
 build
 variant=$work/variant/inasim
 
+# variant_ends CODE ARGUMENT...: as ends, but the variant of the program
+variant_ends() {
+	INASIM=$variant ends "$@"
+}
+
 # early: named by the reference alone
-ends 1 "$variant" ref --scenario loss --json
+variant_ends 1 regress ref --scenario loss --json
 cp out verdict.json
 log "$INASIM" old scenarios/loss.json
 log "$variant" new scenarios/loss.json
-same "exact" "$(jq '.[0].first_event.exact' verdict.json)" true
-same "the first event" "$(words verdict.json now)" "$(without_time "$(first_line)")"
-ends 1 "$variant" ref --scenario loss
+equal "exact" "$(jq '.[0].first_event.exact' verdict.json)" true
+equal "the first event" "$(words verdict.json now)" "$(without_time "$(first_line)")"
+variant_ends 1 regress ref --scenario loss
 says out "^    now: event $(first_line | cut -d, -f1) at $(first_line | cut -d, -f2) s: "
-ends 1 "$variant" ref --scenario seven
+variant_ends 1 regress ref --scenario seven
 says out '^seven: differs$'
 
 # late: one of a few hundred, and exactly with the program that made the reference
-ends 1 "$variant" ref --scenario late-incast --json
+variant_ends 1 regress ref --scenario late-incast --json
 cp out verdict.json
 rm -r old new
 log "$INASIM" old scenarios/late/incast.json
 log "$variant" new scenarios/late/incast.json
 number=$(first_line | cut -d, -f1)
-same "too late for its own fingerprint" "$((number > 8192))" 1
-same "inexact" "$(jq '.[0].first_event.exact' verdict.json)" false
-same "in the window" "$(jq ".[0].first_event | .from <= $number and $number <= .to" verdict.json)" true
-same "a small one" "$(jq '.[0].first_event | (.to - .from) * 256 <= .to' verdict.json)" true
-ends 1 "$variant" ref --scenario late-incast --against "$INASIM" --json
+equal "too late for its own fingerprint" "$((number > 8192))" 1
+equal "inexact" "$(jq '.[0].first_event.exact' verdict.json)" false
+equal "in the window" "$(jq ".[0].first_event | .from <= $number and $number <= .to" verdict.json)" true
+equal "a small one" "$(jq '.[0].first_event | (.to - .from) * 256 <= .to' verdict.json)" true
+variant_ends 1 regress ref --scenario late-incast --against "$INASIM" --json
 cp out verdict.json
-same "with --against" "$(words verdict.json now)" "$(without_time "$(first_line)")"
+equal "with --against" "$(words verdict.json now)" "$(without_time "$(first_line)")"
 old_line=$(sed -n "$((number + 1))p" old/events.csv)
-same "what it was" "$(words verdict.json reference)" "$(without_time "$old_line")"
-ends 1 "$variant" ref --scenario late-incast --against "$variant"
+equal "what it was" "$(words verdict.json reference)" "$(without_time "$old_line")"
+variant_ends 1 regress ref --scenario late-incast --against "$variant"
 says out 'it did not make this reference'
-ends 1 "$variant" ref --scenario late-incast --against /bin/false
+variant_ends 1 regress ref --scenario late-incast --against /bin/false
 says out 'ends with exit code 1'
-ends 1 "$variant" ref --scenario late-incast --against "$work/nothing"
+variant_ends 1 regress ref --scenario late-incast --against "$work/nothing"
 says out 'cannot be run'
 
 # the same program under other names
 cp "$SRC/${file#src/}" "$file"
 sed -i 's/DUPACK_THRESHOLD/ENOUGH_DUPACKS/g; s/on_timer/at_timeout/g; s,^/\* --- life.*,,' "$file"
 build
-ends 0 "$variant" ref
+variant_ends 0 regress ref
 
-if ((failures > 0)); then
-	echo "regress: $failures mistakes" >&2
-	exit 1
-fi
-echo "regress: $checks checks hold"
+finish "$checks checks hold"

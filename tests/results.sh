@@ -3,25 +3,8 @@
 # (jobs, flows, switch memory, series, warm-up, unfinished work): files, columns,
 # row counts, no words for numbers, and sums that agree between tables and summary.
 # shellcheck disable=SC2016 # the single quotes hold awk and jq programs
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-checks=0
-
-fail() {
-	printf 'results: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# holds FILTER FILE: jq -e
-holds() {
-	checks=$((checks + 1))
-	jq -e "$1" "$2" >/dev/null 2>jq.err || fail "$2: not $1 $(<jq.err)"
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 # close_to A B WHAT: equal to nine digits
 close_to() {
@@ -272,8 +255,4 @@ close_to "$(jq .flows.slowdown.p50 flows/summary.json)" "$(rank slowdown 50)" "m
 holds 'if .flows.finished < 200 then .flows.fct_s.p95 == null else .flows.fct_s.p95 > 0 end' flows/summary.json
 holds '.jobs.finished == 28 and .jobs.jct_s.p50 != null and .jobs.jct_s.p95 == null' all/summary.json
 
-if ((failures > 0)); then
-	echo "results: $failures of $checks checks failed" >&2
-	exit 1
-fi
-echo "results: $checks checks hold"
+finish "$checks checks hold"

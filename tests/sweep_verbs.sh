@@ -2,46 +2,8 @@
 # The verbs of sweeps as engines use them: points that finish, that are too long or
 # too large, that are killed with and without the process that looks after them,
 # that two run at once; and the same tables in the end.
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-checks=0
-
-fail() {
-	printf 'sweep_verbs: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# ends CODE ARGUMENT...: the program ends so; its streams are in out and err
-ends() {
-	local expected=$1 code=0
-	shift
-	"$INASIM" "$@" >out 2>err </dev/null || code=$?
-	checks=$((checks + 1))
-	((code == expected)) || fail "inasim $*: exit code $code, not $expected: $(tail -n 3 err)"
-}
-
-# says FILE PATTERN
-says() {
-	checks=$((checks + 1))
-	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 5 "$1")"
-}
-
-# holds FILTER FILE: jq -e
-holds() {
-	checks=$((checks + 1))
-	jq -e "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1: $(head -c 600 "$2")"
-}
-
-# same FILE FILE
-same() {
-	checks=$((checks + 1))
-	cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 4)"
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 # wait_for TEST...: until it holds, at most 20 s
 wait_for() {
@@ -383,8 +345,4 @@ same whole/sweep.csv stormy/sweep.csv
 same whole/sweep.json stormy/sweep.json
 same whole/groups.csv stormy/groups.csv
 
-if ((failures > 0)); then
-	echo "sweep_verbs: $failures of $checks checks failed" >&2
-	exit 1
-fi
-echo "sweep_verbs: $checks checks hold"
+finish "$checks checks hold"

@@ -1,0 +1,66 @@
+# What tests/*.sh share: they source this file first and end with `finish`. A check
+# that fails is told and counted, and the others go on. Streams of the last program
+# that was run are in the files out and err of the working directory.
+# shellcheck shell=bash
+set -euo pipefail
+
+: "${SRC:?source directory}" "${INASIM:?the program}"
+test_name=$(basename "$0" .sh)
+failures=0
+checks=0
+
+# A new folder, $work, is the working directory from now on; it goes when the test ends.
+in_a_folder_of_its_own() {
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	cd "$work"
+}
+
+# fail WORDS...
+fail() {
+	printf '%s: %s\n' "$test_name" "$*" >&2
+	failures=$((failures + 1))
+}
+
+# ends CODE ARGUMENT...: the program ends so
+ends() {
+	local expected=$1 code=0
+	shift
+	"$INASIM" "$@" >out 2>err </dev/null || code=$?
+	checks=$((checks + 1))
+	((code == expected)) || fail "inasim $*: exit code $code, not $expected: $(head -n 5 out err)"
+}
+
+# says FILE PATTERN: an extended regular expression
+says() {
+	checks=$((checks + 1))
+	grep -qE -- "$2" "$1" || fail "no \"$2\" in $1: $(head -n 40 "$1")"
+}
+
+# silent FILE: nothing stands in it
+silent() {
+	checks=$((checks + 1))
+	[[ ! -s $1 ]] || fail "$1 is not empty: $(head -n 3 "$1")"
+}
+
+# holds FILTER FILE [ARGUMENT...]: jq -e
+holds() {
+	checks=$((checks + 1))
+	jq -e "${@:3}" "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1: $(head -c 600 "$2")"
+}
+
+# same FILE FILE: to the byte
+same() {
+	checks=$((checks + 1))
+	cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 4)"
+}
+
+# finish WORDS...: the verdict of the whole test, which is its exit code; words for a good one
+finish() {
+	if ((failures > 0)); then
+		printf '%s: %d mistakes, %d checks\n' "$test_name" "$failures" "$checks" >&2
+		exit 1
+	fi
+	printf '%s: %s\n' "$test_name" "$*"
+	exit 0
+}
