@@ -24,9 +24,20 @@ struct texts {
 	size_t count;
 };
 
+/* Options of run alone. */
+struct cli_run {
+	bool log_events; /* --events */
+	sim_time events_from, events_to;
+};
+
+/* Options of schema alone. */
+struct cli_schema {
+	bool results, plan;
+};
+
 /* Options of plot alone. */
 struct cli_plot {
-	const char *x, *by, *kind, *log, *relative_to, *size;
+	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size;
 	struct texts metrics, where, labels;
 	bool together;
 };
@@ -40,28 +51,34 @@ struct cli_compare {
 /* Options of regress alone. */
 struct cli_regress {
 	struct texts scenarios;
-	const char *reason, *against; /* NULL = not given */
+	const char *reason, *against;
 	bool update;
+	long jobs; /* 0 = not given */
 };
 
-/* Options as typed (options.c), and what is left of the command line. */
+/* Options of the verbs of sweeps alone. */
+struct cli_sweep {
+	bool pending, force;
+	const char *retries, *time_limit, *memory_limit;
+};
+
+/* Options as typed (options.c), and what is left of the command line. A text is
+ * NULL when its option was not given. */
 struct cli {
-	const char *verb;
 	int argc;
 	char **argv; /* scenarios, directories ... */
 	int full_argc;
 	char *const *full_argv; /* as typed */
-	const char *out, *term, *only;
-	bool json, quiet, results, plan, pending, force;
-	const char *retries, *time_limit, *memory_limit; /* of sweeps; NULL = not given */
-	struct conf_override *overrides;                 /* --set, --seed, --fidelity */
+	const char *out;
+	bool json, quiet;
+	struct conf_override *overrides; /* --set, --seed, --fidelity */
 	size_t override_count;
-	bool events_given;
-	sim_time events_from, events_to; /* --events */
+	struct cli_run run;
+	struct cli_schema schema;
 	struct cli_plot plot;
 	struct cli_compare compare;
 	struct cli_regress regress;
-	long jobs; /* --jobs; 0 = not given */
+	struct cli_sweep sweep;
 };
 
 /* For the rows of options.c. */

@@ -38,7 +38,8 @@ static const struct verb verbs[] = {
 	  INT_MAX, verb_compare },
 	{ "regress",
 	  "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON] [--against PROGRAM]",
-	  "re-run reference scenarios; say what differs and which event was the first",
+	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
+	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
@@ -84,9 +85,10 @@ static void print_usage(FILE *to)
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(to, "  inasim %-13s %s\n", verbs[i].name, verbs[i].help);
 	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\n"
-	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario, 4 "
-	      "unfinished work,\n"
-	      "            5 a check was violated, 6 input/output failed, 130 interrupted\n",
+	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario or "
+	      "plan,\n"
+	      "            4 unfinished work, 5 a check was violated, 6 input/output failed, 130 "
+	      "interrupted\n",
 	      to);
 }
 
@@ -142,7 +144,6 @@ static int run_verb(struct cli *cli, const char *name, int argc, char **argv)
 
 	if (!verb)
 		return EXIT_USAGE;
-	cli->verb = verb->name;
 	code = options_parse(cli, verb, argc, argv);
 	return code < 0 ? verb->run(cli) : code;
 }

@@ -53,11 +53,12 @@ static const struct option_row rows[] = {
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
 		  VERB_SWEEP_COLLECT | VERB_REGRESS,
 	  FLAG(quiet), "no progress, no summary" },
-	{ "results", NULL, VERB_SCHEMA, FLAG(results), "columns of the result tables" },
-	{ "plan", NULL, VERB_SCHEMA, FLAG(plan), "of sweep plans" },
+	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
+	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
 
-	{ "term", "T", VERB_PLOT, TEXT(term), "png, svg, pdf, or dumb (text)" },
-	{ "figure", "NAME", VERB_PLOT, TEXT(only), "only this figure (inasim list figures)" },
+	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, or dumb (text)" },
+	{ "figure", "NAME", VERB_PLOT, TEXT(plot.figure),
+	  "only this figure (inasim list figures)" },
 	{ "size", "W[xH]UNIT", VERB_PLOT, TEXT(plot.size),
 	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
 	{ "together", NULL, VERB_PLOT, FLAG(plot.together),
@@ -94,15 +95,15 @@ static const struct option_row rows[] = {
 	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
 	  "the inasim that made the references: finds the first event exactly" },
 
-	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(pending),
+	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(sweep.pending),
 	  "only the numbers of the points to run, longest first" },
-	{ "force", NULL, VERB_SWEEP_RUN, FLAG(force),
+	{ "force", NULL, VERB_SWEEP_RUN, FLAG(sweep.force),
 	  "also points that are finished or are not tried again" },
-	{ "retries", "K", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(retries),
+	{ "retries", "K", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.retries),
 	  "how often a point that was killed is run again (2)" },
-	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(time_limit),
+	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.time_limit),
 	  "wall time of a point, such as 10m, or none (the plan's)" },
-	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(memory_limit),
+	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.memory_limit),
 	  "memory of a point, such as 4GiB, or none (the plan's)" },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -146,15 +147,15 @@ static bool take_events(struct cli *cli, char *text)
 
 	if (dots)
 		*dots = '\0';
-	if (!dots || unit_parse(UNIT_TIME, text, &cli->events_from) != UNIT_OK ||
-	    unit_parse(UNIT_TIME, dots + 2, &cli->events_to) != UNIT_OK ||
-	    cli->events_from > cli->events_to) {
+	if (!dots || unit_parse(UNIT_TIME, text, &cli->run.events_from) != UNIT_OK ||
+	    unit_parse(UNIT_TIME, dots + 2, &cli->run.events_to) != UNIT_OK ||
+	    cli->run.events_from > cli->run.events_to) {
 		complain("--events takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
 			 "found \"%s%s%s\"",
 			 unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
 		return false;
 	}
-	cli->events_given = true;
+	cli->run.log_events = true;
 	return true;
 }
 
@@ -162,8 +163,8 @@ static bool take_jobs(struct cli *cli, const char *text)
 {
 	char *end;
 
-	cli->jobs = strtol(text, &end, 10);
-	if (*text && !*end && cli->jobs >= 1 && cli->jobs <= 4096)
+	cli->regress.jobs = strtol(text, &end, 10);
+	if (*text && !*end && cli->regress.jobs >= 1 && cli->regress.jobs <= 4096)
 		return true;
 	complain("--jobs takes a number from 1 to 4096; found \"%s\"", text);
 	return false;

@@ -136,15 +136,15 @@ static int plot_all_together(const struct cli *cli, const struct plot_options *o
 
 int verb_plot(const struct cli *cli)
 {
-	struct plot_options options = { .term = cli->term ? cli->term : "png",
-					.only = cli->only,
+	struct plot_options options = { .term = cli->plot.term ? cli->plot.term : "png",
+					.only = cli->plot.figure,
 					.out = cli->out };
 	int worst = EXIT_DONE;
 
 	if (!term_exists(options.term) || !options_fit(cli))
 		return EXIT_USAGE;
-	if (cli->only &&
-	    (!all_results(cli, "--figure") || !figure_exists(cli->only, cli->plot.together)))
+	if (cli->plot.figure &&
+	    (!all_results(cli, "--figure") || !figure_exists(cli->plot.figure, cli->plot.together)))
 		return EXIT_USAGE;
 	if (cli->plot.size && !plot_size(cli->plot.size, &options)) {
 		complain("--size takes a width, or width and height, of 1 to 40 inches, as in "

@@ -229,7 +229,7 @@ static size_t job_count(const struct cli *cli)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return (size_t)(cli->jobs ? cli->jobs : processors > 0 ? processors : 1);
+	return (size_t)(cli->regress.jobs ? cli->regress.jobs : processors > 0 ? processors : 1);
 }
 
 /* --- what they said --- */

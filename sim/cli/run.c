@@ -228,9 +228,9 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.progress = progress ? show_progress : NULL,
 		.owner = (void *)(uintptr_t)scenario->name, /* show_progress() only reads it */
 		.interrupted = &interrupted,
-		.log_events = cli->events_given,
-		.log_from = cli->events_from,
-		.log_to = cli->events_to,
+		.log_events = cli->run.log_events,
+		.log_from = cli->run.events_from,
+		.log_to = cli->run.events_to,
 	};
 	time_t start = time(NULL);
 	char *error = NULL;
@@ -290,7 +290,7 @@ int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
 
-	if (cli->events_given && !cli->out) {
+	if (cli->run.log_events && !cli->out) {
 		complain("--events writes events.csv into a result directory: give --out DIR, too");
 		return EXIT_USAGE;
 	}

@@ -247,10 +247,11 @@ static bool read_retries(const char *text, uint64_t *retries)
 static bool read_rules(const struct cli *cli, const struct plan *plan, struct rules *rules)
 {
 	*rules = (struct rules){ plan->time_limit, plan->memory_limit, 0 };
-	return read_limit("--time-limit", UNIT_TIME, "10m", cli->time_limit, &rules->time_limit) &&
-	       read_limit("--memory-limit", UNIT_SIZE, "4GiB", cli->memory_limit,
+	return read_limit("--time-limit", UNIT_TIME, "10m", cli->sweep.time_limit,
+			  &rules->time_limit) &&
+	       read_limit("--memory-limit", UNIT_SIZE, "4GiB", cli->sweep.memory_limit,
 			  &rules->memory_limit) &&
-	       read_retries(cli->retries, &rules->retries);
+	       read_retries(cli->sweep.retries, &rules->retries);
 }
 
 /* --- run --- */
@@ -342,7 +343,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		.time_limit = rules->time_limit,
 		.memory_limit = rules->memory_limit,
 		.retries = rules->retries,
-		.force = cli->force,
+		.force = cli->sweep.force,
 		.version = BUILD_VERSION,
 		.commit = BUILD_COMMIT,
 		.simulate = simulate_point,
@@ -563,7 +564,7 @@ static void show_status(const struct cli *cli, const struct sweep *sweep, const 
 
 	if (cli->json)
 		print_status_json(sweep, pending, count);
-	else if (cli->pending)
+	else if (cli->sweep.pending)
 		for (size_t i = 0; i < count; i++)
 			printf("%zu\n", pending[i]);
 	else
@@ -601,7 +602,7 @@ static int look_at_status(const struct cli *cli, const struct sweep *sweep,
 			  const struct rules *rules)
 {
 	show_status(cli, sweep, rules);
-	return all_done(sweep) || cli->pending ? EXIT_DONE : EXIT_UNFINISHED;
+	return all_done(sweep) || cli->sweep.pending ? EXIT_DONE : EXIT_UNFINISHED;
 }
 
 int verb_sweep_status(const struct cli *cli)

@@ -224,9 +224,9 @@ int verb_list(const struct cli *cli)
 
 int verb_schema(const struct cli *cli)
 {
-	if (cli->plan)
+	if (cli->schema.plan)
 		conf_schema(&plan_table, "Sweep plan of inasim", stdout);
-	else if (cli->results)
+	else if (cli->schema.results)
 		out_dictionary(results_schemas, results_schema_count, stdout, cli->json);
 	else
 		conf_schema(&scenario_table, "Scenario of inasim", stdout);
