@@ -5,6 +5,8 @@
 #   base <- core, conf <- net, out <- study, topo <- transport <- collective <- ina
 #        <- workload <- models (registry, scenario, simulation) <- cli
 #
+# Inside study, compare and figures may include sweep, and no other folder another.
+#
 # Also: no cycle among headers, and every project include is written from the
 # layer's root ("net/port.h", never "port.h" or "../net/port.h").
 # shellcheck disable=SC2016 # the single quotes hold awk programs
@@ -55,8 +57,14 @@ xargs awk '
 		return parts[2] == "fluid" || parts[2] == "analytic" ? "models" : parts[2]
 	}
 
+	# The folder inside study; "" for its own files and those of other layers.
+	function part_of(path,   parts) {
+		return split(path, parts, "/") == 4 && parts[2] == "study" ? parts[3] : ""
+	}
+
 	FNR == 1 {
 		self = layer_of(FILENAME)
+		self_part = part_of(FILENAME)
 		if (!(self in may))
 			say("folder " self " is in no layer (edit the table in tests/layers.sh and the README)")
 		known[FILENAME] = 1
@@ -89,6 +97,10 @@ xargs awk '
 			say("nobody includes cli, but here is \"" target "\"")
 		else if (!((self, other) in allowed))
 			say(self " may not include " other ": \"" target "\"")
+		other_part = part_of("sim/" target)
+		if (self == "study" && other_part != "" && other_part != self_part &&
+		    !(other_part == "sweep" && self_part ~ /^(compare|figures)$/))
+			say("study/" self_part " may not include study/" other_part ": \"" target "\"")
 		path = (other ~ /^(base|core|conf|net|out|study|topo|cli)$/ ? "sim/" : "models/") target
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)

@@ -1,7 +1,7 @@
 /* The verb compare: results side by side. */
 #include "cli/cli.h"
 
-#include "study/compare.h"
+#include "study/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

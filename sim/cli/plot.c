@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "out/plot.h"
-#include "study/plot_sweep.h"
-#include "study/sweep_table.h"
+#include "study/figures/plot_sweep.h"
+#include "study/sweep/sweep_table.h"
 
 #include <stdlib.h>
 #include <string.h>

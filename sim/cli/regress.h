@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "event_log.h"
 #include "simulation_parts.h"
-#include "study/reference.h"
-#include "study/regress_index.h"
-#include "study/tree_diff.h"
+#include "study/regress/reference.h"
+#include "study/regress/regress_index.h"
+#include "study/regress/tree_diff.h"
 
 /* --- a run (regress_run.c) --- */
 

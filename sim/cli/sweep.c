@@ -7,9 +7,9 @@
 #include "out/json.h"
 #include "results.h"
 #include "scenario.h"
-#include "study/plan.h"
-#include "study/point.h"
-#include "study/sweep.h"
+#include "study/sweep/plan.h"
+#include "study/sweep/point.h"
+#include "study/sweep/sweep.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

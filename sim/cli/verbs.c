@@ -5,7 +5,7 @@
 #include "out/plot.h"
 #include "results.h"
 #include "scenario.h"
-#include "study/plan.h"
+#include "study/sweep/plan.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 

@@ -1,6 +1,6 @@
 /* Figures of result directories, drawn by gnuplot through a pipe: those of one
  * directory, and those that show several side by side. Figures of sweeps are in
- * study/plot_sweep.h.
+ * study/figures/plot_sweep.h.
  *
  * Reads only what a run left on disk (CSV tables), so figures can be redrawn at
  * any time. Beside each figure NAME.png lies NAME.dat with exactly the numbers

@@ -1,6 +1,6 @@
 /* Any bytes as a sweep plan: no crash, no leak, no expansion beyond max_points, and
  * every point of an accepted plan has its values and its words. */
-#include "study/plan.h"
+#include "study/sweep/plan.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define INASIM_TESTS_SWEEP_SAMPLE_H
 
 #include "out/folder.h"
-#include "study/sweep_table.h"
+#include "study/sweep/sweep_table.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Comparisons of directories made by hand. The expected numbers are computed
  * apart: Python 3, Student's t by Simpson's rule and bisection, Fieller's interval
  * in the textbook's form, binomial ranks by summation. */
-#include "study/compare.h"
+#include "study/compare/compare.h"
 
 #include "sweep_sample.h"
 

@@ -3,9 +3,9 @@
  * two sample sizes used: of 1 degree of freedom t = tan(pi (p - 1/2)), of 2 t =
  * (2p - 1) / sqrt(2p (1 - p)); at p = 0.975: 12.7062047361747 and 4.30265272974946.
  * What a figure looks like is for eyes to judge. */
-#include "study/axis_scale.h"
-#include "study/metric_words.h"
-#include "study/plot_sweep.h"
+#include "study/figures/axis_scale.h"
+#include "study/figures/metric_words.h"
+#include "study/figures/plot_sweep.h"
 #include "sweep_sample.h"
 
 #include <math.h>

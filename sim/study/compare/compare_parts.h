@@ -1,0 +1,73 @@
+/* The inside of compare, shared by sim/study/compare*.c only: a report is a list
+ * of rows, made by compare_runs.c or compare_sweeps.c, shown by compare_report.c. */
+#ifndef INASIM_STUDY_COMPARE_PARTS_H
+#define INASIM_STUDY_COMPARE_PARTS_H
+
+#include "core/inference.h"
+#include "out/json.h"
+#include "study/compare/compare.h"
+
+#include <stdint.h>
+
+/* What a ratio rests on. */
+enum compare_basis {
+	BASIS_NONE,        /* there is no ratio: this is the baseline, or it has none */
+	BASIS_QUOTIENT,    /* of two numbers */
+	BASIS_PAIRS,       /* common random numbers */
+	BASIS_INDEPENDENT, /* two samples */
+};
+
+struct compare_row {
+	const char *metric;
+	const char **labels;      /* owned; the strings are not */
+	uint64_t finished, count; /* work of a run, points of a group */
+	bool has_work;            /* the two above are known */
+	struct estimate value;
+	double baseline; /* NaN: there is none */
+	struct estimate ratio, difference;
+	enum compare_basis basis;
+};
+
+struct report {
+	const char **label_names; /* owned; the strings are not */
+	size_t label_count;
+	const char *work_name; /* heading of finished/count */
+	struct compare_row *rows;
+	size_t count, capacity;
+};
+
+/* A row with labels all NULL and no numbers; valid until the next one. */
+struct compare_row *report_add(struct report *report, const char *metric);
+void report_release(struct report *report);
+
+/* Blocks of one metric each. */
+void report_print(const struct report *report, FILE *to);
+void report_json(struct json *json, const struct report *report);
+
+/* Whether some of the work that stands in the rows has not finished. */
+bool report_has_unfinished(const struct report *report);
+
+/* Prints what leaves the tolerance, or writes it as a member; returns how many. */
+size_t report_outside(const struct report *report, double tolerance, FILE *to);
+size_t report_outside_json(struct json *json, const struct report *report, double tolerance);
+
+/* The metrics to compare: those asked for, else the short list. `has` says
+ * whether a name is known, and whether there is a number anywhere. NULL and
+ * *error when an unknown one is asked for, or none is left. The caller frees the
+ * array; its strings belong to others. */
+enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
+typedef enum compare_has compare_has(const void *owner, const char *metric);
+const char **compare_metrics(const struct compare_options *options, compare_has *has,
+			     const void *owner, const char *const *known, size_t *count,
+			     char **error);
+
+/* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
+enum compare_end compare_runs(const char *const *dirs, size_t count,
+			      const struct compare_options *options, FILE *to, char **error);
+enum compare_end compare_sweeps(const char *const *dirs, size_t count,
+				const struct compare_options *options, FILE *to, char **error);
+
+/* "A", "B", ..., "Z", "R27", ...: a name of the index-th directory; the caller frees. */
+char *compare_label(size_t index);
+
+#endif

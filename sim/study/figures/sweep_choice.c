@@ -1,0 +1,387 @@
+#include "study/figures/sweep_choice.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "out/plot_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIGURES_MAX 24                 /* of a call for one metric; more are hardly meant */
+#define CURVES_MAX  (2 * PLOT_COLOURS) /* colour, dash and mark tell so many apart */
+
+/* ---- Names, with "did you mean" ---- */
+
+static char *unknown(const char *what, const char *word, const char *const *names, size_t count)
+{
+	const char **list = xcalloc(count + 1, sizeof *list);
+	for (size_t i = 0; i < count; i++)
+		list[i] = names[i];
+	const char *near = conf_suggest(word, list);
+	free(list);
+	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
+			 near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+			 near != NULL ? "\"?)" : "");
+}
+
+/* "A, B and C" of names, at most `most` of them; the caller frees. */
+static char *listed(const char *const *names, size_t count, size_t most)
+{
+	char *text = xstrdup("");
+	for (size_t i = 0; i < count && i < most; i++) {
+		const char *glue = i == 0 ? "" : i + 1 == count ? " and " : ", ";
+		char *longer = xasprintf("%s%s%s", text, glue, names[i]);
+		free(text);
+		text = longer;
+	}
+	if (count > most) {
+		char *longer = xasprintf("%s, ...", text);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static bool find_axis(const struct sweep_table *table, const char *name, size_t *axis, char **error)
+{
+	*axis = sweep_table_axis(table, name);
+	if (*axis != SIZE_MAX)
+		return true;
+	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
+	for (size_t i = 0; i < table->axis_count; i++)
+		names[i] = table->axes[i].name;
+	char *what = unknown("axis", name, names, table->axis_count);
+	char *all = listed(names, table->axis_count, SIZE_MAX);
+	*error = xasprintf("%s; the axes are %s", what, all);
+	free(what);
+	free(all);
+	free(names);
+	return false;
+}
+
+static size_t level_of(const struct sweep_axis *axis, const char *value)
+{
+	for (size_t i = 0; i < axis->count; i++)
+		if (strcmp(axis->values[i], value) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static bool find_level(const struct sweep_axis *axis, const char *value, size_t *level,
+		       char **error)
+{
+	*level = level_of(axis, value);
+	if (*level != SIZE_MAX)
+		return true;
+	char *what = unknown("value", value, axis->values, axis->count);
+	char *all = listed(axis->values, axis->count, 20);
+	*error = xasprintf("%s; axis %s has %s", what, axis->name, all);
+	free(what);
+	free(all);
+	return false;
+}
+
+/* "AXIS=VALUE"; the name of an axis may hold a '=' itself. */
+static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
+		      size_t *axis, size_t *level, char **error)
+{
+	const char *equals = strchr(text, '=');
+	if (equals == NULL) {
+		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
+		return false;
+	}
+	for (const char *e = equals; e != NULL; e = strchr(e + 1, '=')) {
+		char *name = xstrndup(text, (size_t)(e - text));
+		*axis = sweep_table_axis(table, name);
+		free(name);
+		if (*axis != SIZE_MAX)
+			return find_level(&table->axes[*axis], e + 1, level, error);
+	}
+	char *name = xstrndup(text, (size_t)(equals - text));
+	find_axis(table, name, axis, error);
+	free(name);
+	return false;
+}
+
+/* ---- Selection ---- */
+
+size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_table *table,
+			  size_t axis)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < table->axes[axis].count; i++)
+		count += choice->wanted[axis][i];
+	return count;
+}
+
+static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
+			 const struct plot_sweep_options *options, char **error)
+{
+	bool *picked = xcalloc(table->axis_count + 1, sizeof *picked);
+	bool ok = true;
+	for (size_t i = 0; i < options->where_count && ok; i++) {
+		size_t axis, level;
+		ok = find_pair(table, "--where", options->where[i], &axis, &level, error);
+		if (ok)
+			choice->wanted[axis][level] = picked[axis] = true;
+	}
+	for (size_t i = 0; i < table->axis_count; i++)
+		for (size_t k = 0; k < table->axes[i].count; k++)
+			choice->wanted[i][k] = choice->wanted[i][k] || !picked[i];
+	free(picked);
+	return ok;
+}
+
+static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
+			   const struct plot_sweep_options *options, char **error)
+{
+	static const char *const usual[] = { "jobs.jct_s.mean", "flows.fct_s.p99" };
+	size_t room = options->metric_count + sizeof usual / sizeof *usual;
+	choice->metrics = xcalloc(room, sizeof *choice->metrics);
+	for (size_t i = 0; i < options->metric_count; i++) {
+		size_t metric = sweep_table_metric(table, options->metrics[i]);
+		if (metric == SIZE_MAX) {
+			char *what = unknown("metric", options->metrics[i], table->metrics,
+					     table->metric_count);
+			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
+					   what, table->dir);
+			free(what);
+			return false;
+		}
+		choice->metrics[choice->metric_count++] = metric;
+	}
+	if (choice->metric_count > 0)
+		return true;
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+		size_t metric = sweep_table_metric(table, usual[i]);
+		if (metric != SIZE_MAX)
+			choice->metrics[choice->metric_count++] = metric;
+	}
+	if (choice->metric_count > 0)
+		return true;
+	char *some = listed(table->metrics, table->metric_count, 5);
+	*error = xasprintf("say which metric with --y; this sweep has %s",
+			   table->metric_count > 0 ? some : "none yet");
+	free(some);
+	return false;
+}
+
+/* ---- Axes ---- */
+
+/* The axis with most wanted values, among numbers or among all; SIZE_MAX if none
+ * has two. */
+static size_t longest_axis(const struct sweep_choice *choice, const struct sweep_table *table,
+			   bool numeric, size_t except)
+{
+	size_t longest = SIZE_MAX, most = 1;
+	for (size_t i = 0; i < table->axis_count; i++) {
+		size_t count = sweep_choice_count(choice, table, i);
+		if (i == except || count <= most || (numeric && !choice->scales[i].numeric))
+			continue;
+		most = count;
+		longest = i;
+	}
+	return longest;
+}
+
+static bool choose_x(struct sweep_choice *choice, const struct sweep_table *table, const char *name,
+		     size_t except, char **error)
+{
+	if (name != NULL)
+		return find_axis(table, name, &choice->x, error);
+	choice->x = longest_axis(choice, table, true, except);
+	if (choice->x == SIZE_MAX)
+		choice->x = longest_axis(choice, table, false, except);
+	if (choice->x == SIZE_MAX)
+		*error = xstrdup("no axis is left that has several values; say which with --x");
+	return choice->x != SIZE_MAX;
+}
+
+static bool is_none(const struct sweep_table *table, const char *by)
+{
+	return by != NULL && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
+}
+
+static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *table,
+			const struct plot_sweep_options *options, char **error)
+{
+	choice->by = SIZE_MAX;
+	bool none = is_none(table, options->by);
+	if (options->by != NULL && !none && !find_axis(table, options->by, &choice->by, error))
+		return false;
+	if (!choose_x(choice, table, options->x, choice->by, error))
+		return false;
+	if (options->by == NULL && choice->kind == SWEEP_HEAT)
+		choice->by = longest_axis(choice, table, true, choice->x);
+	for (size_t i = 0; i < table->axis_count && choice->by == SIZE_MAX && !none; i++)
+		if (i != choice->x && sweep_choice_count(choice, table, i) > 1)
+			choice->by = i;
+	if (choice->x == choice->by)
+		*error = xasprintf("--x and --by are both %s", table->axes[choice->x].name);
+	else if (choice->kind == SWEEP_HEAT && choice->by == SIZE_MAX)
+		*error = xstrdup("a map needs two axes with several values");
+	else if (choice->kind != SWEEP_HEAT && choice->by != SIZE_MAX &&
+		 sweep_choice_count(choice, table, choice->by) > CURVES_MAX)
+		*error = xasprintf("axis %s has %zu values, more curves than can be told apart "
+				   "(%d); pick some with --where %s=VALUE, or take --kind heat",
+				   table->axes[choice->by].name,
+				   sweep_choice_count(choice, table, choice->by), CURVES_MAX,
+				   table->axes[choice->by].name);
+	return *error == NULL;
+}
+
+static bool choose_baseline(struct sweep_choice *choice, const struct sweep_table *table,
+			    const char *text, char **error)
+{
+	choice->base_axis = SIZE_MAX;
+	if (text == NULL)
+		return true;
+	if (choice->by != SIZE_MAX &&
+	    (level_of(&table->axes[choice->by], text) != SIZE_MAX || strchr(text, '=') == NULL)) {
+		choice->base_axis = choice->by;
+		if (!find_level(&table->axes[choice->by], text, &choice->base_level, error))
+			return false;
+	} else if (!find_pair(table, "--relative-to", text, &choice->base_axis, &choice->base_level,
+			      error)) {
+		return false;
+	}
+	if (choice->base_axis == choice->x)
+		*error = xasprintf("%s is the x axis; --relative-to takes a value of another one",
+				   table->axes[choice->x].name);
+	else if (choice->kind == SWEEP_BOX)
+		*error = xstrdup("boxes show the spread of replications, not ratios; leave "
+				 "--relative-to or --kind box out");
+	return *error == NULL;
+}
+
+/* ---- Kind and scales ---- */
+
+static bool choose_kind(struct sweep_choice *choice, const char *kind, char **error)
+{
+	static const char *const kinds[] = { [SWEEP_LINES] = "lines",
+					     [SWEEP_BARS] = "bars",
+					     [SWEEP_HEAT] = "heat",
+					     [SWEEP_BOX] = "box" };
+	choice->kind = SWEEP_LINES;
+	for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++) {
+		if (strcmp(kind, kinds[i]) == 0) {
+			choice->kind = (enum sweep_kind)i;
+			return true;
+		}
+	}
+	if (kind != NULL)
+		*error = xasprintf("--kind takes lines, bars, heat or box, found \"%s\"", kind);
+	return kind == NULL;
+}
+
+static bool choose_scales(struct sweep_choice *choice, const struct sweep_table *table,
+			  const struct plot_sweep_options *options, char **error)
+{
+	const char *log = options->log;
+	struct axis_scale *x = &choice->scales[choice->x];
+	bool ask_x = log != NULL && strcmp(log, "none") != 0 && strchr(log, 'x') != NULL;
+	if (log != NULL && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 &&
+	    strcmp(log, "xy") != 0 && strcmp(log, "none") != 0) {
+		*error = xasprintf("--log takes x, y, xy or none, found \"%s\"", log);
+		return false;
+	}
+	if (options->kind == NULL && !x->numeric)
+		choice->kind = SWEEP_BARS;
+	choice->log_y = log != NULL && strchr(log, 'y') != NULL;
+	if (choice->log_y && choice->kind == SWEEP_BARS) {
+		*error = xstrdup("bars begin at 0, which a logarithmic axis does not have; take "
+				 "--kind lines");
+		return false;
+	}
+	if (choice->kind != SWEEP_LINES)
+		axis_scale_as_labels(x);
+	if (choice->kind == SWEEP_HEAT)
+		axis_scale_as_labels(&choice->scales[choice->by]);
+	choice->log_x = ask_x || (x->geometric && (log == NULL || strcmp(log, "none") != 0));
+	for (size_t i = 0; i < x->axis->count && ask_x; i++) {
+		if (x->numeric && x->at[i] > 0)
+			continue;
+		*error = xasprintf("--log x: the values of axis %s are not all numbers above 0, or "
+				   "not drawn as numbers",
+				   table->axes[choice->x].name);
+		return false;
+	}
+	return true;
+}
+
+/* ---- Figures ---- */
+
+bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis)
+{
+	return axis != choice->x && axis != choice->by;
+}
+
+static bool count_figures(struct sweep_choice *choice, const struct sweep_table *table,
+			  char **error)
+{
+	choice->figures = 1;
+	for (size_t i = 0; i < table->axis_count; i++) {
+		if (!sweep_choice_is_fixed(choice, i))
+			continue;
+		size_t count = sweep_choice_count(choice, table, i);
+		if (choice->figures * count <= FIGURES_MAX) {
+			choice->figures *= count;
+			continue;
+		}
+		*error = xasprintf("the axes besides %s%s%s ask for more than %d figures of each "
+				   "metric; pick values with --where, as in --where %s=%s",
+				   table->axes[choice->x].name,
+				   choice->by != SIZE_MAX ? " and " : "",
+				   choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
+				   FIGURES_MAX, table->axes[i].name, table->axes[i].values[0]);
+		return false;
+	}
+	return true;
+}
+
+void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
+			size_t figure, size_t *levels)
+{
+	for (size_t i = table->axis_count; i-- > 0;) { /* the last axis varies fastest */
+		levels[i] = 0;
+		if (!sweep_choice_is_fixed(choice, i))
+			continue;
+		size_t count = sweep_choice_count(choice, table, i), skip = figure % count;
+		figure /= count;
+		while (!choice->wanted[i][levels[i]] || skip-- > 0)
+			levels[i]++;
+	}
+}
+
+bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
+		       const struct plot_sweep_options *options, char **error)
+{
+	*error = NULL;
+	*choice = (struct sweep_choice){
+		.scales = xcalloc(table->axis_count + 1, sizeof *choice->scales),
+		.wanted = xcalloc(table->axis_count + 1, sizeof *choice->wanted),
+	};
+	for (size_t i = 0; i < table->axis_count; i++) {
+		axis_scale_init(&choice->scales[i], &table->axes[i]);
+		choice->wanted[i] = xcalloc(table->axes[i].count + 1, sizeof **choice->wanted);
+	}
+	return choose_kind(choice, options->kind, error) &&
+	       choose_where(choice, table, options, error) &&
+	       choose_metrics(choice, table, options, error) &&
+	       choose_axes(choice, table, options, error) &&
+	       choose_scales(choice, table, options, error) &&
+	       choose_baseline(choice, table, options->relative_to, error) &&
+	       count_figures(choice, table, error);
+}
+
+void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table)
+{
+	for (size_t i = 0; i < table->axis_count; i++) {
+		axis_scale_release(&choice->scales[i]);
+		free(choice->wanted[i]);
+	}
+	free(choice->scales);
+	free(choice->wanted);
+	free(choice->metrics);
+}

@@ -1,0 +1,40 @@
+/* What a figure of a sweep shows: the user's words against the sweep's axes and
+ * metrics, with defaults for what was not said. Private to the figures. */
+#ifndef INASIM_STUDY_SWEEP_CHOICE_H
+#define INASIM_STUDY_SWEEP_CHOICE_H
+
+#include "study/figures/axis_scale.h"
+#include "study/figures/plot_sweep.h"
+
+enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX };
+
+struct sweep_choice {
+	enum sweep_kind kind;
+	size_t x, by;              /* axes; by SIZE_MAX: none */
+	struct axis_scale *scales; /* by axis */
+	bool **wanted;             /* by axis and level */
+	size_t *metrics;
+	size_t metric_count;
+	bool log_x, log_y;
+	size_t base_axis, base_level; /* of --relative-to; SIZE_MAX: none */
+	size_t figures; /* combinations of the wanted values of the axes that are not drawn */
+};
+
+/* False and *error (caller frees) when the words do not fit the table; to be
+ * released in any case. */
+bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
+		       const struct plot_sweep_options *options, char **error);
+void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table);
+
+/* Is the axis fixed in a figure: neither drawn nor compared along? */
+bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis);
+
+/* Number of wanted values of an axis. */
+size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_table *table,
+			  size_t axis);
+
+/* The levels of the fixed axes in figure 0 ... figures-1; other entries 0. */
+void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
+			size_t figure, size_t *levels);
+
+#endif

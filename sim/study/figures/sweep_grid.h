@@ -1,0 +1,37 @@
+/* The points of one figure: a column for each value of the x axis, a row for each
+ * of the by axis, and in each cell the replications. Private to the figures. */
+#ifndef INASIM_STUDY_SWEEP_GRID_H
+#define INASIM_STUDY_SWEEP_GRID_H
+
+#include "core/inference.h"
+#include "study/figures/sweep_choice.h"
+
+struct sweep_cell {
+	const struct sweep_point **points; /* replications, failed ones too; not owned */
+	size_t count, capacity;
+};
+
+struct sweep_grid {
+	size_t columns, rows;      /* rows 1 where there is no by axis */
+	size_t *x_level, *y_level; /* by column, ascending numbers; by row, as the plan has them */
+	struct sweep_cell *cells;  /* row by row */
+	struct sweep_cell *bases;  /* what each cell is compared with; NULL: nothing */
+};
+
+/* `fixed`: by axis, the level of those that are neither x nor by. */
+void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
+		     const struct sweep_choice *choice, const size_t *fixed);
+void sweep_grid_release(struct sweep_grid *grid);
+
+/* Mean of a metric over the replications of a cell, or its ratio to the baseline
+ * over pairs of replications of the same number; 95 % intervals. */
+struct estimate sweep_grid_estimate(const struct sweep_grid *grid, size_t cell, size_t metric);
+
+/* The values of a cell, ascending, without missing ones; the caller frees. */
+double *sweep_grid_values(const struct sweep_grid *grid, size_t cell, size_t metric, size_t *count);
+
+/* "46 of 48 points are in (1 timeout, 1 missing), 3 with unfinished work, 2 without
+ * this value": all that stand behind a figure. The caller frees. */
+char *sweep_grid_tally(const struct sweep_grid *grid, size_t metric);
+
+#endif
