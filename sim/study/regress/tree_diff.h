@@ -1,5 +1,7 @@
 /* Two JSON documents of one shape side by side: summaries of runs with a
- * tolerance per field, resolved scenarios. */
+ * tolerance per field, resolved scenarios. Not compare/json_diff.h, which tells
+ * people what differs: here equal means to the last bit, jobs are matched whatever
+ * they are called, and what is new is no difference. */
 #ifndef INASIM_STUDY_TREE_DIFF_H
 #define INASIM_STUDY_TREE_DIFF_H
 
