@@ -130,21 +130,6 @@ static void print_summary(const struct plan *plan)
 	puts("; cost in estimated packet-hops");
 }
 
-static void json_axes(struct json *json, const struct plan *plan)
-{
-	json_open_array(json, "axes");
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		json_open_object(json, NULL);
-		json_string(json, "name", plan->axes[a].name);
-		json_open_array(json, "values");
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			json_string(json, NULL, plan->axes[a].levels[l].label);
-		json_close_array(json);
-		json_close_object(json);
-	}
-	json_close_array(json);
-}
-
 static void json_points(struct json *json, const struct plan *plan, const struct point_facts *facts)
 {
 	json_open_array(json, "points");
@@ -173,7 +158,7 @@ static void print_plan_json(const struct plan *plan, const struct point_facts *f
 	json_open_object(&json, NULL);
 	json_string(&json, "name", plan->name);
 	json_string(&json, "base", plan->base);
-	json_axes(&json, plan);
+	plan_axes_json(plan, &json);
 	json_u64(&json, "replications", plan->replications);
 	json_points(&json, plan, facts);
 	json_close_object(&json);

@@ -225,17 +225,7 @@ static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
 	json_init(&json);
 	json_open_object(&json, NULL);
 	json_string(&json, "name", plan->name);
-	json_open_array(&json, "axes");
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		json_open_object(&json, NULL);
-		json_string(&json, "name", plan->axes[a].name);
-		json_open_array(&json, "values");
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			json_string(&json, NULL, plan->axes[a].levels[l].label);
-		json_close_array(&json);
-		json_close_object(&json);
-	}
-	json_close_array(&json);
+	plan_axes_json(plan, &json);
 	json_u64(&json, "replications", plan->replications);
 	json_open_array(&json, "metrics");
 	for (size_t m = 0; m < metrics->count; m++)

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/buf.h"
+#include "out/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -183,4 +184,21 @@ char *plan_point_words(const struct plan *plan, size_t number)
 		conf_buf_addf(&words, "%sreplication=%" PRIu64, plan->axis_count ? " " : "",
 			      point->replication);
 	return conf_buf_take(&words);
+}
+
+void plan_axes_json(const struct plan *plan, struct json *json)
+{
+	json_open_array(json, "axes");
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const struct plan_axis *axis = &plan->axes[a];
+
+		json_open_object(json, NULL);
+		json_string(json, "name", axis->name);
+		json_open_array(json, "values");
+		for (size_t l = 0; l < axis->count; l++)
+			json_string(json, NULL, axis->levels[l].label);
+		json_close_array(json);
+		json_close_object(json);
+	}
+	json_close_array(json);
 }

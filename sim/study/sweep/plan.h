@@ -85,6 +85,11 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 /* "scheme=ring load=0.2", for messages; the caller frees. */
 char *plan_point_words(const struct plan *plan, size_t number);
 
+struct json; /* out/json.h */
+
+/* Adds the member "axes" of sweep.json: names, and values as in sweep.csv. */
+void plan_axes_json(const struct plan *plan, struct json *json);
+
 /* What the caller says about a point's scenario. */
 struct point_facts {
 	uint64_t hash; /* of all that decides the result */
