@@ -1,4 +1,4 @@
-/* The inside of compare, shared by sim/study/compare*.c only: a report is a list
+/* The inside of compare, shared by the files compare*.c here only: a report is a list
  * of rows, made by compare_runs.c or compare_sweeps.c, shown by compare_report.c. */
 #ifndef INASIM_STUDY_COMPARE_PARTS_H
 #define INASIM_STUDY_COMPARE_PARTS_H
