@@ -82,6 +82,19 @@ struct collective_job {
 	void *owner;
 };
 
+/* What a scheme may know about the tensor that a worker hands over next. */
+struct collective_hint {
+	uint32_t layer, layers;   /* 1 = front layer */
+	bytes left;               /* gradient bytes of the iteration from this tensor on */
+	sim_time compute_left;    /* rest of the backward pass, and the next forward pass */
+	bytes iteration_bytes;    /* of a whole iteration */
+	sim_time compute;         /* of a whole iteration, without stragglers and jitter */
+	uint64_t iterations_left; /* behind this one */
+	sim_time attained;        /* since the job began to run */
+	sim_time last_compute;    /* of the iteration before at this worker; 0 = there is none */
+	sim_time last_exchange;   /* the same: from the first gradient to the last sum */
+};
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
@@ -103,6 +116,8 @@ struct collective_ops {
 	 * the scheme refuses instead of queueing), *never says why (a static string), and the
 	 * job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
+	/* Optional: told right before contribute(). */
+	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
 	/* Required. All workers hold all results; frees the instance. Never called

@@ -78,14 +78,43 @@ static void after_backward(struct job_worker *worker)
 	}
 }
 
+/* What the scheme may know about the next tensor, before it gets it. */
+static void give_hint(const struct job_worker *worker)
+{
+	const struct job *job = worker->job;
+	const struct dnn *dnn = job->dnn;
+	double scale = job->conf->compute_scale, left = 0;
+	struct collective_hint hint = {
+		.layer = (uint32_t)dnn->tensors[worker->tensor].layer + 1,
+		.layers = (uint32_t)dnn->layer_count,
+		.iteration_bytes = dnn->gradient_total,
+		.compute = (sim_time)((double)dnn->compute_total * scale),
+		.iterations_left = (uint64_t)(job->iterations - worker->iteration - 1),
+		.attained = job->jobs->env.sim->now - job->start,
+		.last_compute = worker->last_busy,
+		.last_exchange = worker->last_exchange,
+	};
+
+	for (size_t t = worker->tensor; t < dnn->tensor_count; t++)
+		hint.left += dnn->tensors[t].size;
+	for (size_t l = 0; l < worker->layer; l++)
+		left += (double)dnn->layers[l].backward;
+	for (size_t l = 0; l < dnn->layer_count; l++)
+		left += (double)dnn->layers[l].forward;
+	hint.compute_left = (sim_time)(left * scale);
+	job_scheme(job)->hint(job->instance, worker->number, &hint);
+}
+
 /* Hands the next tensor over. The worker's state is that of after it, for a sum
  * may be back before this returns. */
 static void send_tensor(struct job_worker *worker)
 {
 	struct job *job = worker->job;
-	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor++];
+	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor];
 
-	if (worker->tensor == 1) {
+	if (job->instance && job_scheme(job)->hint)
+		give_hint(worker);
+	if (worker->tensor++ == 0) {
 		worker->exchange_since = job->jobs->env.sim->now;
 		job_sends(job, worker->iteration);
 	}
@@ -168,7 +197,10 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	worker->held[layer]++;
 	if (++worker->tensors_held == job->dnn->tensor_count) {
 		worker->tensors_held = 0;
-		worker->exchange += job->jobs->env.sim->now - worker->exchange_since;
+		worker->last_exchange = job->jobs->env.sim->now - worker->exchange_since;
+		worker->last_busy = worker->busy - worker->busy_mark;
+		worker->busy_mark = worker->busy;
+		worker->exchange += worker->last_exchange;
 		worker->exchange_since = SIM_TIME_MAX;
 		if (++job->done_workers == job->workers) {
 			job->done_workers = 0;

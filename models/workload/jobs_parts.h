@@ -26,6 +26,8 @@ struct job_worker {
 	double factor;       /* of this iteration's computing time */
 	sim_time busy;       /* computing so far */
 	sim_time exchange;   /* from the first gradient of an iteration to its last sum, so far */
+	sim_time last_exchange, last_busy; /* of the iteration before */
+	sim_time busy_mark;                /* busy at its end */
 	sim_time exchange_since; /* of the iteration under way; SIM_TIME_MAX = not begun */
 	sim_time busy_since;     /* of the computation under way; SIM_TIME_MAX = none */
 	struct rng rng;

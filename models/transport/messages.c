@@ -1,0 +1,113 @@
+#include "transport/messages.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST 8 /* a power of two */
+
+static struct message *oldest(const struct messages *messages)
+{
+	return &messages->ring[messages->head & messages->mask];
+}
+
+/* Waits for the last byte of the oldest message. */
+static void expect(struct messages *messages)
+{
+	if (!messages->count || messages->expecting)
+		return;
+	messages->expecting = true;
+	if (messages->src == messages->dst)
+		timer_set(messages->sim, &messages->timer, messages->sim->now);
+	else
+		tcp_expect(messages->tcp, messages->conn, oldest(messages)->end);
+}
+
+static void on_bytes(void *owner, uint64_t total)
+{
+	struct messages *messages = owner;
+
+	while (messages->count && oldest(messages)->end <= total) {
+		struct message message = *oldest(messages);
+
+		messages->head++;
+		messages->count--;
+		messages->arrived(messages->owner, &message);
+	}
+	messages->expecting = false;
+	expect(messages);
+}
+
+static const struct tcp_app app = { .delivered = on_bytes };
+
+static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct messages *messages = owner;
+
+	(void)sim, (void)entity;
+	on_bytes(messages, messages->written);
+}
+
+void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, uint32_t src,
+		   uint32_t dst, uint64_t key,
+		   void (*arrived)(void *owner, const struct message *message), void *owner)
+{
+	*messages = (struct messages){ .tcp = tcp,
+				       .sim = sim,
+				       .src = src,
+				       .dst = dst,
+				       .key = key,
+				       .arrived = arrived,
+				       .owner = owner };
+}
+
+void messages_release(struct messages *messages)
+{
+	if (messages->open && messages->src == messages->dst)
+		timer_close(messages->sim, &messages->timer);
+	else if (messages->open)
+		tcp_close(messages->tcp, messages->conn);
+	free(messages->ring);
+	messages->ring = NULL;
+	messages->open = false;
+}
+
+static void open_connection(struct messages *messages)
+{
+	messages->open = true;
+	messages->mask = RING_FIRST - 1;
+	messages->ring = xcalloc(RING_FIRST, sizeof(*messages->ring));
+	if (messages->src == messages->dst)
+		timer_open(messages->sim, &messages->timer, SIM_TIMER,
+			   sim_key(SIM_TIMER, 2 * messages->key), on_timer, messages);
+	else
+		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst,
+					  cc_kind(0) /* DCTCP */, 0, messages->key, &app, messages);
+}
+
+static void grow(struct messages *messages)
+{
+	uint64_t mask = 2 * messages->mask + 1;
+	struct message *ring = xcalloc(mask + 1, sizeof(*ring));
+
+	for (uint64_t i = 0; i < messages->count; i++)
+		ring[i] = messages->ring[(messages->head + i) & messages->mask];
+	free(messages->ring);
+	messages->ring = ring;
+	messages->head = 0;
+	messages->mask = mask;
+}
+
+void messages_send(struct messages *messages, struct message message, uint32_t size)
+{
+	if (!messages->open)
+		open_connection(messages);
+	if (messages->count > messages->mask)
+		grow(messages);
+	messages->written += size;
+	message.end = messages->written;
+	messages->ring[(messages->head + messages->count++) & messages->mask] = message;
+	if (messages->src != messages->dst)
+		tcp_write(messages->tcp, messages->conn, size);
+	expect(messages);
+}

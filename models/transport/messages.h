@@ -1,0 +1,44 @@
+/* Short reliable messages from one host to another: a TCP connection that keeps what
+ * they say beside the stream of their bytes.
+ *
+ * Messages arrive in the order of sending, each when its last byte is in. The
+ * connection is opened by the first message. Between two processes of one host a
+ * message arrives at once, as an event of its own. */
+#ifndef INASIM_TRANSPORT_MESSAGES_H
+#define INASIM_TRANSPORT_MESSAGES_H
+
+#include "transport/tcp.h"
+
+struct message {
+	uint64_t number; /* the piece that it is about */
+	uint64_t value;
+	uint64_t end; /* last byte in the stream; set by messages_send() */
+	uint32_t type;
+};
+
+struct messages {
+	struct tcp *tcp; /* not owned */
+	struct sim *sim;
+	uint32_t src, dst;
+	uint64_t key; /* see tcp_open() */
+	/* Called at `dst`. */
+	void (*arrived)(void *owner, const struct message *message);
+	void *owner;
+	struct timer timer; /* within a host */
+	uint32_t conn;
+	bool open, expecting;
+	uint64_t written;
+	struct message *ring; /* sent and not yet arrived */
+	uint64_t head, count, mask;
+};
+
+/* The object must not move afterwards. */
+void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, uint32_t src,
+		   uint32_t dst, uint64_t key,
+		   void (*arrived)(void *owner, const struct message *message), void *owner);
+void messages_release(struct messages *messages);
+
+/* Sends a message of `size` >= 1 payload bytes. */
+void messages_send(struct messages *messages, struct message message, uint32_t size);
+
+#endif
