@@ -17,9 +17,10 @@ struct aggregator {
 	uint32_t piece; /* low 32 bits */
 	uint32_t bits;  /* contributors that are in: of the level that `rack` names */
 	uint8_t rack;
-	uint8_t priority; /* ESA */
-	bool marked;      /* a contribution had an ECN mark */
-	bool complete;    /* ATP: the sum is on its way to the server, the place is kept */
+	uint8_t priority;  /* ESA */
+	uint8_t server;    /* of the owner, by number */
+	bool marked : 1;   /* a contribution had an ECN mark */
+	bool complete : 1; /* ATP: the sum is on its way to the server, the place is kept */
 };
 
 struct aggregators {

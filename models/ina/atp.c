@@ -35,7 +35,7 @@ static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 					   NULL };
 
 static const struct conf_row atp_rows[] = {
-	HASHED_ROWS,
+	HASHED_ROWS("loss", "our choice; ATP's public code evaluates losses once a window"),
 	{ .name = "index",
 	  .type = CONF_ENUM,
 	  .offset = offsetof(struct atp_conf, index),
@@ -129,12 +129,14 @@ static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
 
 /* A new index holds for the next piece at this position. No worker has sent that
  * yet: the window, not longer than all positions, begins behind this piece at first. */
-static void accepted(struct hashed_worker *worker, uint64_t piece, const struct packet *packet)
+static void accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+		     const struct packet *packet)
 {
 	const struct atp_job *job = worker->job->state;
 	uint16_t *table = worker->state;
 	uint32_t fresh = packet_bitmap(packet).bits;
 
+	(void)value;
 	if (fresh)
 		table[piece % job->positions] = (uint16_t)(fresh - 1);
 }

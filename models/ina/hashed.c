@@ -12,6 +12,10 @@ const char *const timeout_resends_names[] = {
 	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
 };
 
+const char *const halve_on_names[] = {
+	[HALVE_ON_MARK] = "mark", [HALVE_ON_TIMEOUT] = "timeout", [HALVE_ON_LOSS] = "loss", NULL
+};
+
 static uint32_t frame_size(const struct hashed_conf *conf)
 {
 	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
@@ -127,6 +131,7 @@ void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggreg
 {
 	aggregators_take(pool, a, job->number, packet_piece(packet), job->scheme->env.sim->now);
 	a->rack = packet_bitmap(packet).rack;
+	a->server = (uint8_t)packet_server(packet);
 	job->held++;
 }
 

@@ -86,8 +86,12 @@ struct hashed_ops {
 				 struct packet *packet);
 	/* A packet for the server has reached its host. */
 	void (*at_server)(struct hashed_server *server, const struct packet *packet);
-	/* A piece seems lost to a worker: it is among window_take_lost(). */
+	/* A piece seems lost to a worker: it is among window_take_lost(), which a worker's
+	 * turn at the NIC takes from, too. */
 	void (*lost)(struct hashed_worker *worker);
+	/* Optional: a worker is about to send a piece for the first time; true when it has
+	 * gone another way instead. */
+	bool (*divert)(struct hashed_worker *worker, uint64_t piece);
 	/* Aggregator of a piece that a worker is about to send. */
 	uint16_t (*index)(struct hashed_worker *worker, uint64_t piece);
 	/* Optional. */
@@ -97,7 +101,8 @@ struct hashed_ops {
 	void (*drain)(struct hashed_job *job);
 	/* Optional: a worker has taken the result of a piece, for the first time. `packet`
 	 * brought it, or is NULL. */
-	void (*accepted)(struct hashed_worker *worker, uint64_t piece, const struct packet *packet);
+	void (*accepted)(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+			 const struct packet *packet);
 };
 
 struct hashed_scheme {
@@ -222,10 +227,11 @@ void hashed_worker_wake(struct hashed_worker *worker);
 
 /* --- rows of the parameters that both have --- */
 
-extern const char *const timeout_resends_names[];
+extern const char *const timeout_resends_names[], *const halve_on_names[];
 
 #define HASHED_AT(field) .offset = offsetof(struct hashed_conf, field)
-#define HASHED_ROWS                                                                                \
+/* `halves` = default of halve_on, `why` its source. */
+#define HASHED_ROWS(halves, why)                                                                   \
 	{ .name = "memory",                                                                        \
 	  .type = CONF_BYTES,                                                                      \
 	  HASHED_AT(memory),                                                                       \
@@ -313,6 +319,15 @@ extern const char *const timeout_resends_names[];
 		  .def = "\"1s\"",                                                                 \
 		  .help = "Timeouts without a result in between double up to this.",               \
 		  .source = "our choice" },                                                        \
+		{ .name = "halve_on",                                                              \
+		  .type = CONF_ENUM,                                                               \
+		  HASHED_AT(window.halve_on),                                                      \
+		  .choices = halve_on_names,                                                       \
+		  .def = "\"" halves "\"",                                                         \
+		  .help = "What halves the window: mark: an ECN mark; timeout: a timeout, too; "   \
+			  "loss: also a "                                                          \
+			  "piece behind the newest result.",                                       \
+		  .source = why },                                                                 \
 	{                                                                                          \
 		.name = "timeout_resends", .type = CONF_ENUM, HASHED_AT(window.timeout_resends),   \
 		.choices = timeout_resends_names, .def = "\"first\"",                              \

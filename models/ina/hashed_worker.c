@@ -65,20 +65,29 @@ static void fill(struct hashed_worker *worker, uint64_t piece, bool again, struc
 		packet->source |= (uint16_t)(ops->priority(worker, piece) << 8);
 }
 
+/* A new piece that leaves as a gradient packet. */
+static bool next_piece(struct hashed_worker *worker, uint64_t *piece)
+{
+	const struct hashed_job *job = worker->job;
+	const struct hashed_ops *ops = job->scheme->ops;
+
+	while (window_may_send(&worker->window, tensors_available(&job->tensors, worker->number))) {
+		*piece = window_send(&worker->window, now_of(worker));
+		if (!ops->divert || !ops->divert(worker, *piece))
+			return true;
+		arm(worker);
+	}
+	return false;
+}
+
 static enum nic_pull worker_pull(void *owner, struct packet *packet)
 {
 	struct hashed_worker *worker = owner;
-	struct window *window = &worker->window;
-	sim_time now = now_of(worker);
 	uint64_t piece;
-	bool again = window_take_lost(window, &piece, now);
+	bool again = window_take_lost(&worker->window, &piece, now_of(worker));
 
-	if (!again) {
-		if (!window_may_send(window,
-				     tensors_available(&worker->job->tensors, worker->number)))
-			return NIC_NOTHING;
-		piece = window_send(window, now);
-	}
+	if (!again && !next_piece(worker, &piece))
+		return NIC_NOTHING;
 	worker->retransmissions += again;
 	fill(worker, piece, again, packet);
 	arm(worker);
@@ -111,7 +120,7 @@ void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t
 		return;
 	}
 	if (job->scheme->ops->accepted)
-		job->scheme->ops->accepted(worker, piece, packet);
+		job->scheme->ops->accepted(worker, piece, value, packet);
 	if (window_has_lost(&worker->window))
 		job->scheme->ops->lost(worker);
 	if (has_more(worker))

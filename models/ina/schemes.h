@@ -9,7 +9,8 @@
 	X(ps)                                                                                      \
 	X(ps_stream)                                                                               \
 	X(switchml)                                                                                \
-	X(atp)
+	X(atp)                                                                                     \
+	X(esa)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };

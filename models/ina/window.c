@@ -100,11 +100,12 @@ static void increase(struct window *window)
 
 /* --- losses --- */
 
-static void declare_lost(struct window *window, uint64_t piece, sim_time now)
+static void declare_lost(struct window *window, uint64_t piece, enum halve_on cause, sim_time now)
 {
 	struct window_piece *place = piece_at(window, piece);
 
-	reduce(window, piece);
+	if (window->conf->halve_on >= (int)cause)
+		reduce(window, piece);
 	place->acted = now;
 	place->again = true;
 	if (window->lost_count > window->lost_mask) {
@@ -149,7 +150,7 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 			const struct window_piece *place = piece_at(window, class->looked);
 
 			if (!place->done && !place->again)
-				declare_lost(window, class->looked, now);
+				declare_lost(window, class->looked, HALVE_ON_LOSS, now);
 		}
 		class->looked += step;
 	}
@@ -172,7 +173,7 @@ sim_time window_expire(struct window *window, sim_time now)
 		if (!hole && since < window->progress)
 			since = window->progress; /* results still come: nobody is late */
 		if (since + rto <= now) {
-			declare_lost(window, p, now);
+			declare_lost(window, p, HALVE_ON_TIMEOUT, now);
 			since = now;
 			any = true;
 		}

@@ -30,10 +30,14 @@ struct window_conf {
 	struct rto_conf rto; /* adaptive */
 	sim_time max_rto;    /* of doubling */
 	int timeout_resends; /* enum timeout_resends */
+	int halve_on;        /* enum halve_on */
 };
 
 /* Which pieces behind the newest result a timeout declares lost. */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
+
+/* What halves the window: ECN marks; timeouts, too; or whatever seems lost. */
+enum halve_on { HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
 
 struct window_piece {
 	sim_time acted; /* last sent, or last declared lost */

@@ -41,6 +41,7 @@ struct bench {
 	uint64_t server;         /* packets at servers */
 	uint64_t server_bypass;  /* of these, with the collision bit */
 	uint64_t server_results; /* results that servers sent: at their first switch */
+	uint64_t reminders;      /* of servers, at switches */
 	uint64_t orphans;        /* packets of jobs that are over */
 };
 
@@ -87,11 +88,16 @@ static inline void tap_switch(void *self, uint32_t sw, uint32_t back, struct pac
 {
 	struct bench *bench = self;
 	bool host = bench->net->ports[back].to_host, result = packet->flags & PACKET_RESULT;
+	bool reminder = !result && !packet_bitmap(packet).bits;
 	struct packet before = *packet;
 
-	bench->up += host && !result;
-	bench->resends += host && !result && packet->flags & PACKET_RETRANSMIT;
-	bench->inner_up += !host && !result;
+	if (reminder) {
+		bench->reminders++;
+	} else {
+		bench->up += host && !result;
+		bench->resends += host && !result && packet->flags & PACKET_RETRANSMIT;
+		bench->inner_up += !host && !result;
+	}
 	bench->server_results += host && result;
 	bench->orphans += !bench_job(bench, packet->flow);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);

@@ -1,0 +1,292 @@
+/* ESA's recovery (section 5.3): what workers and servers tell each other about pieces
+ * that seem lost, by reliable messages. Workers never send a gradient into switches
+ * twice: no bitmap there could tell. What is modelled: esa.c. */
+#include "ina/esa.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define SHORT_BYTES 6 /* payload of a 64-byte frame */
+
+/* --- channels --- */
+
+static void send(struct esa_channel *channel, enum esa_message type, uint64_t piece, uint64_t value)
+{
+	bool carries = type == ESA_HAVE || type == ESA_GRADIENT || type == ESA_RESULT;
+	uint32_t elements = (uint32_t)channel->esa->server->job->scheme->conf->elements_per_packet;
+
+	messages_send(&channel->messages,
+		      (struct message){ .type = type, .number = piece, .value = value },
+		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
+}
+
+static struct esa_channel *to_server(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_server *esa = server_of_piece(worker->job, piece)->state;
+
+	return &esa->from_worker[worker->number];
+}
+
+/* --- at a server --- */
+
+static bool lacks(const struct esa_entry *entry, uint32_t worker)
+{
+	return entry->lacking[worker / 64] >> worker % 64 & 1;
+}
+
+static void note_lack(struct esa_entry *entry, uint32_t worker)
+{
+	entry->lacking[worker / 64] |= UINT64_C(1) << worker % 64;
+}
+
+void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
+{
+	uint64_t piece = server_piece(esa->server, entry->index);
+
+	if (entry->querying)
+		return;
+	entry->querying = true;
+	esa->queries++;
+	for (uint32_t w = 0; w < esa->server->job->job.workers; w++) {
+		if (lacks(entry, w))
+			continue;
+		entry->answers++;
+		send(&esa->to_worker[w], ESA_QUERY, piece, 0);
+	}
+}
+
+void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
+{
+	const struct hashed_server *server = esa->server;
+	const struct partial_sum *sum = partial_sums_find(&server->sums, entry->index);
+
+	entry->wanting = true;
+	for (uint32_t w = 0; w < server->job->job.workers; w++)
+		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
+			send(&esa->to_worker[w], ESA_WANTED, server_piece(server, entry->index), 0);
+}
+
+/* The result of a piece that is complete here goes to one worker. */
+static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t piece)
+{
+	const struct partial_sum *sum = server_entry(esa->server, piece);
+
+	if (sum && sum->complete) /* else all workers hold it by now */
+		send(&esa->to_worker[worker], ESA_RESULT, piece, sum->value);
+}
+
+/* A worker holds the result, so all had contributed: what the server has is of no use. */
+static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t piece, uint64_t value)
+{
+	partial_sums_find(&esa->server->sums, entry->index)->value = value;
+	for (uint32_t w = 0; w < esa->server->job->job.workers; w++)
+		if (lacks(entry, w))
+			send(&esa->to_worker[w], ESA_RESULT, piece, value);
+	esa_complete(esa, entry, false);
+}
+
+static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
+{
+	note_lack(entry, worker);
+	if (--entry->answers)
+		return;
+	/* parts that the reminder fetched are in after an RTO; the timer looks again */
+	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->scheme->env.sim->now)
+		esa_want_gradients(esa, entry);
+}
+
+static void at_server(void *owner, const struct message *message)
+{
+	struct esa_channel *channel = owner;
+	struct esa_server *esa = channel->esa;
+	uint32_t worker = channel->worker;
+	struct esa_entry *entry = esa_entry_open(esa, message->number);
+
+	switch ((enum esa_message)message->type) {
+	case ESA_REMINDER:
+		if (!entry) {
+			repeat_result(esa, worker, message->number);
+			return;
+		}
+		if (entry->querying)
+			return; /* it is being seen to, and the timer goes on reminding */
+		note_lack(entry, worker);
+		esa_remind(esa, entry);
+		esa_start_query(esa, entry);
+		return;
+	case ESA_HAVE:
+		if (entry)
+			have(esa, entry, message->number, message->value);
+		return;
+	case ESA_HAVE_NOT:
+		if (entry)
+			have_not(esa, entry, worker);
+		else
+			repeat_result(esa, worker, message->number);
+		return;
+	case ESA_GRADIENT:
+		esa->gradients++;
+		if (entry)
+			esa_contribution(esa, entry, esa->server->racks.of_worker[worker],
+					 message->value, true);
+		return;
+	case ESA_QUERY:
+	case ESA_WANTED:
+	case ESA_RESULT:
+		break; /* go the other way */
+	}
+	SIM_BUG_ON(true);
+}
+
+/* --- at a worker --- */
+
+static void widen_cache(struct esa_worker *esa, uint64_t mask)
+{
+	uint64_t *cached = xcalloc(mask + 1, sizeof(*cached));
+	uint64_t *number = xcalloc(mask + 1, sizeof(*number));
+
+	for (uint64_t i = 0; esa->number && i <= esa->mask; i++) {
+		uint64_t piece = esa->number[i] - 1;
+
+		if (!esa->number[i])
+			continue;
+		cached[piece & mask] = esa->cached[i];
+		number[piece & mask] = esa->number[i];
+	}
+	free(esa->cached);
+	free(esa->number);
+	esa->cached = cached;
+	esa->number = number;
+	esa->mask = mask;
+}
+
+/* Section 5.3, case 2: the cache is as wide as the window, here twice that. */
+void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+		  const struct packet *packet)
+{
+	struct esa_worker *esa = worker->state;
+
+	(void)packet;
+	if (esa->mask < 2 * worker->window.mask)
+		widen_cache(esa, 2 * worker->window.mask + 1);
+	esa->cached[piece & esa->mask] = value;
+	esa->number[piece & esa->mask] = piece + 1;
+}
+
+static bool is_cached(const struct esa_worker *esa, uint64_t piece)
+{
+	return esa->number && esa->number[piece & esa->mask] == piece + 1;
+}
+
+static void send_gradient(struct hashed_worker *worker, uint64_t piece)
+{
+	worker->retransmissions++;
+	send(to_server(worker, piece), ESA_GRADIENT, piece,
+	     exact_contribution(&worker->job->exact, worker->number, piece));
+}
+
+void esa_lost(struct hashed_worker *worker)
+{
+	uint64_t piece;
+
+	while (window_take_lost(&worker->window, &piece, worker->job->scheme->env.sim->now)) {
+		worker->reminders++;
+		send(to_server(worker, piece), ESA_REMINDER, piece, 0);
+	}
+}
+
+/* The server has asked for the gradient of a piece that has not been sent yet: when its
+ * turn comes it goes there, and never into a switch, so that it cannot count twice. */
+bool esa_divert(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_worker *esa = worker->state;
+
+	for (size_t i = 0; i < esa->direct_count; i++) {
+		if (esa->direct[i] != piece)
+			continue;
+		esa->direct[i] = esa->direct[--esa->direct_count];
+		send_gradient(worker, piece);
+		return true;
+	}
+	return false;
+}
+
+static void wanted(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_worker *esa = worker->state;
+
+	if (is_cached(esa, piece)) {
+		send(to_server(worker, piece), ESA_HAVE, piece, esa->cached[piece & esa->mask]);
+	} else if (piece < worker->window.next) {
+		send_gradient(worker, piece);
+	} else {
+		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,
+					    sizeof(*esa->direct));
+		esa->direct[esa->direct_count++] = piece;
+	}
+}
+
+static void at_worker(void *owner, const struct message *message)
+{
+	struct esa_channel *channel = owner;
+	struct hashed_worker *worker = &channel->esa->server->job->workers[channel->worker];
+	const struct esa_worker *esa = worker->state;
+	uint64_t piece = message->number;
+
+	switch ((enum esa_message)message->type) {
+	case ESA_QUERY:
+		if (is_cached(esa, piece))
+			send(to_server(worker, piece), ESA_HAVE, piece,
+			     esa->cached[piece & esa->mask]);
+		else
+			send(to_server(worker, piece), ESA_HAVE_NOT, piece, 0);
+		return;
+	case ESA_WANTED:
+		wanted(worker, piece);
+		return;
+	case ESA_RESULT:
+		hashed_worker_accept(worker, piece, message->value, false, NULL);
+		return;
+	case ESA_REMINDER:
+	case ESA_HAVE:
+	case ESA_HAVE_NOT:
+	case ESA_GRADIENT:
+		break; /* go the other way */
+	}
+	SIM_BUG_ON(true);
+}
+
+/* --- set-up --- */
+
+void esa_channels_init(struct esa_server *esa)
+{
+	const struct hashed_job *job = esa->server->job;
+	const struct model_env *env = &job->scheme->env;
+
+	esa->to_worker = xcalloc(job->job.workers, sizeof(*esa->to_worker));
+	esa->from_worker = xcalloc(job->job.workers, sizeof(*esa->from_worker));
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		uint32_t host = job->job.hosts[w], server = esa->server->racks.server;
+		uint64_t key = UINT64_C(1) << 50 | (uint64_t)job->job.number << 16 |
+			       esa->server->number << 11 | w << 1;
+
+		esa->to_worker[w].esa = esa->from_worker[w].esa = esa;
+		esa->to_worker[w].worker = esa->from_worker[w].worker = w;
+		messages_init(&esa->to_worker[w].messages, env->tcp, env->sim, server, host, key,
+			      at_worker, &esa->to_worker[w]);
+		messages_init(&esa->from_worker[w].messages, env->tcp, env->sim, host, server,
+			      key | 1, at_server, &esa->from_worker[w]);
+	}
+}
+
+void esa_channels_release(struct esa_server *esa)
+{
+	for (uint32_t w = 0; esa->to_worker && w < esa->server->job->job.workers; w++) {
+		messages_release(&esa->to_worker[w].messages);
+		messages_release(&esa->from_worker[w].messages);
+	}
+	free(esa->to_worker);
+	free(esa->from_worker);
+	esa->to_worker = esa->from_worker = NULL;
+}

@@ -1,0 +1,350 @@
+/* ESA with losses: the five cases of section 5.3 by name, each packet of a small job in
+ * turn, and random losses with little memory, many jobs and stragglers. */
+#include "test_esa.h"
+
+/* --- the cases of section 5.3 --- */
+
+/* What a test loses: the first `times` packets of a piece of a job that arrive at a node
+ * with these flags and, unless 0, these contributors. */
+struct named {
+	struct bench *bench;
+	uint32_t node, job, piece, bits;
+	uint8_t flags, mask;
+	unsigned times, lost;
+};
+
+static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+
+	if (named->bench->net->ports[port].to != named->node || named->lost == named->times ||
+	    packet->kind != PACKET_AGGREGATION || packet->flow != named->job ||
+	    packet_piece(packet) != named->piece || (packet->flags & named->mask) != named->flags ||
+	    (named->bits && packet_bitmap(packet).bits != named->bits))
+		return false;
+	named->lost++;
+	return true;
+}
+
+#define TIMERS "\"min_timeout\": \"100us\", \"initial_timeout\": \"200us\""
+
+/* Three workers and a server (host 3) on one switch (node 4), 20 pieces: one
+ * window, so nobody runs ahead. */
+static void three(struct bench *bench, struct named *named)
+{
+	esa_star(bench, 3, "", "\"memory\": \"512000B\", " TIMERS, "", 20 * 256);
+	named->bench = bench;
+	bench_lose(bench, lose_named, named);
+}
+
+/* Recovery counters at the end, while the job lives. */
+struct seen {
+	uint64_t queries, gradients, reminders;
+};
+
+static void look(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	struct seen *seen = bench->owner;
+
+	(void)node, (void)packet;
+	for (uint32_t j = 0; j < bench->scheme->job_count; j++) {
+		const struct esa_server *esa;
+
+		if (!bench_job(bench, j) || bench_job(bench, j)->over)
+			continue;
+		esa = esa_server_of(bench, j);
+		if (esa->queries > seen->queries)
+			seen->queries = esa->queries;
+		if (esa->gradients > seen->gradients)
+			seen->gradients = esa->gradients;
+	}
+}
+
+/* Case 1: a gradient is lost before the switch, no collision. The server knows nothing;
+ * results of later pieces make the workers remind it; it fetches the partial sum of the
+ * two others, learns that nobody has the result, and asks for the third gradient alone. */
+Test(esa_cases, case_1_gradient_lost)
+{
+	struct named named = { .node = 4, .piece = 2, .bits = 2, .times = 1 };
+	struct seen seen = { 0 };
+	struct collective_stats stats;
+	struct bench bench;
+
+	three(&bench, &named);
+	bench.after = look;
+	bench.owner = &seen;
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(seen.queries, 1);
+	stats = job_stats(&bench);
+	cr_expect_eq(stats.retransmissions, 1);
+	cr_expect_geq(stats.reminders, 3 + 1);
+	cr_expect_eq(bench.server, 1);
+	cr_expect_eq(bench.resends, 0);
+	cr_expect_eq(bench.up, 3 * 20 - 1); /* that arrived */
+	cr_expect_gt(tat(&bench, 0), 100e-6);
+	cr_expect_lt(tat(&bench, 0), 200e-6);
+	bench_close(&bench);
+}
+
+/* Case 2, first scenario: the result is lost on the way to worker 1, which reminds the
+ * server; a peer has it in its cache; nobody sends a gradient again, nobody waits. */
+Test(esa_cases, case_2_result_lost_at_one)
+{
+	struct named named = {
+		.node = 1, .piece = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
+	};
+	struct seen seen = { 0 };
+	struct collective_stats stats;
+	struct bench bench;
+
+	three(&bench, &named);
+	bench.after = look;
+	bench.owner = &seen;
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 1);
+	stats = job_stats(&bench);
+	cr_expect_eq(seen.queries, 1);
+	cr_expect_eq(stats.retransmissions, 0);
+	cr_expect_eq(stats.stale, 0);
+	cr_expect_eq(bench.server, 0);
+	cr_expect_lt(tat(&bench, 0), 100e-6);
+	bench_close(&bench);
+}
+
+/* Case 2, second scenario: no worker has received the result, the aggregator is free:
+ * the server adds all three gradients itself. */
+static bool lose_result(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+
+	if (!named->bench->net->ports[port].to_host || !(packet->flags & PACKET_RESULT) ||
+	    packet_piece(packet) != named->piece || named->lost == named->times)
+		return false;
+	named->lost++;
+	return true;
+}
+
+Test(esa_cases, case_2_result_lost_at_all)
+{
+	struct named named = { .piece = 2, .times = 3 };
+	struct collective_stats stats;
+	struct bench bench;
+
+	three(&bench, &named);
+	bench_lose(&bench, lose_result, &named);
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 3);
+	stats = job_stats(&bench);
+	cr_expect_eq(stats.retransmissions, 3);
+	cr_expect_eq(bench.server, 0); /* the reminder found nothing */
+	cr_expect_gt(tat(&bench, 0), 100e-6);
+	cr_expect_lt(tat(&bench, 0), 200e-6);
+	bench_close(&bench);
+}
+
+/* One aggregator; the rival has two workers, the second of them late by `late`; job 0
+ * has three with one piece, which come `at`, the third late by 49 us. */
+static void collide(struct bench *bench, struct named *named, const char *rival_scale,
+		    const char *rival_at, const char *rival_late)
+{
+	bench_open(bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"cluster\": {\"controller_latency\": \"1ns\"}, \"tcp\": "
+		   "{\"min_rto\": \"1ms\"}, \"topology\": {\"kind\": \"star\", \"hosts\": 8, "
+		   "\"link\": {\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": {\"memory\": "
+		   "\"256B\", \"priority_scale\": 0.1, " TIMERS "}}, \"jobs\": [{\"workers\": 3, "
+		   "\"all_reduce\": \"esa\", \"arrival\": {\"at\": \"1us\"}, \"stragglers\": "
+		   "{\"workers\": 1, \"slowdown\": 50}, \"model\": {\"layers\": [{\"gradient\": "
+		   "\"256B\", \"forward\": \"1us\"}]}}, {\"workers\": 2, \"all_reduce\": \"esa\", "
+		   "\"arrival\": {\"at\": \"%s\"}, \"stragglers\": {\"workers\": 1, \"slowdown\": "
+		   "%s}, \"model\": {\"layers\": [{\"gradient\": \"256B\", \"forward\": "
+		   "\"%s\"}]}}]}",
+		   rival_at, rival_late, rival_scale);
+	named->bench = bench;
+	bench->watch = true;
+	bench_lose(bench, lose_named, named);
+}
+
+/* The scheme numbers jobs by arrival. Case 3: the rival (first, with the higher
+ * priority, waiting for its second worker) keeps the aggregator; job 1's gradients fail
+ * to preempt, and that of worker 0 is lost on its way to the server (node 5 is not known
+ * beforehand, so by its bits and the collision bit anywhere): its worker's reminder
+ * leads to its gradient. */
+static bool lose_at_server(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+
+	if (!named->bench->net->ports[port].to_host || packet->flags & PACKET_RESULT ||
+	    !(packet->flags & PACKET_BYPASS) || packet->flow != named->job ||
+	    (named->bits && packet_bitmap(packet).bits != named->bits) ||
+	    named->lost == named->times)
+		return false;
+	named->lost++;
+	return true;
+}
+
+Test(esa_cases, case_3_failed_preemption_lost)
+{
+	struct named named = { .job = 1, .bits = 1, .times = 1 };
+	struct bench bench;
+
+	collide(&bench, &named, "500ns", "0s", "60");
+	bench_lose(&bench, lose_at_server, &named);
+	esa_finish(&bench, 3 + 2);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_geq(switch_stats(&bench).fallbacks, 2);
+	cr_expect_eq(job_stats(&bench).retransmissions, 1);
+	bench_close(&bench);
+}
+
+/* Case 4: job 0 holds the aggregator with two of three; the rival preempts, and the
+ * partial sum is lost on its way: both gradients are asked for. */
+Test(esa_cases, case_4_preempted_partial_lost)
+{
+	struct named named = { .job = 0, .bits = 3, .times = 1 };
+	struct bench bench;
+
+	collide(&bench, &named, "200ns", "10us", "20");
+	bench_lose(&bench, lose_at_server, &named);
+	esa_finish(&bench, 3 + 2);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(switch_stats(&bench).preemptions, 1);
+	cr_expect_eq(job_stats(&bench).retransmissions, 2);
+	bench_close(&bench);
+}
+
+/* Case 5: preempted, the partial sum is at the server, which so has an entry; the third
+ * worker's gradient is lost before the switch: the server's timer reminds, finds nothing,
+ * and after three rounds (or a worker's reminder) asks for that gradient. */
+Test(esa_cases, case_5_later_gradient_lost)
+{
+	struct named named = { .node = 8, .job = 0, .bits = 4, .times = 1 };
+	struct bench bench;
+
+	collide(&bench, &named, "200ns", "10us", "20");
+	esa_finish(&bench, 3 + 2);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(switch_stats(&bench).preemptions, 1);
+	cr_expect_eq(job_stats(&bench).retransmissions, 1);
+	bench_close(&bench);
+}
+
+/* A gradient that is asked for before it was sent takes the transport in its turn and
+ * never enters a switch: worker 2 is late by 20 ms, timers take 100 us. */
+Test(esa_cases, gradient_wanted_before_it_is_sent)
+{
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 4}, "
+		   "\"schemes\": {\"esa\": {\"memory\": \"25600B\", " TIMERS "}}, \"jobs\": "
+		   "[{\"workers\": 3, \"all_reduce\": \"esa\", \"stragglers\": {\"workers\": 1, "
+		   "\"slowdown\": 20000}, \"model\": {\"layers\": [{\"gradient\": \"25600B\", "
+		   "\"forward\": \"1us\"}]}}]}");
+	bench.watch = true;
+	esa_finish(&bench, 3 * 100);
+	cr_expect_eq(bench.resends, 0);
+	cr_expect_eq(bench.up, 3 * 100 - job_stats(&bench).retransmissions);
+	cr_expect_gt(job_stats(&bench).retransmissions, 0);
+	expect_near(tat(&bench, 0), 20e-3, 0.05, "TAT, s", 20000);
+	bench_close(&bench);
+}
+
+/* --- any single packet --- */
+
+struct nth {
+	uint64_t index, met;
+};
+
+static bool lose_nth(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct nth *nth = owner;
+
+	(void)port, (void)packet;
+	return nth->met++ == nth->index;
+}
+
+/* Whatever packet is lost on whatever link, reminders, messages and their ACKs included,
+ * of two jobs in three racks, with room for all and with two aggregators. */
+Test(esa_loss, any_single_packet)
+{
+	static const char *const memories[] = { "51200B", "512B" };
+
+	for (int m = 0; m < 2; m++) {
+		for (uint64_t i = 0;; i++) {
+			struct nth nth = { .index = i };
+			struct bench bench;
+
+			bench_open(&bench, SCHEME_esa,
+				   "{\"name\": \"t\", \"tcp\": {\"min_rto\": \"200us\"}, "
+				   "\"topology\": {\"kind\": \"leaf-spine\", \"leaves\": 3, "
+				   "\"spines\": 1, \"hosts_per_leaf\": 4}, \"schemes\": {\"esa\": "
+				   "{\"memory\": \"%s\", " TIMERS "}}, \"jobs\": [{\"workers\": "
+				   "[0, 1, 4, 5, 8], \"servers\": [6], \"all_reduce\": \"esa\", "
+				   "\"model\": {\"layers\": [{\"gradient\": \"1280B\"}]}}, "
+				   "{\"workers\": [2, 7, 9], \"servers\": [10], \"all_reduce\": "
+				   "\"esa\", \"model\": {\"layers\": [{\"gradient\": \"1280B\", "
+				   "\"forward\": \"1us\"}]}}]}",
+				   memories[m]);
+			bench.watch = true;
+			bench_lose(&bench, lose_nth, &nth);
+			esa_finish(&bench, 5 * 5 + 3 * 5);
+			cr_assert_leq(tat(&bench, 1), 20e-3, "memory %s, packet %" PRIu64 ": %g",
+				      memories[m], i, tat(&bench, 1));
+			bench_close(&bench);
+			if (nth.met <= i)
+				break;
+			cr_assert_lt(i, 3000);
+		}
+	}
+}
+
+/* --- at random --- */
+
+static void random_run(unsigned seed, double loss, uint64_t memory, unsigned jobs, double slowdown,
+		       uint64_t pieces, bool watch)
+{
+	static const char *const kinds[] = { "priority", "always", "coin", "never" };
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"seed\": %u, \"tcp\": {\"min_rto\": \"200us\", "
+		   "\"initial_rto\": \"200us\"}, \"topology\": {\"kind\": \"leaf-spine\", "
+		   "\"leaves\": 4, \"spines\": 2, \"hosts_per_leaf\": %u, \"link\": {\"loss\": "
+		   "%g}}, \"schemes\": {\"esa\": {\"memory\": \"%" PRIu64 "B\", \"preemption\": "
+		   "\"%s\", \"timeout_resends\": \"%s\", \"min_timeout\": \"50us\", "
+		   "\"initial_timeout\": \"100us\", \"max_timeout\": \"5ms\"}}, \"jobs\": "
+		   "[{\"count\": %u, \"workers\": %u, \"servers\": %u, \"all_reduce\": \"esa\", "
+		   "\"placement\": \"random\", \"iterations\": 2, \"overlap\": \"layers\", "
+		   "\"stragglers\": {\"workers\": %d, \"slowdown\": %g}, \"model\": {\"layers\": "
+		   "[{\"gradient\": \"%" PRIu64 "B\", \"forward\": \"1us\"}, {\"gradient\": "
+		   "\"1000B\", \"backward\": \"1us\"}]}}]}",
+		   seed, jobs * 2 + 4, loss, memory, kinds[seed % 4], seed % 2 ? "first" : "all",
+		   jobs, 3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, pieces * 256);
+	bench.watch = watch;
+	esa_finish(&bench, jobs * (3 + seed % 5) * 2 * (pieces + 4));
+	cr_assert_eq(bench.resends, 0); /* workers never send twice into switches */
+	bench_close(&bench);
+}
+
+Test(esa_random, losses)
+{
+	static const double rates[] = { 1e-6, 1e-4, 1e-3, 1e-2, 0.05 };
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		for (unsigned seed = 1; seed <= 12; seed++)
+			random_run(seed, rates[i], seed % 4 ? 256 * (1 + seed * seed) : 256, 3,
+				   seed % 3 ? 1 : 100, rates[i] > 0.01 ? 10 + seed : 60 + seed,
+				   true);
+}
+
+Test(esa_random, memory_and_jobs)
+{
+	static const uint64_t memories[] = { 1000, 20000, 5000000 };
+	static const unsigned jobs[] = { 1, 4, 16, 64 };
+
+	for (size_t m = 0; m < 3; m++)
+		for (size_t j = 0; j < 4; j++)
+			random_run((unsigned)(1 + m + j), 1e-3, memories[m], jobs[j],
+				   j % 2 ? 100 : 1, 200, false);
+}
