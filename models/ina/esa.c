@@ -23,9 +23,10 @@
  *   drift apart, the slowest finds its aggregators gone, and waits for timers);
  * - round trips of pieces and entries that needed a reminder are no samples (Karn);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
- *   ask all workers for the result; if none has it and nothing has come for an RTO,
- *   the missing gradients are asked for; three reminders by the server's own timer
- *   lead there, too;
+ *   ask all workers for the result, at once if it has had no part of the piece, else
+ *   when its own reminder to the switches has not helped within an RTO; if none has it and nothing
+ * has come for an RTO, the missing gradients are asked for; three reminders by the server's own
+ * timer lead there, too;
  * - a worker that has not sent a piece yet when its gradient is asked for sends it over
  *   the transport in its turn, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over

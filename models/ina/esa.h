@@ -43,6 +43,7 @@ struct esa_entry {
 	uint32_t larger_limit;        /* as many lead to the next one */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* of the query still missing */
+	bool reported;                /* a worker has missed the result */
 	bool querying;                /* workers have been asked; the answers decide */
 	bool wanting;                 /* missing gradients have been asked for */
 	uint32_t previous, following; /* among the open entries, longest untouched first */

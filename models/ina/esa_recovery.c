@@ -96,6 +96,26 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		esa_want_gradients(esa, entry);
 }
 
+/* A worker misses the result. When the server has had no part of the piece, it may be
+ * that the result was sent: the workers know. Else a part hangs in a switch, most
+ * likely, and workers are asked only if a reminder does not help within an RTO. Once: the
+ * others that miss it report, too. */
+static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
+{
+	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
+	bool first = !entry->reported;
+
+	if (entry->querying)
+		return; /* it is being seen to, and has been asked or has said so */
+	note_lack(entry, worker);
+	entry->reported = true;
+	if (!first)
+		return;
+	esa_remind(esa, entry);
+	if (!sum->full && !sum->begun)
+		esa_start_query(esa, entry);
+}
+
 static void at_server(void *owner, const struct message *message)
 {
 	struct esa_channel *channel = owner;
@@ -105,15 +125,10 @@ static void at_server(void *owner, const struct message *message)
 
 	switch ((enum esa_message)message->type) {
 	case ESA_REMINDER:
-		if (!entry) {
+		if (entry)
+			reported(esa, entry, worker);
+		else
 			repeat_result(esa, worker, message->number);
-			return;
-		}
-		if (entry->querying)
-			return; /* it is being seen to, and the timer goes on reminding */
-		note_lack(entry, worker);
-		esa_remind(esa, entry);
-		esa_start_query(esa, entry);
 		return;
 	case ESA_HAVE:
 		if (entry)

@@ -208,7 +208,7 @@ static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
 		return;
 	}
 	esa_remind(esa, entry);
-	if (++entry->rounds >= esa_conf(esa->server->job)->reminder_rounds)
+	if (++entry->rounds >= esa_conf(esa->server->job)->reminder_rounds || entry->reported)
 		esa_start_query(esa, entry);
 }
 

@@ -1,0 +1,55 @@
+/* Tensors as one stream of pieces: three workers hand tensors over and complete them in
+ * random order, against plain counting. */
+#include "collective/tensors.h"
+
+#include "core/rng.h"
+
+#include <criterion/criterion.h>
+
+#define TENSORS 300
+#define WORKERS 3
+
+Test(tensors, random_order)
+{
+	static uint64_t end[TENSORS], sizes[TENSORS];
+	static bool got[WORKERS][TENSORS * 5];
+	uint64_t added[WORKERS] = { 0 }, left[WORKERS][TENSORS], done[WORKERS] = { 0 }, total = 0;
+	struct tensors tensors;
+	struct rng rng;
+
+	rng_init(&rng, 1, "test", 0);
+	for (int t = 0; t < TENSORS; t++) {
+		sizes[t] = 1 + rng_below(&rng, 5);
+		end[t] = total += sizes[t];
+	}
+	tensors_init(&tensors, WORKERS);
+	while (done[0] + done[1] + done[2] < WORKERS * TENSORS) {
+		uint32_t w = (uint32_t)rng_below(&rng, WORKERS);
+		uint64_t piece, tensor;
+
+		if (added[w] < TENSORS && rng_below(&rng, 4) == 0) {
+			left[w][added[w]] = sizes[added[w]];
+			tensors_add(&tensors, w, sizes[added[w]++]);
+			cr_assert_eq(tensors_available(&tensors, w), end[added[w] - 1]);
+		}
+		if (!added[w])
+			continue;
+		/* a result among the open ones, not far behind the oldest */
+		for (piece = 0; piece < end[added[w] - 1] && (got[w][piece] || rng_below(&rng, 3));)
+			piece++;
+		if (piece == end[added[w] - 1])
+			continue;
+		got[w][piece] = true;
+		for (tensor = 0; piece >= end[tensor];)
+			tensor++;
+		cr_assert_eq(tensors_of_piece(&tensors, w, piece), tensor);
+		left[w][tensor]--;
+		uint64_t which;
+		bool complete = tensors_result(&tensors, w, piece, &which);
+
+		cr_assert_eq(which, tensor);
+		cr_assert_eq(complete, left[w][tensor] == 0);
+		done[w] += complete;
+	}
+	tensors_release(&tensors);
+}

@@ -1,0 +1,175 @@
+/* The sending window of ATP and ESA: bounds, increase and decrease, what is declared
+ * lost and when. */
+#include "ina/window.h"
+
+#include <criterion/criterion.h>
+
+#define US PS_PER_US
+
+static struct window_conf conf_of(uint64_t packets)
+{
+	return (struct window_conf){ .initial = packets * 300,
+				     .increase = 300,
+				     .gap = 3,
+				     .rto = { .rule = RTO_ADAPTIVE, .first = 1000 * US, .least = 100 * US },
+				     .max_rto = 10000 * US,
+				     .halve_on = HALVE_ON_LOSS };
+}
+
+static void send_all(struct window *window, sim_time now)
+{
+	while (window_may_send(window, UINT64_MAX))
+		window_send(window, now);
+}
+
+/* next <= first + cwnd; the window is anchored at the oldest piece without a result. */
+Test(window, is_anchored_at_the_oldest)
+{
+	struct window_conf conf = conf_of(10);
+	struct window window;
+	uint64_t piece;
+
+	window_init(&window, &conf, 300, 1);
+	cr_expect_not(window_may_send(&window, 0));
+	send_all(&window, 0);
+	cr_expect_eq(window.next, 10);
+	cr_expect(window_result(&window, 1, false, 5 * US));
+	cr_expect(window_result(&window, 2, false, 5 * US));
+	cr_expect_not(window_may_send(&window, UINT64_MAX));
+	cr_expect_not(window_result(&window, 2, false, 5 * US), "a result counts once");
+	cr_expect(window_result(&window, 0, false, 5 * US));
+	cr_expect_eq(window.first, 3);
+	send_all(&window, 5 * US);
+	cr_expect_eq(window.next, 13);
+	cr_expect_not(window_result(&window, 0, false, 5 * US));
+	cr_expect_not(window_take_lost(&window, &piece, 5 * US));
+	window_release(&window);
+}
+
+/* One increase per window of results; halved once per window, whatever comes; never
+ * below a packet; max holds. */
+Test(window, additive_increase_multiplicative_decrease)
+{
+	struct window_conf conf = conf_of(10);
+	struct window window;
+
+	conf.max = 12 * 300;
+	window_init(&window, &conf, 300, 1);
+	for (unsigned round = 0; round < 4; round++) {
+		uint64_t limit = window.limit;
+
+		cr_expect_eq(limit, round < 2 ? 10 + round : 12);
+		send_all(&window, round);
+		for (uint64_t i = 0; i < limit; i++)
+			window_result(&window, window.first, false, round);
+	}
+	send_all(&window, 10);
+	window_result(&window, window.first, true, 11);
+	cr_expect_eq(window.limit, 6);
+	window_result(&window, window.first, true, 11);
+	cr_expect_eq(window.limit, 6, "sent before the cut");
+	for (unsigned i = 0; i < 40; i++) {
+		send_all(&window, 12);
+		while (window.first < window.next)
+			window_result(&window, window.first, true, 13);
+	}
+	cr_expect_eq(window.limit, 1);
+	window_release(&window);
+}
+
+/* Every hole three or more behind the newest result is lost, once. */
+Test(window, holes)
+{
+	struct window_conf conf = conf_of(20);
+	struct window window;
+	uint64_t piece;
+
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	window_result(&window, 3, false, 1);
+	cr_expect(window_take_lost(&window, &piece, 1));
+	cr_expect_eq(piece, 0);
+	cr_expect_not(window_take_lost(&window, &piece, 1));
+	window_result(&window, 7, false, 2); /* 1, 2 and 4 */
+	for (uint64_t wanted = 1; wanted <= 4; wanted += wanted == 2 ? 2 : 1) {
+		cr_expect(window_take_lost(&window, &piece, 2));
+		cr_expect_eq(piece, wanted);
+	}
+	cr_expect_not(window_take_lost(&window, &piece, 2));
+	cr_expect_eq(window.reductions, 1);
+	window_release(&window);
+}
+
+/* Pieces of different servers do not overtake each other. */
+Test(window, classes)
+{
+	struct window_conf conf = conf_of(20);
+	struct window window;
+	uint64_t piece;
+
+	window_init(&window, &conf, 300, 2);
+	send_all(&window, 0);
+	for (uint64_t p = 1; p < 20; p += 2)
+		window_result(&window, p, false, 1); /* all odd, no even one */
+	cr_expect_not(window_take_lost(&window, &piece, 1));
+	window_result(&window, 6, false, 2);
+	cr_expect(window_take_lost(&window, &piece, 2));
+	cr_expect_eq(piece, 0);
+	cr_expect_not(window_take_lost(&window, &piece, 2));
+	window_release(&window);
+}
+
+/* A timeout since the last progress declares the first lost, or all; each again only
+ * after another timeout, twice as long; a result that came meanwhile is not. */
+Test(window, timeouts)
+{
+	for (int all = 0; all < 2; all++) {
+		struct window_conf conf = conf_of(4);
+		struct window window;
+		sim_time again;
+		uint64_t piece;
+
+		conf.timeout_resends = all ? TIMEOUT_ALL : TIMEOUT_FIRST;
+		window_init(&window, &conf, 300, 1);
+		send_all(&window, 0);
+		cr_expect_eq(window_timeout(&window, 0), 1000 * US);
+		cr_expect_eq(window_expire(&window, 999 * US), 1000 * US);
+		cr_expect_not(window_has_lost(&window));
+		again = window_expire(&window, 1000 * US);
+		cr_expect_eq(again, 2000 * US);
+		cr_expect_eq(window.lost_count, all ? 4 : 1);
+		window_result(&window, 1, false, 1001 * US); /* backoff is over */
+		cr_expect(window_take_lost(&window, &piece, 1002 * US));
+		cr_expect_eq(piece, 0);
+		if (all) {
+			cr_expect(window_take_lost(&window, &piece, 1002 * US));
+			cr_expect_eq(piece, 2);
+		}
+		window_release(&window);
+	}
+}
+
+/* What halves the window is a choice. */
+Test(window, halve_on)
+{
+	for (int on = HALVE_ON_MARK; on <= HALVE_ON_LOSS; on++) {
+		struct window_conf conf = conf_of(16);
+		struct window window;
+
+		conf.halve_on = on;
+		window_init(&window, &conf, 300, 1);
+		send_all(&window, 0);
+		window_result(&window, 9, false, 1);
+		cr_expect_eq(window.limit, on == HALVE_ON_LOSS ? 8 : 16);
+		window_expire(&window, 100000 * US);
+		cr_expect_eq(window.limit, on == HALVE_ON_MARK ? 16 : 8);
+		window_release(&window);
+	}
+}
+
+Test(window, numbers_of_32_bits)
+{
+	cr_expect_eq(piece_near(0, 5), 5);
+	cr_expect_eq(piece_near(UINT64_C(0x1ffffffff), 3), UINT64_C(0x200000003));
+	cr_expect_eq(piece_near(UINT64_C(0x200000003), 0xfffffff0), UINT64_C(0x1fffffff0));
+}
