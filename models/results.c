@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "core/stats.h"
 #include "event_log.h"
+#include "net/lossless.h"
 #include "out/json.h"
 #include "simulation_parts.h"
 
@@ -24,6 +25,8 @@ static const struct out_column link_columns[] = {
 	{ "drops", OUT_COUNT, "Packets that found the queue full." },
 	{ "losses", OUT_COUNT, "Packets lost on the link by chance." },
 	{ "ecn_marks", OUT_COUNT, "Packets marked." },
+	{ "pauses", OUT_COUNT, "Times that PAUSE stopped the sender." },
+	{ "paused_s", OUT_SECONDS, "How long it was stopped, all together." },
 	{ "max_queue_bytes", OUT_COUNT, "Longest backlog, in bytes on the wire, to a nanosecond." },
 	{ 0 },
 };
@@ -119,7 +122,7 @@ static const struct out_column summary_columns[] = {
 	{ "network.drops", OUT_COUNT, "Packets that found a queue full." },
 	{ "network.losses", OUT_COUNT, "Packets lost on a link by chance." },
 	{ "network.ecn_marks", OUT_COUNT, "Packets marked, each time." },
-	{ "network.pauses", OUT_COUNT, "0: PAUSE is not modelled." },
+	{ "network.pauses", OUT_COUNT, "Times that PAUSE stopped the sender of a link." },
 	{ "network.max_queue_bytes", OUT_COUNT, "Longest backlog of any port." },
 	{ "aggregation.packets_aggregated", OUT_COUNT, "Contributions added in switches." },
 	{ "aggregation.results", OUT_COUNT, "Sums completed in switches." },
@@ -236,6 +239,8 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .count = net->rare[number].drops },
 			{ .count = net->rare[number].losses },
 			{ .count = net->rare[number].marks },
+			{ .count = net->rare[number].pauses },
+			{ .time = net->lossless ? lossless_paused(net, number) : 0 },
 			{ .count = max_queue_bytes(s, number) } });
 }
 
@@ -476,10 +481,11 @@ static void json_flows(struct json *json, const struct simulation *s)
 static void json_network(struct json *json, const struct simulation *s)
 {
 	const struct network *net = &s->topo.net;
-	uint64_t marks = 0, max_queue = 0;
+	uint64_t marks = 0, pauses = 0, max_queue = 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		marks += net->rare[i].marks;
+		pauses += net->rare[i].pauses;
 		if (max_queue_bytes(s, i) > max_queue)
 			max_queue = max_queue_bytes(s, i);
 	}
@@ -491,7 +497,7 @@ static void json_network(struct json *json, const struct simulation *s)
 	json_u64(json, "drops", net->dropped);
 	json_u64(json, "losses", net->lost);
 	json_u64(json, "ecn_marks", marks);
-	json_u64(json, "pauses", 0);
+	json_u64(json, "pauses", pauses);
 	json_u64(json, "max_queue_bytes", max_queue);
 	json_close_object(json);
 }

@@ -68,7 +68,13 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
 	bytes frame = (bytes)scenario->tcp.mss + TCP_OVERHEAD;
+	uint32_t mtu = topology_pause(topology, false).mtu;
 
+	if (mtu && frame > mtu)
+		conf_error(doc, "/tcp/mss",
+			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
+			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
+			   frame, mtu);
 	if (frame > topology->switches.buffer)
 		conf_error(doc, "/tcp/mss",
 			   "a frame of %" PRIu64

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "event_log.h"
+#include "net/lossless.h"
 #include "results.h"
 
 #include <inttypes.h>
@@ -85,6 +86,8 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 		return END_VIOLATION;
 	if (interrupted)
 		return END_INTERRUPTED;
+	if (lossless_deadlocked(&s->topo.net))
+		return END_DEADLOCK;
 	if (s->scenario->stop.when == STOP_TIME)
 		return END_TIME;
 	if (goal_reached(s))
@@ -146,7 +149,7 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 		s->sampled_bytes[i] = wire;
 		sum += utilization;
 		max = utilization > max ? utilization : max;
-		queued += port_queue_bytes(&net->ports[i], sim->now);
+		queued += network_queue_bytes(net, i);
 	}
 	out_table_row(s->series, (struct out_cell[]){ { .time = sim->now },
 						      { .count = flows_started(s->flows) -
@@ -365,6 +368,26 @@ uint64_t simulation_events(const struct simulation *s)
 	return sim_event_count(&s->sim);
 }
 
+/* The circle of links that wait for each other. */
+static void report_stuck(const struct simulation *s, FILE *to)
+{
+	const struct network *net = &s->topo.net;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		char from[32], there[32];
+
+		if (!lossless_stuck(net, i))
+			continue;
+		topology_node_name(&s->topo, net->ports[net->rare[i].reverse].to, from,
+				   sizeof(from));
+		topology_node_name(&s->topo, net->ports[i].to, there, sizeof(there));
+		fprintf(to,
+			"link %s -> %s is stopped by PAUSE, and only links of this list could free "
+			"the memory behind it\n",
+			from, there);
+	}
+}
+
 void simulation_report(const struct simulation *s, FILE *to)
 {
 	if (s->end == END_VIOLATION)
@@ -375,6 +398,8 @@ void simulation_report(const struct simulation *s, FILE *to)
 		s->end == END_DEADLOCK ? "nothing can happen any more"
 				       : "the time limit was reached",
 		seconds_of(s->sim.now));
+	if (lossless_deadlocked(&s->topo.net))
+		report_stuck(s, to);
 	jobs_report_waiting(s->jobs, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
 }

@@ -2,12 +2,8 @@
  * and lines of cache are counted; everything else about networks is in network.c. */
 #include "net/hop.h"
 
-#include "base/mem.h"
+#include "net/lossless.h"
 #include "net/network.h"
-
-#include <stdlib.h>
-
-#define HEAP_RING_BITS 3 /* smallest ring on the heap */
 
 /* Code that the compiler would rather share than inline three times. */
 #define HOT_INLINE static inline __attribute__((always_inline))
@@ -113,36 +109,20 @@ void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 
 /* --- into a queue --- */
 
-/* Moves a port's ring to one of 2^bits places, head first. */
-static void ring_resize(struct port *port, uint8_t bits)
-{
-	struct packet *ring =
-		bits <= SMALL_RING_BITS ? port->small : xaligned(64, sizeof(*ring) << bits);
-	struct packet *old = port->ring;
-
-	for (uint32_t i = 0; i < port->count; i++)
-		ring[i] = old[ring_index(port, i)];
-	if (old != port->small)
-		free(old);
-	port->ring = ring;
-	port->ring_bits = bits;
-	port->head = 0;
-}
-
 static __attribute__((noinline)) void ring_grow(struct port *port)
 {
-	ring_resize(port, port->ring == port->small ? HEAP_RING_BITS : port->ring_bits + 1);
+	port_resize(port, ring_bits_more(port));
 }
 
 static __attribute__((noinline)) void ring_shrink(struct port *port)
 {
-	ring_resize(port, port->ring_bits - 1);
+	port_resize(port, port->ring_bits - 1);
 }
 
 /* Uniform jitter of a host's processing, and delays by tests; the order of packets is
  * kept. */
-static __attribute__((noinline)) sim_time jittered(struct network *net, uint32_t number,
-						   sim_time arrival)
+__attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t number,
+						sim_time arrival)
 {
 	struct port_rare *rare = &net->rare[number];
 	const struct port *port = &net->ports[number];
@@ -167,13 +147,13 @@ HOT_INLINE void schedule_head(struct network *net, uint32_t number, const struct
 	sim_time at = depart + port_class(net, port)->latency;
 
 	if (__builtin_expect(port->special, 0))
-		at = jittered(net, number, at);
+		at = hop_jittered(net, number, at);
 	sim_schedule(net->sim, number, at);
 }
 
 /* Between ecn_min and ecn_max the probability rises linearly (RED on the
  * instantaneous queue, as DCQCN's congestion point). */
-static bool marks(const struct link_class *link, struct rng *stream, uint64_t queue)
+bool hop_marks(const struct link_class *link, struct rng *stream, uint64_t queue)
 {
 	if (queue > link->ecn_max)
 		return true;
@@ -204,13 +184,13 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
 	port->queued_bytes += packet->size;
 	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
-	    !marks(link, &rare->mark_stream, queue))
+	    !hop_marks(link, &rare->mark_stream, queue))
 		return ADMIT;
 	rare->marks++;
 	return ADMIT_MARKED;
 }
 
-static __attribute__((noinline)) void note_backlog(struct port *port, sim_time backlog)
+__attribute__((noinline)) void hop_note_backlog(struct port *port, sim_time backlog)
 {
 	backlog /= PS_PER_NS;
 	port->max_backlog_ns = backlog < UINT32_MAX ? (uint32_t)backlog : UINT32_MAX;
@@ -247,7 +227,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	port->busy_until = depart;
 	port->bytes += size;
 	if (__builtin_expect(depart - now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
-		note_backlog(port, depart - now);
+		hop_note_backlog(port, depart - now);
 	place = &port->ring[ring_index(port, port->count)];
 	*place = *packet;
 	place->depart = depart;
@@ -267,6 +247,10 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 void network_send(struct network *net, uint32_t host, const struct packet *packet)
 {
 	net->created++;
+	if (__builtin_expect(net->lossless != NULL, 0)) {
+		lossless_send(net, host, packet);
+		return;
+	}
 	enqueue(net, host, packet, packet->hop);
 }
 
@@ -286,8 +270,7 @@ HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *por
 	} else {
 		port->head = 0; /* the first places stay in the cache */
 	}
-	/* at least 8 times the room that is needed, and 64 places */
-	if (__builtin_expect(!((port->count * UINT64_C(8) | 63) >> port->ring_bits), 0))
+	if (__builtin_expect(ring_is_wide(port), 0))
 		ring_shrink(port);
 }
 
@@ -316,7 +299,7 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 	}
 }
 
-static __attribute__((noinline)) bool lose(struct network *net, uint32_t number)
+__attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 {
 	struct port_rare *rare = &net->rare[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
@@ -340,7 +323,7 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 
 	net->hops++;
 	sim_digest(sim, number, head->seq ^ packet_label(head));
-	if (__builtin_expect(port->special, 0) && lose(net, number)) {
+	if (__builtin_expect(port->special, 0) && hop_lose(net, number)) {
 		take_head(net, number, port);
 		return;
 	}

@@ -2,11 +2,10 @@
 
 #include "base/mem.h"
 #include "net/hop.h"
+#include "net/lossless.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#define PREAMBLE_AND_GAP 20 /* 8 bytes of preamble and start delimiter, 12 of gap */
 
 #define SLOT_EVENTS 4 /* at most, when every port is busy with full frames */
 #define CLASSES_MAX 64
@@ -41,6 +40,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 
 void network_release(struct network *net)
 {
+	lossless_release(net);
 	for (uint32_t i = 0; i < net->port_count; i++)
 		if (net->ports[i].ring != net->ports[i].small)
 			free(net->ports[i].ring);
@@ -115,6 +115,10 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 
 	port_set_up(net, port_a, b, port_b, ab);
 	port_set_up(net, port_b, a, port_a, ba);
+	if (!net->lossless)
+		return;
+	lossless_join(net, port_a, &ba->pause);
+	lossless_join(net, port_b, &ab->pause);
 }
 
 /* A few events per slot when every port is busy, so that there is little to sort;
@@ -167,9 +171,17 @@ void network_tamper(struct network *net, const struct network_tamper *tamper)
 		net->ports[i].special = true;
 }
 
+uint64_t network_queue_bytes(struct network *net, uint32_t port)
+{
+	if (!net->lossless)
+		return port_queue_bytes(&net->ports[port], net->sim->now);
+	lossless_settle(net, port);
+	return net->ports[port].queued_bytes;
+}
+
 uint64_t network_in_flight(const struct network *net)
 {
-	uint64_t count = 0;
+	uint64_t count = net->lossless ? lossless_frames(net) : 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++)
 		count += net->ports[i].count;
@@ -194,7 +206,7 @@ static unsigned check_port(struct network *net, uint32_t number, FILE *report)
 			number, wire, seconds_of(net->sim->now), link->rate);
 		bad++;
 	}
-	port_advance(port, net->sim->now);
+	network_queue_bytes(net, number); /* brings the queue up to now */
 	for (uint32_t i = port->sent; i < port->count; i++)
 		queued += port->ring[ring_index(port, i)].size;
 	if (queued != port->queued_bytes) {
@@ -223,5 +235,7 @@ unsigned network_check(struct network *net, FILE *report)
 	}
 	for (uint32_t i = 0; i < net->port_count; i++)
 		bad += check_port(net, i, report);
+	if (net->lossless)
+		bad += lossless_check(net, report);
 	return bad;
 }

@@ -8,14 +8,16 @@
 #ifndef INASIM_NET_NETWORK_H
 #define INASIM_NET_NETWORK_H
 
+#include "net/ingress.h"
 #include "net/nic.h"
 #include "net/port.h"
 
 #include <stdio.h>
 
-#define NET_PROTOCOLS 16
+#define NET_PROTOCOLS    16
+#define PREAMBLE_AND_GAP 20 /* 8 bytes of preamble and start delimiter, 12 of gap */
 
-struct network;
+struct lossless; /* lossless.c */
 
 /* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
  * is set (then it goes on along its route), and up to two packets are sent, each
@@ -74,6 +76,7 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
+	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 
 	const struct network_tamper *tamper; /* NULL = none; not owned */
 
@@ -93,7 +96,8 @@ struct link_params {
 	uint64_t ecn_min, ecn_max; /* UINT64_MAX = never mark */
 	bool ecn_in_packets;
 	double ecn_max_probability;
-	bool wire_overhead; /* count preamble and inter-frame gap (20 bytes) */
+	bool wire_overhead;        /* count preamble and inter-frame gap (20 bytes) */
+	struct pause_params pause; /* of the switch it leads to, in a lossless network */
 };
 
 /* Makes room for the nodes. `switch_ports` has one entry a switch. `nics`:
@@ -137,7 +141,10 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
  * outlive the network. For tests. */
 void network_tamper(struct network *net, const struct network_tamper *tamper);
 
-/* Packets that are in rings now. */
+/* Bytes that wait in a port or are being sent. */
+uint64_t network_queue_bytes(struct network *net, uint32_t port);
+
+/* Packets that are in rings now, and PAUSE frames. */
 uint64_t network_in_flight(const struct network *net);
 
 /* Conservation of packets, no link faster than its rate, empty queues counted

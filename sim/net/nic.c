@@ -62,6 +62,8 @@ static void nic_serve(struct nic *nic, struct sim *sim)
 		enum nic_pull pull;
 
 		if (port->busy_until > sim->now) {
+			if (port->busy_until == SIM_TIME_MAX)
+				return;  /* stopped by PAUSE: nic_go_on() */
 			if (!nic->armed) /* a source may have woken another one */
 				sim_schedule(sim, nic->entity, port->busy_until);
 			nic->armed = true;
@@ -116,6 +118,12 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 	nic_append(nic, source);
 	if (!nic->armed)
 		nic_serve(nic, sim);
+}
+
+void nic_go_on(struct nic *nic)
+{
+	if (!nic->armed)
+		nic_serve(nic, nic->net->sim);
 }
 
 void nic_forget(struct nic *nic, struct nic_source *source)

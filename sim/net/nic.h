@@ -56,6 +56,9 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);
 
+/* The port is no longer stopped by PAUSE (while it is, it is busy for ever). */
+void nic_go_on(struct nic *nic);
+
 /* Takes a source out of the ring. */
 void nic_forget(struct nic *nic, struct nic_source *source);
 

@@ -1,5 +1,24 @@
 #include "net/port.h"
 
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void port_resize(struct port *port, uint8_t bits)
+{
+	struct packet *ring =
+		bits <= SMALL_RING_BITS ? port->small : xaligned(64, sizeof(*ring) << bits);
+	struct packet *old = port->ring;
+
+	for (uint32_t i = 0; i < port->count; i++)
+		ring[i] = old[ring_index(port, i)];
+	if (old != port->small)
+		free(old);
+	port->ring = ring;
+	port->ring_bits = bits;
+	port->head = 0;
+}
+
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size)
 {
 	*packets = port->packets - port->count;

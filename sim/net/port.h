@@ -10,7 +10,7 @@
  *
  * and the one pending event is "the packet at the head arrives". The boundary
  * `sent` moves lazily, when the queue may matter; what has not started to be
- * sent can therefore still be re-timed (PAUSE) or reordered (classes).
+ * sent can therefore still be re-timed: see lossless.h.
  *
  * Latency = propagation + the peer's constant pipeline (switch latency, or host
  * processing), so no event is spent on those either. A host may add a random
@@ -51,7 +51,9 @@ struct link_class {
 /* What is rarely touched. */
 struct port_rare {
 	uint64_t drops, losses, marks;
-	uint32_t reverse; /* port of the peer that leads back here */
+	uint64_t pauses;      /* times its transmitter was stopped by a PAUSE frame */
+	sim_time paused_time; /* of those that have ended */
+	uint32_t reverse;     /* port of the peer that leads back here */
 	sim_time last_arrival;
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
@@ -59,6 +61,8 @@ struct port_rare {
 #define SMALL_RING_BITS                                                                            \
 	2 /* four packets beside the port, as a busy link without a queue has;                     \
 	   * a queue moves to the heap */
+
+#define HEAP_RING_BITS 3 /* smallest ring on the heap */
 
 struct port {
 	struct packet *ring; /* small, or owned */
@@ -85,6 +89,21 @@ static_assert(sizeof(struct port) == 320,
 static inline uint32_t ring_index(const struct port *port, uint32_t i)
 {
 	return (port->head + i) & ((1u << port->ring_bits) - 1);
+}
+
+/* Moves the ring to one of 2^bits places, which must be enough, head first. */
+void port_resize(struct port *port, uint8_t bits);
+
+/* The size of the next larger ring. */
+static inline uint8_t ring_bits_more(const struct port *port)
+{
+	return port->ring_bits == SMALL_RING_BITS ? HEAP_RING_BITS : port->ring_bits + 1;
+}
+
+/* At most an eighth of the places is needed, and there are more than 64. */
+static inline bool ring_is_wide(const struct port *port)
+{
+	return !((port->count * UINT64_C(8) | 63) >> port->ring_bits);
 }
 
 static inline const struct packet *port_head(const struct port *port)

@@ -1,6 +1,8 @@
 #include "topo/topology.h"
 
 #include "base/mem.h"
+#include "net/lossless.h"
+#include "topo/pause_conf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,6 +122,74 @@ static const struct conf_row host_ecn_forms[] = { ECN_ALTERNATIVES(
 	offsetof(struct host_conf, ecn)) };
 static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
 
+static const struct conf_row pause_rows[] = {
+	{ .name = "xoff",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct pause_conf, set.xoff),
+	  .min = 64,
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_OPTIONAL,
+	  .help = "Bytes that came in by a port at which its neighbour is stopped; without it, "
+		  "what the buffer leaves beside headroom and a frame." },
+	{ .name = "xon",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct pause_conf, set.xon),
+	  .min = 1,
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_OPTIONAL,
+	  .help = "Bytes at which it may go on; without it, two frames (\"mtu\") below xoff, as "
+		  "the 3 KB of Alibaba's HPCC simulator." },
+	{ .name = "headroom",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct pause_conf, set.headroom),
+	  .min = 64,
+	  .max = UINT64_C(1) << 40,
+	  .def = CONF_OPTIONAL,
+	  .help = "Memory of each port for what comes after XOFF; without it, exactly what can "
+		  "come." },
+	{ .name = "alpha",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct pause_conf, set.alpha),
+	  .rmin = 0.001,
+	  .rmax = 64,
+	  .def = CONF_OPTIONAL,
+	  .help = "In place of xoff and xon: a neighbour is stopped at alpha times the shared "
+		  "memory "
+		  "of the switch that is free, and may go on two frames below that (dynamic "
+		  "threshold)." },
+	{ .name = "response",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct pause_conf, set.response),
+	  .max = PS_PER_MS,
+	  .def = "\"0s\"",
+	  .help = "From the last bit of a PAUSE frame to its effect on the transmitter.",
+	  .source = "our choice (IEEE 802.3 annex 31B gives bounds by rate)" },
+	{ .name = "mtu",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct pause_conf, set.mtu),
+	  .min = 64,
+	  .max = 9216,
+	  .def = "\"1518B\"",
+	  .help = "Largest frame: what the headroom is made for.",
+	  .source = "IEEE 802.3" },
+	{ 0 },
+};
+static const struct conf_table pause_table = { "pause", pause_rows, sizeof(struct pause_conf),
+					       "Lossless links by PAUSE." };
+static const struct conf_row pause_forms[] = {
+	{ .name = "switch",
+	  .type = CONF_BOOL,
+	  .offset = offsetof(struct switch_conf, pause.on),
+	  .help = "true: all by default." },
+	{ .name = "set",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct switch_conf, pause),
+	  .table = &pause_table,
+	  .help = "Thresholds, headroom." },
+	{ 0 },
+};
+static const struct conf_table pause_alternatives = { "pause_forms", pause_forms, 0, NULL };
+
 static const struct conf_row switch_rows[] = {
 	{ .name = "latency",
 	  .type = CONF_TIME,
@@ -134,7 +204,8 @@ static const struct conf_row switch_rows[] = {
 	  .min = 1518,
 	  .max = UINT64_C(1) << 40,
 	  .def = "\"1MB\"",
-	  .help = "Queue of each egress port; a frame that does not fit is dropped (tail drop).",
+	  .help = "Queue of each egress port; a frame that does not fit is dropped (tail drop). "
+		  "With pause: memory of each port for what comes in by it.",
 	  .source = "our choice" },
 	{ .name = "ecn",
 	  .type = CONF_ONEOF,
@@ -145,11 +216,14 @@ static const struct conf_row switch_rows[] = {
 	  .help = "ECN marking of the egress queues.",
 	  .source = "PANAMA section 7: 85 packets at 10 Gbps" },
 	{ .name = "pause",
-	  .type = CONF_BOOL,
+	  .type = CONF_ONEOF,
 	  .offset = offsetof(struct switch_conf, pause),
+	  .tag = offsetof(struct switch_conf, pause.form),
+	  .table = &pause_alternatives,
 	  .def = "false",
-	  .help = "Lossless links by PAUSE; only false in this version.",
-	  .source = "not modelled yet" },
+	  .help = "Lossless links: a switch stops its neighbours before its memory is full "
+		  "(PAUSE; PFC of one class).",
+	  .source = "off, as in Ethernet" },
 	{ 0 },
 };
 static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
@@ -374,11 +448,10 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 			   "the up-links");
 	check_ecn(&conf->switches.ecn, "/topology/switch/ecn", doc);
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
-	if (conf->switches.pause)
-		conf_error(doc, "/topology/switch/pause",
-			   "PAUSE is not modelled in this version; allowed: false");
 	if (conf_errors(doc) == before)
 		ops->check(conf, doc);
+	if (conf_errors(doc) == before)
+		topology_check_pause(conf, ops, doc);
 }
 
 uint32_t topology_hosts(const struct topology_conf *conf)
@@ -434,6 +507,8 @@ static struct link_params direction(const struct topology *topo, uint32_t from, 
 				 : conf->switches.buffer;
 	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);
 	params.wire_overhead = conf->wire_overhead;
+	if (!to_host)
+		params.pause = topology_pause(conf, fabric);
 	return params;
 }
 
@@ -459,6 +534,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	network_init(&topo->net, sim, hosts, switches, ports, tiers, (enum nic_mode)conf->host.nic);
 	free(ports);
 	free(tiers);
+	if (topology_pause(conf, false).on)
+		lossless_init(&topo->net);
 	topo->ops->wire(topo);
 	network_tune(&topo->net);
 }

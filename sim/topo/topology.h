@@ -38,11 +38,24 @@ struct ecn_conf {
 
 enum ecn_form { ECN_SWITCH, ECN_STEP, ECN_RAMP };
 
+struct pause_conf {
+	int form; /* enum pause_form, by the shape of the value */
+	bool on;  /* PAUSE_SWITCH */
+	struct {
+		bytes xoff, xon, headroom; /* 0 = not given */
+		double alpha;              /* 0 = not given */
+		sim_time response;
+		bytes mtu;
+	} set;
+};
+
+enum pause_form { PAUSE_SWITCH, PAUSE_SET };
+
 struct switch_conf {
 	sim_time latency;
-	bytes buffer; /* per egress port */
+	bytes buffer; /* per port */
 	struct ecn_conf ecn;
-	bool pause;
+	struct pause_conf pause;
 };
 
 struct host_conf {
@@ -126,6 +139,10 @@ void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, u
 
 /* Rate of the links between switches of a leaf-spine: oversubscription applied. */
 bps topology_uplink_rate(const struct topology_conf *conf);
+
+/* What switches do with what comes in over links of hosts, or (fabric) of switches;
+ * every number resolved. `on` is false when the scenario has no PAUSE. */
+struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
 				  uint64_t entropy, struct route *route)

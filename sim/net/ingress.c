@@ -1,0 +1,75 @@
+#include "net/ingress.h"
+
+#include "base/fail.h"
+
+void ingress_init(struct ingress *in, struct ingress_memory *memory,
+		  const struct pause_params *params)
+{
+	SIM_BUG_ON(params->memory < params->headroom + params->mtu);
+	*in = (struct ingress){ .memory = memory,
+				.headroom_size = params->headroom,
+				.xoff = params->xoff,
+				.xon = params->xon,
+				.hysteresis = params->hysteresis,
+				.alpha = params->alpha };
+	memory->shared_size += params->memory - params->headroom - params->mtu;
+}
+
+bytes ingress_threshold(const struct ingress *in)
+{
+	const struct ingress_memory *memory = in->memory;
+	unsigned __int128 scaled;
+
+	if (!in->alpha)
+		return in->xoff;
+	if (memory->shared_used >= memory->shared_size)
+		return 0;
+	scaled = (unsigned __int128)(memory->shared_size - memory->shared_used) * in->alpha;
+	return (bytes)(scaled / ALPHA_ONE);
+}
+
+/* An empty port is always low, even where others leave it no memory: else nobody
+ * would ever wake it. */
+bool ingress_low(const struct ingress *in)
+{
+	if (in->headroom)
+		return false;
+	if (!in->alpha)
+		return in->shared <= in->xon;
+	return in->shared == 0 || in->shared + in->hysteresis <= ingress_threshold(in);
+}
+
+void ingress_set_stopped(struct ingress *in, bool stopped)
+{
+	if (in->stopped == stopped)
+		return;
+	in->stopped = stopped;
+	if (stopped)
+		in->memory->stopped++;
+	else
+		in->memory->stopped--;
+}
+
+/* Bytes of frames of at most `mtu` that a link can carry in a time; no frame gets
+ * more out of it than the largest. */
+static bytes carried(bps rate, sim_time time, uint32_t mtu, uint32_t overhead)
+{
+	unsigned __int128 bits = (unsigned __int128)rate * time;
+
+	return (bytes)(bits * mtu / (8 * PS_PER_S) / (mtu + overhead));
+}
+
+static sim_time transmission(bps rate, uint32_t wire)
+{
+	return (wire * UINT64_C(8) * PS_PER_S + rate - 1) / rate;
+}
+
+bytes pause_headroom(bps rate, sim_time delay, sim_time pipeline, sim_time response, uint32_t mtu,
+		     uint32_t overhead)
+{
+	sim_time reaction = transmission(rate, mtu + overhead) +
+			    transmission(rate, PAUSE_FRAME + overhead) + 2 * delay + pipeline +
+			    response;
+
+	return carried(rate, reaction, mtu, overhead) + mtu;
+}

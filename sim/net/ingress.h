@@ -1,0 +1,119 @@
+/* The memory of a lossless switch, counted where packets come in.
+ *
+ * PAUSE stops a neighbour, so a switch has to know from which neighbour the bytes
+ * in its queues came. Every packet is charged to the port it came in by, from the
+ * moment it enters an egress queue until its last bit has left:
+ *
+ *     |-- shared: up to the threshold --|- one frame -|---- headroom ----|
+ *     0                                xoff                            memory
+ *
+ * Bytes go to the shared part until they reach the threshold (by at most a frame
+ * more); then the neighbour is told to stop (XOFF), and what still comes goes to
+ * the headroom. Bytes that leave are taken from the headroom first. When that is
+ * empty and the shared part is down at `xon`, the neighbour may go on (XON).
+ *
+ * The threshold is `xoff`, or, with alpha > 0, alpha times the shared memory of
+ * the whole switch that is free (Choudhury and Hahne, IEEE/ACM ToN 1998); XON
+ * then comes `hysteresis` below it. Every port brings its own frame and headroom,
+ * so the sum of all ports never exceeds the memory of the switch.
+ *
+ * This is the order of the parts in the shared-buffer model of Alibaba's HPCC
+ * simulator (switch-mmu.cc), without its reserve. Units: bytes; alpha in 2^-20. */
+#ifndef INASIM_NET_INGRESS_H
+#define INASIM_NET_INGRESS_H
+
+#include "base/types.h"
+
+#include <stdbool.h>
+
+#define ALPHA_ONE (UINT64_C(1) << 20)
+
+#define PAUSE_FRAME 64 /* bytes of a PAUSE or PFC frame, IEEE 802.1Qbb */
+
+/* What a port of a lossless switch does with what comes in over its link. */
+struct pause_params {
+	bool on;
+	bytes memory; /* of this port: shared part, one frame, headroom */
+	bytes headroom;
+	bytes xoff, xon;   /* when alpha is 0 */
+	uint64_t alpha;    /* in 1/ALPHA_ONE; 0 = static thresholds */
+	bytes hysteresis;  /* when alpha is not 0 */
+	uint32_t mtu;      /* largest frame */
+	sim_time delay;    /* of the link */
+	sim_time response; /* of the neighbour: from the last bit of a PAUSE frame to its effect */
+};
+
+/* What the ports of a switch have in common. */
+struct ingress_memory {
+	bytes shared_size, shared_used;
+	uint32_t stopped; /* ports whose neighbour has been told to stop */
+	bool due;         /* one of these may perhaps go on */
+};
+
+struct ingress {
+	struct ingress_memory *memory; /* not owned; NULL at a host, which takes everything */
+	bytes shared, headroom;        /* in use */
+	bytes headroom_size, xoff, xon, hysteresis;
+	uint64_t alpha;
+	bytes headroom_max; /* most that was ever in use */
+	bool stopped;       /* the neighbour has been told so */
+};
+
+/* A port joins the memory of its switch. */
+void ingress_init(struct ingress *in, struct ingress_memory *memory,
+		  const struct pause_params *params);
+
+/* The largest use of the shared part at which a port still takes packets. */
+bytes ingress_threshold(const struct ingress *in);
+
+/* Charges a packet; false: it does not fit, and nothing is charged. That cannot
+ * happen when the headroom is what pause_headroom() says. */
+static inline bool ingress_take(struct ingress *in, bytes size)
+{
+	if (__builtin_expect(!in->stopped, 1)) {
+		in->shared += size;
+		in->memory->shared_used += size;
+		return true;
+	}
+	if (in->headroom + size > in->headroom_size)
+		return false;
+	in->headroom += size;
+	if (in->headroom > in->headroom_max)
+		in->headroom_max = in->headroom;
+	return true;
+}
+
+/* The packet has left. */
+static inline void ingress_give(struct ingress *in, bytes size)
+{
+	bytes headroom = size < in->headroom ? size : in->headroom;
+
+	in->headroom -= headroom;
+	in->shared -= size - headroom;
+	in->memory->shared_used -= size - headroom;
+	in->memory->due |= in->stopped || (in->alpha && in->memory->stopped);
+}
+
+/* The neighbour should be told to stop. */
+static inline bool ingress_full(const struct ingress *in)
+{
+	return !in->stopped && in->shared >= (in->alpha ? ingress_threshold(in) : in->xoff);
+}
+
+/* The neighbour, who was told to stop, may go on. */
+bool ingress_low(const struct ingress *in);
+
+/* Notes that the neighbour is told to stop, or to go on. */
+void ingress_set_stopped(struct ingress *in, bool stopped);
+
+/* Headroom at which nothing is ever lost. After XOFF is decided, frames that have
+ * begun to be sent within
+ *     D = mtu (under way against us) + PAUSE frame + 2 delays + pipeline + response
+ * still come: as many bytes as the link carries in D, and one frame that has just
+ * begun at its end. Of what the link carries, preambles and gaps are not stored.
+ *     `overhead`: bytes of these per frame; `pipeline`: from the last bit of a
+ * packet to its place in a queue of the switch. */
+bytes pause_headroom(bps rate, sim_time delay, sim_time pipeline, sim_time response, uint32_t mtu,
+		     uint32_t overhead);
+
+#endif

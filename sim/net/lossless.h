@@ -1,0 +1,65 @@
+/* Networks whose switches lose nothing: PAUSE (IEEE 802.3 annex 31B; for one class
+ * of traffic the same as priority flow control, IEEE 802.1Qbb).
+ *
+ * A switch counts its bytes by the port they came in by (ingress.h) and sends its
+ * neighbour a frame when there are too many, and another one when they are few
+ * again. Frames are ahead of all that waits, behind what is being sent, and take
+ * the way and the time of the link; they are answered where the frame is received,
+ * not behind the pipeline. A stopped port finishes the packet that has started.
+ * Frames have no expiry: stopped until told to go on. They are never lost, and hosts
+ * send none: they take what comes. A frame that has not started when the
+ * switch changes its mind says the new thing.
+ *
+ * A port stays as port.h describes it, one event a hop; what has not started to be
+ * sent is re-timed when a frame stops it, starts it, or goes ahead of it. A packet
+ * of unknown departure has SIM_TIME_MAX in it, and so has the transmitter in
+ * busy_until. What has left is taken off the count of its ingress only when
+ * somebody looks, so the count errs to the high side; it is made exact before
+ * anything is decided by it. Only while a neighbour of a switch is stopped, the
+ * switch's departures are events of their own: one of them will wake it.
+ *
+ * A packet that goes out by several ports (an aggregation result) is charged once,
+ * until the last copy has left.
+ *
+ * Networks without PAUSE pay for none of this: their arrivals have another handler. */
+#ifndef INASIM_NET_LOSSLESS_H
+#define INASIM_NET_LOSSLESS_H
+
+#include "net/ingress.h"
+#include "net/network.h"
+
+/* Turns a network without links into a lossless one. */
+void lossless_init(struct network *net);
+void lossless_release(struct network *net);
+
+/* A port has got its link; `pause`: of what comes in from that link. */
+void lossless_join(struct network *net, uint32_t port, const struct pause_params *pause);
+
+/* The memory of a switch, port by port: what comes in over the link of that port. */
+const struct ingress *lossless_ingress(const struct network *net, uint32_t port);
+
+/* A host sends. */
+void lossless_send(struct network *net, uint32_t host, const struct packet *packet);
+
+/* Brings a port's queue up to now: port_advance() of a lossless network. */
+void lossless_settle(struct network *net, uint32_t port);
+
+/* How long a port has been stopped, up to now. */
+sim_time lossless_paused(const struct network *net, uint32_t port);
+
+/* PAUSE frames on their way. */
+uint64_t lossless_frames(const struct network *net);
+
+/* The run was stopped because ports wait for each other in a circle: what keeps
+ * each of them stopped can only leave by another one of them. Up/down routing has no such
+ * circles. */
+bool lossless_deadlocked(const struct network *net);
+
+/* This port is one of the circle. */
+bool lossless_stuck(const struct network *net, uint32_t port);
+
+/* Nothing was lost in a switch, the memory of each is what its queues hold, and no
+ * frame was larger than its MTU. Returns the number of violations. */
+unsigned lossless_check(struct network *net, FILE *report);
+
+#endif
