@@ -655,6 +655,8 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
 		size_t count;
 
+		if (!groups[g].enabled)
+			continue;
 		fprintf(to, "%-16s %-12s", groups[g].name,
 			scheme_ops((unsigned)groups[g].all_reduce)->name);
 		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {

@@ -153,7 +153,24 @@ const struct conf_table scenario_table = { "scenario", scenario_rows, sizeof(str
 bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+		if (scenario_jobs(scenario)[i].enabled &&
+		    scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+			return true;
+	return false;
+}
+
+bool scenario_has_jobs(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled)
+			return true;
+	return false;
+}
+
+bool scenario_has_flows(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled)
 			return true;
 	return false;
 }

@@ -77,7 +77,11 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
  * per worker in full TCP segments, whatever the scheme. */
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
-/* Any job uses this scheme. */
+/* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+/* Any group of jobs, of flows, is enabled. */
+bool scenario_has_jobs(const struct scenario *scenario);
+bool scenario_has_flows(const struct scenario *scenario);
 
 #endif

@@ -49,10 +49,14 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 
 	if (!scenario->jobs.count && !scenario->flows.count)
 		conf_error(doc, "", "there is nothing to simulate: give \"jobs\" or \"flows\"");
-	else if (stop->when == STOP_JOBS_DONE && !scenario->jobs.count)
-		conf_error(doc, "/stop/when", "jobs_done needs \"jobs\"");
-	else if (stop->when == STOP_FLOWS_DONE && !scenario->flows.count)
-		conf_error(doc, "/stop/when", "flows_done needs \"flows\"");
+	else if (!scenario_has_jobs(scenario) && !scenario_has_flows(scenario))
+		conf_error(doc, "", "there is nothing to simulate: no group is enabled");
+	else if (stop->when == STOP_JOBS_DONE && !scenario_has_jobs(scenario))
+		conf_error(doc, "/stop/when", "jobs_done needs \"jobs\"%s",
+			   scenario->jobs.count ? " that are enabled" : "");
+	else if (stop->when == STOP_FLOWS_DONE && !scenario_has_flows(scenario))
+		conf_error(doc, "/stop/when", "flows_done needs \"flows\"%s",
+			   scenario->flows.count ? " that are enabled" : "");
 	if (stop->warmup >= stop->after)
 		conf_error(doc, "/stop/warmup",
 			   "the warm-up of %g s is not shorter than the run of %g s (\"after\")",
@@ -117,22 +121,29 @@ static void check_gap(const struct looking *look, const char *where, double gap_
 
 /* --- flows --- */
 
-/* The mean size in bytes; 0 when the table is not right. */
+/* The mean size in bytes; 0 when a table is not right. */
 static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer)
 {
-	char where[PLACE_SIZE], *error;
-	struct size_cdf *cdf;
+	char where[PLACE_SIZE], key[PLACE_SIZE / 2], *error;
+	size_t before = conf_errors(look->doc);
+	struct sizes sizes;
 	double mean;
 
-	if (group->size.form == SIZE_FIXED)
-		return (double)group->size.fixed;
-	if (!flow_group_cdf(group, conf_path(look->doc), &cdf, &error)) {
-		take_error(look, place(where, pointer, "/size/cdf"), error);
-		return 0;
+	for (size_t i = 0; i < size_conf_tables(&group->size); i++) {
+		struct size_cdf *cdf =
+			size_conf_load(&group->size, i, conf_path(look->doc), &error);
+
+		size_conf_place(&group->size, i, key, sizeof(key));
+		if (!cdf)
+			take_error(look, place(where, pointer, key), error);
+		size_cdf_free(cdf);
 	}
-	mean = size_cdf_mean(cdf);
-	size_cdf_free(cdf);
+	if (conf_errors(look->doc) != before ||
+	    !sizes_load(&sizes, &group->size, conf_path(look->doc), &error))
+		return 0;
+	mean = sizes_mean(&sizes);
+	sizes_release(&sizes);
 	return mean;
 }
 
@@ -174,8 +185,10 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 
 	snprintf(pointer, sizeof(pointer), "/flows/%zu", number);
 	flow_group_check(group, look->doc, pointer, look->hosts, bounded);
-	if (group->stop == FLOWS_STOP_WITH_JOBS && !look->scenario->jobs.count)
-		conf_error(look->doc, place(where, pointer, "/stop"), "jobs_done needs \"jobs\"");
+	if (group->enabled && group->stop == FLOWS_STOP_WITH_JOBS &&
+	    !scenario_has_jobs(look->scenario))
+		conf_error(look->doc, place(where, pointer, "/stop"), "jobs_done needs \"jobs\"%s",
+			   look->scenario->jobs.count ? " that are enabled" : "");
 	mean = check_sizes(look, group, pointer);
 	switch ((enum arrival_form)group->arrival.form) {
 	case ARRIVE_AT:
@@ -200,23 +213,24 @@ struct model_size {
 	double gradient_bytes, compute_s;
 };
 
-/* False when the model does not exist, which job_group_check() has said. */
-static bool size_of_model(const struct job_group_conf *group, struct model_size *size)
+static struct model_size size_in_place(const struct job_group_conf *group)
 {
 	const struct layer_conf *layers = group->model.layers.items;
-	struct dnn *dnn;
-	char *error;
+	struct model_size size = { 0 };
 
-	*size = (struct model_size){ 0 };
-	if (group->model.form == MODEL_IN_PLACE) {
-		for (size_t i = 0; i < group->model.layers.count; i++) {
-			size->gradient_bytes += (double)layers[i].gradient;
-			size->compute_s +=
-				seconds_of(layers[i].forward) + seconds_of(layers[i].backward);
-		}
-		return true;
+	for (size_t i = 0; i < group->model.layers.count; i++) {
+		size.gradient_bytes += (double)layers[i].gradient;
+		size.compute_s += seconds_of(layers[i].forward) + seconds_of(layers[i].backward);
 	}
-	dnn = dnn_load(group->model.name, group->gpu, &error);
+	return size;
+}
+
+/* False when the model does not exist, which job_group_check() has said. */
+static bool size_by_name(const struct job_group_conf *group, size_t i, struct model_size *size)
+{
+	char *error;
+	struct dnn *dnn = dnn_load(model_conf_name(&group->model, i), group->gpu, &error);
+
 	if (!dnn) {
 		free(error);
 		return false;
@@ -228,9 +242,10 @@ static bool size_of_model(const struct job_group_conf *group, struct model_size 
 }
 
 /* An iteration must be shorter than any run, and its tensors must be countable. */
-static void check_model(const struct looking *look, const struct job_group_conf *group,
-			const char *pointer, const struct model_size *size)
+static void check_model_size(const struct looking *look, const struct job_group_conf *group,
+			     const char *pointer, const struct model_size *size)
 {
+	char where[PLACE_SIZE];
 	double gradient = size->gradient_bytes * group->gradient_scale;
 	double compute = size->compute_s * group->compute_scale *
 			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
@@ -246,6 +261,21 @@ static void check_model(const struct looking *look, const struct job_group_conf 
 			   "an iteration computes for %g s (scale, jitter and stragglers "
 			   "included); at most %g s",
 			   compute, seconds_of(LONGEST_RUN));
+	if (group->iterations_form == ITERATIONS_RULE && size->compute_s <= 0)
+		conf_error(look->doc, place(where, pointer, "/iterations"),
+			   "\"duration\" needs a model that computes");
+}
+
+static void check_models(const struct looking *look, const struct job_group_conf *group,
+			 const char *pointer)
+{
+	struct model_size size = size_in_place(group);
+
+	if (group->model.form == MODEL_IN_PLACE)
+		check_model_size(look, group, pointer, &size);
+	for (size_t i = 0; i < model_conf_names(&group->model); i++)
+		if (size_by_name(group, i, &size))
+			check_model_size(look, group, pointer, &size);
 }
 
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
@@ -284,18 +314,12 @@ static void check_job_group(const struct looking *look, size_t number)
 {
 	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
 	char pointer[PLACE_SIZE / 2], where[PLACE_SIZE];
-	struct model_size size;
 
 	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster);
 	check_stragglers(look, group, pointer);
-	if (size_of_model(group, &size)) {
-		check_model(look, group, pointer, &size);
-		if (group->iterations_form == ITERATIONS_RULE && size.compute_s <= 0)
-			conf_error(look->doc, place(where, pointer, "/iterations"),
-				   "\"duration\" needs a model that computes");
-	}
+	check_models(look, group, pointer);
 	switch ((enum job_arrival_form)group->arrival.form) {
 	case JOBS_AT:
 		check_start(look, pointer, group->arrival.at);

@@ -33,10 +33,10 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 }
 
 /* A network by what a job sees of it: its tables hold others, too. */
-static uint64_t hash_model(const struct job_group_conf *group)
+static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
-	struct dnn *dnn = dnn_load(group->model.name, group->gpu, &error);
+	struct dnn *dnn = dnn_load(model_conf_name(&group->model, part), group->gpu, &error);
 	uint64_t hash = 0;
 
 	free(error);
@@ -63,16 +63,17 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
-		if (group->model.form == MODEL_NAMED)
-			hash = hash_pair(hash, hash_model(group));
+		for (size_t m = 0; m < model_conf_names(&group->model); m++)
+			hash = hash_pair(hash, hash_model(group, m));
 		if (group->arrival.form == JOBS_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
 	}
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 
-		if (group->size.form == SIZE_CDF)
-			hash = hash_pair(hash, hash_file(DATA_CDF, group->size.cdf, path));
+		for (size_t t = 0; t < size_conf_tables(&group->size); t++)
+			hash = hash_pair(
+				hash, hash_file(DATA_CDF, size_conf_table(&group->size, t), path));
 		if (group->arrival.form == ARRIVE_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_ANY, group->arrival.trace, path));
 	}
@@ -117,25 +118,15 @@ struct job_size {
 
 static struct job_size size_of_job(const struct job_group_conf *group)
 {
-	const struct layer_conf *layers = group->model.layers.items;
 	struct job_size size = { 0 };
-	struct dnn *dnn = NULL;
+	struct job_models models;
 	char *error = NULL;
 
-	if (group->model.form == MODEL_NAMED)
-		dnn = dnn_load(group->model.name, group->gpu, &error);
-	for (size_t i = 0; group->model.form == MODEL_IN_PLACE && i < group->model.layers.count;
-	     i++) {
-		size.gradient_bytes += (double)layers[i].gradient;
-		size.compute_s += seconds_of(layers[i].forward) + seconds_of(layers[i].backward);
+	if (job_models_load(&models, group, &error)) {
+		size.gradient_bytes = job_models_gradient(&models);
+		size.compute_s = job_models_compute_s(&models) * group->compute_scale;
+		job_models_release(&models);
 	}
-	if (dnn) {
-		size.gradient_bytes = (double)dnn->gradient_total;
-		size.compute_s = seconds_of(dnn->compute_total);
-	}
-	size.gradient_bytes *= group->gradient_scale;
-	size.compute_s *= group->compute_scale;
-	dnn_free(dnn);
 	free(error);
 	return size;
 }
@@ -184,13 +175,13 @@ static double cost_of_jobs(const struct network_size *net, const struct job_grou
 
 static double mean_size(const struct flow_group_conf *group, const char *path)
 {
-	struct size_cdf *cdf = NULL;
+	struct sizes sizes;
 	char *error = NULL;
-	double mean = (double)group->size.fixed;
+	double mean = 0;
 
-	if (group->size.form == SIZE_CDF && flow_group_cdf(group, path, &cdf, &error)) {
-		mean = size_cdf_mean(cdf);
-		size_cdf_free(cdf);
+	if (sizes_load(&sizes, &group->size, path, &error)) {
+		mean = sizes_mean(&sizes);
+		sizes_release(&sizes);
 	}
 	free(error);
 	return mean;
@@ -233,15 +224,20 @@ double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc
 	double cost = 0, longest = 0, end = seconds_of(scenario->stop.after);
 
 	for (size_t i = 0; i < scenario->jobs.count; i++)
-		cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc), &longest);
+		if (scenario_jobs(scenario)[i].enabled)
+			cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc),
+					     &longest);
 	if (longest > end)
 		longest = end;
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-		bool with_jobs = scenario->jobs.count && (scenario->stop.when == STOP_JOBS_DONE ||
-							  group->stop == FLOWS_STOP_WITH_JOBS);
+		bool with_jobs =
+			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
+							group->stop == FLOWS_STOP_WITH_JOBS);
 
-		cost += cost_of_flows(&net, group, conf_path(doc), with_jobs ? longest : end);
+		if (group->enabled)
+			cost += cost_of_flows(&net, group, conf_path(doc),
+					      with_jobs ? longest : end);
 	}
 	return cost;
 }

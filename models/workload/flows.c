@@ -38,7 +38,7 @@ struct group {
 	struct flows *flows;
 	const struct flow_group_conf *conf;
 	uint32_t number;
-	struct size_cdf *cdf;
+	struct sizes size;
 	struct flow_trace trace;
 	struct rng arrivals, sizes, pairs;
 	uint32_t *order;      /* a permutation of the hosts */
@@ -68,6 +68,7 @@ struct flows {
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
 	struct flow *idle;
+	uint64_t numbers; /* of flows, those of disabled groups included */
 	uint64_t started, finished, closed;
 	struct flow_class classes[FLOW_CLASSES];
 	void (*changed)(void *owner);
@@ -178,19 +179,24 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 {
 	struct flows *flows = group->flows;
 	struct tcp *tcp = flows->env.tcp;
-	struct flow *flow = take_flow(flows);
+	uint64_t number = flows->numbers++;
+	struct flow *flow;
 
+	group->made++;
+	if (!group->conf->enabled)
+		return;
+	flows->started++;
+	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
 		.group = group,
-		.id = flows->started++,
+		.id = number,
 		.src = src,
 		.dst = dst,
 		.size = size,
 		.start = flows->env.sim->now,
 		.measured = flows->env.sim->now >= flows->warmup,
 	};
-	group->made++;
 	if (flow->measured)
 		class_of(flows, size)->count++;
 	flow->conn = tcp_open(tcp, src, dst, cc_kind((unsigned)group->conf->transport), 0, flow->id,
@@ -198,11 +204,6 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 	flow->ideal = tcp_ideal(tcp, flow->conn, size);
 	tcp_expect(tcp, flow->conn, size);
 	tcp_write(tcp, flow->conn, size);
-}
-
-static bytes draw_size(struct group *group)
-{
-	return group->cdf ? size_cdf_draw(group->cdf, &group->sizes) : group->conf->size.fixed;
 }
 
 /* The pair of the group's n-th flow. */
@@ -252,7 +253,7 @@ static void start_drawn(struct group *group)
 	uint32_t src = 0, dst = 0;
 
 	draw_pair(group, group->made, &src, &dst);
-	start_flow(group, src, dst, draw_size(group));
+	start_flow(group, src, dst, sizes_draw(&group->size, &group->sizes));
 }
 
 static bool group_done(const struct group *group)
@@ -343,7 +344,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
-	if (conf->size.form == SIZE_CDF && !flow_group_cdf(conf, scenario, &group->cdf, error))
+	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;
 	if (conf->arrival.form == ARRIVE_TRACE &&
 	    !flow_group_trace(conf, scenario, topo->net.hosts, &group->trace, error))
@@ -351,9 +352,8 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	shuffle_hosts(group);
 	group->limit = flow_limit(group);
 	if (conf->arrival.form == ARRIVE_POISSON) {
-		double mean = group->cdf ? size_cdf_mean(group->cdf) : (double)conf->size.fixed;
 		double per_s = conf->arrival.load * (double)topo->conf->link.rate *
-			       topo->net.hosts / (8 * mean);
+			       topo->net.hosts / (8 * sizes_mean(&group->size));
 
 		group->mean_gap_ps = (double)PS_PER_S / per_s;
 		schedule_poisson(group);
@@ -392,7 +392,7 @@ void flows_free(struct flows *flows)
 	if (!flows)
 		return;
 	for (size_t i = 0; i < flows->group_count; i++) {
-		size_cdf_free(flows->groups[i].cdf);
+		sizes_release(&flows->groups[i].size);
 		flow_trace_release(&flows->groups[i].trace);
 		free(flows->groups[i].order);
 	}
@@ -418,7 +418,7 @@ void flows_jobs_done(struct flows *flows)
 bool flows_done(const struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
-		if (!group_done(&flows->groups[i]))
+		if (flows->groups[i].conf->enabled && !group_done(&flows->groups[i]))
 			return false;
 	return flows->finished == flows->started;
 }
@@ -428,6 +428,8 @@ double flows_progress(const struct flows *flows)
 	double limit = 0;
 
 	for (size_t i = 0; i < flows->group_count; i++) {
+		if (!flows->groups[i].conf->enabled)
+			continue;
 		if (flows->groups[i].limit == UINT64_MAX)
 			return 0;
 		limit += (double)flows->groups[i].limit;

@@ -6,7 +6,11 @@
  *
  * FCT = last byte at the receiver - start. Ideal = the same transfer alone on
  * the same path (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a
- * bug and counted as a violation. */
+ * bug and counted as a violation.
+ *
+ * A group that is not enabled sends nothing. It still takes the numbers of its
+ * flows, by which paths are chosen, so the flows of other groups have the same
+ * number, sizes, hosts, times and paths with and without it. */
 #ifndef INASIM_WORKLOAD_FLOWS_H
 #define INASIM_WORKLOAD_FLOWS_H
 
@@ -17,8 +21,14 @@ struct size_conf {
 	int form; /* enum size_form */
 	bytes fixed;
 	const char *cdf;
+	struct conf_list mix; /* of struct size_part */
 };
-enum size_form { SIZE_FIXED, SIZE_CDF };
+enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
+
+struct size_part {
+	const char *cdf;
+	double weight;
+};
 
 struct arrival_conf {
 	int form; /* enum arrival_form */
@@ -38,6 +48,7 @@ enum pairs_kind { PAIRS_UNIFORM, PAIRS_PERMUTATION, PAIRS_INCAST };
 
 struct flow_group_conf {
 	const char *name;
+	bool enabled;
 	int transport;
 	struct size_conf size;
 	bool size_given, receiver_given;

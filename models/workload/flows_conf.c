@@ -20,6 +20,41 @@ static const struct conf_row size_cdf_rows[] = {
 static const struct conf_table size_cdf_table = { "size_cdf", size_cdf_rows,
 						  sizeof(struct size_conf),
 						  "Sizes drawn from a distribution." };
+static const struct conf_row size_part_rows[] = {
+	{ .name = "cdf",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct size_part, cdf),
+	  .def = CONF_REQUIRED,
+	  .help = "Name of a table in traces/cdf, or of a file." },
+	{ .name = "weight",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct size_part, weight),
+	  .rmin = 1e-9,
+	  .rmax = 1e9,
+	  .def = "1",
+	  .help = "Of the flows, this over the sum of all weights takes its size from here.",
+	  .source = "all alike" },
+	{ 0 },
+};
+static const struct conf_table size_part_table = { "size_part", size_part_rows,
+						   sizeof(struct size_part), NULL };
+static const struct conf_row size_part_item = { .type = CONF_OBJECT,
+						.table = &size_part_table,
+						.help = "A distribution and its weight." };
+static const struct conf_row size_mix_rows[] = {
+	{ .name = "mix",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct size_conf, mix),
+	  .min = 1,
+	  .max = 1000,
+	  .item = &size_part_item,
+	  .def = CONF_REQUIRED,
+	  .help = "Each flow draws one of these by weight, and its size from that." },
+	{ 0 },
+};
+static const struct conf_table size_mix_table = { "size_mix", size_mix_rows,
+						  sizeof(struct size_conf),
+						  "Sizes drawn from several distributions." };
 static const struct conf_row size_forms[] = {
 	{ .name = "fixed",
 	  .type = CONF_BYTES,
@@ -32,6 +67,11 @@ static const struct conf_row size_forms[] = {
 	  .offset = offsetof(struct flow_group_conf, size),
 	  .table = &size_cdf_table,
 	  .help = "Drawn from a distribution." },
+	{ .name = "mixed",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct flow_group_conf, size),
+	  .table = &size_mix_table,
+	  .help = "Drawn from one of several distributions." },
 	{ 0 },
 };
 static const struct conf_table size_table = { "flow_size", size_forms,
@@ -131,6 +171,12 @@ static const struct conf_row group_rows[] = {
 	  .def = "\"flows\"",
 	  .help = "Name in results.",
 	  .source = "a label" },
+	{ .name = "enabled",
+	  .type = CONF_BOOL,
+	  .offset = offsetof(struct flow_group_conf, enabled),
+	  .def = "true",
+	  .help = "false: none of these flows; what other groups draw stays the same.",
+	  .source = "our choice" },
 	{ .name = "transport",
 	  .type = CONF_ENUM,
 	  .offset = offsetof(struct flow_group_conf, transport),
@@ -278,16 +324,6 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 }
 
 /* --- files --- */
-
-bool flow_group_cdf(const struct flow_group_conf *conf, const char *scenario, struct size_cdf **cdf,
-		    char **error)
-{
-	char *path = data_file_find(DATA_CDF, conf->size.cdf, scenario, error);
-
-	*cdf = path ? size_cdf_load(path, error) : NULL;
-	free(path);
-	return *cdf != NULL;
-}
 
 bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
 		      struct flow_trace *trace, char **error)

@@ -163,38 +163,6 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
-static struct dnn *dnn_in_place(const struct model_conf *model)
-{
-	const struct layer_conf *layers = model->layers.items;
-	struct dnn *dnn = dnn_new("in place");
-
-	for (size_t i = 0; i < model->layers.count; i++)
-		dnn_add_layer(dnn, layers[i].name ? layers[i].name : "layer", layers[i].gradient,
-			      layers[i].forward, layers[i].backward);
-	return dnn;
-}
-
-static struct dnn *load_dnn(const struct job_group_conf *conf, char **error)
-{
-	struct dnn *dnn = conf->model.form == MODEL_NAMED
-				  ? dnn_load(conf->model.name, conf->gpu, error)
-				  : dnn_in_place(&conf->model);
-
-	if (!dnn)
-		return NULL;
-	if (conf->gradient_scale != 1)
-		dnn_scale(dnn, conf->gradient_scale);
-	if (conf->overlap == OVERLAP_NONE)
-		dnn_fuse(dnn, UINT64_MAX); /* one layer, one tensor */
-	else if (conf->fusion)
-		dnn_fuse(dnn, conf->fusion);
-	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
-		dnn_plan_tensors(dnn, conf->model.send_order.items, conf->model.send_order.count);
-	else
-		dnn_plan_tensors(dnn, NULL, 0);
-	return dnn;
-}
-
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
 		    sim_time arrival, uint32_t workers, int64_t iterations)
 {
@@ -208,7 +176,6 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
 	};
-	jobs->iterations_total += (double)iterations;
 }
 
 static int64_t trace_iterations(const struct job_group_conf *conf, const struct dnn *dnn,
@@ -222,7 +189,8 @@ static int64_t trace_iterations(const struct job_group_conf *conf, const struct 
 	return duration > once ? (int64_t)(duration / once + 0.5) : 1;
 }
 
-static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
+static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
+		      const struct job_models *models, struct rng *model_stream,
 		      const char *scenario, char **error)
 {
 	struct job_trace trace;
@@ -230,11 +198,14 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf, cons
 	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count, &trace,
 			     error))
 		return false;
-	for (size_t i = 0; i < trace.count; i++)
+	for (size_t i = 0; i < trace.count; i++) {
+		const struct dnn *dnn = job_models_draw(models, model_stream);
+
 		add_job(jobs, conf, dnn,
 			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
 			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
 			trace_iterations(conf, dnn, &trace.jobs[i]));
+	}
 	job_trace_release(&trace);
 	return true;
 }
@@ -257,18 +228,15 @@ static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
 		      const char *scenario, char **error)
 {
-	const struct dnn *dnn = jobs->dnns[number] = load_dnn(conf, error);
+	struct job_models *models = &jobs->models[number];
 	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
-	struct rng gaps, sizes, spread;
+	struct rng gaps, sizes, spread, drawn;
 
-	if (!dnn)
+	if (!job_models_load(models, conf, error))
 		return false;
-	if (conf->iterations_form == ITERATIONS_RULE && !dnn->compute_total) {
-		*error = xasprintf("\"iterations\": \"duration\" needs a model that computes");
-		return false;
-	}
+	rng_init(&drawn, jobs->env.sim->seed, "job models", number);
 	if (conf->arrival.form == JOBS_TRACE)
-		return add_trace(jobs, conf, dnn, scenario, error);
+		return add_trace(jobs, conf, models, &drawn, scenario, error);
 	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
 	rng_init(&sizes, jobs->env.sim->seed, "job workers", number);
 	rng_init(&spread, jobs->env.sim->seed, "job spread", number);
@@ -277,7 +245,8 @@ static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size
 			at = rng_after(&gaps, at, (double)conf->arrival.mean_gap);
 		else if (conf->arrival.spread)
 			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
-		add_job(jobs, conf, dnn, at, draw_workers(conf, &sizes), conf->iterations);
+		add_job(jobs, conf, job_models_draw(models, &drawn), at, draw_workers(conf, &sizes),
+			conf->iterations);
 	}
 	return true;
 }
@@ -292,6 +261,25 @@ static int by_arrival(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Numbers all jobs by arrival, then drops those that are not to run. */
+static void number_jobs(struct jobs *jobs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < jobs->count; i++)
+		jobs->jobs[i].number = (uint32_t)i;
+	if (jobs->count)
+		qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
+	for (size_t i = 0; i < jobs->count; i++) {
+		jobs->jobs[i].number = (uint32_t)i;
+		if (!jobs->jobs[i].conf->enabled)
+			continue;
+		jobs->iterations_total += (double)jobs->jobs[i].iterations;
+		jobs->jobs[kept++] = jobs->jobs[i];
+	}
+	jobs->count = kept;
+}
+
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
 		      const char *scenario, const struct jobs_tables *tables, char **error)
@@ -303,7 +291,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
 	jobs->group_count = count;
-	jobs->dnns = xcalloc(count, sizeof(*jobs->dnns));
+	jobs->models = xcalloc(count, sizeof(*jobs->models));
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
 	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
@@ -316,12 +304,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 			return NULL;
 		}
 	}
-	for (size_t i = 0; i < jobs->count; i++)
-		jobs->jobs[i].number = (uint32_t)i;
-	if (jobs->count)
-		qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
-	for (size_t i = 0; i < jobs->count; i++)
-		jobs->jobs[i].number = (uint32_t)i;
+	number_jobs(jobs);
 	if (jobs->count)
 		timer_set(env->sim, &jobs->arrivals, jobs->jobs[0].arrival);
 	return jobs;
@@ -342,10 +325,10 @@ void jobs_free(struct jobs *jobs)
 		free(job->hosts);
 	}
 	for (size_t i = 0; i < jobs->group_count; i++)
-		dnn_free(jobs->dnns[i]);
+		job_models_release(&jobs->models[i]);
 	cluster_destroy(&jobs->cluster);
 	free(jobs->pool);
-	free(jobs->dnns);
+	free(jobs->models);
 	free(jobs->jobs);
 	free(jobs->records);
 	free(jobs->durations);

@@ -16,7 +16,12 @@
  * one queue, first come first served; a scheme may refuse a job instead, which
  * then never runs. JCT = finish - arrival = waiting + compute + communication,
  * where compute is the mean of the workers' computing times and communication all the rest of the
- * time that they run. */
+ * time that they run.
+ *
+ * What a job is (model, workers, arrival) comes from streams of its group and does
+ * not depend on its scheme: schemes are compared on the same jobs. Jobs of a group that is not
+ * enabled do not run, but keep their numbers, by which hosts, jitter and paths are drawn: the
+ * other groups draw the same with and without it. */
 #ifndef INASIM_WORKLOAD_JOBS_H
 #define INASIM_WORKLOAD_JOBS_H
 
@@ -34,8 +39,14 @@ struct model_conf {
 	const char *name;
 	struct conf_list layers;     /* of struct layer_conf */
 	struct conf_list send_order; /* of int64_t: layers; empty = last layer first */
+	struct conf_list mix;        /* of struct model_part */
 };
-enum model_form { MODEL_NAMED, MODEL_IN_PLACE };
+enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
+
+struct model_part {
+	const char *model;
+	double weight;
+};
 
 struct workers_conf {
 	int form; /* enum workers_form */
@@ -74,6 +85,7 @@ enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_TRACE };
 
 struct job_group_conf {
 	const char *name;
+	bool enabled;
 	int64_t count;
 	struct model_conf model;
 	const char *gpu;

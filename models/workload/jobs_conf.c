@@ -70,6 +70,40 @@ static const struct conf_row in_place_rows[] = {
 };
 static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
 						  sizeof(struct model_conf), NULL };
+static const struct conf_row model_part_rows[] = {
+	{ .name = "model",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct model_part, model),
+	  .def = CONF_REQUIRED,
+	  .help = "A name from traces/models (inasim list models)." },
+	{ .name = "weight",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct model_part, weight),
+	  .rmin = 1e-9,
+	  .rmax = 1e9,
+	  .def = "1",
+	  .help = "Of the jobs, this over the sum of all weights trains this network.",
+	  .source = "all alike" },
+	{ 0 },
+};
+static const struct conf_table model_part_table = { "model_part", model_part_rows,
+						    sizeof(struct model_part), NULL };
+static const struct conf_row model_part_item = { .type = CONF_OBJECT,
+						 .table = &model_part_table,
+						 .help = "A network and its weight." };
+static const struct conf_row model_mix_rows[] = {
+	{ .name = "mix",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct model_conf, mix),
+	  .min = 1,
+	  .max = 1000,
+	  .item = &model_part_item,
+	  .def = CONF_REQUIRED,
+	  .help = "Each job draws one of these by weight." },
+	{ 0 },
+};
+static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
+						   sizeof(struct model_conf), NULL };
 static const struct conf_row model_forms[] = {
 	{ .name = "named",
 	  .type = CONF_STRING,
@@ -80,6 +114,11 @@ static const struct conf_row model_forms[] = {
 	  .offset = offsetof(struct job_group_conf, model),
 	  .table = &in_place_table,
 	  .help = "Layers in place." },
+	{ .name = "mixed",
+	  .type = CONF_OBJECT,
+	  .offset = offsetof(struct job_group_conf, model),
+	  .table = &model_mix_table,
+	  .help = "One of several networks, drawn for each job." },
 	{ 0 },
 };
 static const struct conf_table model_table = { "model", model_forms, sizeof(struct job_group_conf),
@@ -268,6 +307,12 @@ static const struct conf_row group_rows[] = {
 	  .def = "\"job\"",
 	  .help = "Name in results.",
 	  .source = "a label" },
+	{ .name = "enabled",
+	  .type = CONF_BOOL,
+	  AT(enabled),
+	  .def = "true",
+	  .help = "false: none of these jobs; what other groups draw stays the same.",
+	  .source = "our choice" },
 	{ .name = "count",
 	  .type = CONF_INT,
 	  AT(count),
@@ -413,18 +458,19 @@ const struct conf_table job_group_table = { "job_group", group_rows, sizeof(stru
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
-	char place[128], *error;
-	struct dnn *dnn;
+	char place[160], key[64], *error;
 
-	if (conf->model.form != MODEL_NAMED)
-		return;
-	dnn = dnn_load(conf->model.name, conf->gpu, &error);
-	snprintf(place, sizeof(place), "%s/model", pointer);
-	if (!dnn) {
-		conf_error(doc, place, "%s", error);
-		free(error);
+	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
+		struct dnn *dnn = dnn_load(model_conf_name(&conf->model, i), conf->gpu, &error);
+
+		model_conf_place(&conf->model, i, key, sizeof(key));
+		snprintf(place, sizeof(place), "%s%s", pointer, key);
+		if (!dnn) {
+			conf_error(doc, place, "%s", error);
+			free(error);
+		}
+		dnn_free(dnn);
 	}
-	dnn_free(dnn);
 }
 
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,

@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "ina/schemes.h"
 #include "workload/cluster.h"
-#include "workload/dnn.h"
+#include "workload/job_models.h"
 #include "workload/job_trace.h"
 #include "workload/jobs.h"
 
@@ -39,7 +39,7 @@ enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED };
 struct job {
 	struct jobs *jobs;
 	const struct job_group_conf *conf;
-	const struct dnn *dnn; /* shared by the group */
+	const struct dnn *dnn; /* one of the group's */
 	uint32_t number;
 	enum job_state state;
 	const char *refusal; /* JOB_REFUSED: why; a static string of its scheme */
@@ -66,7 +66,7 @@ struct jobs {
 	void *const *schemes;
 	sim_time latency;
 	struct jobs_tables tables;
-	struct dnn **dnns; /* by group */
+	struct job_models *models; /* by group */
 	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
 	size_t count, capacity, arrived, finished, refused, running;

@@ -1,0 +1,27 @@
+/* One of several things by weight: the parts of a mixture. */
+#ifndef INASIM_WORKLOAD_WEIGHTS_H
+#define INASIM_WORKLOAD_WEIGHTS_H
+
+#include "core/rng.h"
+
+#include <stddef.h>
+
+/* All zero is empty. */
+struct weights {
+	double *sums; /* owned; sums[i] = weight of the parts 0..i */
+	size_t count, capacity;
+};
+
+/* Another part; its number is the count so far. weight > 0. */
+void weights_add(struct weights *weights, double weight);
+void weights_release(struct weights *weights);
+
+/* The fraction of part `i`: its weight over the sum of all. */
+double weights_fraction(const struct weights *weights, size_t i);
+
+/* The number of a part, each with the probability weights_fraction(). Takes one
+ * number from the stream, and none when there is only one part, so that a thing
+ * alone is drawn as if there were no mixture. */
+size_t weights_draw(const struct weights *weights, struct rng *rng);
+
+#endif

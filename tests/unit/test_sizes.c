@@ -1,0 +1,88 @@
+/* Sizes of flows drawn from several tables: the mean of the mixture is the mean of
+ * the means by weight, and draws have it. */
+#include "workload/sizes.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+/* websearch and datamining by weights 1 and 3, as a scenario would have it. */
+static struct size_part parts[] = { { "websearch", 1 }, { "datamining", 3 } };
+static const struct size_conf mixed = { .form = SIZE_MIX, .mix = { parts, 2 } };
+
+static struct sizes load(const struct size_conf *conf)
+{
+	struct sizes sizes;
+	char *error = NULL;
+
+	cr_assert(sizes_load(&sizes, conf, NULL, &error), "%s", error ? error : "");
+	return sizes;
+}
+
+static struct sizes load_named(const char *name)
+{
+	const struct size_conf conf = { .form = SIZE_CDF, .cdf = name };
+
+	return load(&conf);
+}
+
+Test(sizes, mean_of_a_mixture)
+{
+	struct sizes mix = load(&mixed), web = load_named("websearch"),
+		     mining = load_named("datamining");
+
+	cr_expect_float_eq(sizes_mean(&mix), 0.25 * sizes_mean(&web) + 0.75 * sizes_mean(&mining),
+			   1e-6);
+	sizes_release(&mix);
+	sizes_release(&web);
+	sizes_release(&mining);
+}
+
+/* P(size <= x) = sum of p_i F_i(x) at x = 10 kB, 1 MB, 30 MB (where websearch ends):
+ * a binomial of n draws is within four standard deviations. */
+Test(sizes, distribution_of_a_mixture)
+{
+	enum { N = 200000 };
+	static const bytes at[] = { 10000, 1000000, 30000000 };
+	struct sizes mix = load(&mixed),
+		     alone[2] = { load_named("websearch"), load_named("datamining") };
+	double below[3] = { 0 }, of[2][3] = { { 0 } };
+	struct rng rng;
+
+	rng_init(&rng, 3, "sizes", 0);
+	for (int i = 0; i < N; i++) {
+		bytes size = sizes_draw(&mix, &rng), one[2];
+
+		for (int t = 0; t < 2; t++)
+			one[t] = size_cdf_quantile(alone[t].cdfs[0], (i + 0.5) / N);
+		for (int k = 0; k < 3; k++) {
+			below[k] += size <= at[k];
+			for (int t = 0; t < 2; t++)
+				of[t][k] += one[t] <= at[k]; /* F_t(x), to 1 / N */
+		}
+	}
+	for (int k = 0; k < 3; k++) {
+		double p = (0.25 * of[0][k] + 0.75 * of[1][k]) / N;
+
+		cr_expect_float_eq(below[k] / N, p, 4 * sqrt(p * (1 - p) / N) + 1.0 / N,
+				   "%g of %g up to %lu", below[k] / N, p, at[k]);
+	}
+	sizes_release(&mix);
+	sizes_release(&alone[0]);
+	sizes_release(&alone[1]);
+}
+
+/* A mixture of one table is that table, draw by draw. */
+Test(sizes, one_part_is_the_table)
+{
+	static struct size_part part[] = { { "websearch", 0.5 } };
+	const struct size_conf conf = { .form = SIZE_MIX, .mix = { part, 1 } };
+	struct sizes one = load(&conf), web = load_named("websearch");
+	struct rng a, b;
+
+	rng_init(&a, 4, "sizes", 0);
+	rng_init(&b, 4, "sizes", 0);
+	for (int i = 0; i < 1000; i++)
+		cr_expect_eq(sizes_draw(&one, &a), sizes_draw(&web, &b));
+	sizes_release(&one);
+	sizes_release(&web);
+}
