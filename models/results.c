@@ -83,7 +83,8 @@ static const struct out_column summary_columns[] = {
 	{ "seed", OUT_COUNT, "Seed of all random streams." },
 	{ "fidelity", OUT_TEXT, "packet: every packet was simulated." },
 	{ "end_reason", OUT_TEXT,
-	  "all_done, jobs_done, flows_done, time: as planned; time_limit, deadlock: work was left; "
+	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
+	  "work was left; "
 	  "interrupted; violation." },
 	{ "sim_time_s", OUT_SECONDS, "Simulated time at the end." },
 	{ "events", OUT_COUNT, "Events of the simulator, without samples of time series." },
@@ -94,21 +95,29 @@ static const struct out_column summary_columns[] = {
 	{ "packet_hops_per_cpu_s", OUT_REAL, "Speed; null when no CPU time was measured." },
 	{ "peak_rss_bytes", OUT_COUNT, "Largest resident memory of the process." },
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
-	{ "jobs.count", OUT_COUNT, "Jobs of the scenario." },
+	{ "load.flows", OUT_REAL,
+	  "Offered by Poisson arrivals of flows: payload bits per second over hosts x link rate." },
+	{ "load.jobs_ring", OUT_REAL,
+	  "The same of jobs, by the bytes that they would send by ring, whatever their scheme." },
+	{ "load.jobs_own", OUT_REAL, "The same by the bytes of their own schemes." },
+	{ "jobs.count", OUT_COUNT,
+	  "Jobs of the measured window; without warm-up and window, all jobs of the scenario." },
 	{ "jobs.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
+	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
 	{ "jobs.jct_s", OUT_REAL,
 	  "Finish - arrival: {mean, p50, p95, p99, max}; percentiles are "
 	  "nearest-rank, null below 10/(1-p) values." },
 	{ "jobs.waiting_s", OUT_REAL, "Start - arrival, as jct_s." },
 	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
 	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
-	{ "jobs.iteration_s", OUT_REAL, "Durations of all finished iterations, as jct_s." },
+	{ "jobs.iteration_s", OUT_REAL,
+	  "Durations of all finished iterations of these jobs, as jct_s." },
 	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
 	{ "jobs.by_name", OUT_TEXT, "The same by name of the group." },
-	{ "flows.count", OUT_COUNT, "Flows that started after the warm-up." },
+	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
-	{ "flows.started", OUT_COUNT, "All flows, those of the warm-up included." },
+	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
 	{ "flows.fct_s", OUT_REAL,
 	  "Last byte at the receiver - start: {mean, p50, p95, p99, p999, max}." },
 	{ "flows.slowdown", OUT_REAL, "FCT / ideal FCT, as fct_s." },
@@ -355,7 +364,7 @@ enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
 static double *job_values(const struct simulation *s, const struct job_group_conf *group,
 			  const char *name, enum job_field field, size_t *count)
 {
-	size_t finished = jobs_finished(s->jobs);
+	size_t finished = jobs_measured(s->jobs)->finished;
 	const struct job_record *records = jobs_records(s->jobs);
 	double *values = xcalloc(finished, sizeof(*values));
 
@@ -394,14 +403,16 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 static void json_jobs(struct json *json, const struct simulation *s)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+	const struct jobs_counts *measured = jobs_measured(s->jobs);
 	size_t count, cycle_count;
 	const double *durations = jobs_iterations(s->jobs, &count);
 	const double *cycles = jobs_cycles(s->jobs, &cycle_count);
 
 	json_open_object(json, "jobs");
-	json_u64(json, "count", jobs_count(s->jobs));
-	json_u64(json, "finished", jobs_finished(s->jobs));
-	json_u64(json, "refused", jobs_refused(s->jobs));
+	json_u64(json, "count", measured->count);
+	json_u64(json, "finished", measured->finished);
+	json_u64(json, "refused", measured->refused);
+	json_u64(json, "arrived", jobs_arrived(s->jobs));
 	json_job_fields(json, s, NULL);
 	json_copied(json, "iteration_s", durations, count, false);
 	json_copied(json, "cycle_s", cycles, cycle_count, false);
@@ -609,6 +620,17 @@ static void json_checks(struct json *json, const struct checks *checks)
 	json_close_object(json);
 }
 
+static void json_load(struct json *json, const struct simulation *s)
+{
+	struct offered offered = scenario_offered(s->scenario);
+
+	json_open_object(json, "load");
+	json_real(json, "flows", offered.flows);
+	json_real(json, "jobs_ring", offered.jobs_ring);
+	json_real(json, "jobs_own", offered.jobs_own);
+	json_close_object(json);
+}
+
 char *results_summary_json(const struct simulation *s)
 {
 	struct json json;
@@ -627,6 +649,7 @@ char *results_summary_json(const struct simulation *s)
 		  s->cpu_s > 0 ? (double)s->topo.net.hops / s->cpu_s : NAN);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_hex64(&json, "digest", simulation_digest(s));
+	json_load(&json, s);
 	json_jobs(&json, s);
 	json_flows(&json, s);
 	json_network(&json, s);
@@ -711,6 +734,34 @@ static void print_flows(const struct simulation *s, FILE *to)
 	}
 }
 
+/* What the means above leave out. */
+static void print_left_out(const struct simulation *s, FILE *to)
+{
+	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	size_t open = jobs->count - jobs->finished - jobs->refused;
+	uint64_t measured = 0;
+
+	for (int c = 0; c < FLOW_CLASSES; c++)
+		measured += flows_classes(s->flows)[c].count;
+	if (jobs_count(s->jobs) > jobs->count || flows_started(s->flows) > measured)
+		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
+			jobs->count, jobs_count(s->jobs), measured, flows_started(s->flows));
+	if (open || flows_measured_open(s->flows))
+		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
+			flows_measured_open(s->flows));
+}
+
+static void print_load(const struct simulation *s, FILE *to)
+{
+	struct offered offered = scenario_offered(s->scenario);
+
+	if (offered.flows > 0)
+		fprintf(to, "offered load: flows %.4g of hosts x link rate\n", offered.flows);
+	if (offered.jobs_ring > 0)
+		fprintf(to, "offered load: jobs %.4g by ring, %.4g by their own schemes\n",
+			offered.jobs_ring, offered.jobs_own);
+}
+
 void results_print_summary(const struct simulation *s, FILE *to)
 {
 	const struct network *net = &s->topo.net;
@@ -724,6 +775,8 @@ void results_print_summary(const struct simulation *s, FILE *to)
 			jobs_count(s->jobs));
 	if (flows_started(s->flows))
 		print_flows(s, to);
+	print_left_out(s, to);
+	print_load(s, to);
 	fprintf(to,
 		"\nnetwork: %" PRIu64 " packet-hops, %" PRIu64 " drops, %" PRIu64
 		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-static const char *const stop_names[] = { [STOP_ALL_DONE] = "all_done",
-					  [STOP_JOBS_DONE] = "jobs_done",
-					  [STOP_FLOWS_DONE] = "flows_done",
-					  [STOP_TIME] = "time",
-					  NULL };
+static const char *const stop_names[] = {
+	[STOP_ALL_DONE] = "all_done",           [STOP_JOBS_DONE] = "jobs_done",
+	[STOP_FLOWS_DONE] = "flows_done",       [STOP_TIME] = "time",
+	[STOP_MEASURED_DONE] = "measured_done", NULL
+};
 
 static const struct conf_row stop_rows[] = {
 	{ .name = "when",
@@ -14,7 +14,8 @@ static const struct conf_row stop_rows[] = {
 	  .offset = offsetof(struct stop_conf, when),
 	  .choices = stop_names,
 	  .def = "\"all_done\"",
-	  .help = "What ends the run; time: at `after`, whatever is unfinished.",
+	  .help = "What ends the run; time: at `after`, whatever is unfinished; measured_done: "
+		  "when all flows and jobs of the measured window are.",
 	  .source = "our choice" },
 	{ .name = "after",
 	  .type = CONF_TIME,
@@ -29,8 +30,17 @@ static const struct conf_row stop_rows[] = {
 	  .offset = offsetof(struct stop_conf, warmup),
 	  .max = LONGEST_RUN,
 	  .def = "\"0s\"",
-	  .help = "Flows that start before this do not enter the statistics.",
+	  .help = "Flows that start and jobs that arrive before this run, but do not enter the "
+		  "statistics.",
 	  .source = "all count" },
+	{ .name = "window",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct stop_conf, window),
+	  .min = PS_PER_NS,
+	  .max = LONGEST_RUN,
+	  .def = CONF_OPTIONAL,
+	  .help = "Length of the measured window behind the warm-up: what starts or arrives later "
+		  "does not enter the statistics either. When missing, it goes on to the end." },
 	{ 0 },
 };
 static const struct conf_table stop_table = { "stop", stop_rows, sizeof(struct stop_conf),
@@ -157,6 +167,14 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 		    scenario_jobs(scenario)[i].all_reduce == (int)scheme)
 			return true;
 	return false;
+}
+
+struct window scenario_window(const struct scenario *scenario)
+{
+	const struct stop_conf *stop = &scenario->stop;
+
+	return (struct window){ .from = stop->warmup,
+				.to = stop->window ? stop->warmup + stop->window : SIM_TIME_MAX };
 }
 
 bool scenario_has_jobs(const struct scenario *scenario)

@@ -9,6 +9,7 @@
 #include "workload/cluster.h"
 #include "workload/flows.h"
 #include "workload/jobs.h"
+#include "workload/offered.h"
 
 /* No time of a scenario is longer: sums of two still fit into sim_time. */
 #define LONGEST_RUN (2400 * 3600 * PS_PER_S)
@@ -16,14 +17,15 @@
 struct stop_conf {
 	int when; /* enum stop_when */
 	sim_time after;
-	sim_time warmup;
+	sim_time warmup, window; /* window 0 = to the end */
 };
 
 enum stop_when {
 	STOP_ALL_DONE, /* all jobs and all flows */
 	STOP_JOBS_DONE,
 	STOP_FLOWS_DONE,
-	STOP_TIME, /* at `after`, as planned */
+	STOP_TIME,          /* at `after`, as planned */
+	STOP_MEASURED_DONE, /* all jobs and flows of the measured window */
 };
 
 struct scenario {
@@ -76,6 +78,12 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
  * order runs by length, not to predict. Every all-reduce counts as two gradients
  * per worker in full TCP segments, whatever the scheme. */
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+
+/* Which flows and jobs are measured. */
+struct window scenario_window(const struct scenario *scenario);
+
+/* What the arrivals of enabled groups offer; of a scenario without mistakes. */
+struct offered scenario_offered(const struct scenario *scenario);
 
 /* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);

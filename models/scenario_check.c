@@ -61,6 +61,15 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, "/stop/warmup",
 			   "the warm-up of %g s is not shorter than the run of %g s (\"after\")",
 			   seconds_of(stop->warmup), seconds_of(stop->after));
+	if (stop->window && stop->warmup < stop->after && stop->window > stop->after - stop->warmup)
+		conf_error(
+			doc, "/stop/window",
+			"a window of %g s behind a warm-up of %g s is longer than the run of %g s "
+			"(\"after\")",
+			seconds_of(stop->window), seconds_of(stop->warmup),
+			seconds_of(stop->after));
+	if (stop->when == STOP_MEASURED_DONE && !stop->window)
+		conf_error(doc, "/stop/when", "measured_done needs a \"window\"");
 	if (scenario->series.every > stop->after)
 		conf_error(doc, "/output/series/every",
 			   "the run ends after %g s, before the first sample",
@@ -310,14 +319,39 @@ static void check_job_trace(const struct looking *look, const struct job_group_c
 	job_trace_release(&trace);
 }
 
-static void check_job_group(const struct looking *look, size_t number)
+/* Neither too few jobs nor more than fit into memory. */
+static void check_job_arrivals(const struct looking *look, const struct job_group_conf *group,
+			       const char *pointer)
+{
+	bool load = group->arrival.form == JOBS_LOAD;
+	double after_s = seconds_of(look->scenario->stop.after), gap_s;
+	char where[PLACE_SIZE], *error;
+	struct job_models models;
+
+	if (!job_models_load(&models, group, &error)) {
+		free(error); /* job_group_check() has said it */
+		return;
+	}
+	gap_s = job_group_gap_s(group, &models, look->hosts, look->scenario->topology.link.rate);
+	job_models_release(&models);
+	place(where, pointer, load ? "/arrival/poisson_load" : "/arrival/poisson_gap");
+	check_gap(look, where, gap_s);
+	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MOST)
+		conf_error(look->doc, where,
+			   "one every %g s on average is %g jobs until the run ends (\"stop\": "
+			   "\"after\"); at most %d",
+			   gap_s, after_s / gap_s, JOBS_MOST);
+}
+
+static void check_job_group(const struct looking *look, size_t number, bool bounded)
 {
 	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
-	char pointer[PLACE_SIZE / 2], where[PLACE_SIZE];
+	size_t before = conf_errors(look->doc);
+	char pointer[PLACE_SIZE / 2];
 
 	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
-			&look->scenario->cluster);
+			&look->scenario->cluster, bounded);
 	check_stragglers(look, group, pointer);
 	check_models(look, group, pointer);
 	switch ((enum job_arrival_form)group->arrival.form) {
@@ -325,8 +359,9 @@ static void check_job_group(const struct looking *look, size_t number)
 		check_start(look, pointer, group->arrival.at);
 		return;
 	case JOBS_POISSON:
-		check_gap(look, place(where, pointer, "/arrival/poisson_gap"),
-			  seconds_of(group->arrival.mean_gap));
+	case JOBS_LOAD:
+		if (conf_errors(look->doc) == before)
+			check_job_arrivals(look, group, pointer);
 		return;
 	case JOBS_TRACE:
 		check_job_trace(look, group, pointer);
@@ -336,8 +371,8 @@ static void check_job_group(const struct looking *look, size_t number)
 
 void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 {
-	bool bounded = scenario->stop.when == STOP_TIME ||
-		       (scenario->stop.when == STOP_JOBS_DONE && scenario->jobs.count);
+	enum stop_when when = (enum stop_when)scenario->stop.when;
+	bool timed = when == STOP_TIME || when == STOP_MEASURED_DONE;
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
 
@@ -353,9 +388,9 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) == before)
 		free(cluster_conf_pool(&scenario->cluster, look.hosts, &look.pool));
 	for (size_t i = 0; i < scenario->jobs.count; i++)
-		check_job_group(&look, i);
+		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)
-		check_flow_group(&look, i, bounded);
+		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
 	for (unsigned s = 0; s < SCHEME_COUNT; s++)
 		if (scenario_uses(scenario, s))
 			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);

@@ -80,6 +80,43 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 	return hash;
 }
 
+/* --- load --- */
+
+struct offered scenario_offered(const struct scenario *scenario)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	bps rate = scenario->topology.link.rate;
+	struct offered sum = { 0 };
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+			sum.flows += group->arrival.load;
+	}
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		struct job_models models;
+		char *error = NULL;
+		double gap_s;
+
+		if (!group->enabled || !job_group_poisson(group) ||
+		    !job_models_load(&models, group, &error)) {
+			free(error);
+			continue;
+		}
+		gap_s = job_group_gap_s(group, &models, hosts, rate);
+		if (gap_s > 0) {
+			struct job_bytes job = job_group_bytes(group, &models);
+
+			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
+			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
+		}
+		job_models_release(&models);
+	}
+	return sum;
+}
+
 /* --- cost --- */
 
 /* What all estimates use. */
@@ -144,9 +181,27 @@ static double workers_of(const struct workers_conf *workers)
 	return 0;
 }
 
+/* How many jobs a group has that no trace tells, in a run of `end_s` seconds. */
+static double count_of_jobs(const struct network_size *net, const struct job_group_conf *group,
+			    double end_s)
+{
+	struct job_models models;
+	double gap_s = 0;
+	char *error = NULL;
+
+	if (group->count || !job_group_poisson(group))
+		return group->count ? (double)group->count : 1;
+	if (job_models_load(&models, group, &error)) {
+		gap_s = job_group_gap_s(group, &models, (uint32_t)net->hosts, (bps)net->rate_bps);
+		job_models_release(&models);
+	}
+	free(error);
+	return gap_s > 0 ? end_s / gap_s : 1;
+}
+
 /* Adds packet-hops; *longest becomes the time that a job of the group takes at least. */
 static double cost_of_jobs(const struct network_size *net, const struct job_group_conf *group,
-			   const char *path, double *longest)
+			   const char *path, double end_s, double *longest)
 {
 	struct job_size size = size_of_job(group);
 	double iterations = 0, exchanges = 0, one_s;
@@ -156,7 +211,8 @@ static double cost_of_jobs(const struct network_size *net, const struct job_grou
 	one_s = size.compute_s + 2 * 8 * size.gradient_bytes / net->rate_bps;
 	if (group->arrival.form != JOBS_TRACE) {
 		iterations = (double)group->iterations;
-		exchanges = (double)group->count * iterations * workers_of(&group->workers);
+		exchanges =
+			count_of_jobs(net, group, end_s) * iterations * workers_of(&group->workers);
 	} else if (job_group_trace(group, path, (uint32_t)net->hosts, &trace, &error)) {
 		for (size_t i = 0; i < trace.count; i++) {
 			iterations = group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
@@ -225,7 +281,7 @@ double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc
 
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].enabled)
-			cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc),
+			cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc), end,
 					     &longest);
 	if (longest > end)
 		longest = end;

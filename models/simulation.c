@@ -10,10 +10,11 @@
 #include <time.h>
 
 const char *const end_reason_names[] = {
-	[END_ALL_DONE] = "all_done",       [END_JOBS_DONE] = "jobs_done",
-	[END_FLOWS_DONE] = "flows_done",   [END_TIME] = "time",
-	[END_TIME_LIMIT] = "time_limit",   [END_DEADLOCK] = "deadlock",
-	[END_INTERRUPTED] = "interrupted", [END_VIOLATION] = "violation",
+	[END_ALL_DONE] = "all_done",           [END_JOBS_DONE] = "jobs_done",
+	[END_FLOWS_DONE] = "flows_done",       [END_TIME] = "time",
+	[END_TIME_LIMIT] = "time_limit",       [END_DEADLOCK] = "deadlock",
+	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
+	[END_MEASURED_DONE] = "measured_done",
 };
 
 static double clock_s(clockid_t clock)
@@ -31,6 +32,15 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
 }
 
+/* The window is over and nothing that began in it is under way. */
+static bool measured_is_done(const struct simulation *s)
+{
+	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+
+	return s->sim.now >= scenario_window(s->scenario).to &&
+	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
+}
+
 /* Nothing is left of what the scenario waits for. */
 static bool goal_reached(const struct simulation *s)
 {
@@ -43,6 +53,8 @@ static bool goal_reached(const struct simulation *s)
 		return flows_done(s->flows);
 	case STOP_TIME:
 		return false;
+	case STOP_MEASURED_DONE:
+		return measured_is_done(s);
 	}
 	return false;
 }
@@ -56,6 +68,12 @@ static void on_change(void *owner)
 		flows_jobs_done(s->flows);
 	if (goal_reached(s))
 		sim_stop(&s->sim);
+}
+
+static void on_window_end(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity;
+	on_change(owner);
 }
 
 static void on_limit(struct sim *sim, uint32_t entity, void *owner)
@@ -80,7 +98,8 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 {
 	static const enum end_reason reached[] = { [STOP_ALL_DONE] = END_ALL_DONE,
 						   [STOP_JOBS_DONE] = END_JOBS_DONE,
-						   [STOP_FLOWS_DONE] = END_FLOWS_DONE };
+						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
+						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
 
 	if (s->checks.exact_violations || s->checks.conservation_violations)
 		return END_VIOLATION;
@@ -211,6 +230,11 @@ static void open_timers(struct simulation *s)
 		   on_limit, s);
 	sim_name(&s->sim, on_limit, "time limit");
 	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
+	timer_open(&s->sim, &s->window_end, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 42),
+		   on_window_end, s);
+	sim_name(&s->sim, on_window_end, "end of the measured window");
+	if (s->scenario->stop.when == STOP_MEASURED_DONE)
+		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
 	timer_open(&s->sim, &s->sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), sample, s);
 	if (s->series) {
 		s->sampled_bytes = xcalloc(s->topo.net.port_count, sizeof(*s->sampled_bytes));
@@ -225,6 +249,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	struct jobs_tables tables = { 0 };
 	struct out_table *flow_table = NULL;
 	struct model_env env;
+	const struct jobs_times times = { .end = scenario->stop.after,
+					  .window = scenario_window(scenario) };
 
 	s->scenario = scenario;
 	s->path = path;
@@ -239,11 +265,11 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->schemes,
-			   &scenario->cluster, path, &tables, error);
+			   &scenario->cluster, &times, path, &tables, error);
 	if (!s->jobs)
 		goto failed;
 	s->flows = flows_new(&env, scenario_flows(scenario), scenario->flows.count, path,
-			     scenario->stop.warmup, flow_table, error);
+			     &times.window, flow_table, error);
 	if (!s->flows)
 		goto failed;
 	jobs_on_change(s->jobs, on_change, s);
@@ -320,6 +346,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->sampler);
 	timer_cancel(&s->sim, &s->limit);
+	timer_cancel(&s->sim, &s->window_end);
 	if (s->checkpoints)
 		timer_cancel(&s->sim, &s->checkpoint);
 	final_checks(s);

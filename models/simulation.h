@@ -18,6 +18,7 @@ enum end_reason {
 	END_DEADLOCK,   /* work was left, and nothing could happen any more */
 	END_INTERRUPTED,
 	END_VIOLATION,
+	END_MEASURED_DONE,
 };
 extern const char *const end_reason_names[];
 

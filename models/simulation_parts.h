@@ -21,7 +21,7 @@ struct simulation {
 	bool limit_reached;
 	double cpu_s, wall_s;
 
-	struct timer limit, sampler;
+	struct timer limit, window_end, sampler;
 	struct out_table *series;
 	uint64_t *sampled_bytes; /* by port, at the last sample */
 	struct out_table *links, *aggregators;

@@ -10,7 +10,7 @@ cat >base.json <<'JSON'
 {
   "name": "small", "stop": { "warmup": "1ms" },
   "topology": { "kind": "star", "hosts": 16 },
-  "jobs": [ { "name": "train", "workers": 4, "iterations": 25, "all_reduce": "ring",
+  "jobs": [ { "name": "train", "workers": 4, "iterations": 25, "all_reduce": "ring", "arrival": { "at": "1ms" },
               "model": { "layers": [ { "gradient": "500KB", "forward": "100us" } ] } } ],
   "flows": [ { "pairs": "uniform", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.4 },
                "stop": "jobs_done" } ]

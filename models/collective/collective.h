@@ -106,6 +106,11 @@ struct collective_ops {
 	 * static string); NULL when it may. */
 	const char *(*refuses)(const struct topology_conf *topology, uint32_t workers,
 			       uint32_t servers);
+	/* Optional: payload bytes that the hosts of a job send for each byte of its gradient
+	 * when nothing is lost (workers >= 2; `beside`: its servers are on workers' hosts). For
+	 * loads that are stated, never for a decision. Without this member it is one byte a
+	 * worker: switches add all up, and results come from them. */
+	double (*injected)(uint32_t workers, bool beside);
 	/* Required. Adds errors for parameters that cannot work on this topology. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Required. The scheme for a run; `conf` outlives it. */

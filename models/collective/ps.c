@@ -434,6 +434,13 @@ static uint32_t ps_servers(uint32_t workers)
 	return workers;
 }
 
+/* A gradient from each worker and a sum to each; beside a worker, a server's own shard
+ * stays on the host both ways: together, one gradient and one sum. */
+static double ps_injected(uint32_t workers, bool beside)
+{
+	return 2 * ((double)workers - beside);
+}
+
 static void ps_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
 {
 	(void)conf, (void)topology, (void)doc; /* the rows say it all */
@@ -611,6 +618,7 @@ const struct collective_ops ps_collective = {
 	.help = "parameter servers over TCP connections: dedicated, shared, or beside workers",
 	.table = &ps_table,
 	.servers = ps_servers,
+	.injected = ps_injected,
 	.check = ps_check,
 	.open = ps_open,
 	.close = free,

@@ -386,6 +386,13 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 	return ring;
 }
 
+/* Each rank sends n - 1 chunks of S / n bytes twice. */
+static double ring_injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return 2 * ((double)workers - 1);
+}
+
 static void ring_contribute(void *instance, uint32_t worker, bytes size)
 {
 	struct ring *ring = instance;
@@ -453,6 +460,7 @@ const struct collective_ops ring_collective = {
 	.name = "ring",
 	.help = "ring all-reduce between hosts over TCP connections",
 	.table = &ring_table,
+	.injected = ring_injected,
 	.check = ring_check,
 	.open = ring_open,
 	.close = free,

@@ -23,7 +23,8 @@ static const struct out_column flow_columns[] = {
 	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT, "Segments sent again until the end of the flow." },
-	{ "measured", OUT_FLAG, "Started after the warm-up; only these enter summary.json." },
+	{ "measured", OUT_FLAG,
+	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
 	{ 0 },
 };
@@ -63,7 +64,7 @@ struct flows {
 	struct model_env env;
 	struct group *groups;
 	size_t group_count;
-	sim_time warmup;
+	struct window window;
 	struct out_table *table;
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
@@ -195,7 +196,7 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 		.dst = dst,
 		.size = size,
 		.start = flows->env.sim->now,
-		.measured = flows->env.sim->now >= flows->warmup,
+		.measured = window_has(&flows->window, flows->env.sim->now),
 	};
 	if (flow->measured)
 		class_of(flows, size)->count++;
@@ -366,7 +367,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 }
 
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, sim_time warmup,
+			size_t count, const char *scenario, const struct window *window,
 			struct out_table *table, char **error)
 {
 	struct flows *flows = xcalloc(1, sizeof(*flows));
@@ -374,7 +375,7 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 	flows->env = *env;
 	flows->groups = xcalloc(count, sizeof(*flows->groups));
 	flows->group_count = count;
-	flows->warmup = warmup;
+	flows->window = *window;
 	flows->table = table;
 	for (size_t i = 0; i < count; i++) {
 		flows->groups[i] =
@@ -435,6 +436,15 @@ double flows_progress(const struct flows *flows)
 		limit += (double)flows->groups[i].limit;
 	}
 	return limit > 0 ? (double)flows->finished / limit : 1;
+}
+
+uint64_t flows_measured_open(const struct flows *flows)
+{
+	uint64_t open = 0;
+
+	for (int c = 0; c < FLOW_CLASSES; c++)
+		open += flows->classes[c].count - flows->classes[c].finished;
+	return open;
 }
 
 uint64_t flows_started(const struct flows *flows)

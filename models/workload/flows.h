@@ -16,6 +16,7 @@
 
 #include "collective/collective.h"
 #include "out/table.h"
+#include "workload/window.h"
 
 struct size_conf {
 	int form; /* enum size_form */
@@ -84,7 +85,7 @@ struct flows;
 
 /* `table` may be NULL; not owned. Generators start by themselves. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, sim_time warmup,
+			size_t count, const char *scenario, const struct window *window,
 			struct out_table *table, char **error);
 void flows_free(struct flows *flows);
 
@@ -96,6 +97,9 @@ bool flows_done(const struct flows *flows);
 
 /* Fraction of the flows asked for that is finished (0 if their number is open). */
 double flows_progress(const struct flows *flows);
+
+/* Flows of the measured window that are under way. */
+uint64_t flows_measured_open(const struct flows *flows);
 
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);

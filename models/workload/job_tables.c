@@ -31,6 +31,8 @@ static const struct out_column job_columns[] = {
 	{ "hosts", OUT_TEXT, "Host of each rank, separated by blanks." },
 	{ "server_hosts", OUT_TEXT,
 	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
+	{ "measured", OUT_FLAG,
+	  "1 if it arrived in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
 	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; empty else." },
 	{ "exchange_s", OUT_SECONDS,
@@ -63,6 +65,7 @@ static const struct out_column iteration_columns[] = {
 	{ "cycle_s", OUT_SECONDS,
 	  "From the first gradient handed over in the iteration before to the end of the last "
 	  "worker's forward pass of this one (the JCT of ESA section 7.2); empty for the first." },
+	{ "measured", OUT_FLAG, "As in jobs.csv." },
 	{ 0 },
 };
 const struct out_schema iterations_schema = { "iterations.csv", "One row an iteration of a job.",
@@ -120,13 +123,15 @@ void job_iteration_over(struct job *job)
 		{ .time = compute },
 		{ .time = now - job->mark - compute },
 		{ .none = number == 0, .time = cycle },
+		{ .flag = job->measured },
 	};
 
 	if (jobs->tables.iterations)
 		out_table_row(jobs->tables.iterations, cells);
-	keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
-	     seconds_of(now - job->mark));
-	if (number)
+	if (job->measured)
+		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
+		     seconds_of(now - job->mark));
+	if (job->measured && number)
 		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;
@@ -194,6 +199,7 @@ void job_write(struct job *job)
 		{ .count = job->stats.timeouts },
 		{ .none = !begun, .text = hosts },
 		{ .none = !begun || !job->servers, .text = servers },
+		{ .flag = job->measured },
 		{ .flag = over },
 		{ .none = !job->refusal, .text = job->refusal },
 		{ .none = isnan(share), .time = isnan(share) ? 0 : exchange_mean(job) },
@@ -214,9 +220,9 @@ void job_record(struct job *job)
 	struct jobs *jobs = job->jobs;
 	double compute = seconds_of(job_busy_sum(job) / job->workers);
 
-	jobs->records = array_reserve(jobs->records, jobs->finished, &jobs->record_capacity,
-				      sizeof(*jobs->records));
-	jobs->records[jobs->finished] = (struct job_record){
+	jobs->records = array_reserve(jobs->records, jobs->measured.finished,
+				      &jobs->record_capacity, sizeof(*jobs->records));
+	jobs->records[jobs->measured.finished++] = (struct job_record){
 		.group = job->conf,
 		.jct = seconds_of(job->finish - job->arrival),
 		.waiting = seconds_of(job->start - job->arrival),

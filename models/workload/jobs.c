@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "workload/jobs_parts.h"
+#include "workload/offered.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static void job_end(struct job *job)
 	}
 	collective_stats_add(&jobs->stats, &job->stats);
 	job_write(job);
-	job_record(job);
+	if (job->measured)
+		job_record(job);
 	jobs->finished++;
 	jobs->running--;
 	timer_close(jobs->env.sim, &job->timer);
@@ -111,6 +113,7 @@ static void job_refuse(struct job *job)
 
 	job->state = JOB_REFUSED;
 	jobs->refused++;
+	jobs->measured.refused += job->measured;
 	jobs->iterations_total -= (double)job->iterations;
 	job_write(job);
 	if (jobs->changed)
@@ -225,29 +228,51 @@ static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 	return 0;
 }
 
+/* So many jobs, unless the run ends before. */
+static uint64_t group_limit(const struct job_group_conf *conf)
+{
+	if (conf->count)
+		return (uint64_t)conf->count;
+	return job_group_poisson(conf) ? UINT64_MAX : 1;
+}
+
+static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
+		      struct rng *model_stream)
+{
+	const struct topology *topo = jobs->env.topo;
+	const struct job_models *models = &jobs->models[number];
+	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
+	double gap_ps = job_group_gap_s(conf, models, topo->net.hosts, topo->conf->link.rate) *
+			(double)PS_PER_S;
+	struct rng gaps, sizes, spread;
+
+	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
+	rng_init(&sizes, jobs->env.sim->seed, "job workers", number);
+	rng_init(&spread, jobs->env.sim->seed, "job spread", number);
+	for (uint64_t i = 0, limit = group_limit(conf); i < limit; i++) {
+		if (job_group_poisson(conf))
+			at = rng_after(&gaps, at, gap_ps);
+		else if (conf->arrival.spread)
+			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
+		if (!conf->count && job_group_poisson(conf) && at >= jobs->end)
+			return;
+		add_job(jobs, conf, job_models_draw(models, model_stream), at,
+			draw_workers(conf, &sizes), conf->iterations);
+	}
+}
+
 static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
 		      const char *scenario, char **error)
 {
 	struct job_models *models = &jobs->models[number];
-	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
-	struct rng gaps, sizes, spread, drawn;
+	struct rng drawn;
 
 	if (!job_models_load(models, conf, error))
 		return false;
 	rng_init(&drawn, jobs->env.sim->seed, "job models", number);
 	if (conf->arrival.form == JOBS_TRACE)
 		return add_trace(jobs, conf, models, &drawn, scenario, error);
-	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
-	rng_init(&sizes, jobs->env.sim->seed, "job workers", number);
-	rng_init(&spread, jobs->env.sim->seed, "job spread", number);
-	for (int64_t i = 0; i < conf->count; i++) {
-		if (conf->arrival.form == JOBS_POISSON)
-			at = rng_after(&gaps, at, (double)conf->arrival.mean_gap);
-		else if (conf->arrival.spread)
-			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
-		add_job(jobs, conf, job_models_draw(models, &drawn), at, draw_workers(conf, &sizes),
-			conf->iterations);
-	}
+	add_drawn(jobs, conf, number, &drawn);
 	return true;
 }
 
@@ -275,6 +300,8 @@ static void number_jobs(struct jobs *jobs)
 		if (!jobs->jobs[i].conf->enabled)
 			continue;
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
+		jobs->jobs[i].measured = window_has(&jobs->window, jobs->jobs[i].arrival);
+		jobs->measured.count += jobs->jobs[i].measured;
 		jobs->jobs[kept++] = jobs->jobs[i];
 	}
 	jobs->count = kept;
@@ -282,7 +309,8 @@ static void number_jobs(struct jobs *jobs)
 
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
-		      const char *scenario, const struct jobs_tables *tables, char **error)
+		      const struct jobs_times *times, const char *scenario,
+		      const struct jobs_tables *tables, char **error)
 {
 	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
 
@@ -290,6 +318,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->schemes = schemes;
 	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
+	jobs->end = times->end;
+	jobs->window = times->window;
 	jobs->group_count = count;
 	jobs->models = xcalloc(count, sizeof(*jobs->models));
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
@@ -356,6 +386,16 @@ size_t jobs_refused(const struct jobs *jobs)
 size_t jobs_running(const struct jobs *jobs)
 {
 	return jobs->running;
+}
+
+size_t jobs_arrived(const struct jobs *jobs)
+{
+	return jobs->arrived;
+}
+
+const struct jobs_counts *jobs_measured(const struct jobs *jobs)
+{
+	return &jobs->measured;
 }
 
 const struct job_record *jobs_records(const struct jobs *jobs)

@@ -27,6 +27,7 @@
 
 #include "collective/collective.h"
 #include "out/table.h"
+#include "workload/window.h"
 
 struct layer_conf {
 	const char *name;
@@ -76,17 +77,18 @@ struct job_arrival_conf {
 	int form; /* enum job_arrival_form */
 	sim_time at, spread;
 	sim_time mean_gap;
+	double load;
 	const char *trace;
 	int64_t limit;
 	double speedup;
 	int64_t gpus_per_worker;
 };
-enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_TRACE };
+enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
 struct job_group_conf {
 	const char *name;
 	bool enabled;
-	int64_t count;
+	int64_t count; /* 0 = not given */
 	struct model_conf model;
 	const char *gpu;
 	struct workers_conf workers;
@@ -112,14 +114,25 @@ enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
 enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
 enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
+#define JOBS_MOST 1000000 /* of a group */
+
+/* Arrives at random times, and goes on until the run ends when `count` is not given. */
+static inline bool job_group_poisson(const struct job_group_conf *conf)
+{
+	return conf->arrival.form == JOBS_POISSON || conf->arrival.form == JOBS_LOAD;
+}
+
 extern const struct conf_table job_group_table;
 
 struct cluster_conf; /* cluster.h */
 
+/* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
+ * that jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology, const struct cluster_conf *cluster);
+		     const struct topology_conf *topology, const struct cluster_conf *cluster,
+		     bool bounded);
 
-/* A finished job, for summaries. */
+/* A finished job that is measured, for summaries. */
 struct job_record {
 	const struct job_group_conf *group;
 	double jct, waiting, compute, communication;
@@ -130,23 +143,39 @@ struct jobs_tables {
 	struct out_table *jobs, *iterations; /* NULL = not wanted; not owned */
 };
 
+/* Jobs that arrive in the measured window. */
+struct jobs_counts {
+	size_t count, finished, refused;
+};
+
 struct jobs;
+
+/* How long jobs arrive, and which of them count. */
+struct jobs_times {
+	sim_time end; /* of the run at the latest */
+	struct window window;
+};
 
 /* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job
  * uses one). NULL and *error (caller frees) when a model or trace is not right.
  * Arrivals start by themselves. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
-		      const char *scenario, const struct jobs_tables *tables, char **error);
+		      const struct jobs_times *times, const char *scenario,
+		      const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
 size_t jobs_count(const struct jobs *jobs);
 size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
 size_t jobs_running(const struct jobs *jobs);
-const struct job_record *jobs_records(const struct jobs *jobs); /* of the finished, in order */
-const double *jobs_iterations(const struct jobs *jobs, size_t *count); /* durations in seconds */
-const double *jobs_cycles(const struct jobs *jobs, size_t *count); /* see iterations.csv; seconds */
+size_t jobs_arrived(const struct jobs *jobs); /* so far */
+/* Of measured jobs only: their numbers; the finished ones in order (as many as
+ * jobs_measured()->finished); durations of iterations, and cycles (iterations.csv), in seconds. */
+const struct jobs_counts *jobs_measured(const struct jobs *jobs);
+const struct job_record *jobs_records(const struct jobs *jobs);
+const double *jobs_iterations(const struct jobs *jobs, size_t *count);
+const double *jobs_cycles(const struct jobs *jobs, size_t *count);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
 /* Fraction of all iterations of all jobs that has finished: for progress. */

@@ -169,88 +169,6 @@ static const struct conf_row workers_forms[] = {
 static const struct conf_table workers_table = { "workers", workers_forms,
 						 sizeof(struct job_group_conf), NULL };
 
-static const struct conf_row at_rows[] = {
-	{ .name = "at",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct job_arrival_conf, at),
-	  .def = CONF_REQUIRED,
-	  .help = "All at this time." },
-	{ .name = "spread",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct job_arrival_conf, spread),
-	  .max = 1000000 * PS_PER_S,
-	  .def = "\"0s\"",
-	  .help = "Each job up to this much later, uniformly.",
-	  .source = "none" },
-	{ 0 },
-};
-static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf),
-					    NULL };
-static const struct conf_row poisson_rows[] = {
-	{ .name = "poisson_gap",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct job_arrival_conf, mean_gap),
-	  .min = PS_PER_NS,
-	  .def = CONF_REQUIRED,
-	  .help = "Poisson arrivals with this mean time between jobs." },
-	{ 0 },
-};
-static const struct conf_table poisson_table = { "jobs_poisson", poisson_rows,
-						 sizeof(struct job_arrival_conf), NULL };
-static const struct conf_row trace_rows[] = {
-	{ .name = "trace",
-	  .type = CONF_STRING,
-	  .offset = offsetof(struct job_arrival_conf, trace),
-	  .def = CONF_REQUIRED,
-	  .help = "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, duration_s." },
-	{ .name = "limit",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct job_arrival_conf, limit),
-	  .imin = 1,
-	  .imax = 10000000,
-	  .def = CONF_OPTIONAL,
-	  .help = "Only the first so many jobs." },
-	{ .name = "speedup",
-	  .type = CONF_REAL,
-	  .offset = offsetof(struct job_arrival_conf, speedup),
-	  .rmin = 0.001,
-	  .rmax = 1e9,
-	  .def = "1",
-	  .help = "Divides the times of the trace (submission and duration).",
-	  .source = "the trace as it is" },
-	{ .name = "gpus_per_worker",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct job_arrival_conf, gpus_per_worker),
-	  .imin = 1,
-	  .imax = 1024,
-	  .def = "1",
-	  .help = "A worker stands for so many GPUs of the trace.",
-	  .source = "one GPU per host, as in the papers' simulations" },
-	{ 0 },
-};
-static const struct conf_table trace_table = { "jobs_trace", trace_rows,
-					       sizeof(struct job_arrival_conf), NULL };
-static const struct conf_row arrival_forms[] = {
-	{ .name = "at",
-	  .type = CONF_OBJECT,
-	  .offset = offsetof(struct job_group_conf, arrival),
-	  .table = &at_table,
-	  .help = "Together." },
-	{ .name = "poisson",
-	  .type = CONF_OBJECT,
-	  .offset = offsetof(struct job_group_conf, arrival),
-	  .table = &poisson_table,
-	  .help = "A Poisson process." },
-	{ .name = "trace",
-	  .type = CONF_OBJECT,
-	  .offset = offsetof(struct job_group_conf, arrival),
-	  .table = &trace_table,
-	  .help = "As recorded." },
-	{ 0 },
-};
-static const struct conf_table arrival_table = { "job_arrival", arrival_forms,
-						 sizeof(struct job_group_conf), NULL };
-
 static const char *const rule_names[] = { "duration", NULL };
 static const struct conf_row iterations_forms[] = {
 	{ .name = "number",
@@ -317,10 +235,10 @@ static const struct conf_row group_rows[] = {
 	  .type = CONF_INT,
 	  AT(count),
 	  .imin = 1,
-	  .imax = 1000000,
-	  .def = "1",
-	  .help = "Jobs of this kind (at, poisson_gap).",
-	  .source = "one job" },
+	  .imax = JOBS_MOST,
+	  .def = CONF_OPTIONAL,
+	  .help = "Jobs of this kind; when missing one (at), or as many as arrive before the run "
+		  "ends (poisson_gap, poisson_load)." },
 	{ .name = "model",
 	  .type = CONF_ONEOF,
 	  AT(model),
@@ -376,7 +294,7 @@ static const struct conf_row group_rows[] = {
 	  .type = CONF_ONEOF,
 	  AT(arrival),
 	  .tag = offsetof(struct job_group_conf, arrival.form),
-	  .table = &arrival_table,
+	  .table = &job_arrival_table,
 	  .def = "{\"at\": \"0s\"}",
 	  .help = "When jobs arrive.",
 	  .source = "our choice" },
@@ -542,8 +460,23 @@ static void check_send_order(const struct job_group_conf *conf, struct conf_doc 
 	free(parts);
 }
 
+/* A load needs bytes. */
+static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
+{
+	const struct workers_conf *workers = &conf->workers;
+	char place[128];
+
+	snprintf(place, sizeof(place), "%s/arrival/poisson_load", pointer);
+	if (conf->arrival.form == JOBS_LOAD &&
+	    ((workers->form == WORKERS_NUMBER && workers->number == 1) ||
+	     (workers->form == WORKERS_RANGE && workers->max == 1) ||
+	     (workers->form == WORKERS_HOSTS && workers->hosts.count == 1)))
+		conf_error(doc, place, "jobs of one worker have nothing to send");
+}
+
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology, const struct cluster_conf *cluster)
+		     const struct topology_conf *topology, const struct cluster_conf *cluster,
+		     bool bounded)
 {
 	char place[128];
 
@@ -566,6 +499,11 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	snprintf(place, sizeof(place), "%s/count", pointer);
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, place, "the trace says how many jobs; see \"limit\"");
+	if (!conf->count && job_group_poisson(conf) && !bounded)
+		conf_error(doc, pointer,
+			   "a Poisson process needs an end: \"count\", or a run that something "
+			   "else ends, such as \"stop\": {\"when\": \"time\"}");
+	check_load(conf, doc, pointer);
 }
 
 /* --- the trace --- */

@@ -42,6 +42,7 @@ struct job {
 	const struct dnn *dnn; /* one of the group's */
 	uint32_t number;
 	enum job_state state;
+	bool measured;
 	const char *refusal; /* JOB_REFUSED: why; a static string of its scheme */
 	uint32_t workers;
 	int64_t iterations, iterations_done;
@@ -64,12 +65,14 @@ struct job {
 struct jobs {
 	struct model_env env;
 	void *const *schemes;
-	sim_time latency;
+	sim_time latency, end; /* of the run: no Poisson process goes on beyond */
+	struct window window;
 	struct jobs_tables tables;
 	struct job_models *models; /* by group */
 	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
 	size_t count, capacity, arrived, finished, refused, running;
+	struct jobs_counts measured;
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
@@ -121,6 +124,8 @@ uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
 uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
 bool job_group_servers_listed(const struct job_group_conf *conf);
 extern const struct conf_table servers_table;
+/* job_arrival_conf.c */
+extern const struct conf_table job_arrival_table;
 /* Lists of hosts, of workers too, and room for both. */
 void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
 			     const char *pointer, uint32_t hosts,

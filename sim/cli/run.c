@@ -184,6 +184,7 @@ static int code_of(const struct simulation *s)
 	case END_ALL_DONE:
 	case END_JOBS_DONE:
 	case END_FLOWS_DONE:
+	case END_MEASURED_DONE:
 	case END_TIME:
 		return EXIT_DONE;
 	case END_TIME_LIMIT:

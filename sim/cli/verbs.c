@@ -47,15 +47,33 @@ int verb_check(const struct cli *cli)
 	return worst;
 }
 
+/* What follows from the values together. */
+static void explain_load(const struct scenario *scenario)
+{
+	struct offered offered = scenario_offered(scenario);
+
+	if (offered.flows > 0)
+		printf("offered load of flows: %.4g (payload over hosts x link rate)\n",
+		       offered.flows);
+	if (offered.jobs_ring > 0)
+		printf("offered load of jobs: %.4g by ring, %.4g by their own schemes\n",
+		       offered.jobs_ring, offered.jobs_own);
+}
+
 int verb_explain(const struct cli *cli)
 {
-	struct conf_doc *doc = load(cli, cli->argv[0]);
+	struct scenario scenario;
+	struct conf_doc *doc =
+		scenario_load(cli->argv[0], &scenario, cli->overrides, cli->override_count);
 	int code = code_of(doc);
 
-	if (code == EXIT_DONE)
+	if (code == EXIT_DONE) {
 		conf_explain(doc, stdout, cli->json);
-	else
+		if (!cli->json)
+			explain_load(&scenario);
+	} else {
 		conf_print_errors(doc, stderr, false);
+	}
 	conf_doc_free(doc);
 	return code;
 }

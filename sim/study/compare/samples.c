@@ -26,10 +26,10 @@ static const struct sample_table flows_table = {
 };
 static const struct sample_table jobs_table = {
 	"jobs.",    "jobs.csv", { "job_id" }, { "name", "model", "workers", "arrival_s" },
-	"finished", NULL,
+	"finished", "measured",
 };
 static const struct sample_table iterations_table = {
-	"jobs.", "iterations.csv", { "job_id", "iteration" }, { "name" }, NULL, NULL,
+	"jobs.", "iterations.csv", { "job_id", "iteration" }, { "name" }, NULL, "measured",
 };
 
 static const struct {

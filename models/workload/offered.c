@@ -1,0 +1,55 @@
+#include "workload/offered.h"
+
+#include "workload/jobs_parts.h"
+
+/* Payload bytes a byte of gradient: by ring, and by the scheme of the group. */
+static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	bool beside = conf->servers.given && conf->servers.placement == SERVERS_WORKERS;
+
+	if (workers < 2) /* nothing to exchange */
+		return (struct job_bytes){ 0 };
+	return (struct job_bytes){ .ring = 2 * ((double)workers - 1),
+				   .own = ops->injected ? ops->injected(workers, beside)
+							: (double)workers };
+}
+
+struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct job_models *models)
+{
+	double gradients = job_models_gradient(models) * (double)conf->iterations;
+	int64_t min = conf->workers.number, max = min;
+	struct job_bytes sum = { 0 };
+
+	if (conf->workers.form == WORKERS_RANGE) {
+		min = conf->workers.min;
+		max = conf->workers.max;
+	} else if (conf->workers.form == WORKERS_HOSTS) {
+		min = max = (int64_t)conf->workers.hosts.count;
+	}
+	for (int64_t n = min; n <= max; n++) {
+		struct job_bytes one = of_workers(conf, (uint32_t)n);
+
+		sum.ring += one.ring;
+		sum.own += one.own;
+	}
+	sum.ring *= gradients / (double)(max - min + 1);
+	sum.own *= gradients / (double)(max - min + 1);
+	return sum;
+}
+
+double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
+		       uint32_t hosts, bps link)
+{
+	switch ((enum job_arrival_form)conf->arrival.form) {
+	case JOBS_POISSON:
+		return seconds_of(conf->arrival.mean_gap);
+	case JOBS_LOAD:
+		return 8 * job_group_bytes(conf, models).ring /
+		       (conf->arrival.load * hosts * (double)link);
+	case JOBS_AT:
+	case JOBS_TRACE:
+		return 0;
+	}
+	return 0;
+}

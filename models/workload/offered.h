@@ -1,0 +1,32 @@
+/* The load that arrival processes offer: what a run is asked to carry, known
+ * before it starts.
+ *
+ * Load is payload bytes that hosts put on the network per second, over hosts x link
+ * rate. For jobs there are two answers: the bytes of a ring, 2 (n - 1) S for a
+ * gradient of S bytes at n workers, the same whatever the scheme, so that it can be
+ * the axis of a comparison; and the bytes of the job's own scheme without losses. */
+#ifndef INASIM_WORKLOAD_OFFERED_H
+#define INASIM_WORKLOAD_OFFERED_H
+
+#include "workload/job_models.h"
+
+/* Means over the jobs of a group, of whose mixture of networks, range of workers and
+ * number of iterations these are independent draws. */
+struct job_bytes {
+	double ring, own;
+};
+struct job_bytes job_group_bytes(const struct job_group_conf *conf,
+				 const struct job_models *models);
+
+/* Mean time between the jobs of a group with Poisson arrivals, in seconds, on so many
+ * hosts with links of so many bits per second; 0 for other arrivals, and for jobs
+ * of one worker whose load is asked for: they offer none. */
+double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
+		       uint32_t hosts, bps link);
+
+/* Fractions of hosts x link rate while arrivals last; of Poisson arrivals only. */
+struct offered {
+	double flows, jobs_ring, jobs_own;
+};
+
+#endif

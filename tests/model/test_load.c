@@ -1,0 +1,202 @@
+/* Load of jobs: what Poisson arrivals offer, what schemes really send, and which
+ * jobs and flows are measured. */
+#include "model_run.h"
+
+#include "workload/jobs_parts.h"
+
+#include <math.h>
+
+/* --- offered --- */
+
+/* Jobs of 2 to 6 workers, each training one of two networks, for a second on 16 hosts
+ * at 10 Gbps. */
+#define OFFER                                                                                      \
+	"{ 'name': 't', 'seed': %d, 'topology': { 'kind': 'fat-tree', 'k': 4 },"                   \
+	" 'stop': { 'when': 'time', 'after': '1s' },"                                              \
+	" 'jobs': [ { 'all_reduce': '%s', 'workers': { 'min': 2, 'max': 6 }, 'iterations': 3,"     \
+	"             'model': { 'mix': [ { 'model': 'vgg16' },"                                   \
+	"                                 { 'model': 'resnet50', 'weight': 3 } ] },"               \
+	"             'gradient_scale': 0.001, 'arrival': { 'poisson_load': 0.4 } } ] }"
+
+/* The ring bytes X of the jobs that arrive in time T are a compound Poisson sum: its
+ * variance is the expected sum of X^2, which the sum of X^2 estimates. The load must lie
+ * in the interval of four standard deviations, and the interval must be narrow. */
+Test(load, arrivals_offer_the_ring_bytes_asked_for)
+{
+	for (int seed = 1; seed <= 5; seed++) {
+		double sum = 0, squares = 0, whole = 16 * 10e9 / 8, sd;
+		struct run run;
+
+		run_build(&run, OFFER, seed, "switchml");
+		for (size_t i = 0; i < run.s->jobs->count; i++) {
+			const struct job *job = &run.s->jobs->jobs[i];
+			double ring = 2.0 * (job->workers - 1) * (double)job->dnn->gradient_total *
+				      (double)job->iterations;
+
+			sum += ring;
+			squares += ring * ring;
+			cr_assert_lt(job->arrival, PS_PER_S);
+		}
+		sd = sqrt(squares);
+		cr_expect_lt(sd / sum, 0.05);
+		cr_expect_float_eq(sum / whole, 0.4, 4 * sd / whole, "%g +- %g", sum / whole,
+				   sd / whole);
+		run_free(&run);
+	}
+}
+
+/* E[n] = 4: 2 (n - 1) = 6 by ring, n = 4 where switches add, 2 n = 8 with servers. */
+Test(load, both_definitions)
+{
+	static const struct {
+		const char *scheme;
+		double own;
+	} cases[] = { { "ring", 0.4 }, { "switchml", 0.4 * 4 / 6 }, { "ps", 0.4 * 8 / 6 } };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct run run;
+		struct offered offered;
+
+		run_build(&run, OFFER, 1, cases[i].scheme);
+		offered = scenario_offered(&run.scenario);
+		cr_expect_float_eq(offered.jobs_ring, 0.4, 1e-12);
+		cr_expect_float_eq(offered.jobs_own, cases[i].own, 1e-12, "%s", cases[i].scheme);
+		cr_expect_eq(offered.flows, 0);
+		run_free(&run);
+	}
+}
+
+/* --- what is sent --- */
+
+static bool count_payload(struct tap *tap, uint32_t host, struct packet *packet)
+{
+	(void)host;
+	if (packet->kind == PACKET_DATA)
+		*(uint64_t *)tap->owner += packet->payload;
+	return true;
+}
+
+/* One job of four workers and 64 kB, two iterations; bytes sent, without loss, are those
+ * of job_group_bytes(). */
+Test(load, own_bytes_are_what_hosts_send)
+{
+	static const char *const jobs[] = {
+		"'all_reduce': 'ring'", "'all_reduce': 'ps'",
+		"'all_reduce': 'ps', 'servers': { 'placement': 'workers' }",
+		"'all_reduce': 'ps', 'servers': 2"
+	};
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		const struct job_group_conf *group;
+		struct job_models models;
+		uint64_t payload = 0;
+		char *error = NULL;
+		struct run run;
+		struct tap tap;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9 },"
+			  " 'jobs': [ { 'workers': 4, 'iterations': 2, %s,"
+			  "  'model': { 'layers': [ { 'gradient': '64KB' } ] } } ] }",
+			  jobs[i]);
+		tap_in(&tap, &run, "tcp", count_payload, &payload);
+		run_to(&run, END_ALL_DONE);
+		group = scenario_jobs(&run.scenario);
+		cr_assert(job_models_load(&models, group, &error));
+		cr_expect_eq((double)payload, job_group_bytes(group, &models).own, "%s: %lu",
+			     jobs[i], payload);
+		cr_expect_eq(job_group_bytes(group, &models).ring, 2. * 2 * 3 * 64000);
+		job_models_release(&models);
+		run_free(&run);
+	}
+}
+
+/* Where switches add all up, each worker's gradient crosses its link once. */
+Test(load, a_gradient_a_worker_where_switches_add)
+{
+	const struct collective_memory *memory;
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+			" 'jobs': [ { 'workers': 4, 'iterations': 2, 'all_reduce': 'switchml',"
+			"  'model': { 'layers': [ { 'gradient': '64KB' } ] } } ],"
+			" 'schemes': { 'switchml': { 'elements_per_packet': 32 } } }");
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(scheme_ops(SCHEME_switchml)->memory(run.s->schemes[SCHEME_switchml], &memory),
+		     1);
+	cr_expect_eq(memory[0].stats.packets_aggregated * 32 * 4, 4 * 2 * 64000);
+	run_free(&run);
+}
+
+/* --- the measured window --- */
+
+/* Jobs 1 ms apart on their own hosts, 2 ms of computing each; flows of 1 MB every ms. */
+#define WINDOW                                                                                     \
+	"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 16 }, 'stop': { %s },"              \
+	" 'flows': [ { 'size': '1MB', 'arrival': { 'poisson_load': 0.1 } } ], 'jobs': ["           \
+	" { 'name': 'a', 'arrival': { 'at': '1ms' }, " ONE " },"                                   \
+	" { 'name': 'b', 'arrival': { 'at': '2ms' }, " ONE " },"                                   \
+	" { 'name': 'c', 'arrival': { 'at': '3ms' }, " ONE " },"                                   \
+	" { 'name': 'd', 'arrival': { 'at': '4ms' }, " ONE " } ] }"
+#define ONE                                                                                        \
+	"'workers': 2, 'all_reduce': 'ring', 'iterations': 2, 'model': { 'layers': ["              \
+	"{ 'gradient': '4KB', 'forward': '500us', 'backward': '500us' } ] }"
+
+struct window_case {
+	const char *stop;
+	enum end_reason end;
+	size_t count, finished; /* measured jobs */
+	const char *first;
+};
+
+static const struct window_case window_cases[] = {
+	{ "'when': 'time', 'after': '20ms'", END_TIME, 4, 4, "a" },
+	/* the borders: from 2 ms on, and before 4 ms */
+	{ "'when': 'time', 'after': '20ms', 'warmup': '2ms'", END_TIME, 3, 3, "b" },
+	{ "'when': 'time', 'after': '20ms', 'warmup': '2ms', 'window': '2ms'", END_TIME, 2, 2,
+	  "b" },
+	/* cut: c, from 3 to 5 ms, is counted but not averaged */
+	{ "'when': 'time', 'after': '4500us', 'warmup': '2ms', 'window': '2ms'", END_TIME, 2, 1,
+	  "b" },
+	/* c is waited for; d, which comes later, is not */
+	{ "'when': 'measured_done', 'after': '20ms', 'warmup': '2ms', 'window': '2ms'",
+	  END_MEASURED_DONE, 2, 2, "b" },
+	{ "'when': 'measured_done', 'after': '4500us', 'warmup': '2ms', 'window': '2ms'",
+	  END_TIME_LIMIT, 2, 1, "b" },
+};
+
+static void expect_window(const struct window_case *c)
+{
+	const struct jobs_counts *counts;
+	uint64_t measured = 0;
+	size_t iterations;
+	struct run run;
+
+	run_build(&run, WINDOW, c->stop);
+	run_to(&run, c->end);
+	counts = jobs_measured(run.s->jobs);
+	cr_expect_eq(counts->count, c->count, "%s: %zu", c->stop, counts->count);
+	cr_expect_eq(counts->finished, c->finished, "%s: %zu", c->stop, counts->finished);
+	cr_expect_str_eq(jobs_records(run.s->jobs)[0].group->name, c->first);
+	jobs_iterations(run.s->jobs, &iterations);
+	/* a measured job that is cut leaves its finished iterations */
+	cr_expect_geq(iterations, 2 * c->finished);
+	cr_expect_leq(iterations, 2 * c->finished + (c->count - c->finished));
+	for (int k = 0; k < FLOW_CLASSES; k++)
+		measured += flows_classes(run.s->flows)[k].count;
+	cr_expect_gt(measured, 0);
+	cr_expect_eq(measured < flows_started(run.s->flows),
+		     run.scenario.stop.warmup || run.scenario.stop.window);
+	if (c->end == END_MEASURED_DONE) {
+		cr_expect_eq(flows_measured_open(run.s->flows), 0);
+		cr_expect_lt(jobs_finished(run.s->jobs), 4);
+		cr_expect_lt(run.s->sim.now, 6 * PS_PER_MS);
+	}
+	run_free(&run);
+}
+
+Test(load, what_is_measured)
+{
+	for (size_t i = 0; i < sizeof(window_cases) / sizeof(window_cases[0]); i++)
+		expect_window(&window_cases[i]);
+}
