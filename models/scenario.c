@@ -169,12 +169,13 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-struct window scenario_window(const struct scenario *scenario)
+struct measured_window scenario_window(const struct scenario *scenario)
 {
 	const struct stop_conf *stop = &scenario->stop;
 
-	return (struct window){ .from = stop->warmup,
-				.to = stop->window ? stop->warmup + stop->window : SIM_TIME_MAX };
+	return (struct measured_window){ .from = stop->warmup,
+					 .to = stop->window ? stop->warmup + stop->window
+							    : SIM_TIME_MAX };
 }
 
 bool scenario_has_jobs(const struct scenario *scenario)

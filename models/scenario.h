@@ -80,7 +80,7 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
 /* Which flows and jobs are measured. */
-struct window scenario_window(const struct scenario *scenario);
+struct measured_window scenario_window(const struct scenario *scenario);
 
 /* What the arrivals of enabled groups offer; of a scenario without mistakes. */
 struct offered scenario_offered(const struct scenario *scenario);

@@ -64,7 +64,7 @@ struct flows {
 	struct model_env env;
 	struct group *groups;
 	size_t group_count;
-	struct window window;
+	struct measured_window window;
 	struct out_table *table;
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
@@ -196,7 +196,7 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 		.dst = dst,
 		.size = size,
 		.start = flows->env.sim->now,
-		.measured = window_has(&flows->window, flows->env.sim->now),
+		.measured = measured_has(&flows->window, flows->env.sim->now),
 	};
 	if (flow->measured)
 		class_of(flows, size)->count++;
@@ -367,7 +367,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 }
 
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct window *window,
+			size_t count, const char *scenario, const struct measured_window *window,
 			struct out_table *table, char **error)
 {
 	struct flows *flows = xcalloc(1, sizeof(*flows));

@@ -16,7 +16,7 @@
 
 #include "collective/collective.h"
 #include "out/table.h"
-#include "workload/window.h"
+#include "workload/measured.h"
 
 struct size_conf {
 	int form; /* enum size_form */
@@ -85,7 +85,7 @@ struct flows;
 
 /* `table` may be NULL; not owned. Generators start by themselves. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct window *window,
+			size_t count, const char *scenario, const struct measured_window *window,
 			struct out_table *table, char **error);
 void flows_free(struct flows *flows);
 

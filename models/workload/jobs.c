@@ -300,7 +300,7 @@ static void number_jobs(struct jobs *jobs)
 		if (!jobs->jobs[i].conf->enabled)
 			continue;
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
-		jobs->jobs[i].measured = window_has(&jobs->window, jobs->jobs[i].arrival);
+		jobs->jobs[i].measured = measured_has(&jobs->window, jobs->jobs[i].arrival);
 		jobs->measured.count += jobs->jobs[i].measured;
 		jobs->jobs[kept++] = jobs->jobs[i];
 	}

@@ -27,7 +27,7 @@
 
 #include "collective/collective.h"
 #include "out/table.h"
-#include "workload/window.h"
+#include "workload/measured.h"
 
 struct layer_conf {
 	const char *name;
@@ -153,7 +153,7 @@ struct jobs;
 /* How long jobs arrive, and which of them count. */
 struct jobs_times {
 	sim_time end; /* of the run at the latest */
-	struct window window;
+	struct measured_window window;
 };
 
 /* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job

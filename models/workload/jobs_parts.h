@@ -66,7 +66,7 @@ struct jobs {
 	struct model_env env;
 	void *const *schemes;
 	sim_time latency, end; /* of the run: no Poisson process goes on beyond */
-	struct window window;
+	struct measured_window window;
 	struct jobs_tables tables;
 	struct job_models *models; /* by group */
 	size_t group_count;
