@@ -564,7 +564,7 @@ static double throughput_share(const struct simulation *s)
 	size_t count = 0;
 	double sum = 0;
 
-	for (size_t i = 0; i < jobs_finished(s->jobs); i++) {
+	for (size_t i = 0; i < jobs_measured(s->jobs)->finished; i++) {
 		if (isnan(records[i].throughput_share))
 			continue; /* one worker: nothing is exchanged */
 		sum += records[i].throughput_share;
