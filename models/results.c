@@ -3,8 +3,11 @@
 #include "base/mem.h"
 #include "core/stats.h"
 #include "event_log.h"
+#include "fairness.h"
+#include "links.h"
 #include "net/lossless.h"
 #include "out/json.h"
+#include "series.h"
 #include "simulation_parts.h"
 
 #include <inttypes.h>
@@ -64,18 +67,6 @@ const struct out_schema aggregators_schema = {
 	aggregator_columns
 };
 
-static const struct out_column series_columns[] = {
-	{ "time_s", OUT_SECONDS, "End of the interval." },
-	{ "active_flows", OUT_COUNT, "Background flows under way." },
-	{ "active_jobs", OUT_COUNT, "Jobs that have hosts." },
-	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues." },
-	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
-	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
-	{ 0 },
-};
-const struct out_schema series_schema = { "series/network.csv", "One row a sample.",
-					  series_columns };
-
 /* Members of summary.json for the dictionary; it is written by hand below, and
  * tests/results.sh holds the two against each other. */
 static const struct out_column summary_columns[] = {
@@ -124,6 +115,9 @@ static const struct out_column summary_columns[] = {
 	{ "flows.by_size", OUT_TEXT,
 	  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, finished, "
 	  "fct_s, slowdown, throughput_bps (size / FCT)." },
+	{ "flows.by_name", OUT_TEXT,
+	  "By name of the group: count, finished, throughput_bps (mean of size / FCT) and jain, "
+	  "Jain's index of these; of the measured flows, means of the finished." },
 	{ "network.packets_created", OUT_COUNT, "By hosts, and by switches (multicast, results)." },
 	{ "network.packets_delivered", OUT_COUNT, "Received by hosts." },
 	{ "network.packets_absorbed", OUT_COUNT, "Consumed by switches: added up." },
@@ -133,6 +127,9 @@ static const struct out_column summary_columns[] = {
 	{ "network.ecn_marks", OUT_COUNT, "Packets marked, each time." },
 	{ "network.pauses", OUT_COUNT, "Times that PAUSE stopped the sender of a link." },
 	{ "network.max_queue_bytes", OUT_COUNT, "Longest backlog of any port." },
+	{ "network.by_tier", OUT_TEXT,
+	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
+	  "utilization_jain (Jain's index over the links)." },
 	{ "aggregation.packets_aggregated", OUT_COUNT, "Contributions added in switches." },
 	{ "aggregation.results", OUT_COUNT, "Sums completed in switches." },
 	{ "aggregation.duplicates", OUT_COUNT, "Contributions that a switch had already." },
@@ -189,25 +186,13 @@ static const struct out_schema summary_schema = {
 };
 
 const struct out_schema *const results_schemas[] = {
-	&jobs_schema,        &iterations_schema, &flows_schema,  &links_schema,
-	&aggregators_schema, &series_schema,     &events_schema, &summary_schema,
+	&jobs_schema,        &iterations_schema, &flows_schema,       &links_schema,
+	&aggregators_schema, &series_schema,     &link_series_schema, &flow_series_schema,
+	&events_schema,      &summary_schema,
 };
 const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
 
 /* --- tables --- */
-
-static const char *tier_of(const struct simulation *s, uint32_t node)
-{
-	const struct network *net = &s->topo.net;
-
-	return s->topo.ops
-		->tier_names[node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier];
-}
-
-static unsigned tier_number(const struct network *net, uint32_t node)
-{
-	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
-}
 
 static uint64_t max_queue_bytes(const struct simulation *s, uint32_t port)
 {
@@ -222,8 +207,7 @@ static void write_link(const struct simulation *s, uint32_t number)
 	const struct network *net = &s->topo.net;
 	const struct port *port = &net->ports[number];
 	const struct link_class *link = port_class(net, port);
-	uint32_t from = net->ports[net->rare[number].reverse].to;
-	bool up = tier_number(net, from) < tier_number(net, port->to);
+	struct link_place place = link_place_of(net, number);
 	char from_name[32], to_name[32];
 	uint64_t packets, carried;
 	double seconds = seconds_of(s->sim.now);
@@ -233,12 +217,12 @@ static void write_link(const struct simulation *s, uint32_t number)
 		s->links,
 		(struct out_cell[]){
 			{ .count = number },
-			{ .text = topology_node_name(&s->topo, from, from_name,
+			{ .text = topology_node_name(&s->topo, place.from, from_name,
 						     sizeof(from_name)) },
 			{ .text = topology_node_name(&s->topo, port->to, to_name,
 						     sizeof(to_name)) },
-			{ .text = tier_of(s, up ? from : port->to) },
-			{ .text = up ? "up" : "down" },
+			{ .text = s->topo.ops->tier_names[place.tier] },
+			{ .text = place.up ? "up" : "down" },
 			{ .count = link->rate },
 			{ .count = packets },
 			{ .count = carried },
@@ -486,6 +470,7 @@ static void json_flows(struct json *json, const struct simulation *s)
 	for (int c = 0; c < FLOW_CLASSES; c++)
 		json_flow_class(json, &classes[c], c);
 	json_close_array(json);
+	fairness_flows(json, s);
 	json_close_object(json);
 }
 
@@ -510,6 +495,7 @@ static void json_network(struct json *json, const struct simulation *s)
 	json_u64(json, "ecn_marks", marks);
 	json_u64(json, "pauses", pauses);
 	json_u64(json, "max_queue_bytes", max_queue);
+	fairness_links(json, s);
 	json_close_object(json);
 }
 

@@ -4,7 +4,7 @@
 
 #include "simulation.h"
 
-extern const struct out_schema links_schema, aggregators_schema, series_schema;
+extern const struct out_schema links_schema, aggregators_schema;
 
 /* All tables, for the data dictionary. */
 extern const struct out_schema *const results_schemas[];

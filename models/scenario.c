@@ -46,6 +46,28 @@ static const struct conf_row stop_rows[] = {
 static const struct conf_table stop_table = { "stop", stop_rows, sizeof(struct stop_conf),
 					      "When a run ends." };
 
+static const struct conf_row series_link_forms[] = {
+	{ .name = "link",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct series_links, number),
+	  .imin = 0,
+	  .imax = 100000000,
+	  .help = "One direction of a link, by its link_id in links.csv; host h sends on link h." },
+	{ .name = "tier",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct series_links, tier),
+	  .help = "All of a tier and direction of links.csv: \"host/up\", \"edge/down\"." },
+	{ 0 },
+};
+static const struct conf_table series_link_table = { "series_links", series_link_forms,
+						     sizeof(struct series_links), NULL };
+static const struct conf_row series_link_item = {
+	.type = CONF_ONEOF,
+	.table = &series_link_table,
+	.tag = offsetof(struct series_links, form),
+	.help = "Which links.",
+};
+
 static const struct conf_row series_rows[] = {
 	{ .name = "every",
 	  .type = CONF_TIME,
@@ -54,6 +76,21 @@ static const struct conf_row series_rows[] = {
 	  .max = 1000000 * PS_PER_S,
 	  .def = CONF_OPTIONAL,
 	  .help = "Interval of the samples in series/network.csv." },
+	{ .name = "links",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct scenario, series.links),
+	  .max = 10000,
+	  .item = &series_link_item,
+	  .def = "[]",
+	  .help = "Links whose use and queues are sampled by class of traffic in "
+		  "series/links.csv.",
+	  .source = "counting costs time" },
+	{ .name = "flows",
+	  .type = CONF_BOOL,
+	  .offset = offsetof(struct scenario, series.flows),
+	  .def = "false",
+	  .help = "Sample goodput and fairness of each group of flows in series/flows.csv.",
+	  .source = "counting costs time" },
 	{ 0 },
 };
 static const struct conf_table series_table = { "series", series_rows, sizeof(struct scenario),

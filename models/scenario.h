@@ -28,6 +28,14 @@ enum stop_when {
 	STOP_MEASURED_DONE, /* all jobs and flows of the measured window */
 };
 
+/* Links whose traffic is sampled by class. */
+struct series_links {
+	int form; /* enum series_links_form */
+	int64_t number;
+	const char *tier; /* links_parse() */
+};
+enum series_links_form { SERIES_LINK, SERIES_TIER };
+
 struct scenario {
 	const char *name, *about;
 	int64_t seed;
@@ -40,7 +48,9 @@ struct scenario {
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */
 	struct {
-		sim_time every; /* 0 = no series */
+		sim_time every;         /* 0 = no series */
+		struct conf_list links; /* of struct series_links */
+		bool flows;
 	} series;
 };
 

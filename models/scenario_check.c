@@ -6,6 +6,7 @@
  * hosts. */
 #include "scenario.h"
 
+#include "links.h"
 #include "workload/flows_parts.h"
 #include "workload/jobs_parts.h"
 
@@ -74,6 +75,35 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, "/output/series/every",
 			   "the run ends after %g s, before the first sample",
 			   seconds_of(stop->after));
+}
+
+static void check_series(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct series_links *links = scenario->series.links.items;
+	const struct topology_ops *ops = topology_kind((size_t)topology->kind);
+	uint32_t count = links_count(topology);
+	char where[PLACE_SIZE];
+
+	if (!scenario->series.every && (scenario->series.links.count || scenario->series.flows))
+		conf_error(doc, "/output/series", "needs \"every\", the interval of the samples");
+	if (scenario->series.flows && !scenario_has_flows(scenario))
+		conf_error(doc, "/output/series/flows", "there are no flows to sample");
+	for (size_t i = 0; i < scenario->series.links.count; i++) {
+		struct link_place place;
+
+		snprintf(where, sizeof(where), "/output/series/links/%zu", i);
+		if (links[i].form == SERIES_LINK && links[i].number >= (int64_t)count)
+			conf_error(doc, where,
+				   "there is no link %" PRId64 "; links are 0 to %" PRIu32,
+				   links[i].number, count - 1);
+		if (links[i].form == SERIES_TIER && !links_parse(links[i].tier, topology, &place))
+			conf_error(doc, where,
+				   "no links \"%s\"; write TIER/up or TIER/down, or a number; the "
+				   "tiers are from \"%s\" to \"%s\"",
+				   links[i].tier, ops->tier_names[0],
+				   ops->tier_names[links_tiers(topology) - 1]);
+	}
 }
 
 /* A frame that no queue takes would be sent again and again. */
@@ -383,6 +413,7 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
+	check_series(scenario, doc);
 	before = conf_errors(doc);
 	cluster_conf_check(&scenario->cluster, doc, look.hosts);
 	if (conf_errors(doc) == before)

@@ -145,41 +145,6 @@ static void final_checks(struct simulation *s)
 	free(text);
 }
 
-/* --- time series --- */
-
-static void sample(struct sim *sim, uint32_t entity, void *owner)
-{
-	struct simulation *s = owner;
-	struct network *net = &s->topo.net;
-	double every = seconds_of(s->scenario->series.every), sum = 0, max = 0;
-	uint64_t queued = 0;
-
-	(void)entity;
-	sim->samples++;
-	for (uint32_t i = 0; i < net->port_count; i++) {
-		const struct link_class *link = port_class(net, &net->ports[i]);
-		uint64_t packets, carried, wire;
-		double utilization;
-
-		port_carried(&net->ports[i], &packets, &carried);
-		wire = carried + packets * link->wire_extra;
-		utilization =
-			(double)(wire - s->sampled_bytes[i]) * 8 / ((double)link->rate * every);
-		s->sampled_bytes[i] = wire;
-		sum += utilization;
-		max = utilization > max ? utilization : max;
-		queued += network_queue_bytes(net, i);
-	}
-	out_table_row(s->series, (struct out_cell[]){ { .time = sim->now },
-						      { .count = flows_started(s->flows) -
-								 flows_finished(s->flows) },
-						      { .count = jobs_running(s->jobs) },
-						      { .count = queued },
-						      { .real = sum / net->port_count },
-						      { .real = max } });
-	timer_set(sim, &s->sampler, sim->now + s->scenario->series.every);
-}
-
 /* --- checkpoints --- */
 
 static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
@@ -221,7 +186,7 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
 		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
 			return false;
-	return !scenario->series.every || (s->series = out_table_open(dir, &series_schema, error));
+	return true;
 }
 
 static void open_timers(struct simulation *s)
@@ -235,11 +200,6 @@ static void open_timers(struct simulation *s)
 	sim_name(&s->sim, on_window_end, "end of the measured window");
 	if (s->scenario->stop.when == STOP_MEASURED_DONE)
 		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
-	timer_open(&s->sim, &s->sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), sample, s);
-	if (s->series) {
-		s->sampled_bytes = xcalloc(s->topo.net.port_count, sizeof(*s->sampled_bytes));
-		timer_set(&s->sim, &s->sampler, s->scenario->series.every);
-	}
 }
 
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
@@ -275,6 +235,9 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	jobs_on_change(s->jobs, on_change, s);
 	flows_on_change(s->flows, on_change, s);
 	open_timers(s);
+	s->series = series_start(s, dir, error);
+	if (!s->series && dir && scenario->series.every)
+		goto failed;
 	return s;
 failed:
 	simulation_free(s);
@@ -294,7 +257,7 @@ void simulation_free(struct simulation *s)
 	tcp_free(s->tcp);
 	topology_release(&s->topo);
 	sim_release(&s->sim);
-	free(s->sampled_bytes);
+	series_free(s->series);
 	free(s->checkpoints);
 	free(s);
 }
@@ -344,7 +307,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	fail_context(NULL);
 	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
-	timer_cancel(&s->sim, &s->sampler);
+	series_stop(s->series);
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
 	if (s->checkpoints)

@@ -4,6 +4,7 @@
 
 #include "core/checkpoint.h"
 #include "core/observe.h"
+#include "series.h"
 #include "simulation.h"
 
 struct simulation {
@@ -21,9 +22,8 @@ struct simulation {
 	bool limit_reached;
 	double cpu_s, wall_s;
 
-	struct timer limit, window_end, sampler;
-	struct out_table *series;
-	uint64_t *sampled_bytes; /* by port, at the last sample */
+	struct timer limit, window_end;
+	struct series *series; /* NULL = none wanted */
 	struct out_table *links, *aggregators;
 
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */

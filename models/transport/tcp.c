@@ -198,6 +198,17 @@ void tcp_expect(struct tcp *tcp, uint32_t number, uint64_t offset)
 	tcp->conns[number]->rx.expect = offset;
 }
 
+bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app)
+{
+	const struct tcp_conn *conn;
+
+	if (packet->protocol != tcp->protocol)
+		return false;
+	conn = tcp->conns[packet->flow];
+	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
+	return true;
+}
+
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	return &tcp->conns[number]->stats;

@@ -69,6 +69,10 @@ void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 /* app->delivered() is called once, as soon as `offset` bytes are in. */
 void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 
+/* Whether this is a packet of TCP, and whose: *app becomes NULL when its connection is
+ * closed. */
+bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
+
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);

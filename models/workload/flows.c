@@ -47,6 +47,8 @@ struct group {
 	uint64_t made, limit; /* UINT64_MAX = none */
 	bool stopped;
 	struct timer timer;
+	struct flow_group_stats stats;
+	bytes completed; /* by finished flows since the last sample, beyond what that had */
 };
 
 struct flow {
@@ -57,6 +59,7 @@ struct flow {
 	bytes size;
 	sim_time start, ideal;
 	bool received, measured;
+	bytes sampled; /* delivered at the last sample */
 	struct flow *next_idle;
 };
 
@@ -122,6 +125,8 @@ static void record(struct flow *flow, sim_time fct)
 	class->fct[n] = seconds_of(fct);
 	class->slowdown[n] = (double)fct / (double)flow->ideal;
 	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
+	flow->group->stats.finished++;
+	jain_add(&flow->group->stats.throughput, class->throughput[n]);
 }
 
 /* At the receiver: the flow is complete. */
@@ -133,6 +138,7 @@ static void on_delivered(void *owner, uint64_t total)
 
 	(void)total;
 	flow->received = true;
+	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
 	if (fct < flow->ideal) {
 		checks_violated(flows->env.checks, &flows->env.checks->conservation_violations,
@@ -198,8 +204,10 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 		.start = flows->env.sim->now,
 		.measured = measured_has(&flows->window, flows->env.sim->now),
 	};
-	if (flow->measured)
+	if (flow->measured) {
 		class_of(flows, size)->count++;
+		group->stats.count++;
+	}
 	flow->conn = tcp_open(tcp, src, dst, cc_kind((unsigned)group->conf->transport), 0, flow->id,
 			      &flow_app, flow);
 	flow->ideal = tcp_ideal(tcp, flow->conn, size);
@@ -460,6 +468,38 @@ uint64_t flows_finished(const struct flows *flows)
 const struct flow_class *flows_classes(const struct flows *flows)
 {
 	return flows->classes;
+}
+
+const struct flow_group_stats *flows_group(const struct flows *flows, size_t group)
+{
+	return &flows->groups[group].stats;
+}
+
+void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples)
+{
+	for (size_t g = 0; g < flows->group_count; g++) {
+		samples[g] = (struct flow_sample){ .delivered = flows->groups[g].completed };
+		flows->groups[g].completed = 0;
+	}
+	for (size_t i = 0; i < flows->all_count; i++) {
+		struct flow *flow = flows->all[i];
+		struct flow_sample *sample = &samples[flow->group->number];
+		bytes delivered;
+
+		if (flow->received)
+			continue;
+		delivered = tcp_delivered(flows->env.tcp, flow->conn);
+		sample->active++;
+		sample->delivered += delivered - flow->sampled;
+		if (flow->start <= since)
+			jain_add(&sample->whole, (double)(delivered - flow->sampled));
+		flow->sampled = delivered;
+	}
+}
+
+bool flows_own(const struct tcp_app *app)
+{
+	return app == &flow_app;
 }
 
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner)

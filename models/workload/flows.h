@@ -15,6 +15,7 @@
 #define INASIM_WORKLOAD_FLOWS_H
 
 #include "collective/collective.h"
+#include "core/inference.h"
 #include "out/table.h"
 #include "workload/measured.h"
 
@@ -81,6 +82,19 @@ struct flow_class {
 	size_t fct_capacity, slowdown_capacity, throughput_capacity;
 };
 
+/* Measured flows of a group. */
+struct flow_group_stats {
+	uint64_t count, finished;
+	struct jain throughput; /* of the finished: bits per second */
+};
+
+/* A group in one interval of a time series. */
+struct flow_sample {
+	uint64_t active;   /* flows under way at its end */
+	bytes delivered;   /* in it, of all flows */
+	struct jain whole; /* bytes delivered to each flow that was under way all the time */
+};
+
 struct flows;
 
 /* `table` may be NULL; not owned. Generators start by themselves. */
@@ -104,6 +118,14 @@ uint64_t flows_measured_open(const struct flows *flows);
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);
 const struct flow_class *flows_classes(const struct flows *flows);
+const struct flow_group_stats *flows_group(const struct flows *flows, size_t group);
+
+/* Fills samples[group] for the interval from `since`, the time of the call before (or 0),
+ * to now. */
+void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
+
+/* Whether connections of this application are flows. */
+bool flows_own(const struct tcp_app *app);
 
 /* Called by the owner when something finished; may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);

@@ -460,15 +460,25 @@ struct batch_means infer_batch_means(const double *series, size_t count, size_t 
 
 /* ---- Fairness ---- */
 
+void jain_add(struct jain *jain, double value)
+{
+	if (isnan(value))
+		return;
+	jain->n++;
+	jain->sum += value;
+	jain->squares += value * value;
+}
+
+double jain_index(const struct jain *jain)
+{
+	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
+}
+
 double infer_jain_index(const double *values, size_t count)
 {
-	double sum = 0, squares = 0, n = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (isnan(values[i]))
-			continue;
-		n++;
-		sum += values[i];
-		squares += values[i] * values[i];
-	}
-	return squares > 0 ? sum * sum / (n * squares) : NAN;
+	struct jain jain = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		jain_add(&jain, values[i]);
+	return jain_index(&jain);
 }

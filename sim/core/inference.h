@@ -104,4 +104,11 @@ struct batch_means infer_batch_means(const double *series, size_t count, size_t 
  * values and where all are 0. */
 double infer_jain_index(const double *values, size_t count);
 
+/* The same of values that come one by one and are not kept. All zero is empty. */
+struct jain {
+	double n, sum, squares;
+};
+void jain_add(struct jain *jain, double value);
+double jain_index(const struct jain *jain);
+
 #endif

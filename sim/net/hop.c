@@ -299,11 +299,14 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 	}
 }
 
+/* On special ports: whether the packet at the head is lost. */
 __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 {
 	struct port_rare *rare = &net->rare[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
+	if (net->watch)
+		net_watch_count(net, number);
 	if ((!threshold || rng_u64(&rare->loss_stream) >= threshold) &&
 	    !(net->tamper && net->tamper->lose &&
 	      net->tamper->lose(net->tamper->owner, number, port_head(&net->ports[number]))))

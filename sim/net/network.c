@@ -49,6 +49,7 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
+	net_watch_free(net->watch);
 }
 
 static bool same_class(const struct link_class *a, const struct link_class *b)

@@ -11,6 +11,7 @@
 #include "net/ingress.h"
 #include "net/nic.h"
 #include "net/port.h"
+#include "net/watch.h"
 
 #include <stdio.h>
 
@@ -82,7 +83,8 @@ struct network {
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
-	uint64_t hops; /* packets that have crossed a link */
+	uint64_t hops;           /* packets that have crossed a link */
+	struct net_watch *watch; /* NULL = no port is watched; owned */
 };
 
 /* Properties of one direction of a link and of the queue in front of it. */

@@ -69,7 +69,7 @@ struct port {
 	uint32_t head, count, sent;
 	uint8_t ring_bits; /* the ring has 2^ring_bits places */
 	bool to_host;
-	bool special; /* losses or jitter */
+	bool special; /* losses, jitter, or watched */
 	uint8_t class;
 	sim_time busy_until;
 	uint64_t queued_bytes;   /* of the packets behind `sent` */

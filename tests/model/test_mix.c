@@ -103,7 +103,7 @@ struct begun {
 	uint16_t route[ROUTE_MAX];
 };
 
-struct watch {
+struct mice {
 	struct run run;
 	struct tap tap;
 	struct begun *flows;
@@ -112,7 +112,7 @@ struct watch {
 
 static bool note(struct tap *tap, uint32_t host, struct packet *packet)
 {
-	struct watch *w = tap->owner;
+	struct mice *w = tap->owner;
 	const struct tcp_conn *conn = run_conn(&w->run, packet->flow);
 	struct begun *begun;
 
@@ -130,9 +130,9 @@ static bool note(struct tap *tap, uint32_t host, struct packet *packet)
 }
 
 /* Mice of 30 kB beside large flows and jobs that are enabled or not. */
-static void watch_run(struct watch *w, const char *large, const char *jobs)
+static void mice_run(struct mice *w, const char *large, const char *jobs)
 {
-	*w = (struct watch){ .count = 0 };
+	*w = (struct mice){ .count = 0 };
 	run_build(&w->run,
 		  "{ 'name': 't', " FABRIC ", 'stop': { 'when': 'time', 'after': '4ms' },"
 		  " 'flows': [ { 'name': 'large', 'enabled': %s, 'size': '90KB',"
@@ -157,7 +157,7 @@ static bool same_flow(const struct begun *a, const struct begun *b)
 }
 
 /* Each flow of `a` is one of `b`. */
-static void expect_flows_in(const struct watch *a, const struct watch *b)
+static void expect_flows_in(const struct mice *a, const struct mice *b)
 {
 	bool *taken = xcalloc(b->count, sizeof(*taken));
 	size_t missing = 0;
@@ -179,7 +179,7 @@ static void expect_flows_in(const struct watch *a, const struct watch *b)
 	free(taken);
 }
 
-static void watch_free(struct watch *w)
+static void mice_free(struct mice *w)
 {
 	free(w->flows);
 	run_free(&w->run);
@@ -190,28 +190,28 @@ Test(mix, flows_are_the_same_without_other_flows_and_jobs)
 	static const char *const off[][2] = { { "false", "true" },
 					      { "true", "false" },
 					      { "false", "false" } };
-	struct watch all, part;
+	struct mice all, part;
 
-	watch_run(&all, "true", "true");
+	mice_run(&all, "true", "true");
 	for (size_t i = 0; i < 3; i++) {
-		watch_run(&part, off[i][0], off[i][1]);
+		mice_run(&part, off[i][0], off[i][1]);
 		expect_flows_in(&all, &part);
 		expect_flows_in(&part, &all);
-		watch_free(&part);
+		mice_free(&part);
 	}
-	watch_free(&all);
+	mice_free(&all);
 }
 
 /* Off is off: the run is the run without the group but for the numbers of flows. */
 Test(mix, what_is_off_sends_nothing)
 {
-	struct watch w;
+	struct mice w;
 
-	watch_run(&w, "false", "false");
+	mice_run(&w, "false", "false");
 	cr_expect_eq(flows_started(w.run.s->flows),
 		     flows_finished(w.run.s->flows) + tcp_open_count(w.run.s->tcp));
 	for (size_t i = 0; i < FLOW_CLASSES; i++)
 		cr_expect_eq(flows_classes(w.run.s->flows)[i].count != 0, i == 1);
 	cr_expect_eq(jobs_count(w.run.s->jobs), 0);
-	watch_free(&w);
+	mice_free(&w);
 }

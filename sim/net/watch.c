@@ -1,0 +1,62 @@
+#include "net/watch.h"
+
+#include "base/mem.h"
+#include "net/network.h"
+
+#include <stdlib.h>
+
+void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner)
+{
+	SIM_BUG_ON(net->watch != NULL);
+	net->watch = xcalloc(1, sizeof(*net->watch));
+	net->watch->class_of = class_of;
+	net->watch->owner = owner;
+	net->watch->bytes = xcalloc(net->port_count, sizeof(*net->watch->bytes));
+}
+
+void network_watch_port(struct network *net, uint32_t port)
+{
+	net->ports[port].special = true;
+}
+
+static unsigned class_of(const struct net_watch *watch, const struct packet *packet)
+{
+	unsigned class = watch->class_of(watch->owner, packet);
+
+	SIM_BUG_ON(class >= WATCH_CLASSES);
+	return class;
+}
+
+void net_watch_count(struct network *net, uint32_t port)
+{
+	const struct packet *packet = port_head(&net->ports[port]);
+
+	net->watch->bytes[port][class_of(net->watch, packet)] +=
+		(uint64_t)packet->size + port_class(net, &net->ports[port])->wire_extra;
+}
+
+const uint64_t *network_watched(const struct network *net, uint32_t port)
+{
+	return net->watch->bytes[port];
+}
+
+void network_queue_by_class(struct network *net, uint32_t number, uint64_t queued[WATCH_CLASSES])
+{
+	struct port *port = &net->ports[number];
+
+	memset(queued, 0, WATCH_CLASSES * sizeof(*queued));
+	port_advance(port, net->sim->now);
+	for (uint32_t i = port->sent; i < port->count; i++) {
+		const struct packet *packet = &port->ring[ring_index(port, i)];
+
+		queued[class_of(net->watch, packet)] += packet->size;
+	}
+}
+
+void net_watch_free(struct net_watch *watch)
+{
+	if (!watch)
+		return;
+	free(watch->bytes);
+	free(watch);
+}

@@ -1,0 +1,42 @@
+/* Traffic by class on the ports that somebody watches.
+ *
+ * Which classes there are, and which packet belongs to which, is the watcher's
+ * affair: aggregation, background, whatever it can tell from a packet. Watched
+ * ports count what reaches their far end in the same slow path as losses, so a port
+ * that nobody watches pays nothing. Watching changes no event and no draw. */
+#ifndef INASIM_NET_WATCH_H
+#define INASIM_NET_WATCH_H
+
+#include "net/packet.h"
+
+#define WATCH_CLASSES 4
+
+struct network;
+
+/* The class of a packet, below WATCH_CLASSES. */
+typedef unsigned net_watch_classifier(const void *owner, const struct packet *packet);
+
+struct net_watch {
+	net_watch_classifier *class_of;
+	const void *owner;                /* not owned */
+	uint64_t (*bytes)[WATCH_CLASSES]; /* by port; on the wire, so far */
+};
+
+/* Makes watching possible, before the run; ports are then watched one by one. */
+void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
+void network_watch_port(struct network *net, uint32_t port);
+
+/* Bytes on the wire that have reached the far end of a watched port, by class: frames
+ * with preamble and gap, those that were lost there included. */
+const uint64_t *network_watched(const struct network *net, uint32_t port);
+
+/* Bytes of frames that wait or are being sent now, by class; their sum is
+ * port_queue_bytes(). Any port, watched or not. */
+void network_queue_by_class(struct network *net, uint32_t port, uint64_t queued[WATCH_CLASSES]);
+
+/* For hop.c: the packet at the head of a port has arrived. */
+void net_watch_count(struct network *net, uint32_t port);
+
+void net_watch_free(struct net_watch *watch);
+
+#endif
