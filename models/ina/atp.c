@@ -10,7 +10,8 @@
  * aggregation; windows grow and shrink as in window.h; new indices for positions
  * that collided ("rehash"), as an option.
  * Simplified: a packet takes one pass of a switch's constant latency (the prototype
- * takes two); scaling and conversion on hosts take no time; no overflow handling;
+ * takes two); scaling and conversion on hosts take no time, adding at servers neither
+ * unless the hosts' reduction_rate is limited; no overflow handling;
  * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
  * Left open, and our reading:
  * - an aggregator is complete when its bitmap is full (the code counts packets);

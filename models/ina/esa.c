@@ -8,7 +8,9 @@
  * reminders of workers and servers, queries and gradients over a reliable transport;
  * the straw-men of section 7.3.
  * Simplified: a packet takes one pass of a switch; scaling and conversion on hosts
- * take no time; a job's result cache holds twice the window.
+ * take no time, adding at servers neither unless the hosts' reduction_rate is limited
+ * (gradients over the transport are added at once); a job's result cache holds twice
+ * the window.
  * Left open, and our reading:
  * - the reminder packet carries the aggregator index, which the server can compute
  *   (section 5.1: all fields but job and sequence number are 0);

@@ -100,6 +100,66 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	hashed_multicast(server, sw, packet, actions);
 }
 
+static struct waiting *first_waiting(struct inbox *inbox)
+{
+	return &inbox->ring[inbox->head & inbox->mask];
+}
+
+/* The server's host has added the gradients of the oldest packet. */
+static void on_added(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct hashed_server *server = owner;
+	struct inbox *inbox = &server->inbox;
+
+	(void)entity;
+	while (inbox->count && first_waiting(inbox)->due <= sim->now) {
+		struct packet packet = first_waiting(inbox)->packet;
+
+		inbox->head++;
+		inbox->count--;
+		server->job->scheme->ops->at_server(server, &packet);
+	}
+	if (inbox->count)
+		timer_set(sim, &inbox->timer, first_waiting(inbox)->due);
+}
+
+static void wait_for_adding(struct hashed_server *server, const struct packet *packet, sim_time due)
+{
+	struct inbox *inbox = &server->inbox;
+
+	if (!inbox->ring || inbox->count > inbox->mask) {
+		uint64_t mask = inbox->ring ? 2 * inbox->mask + 1 : 15;
+		struct waiting *ring = xcalloc(mask + 1, sizeof(*ring));
+
+		for (uint64_t i = 0; i < inbox->count; i++)
+			ring[i] = inbox->ring[(inbox->head + i) & inbox->mask];
+		free(inbox->ring);
+		inbox->ring = ring;
+		inbox->head = 0;
+		inbox->mask = mask;
+	}
+	inbox->ring[(inbox->head + inbox->count++) & inbox->mask] =
+		(struct waiting){ .packet = *packet, .due = due };
+	if (inbox->count == 1)
+		timer_set(server->job->scheme->env.sim, &inbox->timer, due);
+}
+
+static void to_server(struct hashed_server *server, const struct packet *packet)
+{
+	const struct hashed_scheme *scheme = server->job->scheme;
+	const struct model_env *env = &scheme->env;
+
+	server->packets++;
+	server->frame_bytes += packet->size;
+	if (!env->reducers->rate)
+		scheme->ops->at_server(server, packet);
+	else
+		wait_for_adding(
+			server, packet,
+			reducers_add(env->reducers, server->racks.server, env->sim->now,
+				     (bytes)scheme->conf->elements_per_packet * ELEMENT_BYTES));
+}
+
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct hashed_scheme *scheme = self;
@@ -107,15 +167,10 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 	if (!job || (job->over && packet->flags & PACKET_RESULT))
 		return;
-	if (packet->flags & PACKET_RESULT) {
+	if (packet->flags & PACKET_RESULT)
 		hashed_worker_result(&job->workers[job->worker_of_host[host]], packet);
-	} else {
-		struct hashed_server *server = &job->servers[packet_server(packet)];
-
-		server->packets++;
-		server->frame_bytes += packet->size;
-		scheme->ops->at_server(server, packet);
-	}
+	else
+		to_server(&job->servers[packet_server(packet)], packet);
 }
 
 static const struct protocol_ops hashed_protocol = {
@@ -317,6 +372,10 @@ static bool place_servers(struct hashed_job *job)
 		good &= racks_init(&server->racks, topo, job->job.hosts, job->job.workers,
 				   job->job.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
+		timer_open(scheme->env.sim, &server->inbox.timer, SIM_TIMER,
+			   sim_key(SIM_TIMER,
+				   UINT64_C(15) << 52 | (uint64_t)job->job.number << 24 | q),
+			   on_added, server);
 		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);
 	}
 	return good;
@@ -353,6 +412,8 @@ static void make_workers(struct hashed_job *job)
 static void free_servers(struct hashed_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
+		timer_close(job->scheme->env.sim, &job->servers[q].inbox.timer);
+		free(job->servers[q].inbox.ring);
 		outbox_release(&job->servers[q].outbox);
 		partial_sums_release(&job->servers[q].sums);
 		racks_release(&job->servers[q].racks);

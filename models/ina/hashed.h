@@ -33,12 +33,24 @@ struct hashed_conf {
 
 struct hashed_job;
 
+/* Packets that have reached a server and wait until its host has added what came
+ * before: only where the host's reduction rate is limited. */
+struct inbox {
+	struct waiting {
+		struct packet packet;
+		sim_time due;
+	} * ring;
+	uint64_t head, count, mask;
+	struct timer timer;
+};
+
 /* A server of a job, and the job's switches as seen from there. */
 struct hashed_server {
 	struct hashed_job *job;
 	uint32_t number;
 	struct racks racks;
 	struct partial_sums sums;
+	struct inbox inbox;
 	struct outbox outbox;
 	uint64_t packets, frame_bytes; /* received from switches */
 	void *state;                   /* the scheme's; owned by it */

@@ -166,6 +166,18 @@ Test(atp_count, servers_share_the_pieces)
 	bench_close(&bench);
 }
 
+/* A server that adds 20 Gbps of gradients, 256 bytes in 102.4 ns: that is the clock. */
+Test(atp_count, servers_add_at_a_rate)
+{
+	struct bench bench;
+
+	atp_star(&bench, 4, ", \"host\": {\"reduction_rate\": \"20Gbps\"}",
+		 APART ", \"initial_window\": \"100KB\"", "", 10000 * 256);
+	atp_finish(&bench, 4 * 10000);
+	expect_near(tat(&bench, 0), 10000 * 102.4e-9, 0.01, "TAT, s", 20);
+	bench_close(&bench);
+}
+
 /* --- two levels --- */
 
 /* One packet per rack and piece crosses to level 1, one per piece reaches the server,

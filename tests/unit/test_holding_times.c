@@ -23,7 +23,8 @@ Test(holding_times, classes)
 
 Test(holding_times, percentiles)
 {
-	struct holding_times *times = xcalloc(1, sizeof(*times)), *other = xcalloc(1, sizeof(*times));
+	struct holding_times *times = xcalloc(1, sizeof(*times)),
+			     *other = xcalloc(1, sizeof(*times));
 	double values[5000];
 	struct rng rng;
 

@@ -9,8 +9,8 @@
 static struct rack two[2] = { { .full = 7 }, { .full = 3 } };
 static const struct racks racks = { .full = 15, .count = 2, .racks = two };
 
-static const struct bitmap of_worker[7] = { { 1, 0 },	      { 2, 0 }, { 4, 0 }, { 1, 1 },
-					    { 2, 1 },	      { 4, RACK_NONE }, { 8, RACK_NONE } };
+static const struct bitmap of_worker[7] = { { 1, 0 }, { 2, 0 },         { 4, 0 },        { 1, 1 },
+					    { 2, 1 }, { 4, RACK_NONE }, { 8, RACK_NONE } };
 
 /* The workers that a bitmap stands for. */
 static uint32_t workers_of(struct bitmap b)
@@ -38,14 +38,17 @@ Test(partial_sums, agrees_with_a_set)
 		uint32_t in = 0;
 
 		for (int step = 0; step < 30; step++) {
-			uint8_t rack = (uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 2) : RACK_NONE);
+			uint8_t rack =
+				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 2) : RACK_NONE);
 			struct bitmap b = { 0, rack };
 			uint32_t set;
 			enum presence wanted;
 
 			b.bits = 1 + (uint32_t)rng_below(&rng, rack == 0 ? 7 : rack == 1 ? 3 : 15);
 			set = workers_of(b);
-			wanted = !(set & in) ? PRESENT_NONE : set & ~in ? PRESENT_SOME : PRESENT_ALL;
+			wanted = !(set & in) ? PRESENT_NONE
+				 : set & ~in ? PRESENT_SOME
+					     : PRESENT_ALL;
 			cr_assert_eq(partial_sums_compare(&sums, sum, b), wanted);
 			if (wanted == PRESENT_NONE) {
 				partial_sums_add(&sums, sum, b, set);
@@ -54,7 +57,8 @@ Test(partial_sums, agrees_with_a_set)
 			cr_assert_eq(sum->value, in);
 			cr_assert_eq(sum->full == racks.full, in == 127);
 			for (int w = 0; w < 7; w++)
-				cr_assert_eq(partial_sums_has(&sums, sum, of_worker[w]), in >> w & 1);
+				cr_assert_eq(partial_sums_has(&sums, sum, of_worker[w]),
+					     in >> w & 1);
 		}
 	}
 	partial_sums_release(&sums);

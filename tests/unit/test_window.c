@@ -8,12 +8,14 @@
 
 static struct window_conf conf_of(uint64_t packets)
 {
-	return (struct window_conf){ .initial = packets * 300,
-				     .increase = 300,
-				     .gap = 3,
-				     .rto = { .rule = RTO_ADAPTIVE, .first = 1000 * US, .least = 100 * US },
-				     .max_rto = 10000 * US,
-				     .halve_on = HALVE_ON_LOSS };
+	return (struct window_conf){
+		.initial = packets * 300,
+		.increase = 300,
+		.gap = 3,
+		.rto = { .rule = RTO_ADAPTIVE, .first = 1000 * US, .least = 100 * US },
+		.max_rto = 10000 * US,
+		.halve_on = HALVE_ON_LOSS
+	};
 }
 
 static void send_all(struct window *window, sim_time now)
