@@ -211,7 +211,6 @@ static void release(struct hashed_job *job)
 		struct esa_worker *esa = job->workers[w].state;
 
 		free(esa->cached);
-		free(esa->number);
 		free(esa->priority);
 		free(esa->direct);
 		free(esa);

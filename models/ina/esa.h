@@ -77,7 +77,6 @@ struct esa_server {
 /* Of a worker. */
 struct esa_worker {
 	uint64_t *cached; /* results, piece p at [p & mask] */
-	uint64_t *number; /* piece + 1 whose result that is */
 	uint64_t mask;
 	uint8_t *priority; /* of tensor t, at [t & priority_mask] */
 	uint64_t priority_mask;

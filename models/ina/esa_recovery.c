@@ -156,23 +156,18 @@ static void at_server(void *owner, const struct message *message)
 
 /* --- at a worker --- */
 
-static void widen_cache(struct esa_worker *esa, uint64_t mask)
+/* Makes room for two windows. */
+static __attribute__((noinline)) void widen_cache(struct hashed_worker *worker)
 {
+	struct esa_worker *esa = worker->state;
+	uint64_t mask = 2 * worker->window.mask + 1;
 	uint64_t *cached = xcalloc(mask + 1, sizeof(*cached));
-	uint64_t *number = xcalloc(mask + 1, sizeof(*number));
+	uint64_t end = worker->window.next, begin = end > esa->mask ? end - esa->mask - 1 : 0;
 
-	for (uint64_t i = 0; esa->number && i <= esa->mask; i++) {
-		uint64_t piece = esa->number[i] - 1;
-
-		if (!esa->number[i])
-			continue;
-		cached[piece & mask] = esa->cached[i];
-		number[piece & mask] = esa->number[i];
-	}
+	for (uint64_t p = begin; esa->cached && p < end; p++)
+		cached[p & mask] = esa->cached[p & esa->mask];
 	free(esa->cached);
-	free(esa->number);
 	esa->cached = cached;
-	esa->number = number;
 	esa->mask = mask;
 }
 
@@ -184,14 +179,17 @@ void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
 
 	(void)packet;
 	if (esa->mask < 2 * worker->window.mask)
-		widen_cache(esa, 2 * worker->window.mask + 1);
+		widen_cache(worker);
 	esa->cached[piece & esa->mask] = value;
-	esa->number[piece & esa->mask] = piece + 1;
 }
 
-static bool is_cached(const struct esa_worker *esa, uint64_t piece)
+/* The worker holds the result, and no later piece has taken its place in the cache. */
+static bool is_cached(const struct hashed_worker *worker, uint64_t piece)
 {
-	return esa->number && esa->number[piece & esa->mask] == piece + 1;
+	const struct esa_worker *esa = worker->state;
+
+	return esa->cached && window_has(&worker->window, piece) &&
+	       piece + esa->mask >= worker->window.next - 1;
 }
 
 static void send_gradient(struct hashed_worker *worker, uint64_t piece)
@@ -231,7 +229,7 @@ static void wanted(struct hashed_worker *worker, uint64_t piece)
 {
 	struct esa_worker *esa = worker->state;
 
-	if (is_cached(esa, piece)) {
+	if (is_cached(worker, piece)) {
 		send(to_server(worker, piece), ESA_HAVE, piece, esa->cached[piece & esa->mask]);
 	} else if (piece < worker->window.next) {
 		send_gradient(worker, piece);
@@ -251,7 +249,7 @@ static void at_worker(void *owner, const struct message *message)
 
 	switch ((enum esa_message)message->type) {
 	case ESA_QUERY:
-		if (is_cached(esa, piece))
+		if (is_cached(worker, piece))
 			send(to_server(worker, piece), ESA_HAVE, piece,
 			     esa->cached[piece & esa->mask]);
 		else

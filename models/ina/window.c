@@ -8,6 +8,8 @@
 #define RING_FIRST  256 /* powers of two */
 #define LOST_FIRST  16
 #define BACKOFF_MAX 20
+#define ACTED_PS    4 /* unit of window_piece.acted */
+#define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
 
 /* cwnd within its bounds, and in packets. */
 static void set_cwnd(struct window *window, uint64_t cwnd)
@@ -49,6 +51,11 @@ static struct window_piece *piece_at(const struct window *window, uint64_t piece
 	return &window->ring[piece & window->mask];
 }
 
+static sim_time acted_at(const struct window_piece *place)
+{
+	return (sim_time)place->acted * ACTED_PS;
+}
+
 static __attribute__((noinline)) void grow(struct window *window)
 {
 	uint64_t mask = 2 * window->mask + 1;
@@ -65,7 +72,8 @@ uint64_t window_send(struct window *window, sim_time now)
 {
 	if (window->next - window->first > window->mask)
 		grow(window);
-	*piece_at(window, window->next) = (struct window_piece){ .acted = now };
+	*piece_at(window, window->next) =
+		(struct window_piece){ .acted = now / ACTED_PS & ACTED_MASK };
 	if (window->first == window->next)
 		window->progress = now; /* nothing was in flight: nothing is late */
 	return window->next++;
@@ -106,7 +114,7 @@ static void declare_lost(struct window *window, uint64_t piece, enum halve_on ca
 
 	if (window->conf->halve_on >= (int)cause)
 		reduce(window, piece);
-	place->acted = now;
+	place->acted = now / ACTED_PS & ACTED_MASK;
 	place->again = true;
 	if (window->lost_count > window->lost_mask) {
 		uint64_t mask = 2 * window->lost_mask + 1;
@@ -129,7 +137,7 @@ bool window_take_lost(struct window *window, uint64_t *piece, sim_time now)
 		window->lost_count--;
 		if (*piece < window->first || piece_at(window, *piece)->done)
 			continue;
-		piece_at(window, *piece)->acted = now;
+		piece_at(window, *piece)->acted = now / ACTED_PS & ACTED_MASK;
 		return true;
 	}
 	return false;
@@ -164,7 +172,7 @@ sim_time window_expire(struct window *window, sim_time now)
 	for (uint64_t p = window->first; p < window->next; p++) {
 		const struct window_piece *place = piece_at(window, p);
 		bool hole = p < class_of(window, p)->newest;
-		sim_time since = place->acted;
+		sim_time since = acted_at(place);
 
 		if (place->done)
 			continue;
@@ -203,7 +211,7 @@ bool window_result(struct window *window, uint64_t piece, bool marked, sim_time 
 		return false;
 	place->done = true;
 	if (!place->again)
-		rto_sample(&window->rto, now - place->acted);
+		rto_sample(&window->rto, now - acted_at(place));
 	window->backoff = 0;
 	window->progress = now;
 	if (marked)

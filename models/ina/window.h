@@ -39,10 +39,11 @@ enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 /* What halves the window: ECN marks; timeouts, too; or whatever seems lost. */
 enum halve_on { HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
 
+/* Eight bytes: the rings of all workers are what a large run touches most. */
 struct window_piece {
-	sim_time acted; /* last sent, or last declared lost */
-	bool done;      /* its result is here */
-	bool again;     /* has been declared lost: no sample of the round trip */
+	uint64_t acted : 62; /* last sent, or last declared lost; in units of 4 ps */
+	uint64_t done : 1;   /* its result is here */
+	uint64_t again : 1;  /* has been declared lost: no sample of the round trip */
 };
 
 /* Pieces of one server. */
@@ -114,6 +115,13 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 /* The timer has run out: declares lost what has waited too long. Returns when to
  * look again. */
 sim_time window_expire(struct window *window, sim_time now);
+
+/* The result of a piece that was handed over is here. */
+static inline bool window_has(const struct window *window, uint64_t piece)
+{
+	return piece < window->first ||
+	       (piece < window->next && window->ring[piece & window->mask].done);
+}
 
 /* The number with these low 32 bits that is next to `near`. */
 static inline uint64_t piece_near(uint64_t near, uint32_t low)
