@@ -69,6 +69,8 @@ static void complete(struct hashed_server *server, struct aggregators *pool, str
 	} else {
 		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
 		packet->flags |= PACKET_RESULT;
+		/* fan-outs, not its old route, lead it down; the engine looks ahead along it */
+		packet_set_route(packet, &(struct route){ 0 });
 		pool->memory->stats.results++;
 		hashed_multicast(server, pool->memory->sw, packet, actions);
 	}
