@@ -495,6 +495,34 @@ Test(atp_index, rehash_ends_collisions)
 
 /* --- congestion --- */
 
+/* The mark of any contributor is the mark of the sum, whichever comes last, and of the
+ * parameters at every worker. */
+Test(atp_congestion, a_mark_of_one_is_a_mark_of_all)
+{
+	for (uint32_t marked = 0; marked < 4; marked++) {
+		struct bench bench;
+		struct hashed_job *job;
+
+		atp_star(&bench, 3, "", "", ", \"start_jitter\": \"1s\"", 256);
+		sim_run(&bench.s->sim, 1); /* the job is admitted */
+		job = bench_job(&bench, 0);
+		for (uint32_t w = 0; w < 3; w++) {
+			const struct hashed_server *server = &job->servers[0];
+			struct switch_actions actions = { 0 };
+			struct packet packet =
+				hashed_packet(server, 0, server->racks.of_worker[w], 0);
+
+			if (w == marked)
+				packet.flags |= PACKET_CE;
+			bench.real->at_switch(bench.real_self, 0, 0, &packet, &actions);
+			cr_expect_eq(actions.forward, w == 2);
+			if (w == 2)
+				cr_expect_eq((packet.flags & PACKET_CE) != 0, marked < 3);
+		}
+		bench_close(&bench);
+	}
+}
+
 /* Marks ride through aggregation: two jobs of four workers share the switch's port to
  * one server host, which marks above 20 KB; all workers of a job see the same marks,
  * so their windows stay equal, and the queue stays far below that of two full windows. */

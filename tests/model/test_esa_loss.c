@@ -250,6 +250,41 @@ Test(esa_cases, gradient_wanted_before_it_is_sent)
 	bench_close(&bench);
 }
 
+/* As case 1, and all reminders are lost as long as the piece is not complete: the server
+ * asks for all three gradients, of which two sit in the aggregator. One more reminder
+ * frees it while the job goes on. */
+static bool lose_until_complete(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+	const struct partial_sums *sums;
+	const struct partial_sum *sum;
+
+	if (lose_named(owner, port, packet))
+		return true;
+	if (packet->kind != PACKET_AGGREGATION || packet->flags & PACKET_RESULT ||
+	    packet_piece(packet) != named->piece || packet_bitmap(packet).bits)
+		return false;
+	sums = &bench_job(named->bench, 0)->servers[0].sums;
+	sum = partial_sums_find(sums, named->piece);
+	return sum && !sum->complete;
+}
+
+Test(esa_cases, aggregator_left_behind)
+{
+	struct named named = { .node = 4, .piece = 2, .bits = 2, .times = 1 };
+	struct bench bench;
+
+	esa_star(&bench, 3, "", "\"memory\": \"512000B\", \"max_window\": \"60KB\", " TIMERS, "",
+		 2000 * 256);
+	named.bench = &bench;
+	bench_lose(&bench, lose_until_complete, &named);
+	bench_finish(&bench, 3 * 2000);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_geq(job_stats(&bench).retransmissions, 3);
+	cr_expect_eq(held_bytes(&bench), 0);
+	bench_close(&bench);
+}
+
 /* --- any single packet --- */
 
 struct nth {
