@@ -410,7 +410,7 @@ size_t infer_warmup(const double *series, size_t count)
 	m = n / 5;
 	for (size_t i = 0; i < m; i++)
 		batch[i] = gsl_stats_mean(batch + 5 * i, 1, 5); /* reads ahead of what it writes */
-	size_t cut = m < 10 ? SIZE_MAX : best_cut(batch, m);
+	size_t cut = m < INFERENCE_WARMUP_MIN / 5 ? SIZE_MAX : best_cut(batch, m);
 	free(batch);
 	return cut > m / 2 ? SIZE_MAX : length_with(series, 5 * cut);
 }
@@ -432,29 +432,40 @@ static double correlation_p_value(const double *x, size_t k)
 	return gsl_cdf_ugaussian_Q(c / sqrt(variance));
 }
 
+double *infer_batches(const double *series, size_t count, size_t batches, size_t *size)
+{
+	size_t n;
+	double *x = present(series, count, &n), *mean = NULL;
+	*size = batches ? n / batches : 0;
+	if (*size >= 2) {
+		const double *first = x + n - batches * *size;
+		mean = xmalloc(batches * sizeof *mean);
+		for (size_t i = 0; i < batches; i++)
+			mean[i] = gsl_stats_mean(first + i * *size, 1, *size);
+	}
+	free(x);
+	return mean;
+}
+
 struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
 				     double level)
 {
 	struct batch_means result = { .mean = nothing, .lag1 = NAN, .p_value = NAN };
-	size_t n;
-	double *x = present(series, count, &n);
-	size_t size = batches ? n / batches : 0;
-	if (batches >= 2 && size >= 2) {
-		const double *first = x + n - batches * size;
-		double *mean = xmalloc(batches * sizeof *mean);
-		for (size_t i = 0; i < batches; i++)
-			mean[i] = gsl_stats_mean(first + i * size, 1, size);
+	size_t size = 0, missing = 0;
+	double *mean = batches >= 2 ? infer_batches(series, count, batches, &size) : NULL;
+	for (size_t i = 0; i < count; i++)
+		missing += isnan(series[i]) ? 1 : 0;
+	if (mean != NULL) {
 		result.mean = infer_mean(mean, batches, level);
 		result.batches = batches;
 		result.size = size;
 		result.lag1 = gsl_stats_lag1_autocorrelation(mean, 1, batches);
 		result.p_value = correlation_p_value(mean, batches);
 		result.independent = result.p_value > 0.05;
-		free(mean);
 	}
 	result.mean.n = result.batches * result.size;
-	result.mean.missing = count - n;
-	free(x);
+	result.mean.missing = missing;
+	free(mean);
 	return result;
 }
 

@@ -82,7 +82,9 @@ struct estimate infer_quantile_ratio(const double *a, size_t a_count, const doub
 /* Warm-up by MSER-5: how many values to drop at the start so that the standard
  * error of the rest, in batches of five, is least (White, Simulation 69, 1997;
  * White, Cobb and Spratt, WSC 2000). SIZE_MAX where the series is too short to
- * tell: less than 50 values, or the best cut lies in its second half. */
+ * tell: less than INFERENCE_WARMUP_MIN values, or the best cut lies in its second
+ * half. */
+#define INFERENCE_WARMUP_MIN 50
 size_t infer_warmup(const double *series, size_t count);
 
 /* One long run, cut into `batches` (10 to 30: Schmeiser, Oper. Res. 30, 1982) of
@@ -95,7 +97,11 @@ struct batch_means {
 			   * normal (Fishman, Management Science 24, 1978) */
 	bool independent; /* p_value above 0.05; else the interval is too short */
 };
-/* All NaN and 0 below two values a batch. */
+/* The means of these batches, NULL below two values a batch; the caller frees them.
+ * Those of two runs are two samples for infer_ratio(). */
+double *infer_batches(const double *series, size_t count, size_t batches, size_t *size);
+
+/* All NaN and 0 below two batches and below two values a batch. */
 struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
 				     double level);
 
