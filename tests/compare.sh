@@ -106,6 +106,61 @@ ends 1 compare ring ina --tolerance 0 --json
 holds '.tolerance == 0 and (.outside | length > 0)' out
 ends 1 compare ring late --metric jobs.jct_s.mean --tolerance 0.5 # a number against none
 
+# --- one run; fairness ---
+
+ends 0 compare ring
+says out '^jobs.jct_s.mean$'
+silent err
+checks=$((checks + 1))
+if grep -Eq ' ratio|ratio:' out; then fail "a ratio of one run"; fi
+ends 0 compare ring ina --json
+# (sum x)^2 / (n sum x^2) of x = size_bytes / fct_s of the flows that count.
+jain=$(awk -F, '$12 == 1 && $13 == 1 { x = $5 / $8; n++; s += x; q += x * x } END { printf "%.12g", s * s / n / q }' ring/flows.csv)
+group=$(awk -F, 'NR == 2 { print $2 }' ring/flows.csv)
+holds '.rows[] | select(.metric == "jain.flows." + $g and .of.run == "A") |
+	(.value.value / $j - 1 | fabs < 1e-9) and .count == $n' out --arg g "$group" --argjson j "$jain" \
+	--argjson n "$(jq .flows.count ring/summary.json)"
+holds '[.rows[] | select(.metric | startswith("jain.jobs."))] == []' out # one job is no group
+ends 0 compare ring --metric "jain.flows.$group"
+
+# --- long runs ---
+
+run long --set /jobs/0/iterations=150
+run other --set /jobs/0/iterations=150 --set /jobs/0/all_reduce=switchml
+ends 0 compare long --long-run
+says out '^flows.slowdown.mean$'
+says out '^jobs.iteration_s.mean$'
+says out '^  run +of +warm-up +rest +batches +lag 1$'
+says out '^  A +1 job .*(independent|correlated: too short|no interval)$'
+silent err
+checks=$((checks + 1))
+awk 'length > 100 { exit 1 }' out || fail "lines of more than 100 columns"
+ends 0 compare long other --long-run --warmup 10ms --metric jobs.iteration_s.mean --json
+# The iterations that end from 10 ms on: the last 10 batches that fit, or 20.
+for name in long other; do
+	label=$([[ $name == long ]] && echo A || echo B)
+	mean=$(awk -F, 'NR > 1 && $5 >= 0.01 { x[++n] = $6 } END {
+		k = n < 200 ? 10 : 20; size = int(n / k)
+		for (i = n - k * size + 1; i <= n; i++) s += x[i]
+		printf "%d %.12g", n, s / (k * size) }' "$name/iterations.csv")
+	holds '.rows[] | select(.of.run == $l) | .long_run.kept == $n and .long_run.batches == 10 and
+		.long_run.warmup == "given" and .long_run.groups == 1 and .finished == 1 and
+		(.value.value / $m - 1 | fabs < 1e-9) and .value.low < $m and $m < .value.high' out \
+		--arg l "$label" --argjson n "${mean% *}" --argjson m "${mean#* }"
+done
+holds '.rows[1] | .basis == "independent" and .ratio.n == 20 and .ratio.low < .ratio.value' out
+ends 0 compare ring --long-run --metric jobs.iteration_s.mean # 25 iterations
+says out '^  A +1 job +too few to tell +25 +no interval$'
+ends 0 compare late --long-run --metric flows.fct_s.mean
+ends 2 compare ring --long-run --metric flows.fct_s.p99
+says err '--long-run gives means of flows, jobs or iterations'
+ends 2 compare ring ina --warmup 1ms
+says err '--warmup goes with --long-run'
+for time in 5 '' ms -1ms; do
+	ends 2 compare ring --long-run --warmup "$time"
+	says err '--warmup takes a time with a unit'
+done
+
 # --- a sweep made of these runs ---
 
 mkdir -p sweep/points
@@ -142,9 +197,11 @@ ends 0 compare sweep sweep --tolerance 0
 
 # --- what is refused ---
 
-ends 2 compare ring
-says err 'needs a second run, or a sweep with --by AXIS'
+ends 2 compare ring --tolerance 0.1
+says err '--tolerance needs a second run'
 silent out
+ends 2 compare sweep --by scheme --long-run
+says err '--long-run is for runs; sweep is a sweep'
 ends 2 compare sweep
 says err 'is a sweep: compare needs --by AXIS'
 ends 2 compare sweep ring

@@ -44,8 +44,9 @@ struct cli_plot {
 
 /* Options of compare alone. */
 struct cli_compare {
-	const char *by, *baseline, *tolerance;
+	const char *by, *baseline, *tolerance, *warmup;
 	struct texts metrics;
+	bool long_run;
 };
 
 /* Options of regress alone. */

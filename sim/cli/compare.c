@@ -1,6 +1,7 @@
 /* The verb compare: results side by side. */
 #include "cli/cli.h"
 
+#include "base/units.h"
 #include "study/compare/compare.h"
 
 #include <math.h>
@@ -20,17 +21,39 @@ static bool read_tolerance(const char *text, double *tolerance)
 	return false;
 }
 
+static bool read_warmup(const char *text, double *seconds)
+{
+	uint64_t time;
+
+	*seconds = NAN;
+	if (!text)
+		return true;
+	if (unit_parse(UNIT_TIME, text, &time) == UNIT_OK) {
+		*seconds = (double)time / 1e12; /* of two exact numbers: as strtod() reads it */
+		return true;
+	}
+	complain("--warmup takes a time with a unit (%s), such as 1.5ms; found \"%s\"",
+		 unit_names(UNIT_TIME), text);
+	return false;
+}
+
 int verb_compare(const struct cli *cli)
 {
 	struct compare_options options = { .metrics = cli->compare.metrics.items,
 					   .metric_count = cli->compare.metrics.count,
 					   .by = cli->compare.by,
 					   .baseline = cli->compare.baseline,
-					   .json = cli->json };
+					   .json = cli->json,
+					   .long_run = cli->compare.long_run };
 	char *error = NULL;
 
-	if (!read_tolerance(cli->compare.tolerance, &options.tolerance))
+	if (!read_tolerance(cli->compare.tolerance, &options.tolerance) ||
+	    !read_warmup(cli->compare.warmup, &options.warmup_s))
 		return EXIT_USAGE;
+	if (cli->compare.warmup && !options.long_run) {
+		complain("--warmup goes with --long-run; a scenario has its key /stop/warmup");
+		return EXIT_USAGE;
+	}
 	switch (compare((const char *const *)cli->argv, (size_t)cli->argc, &options, stdout,
 			&error)) {
 	case COMPARE_ALIKE:

@@ -33,7 +33,8 @@ static const struct verb verbs[] = {
 	  "figures of result directories and of sweeps", VERB_PLOT, "a result directory or a sweep",
 	  INT_MAX, verb_plot },
 	{ "compare",
-	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R]",
+	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R] "
+	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
 	{ "regress",

@@ -85,6 +85,10 @@ static const struct option_row rows[] = {
 	  "the value of it that the others are compared with (the first)" },
 	{ "tolerance", "R", VERB_COMPARE, TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
+	{ "long-run", NULL, VERB_COMPARE, FLAG(compare.long_run),
+	  "means of what a run settles to, by batch means" },
+	{ "warmup", "T", VERB_COMPARE, TEXT(compare.warmup),
+	  "with --long-run: cut what is before this time, such as 1ms (MSER-5 finds it)" },
 
 	{ "scenario", "NAME", VERB_REGRESS, TEXTS(regress.scenarios),
 	  "only this reference; may be repeated" },

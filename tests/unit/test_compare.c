@@ -1,12 +1,8 @@
 /* Comparisons of directories made by hand. The expected numbers are computed
  * apart: Python 3, Student's t by Simpson's rule and bisection, Fieller's interval
  * in the textbook's form, binomial ranks by summation. */
-#include "study/compare/compare.h"
+#include "compare_sample.h"
 
-#include "sweep_sample.h"
-
-#include <cjson/cJSON.h>
-#include <math.h>
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-compare-XXXXXX";
@@ -22,103 +18,6 @@ static void teardown(void)
 }
 
 TestSuite(compare, .init = setup, .fini = teardown);
-
-/* ---- Asking ---- */
-
-struct answer {
-	enum compare_end end;
-	char *text;  /* what was written */
-	char *error; /* or NULL */
-	cJSON *json; /* the text, if it was asked for as such */
-};
-
-static struct answer ask(const char *a, const char *b, struct compare_options options)
-{
-	struct answer answer = { 0 };
-	size_t length;
-	FILE *to = open_memstream(&answer.text, &length);
-	const char *dirs[] = { a, b };
-	answer.end = compare(dirs, b == NULL ? 1 : 2, &options, to, &answer.error);
-	fclose(to);
-	if (options.json && answer.error == NULL) {
-		answer.json = cJSON_Parse(answer.text);
-		cr_assert_not_null(answer.json, "%s", answer.text);
-	}
-	cr_expect((answer.error == NULL) ==
-		  (answer.end == COMPARE_ALIKE || answer.end == COMPARE_DIFFERS));
-	cr_expect(answer.error == NULL || *answer.text == '\0', "%s", answer.text);
-	return answer;
-}
-
-static void answer_release(struct answer *answer)
-{
-	free(answer->text);
-	free(answer->error);
-	cJSON_Delete(answer->json);
-}
-
-static void refused(const char *a, const char *b, struct compare_options options,
-		    enum compare_end end, const char *want)
-{
-	struct answer answer = ask(a, b, options);
-	cr_expect_eq(answer.end, end, "%s: %s", want, answer.error);
-	cr_expect(answer.error != NULL && strstr(answer.error, want) != NULL, "no \"%s\" in: %s",
-		  want, answer.error);
-	answer_release(&answer);
-}
-
-/* The row with this metric whose labels are `labels` in order, parted by "|". */
-static const cJSON *row_of(const struct answer *answer, const char *metric, const char *labels)
-{
-	const cJSON *row, *label;
-	cJSON_ArrayForEach(row, cJSON_GetObjectItem(answer->json, "rows"))
-	{
-		char text[200] = "";
-		cJSON_ArrayForEach(label, cJSON_GetObjectItem(row, "of"))
-			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
-				 *text ? "|" : "", label->valuestring);
-		if (strcmp(cJSON_GetObjectItem(row, "metric")->valuestring, metric) == 0 &&
-		    strcmp(text, labels) == 0)
-			return row;
-	}
-	cr_assert(false, "no row %s of %s in %s", metric, labels, answer->text);
-	return NULL;
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItem(object, key);
-	cr_assert_not_null(item, "%s", key);
-	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-static void near(double got, double want, const char *what)
-{
-	cr_expect(isnan(want) ? isnan(got) : fabs(got - want) <= 1e-8 * fabs(want),
-		  "%s: %.12g, not %.12g", what, got, want);
-}
-
-static void expect_estimate(const cJSON *row, const char *key, double value, double low,
-			    double high, double n, double missing)
-{
-	const cJSON *e = cJSON_GetObjectItem(row, key);
-	cr_assert_not_null(e, "%s", key);
-	near(number_of(e, "value"), value, key);
-	near(number_of(e, "low"), low, key);
-	near(number_of(e, "high"), high, key);
-	near(number_of(e, "n"), n, key);
-	near(number_of(e, "missing"), missing, key);
-}
-
-static void expect_basis(const cJSON *row, const char *want)
-{
-	const cJSON *item = cJSON_GetObjectItem(row, "basis");
-	cr_assert_not_null(item);
-	if (want == NULL)
-		cr_expect(cJSON_IsNull(item));
-	else
-		cr_expect_str_eq(item->valuestring, want);
-}
 
 /* ---- Runs ---- */
 
@@ -137,15 +36,15 @@ static char *make_run(const char *name, struct hand_made run)
 	size_t length;
 	mkdir(dir, 0777);
 	FILE *to = open_memstream(&text, &length);
-	fputs("flow_id,src,dst,size_bytes,start_s,fct_s,measured,finished\n", to);
+	fputs("flow_id,group,src,dst,size_bytes,start_s,fct_s,measured,finished\n", to);
 	for (int i = 0; i < 25; i++) {
 		double x = i + 1, fct = run.fast ? x / 2 + (i % 2 ? -0.25 : 0.25) : x;
 		if (run.unfinished && i == 24)
-			fprintf(to, "%d,0,1,%d,%d,,1,0\n", i, 1000 + run.size, i);
+			fprintf(to, "%d,g,0,1,%d,%d,,1,0\n", i, 1000 + run.size, i);
 		else
-			fprintf(to, "%d,0,1,%d,%d,%.17g,1,1\n", i, 1000 + run.size, i, fct);
+			fprintf(to, "%d,g,0,1,%d,%d,%.17g,1,1\n", i, 1000 + run.size, i, fct);
 	}
-	fputs("25,0,1,1000,0,99,0,1\n", to);
+	fputs("25,g,0,1,1000,0,99,0,1\n", to);
 	fclose(to);
 	sample_write(dir, "flows.csv", text);
 	free(text);
@@ -267,8 +166,12 @@ Test(compare, usual_metrics_of_runs)
 {
 	char *a = make_run("a", slow), *b = make_run("b", fast);
 	struct answer answer = ask(a, b, ASK_USUAL);
-	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(answer.json, "rows")), 6);
+	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(answer.json, "rows")), 8);
 	row_of(&answer, "flows.fct_s.p50", "B");
+	/* Flows of 1000 B in 1 ... 25 s: (sum 1/i)^2 / (25 sum 1/i^2), the size cancels. */
+	const cJSON *fair = row_of(&answer, "jain.flows.g", "A");
+	near(number_of(cJSON_GetObjectItem(fair, "value"), "value"), 0.36274085018126523, "jain");
+	near(number_of(fair, "finished"), 25, "flows of the warm-up are no members");
 	expect_basis(row_of(&answer, "flows.finished", "B"), "quotient");
 	const cJSON *drops = row_of(&answer, "network.drops", "B");
 	near(number_of(cJSON_GetObjectItem(drops, "ratio"), "value"), NAN, "0 / 0");
@@ -278,6 +181,21 @@ Test(compare, usual_metrics_of_runs)
 	answer_release(&answer);
 	free(a);
 	free(b);
+}
+
+/* Alone: values, and neither ratios nor words about them. */
+Test(compare, one_run)
+{
+	char *a = make_run("a", slow);
+	struct answer answer = ask(a, NULL, ASK_USUAL);
+	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(answer.json, "rows")), 4);
+	expect_basis(row_of(&answer, "flows.fct_s.p50", "A"), NULL);
+	answer_release(&answer);
+	answer = ask(a, NULL, (struct compare_options){ .tolerance = NAN });
+	cr_expect_null(strstr(answer.text, " ratio"), "%s", answer.text);
+	cr_expect_null(strstr(answer.text, "ratio:"), "%s", answer.text);
+	answer_release(&answer);
+	free(a);
 }
 
 Test(compare, tolerance)
@@ -331,7 +249,9 @@ Test(compare, runs_refused)
 	refused(a, a, unknown, COMPARE_USAGE,
 		"there is no metric \"flows.fct_s.p5\"; did you mean \"flows.fct_s.p50\"?");
 	refused(a, a, by, COMPARE_USAGE, "--by and --baseline are for one sweep");
-	refused(a, NULL, ASK_USUAL, COMPARE_USAGE, "needs a second run");
+	struct compare_options strict = ASK_USUAL;
+	strict.tolerance = 0.5;
+	refused(a, NULL, strict, COMPARE_USAGE, "--tolerance needs a second run");
 	refused(a, "/nowhere/at/all", ASK_USUAL, COMPARE_IO, "there is no such directory");
 	refused(a, folder, ASK_USUAL, COMPARE_IO, "is neither the result of a run");
 	sample_write(b, "summary.json", "{");

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const short_list[] = {
-	"jobs.jct_s.mean",    "jobs.iteration_s.mean", "flows.fct_s.p50", "flows.fct_s.p99",
-	"flows.slowdown.p99", "network.drops",         "jobs.finished",   "flows.finished",
+const char *const compare_usual[] = {
+	"jobs.jct_s.mean", "jobs.iteration_s.mean", "flows.fct_s.p50",
+	"flows.fct_s.p99", "flows.slowdown.p99",    "network.drops",
+	"jobs.finished",   "flows.finished",        NULL,
 };
 
 char *compare_label(size_t index)
@@ -28,10 +29,12 @@ static char *unknown(const char *metric, const char *const *known)
 }
 
 const char **compare_metrics(const struct compare_options *options, compare_has *has,
-			     const void *owner, const char *const *known, size_t *count,
-			     char **error)
+			     const void *owner, const char *const *usual, const char *const *known,
+			     size_t *count, char **error)
 {
-	size_t listed = sizeof short_list / sizeof *short_list;
+	size_t listed = 0;
+	while (usual[listed] != NULL)
+		listed++;
 	const char **metrics = xcalloc(options->metric_count + listed, sizeof *metrics);
 	*count = 0;
 	for (size_t i = 0; i < options->metric_count; i++) {
@@ -43,8 +46,8 @@ const char **compare_metrics(const struct compare_options *options, compare_has 
 		}
 	}
 	for (size_t i = 0; i < listed && options->metric_count == 0; i++)
-		if (has(owner, short_list[i]) == METRIC_PRESENT)
-			metrics[(*count)++] = short_list[i];
+		if (has(owner, usual[i]) == METRIC_PRESENT)
+			metrics[(*count)++] = usual[i];
 	if (*count > 0)
 		return metrics;
 	*error = xasprintf("none of the usual metrics has a value here; name one with --metric");
@@ -89,6 +92,12 @@ enum compare_end compare(const char *const *dirs, size_t count,
 			return COMPARE_USAGE;
 		}
 		kind = other;
+	}
+	if (kind == KIND_SWEEP && options->long_run) {
+		*error = xasprintf("--long-run is for runs; %s is a sweep, whose replications need "
+				   "no batches",
+				   dirs[0]);
+		return COMPARE_USAGE;
 	}
 	return kind == KIND_RUN ? compare_runs(dirs, count, options, to, error)
 				: compare_sweeps(dirs, count, options, to, error);

@@ -2,7 +2,10 @@
  *
  * Runs: values of summary.json; intervals from the single flows, jobs and
  * iterations on disk. Flows (jobs) that are the same in both runs are compared in
- * pairs, else the two sets as independent samples.
+ * pairs, else the two sets as independent samples. One run alone has no ratios.
+ *
+ * Long runs: the same values in the order of time, after their warm-up, by batch
+ * means (study/steady.h); ratios are of two independent samples of batch means.
  *
  * Sweeps: one of them along an axis, or several with the same axes. Means over
  * replications; replications that ran with the same seed are pairs.
@@ -23,6 +26,8 @@ struct compare_options {
 		*baseline; /* the value of it that the others are compared with; NULL: the first */
 	double tolerance;  /* NaN: none */
 	bool json;
+	bool long_run;
+	double warmup_s; /* of long runs only: what is before is cut; NaN: MSER-5 finds it */
 };
 
 enum compare_end {

@@ -6,6 +6,9 @@
 #include "core/inference.h"
 #include "out/json.h"
 #include "study/compare/compare.h"
+#include "study/compare/fairness.h"
+#include "study/compare/steady.h"
+#include "study/summary.h"
 
 #include <stdint.h>
 
@@ -26,6 +29,7 @@ struct compare_row {
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
+	struct steady *steady; /* owned; NULL: not a row of a long run */
 };
 
 struct report {
@@ -51,21 +55,57 @@ bool report_has_unfinished(const struct report *report);
 size_t report_outside(const struct report *report, double tolerance, FILE *to);
 size_t report_outside_json(struct json *json, const struct report *report, double tolerance);
 
-/* The metrics to compare: those asked for, else the short list. `has` says
- * whether a name is known, and whether there is a number anywhere. NULL and
+/* The metrics to compare: those asked for, else the usual ones (ended by NULL).
+ * `has` says whether a name is known, and whether there is a number anywhere. NULL and
  * *error when an unknown one is asked for, or none is left. The caller frees the
  * array; its strings belong to others. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
 const char **compare_metrics(const struct compare_options *options, compare_has *has,
-			     const void *owner, const char *const *known, size_t *count,
-			     char **error);
+			     const void *owner, const char *const *usual, const char *const *known,
+			     size_t *count, char **error);
+extern const char *const compare_usual[];
 
 /* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error);
+
+/* ---- Runs; of long ones, see compare_long.c ---- */
+
+struct run {
+	const char *dir;
+	char *label;
+	cJSON *manifest, *root; /* manifest.json, summary.json */
+	struct summary summary;
+	struct fairness fairness; /* read where it may be asked for */
+};
+
+struct runs {
+	struct run *items;
+	size_t count;
+	char **series; /* long_usual(), or NULL */
+};
+
+/* What the options of a long run have against them, or NULL; the caller frees. */
+char *long_nonsense(const struct compare_options *options);
+
+/* The means of series that a user may want, ended by NULL; the caller frees the
+ * array and its strings. Those of iterations are by group where there are several. */
+char **long_usual(const struct runs *runs);
+compare_has long_has;
+
+/* A row for each run. False and *error (caller frees). */
+bool long_add_metric(struct report *report, const struct runs *runs, const char *metric,
+		     double warmup_s, char **error);
+
+/* What the rows rest on: warm-up, batches, and whether they are long enough. */
+void long_print(const struct report *report, FILE *to);
+void long_notes(const struct report *report, FILE *to);
+
+/* Whether the tables of a run give the value that its summary tells; else *error. */
+bool run_tells_truth(const struct run *run, const char *metric, double found, char **error);
 
 /* "A", "B", ..., "Z", "R27", ...: a name of the index-th directory; the caller frees. */
 char *compare_label(size_t index);

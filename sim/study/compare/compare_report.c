@@ -29,8 +29,12 @@ struct compare_row *report_add(struct report *report, const char *metric)
 
 void report_release(struct report *report)
 {
-	for (size_t i = 0; i < report->count; i++)
+	for (size_t i = 0; i < report->count; i++) {
 		free(report->rows[i].labels);
+		if (report->rows[i].steady != NULL)
+			steady_release(report->rows[i].steady);
+		free(report->rows[i].steady);
+	}
 	free(report->rows);
 	free(report->label_names);
 }
@@ -115,14 +119,18 @@ static void add_header(struct grid *grid, const struct report *report)
 {
 	static const char *const names[] = { "value", "95 %",       "ratio", "95 %",
 					     "",      "difference", "95 %",  "over" };
-	bool differences = false;
-	for (size_t i = 0; i < report->count; i++)
+	bool differences = false, ratios = false;
+	for (size_t i = 0; i < report->count; i++) {
 		differences |= !isnan(report->rows[i].difference.value);
+		ratios |= report->rows[i].basis != BASIS_NONE;
+	}
 	for (size_t i = 0; i < report->label_count; i++)
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", report->label_names[i]);
 	grid_add(grid, "%s", report->work_name);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		grid_add(grid, "%s", !differences && (i == 5 || i == 6) ? "" : names[i]);
+		grid_add(grid, "%s",
+			 (!differences && (i == 5 || i == 6)) || (!ratios && i >= 2) ? ""
+										     : names[i]);
 }
 
 void report_print(const struct report *report, FILE *to)
@@ -193,6 +201,8 @@ void report_json(struct json *json, const struct report *report)
 			json_u64(json, "count", row->count);
 		}
 		json_estimate(json, "value", &row->value);
+		if (row->steady != NULL)
+			steady_json(json, "long_run", row->steady);
 		json_string(json, "basis", bases[row->basis]);
 		if (row->basis != BASIS_NONE) {
 			json_real(json, "baseline", row->baseline);

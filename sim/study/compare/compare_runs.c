@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "study/compare/json_diff.h"
 #include "study/compare/samples.h"
-#include "study/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,18 +11,6 @@
 #include <string.h>
 
 #define DIFFERENCES_SHOWN 20
-
-struct run {
-	const char *dir;
-	char *label;
-	cJSON *manifest, *root; /* manifest.json, summary.json */
-	struct summary summary;
-};
-
-struct runs {
-	struct run *items;
-	size_t count;
-};
 
 /* ---- Reading ---- */
 
@@ -44,8 +31,12 @@ static void runs_release(struct runs *runs)
 		cJSON_Delete(runs->items[i].manifest);
 		cJSON_Delete(runs->items[i].root);
 		summary_release(&runs->items[i].summary);
+		fairness_release(&runs->items[i].fairness);
 	}
 	free(runs->items);
+	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++)
+		free(runs->series[i]);
+	free(runs->series);
 }
 
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
@@ -60,6 +51,22 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 	}
 	return true;
 }
+
+/* Flows and jobs are read for this alone: only when somebody may want it. */
+static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
+			       char **error)
+{
+	bool wanted = options->metric_count == 0 && !options->long_run;
+	for (size_t i = 0; i < options->metric_count; i++)
+		wanted |=
+			strncmp(options->metrics[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+	for (size_t i = 0; wanted && i < runs->count; i++)
+		if (!fairness_read(runs->items[i].dir, &runs->items[i].fairness, error))
+			return false;
+	return true;
+}
+
+/* ---- Metrics ---- */
 
 /* Whether all runs lack the work that PREFIX.count counts: then PREFIX.finished
  * says nothing. */
@@ -82,28 +89,65 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	enum compare_has has = METRIC_UNKNOWN;
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct summary *summary = &runs->items[i].summary;
+		const struct fairness_group *group =
+			fairness_find(&runs->items[i].fairness, metric);
+		if (group != NULL && !isnan(group->index))
+			return METRIC_PRESENT;
 		if (!isnan(summary_value(summary, metric)))
 			return no_work(runs, metric) ? METRIC_EMPTY : METRIC_PRESENT;
-		if (summary_find(summary, metric) != SIZE_MAX)
+		if (group != NULL || summary_find(summary, metric) != SIZE_MAX)
 			has = METRIC_EMPTY;
 	}
 	return has;
 }
 
+struct names {
+	const char **items; /* owned; the strings are not */
+	size_t count, capacity;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+	names->items =
+		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
+	names->items[names->count++] = name;
+}
+
+/* Once each, though runs have most in common. */
+static void names_add_fairness(struct names *names, const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
+			const char *metric = runs->items[i].fairness.groups[k].metric;
+			bool seen = false;
+			for (size_t before = 0; before < i && !seen; before++)
+				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
+			if (!seen)
+				names_add(names, metric);
+		}
+}
+
 static const char **choose_metrics(const struct runs *runs, const struct compare_options *options,
 				   size_t *count, char **error)
 {
-	size_t capacity = 0, n = 0;
-	const char **known = NULL;
+	struct names known = { 0 }, usual = { 0 };
+	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++) {
+		names_add(&usual, runs->series[i]);
+		names_add(&known, runs->series[i]);
+	}
+	for (size_t i = 0; runs->series == NULL && compare_usual[i] != NULL; i++)
+		names_add(&usual, compare_usual[i]);
+	names_add_fairness(&usual, runs);
+	names_add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
-		for (size_t k = 0; k < runs->items[i].summary.count; k++) {
-			known = array_reserve(known, n, &capacity, sizeof *known);
-			known[n++] = runs->items[i].summary.numbers[k].name;
-		}
-	known = array_reserve(known, n, &capacity, sizeof *known);
-	known[n] = NULL;
-	const char **metrics = compare_metrics(options, runs_have, runs, known, count, error);
-	free(known);
+		for (size_t k = 0; k < runs->items[i].summary.count; k++)
+			names_add(&known, runs->items[i].summary.numbers[k].name);
+	names_add(&usual, NULL);
+	names_add(&known, NULL);
+	const char **metrics = compare_metrics(options, options->long_run ? long_has : runs_have,
+					       runs, usual.items, known.items, count, error);
+	free(known.items);
+	free(usual.items);
 	return metrics;
 }
 
@@ -132,6 +176,13 @@ static void take_value(struct compare_row *row, const struct run *run,
 {
 	row->value.value = summary_value(&run->summary, row->metric);
 	take_work(row, &run->summary);
+	const struct fairness_group *group = fairness_find(&run->fairness, row->metric);
+	if (group != NULL) {
+		row->value.value = group->index;
+		row->has_work = true;
+		row->finished = group->finished;
+		row->count = group->count;
+	}
 	if (source == NULL)
 		return;
 	struct estimate e = isnan(source->quantile)
@@ -147,22 +198,28 @@ static void take_value(struct compare_row *row, const struct run *run,
 	}
 }
 
-/* The files of a directory must tell the same story. */
-static bool check_samples(const struct run *run, const char *metric,
-			  const struct sample_source *source, const struct samples *samples,
-			  char **error)
+/* The files of a directory must tell the same story; of what the summary does not
+ * tell, any. */
+bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
 {
 	double told = summary_value(&run->summary, metric);
-	double found = isnan(source->quantile)
-			       ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL).value
-			       : infer_quantile(samples->values, samples->count, source->quantile,
-						INFERENCE_LEVEL)
-					 .value;
-	if ((isnan(told) && isnan(found)) || fabs(told - found) <= 1e-9 * fabs(told))
+	if (summary_find(&run->summary, metric) == SIZE_MAX || (isnan(told) && isnan(found)) ||
+	    fabs(told - found) <= 1e-9 * fabs(told))
 		return true;
 	*error = xasprintf("%s: summary.json has %s %.10g, but its tables give %.10g", run->dir,
 			   metric, told, found);
 	return false;
+}
+
+static bool check_samples(const struct run *run, const char *metric,
+			  const struct sample_source *source, const struct samples *samples,
+			  char **error)
+{
+	struct estimate e = isnan(source->quantile)
+				    ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
+				    : infer_quantile(samples->values, samples->count,
+						     source->quantile, INFERENCE_LEVEL);
+	return run_tells_truth(run, metric, e.value, error);
 }
 
 static struct estimate ratio_paired(const struct sample_source *source, const double *a,
@@ -311,19 +368,49 @@ static bool has_basis(const struct report *report, enum compare_basis basis)
 	return false;
 }
 
+static bool has_fairness(const struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (strncmp(report->rows[i].metric, FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0)
+			return true;
+	return false;
+}
+
+static bool is_long(const struct report *report)
+{
+	return report->count > 0 && report->rows[0].steady != NULL;
+}
+
+static bool has_intervals(const struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (!isnan(report->rows[i].value.low))
+			return true;
+	return false;
+}
+
 static void print_notes(const struct report *report, FILE *to)
 {
-	fputs("\nratio: to A. *: the interval excludes 1.\n", to);
+	bool ratios = has_basis(report, BASIS_QUOTIENT) || has_basis(report, BASIS_PAIRS) ||
+		      has_basis(report, BASIS_INDEPENDENT);
+	fputs("\n", to);
+	if (ratios)
+		fputs("ratio: to A. *: the interval excludes 1.\n", to);
+	if (has_fairness(report))
+		fputs("jain: Jain's index over the members of a group that finished: size / FCT of "
+		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
+		      "differ in it anyway.\n",
+		      to);
 	if (report_has_unfinished(report))
 		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
 	if (has_basis(report, BASIS_PAIRS))
 		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
 		      "both finished,\nand so not always the quotient of the values.\n",
 		      to);
-	if (has_basis(report, BASIS_PAIRS) || has_basis(report, BASIS_INDEPENDENT))
+	if (!is_long(report) && has_intervals(report))
 		fputs("The intervals take flows, jobs and iterations of a run as independent, "
-		      "which "
-		      "shared queues\nmake them only roughly; replications (a sweep) do without.\n",
+		      "which\nshared queues make them only roughly; replications (a sweep) do "
+		      "without, --long-run nearly.\n",
 		      to);
 }
 
@@ -336,7 +423,11 @@ static size_t print_text(const struct runs *runs, const struct report *report, d
 		print_difference(runs, i, to);
 	fputc('\n', to);
 	report_print(report, to);
+	if (is_long(report))
+		long_print(report, to);
 	print_notes(report, to);
+	if (is_long(report))
+		long_notes(report, to);
 	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
 }
 
@@ -393,8 +484,9 @@ static char *nonsense(size_t count, const struct compare_options *options)
 		return xasprintf(
 			"--by and --baseline are for one sweep; runs are compared with the "
 			"first");
-	return count < 2 ? xasprintf("compare needs a second run, or a sweep with --by AXIS")
-			 : NULL;
+	if (count < 2 && !isnan(options->tolerance))
+		return xasprintf("--tolerance needs a second run");
+	return long_nonsense(options);
 }
 
 enum compare_end compare_runs(const char *const *dirs, size_t count,
@@ -408,6 +500,12 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 		return COMPARE_USAGE;
 	if (!runs_read(&runs, dirs, count, error))
 		return COMPARE_IO;
+	if (!runs_read_fairness(&runs, options, error)) {
+		runs_release(&runs);
+		return COMPARE_IO;
+	}
+	if (options->long_run)
+		runs.series = long_usual(&runs);
 	report.label_names = xcalloc(1, sizeof *report.label_names);
 	report.label_names[0] = "run";
 	const char **metrics = choose_metrics(&runs, options, &metric_count, error);
@@ -416,7 +514,9 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 		goto done;
 	}
 	for (size_t i = 0; i < metric_count; i++)
-		if (!add_metric(&report, &runs, metrics[i], error))
+		if (!(options->long_run ? long_add_metric(&report, &runs, metrics[i],
+							  options->warmup_s, error)
+					: add_metric(&report, &runs, metrics[i], error)))
 			goto done;
 	outside = (options->json ? print_json : print_text)(&runs, &report, options->tolerance, to);
 	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;

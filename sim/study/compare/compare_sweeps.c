@@ -192,7 +192,8 @@ static const char **choose_metrics(const struct frame *frame, const struct compa
 		}
 	known = array_reserve(known, n, &capacity, sizeof *known);
 	known[n] = NULL;
-	const char **metrics = compare_metrics(options, sweeps_have, frame, known, count, error);
+	const char **metrics =
+		compare_metrics(options, sweeps_have, frame, compare_usual, known, count, error);
 	free(known);
 	return metrics;
 }

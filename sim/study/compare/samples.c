@@ -15,34 +15,55 @@
  * of this number in two runs the same, which of them have finished, which count. */
 struct sample_table {
 	const char *prefix, *file;
+	const char *time, *group;
 	const char *number[2];             /* id, and id within it (or NULL) */
 	const char *identity[COLUMNS_MAX]; /* ends with NULL */
 	const char *finished, *measured;   /* flags; NULL: all */
 };
 
 static const struct sample_table flows_table = {
-	"flows.",   "flows.csv", { "flow_id" }, { "size_bytes", "start_s", "src", "dst" },
-	"finished", "measured",
+	.prefix = "flows.",
+	.file = "flows.csv",
+	.time = "start_s",
+	.group = "group",
+	.number = { "flow_id" },
+	.identity = { "size_bytes", "start_s", "src", "dst" },
+	.finished = "finished",
+	.measured = "measured",
 };
 static const struct sample_table jobs_table = {
-	"jobs.",    "jobs.csv", { "job_id" }, { "name", "model", "workers", "arrival_s" },
-	"finished", "measured",
+	.prefix = "jobs.",
+	.file = "jobs.csv",
+	.time = "arrival_s",
+	.group = "name",
+	.number = { "job_id" },
+	.identity = { "name", "model", "workers", "arrival_s" },
+	.finished = "finished",
+	.measured = "measured",
 };
 static const struct sample_table iterations_table = {
-	"jobs.", "iterations.csv", { "job_id", "iteration" }, { "name" }, NULL, "measured",
+	.prefix = "jobs.",
+	.file = "iterations.csv",
+	.time = "finish_s",
+	.group = "name",
+	.number = { "job_id", "iteration" },
+	.identity = { "name" },
+	.measured = "measured",
 };
 
 static const struct {
 	const struct sample_table *table;
 	const char *field, *column;
+	bool may_lack; /* a row without it is no sample, and nothing unfinished either */
 } fields[] = {
-	{ &flows_table, "fct_s", "fct_s" },
-	{ &flows_table, "slowdown", "slowdown" },
-	{ &jobs_table, "jct_s", "jct_s" },
-	{ &jobs_table, "waiting_s", "waiting_s" },
-	{ &jobs_table, "compute_s", "compute_s" },
-	{ &jobs_table, "communication_s", "communication_s" },
-	{ &iterations_table, "iteration_s", "duration_s" },
+	{ &flows_table, "fct_s", "fct_s", false },
+	{ &flows_table, "slowdown", "slowdown", false },
+	{ &jobs_table, "jct_s", "jct_s", false },
+	{ &jobs_table, "waiting_s", "waiting_s", false },
+	{ &jobs_table, "compute_s", "compute_s", false },
+	{ &jobs_table, "communication_s", "communication_s", false },
+	{ &iterations_table, "iteration_s", "duration_s", false },
+	{ &iterations_table, "cycle_s", "cycle_s", true },
 };
 
 static const struct {
@@ -55,7 +76,8 @@ static const struct {
 struct sample {
 	uint64_t id, inner;
 	uint64_t identity; /* hash of what makes it the same */
-	double value;
+	uint64_t group;    /* hash of its name */
+	double time, value;
 };
 
 /* ---- Which ---- */
@@ -80,7 +102,7 @@ static bool take_name(struct sample_source *source, const char *text, size_t len
 	if (length + 1 == strlen(source->table->prefix))
 		return strncmp(text, source->table->prefix, length) == 0;
 	if (length <= n || strncmp(text, by, n) != 0 || length - n >= sizeof source->name ||
-	    source->table->prefix != jobs_table.prefix)
+	    strcmp(source->table->prefix, jobs_table.prefix) != 0)
 		return false;
 	memcpy(source->name, text + n, length - n);
 	source->name[length - n] = '\0';
@@ -101,6 +123,7 @@ bool sample_source(const char *metric, struct sample_source *source)
 		return false;
 	source->table = fields[f].table;
 	source->column = fields[f].column;
+	source->may_lack = fields[f].may_lack;
 	source->quantile = statistics[s].quantile;
 	return take_name(source, metric, length);
 }
@@ -108,7 +131,7 @@ bool sample_source(const char *metric, struct sample_source *source)
 /* ---- Reading ---- */
 
 struct columns {
-	int id, inner, identity[COLUMNS_MAX], value, name, finished, measured;
+	int id, inner, identity[COLUMNS_MAX], time, group, value, name, finished, measured;
 };
 
 static int column_of(struct csv *csv, const char *name)
@@ -121,6 +144,8 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	const struct sample_table *table = source->table;
 	struct columns c = { .id = column_of(csv, table->number[0]),
 			     .inner = column_of(csv, table->number[1]),
+			     .time = column_of(csv, table->time),
+			     .group = csv_find(csv, table->group),
 			     .value = column_of(csv, source->column),
 			     .name = *source->name == '\0' ? -1 : column_of(csv, "name"),
 			     .finished = column_of(csv, table->finished),
@@ -130,15 +155,21 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-static struct sample read_sample(struct csv *csv, const struct columns *c)
+static struct sample read_sample(struct csv *csv, const struct columns *c,
+				 const struct sample_source *source)
 {
-	struct sample sample = { .id = csv_u64(csv, c->id), .value = NAN };
+	struct sample sample = { .id = csv_u64(csv, c->id),
+				 .time = csv_real(csv, c->time),
+				 .value = NAN };
+	if (c->group >= 0)
+		sample.group = hash_string(csv_text(csv, c->group));
 	if (c->inner >= 0)
 		sample.inner = csv_u64(csv, c->inner);
 	for (size_t i = 0; i < COLUMNS_MAX && c->identity[i] >= 0; i++)
 		sample.identity =
 			hash_pair(sample.identity, hash_string(csv_text(csv, c->identity[i])));
-	if (c->finished < 0 || csv_flag(csv, c->finished))
+	if ((c->finished < 0 || csv_flag(csv, c->finished)) &&
+	    !(source->may_lack && csv_empty(csv, c->value)))
 		sample.value = csv_real(csv, c->value);
 	return sample;
 }
@@ -146,6 +177,7 @@ static struct sample read_sample(struct csv *csv, const struct columns *c)
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return (c->measured < 0 || csv_flag(csv, c->measured)) &&
+	       !(source->may_lack && csv_empty(csv, c->value)) &&
 	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
 }
 
@@ -159,6 +191,51 @@ static int by_number(const struct sample *a, const struct sample *b)
 static int compare_samples(const void *a, const void *b)
 {
 	return by_number(a, b);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	double x = ((const struct sample *)a)->time, y = ((const struct sample *)b)->time;
+	return x != y ? (x > y) - (x < y) : by_number(a, b);
+}
+
+static void arrange(struct samples *samples, int (*compare)(const void *, const void *))
+{
+	if (samples->count > 0)
+		qsort(samples->items, samples->count, sizeof *samples->items, compare);
+	for (size_t i = 0; i < samples->count; i++) {
+		samples->values[i] = samples->items[i].value;
+		samples->times[i] = samples->items[i].time;
+	}
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* How many of `hashes` differ; sorts them. */
+static size_t distinct(uint64_t *hashes, size_t count)
+{
+	size_t different = count > 0;
+	if (count > 0)
+		qsort(hashes, count, sizeof *hashes, compare_hashes);
+	for (size_t i = 1; i < count; i++)
+		different += hashes[i] != hashes[i - 1];
+	return different;
+}
+
+static void count_origins(struct samples *samples)
+{
+	uint64_t *keys = xcalloc(samples->count + 1, sizeof *keys);
+	for (size_t i = 0; i < samples->count; i++)
+		keys[i] = samples->items[i].group;
+	samples->groups = distinct(keys, samples->count);
+	for (size_t i = 0; i < samples->count; i++)
+		keys[i] = samples->items[i].id;
+	samples->members = distinct(keys, samples->count);
+	free(keys);
 }
 
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
@@ -175,26 +252,31 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		return false;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
-		struct sample sample = read_sample(csv, &columns); /* strict for all rows */
+		struct sample sample = read_sample(csv, &columns, source); /* strict for all rows */
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,
 					       sizeof *samples->items);
 		samples->items[samples->count++] = sample;
 	}
-	if (samples->count > 0)
-		qsort(samples->items, samples->count, sizeof *samples->items, compare_samples);
 	samples->values = xcalloc(samples->count + 1, sizeof *samples->values);
-	for (size_t i = 0; i < samples->count; i++)
-		samples->values[i] = samples->items[i].value;
+	samples->times = xcalloc(samples->count + 1, sizeof *samples->times);
+	arrange(samples, compare_samples);
+	count_origins(samples);
 	if (csv_close(csv, error))
 		return true;
 	samples_release(samples);
 	return false;
 }
 
+void samples_by_time(struct samples *samples)
+{
+	arrange(samples, compare_times);
+}
+
 void samples_release(struct samples *samples)
 {
+	free(samples->times);
 	free(samples->items);
 	free(samples->values);
 	*samples = (struct samples){ 0 };

@@ -11,6 +11,7 @@
 struct sample_source {
 	const struct sample_table *table;
 	const char *column;
+	bool may_lack;   /* rows without a value are passed over */
 	char name[256];  /* only jobs of this name; "" = all */
 	double quantile; /* 0 < p < 1, or NaN: the mean */
 };
@@ -21,8 +22,11 @@ bool sample_source(const char *metric, struct sample_source *source);
 struct samples {
 	struct sample *items; /* by number of the flow, job, iteration */
 	size_t count;
-	double *values;    /* in this order; NaN where unfinished */
+	double *values; /* in this order; NaN where unfinished */
+	double *times; /* in this order, seconds: a flow starts, a job arrives, an iteration ends */
 	bool each_is_work; /* they are jobs or flows: n of count have finished */
+	size_t members;    /* flows or jobs that they are of */
+	size_t groups;     /* groups of the scenario, by name, that these belong to */
 };
 
 /* From the tables in DIR; without the table there are none. False and *error
@@ -31,6 +35,10 @@ struct samples {
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);
+
+/* From now on in the order of their times; of equal times, by number. No pairs of
+ * them can be made then. */
+void samples_by_time(struct samples *samples);
 
 /* The values of two runs side by side, NaN where a run has none; the caller frees
  * both. Returns their number; 0 when they are not the same flows (jobs): a number
