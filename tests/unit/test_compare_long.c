@@ -329,7 +329,7 @@ Test(compare_long, pooled_groups_are_told)
 	options.json = false;
 	answer = ask(dir, NULL, options);
 	cr_expect_not_null(strstr(answer.text, "3 jobs, 2 groups"), "%s", answer.text);
-	cr_expect_not_null(strstr(answer.text, "groups: different work in one series"), "%s",
+	cr_expect_not_null(strstr(answer.text, "groups: different jobs in one series"), "%s",
 			   answer.text);
 	answer_release(&answer);
 	free(dir);

@@ -464,6 +464,14 @@ Test(inference, batch_means_by_hand)
 	cr_expect(isnan(r.mean.value) && r.batches == 0 && r.mean.n == 0 && !r.independent);
 	r = infer_batch_means(x, 11, 0, LEVEL);
 	cr_expect(isnan(r.mean.value) && r.batches == 0);
+	size_t size;
+	double *means = infer_batches(x, 11, 4, &size);
+	cr_assert_not_null(means);
+	cr_expect(size == 2 && means[0] == 1.5 && means[1] == 3.5 && means[2] == 5.5 &&
+		  means[3] == 7.5);
+	free(means);
+	cr_expect_null(infer_batches(x, 11, 6, &size));
+	cr_expect_null(infer_batches(x, 11, 0, &size));
 }
 
 /* NumAcc1 of NIST StRD: certified lag-1 autocorrelation -0.5. */

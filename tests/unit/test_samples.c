@@ -36,6 +36,8 @@ Test(samples, metrics_with_values_on_disk)
 	expect_source("jobs.jct_s.p50", "jct_s", "", 0.5);
 	expect_source("jobs.iteration_s.p99", "duration_s", "", 0.99);
 	expect_source("jobs.by_name.a.b.waiting_s.p95", "waiting_s", "a.b", 0.95);
+	expect_source("jobs.by_name.a.b.iteration_s.mean", "duration_s", "a.b", NAN);
+	expect_source("jobs.cycle_s.mean", "cycle_s", "", NAN);
 }
 
 Test(samples, metrics_without)
@@ -81,6 +83,19 @@ Test(samples, are_read_in_order)
 	struct samples s = read_flows(some);
 	cr_assert_eq(s.count, 3);
 	cr_expect(s.values[0] == 7 && isnan(s.values[1]) && s.values[2] == 5 && s.each_is_work);
+	samples_release(&s);
+}
+
+/* Flows 1 and 4 start together: by number. Flow 3 belongs to the warm-up. */
+Test(samples, in_the_order_of_time)
+{
+	struct samples s = read_flows(HEADER "4,0,1,100,0.1,1,1,1\n0,0,1,100,0.3,2,1,1\n"
+					     "3,0,1,100,0.1,9,0,1\n1,0,1,100,0.1,,1,0\n");
+	samples_by_time(&s);
+	cr_assert_eq(s.count, 3);
+	cr_expect(isnan(s.values[0]) && s.values[1] == 1 && s.values[2] == 2);
+	cr_expect(s.times[0] == 0.1 && s.times[1] == 0.1 && s.times[2] == 0.3);
+	cr_expect_eq(s.members, 3);
 	samples_release(&s);
 }
 

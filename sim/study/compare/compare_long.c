@@ -161,10 +161,15 @@ bool long_add_metric(struct report *report, const struct runs *runs, const char 
 
 /* ---- What they rest on ---- */
 
+static bool is_of_flows(const struct compare_row *row)
+{
+	return strncmp(row->metric, "flows.", strlen("flows.")) == 0;
+}
+
 static void add_origin(struct grid *grid, const struct compare_row *row)
 {
 	const struct steady *steady = row->steady;
-	const char *what = strncmp(row->metric, "flows.", 6) == 0 ? "flow" : "job";
+	const char *what = is_of_flows(row) ? "flow" : "job";
 	char *groups = steady->groups > 1 ? xasprintf(", %zu groups", steady->groups) : xstrdup("");
 	grid_add(grid, "%zu %s%s%s", steady->members, what, steady->members == 1 ? "" : "s",
 		 groups);
@@ -233,13 +238,16 @@ void long_print(const struct report *report, FILE *to)
 
 void long_notes(const struct report *report, FILE *to)
 {
-	bool correlated = false, pooled = false, none = false;
+	bool correlated = false, jobs = false, flows = false, none = false;
 	for (size_t i = 0; i < report->count; i++) {
 		const struct steady *steady = report->rows[i].steady;
 		none |= steady->means == NULL;
 		correlated |= steady->means != NULL && !isnan(steady->batch.p_value) &&
 			      !steady->batch.independent;
-		pooled |= steady->groups > 1;
+		if (steady->groups > 1 && is_of_flows(&report->rows[i]))
+			flows = true;
+		else if (steady->groups > 1)
+			jobs = true;
 	}
 	fputs("warm-up: values in the order of time that are cut, by MSER-5 or --warmup. The mean "
 	      "and its\ninterval are of batches of the rest.\n",
@@ -251,8 +259,10 @@ void long_notes(const struct report *report, FILE *to)
 		fputs("correlated: neighbouring batches are alike, so the interval is too short; "
 		      "run longer.\n",
 		      to);
-	if (pooled)
-		fputs("groups: different work in one series; jobs.by_name.NAME.iteration_s.mean is "
+	if (jobs)
+		fputs("groups: different jobs in one series; jobs.by_name.NAME.iteration_s.mean is "
 		      "of one group.\n",
 		      to);
+	if (flows)
+		fputs("groups: the flows of all groups are one series.\n", to);
 }
