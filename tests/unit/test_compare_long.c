@@ -260,10 +260,10 @@ static char *make_jobs(void)
 	size_t length;
 	mkdir(dir, 0777);
 	FILE *to = open_memstream(&text, &length);
-	fputs("job_id,name,iteration,finish_s,duration_s,cycle_s\n", to);
+	fputs("job_id,name,iteration,finish_s,duration_s,measured,cycle_s\n", to);
 	for (int job = 0; job < 3; job++)
 		for (int i = 0; i < 60; i++) {
-			fprintf(to, "%d,%s,%d,%d,%d,", job, job < 2 ? "fast" : "slow", i,
+			fprintf(to, "%d,%s,%d,%d,%d,1,", job, job < 2 ? "fast" : "slow", i,
 				3 * i + job,
 				job == 0   ? 1
 				: job == 1 ? 3
@@ -275,8 +275,8 @@ static char *make_jobs(void)
 	free(text);
 	sample_write(dir, "jobs.csv",
 		     "job_id,name,model,workers,arrival_s,start_s,finish_s,jct_s,gradient_bytes,"
-		     "iterations_done,finished\n0,fast,m,2,0,0,60,60,9,60,1\n"
-		     "1,fast,m,2,0,0,180,180,9,60,1\n2,slow,m,2,0,0,,,9,60,0\n");
+		     "iterations_done,finished,measured\n0,fast,m,2,0,0,60,60,9,60,1,1\n"
+		     "1,fast,m,2,0,0,180,180,9,60,1,1\n2,slow,m,2,0,0,,,9,60,0,1\n");
 	write_end(
 		dir,
 		"\"count\": 3, \"finished\": 2, \"iteration_s\": { \"mean\": 4.6666666666666667 }, "
