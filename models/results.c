@@ -92,7 +92,9 @@ static const struct out_column summary_columns[] = {
 	  "The same of jobs, by the bytes that they would send by ring, whatever their scheme." },
 	{ "load.jobs_own", OUT_REAL, "The same by the bytes of their own schemes." },
 	{ "jobs.count", OUT_COUNT,
-	  "Jobs of the measured window; without warm-up and window, all jobs of the scenario." },
+	  "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "
+	  "Those "
+	  "that arrive after the end of the run count as unfinished." },
 	{ "jobs.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
 	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
@@ -729,9 +731,9 @@ static void print_left_out(const struct simulation *s, FILE *to)
 
 	for (int c = 0; c < FLOW_CLASSES; c++)
 		measured += flows_classes(s->flows)[c].count;
-	if (jobs_count(s->jobs) > jobs->count || flows_started(s->flows) > measured)
+	if (jobs_arrived(s->jobs) > jobs->count || flows_started(s->flows) > measured)
 		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
-			jobs->count, jobs_count(s->jobs), measured, flows_started(s->flows));
+			jobs->count, jobs_arrived(s->jobs), measured, flows_started(s->flows));
 	if (open || flows_measured_open(s->flows))
 		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
 			flows_measured_open(s->flows));

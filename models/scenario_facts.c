@@ -279,6 +279,8 @@ double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc
 	};
 	double cost = 0, longest = 0, end = seconds_of(scenario->stop.after);
 
+	if (scenario->stop.when == STOP_MEASURED_DONE) /* and a little longer */
+		end = seconds_of(scenario_window(scenario).to);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].enabled)
 			cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc), end,

@@ -441,6 +441,8 @@ void jobs_write_unfinished(struct jobs *jobs)
 
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
+		if (i >= jobs->arrived && !job->measured)
+			continue; /* the run ended before it came, and nobody waits for it */
 		if (job->instance)
 			job_scheme(job)->stats(job->instance, &job->stats);
 		job_write(job);
@@ -455,6 +457,11 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
 		limit--;
+		if (i >= jobs->arrived) {
+			fprintf(to, "  job %" PRIu32 " (%s): would arrive at %.9f s\n", job->number,
+				job->conf->name, seconds_of(job->arrival));
+			continue;
+		}
 		if (job->state == JOB_WAITING) {
 			fprintf(to,
 				"  job %" PRIu32 " (%s): waits for %" PRIu32

@@ -184,7 +184,8 @@ double jobs_progress(const struct jobs *jobs);
 /* Called when a job has finished or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
 
-/* Rows of the unfinished, and who waits for what. */
+/* Rows of the unfinished, but for those that had not arrived and are not measured; and who waits
+ * for what. */
 void jobs_write_unfinished(struct jobs *jobs);
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
 
