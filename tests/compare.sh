@@ -120,6 +120,7 @@ group=$(awk -F, 'NR == 2 { print $2 }' ring/flows.csv)
 holds '.rows[] | select(.metric == "jain.flows." + $g and .of.run == "A") |
 	(.value.value / $j - 1 | fabs < 1e-9) and .count == $n' out --arg g "$group" --argjson j "$jain" \
 	--argjson n "$(jq .flows.count ring/summary.json)"
+holds '.flows.by_name[$g].jain / $j - 1 | fabs < 1e-9' ring/summary.json --arg g "$group" --argjson j "$jain"
 holds '[.rows[] | select(.metric | startswith("jain.jobs."))] == []' out # one job is no group
 ends 0 compare ring --metric "jain.flows.$group"
 

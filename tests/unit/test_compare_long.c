@@ -275,8 +275,8 @@ static char *make_jobs(void)
 	free(text);
 	sample_write(dir, "jobs.csv",
 		     "job_id,name,model,workers,arrival_s,start_s,finish_s,jct_s,gradient_bytes,"
-		     "iterations_done,finished,measured\n0,fast,m,2,0,0,60,60,9,60,1,1\n"
-		     "1,fast,m,2,0,0,180,180,9,60,1,1\n2,slow,m,2,0,0,,,9,60,0,1\n");
+		     "iterations_done,measured,finished\n0,fast,m,2,0,0,60,60,9,60,1,1\n"
+		     "1,fast,m,2,0,0,180,180,9,60,1,1\n2,slow,m,2,0,0,,,9,60,1,0\n");
 	write_end(
 		dir,
 		"\"count\": 3, \"finished\": 2, \"iteration_s\": { \"mean\": 4.6666666666666667 }, "

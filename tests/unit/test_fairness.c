@@ -32,11 +32,11 @@ static void expect_group(const struct fairness *f, const char *metric, double in
 }
 
 #define FLOWS "flow_id,group,size_bytes,fct_s,measured,finished\n"
-#define JOBS  "job_id,name,gradient_bytes,iterations_done,start_s,finish_s,finished\n"
+#define JOBS  "job_id,name,gradient_bytes,iterations_done,start_s,finish_s,measured,finished\n"
 
 /* a: 100, 300 and 200 B/s: 600^2 / (3 * 140000); one not finished, one of the
  * warm-up. b: one alone. Jobs x: 10 * 4 / 2 = 20 and 30 * 2 / (5 - 3) = 30 B/s:
- * 50^2 / (2 * 1300); one never started. y: equal. */
+ * 50^2 / (2 * 1300); one never started, one of the warm-up. y: equal. */
 Test(fairness, groups_by_hand)
 {
 	struct fairness f;
@@ -45,8 +45,8 @@ Test(fairness, groups_by_hand)
 		     FLOWS "0,a,100,1,1,1\n1,b,100,1,1,1\n2,a,600,2,1,1\n3,a,400,2,1,1\n"
 			   "4,a,400,,1,0\n5,a,1,1,0,1\n");
 	sample_write(folder, "jobs.csv",
-		     JOBS "0,x,10,4,0,2,1\n1,y,5,1,1,2,1\n2,x,30,2,3,5,1\n3,y,10,2,1,5,1\n"
-			  "4,x,10,0,,,0\n");
+		     JOBS "0,x,10,4,0,2,1,1\n1,y,5,1,1,2,1,1\n2,x,30,2,3,5,1,1\n3,y,10,2,1,5,1,1\n"
+			  "4,x,10,0,,,1,0\n5,x,10,1,0,1,0,1\n");
 	cr_assert(fairness_read(folder, &f, &error), "%s", error);
 	cr_expect_eq(f.count, 4);
 	expect_group(&f, "jain.flows.a", 6. / 7, 3, 4);

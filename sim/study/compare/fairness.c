@@ -14,7 +14,7 @@ struct table {
 	const char *file, *prefix, *group;
 	const char *bytes, *times; /* the product of the two; `times` may be NULL: 1 */
 	const char *from, *to;     /* its time; `from` may be NULL: 0 */
-	const char *measured;      /* NULL: all count */
+	const char *measured;      /* flag; others do not count */
 };
 
 static const struct table tables[] = {
@@ -30,7 +30,8 @@ static const struct table tables[] = {
 	  .bytes = "gradient_bytes",
 	  .times = "iterations_done",
 	  .from = "start_s",
-	  .to = "finish_s" },
+	  .to = "finish_s",
+	  .measured = "measured" },
 };
 
 struct columns {
@@ -62,7 +63,7 @@ static void add_member(struct fairness *fairness, struct csv *csv, const struct 
 		       const char *prefix)
 {
 	bool finished = csv_flag(csv, c->finished);
-	if (c->measured >= 0 && !csv_flag(csv, c->measured))
+	if (!csv_flag(csv, c->measured))
 		return;
 	struct fairness_group *group = group_of(fairness, prefix, csv_text(csv, c->group));
 	group->count++;
@@ -90,7 +91,7 @@ static bool read_table(struct fairness *fairness, const char *dir, const struct 
 				   .times = column_of(csv, table->times),
 				   .from = column_of(csv, table->from),
 				   .to = csv_need(csv, table->to),
-				   .measured = column_of(csv, table->measured),
+				   .measured = csv_need(csv, table->measured),
 				   .finished = csv_need(csv, "finished") };
 	while (csv_next(csv))
 		add_member(fairness, csv, &columns, table->prefix);

@@ -1,10 +1,11 @@
 /* How evenly the members of a group of a scenario were served: Jain's index of
  *
- *   jain.flows.NAME   size / FCT of each finished flow after the warm-up,
+ *   jain.flows.NAME   size / FCT of each flow,
  *   jain.jobs.NAME    gradient_bytes * iterations_done / (finish_s - start_s) of
- *                     each finished job,
+ *                     each job
  *
- * where at least two have finished. It takes members as entitled to the same:
+ * that has finished and is measured (warm-up and window of the scenario), where at
+ * least two are. It takes members as entitled to the same:
  * flows of unlike sizes differ in throughput without any unfairness. */
 #ifndef INASIM_STUDY_COMPARE_FAIRNESS_H
 #define INASIM_STUDY_COMPARE_FAIRNESS_H
