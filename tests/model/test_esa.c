@@ -335,6 +335,46 @@ Test(esa_rules, straw_men)
 	}
 }
 
+/* "dupACK" at the server: the third contribution to later pieces reminds of an open one,
+ * then six more do, then twelve; those to earlier pieces and to itself do not count. */
+static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
+{
+	struct hashed_job *job = bench_job(bench, 0);
+	const struct hashed_server *server = &job->servers[0];
+	struct packet packet = hashed_packet(server, piece, server->racks.of_worker[worker], 0);
+
+	packet.flags |= PACKET_BYPASS;
+	packet.value = exact_contribution(&job->exact, worker, piece);
+	bench->real->deliver(bench->real_self, server->racks.server, &packet);
+}
+
+Test(esa_rules, third_larger_contribution)
+{
+	uint64_t given = 0;
+	struct bench bench;
+
+	rivals(&bench, "priority");
+	contribute(&bench, 0, 100);
+	for (uint64_t piece = 0; piece < 30; piece++)
+		for (uint32_t w = 0; w < 3; w++)
+			contribute(&bench, w, piece); /* in order: each is complete at once */
+	contribute(&bench, 1, 100);
+	cr_expect_eq(esa_server_of(&bench, 0)->reminders, 0);
+	for (uint64_t piece = 101; piece < 131; piece++) {
+		for (uint32_t w = 0; w < 3; w++) {
+			contribute(&bench, w, piece);
+			given++;
+			cr_expect_eq(esa_server_of(&bench, 0)->reminders,
+				     (given >= 3) + (given >= 9) + (given >= 21) + (given >= 45),
+				     "%" PRIu64 " after %" PRIu64,
+				     esa_server_of(&bench, 0)->reminders, given);
+		}
+	}
+	contribute(&bench, 2, 100);
+	cr_expect_eq(esa_server_of(&bench, 0)->first, UINT32_MAX); /* all are complete */
+	bench_close(&bench);
+}
+
 /* --- priorities --- */
 
 /* Equation 1 for ESA's models (section 7.2.1), L = 2, T = the iteration's remaining
