@@ -2,7 +2,8 @@
  * that all jobs of the scheme share, with one or more parameter servers a job
  * behind them.
  *
- *   hashed.c         parameters, jobs, packets at switches and hosts
+ *   hashed_conf.h    parameters
+ *   hashed.c         jobs, packets at switches and hosts
  *   hashed_worker.c  sending, results, timers
  *   atp*.c, esa*.c   what switches and servers do: struct hashed_ops
  *
@@ -16,20 +17,12 @@
 #include "collective/collective.h"
 #include "collective/tensors.h"
 #include "ina/aggregators.h"
+#include "ina/hashed_conf.h"
 #include "ina/outbox.h"
 #include "ina/partial_sums.h"
 #include "ina/racks.h"
-#include "ina/window.h"
 
 #define HASHED_SERVERS_MAX 8 /* a job; three bits of a packet */
-
-/* Parameters of both, at the front of struct atp_conf and struct esa_conf. */
-struct hashed_conf {
-	bytes memory;
-	int64_t elements_per_packet;
-	int64_t header;
-	struct window_conf window;
-};
 
 struct hashed_job;
 
@@ -236,117 +229,5 @@ void hashed_worker_result(struct hashed_worker *worker, const struct packet *pac
 void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t value, bool marked,
 			  const struct packet *packet);
 void hashed_worker_wake(struct hashed_worker *worker);
-
-/* --- rows of the parameters that both have --- */
-
-extern const char *const timeout_resends_names[], *const halve_on_names[];
-
-#define HASHED_AT(field) .offset = offsetof(struct hashed_conf, field)
-/* `halves` = default of halve_on, `why` its source. */
-#define HASHED_ROWS(halves, why)                                                                   \
-	{ .name = "memory",                                                                        \
-	  .type = CONF_BYTES,                                                                      \
-	  HASHED_AT(memory),                                                                       \
-	  .min = 4,                                                                                \
-	  .max = UINT64_C(1) << 40,                                                                \
-	  .def = "\"5MB\"",                                                                        \
-	  .help = "Aggregation memory of each switch, for all jobs: one aggregator holds the "     \
-		  "elements of a packet.",                                                         \
-	  .source = "ESA section 7.2.1" },                                                         \
-		{ .name = "elements_per_packet",                                                   \
-		  .type = CONF_INT,                                                                \
-		  HASHED_AT(elements_per_packet),                                                  \
-		  .imin = 1,                                                                       \
-		  .imax = 2048,                                                                    \
-		  .def = "64",                                                                     \
-		  .help = "32-bit elements in a packet.",                                          \
-		  .source = "ESA sections 7.1.1 and 7.2.1: 306-byte packets" },                    \
-		{ .name = "header",                                                                \
-		  .type = CONF_INT,                                                                \
-		  HASHED_AT(header),                                                               \
-		  .imin = 20,                                                                      \
-		  .imax = 200,                                                                     \
-		  .def = "54",                                                                     \
-		  .help = "Bytes of a frame besides the elements: Ethernet 14, IP 20, ATP 16, "    \
-			  "FCS 4.",                                                                \
-		  .source =                                                                        \
-			  "ESA section 7.1.1: 306 bytes without the FCS; 50 counts as ESA does" }, \
-		{ .name = "initial_window",                                                        \
-		  .type = CONF_BYTES,                                                              \
-		  HASHED_AT(window.initial),                                                       \
-		  .min = 1,                                                                        \
-		  .max = UINT64_C(1) << 40,                                                        \
-		  .def = "\"60KB\"",                                                               \
-		  .help = "Congestion window of a worker at the start; at least one packet.",      \
-		  .source = "ESA section 5.1: 60 KB at 100 Gbps" },                                \
-		{ .name = "max_window",                                                            \
-		  .type = CONF_BYTES,                                                              \
-		  HASHED_AT(window.max),                                                           \
-		  .min = 1,                                                                        \
-		  .max = UINT64_C(1) << 40,                                                        \
-		  .def = CONF_OPTIONAL,                                                            \
-		  .help = "Largest congestion window; when missing there is none (ATP's public "   \
-			  "code: "                                                                 \
-			  "100 packets a thread)." },                                              \
-		{ .name = "window_increase",                                                       \
-		  .type = CONF_BYTES,                                                              \
-		  HASHED_AT(window.increase),                                                      \
-		  .min = 1,                                                                        \
-		  .max = UINT64_C(1) << 30,                                                        \
-		  .def = "\"1500B\"",                                                              \
-		  .help = "Growth of the window with each window of results without an ECN mark.", \
-		  .source = "ATP's public code, CC_manager.h" },                                   \
-		{ .name = "duplicate_threshold",                                                   \
-		  .type = CONF_INT,                                                                \
-		  HASHED_AT(window.gap),                                                           \
-		  .imin = 1,                                                                       \
-		  .imax = 1000000,                                                                 \
-		  .def = "3",                                                                      \
-		  .help = "A piece without a result is lost when a result this many pieces "       \
-			  "further on "                                                            \
-			  "has come.",                                                             \
-		  .source = "ESA sections 5.1 and 5.3" },                                          \
-		{ .name = "min_timeout",                                                           \
-		  .type = CONF_TIME,                                                               \
-		  HASHED_AT(window.rto.least),                                                     \
-		  .min = PS_PER_NS,                                                                \
-		  .max = 100 * PS_PER_S,                                                           \
-		  .def = "\"1ms\"",                                                                \
-		  .help = "Least retransmission timeout; beyond it follows the round trips (RFC "  \
-			  "6298).",                                                                \
-		  .source = "ESA section 6; ATP's public code: 200 us" },                          \
-		{ .name = "initial_timeout",                                                       \
-		  .type = CONF_TIME,                                                               \
-		  HASHED_AT(window.rto.first),                                                     \
-		  .min = PS_PER_NS,                                                                \
-		  .max = 100 * PS_PER_S,                                                           \
-		  .def = "\"50ms\"",                                                               \
-		  .help = "Timeout until the first round trip is known.",                          \
-		  .source = "ATP's public code" },                                                 \
-		{ .name = "max_timeout",                                                           \
-		  .type = CONF_TIME,                                                               \
-		  HASHED_AT(window.max_rto),                                                       \
-		  .min = PS_PER_NS,                                                                \
-		  .max = 1000 * PS_PER_S,                                                          \
-		  .def = "\"1s\"",                                                                 \
-		  .help = "Timeouts without a result in between double up to this.",               \
-		  .source = "our choice" },                                                        \
-		{ .name = "halve_on",                                                              \
-		  .type = CONF_ENUM,                                                               \
-		  HASHED_AT(window.halve_on),                                                      \
-		  .choices = halve_on_names,                                                       \
-		  .def = "\"" halves "\"",                                                         \
-		  .help = "What halves the window: mark: an ECN mark; timeout: a timeout, too; "   \
-			  "loss: also a "                                                          \
-			  "piece behind the newest result.",                                       \
-		  .source = why },                                                                 \
-	{                                                                                          \
-		.name = "timeout_resends", .type = CONF_ENUM, HASHED_AT(window.timeout_resends),   \
-		.choices = timeout_resends_names, .def = "\"first\"",                              \
-		.help = "What a timeout declares lost behind the newest result: the first piece, " \
-			"or "                                                                      \
-			"all that are in flight.",                                                 \
-		.source = "ESA section 5.1, the expected sequence number"                          \
-	}
 
 #endif
