@@ -5,16 +5,11 @@
 #include "net/lossless.h"
 #include "net/network.h"
 
-/* Code that the compiler would rather share than inline three times. */
-#define HOT_INLINE static inline __attribute__((always_inline))
-
 /* --- looking ahead --- */
 
 /* A hop touches lines of cache that nothing has touched for a microsecond, in a
  * chain: port; its packet; the egress port or the connection; the place in its
  * ring. Each step is asked for some events before the next one needs it. */
-enum { AHEAD_PORT = HOP_AHEAD, AHEAD_PACKET = 16, AHEAD_OUT = 10, AHEAD_TAIL = 5 };
-
 #define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
 
 /* A packet, which may lie across two lines, and the departure of the next one. */
@@ -27,15 +22,6 @@ HOT_INLINE void prefetch_packet(const struct packet *packet)
 HOT_INLINE void prefetch_tail(const struct port *port)
 {
 	prefetch_packet(&port->ring[ring_index(port, port->count)]);
-}
-
-/* Where the packet at the head goes on: at a host it is the host's own port, for an
- * answer. Whether it is a host cannot be foreseen, so this takes no branch. */
-HOT_INLINE uint32_t out_port(const struct port *port, const struct packet *packet)
-{
-	uint32_t in_switch = !port->to_host;
-
-	return port->to_port + (packet->route[packet->hop * in_switch] & -in_switch);
 }
 
 /* The first of a NIC's sources, which it will ask for a packet. */
@@ -55,7 +41,7 @@ static void prefetch_out(const struct network *net, const struct port *port)
 {
 	const struct packet *packet = port_head(port);
 
-	__builtin_prefetch(&net->ports[out_port(port, packet)]);
+	__builtin_prefetch(&net->ports[hop_out_port(port, packet)]);
 	if (!port->to_host)
 		return;
 	__builtin_prefetch(&net->nics[port->to_port]);
@@ -101,7 +87,7 @@ void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 	id = next[AHEAD_TAIL - 1].id;
 	if (id < net->port_count) {
 		port = &ports[id];
-		prefetch_tail(&ports[out_port(port, port_head(port))]);
+		prefetch_tail(&ports[hop_out_port(port, port_head(port))]);
 	} else if ((nic = nic_of(net, id))) {
 		prefetch_tail(&ports[nic->host]);
 	}

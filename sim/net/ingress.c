@@ -5,12 +5,14 @@
 void ingress_init(struct ingress *in, struct ingress_memory *memory,
 		  const struct pause_params *params)
 {
-	SIM_BUG_ON(params->memory < params->headroom + params->mtu);
+	SIM_BUG_ON(params->memory < params->headroom + params->mtu ||
+		   params->headroom > HEADROOM_MAX);
 	*in = (struct ingress){ .memory = memory,
-				.headroom_size = params->headroom,
+				.headroom_size = (uint32_t)params->headroom,
 				.xoff = params->xoff,
 				.xon = params->xon,
 				.hysteresis = params->hysteresis,
+				.dynamic = params->alpha != 0,
 				.alpha = params->alpha };
 	memory->shared_size += params->memory - params->headroom - params->mtu;
 }
@@ -20,7 +22,7 @@ bytes ingress_threshold(const struct ingress *in)
 	const struct ingress_memory *memory = in->memory;
 	unsigned __int128 scaled;
 
-	if (!in->alpha)
+	if (!in->dynamic)
 		return in->xoff;
 	if (memory->shared_used >= memory->shared_size)
 		return 0;
@@ -34,7 +36,7 @@ bool ingress_low(const struct ingress *in)
 {
 	if (in->headroom)
 		return false;
-	if (!in->alpha)
+	if (!in->dynamic)
 		return in->shared <= in->xon;
 	return in->shared == 0 || in->shared + in->hysteresis <= ingress_threshold(in);
 }

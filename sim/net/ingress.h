@@ -28,13 +28,15 @@
 
 #define ALPHA_ONE (UINT64_C(1) << 20)
 
+#define HEADROOM_MAX (UINT32_C(1) << 30)
+
 #define PAUSE_FRAME 64 /* bytes of a PAUSE or PFC frame, IEEE 802.1Qbb */
 
 /* What a port of a lossless switch does with what comes in over its link. */
 struct pause_params {
 	bool on;
-	bytes memory; /* of this port: shared part, one frame, headroom */
-	bytes headroom;
+	bytes memory;      /* of this port: shared part, one frame, headroom */
+	bytes headroom;    /* at most HEADROOM_MAX */
 	bytes xoff, xon;   /* when alpha is 0 */
 	uint64_t alpha;    /* in 1/ALPHA_ONE; 0 = static thresholds */
 	bytes hysteresis;  /* when alpha is not 0 */
@@ -52,11 +54,16 @@ struct ingress_memory {
 
 struct ingress {
 	struct ingress_memory *memory; /* not owned; NULL at a host, which takes everything */
-	bytes shared, headroom;        /* in use */
-	bytes headroom_size, xoff, xon, hysteresis;
+	bytes shared;                  /* in use */
+	bytes xoff;
+	uint32_t headroom; /* in use */
+	bool stopped;      /* the neighbour has been told so */
+	bool dynamic;      /* alpha counts, not xoff */
+	/* up to here: every packet */
+	uint32_t headroom_size;
+	uint32_t headroom_max; /* most that was ever in use */
+	bytes xon, hysteresis;
 	uint64_t alpha;
-	bytes headroom_max; /* most that was ever in use */
-	bool stopped;       /* the neighbour has been told so */
 };
 
 /* A port joins the memory of its switch. */
@@ -77,7 +84,7 @@ static inline bool ingress_take(struct ingress *in, bytes size)
 	}
 	if (in->headroom + size > in->headroom_size)
 		return false;
-	in->headroom += size;
+	in->headroom += (uint32_t)size;
 	if (in->headroom > in->headroom_max)
 		in->headroom_max = in->headroom;
 	return true;
@@ -86,18 +93,18 @@ static inline bool ingress_take(struct ingress *in, bytes size)
 /* The packet has left. */
 static inline void ingress_give(struct ingress *in, bytes size)
 {
-	bytes headroom = size < in->headroom ? size : in->headroom;
+	uint32_t headroom = size < in->headroom ? (uint32_t)size : in->headroom;
 
 	in->headroom -= headroom;
 	in->shared -= size - headroom;
 	in->memory->shared_used -= size - headroom;
-	in->memory->due |= in->stopped || (in->alpha && in->memory->stopped);
+	in->memory->due |= in->stopped || (in->dynamic && in->memory->stopped);
 }
 
 /* The neighbour should be told to stop. */
 static inline bool ingress_full(const struct ingress *in)
 {
-	return !in->stopped && in->shared >= (in->alpha ? ingress_threshold(in) : in->xoff);
+	return !in->stopped && in->shared >= (in->dynamic ? ingress_threshold(in) : in->xoff);
 }
 
 /* The neighbour, who was told to stop, may go on. */

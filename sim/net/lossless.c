@@ -32,9 +32,11 @@ struct lane {
 	uint32_t *charge; /* by place of the port's ring; small, or owned */
 	uint32_t small[1 << SMALL_RING_BITS];
 	uint32_t reverse;
+	uint32_t given; /* packets of the ring, from its head, that are charged no more */
+	struct ingress in;
+
 	bool stopped; /* the transmitter, by a frame from the far end */
 	bool armed;   /* a departure is pending */
-	struct ingress in;
 
 	/* frames that this port sends */
 	sim_time frame_start, frame_end; /* of the last one */
@@ -44,6 +46,9 @@ struct lane {
 	sim_time stopped_since;
 	bool stuck;
 } __attribute__((aligned(64)));
+
+static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size) <= 64,
+	      "what every packet touches is one line of cache");
 
 struct lossless {
 	struct lane *lanes;              /* by port */
@@ -64,6 +69,34 @@ struct lossless {
 
 static sim_handler on_arrival, on_departure, on_frame, on_watch;
 
+/* --- looking ahead: see hop.c --- */
+
+/* Besides what every hop touches: the lanes of the port, of the one whose memory gets
+ * the packet back, of the one whose memory takes it, and of the one it goes on by. */
+void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
+{
+	const struct network *net = sim->block.owner;
+	const struct lane *lanes = net->lossless->lanes;
+	const struct port *port;
+	uint32_t id, charge;
+
+	hop_look_ahead(sim, next, count);
+	if (count < HOP_AHEAD)
+		return;
+	id = next[AHEAD_PORT - 1].id;
+	if (id < net->port_count)
+		__builtin_prefetch(&lanes[id]);
+	id = next[AHEAD_OUT - 1].id;
+	if (id >= net->port_count)
+		return;
+	port = &net->ports[id];
+	charge = lanes[id].charge[port->head];
+	__builtin_prefetch(&lanes[hop_out_port(port, port_head(port))]);
+	__builtin_prefetch(&lanes[lanes[id].reverse]);
+	if (charge < net->port_count)
+		__builtin_prefetch(&lanes[charge]);
+}
+
 /* --- the memory --- */
 
 static struct ingress_memory *memory_of(const struct network *net, uint32_t port)
@@ -83,7 +116,7 @@ static __attribute__((noinline)) void give_cell(struct lossless *ll, uint32_t nu
 }
 
 /* A packet has left the port that held it. */
-static inline void give_back(struct lossless *ll, uint32_t charge, uint32_t size)
+HOT_INLINE void give_back(struct lossless *ll, uint32_t charge, uint32_t size)
 {
 	if (__builtin_expect(!(charge & CHARGE_CELL), 1))
 		ingress_give(&ll->lanes[charge].in, size);
@@ -107,19 +140,15 @@ static uint32_t new_cell(struct lossless *ll, uint32_t port, uint32_t size, uint
 }
 
 /* What has left a port by now is given back. */
-static inline void settle(struct network *net, uint32_t number)
+static void settle(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
-	const struct lane *lane = &net->lossless->lanes[number];
-	sim_time now = net->sim->now;
+	struct lane *lane = &net->lossless->lanes[number];
 
-	while (port->sent < port->count) {
-		uint32_t at = ring_index(port, port->sent);
+	port_advance(port, net->sim->now);
+	for (; lane->given < port->sent; lane->given++) {
+		uint32_t at = ring_index(port, lane->given);
 
-		if (port->ring[at].depart > now)
-			return;
-		port->queued_bytes -= port->ring[at].size;
-		port->sent++;
 		give_back(net->lossless, lane->charge[at], port->ring[at].size);
 	}
 }
@@ -166,7 +195,7 @@ static void arm_switch(struct network *net, const struct ingress_memory *memory)
 
 /* --- the transmitter --- */
 
-static void schedule_head(struct network *net, uint32_t number)
+HOT_INLINE void schedule_head(struct network *net, uint32_t number)
 {
 	const struct port *port = &net->ports[number];
 	sim_time at;
@@ -387,7 +416,7 @@ static bool drop(struct network *net, uint32_t number)
 }
 
 /* Charges a packet that came in by port `in`; false: there is no room. */
-static inline bool take(struct network *net, uint32_t in, uint32_t size)
+HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 {
 	struct lossless *ll = net->lossless;
 	struct ingress *ingress = &ll->lanes[in].in;
@@ -404,13 +433,19 @@ static inline bool take(struct network *net, uint32_t in, uint32_t size)
 	return true;
 }
 
-static inline bool is_marked(struct network *net, uint32_t number, const struct packet *packet)
+/* Whether ECN marks a packet; its own bytes are in the queue already. */
+static __attribute__((noinline)) bool is_marked(struct network *net, uint32_t number,
+						const struct packet *packet)
 {
-	const struct port *port = &net->ports[number];
+	struct port *port = &net->ports[number];
 	const struct link_class *link = port_class(net, port);
-	uint64_t queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
+	uint64_t queue;
 
-	if (__builtin_expect(queue <= link->ecn_min, 1) || !(packet->flags & PACKET_ECT) ||
+	port->queued_bytes -= packet->size;
+	port_advance(port, net->sim->now);
+	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
+	port->queued_bytes += packet->size;
+	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
 	    !hop_marks(link, &net->rare[number].mark_stream, queue))
 		return false;
 	net->rare[number].marks++;
@@ -418,7 +453,7 @@ static inline bool is_marked(struct network *net, uint32_t number, const struct 
 }
 
 /* The longest backlog; while the port is stopped it is that of the bytes. */
-static inline void note_backlog(struct network *net, struct port *port, sim_time depart)
+HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time depart)
 {
 	const struct link_class *link = port_class(net, port);
 	sim_time backlog = depart - net->sim->now;
@@ -430,37 +465,42 @@ static inline void note_backlog(struct network *net, struct port *port, sim_time
 		hop_note_backlog(port, backlog);
 }
 
-/* Copies the packet, which is charged to `charge`, into the queue. */
-static inline void put(struct network *net, uint32_t number, const struct packet *packet,
-		       uint8_t hop, uint32_t charge)
+/* Copies the packet, which is charged to `charge`, into the queue: enqueue() of
+ * hop.c, without a limit. */
+HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
+		    uint32_t charge)
 {
 	struct port *port = &net->ports[number];
 	struct lane *lane = &net->lossless->lanes[number];
-	sim_time now = net->sim->now, depart = SIM_TIME_MAX;
+	const struct link_class *link = port_class(net, port);
+	sim_time now = net->sim->now, depart = port->busy_until;
+	uint64_t busy = -(uint64_t)(depart > now);
 	uint32_t at, size = packet->size;
-	bool marked;
+	bool marked = false;
 
-	settle(net, number);
-	marked = is_marked(net, number, packet);
+	depart = now + ((depart - now) & busy);
+	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
+	port->queued_bytes = (port->queued_bytes & busy) + size;
+	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
+				     port->count - port->sent > link->quiet_packets,
+			     0))
+		marked = is_marked(net, number, packet);
 	if (__builtin_expect(port->count >> port->ring_bits, 0))
 		resize(net, number, ring_bits_more(port));
-	if (__builtin_expect(!lane->stopped, 1)) {
-		depart = port->busy_until > now ? port->busy_until : now;
-		depart += link_transmission(port_class(net, port), size);
-		port->busy_until = depart;
-	}
-	at = ring_index(port, port->count++);
+	if (__builtin_expect(depart != SIM_TIME_MAX, 1))
+		depart += link_transmission(link, size);
+	port->busy_until = depart;
+	at = ring_index(port, port->count);
 	lane->charge[at] = charge;
 	port->ring[at] = *packet;
 	port->ring[at].depart = depart;
 	port->ring[at].hop = hop;
 	if (__builtin_expect(marked, 0))
 		port->ring[at].flags |= PACKET_CE;
-	port->queued_bytes += size;
 	port->bytes += size;
 	port->packets++;
 	note_backlog(net, port, depart);
-	if (port->count == 1)
+	if (port->count++ == 0)
 		schedule_head(net, number);
 	if (__builtin_expect(lane->in.memory && lane->in.memory->stopped, 0))
 		arm(net, number);
@@ -473,17 +513,18 @@ void lossless_send(struct network *net, uint32_t host, const struct packet *pack
 
 /* --- out of a queue --- */
 
-static inline void take_head(struct network *net, uint32_t number)
+HOT_INLINE void take_head(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
-	struct lossless *ll = net->lossless;
+	struct lane *lane = &net->lossless->lanes[number];
+	uint32_t waited = !port->sent, size = port_head(port)->size;
 
-	if (!port->sent) {
-		port->queued_bytes -= port_head(port)->size;
-		give_back(ll, ll->lanes[number].charge[port->head], port_head(port)->size);
-	} else {
-		port->sent--;
-	}
+	port->sent -= !waited;
+	port->queued_bytes -= size & -waited;
+	if (__builtin_expect(lane->given != 0, 0))
+		lane->given--;
+	else
+		give_back(net->lossless, lane->charge[port->head], size);
 	if (--port->count) {
 		port->head = ring_index(port, 1);
 		schedule_head(net, number);
@@ -513,8 +554,8 @@ static void send_copies(struct network *net, uint32_t in, const struct switch_se
 		put(net, send->ports[i], &send->packet, send->packet.hop, charge);
 }
 
-static void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
-		    uint8_t hop)
+HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
+			uint8_t hop)
 {
 	if (__builtin_expect(take(net, in, packet->size), 1))
 		put(net, out, packet, hop, in);

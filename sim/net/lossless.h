@@ -32,6 +32,9 @@
 void lossless_init(struct network *net);
 void lossless_release(struct network *net);
 
+/* For the event queue: hop_look_ahead() of a lossless network. */
+sim_lookahead lossless_look_ahead;
+
 /* A port has got its link; `pause`: of what comes in from that link. */
 void lossless_join(struct network *net, uint32_t port, const struct pause_params *pause);
 

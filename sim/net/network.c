@@ -153,7 +153,7 @@ void network_tune(struct network *net)
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
 		bits++;
 	equeue_tune(&net->sim->queue, shift, bits);
-	net->sim->lookahead = large ? hop_look_ahead : NULL;
+	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : hop_look_ahead;
 	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
 }
 

@@ -68,13 +68,19 @@ static void check_headroom(const struct pause_check *check)
 {
 	bytes needed = headroom_needed(check->conf, check->fabric, &check->params);
 
-	if (check->params.headroom >= needed)
-		return;
-	conf_error(check->doc, PLACE "/headroom",
-		   "%" PRIu64 " bytes are not enough for the links %s: after XOFF up to %" PRIu64
-		   " bytes can still come in (rate x (2 delays + latency + response + a PAUSE "
-		   "frame) + 2 frames of \"mtu\"); allowed: at least \"%" PRIu64 "B\"",
-		   check->params.headroom, links_of(check), needed, needed);
+	if (needed > HEADROOM_MAX)
+		conf_error(check->doc, PLACE,
+			   "the links %s need a headroom of %" PRIu64
+			   " bytes a port; at most %" PRIu32 " are possible",
+			   links_of(check), needed, HEADROOM_MAX);
+	else if (check->params.headroom < needed)
+		conf_error(
+			check->doc, PLACE "/headroom",
+			"%" PRIu64
+			" bytes are not enough for the links %s: after XOFF up to %" PRIu64
+			" bytes can still come in (rate x (2 delays + latency + response + a PAUSE "
+			"frame) + 2 frames of \"mtu\"); allowed: at least \"%" PRIu64 "B\"",
+			check->params.headroom, links_of(check), needed, needed);
 }
 
 /* False: there is not even room for the headroom. */

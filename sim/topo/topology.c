@@ -143,7 +143,7 @@ static const struct conf_row pause_rows[] = {
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct pause_conf, set.headroom),
 	  .min = 64,
-	  .max = UINT64_C(1) << 40,
+	  .max = HEADROOM_MAX,
 	  .def = CONF_OPTIONAL,
 	  .help = "Memory of each port for what comes after XOFF; without it, exactly what can "
 		  "come." },
