@@ -9,6 +9,9 @@
 /* How often a network with stopped ports is looked at for a deadlock. */
 #define WATCH_PERIOD PS_PER_MS
 
+/* Names of frames for ties and logs count from here; those of packets from 0. */
+#define FRAME_KEYS (UINT64_C(1) << 40)
+
 /* What a packet in a ring is charged to: the port whose link it came in by, a cell,
  * or nothing (a host's own packets). */
 #define CHARGE_NONE UINT32_MAX
@@ -726,8 +729,8 @@ void lossless_init(struct network *net)
 	/* port p of a host has no departures, so the keys differ from those of NICs */
 	ll->first_departure =
 		add_entities(net, SIM_DEPARTURE, 0, on_departure, "departures of port %n");
-	ll->first_frame = add_entities(net, SIM_ARRIVAL, net->port_count, on_frame,
-				       "PAUSE frame, ports + %n");
+	ll->first_frame =
+		add_entities(net, SIM_ARRIVAL, FRAME_KEYS, on_frame, "PAUSE frame of port %w");
 	ll->watch = sim_add_entity(net->sim, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40),
 				   on_watch, net);
 	sim_name(net->sim, on_watch, "deadlock watch");

@@ -3,6 +3,8 @@
 
 #include "net/lossless.h"
 
+#include <stdlib.h>
+
 /* k=4 fat tree of 10 Gbps; %s: the rest of "switch", then flows and others. */
 #define FAT_TREE                                                                                   \
 	"{'name':'p','topology':{'kind':'fat-tree','k':4,'switch':{%s}},"                          \
@@ -138,4 +140,60 @@ Test(pause, aggregation_in_a_lossless_network)
 	cr_expect_eq(run.s->topo.net.dropped, 0);
 	expect_empty(&run);
 	run_free(&run);
+}
+
+/* --- deadlock --- */
+
+/* Routes that no topology gives: two leaves and two spines in a circle, down and up
+ * again (leaf ports 0..3 to hosts, 4 and 5 to the spines; spine port l to leaf l). */
+static void valley(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		   struct route *route)
+{
+	(void)topo, (void)entropy;
+	if (src < 4) /* leaf 0, spine 0, leaf 1, spine 1, leaf 0 */
+		*route = (struct route){ { 4, 1, 5, 0, (uint16_t)(dst % 4) }, 5 };
+	else
+		*route = (struct route){ { 5, 0, 4, 1, (uint16_t)(dst % 4) }, 5 };
+}
+
+/* With such routes, and little memory, the links of the circle come to wait for each
+ * other: the run ends as a deadlock, which is unfinished work (exit code 4), names the
+ * four links, and has lost nothing. With up/down routes the same load ends well. */
+Test(pause, deadlock)
+{
+	static const char *const flows =
+		"{'name':'p','topology':{'kind':'leaf-spine','leaves':2,'spines':2,'hosts_per_leaf'"
+		":4,"
+		"'switch':{'ecn':false,'buffer':'20KB','pause':{'xoff':'4KB','xon':'2KB'}}},"
+		"'stop':{'when':'all_done','after':'1s'},"
+		"'flows':[{'name':'a','size':'1MB','pairs':[[0,1],[1,2],[2,3],[3,0]],'count':4},"
+		"{'name':'b','size':'1MB','pairs':[[4,5],[5,6],[6,7],[7,4]],'count':4}]}";
+
+	for (int circle = 0; circle < 2; circle++) {
+		struct topology_ops ops;
+		struct run run;
+		char *text = NULL;
+		size_t length = 0;
+		FILE *to;
+
+		run_build(&run, "%s", flows);
+		ops = *run.s->topo.ops;
+		ops.route = valley;
+		if (circle)
+			run.s->topo.ops = &ops;
+		run_to(&run, circle ? END_DEADLOCK : END_ALL_DONE);
+		cr_expect_eq(simulation_unfinished(run.s), circle);
+		cr_expect_eq(run.s->topo.net.dropped, 0);
+		to = open_memstream(&text, &length);
+		simulation_report(run.s, to);
+		fclose(to);
+		if (circle) {
+			cr_expect_not_null(strstr(text, "leaf0 -> spine0 is stopped"), "%s", text);
+			cr_expect_not_null(strstr(text, "spine0 -> leaf1 is stopped"), "%s", text);
+			cr_expect_not_null(strstr(text, "leaf1 -> spine1 is stopped"), "%s", text);
+			cr_expect_not_null(strstr(text, "spine1 -> leaf0 is stopped"), "%s", text);
+		}
+		free(text);
+		run_free(&run);
+	}
 }
