@@ -77,6 +77,8 @@ struct collective_job {
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
 				       * jobs' servers' */
+	bytes gradients;              /* of an iteration */
+	uint64_t tensors;             /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;

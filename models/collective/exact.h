@@ -50,4 +50,12 @@ static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64
 	return value == exact->sum * hash_pair(exact->key, chunk);
 }
 
+/* The same where only some workers are in it, whose weights add up to `weight`. */
+static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, uint64_t chunk,
+				    uint64_t value)
+{
+	exact->checks->exact_checked++;
+	return value == weight * hash_pair(exact->key, chunk);
+}
+
 #endif

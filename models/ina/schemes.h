@@ -10,7 +10,9 @@
 	X(ps_stream)                                                                               \
 	X(switchml)                                                                                \
 	X(atp)                                                                                     \
-	X(esa)
+	X(esa)                                                                                     \
+	X(panama)                                                                                  \
+	X(switchml_star)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };

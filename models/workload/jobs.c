@@ -89,6 +89,9 @@ static enum admission admit(struct job *job)
 	struct collective_job spec = { .number = job->number,
 				       .workers = job->workers,
 				       .servers = job->servers,
+				       .gradients = job->dnn->gradient_total,
+				       .tensors =
+					       (uint64_t)job->iterations * job->dnn->tensor_count,
 				       .done = on_tensor_done,
 				       .owner = job };
 	const char *never = NULL;

@@ -240,6 +240,13 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
 	enqueue(net, host, packet, packet->hop);
 }
 
+void network_switch_send(struct network *net, const struct switch_send *send)
+{
+	net->created += send->count;
+	for (uint32_t i = 0; i < send->count; i++)
+		network_enqueue(net, send->ports[i], &send->packet);
+}
+
 /* --- out of a queue --- */
 
 /* The packet at the head has arrived: takes it off and waits for the next. */
@@ -276,13 +283,8 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 	} else {
 		net->absorbed++;
 	}
-	for (unsigned i = 0; i < actions.count; i++) {
-		const struct switch_send *send = &actions.send[i];
-
-		net->created += send->count;
-		for (uint32_t j = 0; j < send->count; j++)
-			network_enqueue(net, send->ports[j], &send->packet);
-	}
+	for (unsigned i = 0; i < actions.count; i++)
+		network_switch_send(net, &actions.send[i]);
 }
 
 /* On special ports: whether the packet at the head is lost. */

@@ -1,0 +1,300 @@
+/* Parameters of PANAMA and of SwitchML*: the same, but for the window. */
+#include "base/mem.h"
+#include "ina/panama.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ELEMENT_BYTES 4
+
+static const char *const order_names[] = {
+	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
+};
+
+extern const struct conf_table ring_table; /* models/collective/ring.c */
+static const struct conf_table *const below_tables[] = { &ring_table, NULL };
+
+#define IN(field) .offset = offsetof(struct panama_equation, field)
+static const struct conf_row equation_rows[] = {
+	{ .name = "bus",
+	  .type = CONF_INT,
+	  IN(bus),
+	  .imin = 8,
+	  .imax = 65536,
+	  .def = "64",
+	  .help = "Bits that a port moves in a cycle (W).",
+	  .source = "PANAMA section 6" },
+	{ .name = "cycle",
+	  .type = CONF_TIME,
+	  IN(cycle),
+	  .min = 1,
+	  .max = PS_PER_US,
+	  .def = "\"5ns\"",
+	  .help = "Of the clock (1 / f).",
+	  .source = "PANAMA section 6: 200 MHz" },
+	{ .name = "adder",
+	  .type = CONF_TIME,
+	  IN(adder),
+	  .max = PS_PER_US,
+	  .def = "\"15ns\"",
+	  .help = "Of one adder (L_a); a tree of them has ceil(log2(ports)) in a row.",
+	  .source = "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
+		    "says 10 ns" },
+	{ .name = "fixed",
+	  .type = CONF_TIME,
+	  IN(fixed),
+	  .max = PS_PER_S,
+	  .def = "\"25ns\"",
+	  .help = "In addition.",
+	  .source = "PANAMA table 1 less equation 3" },
+	{ 0 },
+};
+static const struct conf_table equation_table = { "panama_equation", equation_rows,
+						  sizeof(struct panama_equation),
+						  "Latency of an accelerator by equation 3." };
+
+#define AT(field) .offset = offsetof(struct panama_conf, field)
+static const struct conf_row latency_forms[] = {
+	{ .name = "time",
+	  .type = CONF_TIME,
+	  AT(latency.time),
+	  .max = PS_PER_S,
+	  .help = "The same at all switches." },
+	{ .name = "equation",
+	  .type = CONF_OBJECT,
+	  AT(latency.equation),
+	  .table = &equation_table,
+	  .help = "(S / bus - 1) cycle + adder ceil(log2(ports)) + fixed, S the bits of a "
+		  "packet." },
+	{ 0 },
+};
+static const struct conf_table latency_table = { "panama_latency", latency_forms,
+						 sizeof(struct panama_conf), NULL };
+
+/* What both schemes have, before and behind their windows. */
+#define ROWS_BEFORE                                                                                \
+	{ .name = "memory",                                                                        \
+	  .type = CONF_BYTES,                                                                      \
+	  AT(memory),                                                                              \
+	  .min = 64,                                                                               \
+	  .max = UINT64_C(1) << 40,                                                                \
+	  .def = "\"64MB\"",                                                                       \
+	  .help = "Packet memory of the accelerator of each switch. Every port has an equal "      \
+		  "part, "                                                                         \
+		  "of that every active job, of that every tree of the job at this switch: "       \
+		  "wnd_cap. "                                                                      \
+		  "A job waits while that would be less than a packet.",                           \
+	  .source = "PANAMA section 7" },                                                          \
+		{ .name = "trees",                                                                 \
+		  .type = CONF_INT,                                                                \
+		  AT(trees),                                                                       \
+		  .imin = 1,                                                                       \
+		  .imax = PANAMA_TREES_MAX,                                                        \
+		  .def = "4",                                                                      \
+		  .help = "Aggregation trees of a job (N), with different roots of the lowest "    \
+			  "tier that "                                                             \
+			  "has all workers below it; fewer where there are fewer roots, one in a " \
+			  "rack.",                                                                 \
+		  .source = "PANAMA figure 3" },                                                   \
+		{ .name = "only_tree",                                                             \
+		  .type = CONF_INT,                                                                \
+		  AT(only_tree),                                                                   \
+		  .imin = 1,                                                                       \
+		  .imax = PANAMA_TREES_MAX,                                                        \
+		  .def = CONF_OPTIONAL,                                                            \
+		  .help = "Uses this one of the trees alone, counted from 1 by the numbers of "    \
+			  "their roots "                                                           \
+			  "(PANAMA-Agg1...)." },                                                   \
+		{ .name = "elements_per_packet",                                                   \
+		  .type = CONF_INT,                                                                \
+		  AT(elements),                                                                    \
+		  .imin = 1,                                                                       \
+		  .imax = 2048,                                                                    \
+		  .def = "362",                                                                    \
+		  .help = "32-bit floats in a packet.",                                            \
+		  .source = "our choice: packets of 1500 bytes, the largest of PANAMA table 1" },  \
+		{ .name = "header",                                                                \
+		  .type = CONF_INT,                                                                \
+		  AT(header),                                                                      \
+		  .imin = 20,                                                                      \
+		  .imax = 200,                                                                     \
+		  .def = "52",                                                                     \
+		  .help = "Bytes of a frame besides the floats: Ethernet 14, IP 20, PANAMA 14, "   \
+			  "FCS 4.",                                                                \
+		  .source = "our choice; PANAMA figure 4 has no sizes" },                          \
+	{                                                                                          \
+		.name = "order", .type = CONF_ENUM, AT(order), .choices = order_names,             \
+		.def = "\"independent\"",                                                          \
+		.help = "Of chunks over trees: strict: no chunk before the one before it; "        \
+			"independent: a "                                                          \
+			"tree whose window is full does not hold up the others.",                  \
+		.source = "PANAMA section 4.2.2: operates independently on each tree (4.1 may "    \
+			  "also be "                                                               \
+			  "read as strict)"                                                        \
+	}
+
+#define ROWS_BEHIND                                                                                \
+	{ .name = "fraction",                                                                      \
+	  .type = CONF_REAL,                                                                       \
+	  AT(fraction),                                                                            \
+	  .rmin = 1e-6,                                                                            \
+	  .rmax = 1,                                                                               \
+	  .def = "1",                                                                              \
+	  .help = "An accelerator sends a sum as soon as this fraction of the workers below it, "  \
+		  "rounded up, is in it; others are too late. Below 1 (PANAMA-0.88), the last "    \
+		  "packet of every tensor still waits for all.",                                   \
+	  .source = "PANAMA section 7" },                                                          \
+		{ .name = "aggregate_above",                                                       \
+		  .type = CONF_BYTES,                                                              \
+		  AT(threshold),                                                                   \
+		  .max = UINT64_C(1) << 50,                                                        \
+		  .def = "\"40MB\"",                                                               \
+		  .help = "Jobs with more gradients than this in an iteration use accelerators; "  \
+			  "others "                                                                \
+			  "run a ring on hosts.",                                                  \
+		  .source = "PANAMA section 3" },                                                  \
+		{ .name = "below",                                                                 \
+		  .type = CONF_SCHEMES,                                                            \
+		  AT(below),                                                                       \
+		  .tables = below_tables,                                                          \
+		  .def = "{}",                                                                     \
+		  .help = "Parameters of that ring.",                                              \
+		  .source = "PANAMA section 7: DCTCP for what is not aggregated" },                \
+		{ .name = "accelerator_latency",                                                   \
+		  .type = CONF_ONEOF,                                                              \
+		  .offset = 0,                                                                     \
+		  .tag = offsetof(struct panama_conf, latency.form),                               \
+		  .table = &latency_table,                                                         \
+		  .def = "{}",                                                                     \
+		  .help = "From the packet that completes a sum to the egress queue, besides the " \
+			  "switch's "                                                              \
+			  "own latency. What accelerators cost other packets belongs into that.",  \
+		  .source = "PANAMA section 6: the prototype" },                                   \
+		{ .name = "recovery",                                                              \
+		  .type = CONF_BOOL,                                                               \
+		  AT(recovery),                                                                    \
+		  .def = "false",                                                                  \
+		  .help = "Packets may be lost: what is missing is sent again on a second "        \
+			  "sequence of each "                                                      \
+			  "tree, which gets half of its memory.",                                  \
+		  .source = "our choice; PANAMA section 4.2.2 says that a timeout can be used" },  \
+		{ .name = "retransmission_timeout",                                                \
+		  .type = CONF_TIME,                                                               \
+		  AT(timeout),                                                                     \
+		  .min = PS_PER_US,                                                                \
+		  .max = 100 * PS_PER_S,                                                           \
+		  .def = "\"10ms\"",                                                               \
+		  .help = "Of recovery; doubles up to 64 times that until there is progress.",     \
+		  .source = "our choice; PANAMA section 4.2.2: not aggressively" },                \
+	{                                                                                          \
+		.name = "recovery_transport", .type = CONF_ENUM, AT(transport),                    \
+		.choices = cc_names, .def = "\"dctcp\"",                                           \
+		.help = "Congestion control of the messages of recovery.",                         \
+		.source = "PANAMA section 7: DCTCP for what is not aggregated"                     \
+	}
+
+static const struct conf_row panama_rows[] = {
+	ROWS_BEFORE,
+	{ .name = "initial_window",
+	  .type = CONF_REAL,
+	  AT(window.initial),
+	  .rmin = 1,
+	  .rmax = PANAMA_CAP_MAX,
+	  .def = "2",
+	  .help = "Of a worker on a tree, packets.",
+	  .source = "PANAMA figure 5" },
+	{ .name = "ssthresh",
+	  .type = CONF_REAL,
+	  AT(window.ssthresh),
+	  .rmin = 1,
+	  .rmax = PANAMA_CAP_MAX,
+	  .def = "64",
+	  .help = "Up to here an unmarked window doubles, packets.",
+	  .source = "PANAMA figure 5" },
+	{ .name = "g",
+	  .type = CONF_REAL,
+	  AT(window.g),
+	  .rmin = 1e-6,
+	  .rmax = 1,
+	  .def = "0.0625",
+	  .help = "Weight of a round in the fraction of marked packets.",
+	  .source = "RFC 8257 section 4.2: 1/16; PANAMA does not say" },
+	ROWS_BEHIND,
+	{ 0 },
+};
+
+static const struct conf_row switchml_star_rows[] = {
+	ROWS_BEFORE,
+	{ .name = "window",
+	  .type = CONF_INT,
+	  AT(window.packets),
+	  .imin = 1,
+	  .imax = PANAMA_CAP_MAX,
+	  .def = CONF_OPTIONAL,
+	  .help = "Of a worker on a tree, packets, at most wnd_cap; when missing, wnd_cap.",
+	  .source = "our choice; PANAMA section 7: no congestion control" },
+	ROWS_BEHIND,
+	{ 0 },
+};
+
+extern const struct conf_table panama_table, switchml_star_table; /* named by ina/schemes.c */
+const struct conf_table panama_table = { "panama", panama_rows, sizeof(struct panama_conf),
+					 "PANAMA: trees, in-order accelerators, ECN windows." };
+const struct conf_table switchml_star_table = {
+	"switchml_star", switchml_star_rows, sizeof(struct panama_conf),
+	"PANAMA's augmented SwitchML: the same without congestion control."
+};
+
+uint32_t panama_frame(const struct panama_conf *conf)
+{
+	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
+}
+
+static void __attribute__((format(printf, 4, 5)))
+mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *fmt, ...)
+{
+	char pointer[64], text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	snprintf(pointer, sizeof(pointer), "/schemes/%s/%s", scheme, key);
+	conf_error(doc, pointer, "%s", text);
+}
+
+static void check(const struct panama_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc)
+{
+	uint32_t frame = panama_frame(conf);
+	uint64_t least = (uint64_t)frame * (uint64_t)conf->trees * (conf->recovery ? 2 : 1);
+
+	if (frame > topology->switches.buffer)
+		mistake(doc, name, "elements_per_packet",
+			"a packet of %" PRIu32 " bytes does not fit into a switch queue of %" PRIu64
+			" bytes",
+			frame, topology->switches.buffer);
+	if (conf->only_tree > conf->trees)
+		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
+	if (least > conf->memory)
+		mistake(doc, name, "memory",
+			"a packet of every tree needs %" PRIu64
+			" bytes at each port, found %" PRIu64,
+			least, conf->memory);
+	if (conf->recovery && conf->fraction < 1)
+		mistake(doc, name, "recovery", "does not go together with a fraction below 1");
+	if (!conf->recovery &&
+	    (topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0)))
+		mistake(doc, name, "recovery", "links lose packets: must be true, found false");
+}
+
+void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	check(conf, "panama", topology, doc);
+}
+
+void switchml_star_check(const void *conf, const struct topology_conf *topology,
+			 struct conf_doc *doc)
+{
+	check(conf, "switchml_star", topology, doc);
+}

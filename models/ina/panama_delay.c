@@ -1,0 +1,82 @@
+/* The time that an accelerator takes: sums leave it in the order in which they were
+ * complete, each after the latency of equation 3. One pending event per accelerator. */
+#include "ina/panama.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define HELD_FIRST 16 /* a power of two */
+
+sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
+{
+	uint64_t words, levels = 0;
+
+	if (latency->form == PANAMA_LATENCY_TIME)
+		return latency->time;
+	words = ((uint64_t)frame * 8 + (uint64_t)latency->equation.bus - 1) /
+		(uint64_t)latency->equation.bus;
+	while (UINT64_C(1) << levels < ports)
+		levels++; /* of a tree of adders */
+	return (words - 1) * latency->equation.cycle + levels * latency->equation.adder +
+	       latency->equation.fixed;
+}
+
+static void grow(struct panama_accelerator *a)
+{
+	uint32_t mask = a->held ? 2 * a->held_mask + 1 : HELD_FIRST - 1;
+	struct panama_held *held = xcalloc(mask + 1, sizeof(*held));
+
+	for (uint32_t i = 0; i < a->held_count; i++)
+		held[i] = a->held[(a->held_head + i) & a->held_mask];
+	free(a->held);
+	a->held = held;
+	a->held_head = 0;
+	a->held_mask = mask;
+}
+
+/* The first leaves, unless its job is over. */
+static void on_due(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct panama_accelerator *a = owner;
+	const struct panama_held *first = &a->held[a->held_head];
+	const struct panama_lane *lane = a->scheme->lanes[first->packet.flow];
+	struct switch_send send;
+
+	(void)entity;
+	if (lane) {
+		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
+		network_switch_send(&a->scheme->env.topo->net, &send);
+	}
+	a->held_head = (a->held_head + 1) & a->held_mask;
+	if (--a->held_count)
+		timer_set(sim, &a->timer, a->held[a->held_head].due);
+}
+
+void panama_delay(struct panama_accelerator *a, const struct packet *packet, uint32_t node)
+{
+	struct sim *sim = a->scheme->env.sim;
+	struct panama_held *last;
+
+	if (!a->held || a->held_count > a->held_mask)
+		grow(a);
+	last = &a->held[(a->held_head + a->held_count++) & a->held_mask];
+	*last = (struct panama_held){ sim->now + a->latency, *packet, node };
+	if (a->held_count == 1)
+		timer_set(sim, &a->timer, last->due);
+}
+
+void panama_delay_init(struct panama_accelerator *a)
+{
+	struct sim *sim = a->scheme->env.sim;
+	uint64_t key = UINT64_C(11) << 52 | (uint64_t)a->scheme->protocol << 32 | a->sw;
+
+	timer_open(sim, &a->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_due, a);
+	sim_name(sim, on_due, "accelerator of switch %h");
+}
+
+void panama_delay_release(struct panama_accelerator *a)
+{
+	timer_close(a->scheme->env.sim, &a->timer);
+	free(a->held);
+}

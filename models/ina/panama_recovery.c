@@ -1,0 +1,458 @@
+/* PANAMA with recovery, from corruption and any other loss. The paper (section 4.2.2) has a
+ * sentence: "a simple timeout mechanism can be used". Ours:
+ *
+ * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second lane
+ * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links
+ * keep the order, so a result with a later VID says that what is missing before it is lost:
+ * worker 0 then orders these chunks again at once. What is lost at the end, with nothing behind
+ * it, needs a timer: worker 0 orders its oldest chunk again; any other worker asks worker 0 for
+ * what it misses, which has it or is after it itself. Orders, questions and answers (the sums)
+ * are messages over TCP connections. Timers double until there is progress.
+ *
+ * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
+ * packet on that lane comes (panama_switch.c), so nothing waits for ever; and an order that is
+ * lost itself is found missing in the same two ways and given again. */
+#include "ina/panama.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define MESSAGE_BYTES  16 /* kind, tree, VID */
+#define MESSAGES_FIRST 16 /* powers of two */
+#define VIDS_FIRST     64
+#define BACKOFF_MAX    64 /* times the first timeout */
+
+enum message_kind { MESSAGE_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
+
+struct message {
+	uint64_t end; /* of its bytes in the stream */
+	enum message_kind kind;
+	uint32_t tree;
+	uint64_t vid; /* ORDER: chunk */
+};
+
+/* Messages to a worker from worker 0, or the other way. */
+struct channel {
+	struct panama_worker *from, *to;
+	struct message *ring; /* on their way */
+	uint32_t head, count, mask;
+	uint64_t written;
+	uint32_t conn;
+};
+
+/* What a worker knows of a tree. */
+struct asker_tree {
+	uint8_t *has; /* by VID of the main lane, from una on, at [vid & mask]: result is here */
+	uint64_t mask;
+	uint64_t seen;        /* VID behind the newest result of the main lane */
+	uint64_t seen_repair; /* the same of the lane for repairs */
+	uint64_t known;       /* orders that have reached this worker */
+	uint64_t sent;        /* of those, sent */
+	sim_time since;       /* the oldest VID has been waited for */
+};
+
+struct panama_asker {
+	struct panama_worker *worker;
+	struct asker_tree *trees;
+	struct timer timer;
+	sim_time timeout;
+	struct channel up, down; /* to and from worker 0; not worker 0's own */
+	uint64_t timeouts, resent, answers;
+};
+
+struct orders {
+	uint64_t *chunks;
+	size_t count, capacity;
+};
+
+struct panama_recovery {
+	struct orders *orders; /* by tree */
+};
+
+static struct panama_worker *first_worker(const struct panama_job *job)
+{
+	return &job->workers[0];
+}
+
+static bool decides(const struct panama_worker *worker)
+{
+	return worker->number == 0;
+}
+
+/* --- who has what --- */
+
+bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid)
+{
+	const struct asker_tree *self = &worker->asker->trees[tree];
+	uint64_t una = worker->flows[tree].una;
+
+	return vid < una || (vid - una <= self->mask && self->has[vid & self->mask]);
+}
+
+static void reach(struct asker_tree *self, uint64_t una, uint64_t vid)
+{
+	uint64_t mask = self->mask;
+	uint8_t *has;
+
+	if (vid - una <= mask)
+		return;
+	while (vid - una > mask)
+		mask = 2 * mask + 1;
+	has = xcalloc(mask + 1, sizeof(*has));
+	for (uint64_t v = una; v <= una + self->mask; v++)
+		has[v & mask] = self->has[v & self->mask];
+	free(self->has);
+	self->has = has;
+	self->mask = mask;
+}
+
+static void arm(struct panama_asker *asker);
+
+/* False when it was here. */
+static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
+{
+	struct panama_asker *asker = worker->asker;
+	struct asker_tree *self = &asker->trees[tree];
+	struct panama_flow *flow = &worker->flows[tree];
+
+	if (panama_recovery_has(worker, tree, vid))
+		return false;
+	reach(self, flow->una, vid);
+	self->has[vid & self->mask] = true;
+	flow->ahead += vid < flow->next;
+	if (vid != flow->una)
+		return true;
+	for (; self->has[flow->una & self->mask]; flow->una++) {
+		self->has[flow->una & self->mask] = false;
+		if (flow->una < flow->next)
+			flow->ahead--;
+		else
+			flow->next = flow->una + 1;
+	}
+	self->since = worker->job->scheme->env.sim->now;
+	asker->timeout = worker->job->scheme->conf->timeout;
+	return true;
+}
+
+/* --- messages --- */
+
+static void channel_write(struct channel *channel, enum message_kind kind, uint32_t tree,
+			  uint64_t vid)
+{
+	const struct panama_scheme *scheme = channel->from->job->scheme;
+	uint64_t size = MESSAGE_BYTES;
+
+	if (kind == MESSAGE_ANSWER)
+		size += scheme->frame - (uint64_t)scheme->conf->header;
+	if (channel->count > channel->mask || !channel->ring) {
+		uint32_t mask = channel->ring ? 2 * channel->mask + 1 : MESSAGES_FIRST - 1;
+		struct message *ring = xcalloc(mask + 1, sizeof(*ring));
+
+		for (uint32_t i = 0; i < channel->count; i++)
+			ring[i] = channel->ring[(channel->head + i) & channel->mask];
+		free(channel->ring);
+		channel->ring = ring;
+		channel->head = 0;
+		channel->mask = mask;
+	}
+	channel->written += size;
+	channel->ring[(channel->head + channel->count++) & channel->mask] =
+		(struct message){ channel->written, kind, tree, vid };
+	tcp_write(scheme->env.tcp, channel->conn, size);
+	if (channel->count == 1)
+		tcp_expect(scheme->env.tcp, channel->conn, channel->written);
+}
+
+/* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
+static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
+{
+	if (!panama_recovery_has(first_worker(by->job), tree, vid))
+		return;
+	by->asker->answers++;
+	channel_write(&by->asker->down, MESSAGE_ANSWER, tree, vid);
+}
+
+/* Worker 0 read the sum from its own tensor, where it was checked when it came. */
+static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
+{
+	if (take(worker, tree, vid))
+		panama_worker_answer(worker, tree, vid);
+	else
+		worker->stale++;
+}
+
+static void receive(const struct channel *channel, const struct message *message)
+{
+	switch (message->kind) {
+	case MESSAGE_ORDER:
+		channel->to->asker->trees[message->tree].known++;
+		panama_worker_wake(channel->to);
+		return;
+	case MESSAGE_QUESTION:
+		asked(channel->from, message->tree, message->vid);
+		return;
+	case MESSAGE_ANSWER:
+		answered(channel->to, message->tree, message->vid);
+		return;
+	}
+}
+
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct channel *channel = owner;
+	struct tcp *tcp = channel->from->job->scheme->env.tcp;
+
+	while (channel->count && channel->ring[channel->head].end <= total) {
+		struct message message = channel->ring[channel->head];
+
+		channel->head = (channel->head + 1) & channel->mask;
+		channel->count--;
+		receive(channel, &message);
+	}
+	if (channel->count)
+		tcp_expect(tcp, channel->conn, channel->ring[channel->head].end);
+}
+
+static const struct tcp_app channel_app = { .delivered = on_delivered };
+
+/* --- orders --- */
+
+static void order(struct panama_job *job, uint32_t tree, uint64_t chunk)
+{
+	struct orders *orders = &job->recovery->orders[tree];
+
+	orders->chunks = array_reserve(orders->chunks, orders->count, &orders->capacity,
+				       sizeof(*orders->chunks));
+	orders->chunks[orders->count++] = chunk;
+	first_worker(job)->asker->trees[tree].known++;
+	for (uint32_t w = 1; w < job->job.workers; w++)
+		channel_write(&job->workers[w].asker->down, MESSAGE_ORDER, tree, chunk);
+}
+
+/* What worker 0 misses before a result is lost. */
+static void order_gap(struct panama_worker *worker, const struct panama_lane *lane, uint64_t from,
+		      uint64_t to)
+{
+	const struct panama_job *job = worker->job;
+
+	for (uint64_t v = from; v < to; v++) {
+		uint64_t chunk = lane->repair ? panama_recovery_chunk(job, lane->tree, v)
+					      : panama_chunk(job, lane->tree, v);
+
+		if (!panama_recovery_has(worker, lane->tree, chunk / job->tree_count))
+			order(worker->job, lane->tree, chunk);
+	}
+}
+
+bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
+			    uint64_t vid, uint64_t chunk)
+{
+	struct asker_tree *self = &worker->asker->trees[lane->tree];
+	uint64_t *seen = lane->repair ? &self->seen_repair : &self->seen, from = *seen;
+	bool fresh = take(worker, lane->tree, chunk / worker->job->tree_count);
+
+	if (vid < from) {
+		panama_violated(worker->job, worker->host, vid, "a result overtook another");
+		return fresh;
+	}
+	*seen = vid + 1;
+	if (decides(worker))
+		order_gap(worker, lane, from, vid);
+	return fresh;
+}
+
+uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
+{
+	SIM_BUG_ON(vid >= job->recovery->orders[tree].count);
+	return job->recovery->orders[tree].chunks[vid];
+}
+
+/* The tree on which the worker has something to send again, or PANAMA_TREES_MAX. An order may
+ * come before the worker has handed the chunk over. */
+static uint32_t tree_to_repair(const struct panama_worker *worker)
+{
+	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+		const struct asker_tree *self = &worker->asker->trees[t];
+
+		if (self->sent < self->known &&
+		    panama_recovery_chunk(worker->job, t, self->sent) < worker->available)
+			return t;
+	}
+	return PANAMA_TREES_MAX;
+}
+
+bool panama_recovery_ready(const struct panama_worker *worker)
+{
+	return tree_to_repair(worker) != PANAMA_TREES_MAX;
+}
+
+bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
+{
+	const struct panama_job *job = worker->job;
+	uint32_t tree = tree_to_repair(worker);
+	uint64_t vid;
+
+	if (tree == PANAMA_TREES_MAX)
+		return false;
+	vid = worker->asker->trees[tree].sent++;
+	*packet = panama_contribution(worker, &job->lanes[job->tree_count + tree], vid,
+				      panama_recovery_chunk(job, tree, vid));
+	packet->flags |= PACKET_RETRANSMIT;
+	worker->asker->resent++;
+	return true;
+}
+
+/* --- timers --- */
+
+/* The earliest time at which a tree has waited for too long. */
+static void arm(struct panama_asker *asker)
+{
+	const struct panama_worker *worker = asker->worker;
+	struct sim *sim = worker->job->scheme->env.sim;
+	sim_time first = SIM_TIME_MAX;
+
+	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+		const struct panama_flow *flow = &worker->flows[t];
+
+		if (flow->una < flow->next && asker->trees[t].since < first)
+			first = asker->trees[t].since;
+	}
+	if (first == SIM_TIME_MAX)
+		return;
+	first += asker->timeout;
+	timer_set(sim, &asker->timer, first > sim->now ? first : sim->now);
+}
+
+void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
+{
+	struct panama_asker *asker = worker->asker;
+	const struct panama_flow *flow = &worker->flows[tree];
+	struct sim *sim = worker->job->scheme->env.sim;
+
+	if (flow->una + 1 == flow->next)
+		asker->trees[tree].since = sim->now;
+	if (!timer_pending(sim, &asker->timer))
+		arm(asker);
+}
+
+/* Asks for the oldest, and for all that is missing before the newest result. */
+static void ask(struct panama_worker *worker, uint32_t tree)
+{
+	const struct asker_tree *self = &worker->asker->trees[tree];
+	uint64_t una = worker->flows[tree].una, end = self->seen > una ? self->seen : una + 1;
+
+	for (uint64_t v = una; v < end; v++)
+		if (!panama_recovery_has(worker, tree, v))
+			channel_write(&worker->asker->up, MESSAGE_QUESTION, tree, v);
+}
+
+static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct panama_asker *asker = owner;
+	struct panama_worker *worker = asker->worker;
+	sim_time first = worker->job->scheme->conf->timeout, timeout = asker->timeout;
+	bool expired = false;
+
+	(void)entity;
+	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+		const struct panama_flow *flow = &worker->flows[t];
+
+		if (flow->una == flow->next || asker->trees[t].since + timeout > sim->now)
+			continue;
+		asker->trees[t].since = sim->now;
+		asker->timeouts++;
+		expired = true;
+		if (decides(worker))
+			order(worker->job, t, panama_chunk(worker->job, t, flow->una));
+		else
+			ask(worker, t);
+	}
+	if (expired && timeout < BACKOFF_MAX * first)
+		asker->timeout = 2 * timeout;
+	arm(asker);
+	panama_worker_wake(worker);
+}
+
+/* --- life --- */
+
+static void channel_open(struct channel *channel, struct panama_worker *from,
+			 struct panama_worker *to, uint64_t number)
+{
+	const struct panama_job *job = from->job;
+	uint64_t key = UINT64_C(1) << 51 | (uint64_t)job->job.number << 25 | number;
+
+	*channel = (struct channel){ .from = from, .to = to };
+	channel->conn = tcp_open(job->scheme->env.tcp, from->host, to->host,
+				 cc_kind((unsigned)job->scheme->conf->transport), 0, key,
+				 &channel_app, channel);
+}
+
+static void start_asker(struct panama_worker *worker)
+{
+	struct panama_job *job = worker->job;
+	struct panama_asker *asker = worker->asker = xcalloc(1, sizeof(*asker));
+	uint64_t key = UINT64_C(13) << 52 | (uint64_t)job->job.number << 24 | worker->number;
+
+	asker->worker = worker;
+	asker->timeout = job->scheme->conf->timeout;
+	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
+	for (uint32_t t = 0; t < job->tree_count; t++) {
+		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
+		asker->trees[t].mask = VIDS_FIRST - 1;
+	}
+	timer_open(job->scheme->env.sim, &asker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
+		   on_timeout, asker);
+	sim_name(job->scheme->env.sim, on_timeout, "PANAMA timeout of job %j worker %w");
+	if (decides(worker))
+		return;
+	channel_open(&asker->up, worker, first_worker(job), 2 * (uint64_t)worker->number);
+	channel_open(&asker->down, first_worker(job), worker, 2 * (uint64_t)worker->number + 1);
+}
+
+static void stop_asker(struct panama_worker *worker)
+{
+	struct panama_asker *asker = worker->asker;
+	struct panama_scheme *scheme = worker->job->scheme;
+
+	if (!decides(worker)) {
+		tcp_close(scheme->env.tcp, asker->up.conn);
+		tcp_close(scheme->env.tcp, asker->down.conn);
+		free(asker->up.ring);
+		free(asker->down.ring);
+	}
+	timer_close(scheme->env.sim, &asker->timer);
+	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+		free(asker->trees[t].has);
+	free(asker->trees);
+	free(asker);
+}
+
+void panama_recovery_start(struct panama_job *job)
+{
+	job->recovery = xcalloc(1, sizeof(*job->recovery));
+	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		start_asker(&job->workers[w]);
+}
+
+void panama_recovery_stop(struct panama_job *job)
+{
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		stop_asker(&job->workers[w]);
+	for (uint32_t t = 0; t < job->tree_count; t++)
+		free(job->recovery->orders[t].chunks);
+	free(job->recovery->orders);
+	free(job->recovery);
+}
+
+void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats)
+{
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		const struct panama_asker *asker = job->workers[w].asker;
+
+		stats->retransmissions += asker->resent;
+		stats->timeouts += asker->timeouts;
+		stats->repairs += asker->answers;
+	}
+}

@@ -1,0 +1,264 @@
+/* PANAMA's accelerator: section 5. What is modelled and what is not: panama.c.
+ *
+ * A FIFO per input port and lane, and Expected_VID. VID E is over when every FIFO has a packet
+ * of it or of a later one at its head: if all have E it is added up and sent on, else what there
+ * is of it is discarded. Links keep the order, so a later packet says that E is lost. */
+#include "ina/panama.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS_FIRST 16 /* a power of two */
+
+/* Of `below` workers, rounded up; 0.88 * 25 is not above 22. */
+static uint32_t workers_needed(double fraction, uint32_t below)
+{
+	return (uint32_t)ceil(fraction * below - 1e-9);
+}
+
+static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, uint32_t number)
+{
+	uint32_t below = 0;
+
+	for (uint32_t w = 0; w < workers; w++) {
+		uint32_t node = tree->tree->node_of_worker[w];
+
+		while (node != number && node != TREE_NONE)
+			node = tree->tree->nodes[node].parent;
+		below += node == number;
+	}
+	return below;
+}
+
+void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number)
+{
+	const struct panama_job *job = lane->job;
+	const struct panama_tree *tree = &job->trees[lane->tree];
+
+	*node = (struct panama_node){ .place = &tree->tree->nodes[number], .mask = ROWS_FIRST - 1 };
+	node->accelerator = &job->scheme->accelerators[node->place->sw];
+	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
+	node->next = xcalloc(node->place->children, sizeof(*node->next));
+	node->needed = workers_needed(job->scheme->conf->fraction,
+				      workers_below(tree, job->job.workers, number));
+}
+
+void panama_node_release(struct panama_node *node)
+{
+	free(node->rows);
+	free(node->next);
+}
+
+uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
+{
+	const struct panama_accelerator *accelerator = node->accelerator;
+	uint64_t cap;
+
+	if (node->cap_jobs == accelerator->jobs)
+		return node->cap;
+	node->cap_jobs = accelerator->jobs;
+	cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
+	      lane->job->lanes_at[accelerator->sw] / lane->job->scheme->frame;
+	node->cap = cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
+	SIM_BUG_ON(!node->cap); /* memory_is_free() */
+	return node->cap;
+}
+
+/* --- memory --- */
+
+static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t packets)
+{
+	const struct panama_scheme *scheme = lane->job->scheme;
+
+	node->buffered += (uint64_t)packets;
+	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
+			   packets * (int64_t)scheme->frame);
+}
+
+static bool is_full(const struct panama_lane *lane, const struct panama_node *node)
+{
+	const struct collective_memory *memory = node->accelerator->memory;
+
+	return memory->used_bytes + lane->job->scheme->frame > memory->memory_bytes;
+}
+
+void panama_node_over(struct panama_lane *lane, struct panama_node *node)
+{
+	if (node->fin)
+		return;
+	node->fin = true;
+	reserve(lane, node, -(int64_t)node->buffered);
+	if (--lane->job->open_at[node->accelerator->sw] == 0)
+		node->accelerator->jobs--;
+}
+
+/* --- rows --- */
+
+static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
+{
+	return &node->rows[vid & node->mask];
+}
+
+/* Makes room for the rows up to `vid`. */
+static void reach(struct panama_node *node, uint64_t vid)
+{
+	uint64_t mask = node->mask;
+	struct panama_row *rows;
+
+	if (vid - node->expected <= mask)
+		return;
+	while (vid - node->expected > mask)
+		mask = 2 * mask + 1;
+	rows = xcalloc(mask + 1, sizeof(*rows));
+	for (uint64_t v = node->expected; v <= node->expected + node->mask; v++)
+		rows[v & mask] = *row_of(node, v);
+	free(node->rows);
+	node->rows = rows;
+	node->mask = mask;
+}
+
+static void add(struct panama_row *row, const struct packet *packet)
+{
+	if (!row->packets) {
+		row->cap = packet->slot;
+		row->flags = PANAMA_FIN;
+	}
+	row->value += packet->value;
+	row->packets++;
+	row->workers += panama_workers_in(packet);
+	if (packet->slot < row->cap)
+		row->cap = packet->slot;
+	row->flags |= packet->flags & (PACKET_CE | PANAMA_ALL);
+	if (!(packet->flags & PANAMA_FIN))
+		row->flags &= (uint8_t)~PANAMA_FIN;
+}
+
+/* --- a VID is over --- */
+
+void panama_send_on(const struct panama_node *node, const struct packet *packet,
+		    struct switch_send *send)
+{
+	bool result = packet->flags & PACKET_RESULT;
+
+	send->packet = *packet;
+	send->ports = result ? node->place->down_ports : &node->place->up_port;
+	send->count = result ? node->place->children : 1;
+}
+
+/* The sum of a row, as it leaves the accelerator. */
+static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
+			    const struct panama_row *row)
+{
+	const struct panama_scheme *scheme = lane->job->scheme;
+	bool root = node->place->parent == TREE_NONE;
+	uint32_t cap = panama_cap(lane, node);
+
+	return (struct packet){
+		.seq = node->expected,
+		.value = row->value,
+		.flow = lane->number,
+		.source = (uint16_t)node->place->number,
+		.size = (uint16_t)scheme->frame,
+		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
+		.route = { (uint16_t)row->workers },
+		.kind = PACKET_AGGREGATION,
+		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
+		.protocol = scheme->protocol,
+	};
+}
+
+static void emit(struct panama_lane *lane, struct panama_node *node, const struct panama_row *row,
+		 struct switch_actions *actions)
+{
+	struct panama_accelerator *accelerator = node->accelerator;
+	struct packet sum = sum_of(lane, node, row);
+
+	accelerator->memory->stats.packets_aggregated += row->packets;
+	accelerator->memory->stats.results += node->place->parent == TREE_NONE;
+	if (accelerator->latency)
+		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes));
+	else
+		panama_send_on(node, &sum, &actions->send[actions->count++]);
+}
+
+/* With a fraction, a VID need not wait for all; without, this is never asked before all are
+ * past it. */
+static bool enough(const struct panama_lane *lane, const struct panama_node *node,
+		   const struct panama_row *row)
+{
+	if (!lane->partial || row->flags & PANAMA_ALL)
+		return row->packets == node->place->children;
+	return row->packets && row->workers >= node->needed;
+}
+
+/* Is Expected_VID over? Sends its sum, or discards it. */
+static bool advance(struct panama_lane *lane, struct panama_node *node,
+		    struct switch_actions *actions)
+{
+	struct panama_row *row = row_of(node, node->expected);
+	bool all_past = row->past == node->place->children, fin;
+
+	if (!all_past && !(lane->partial && enough(lane, node, row)))
+		return false;
+	fin = row->flags & PANAMA_FIN && row->packets == node->place->children;
+	reserve(lane, node, -(int64_t)row->packets);
+	if (lane->partial && node->place->parent == TREE_NONE)
+		panama_partial_settle(lane, node->expected);
+	if (enough(lane, node, row))
+		emit(lane, node, row, actions);
+	else
+		node->gaps++;
+	*row = (struct panama_row){ 0 };
+	node->expected++;
+	if (fin)
+		panama_node_over(lane, node);
+	return true;
+}
+
+/* --- packets --- */
+
+static void contribution(struct panama_lane *lane, struct panama_node *node,
+			 const struct packet *packet, struct switch_actions *actions)
+{
+	uint64_t vid = packet->seq, *next = &node->next[packet->source];
+	uint64_t v = *next > node->expected ? *next : node->expected;
+
+	if (vid < *next || node->fin) {
+		panama_violated(lane->job, lane->job->scheme->env.topo->net.hosts + node->place->sw,
+				vid, "a contribution came twice, or after FIN");
+		return;
+	}
+	if (vid >= node->expected && is_full(lane, node)) {
+		node->accelerator->overflows++; /* as if lost on the link */
+		return;
+	}
+	*next = vid + 1;
+	if (vid < node->expected) {
+		node->late++; /* only with a fraction */
+		return;
+	}
+	reach(node, vid);
+	for (; v < vid; v++)
+		row_of(node, v)->past++;
+	row_of(node, vid)->past++;
+	add(row_of(node, vid), packet);
+	reserve(lane, node, 1);
+	if (lane->partial)
+		panama_partial_in(lane, node, vid, packet->source);
+	/* Without a fraction one packet completes one sum at most: it is the only one of its
+	 * FIFO. With one, a second may have waited for its turn; a third waits for the next packet.
+	 */
+	while (actions->count < 2 && !node->fin && advance(lane, node, actions))
+		;
+}
+
+void panama_at_node(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
+		    struct switch_actions *actions)
+{
+	if (packet->flags & PACKET_RESULT)
+		panama_send_on(node, packet, &actions->send[actions->count++]);
+	else
+		contribution(lane, node, packet, actions);
+}
