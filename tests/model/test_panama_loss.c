@@ -1,0 +1,360 @@
+/* PANAMA when packets are lost or late: recovery, what happens without it, and sums that do
+ * not wait for all (PANAMA-0.88). */
+#include "test_panama.h"
+
+#include "core/rng.h"
+
+/* --- recovery --- */
+
+/* A packet is lost for every entry of `doomed` that fits it, once each. */
+struct doom {
+	bool result, repair;
+	uint32_t tree;
+	uint64_t vid;
+	uint32_t from;   /* node that sends it: a host, hosts + switch */
+	uint32_t behind; /* 1 + the node that does not get it; 0 = any */
+	bool done;
+};
+
+struct dooms {
+	struct bench *bench;
+	struct doom *list;
+	unsigned count, lost;
+};
+
+static uint32_t sender(const struct bench *bench, uint32_t port)
+{
+	return bench->net->ports[bench->net->rare[port].reverse].to;
+}
+
+static bool lose_doomed(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct dooms *dooms = owner;
+	const struct panama_lane *lane;
+
+	if (packet->kind != PACKET_AGGREGATION)
+		return false;
+	lane = bench_lane(dooms->bench, packet->flow);
+	for (unsigned i = 0; lane && i < dooms->count; i++) {
+		struct doom *d = &dooms->list[i];
+
+		if (d->done || d->result != !!(packet->flags & PACKET_RESULT) ||
+		    d->repair != lane->repair || d->tree != lane->tree || d->vid != packet->seq ||
+		    d->from != sender(dooms->bench, port) ||
+		    (d->behind && d->behind != dooms->bench->net->ports[port].to + 1))
+			continue;
+		d->done = true;
+		dooms->lost++;
+		return true;
+	}
+	return false;
+}
+
+#define TWO_RACKS                                                                                  \
+	"'topology': {'kind': 'leaf-spine', 'leaves': 2, 'spines': 2, 'hosts_per_leaf': 2, "       \
+	"'link': {'rate': '10Gbps'}}, 'schemes': {'panama': {'aggregate_above': '0B', "            \
+	"'recovery': true, 'retransmission_timeout': '1ms'}}, 'jobs': [{'all_reduce': 'panama', "  \
+	"'workers': 4, 'iterations': %u, 'model': {'layers': [{'gradient': '%uB'}]}}]}"
+
+/* 2 racks of 2 (hosts 0..3, leaves 4, 5), spines 6, 7, two trees; 20 chunks, so VIDs 0..9. */
+static void lose_some(const char *what, struct doom *list, unsigned count, bool timeout)
+{
+	struct bench bench;
+	struct dooms dooms = { &bench, list, count, 0 };
+	struct network_tamper tamper = { .lose = lose_doomed, .owner = &dooms };
+	struct collective_stats stats = { 0 };
+
+	bench_open(&bench, false, "{'name': 't', " TWO_RACKS, 2, 20 * 1448);
+	network_tamper(bench.net, &tamper);
+	bench_finish(&bench);
+	jobs_stats(bench.run.s->jobs, &stats);
+	cr_expect_eq(dooms.lost, count, "%s: %u lost", what, dooms.lost);
+	cr_expect_eq(stats.timeouts > 0, timeout, "%s: %" PRIu64 " timeouts", what, stats.timeouts);
+	bench_close(&bench);
+}
+
+/* A contribution that is lost with others behind it is known to be lost when the next result
+ * comes, and sent again without a timer; at the end of the tensor, by the timer of worker 0. */
+Test(panama_recovery, contributions)
+{
+	for (uint32_t from = 0; from < 6; from++) { /* four hosts, two leaves */
+		struct doom first = { .vid = 0, .from = from };
+		struct doom middle = { .vid = 4, .tree = 1, .from = from };
+		struct doom last = { .vid = 9, .from = from };
+		struct doom run[] = { { .vid = 3, .from = from },
+				      { .vid = 4, .from = from },
+				      { .vid = 5, .from = from } };
+
+		lose_some("first", &first, 1, false);
+		lose_some("middle", &middle, 1, false);
+		lose_some("last", &last, 1, true);
+		lose_some("three in a row", run, 3, false);
+	}
+}
+
+/* A result that only some lack is asked for; worker 0 orders it again. */
+Test(panama_recovery, results)
+{
+	for (uint32_t tree = 0; tree < 2; tree++) {
+		struct doom worker_0 = {
+			.result = true, .vid = 4, .tree = tree, .from = 4, .behind = 1
+		};
+		struct doom worker_1 = {
+			.result = true, .vid = 4, .tree = tree, .from = 4, .behind = 2
+		};
+		struct doom rack = {
+			.result = true, .vid = 4, .tree = tree, .from = 6 + tree, .behind = 6
+		};
+		struct doom last = { .result = true, .vid = 9, .tree = tree, .from = 6 + tree };
+
+		lose_some("worker 0", &worker_0, 1, false);
+		lose_some("worker 1", &worker_1, 1, true);
+		lose_some("the second rack", &rack, 1, true);
+		lose_some("a rack, the last", &last, 1, true);
+	}
+}
+
+/* What was sent again is lost again: a contribution, a result, both, and the same packet many
+ * times. */
+Test(panama_recovery, repairs)
+{
+	struct doom again[] = { { .vid = 3, .from = 2 }, { .repair = true, .vid = 0, .from = 1 } };
+	struct doom result[] = { { .vid = 9, .from = 2 },
+				 { .repair = true, .result = true, .vid = 0, .from = 6 },
+				 { .repair = true, .result = true, .vid = 1, .from = 4 } };
+	struct doom often[12] = { { .vid = 2, .from = 3 } };
+
+	for (unsigned i = 1; i < 12; i++)
+		often[i] = (struct doom){ .repair = true, .vid = i - 1, .from = i % 4 };
+	lose_some("repair", again, 2, true);
+	lose_some("result of a repair", result, 3, true);
+	lose_some("eleven times", often, 12, true);
+}
+
+/* A whole window, and the whole first round. */
+Test(panama_recovery, everything_for_a_while)
+{
+	struct doom all[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		all[i] = (struct doom){ .tree = i % 2, .vid = i / 2 % 2, .from = i / 4 };
+	lose_some("the first round", all, 8, true);
+}
+
+/* Random losses on every link, up to 1 %: everything arrives, right at all workers, on one switch,
+ * in racks and in a fat tree, in several iterations and with layers that overlap. */
+Test(panama_recovery, random_losses)
+{
+	static const struct {
+		const char *topology;
+		unsigned workers;
+	} cases[] = {
+		{ "'kind': 'star', 'hosts': 4", 4 },
+		{ "'kind': 'leaf-spine', 'leaves': 3, 'spines': 4, 'hosts_per_leaf': 3", 9 },
+		{ "'kind': 'fat-tree', 'k': 4", 16 },
+	};
+	static const double losses[] = { 1e-4, 1e-3, 1e-2 };
+
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t l = 0; l < 3; l++) {
+			struct collective_stats stats = { 0 };
+			struct bench bench;
+
+			bench_open(&bench, false,
+				   "{'name': 't', 'seed': %zu, 'topology': {%s, 'link': {'rate': "
+				   "'10Gbps', 'loss': %g}}, 'schemes': {'panama': "
+				   "{'aggregate_above': '0B', 'recovery': true, "
+				   "'retransmission_timeout': '500us'}}, 'jobs': [{'all_reduce': "
+				   "'panama', 'workers': %u, 'iterations': 2, 'overlap': 'layers', "
+				   "'compute_jitter': 0.5, 'model': {'layers': [{'gradient': "
+				   "'500kB', 'backward': '10us'}, {'gradient': '700kB', "
+				   "'backward': '10us'}]}}]}",
+				   7 * i + l, cases[i].topology, losses[l], cases[i].workers);
+			bench_finish(&bench);
+			jobs_stats(bench.run.s->jobs, &stats);
+			cr_expect(l == 0 || stats.retransmissions > 0);
+			cr_expect_gt(bench.run.s->topo.net.lost, 0);
+			bench_close(&bench);
+		}
+	}
+}
+
+/* Without losses recovery sends nothing again, and asks nobody. */
+Test(panama_recovery, costs_nothing_without_losses)
+{
+	struct collective_stats stats = { 0 };
+	struct bench bench;
+
+	bench_open(&bench, false, "{'name': 't', " TWO_RACKS, 3, 1000 * 1448);
+	bench_finish(&bench);
+	jobs_stats(bench.run.s->jobs, &stats);
+	cr_expect_eq(stats.retransmissions + stats.timeouts + stats.repairs + stats.stale, 0);
+	cr_expect_eq(bench.from_hosts, 3 * 4 * 1000);
+	cr_expect_eq(bench.run.s->checks.exact_checked, 3 * 4 * 1000);
+	bench_close(&bench);
+}
+
+/* A worker that starts late is no loss: others time out, order and ask, and all ends well. */
+Test(panama_recovery, a_late_worker)
+{
+	for (unsigned stragglers = 1; stragglers < 4; stragglers++) {
+		struct bench bench;
+
+		bench_open(
+			&bench, false,
+			"{'name': 't', 'topology': {'kind': 'star', 'hosts': 4, 'link': {'rate': "
+			"'10Gbps', 'loss': 0.003}}, 'schemes': {'panama': {'aggregate_above': "
+			"'0B', 'recovery': true, 'retransmission_timeout': '100us'}}, 'jobs': "
+			"[{'all_reduce': 'panama', 'workers': 4, 'iterations': 3, 'stragglers': "
+			"{'workers': %u, 'slowdown': 51}, 'model': {'layers': [{'gradient': "
+			"'1MB', 'backward': '100us'}]}}]}",
+			stragglers);
+		bench_finish(&bench);
+		bench_close(&bench);
+	}
+}
+
+/* --- without recovery --- */
+
+/* Expected_VID passes over what is lost, the sum of the others goes on, and the job never ends; the
+ * report says so. */
+Test(panama_loss, without_recovery_a_job_never_ends)
+{
+	struct doom doom = { .vid = 3, .from = 1 };
+	struct bench bench;
+	struct dooms dooms = { &bench, &doom, 1, 0 };
+	struct network_tamper tamper = { .lose = lose_doomed, .owner = &dooms };
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+
+	leaf_spine(&bench, 2, 2, 2, "", "", "4", 20 * 1448, "");
+	bench.at_host = NULL;
+	network_tamper(bench.net, &tamper);
+	bench.net->protocols[bench.scheme->protocol].ops =
+		bench.real; /* no tap: VIDs are missing */
+	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
+	run_to(&bench.run, END_DEADLOCK);
+	cr_expect_eq(dooms.lost, 1);
+	cr_expect_eq(switch_stats(&bench).results, 19);
+	simulation_report(bench.run.s, to);
+	fclose(to);
+	cr_expect_not_null(strstr(text, "lacks 1 results for ever"), "%s", text);
+	free(text);
+	bench_close(&bench);
+}
+
+/* --- fractions --- */
+
+struct partials {
+	uint32_t least, most;
+};
+
+static void note_workers(struct bench *bench, struct panama_worker *worker,
+			 struct panama_lane *lane, const struct packet *packet)
+{
+	struct partials *partials = bench->owner;
+
+	(void)worker, (void)lane;
+	if (panama_workers_in(packet) < partials->least)
+		partials->least = panama_workers_in(packet);
+	if (panama_workers_in(packet) > partials->most)
+		partials->most = panama_workers_in(packet);
+}
+
+/* 25 workers on one switch, one of them behind a link that a flow fills: with 0.88, 22 are enough
+ * and the job is not slowed down; the last packet of a tensor has all 25. With 1 the job gets half
+ * of the link at best. Every sum is checked against those who are in it. */
+Test(panama_fraction, does_not_wait_for_the_slowest)
+{
+	static const char *const fractions[] = { "1", "0.88" };
+	double time[2];
+
+	for (unsigned f = 0; f < 2; f++) {
+		struct partials partials = { UINT32_MAX, 0 };
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'stop': {'when': 'jobs_done', 'after': '10s'}, "
+			   "'topology': {'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, "
+			   "'hosts_per_leaf': 25, 'uplink': {'rate': '10Gbps'}, 'link': {'rate': "
+			   "'10Gbps'}, 'switch': {'buffer': '100MB'}}, 'schemes': {'panama': "
+			   "{'aggregate_above': '0B', 'fraction': %s}}, 'jobs': [{'all_reduce': "
+			   "'panama', 'workers': [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,"
+			   "19,20,21,22,23,24], 'model': {'layers': [{'gradient': '5MB'}]}}], "
+			   "'flows': [{'pairs': [[24, 30]], 'size': '500MB', 'arrival': {'at': "
+			   "'0s'}}]}",
+			   fractions[f]);
+		bench.at_host = note_workers;
+		bench.owner = &partials;
+		run_to(&bench.run, END_JOBS_DONE);
+		time[f] = duration(&bench, 0);
+		cr_expect_eq(partials.least, f ? 22 : 25);
+		cr_expect_eq(partials.most, 25);
+		bench_close(&bench);
+	}
+	cr_expect_gt(time[0], 1.5 * 5e6 / 1448 * 1.216e-6);
+	expect_near(time[1], 5e6 / 1448 * 1.216e-6, 0.05, "with 0.88, s");
+}
+
+/* Over two tiers the fraction holds at every accelerator: 3 leaves of 4 with 0.7: 3 of 4 at a leaf,
+ * ceil(8.4) = 9 of 12 at the root. Workers start at random times, computation differs, tensors are
+ * of any size; every iteration ends, and no worker is an iteration ahead (the jobs' accounts hold).
+ */
+Test(panama_fraction, over_tiers_and_iterations)
+{
+	static const char *const fractions[] = { "0.7", "0.5", "0.1", "0.94" };
+	static const uint32_t least[] = { 9, 6, 1, 12 };
+
+	for (size_t f = 0; f < 4; f++) {
+		struct partials partials = { UINT32_MAX, 0 };
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 3, "
+			   "'spines': 3, 'hosts_per_leaf': 4}, 'schemes': {'panama': "
+			   "{'aggregate_above': '0B', 'fraction': %s}}, 'jobs': [{'all_reduce': "
+			   "'panama', 'workers': 12, 'iterations': 30, 'start_jitter': '20us', "
+			   "'send_jitter': '20us', 'compute_jitter': 0.5, 'overlap': 'layers', "
+			   "'model': {'layers': [{'gradient': '1000B', 'backward': '5us'}, "
+			   "{'gradient': '30kB', 'backward': '10us'}, {'gradient': '90kB', "
+			   "'forward': '5us'}]}}]}",
+			   fractions[f]);
+		bench.at_host = note_workers;
+		bench.owner = &partials;
+		bench_finish(&bench);
+		cr_expect_geq(partials.least, least[f], "%s: %u", fractions[f], partials.least);
+		cr_expect_eq(partials.most, 12);
+		cr_expect_eq(bench.run.s->checks.exact_checked, bench.down);
+		bench_close(&bench);
+	}
+}
+
+/* A contribution that is added twice, or is not added, is found also in partial sums. */
+static void spoil(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
+		  const struct packet *packet)
+{
+	(void)worker, (void)packet;
+	for (uint32_t i = 0; i < lane->job->trees[lane->tree].tree->node_count; i++)
+		lane->nodes[i].rows[packet->seq & lane->nodes[i].mask].value++;
+	bench->at_host = NULL;
+}
+
+Test(panama_fraction, a_wrong_sum_is_found)
+{
+	static const char *const fractions[] = { "1", "0.5" };
+
+	for (unsigned f = 0; f < 2; f++) {
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'topology': {'kind': 'star', 'hosts': 4}, 'schemes': "
+			   "{'panama': {'aggregate_above': '0B', 'fraction': %s}}, 'jobs': "
+			   "[{'all_reduce': 'panama', 'workers': 4, 'model': {'layers': "
+			   "[{'gradient': '1MB'}]}}]}",
+			   fractions[f]);
+		bench.at_host = spoil;
+		run_to(&bench.run, END_VIOLATION);
+		bench_close(&bench);
+	}
+}
