@@ -241,17 +241,17 @@ static bool memory_is_enough(const struct panama_job *job, bool others)
 static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t number)
 {
 	struct panama_scheme *scheme = job->scheme;
-	uint32_t nodes;
 
 	*lane = (struct panama_lane){ .job = job,
 				      .number = (uint32_t)scheme->lane_count,
 				      .tree = number % job->tree_count,
 				      .repair = number >= job->tree_count };
-	nodes = job->trees[lane->tree].tree->node_count;
-	lane->nodes = xcalloc(nodes, sizeof(*lane->nodes));
-	for (uint32_t i = 0; i < nodes; i++) {
+	lane->node_count = job->trees[lane->tree].tree->node_count;
+	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
+	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
+	for (uint32_t i = 0; i < lane->node_count; i++) {
 		panama_node_init(&lane->nodes[i], lane, i);
-		if (job->open_at[lane->nodes[i].place->sw]++ == 0)
+		if (job->open_at[lane->nodes[i].accelerator->sw]++ == 0)
 			lane->nodes[i].accelerator->jobs++;
 	}
 	if (scheme->conf->fraction < 1)
@@ -263,9 +263,7 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 
 static void close_lane(struct panama_lane *lane)
 {
-	uint32_t nodes = lane->job->trees[lane->tree].tree->node_count;
-
-	for (uint32_t i = 0; i < nodes; i++) {
+	for (uint32_t i = 0; i < lane->node_count; i++) {
 		panama_node_over(lane, &lane->nodes[i]);
 		panama_node_release(&lane->nodes[i]);
 	}
@@ -280,7 +278,7 @@ static uint32_t least_cap(const struct panama_job *job)
 	uint32_t least = PANAMA_CAP_MAX;
 
 	for (uint32_t l = 0; l < job->lane_count; l++)
-		for (uint32_t i = 0; i < job->trees[job->lanes[l].tree].tree->node_count; i++) {
+		for (uint32_t i = 0; i < job->lanes[l].node_count; i++) {
 			uint32_t cap = panama_cap(&job->lanes[l], &job->lanes[l].nodes[i]);
 
 			least = cap < least ? cap : least;

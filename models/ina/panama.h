@@ -114,29 +114,40 @@ struct panama_row {
 	uint8_t flags;    /* OR of CE, AND of FIN */
 };
 
-/* A lane at a switch of its tree. */
+#define PANAMA_FEW 4 /* children whose state lies in the node itself */
+
+/* A lane at a switch of its tree. What every packet needs comes first: lines of cache
+ * are what it costs. */
 struct panama_node {
-	const struct tree_node *place;
-	struct panama_accelerator *accelerator;
 	struct panama_row *rows; /* those from `expected` on; the others are zero */
-	uint64_t mask;
-	uint64_t expected; /* Expected_VID */
-	uint64_t *next;    /* by child: VID behind its last packet */
-	uint64_t buffered; /* packets in the rows */
+	uint64_t *next;          /* by child: VID behind its last packet; `few`, or owned */
+	uint64_t expected;       /* Expected_VID */
+	struct panama_accelerator *accelerator;
+	uint32_t mask; /* of rows */
+	uint32_t children;
+	uint32_t buffered; /* packets in the rows */
 	uint32_t needed;   /* workers, for fraction < 1 */
 	uint32_t cap;      /* cap_here ... */
 	uint32_t cap_jobs; /* ... for so many jobs */
-	bool fin;          /* over: its memory is given back */
-	uint64_t late;     /* contributions to VIDs that were over */
-	uint64_t gaps;     /* VIDs that were discarded because a packet was missing */
-};
+	uint32_t parent;   /* node, or TREE_NONE */
+	uint32_t up_port;
+
+	uint64_t few[PANAMA_FEW];
+	uint32_t *down_ports; /* by child; of the tree */
+	uint32_t number;      /* among the parent's children */
+	bool fin;             /* over: its memory is given back */
+	uint64_t late;        /* contributions to VIDs that were over */
+	uint64_t gaps;        /* VIDs that were discarded because a packet was missing */
+} __attribute__((aligned(64)));
 
 struct panama_lane {
 	struct panama_job *job;
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
 	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	uint32_t node_count;
 	struct panama_node *nodes;
+	const uint32_t *node_of_switch; /* of the tree */
 	struct panama_partial *partial; /* fraction < 1 */
 };
 
@@ -147,14 +158,14 @@ struct panama_tree {
 
 /* --- workers --- */
 
-/* A worker on a tree. */
+/* A worker on a tree: one line of cache. */
 struct panama_flow {
 	uint64_t available; /* VIDs handed over */
 	uint64_t next;      /* VID to send next */
 	uint64_t una;       /* oldest VID without a result */
 	uint64_t ahead;     /* of una .. next - 1: those with a result (recovery) */
 	struct panama_window window;
-};
+} __attribute__((aligned(64)));
 
 struct panama_worker {
 	struct panama_job *job;

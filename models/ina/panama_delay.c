@@ -10,16 +10,15 @@
 
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
 {
-	uint64_t words, levels = 0;
+	uint64_t bits = (uint64_t)frame * 8, bus = (uint64_t)latency->equation.bus, levels = 0;
+	sim_time through; /* a fraction of a word counts as such: table 1 has 987.5 ns */
 
 	if (latency->form == PANAMA_LATENCY_TIME)
 		return latency->time;
-	words = ((uint64_t)frame * 8 + (uint64_t)latency->equation.bus - 1) /
-		(uint64_t)latency->equation.bus;
+	through = bits > bus ? (bits - bus) * latency->equation.cycle / bus : 0;
 	while (UINT64_C(1) << levels < ports)
 		levels++; /* of a tree of adders */
-	return (words - 1) * latency->equation.cycle + levels * latency->equation.adder +
-	       latency->equation.fixed;
+	return through + levels * latency->equation.adder + latency->equation.fixed;
 }
 
 static void grow(struct panama_accelerator *a)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_FIRST 16 /* a power of two */
+#define ROWS_FIRST 4 /* a power of two; in lock-step one or two are in use */
 
 /* Of `below` workers, rounded up; 0.88 * 25 is not above 22. */
 static uint32_t workers_needed(double fraction, uint32_t below)
@@ -36,11 +36,18 @@ void panama_node_init(struct panama_node *node, const struct panama_lane *lane, 
 {
 	const struct panama_job *job = lane->job;
 	const struct panama_tree *tree = &job->trees[lane->tree];
+	const struct tree_node *place = &tree->tree->nodes[number];
 
-	*node = (struct panama_node){ .place = &tree->tree->nodes[number], .mask = ROWS_FIRST - 1 };
-	node->accelerator = &job->scheme->accelerators[node->place->sw];
+	*node = (struct panama_node){ .children = place->children,
+				      .parent = place->parent,
+				      .number = place->number,
+				      .up_port = place->up_port,
+				      .down_ports = place->down_ports,
+				      .mask = ROWS_FIRST - 1 };
+	node->accelerator = &job->scheme->accelerators[place->sw];
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
-	node->next = xcalloc(node->place->children, sizeof(*node->next));
+	node->next = node->children <= PANAMA_FEW ? node->few
+						  : xcalloc(node->children, sizeof(*node->next));
 	node->needed = workers_needed(job->scheme->conf->fraction,
 				      workers_below(tree, job->job.workers, number));
 }
@@ -48,7 +55,8 @@ void panama_node_init(struct panama_node *node, const struct panama_lane *lane, 
 void panama_node_release(struct panama_node *node)
 {
 	free(node->rows);
-	free(node->next);
+	if (node->next != node->few)
+		free(node->next);
 }
 
 uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
@@ -72,7 +80,7 @@ static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t 
 {
 	const struct panama_scheme *scheme = lane->job->scheme;
 
-	node->buffered += (uint64_t)packets;
+	node->buffered += (uint32_t)packets;
 	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
 			   packets * (int64_t)scheme->frame);
 }
@@ -104,7 +112,7 @@ static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
 /* Makes room for the rows up to `vid`. */
 static void reach(struct panama_node *node, uint64_t vid)
 {
-	uint64_t mask = node->mask;
+	uint32_t mask = node->mask;
 	struct panama_row *rows;
 
 	if (vid - node->expected <= mask)
@@ -143,8 +151,8 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 	bool result = packet->flags & PACKET_RESULT;
 
 	send->packet = *packet;
-	send->ports = result ? node->place->down_ports : &node->place->up_port;
-	send->count = result ? node->place->children : 1;
+	send->ports = result ? node->down_ports : &node->up_port;
+	send->count = result ? node->children : 1;
 }
 
 /* The sum of a row, as it leaves the accelerator. */
@@ -152,14 +160,14 @@ static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 			    const struct panama_row *row)
 {
 	const struct panama_scheme *scheme = lane->job->scheme;
-	bool root = node->place->parent == TREE_NONE;
+	bool root = node->parent == TREE_NONE;
 	uint32_t cap = panama_cap(lane, node);
 
 	return (struct packet){
 		.seq = node->expected,
 		.value = row->value,
 		.flow = lane->number,
-		.source = (uint16_t)node->place->number,
+		.source = (uint16_t)node->number,
 		.size = (uint16_t)scheme->frame,
 		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
 		.route = { (uint16_t)row->workers },
@@ -176,7 +184,7 @@ static void emit(struct panama_lane *lane, struct panama_node *node, const struc
 	struct packet sum = sum_of(lane, node, row);
 
 	accelerator->memory->stats.packets_aggregated += row->packets;
-	accelerator->memory->stats.results += node->place->parent == TREE_NONE;
+	accelerator->memory->stats.results += node->parent == TREE_NONE;
 	if (accelerator->latency)
 		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes));
 	else
@@ -189,7 +197,7 @@ static bool enough(const struct panama_lane *lane, const struct panama_node *nod
 		   const struct panama_row *row)
 {
 	if (!lane->partial || row->flags & PANAMA_ALL)
-		return row->packets == node->place->children;
+		return row->packets == node->children;
 	return row->packets && row->workers >= node->needed;
 }
 
@@ -198,13 +206,13 @@ static bool advance(struct panama_lane *lane, struct panama_node *node,
 		    struct switch_actions *actions)
 {
 	struct panama_row *row = row_of(node, node->expected);
-	bool all_past = row->past == node->place->children, fin;
+	bool all_past = row->past == node->children, fin;
 
 	if (!all_past && !(lane->partial && enough(lane, node, row)))
 		return false;
-	fin = row->flags & PANAMA_FIN && row->packets == node->place->children;
+	fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	reserve(lane, node, -(int64_t)row->packets);
-	if (lane->partial && node->place->parent == TREE_NONE)
+	if (lane->partial && node->parent == TREE_NONE)
 		panama_partial_settle(lane, node->expected);
 	if (enough(lane, node, row))
 		emit(lane, node, row, actions);
@@ -226,8 +234,9 @@ static void contribution(struct panama_lane *lane, struct panama_node *node,
 	uint64_t v = *next > node->expected ? *next : node->expected;
 
 	if (vid < *next || node->fin) {
-		panama_violated(lane->job, lane->job->scheme->env.topo->net.hosts + node->place->sw,
-				vid, "a contribution came twice, or after FIN");
+		panama_violated(lane->job,
+				lane->job->scheme->env.topo->net.hosts + node->accelerator->sw, vid,
+				"a contribution came twice, or after FIN");
 		return;
 	}
 	if (vid >= node->expected && is_full(lane, node)) {

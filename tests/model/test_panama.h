@@ -99,7 +99,7 @@ static inline void bench_check_node(struct bench *bench, struct panama_lane *lan
 	cr_assert_leq(memory->used_bytes, memory->memory_bytes);
 	if (node->fin)
 		return;
-	for (uint32_t c = 0; c < node->place->children; c++) {
+	for (uint32_t c = 0; c < node->children; c++) {
 		uint64_t fifo = node->next[c] > node->expected ? node->next[c] - node->expected : 0;
 
 		if (!lane->job->recovery && !lane->partial && !bench->changing)
@@ -121,8 +121,7 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 		bench_watch_workers(bench, lane->job);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
 	if (lane)
-		bench_check_node(bench, lane,
-				 &lane->nodes[lane->job->trees[lane->tree].node_of_switch[sw]]);
+		bench_check_node(bench, lane, &lane->nodes[lane->node_of_switch[sw]]);
 	if (bench->at_switch)
 		bench->at_switch(bench, sw, packet);
 }

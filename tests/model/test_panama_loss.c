@@ -335,7 +335,7 @@ static void spoil(struct bench *bench, struct panama_worker *worker, struct pana
 		  const struct packet *packet)
 {
 	(void)worker, (void)packet;
-	for (uint32_t i = 0; i < lane->job->trees[lane->tree].tree->node_count; i++)
+	for (uint32_t i = 0; i < lane->node_count; i++)
 		lane->nodes[i].rows[packet->seq & lane->nodes[i].mask].value++;
 	bench->at_host = NULL;
 }

@@ -246,7 +246,7 @@ static void expect_forgotten(struct bench *bench, struct panama_worker *worker,
 	if (!(packet->flags & PANAMA_FIN))
 		return;
 	(*fins)++;
-	for (uint32_t i = 0; i < lane->job->trees[lane->tree].tree->node_count; i++)
+	for (uint32_t i = 0; i < lane->node_count; i++)
 		cr_expect(lane->nodes[i].fin);
 }
 
