@@ -65,7 +65,6 @@ struct panama_conf {
 	struct panama_latency latency;
 	bool recovery;
 	sim_time timeout;
-	int transport; /* of recovery's messages */
 };
 
 /* The rows of panama_conf.c may contradict each other or the topology: adds errors.

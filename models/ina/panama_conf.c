@@ -178,19 +178,11 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			  "sequence of each "                                                      \
 			  "tree, which gets half of its memory.",                                  \
 		  .source = "our choice; PANAMA section 4.2.2 says that a timeout can be used" },  \
-		{ .name = "retransmission_timeout",                                                \
-		  .type = CONF_TIME,                                                               \
-		  AT(timeout),                                                                     \
-		  .min = PS_PER_US,                                                                \
-		  .max = 100 * PS_PER_S,                                                           \
-		  .def = "\"10ms\"",                                                               \
-		  .help = "Of recovery; doubles up to 64 times that until there is progress.",     \
-		  .source = "our choice; PANAMA section 4.2.2: not aggressively" },                \
 	{                                                                                          \
-		.name = "recovery_transport", .type = CONF_ENUM, AT(transport),                    \
-		.choices = cc_names, .def = "\"dctcp\"",                                           \
-		.help = "Congestion control of the messages of recovery.",                         \
-		.source = "PANAMA section 7: DCTCP for what is not aggregated"                     \
+		.name = "retransmission_timeout", .type = CONF_TIME, AT(timeout),                  \
+		.min = PS_PER_US, .max = 100 * PS_PER_S, .def = "\"10ms\"",                        \
+		.help = "Of recovery; doubles up to 64 times that until there is progress.",       \
+		.source = "our choice; PANAMA section 4.2.2: not aggressively"                     \
 	}
 
 static const struct conf_row panama_rows[] = {

@@ -15,31 +15,16 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
+#include "transport/messages.h"
 
 #include <stdlib.h>
 
-#define MESSAGE_BYTES  16 /* kind, tree, VID */
-#define MESSAGES_FIRST 16 /* powers of two */
-#define VIDS_FIRST     64
-#define BACKOFF_MAX    64 /* times the first timeout */
+#define MESSAGE_BYTES 16 /* kind, tree, VID */
+#define VIDS_FIRST    64 /* a power of two */
+#define BACKOFF_MAX   64 /* times the first timeout */
 
-enum message_kind { MESSAGE_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
-
-struct message {
-	uint64_t end; /* of its bytes in the stream */
-	enum message_kind kind;
-	uint32_t tree;
-	uint64_t vid; /* ORDER: chunk */
-};
-
-/* Messages to a worker from worker 0, or the other way. */
-struct channel {
-	struct panama_worker *from, *to;
-	struct message *ring; /* on their way */
-	uint32_t head, count, mask;
-	uint64_t written;
-	uint32_t conn;
-};
+/* `type` of a message; `number` is a VID (of an order: its chunk), `value` the tree. */
+enum message_type { MESSAGE_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
 
 /* What a worker knows of a tree. */
 struct asker_tree {
@@ -57,7 +42,7 @@ struct panama_asker {
 	struct asker_tree *trees;
 	struct timer timer;
 	sim_time timeout;
-	struct channel up, down; /* to and from worker 0; not worker 0's own */
+	struct messages up, down; /* to and from worker 0; not worker 0's own */
 	uint64_t timeouts, resent, answers;
 };
 
@@ -107,8 +92,6 @@ static void reach(struct asker_tree *self, uint64_t una, uint64_t vid)
 	self->mask = mask;
 }
 
-static void arm(struct panama_asker *asker);
-
 /* False when it was here. */
 static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
@@ -137,40 +120,23 @@ static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 
 /* --- messages --- */
 
-static void channel_write(struct channel *channel, enum message_kind kind, uint32_t tree,
-			  uint64_t vid)
+static void write_message(struct messages *messages, enum message_type type, uint32_t tree,
+			  uint64_t number, uint32_t payload)
 {
-	const struct panama_scheme *scheme = channel->from->job->scheme;
-	uint64_t size = MESSAGE_BYTES;
-
-	if (kind == MESSAGE_ANSWER)
-		size += scheme->frame - (uint64_t)scheme->conf->header;
-	if (channel->count > channel->mask || !channel->ring) {
-		uint32_t mask = channel->ring ? 2 * channel->mask + 1 : MESSAGES_FIRST - 1;
-		struct message *ring = xcalloc(mask + 1, sizeof(*ring));
-
-		for (uint32_t i = 0; i < channel->count; i++)
-			ring[i] = channel->ring[(channel->head + i) & channel->mask];
-		free(channel->ring);
-		channel->ring = ring;
-		channel->head = 0;
-		channel->mask = mask;
-	}
-	channel->written += size;
-	channel->ring[(channel->head + channel->count++) & channel->mask] =
-		(struct message){ channel->written, kind, tree, vid };
-	tcp_write(scheme->env.tcp, channel->conn, size);
-	if (channel->count == 1)
-		tcp_expect(scheme->env.tcp, channel->conn, channel->written);
+	messages_send(messages, (struct message){ .number = number, .value = tree, .type = type },
+		      MESSAGE_BYTES + payload);
 }
 
 /* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
 static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 {
+	const struct panama_scheme *scheme = by->job->scheme;
+
 	if (!panama_recovery_has(first_worker(by->job), tree, vid))
 		return;
 	by->asker->answers++;
-	channel_write(&by->asker->down, MESSAGE_ANSWER, tree, vid);
+	write_message(&by->asker->down, MESSAGE_ANSWER, tree, vid,
+		      scheme->frame - (uint32_t)scheme->conf->header);
 }
 
 /* Worker 0 read the sum from its own tensor, where it was checked when it came. */
@@ -182,39 +148,25 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 		worker->stale++;
 }
 
-static void receive(const struct channel *channel, const struct message *message)
+/* At worker 0, from `owner`. */
+static void arrived_up(void *owner, const struct message *message)
 {
-	switch (message->kind) {
-	case MESSAGE_ORDER:
-		channel->to->asker->trees[message->tree].known++;
-		panama_worker_wake(channel->to);
-		return;
-	case MESSAGE_QUESTION:
-		asked(channel->from, message->tree, message->vid);
-		return;
-	case MESSAGE_ANSWER:
-		answered(channel->to, message->tree, message->vid);
-		return;
-	}
+	asked(owner, (uint32_t)message->value, message->number);
 }
 
-static void on_delivered(void *owner, uint64_t total)
+/* At `owner`. */
+static void arrived_down(void *owner, const struct message *message)
 {
-	struct channel *channel = owner;
-	struct tcp *tcp = channel->from->job->scheme->env.tcp;
+	struct panama_worker *worker = owner;
+	uint32_t tree = (uint32_t)message->value;
 
-	while (channel->count && channel->ring[channel->head].end <= total) {
-		struct message message = channel->ring[channel->head];
-
-		channel->head = (channel->head + 1) & channel->mask;
-		channel->count--;
-		receive(channel, &message);
+	if (message->type == MESSAGE_ANSWER) {
+		answered(worker, tree, message->number);
+		return;
 	}
-	if (channel->count)
-		tcp_expect(tcp, channel->conn, channel->ring[channel->head].end);
+	worker->asker->trees[tree].known++;
+	panama_worker_wake(worker);
 }
-
-static const struct tcp_app channel_app = { .delivered = on_delivered };
 
 /* --- orders --- */
 
@@ -227,7 +179,7 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk)
 	orders->chunks[orders->count++] = chunk;
 	first_worker(job)->asker->trees[tree].known++;
 	for (uint32_t w = 1; w < job->job.workers; w++)
-		channel_write(&job->workers[w].asker->down, MESSAGE_ORDER, tree, chunk);
+		write_message(&job->workers[w].asker->down, MESSAGE_ORDER, tree, chunk, 0);
 }
 
 /* What worker 0 misses before a result is lost. */
@@ -344,7 +296,7 @@ static void ask(struct panama_worker *worker, uint32_t tree)
 
 	for (uint64_t v = una; v < end; v++)
 		if (!panama_recovery_has(worker, tree, v))
-			channel_write(&worker->asker->up, MESSAGE_QUESTION, tree, v);
+			write_message(&worker->asker->up, MESSAGE_QUESTION, tree, v, 0);
 }
 
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
@@ -376,21 +328,10 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- life --- */
 
-static void channel_open(struct channel *channel, struct panama_worker *from,
-			 struct panama_worker *to, uint64_t number)
-{
-	const struct panama_job *job = from->job;
-	uint64_t key = UINT64_C(1) << 51 | (uint64_t)job->job.number << 25 | number;
-
-	*channel = (struct channel){ .from = from, .to = to };
-	channel->conn = tcp_open(job->scheme->env.tcp, from->host, to->host,
-				 cc_kind((unsigned)job->scheme->conf->transport), 0, key,
-				 &channel_app, channel);
-}
-
 static void start_asker(struct panama_worker *worker)
 {
 	struct panama_job *job = worker->job;
+	const struct model_env *env = &job->scheme->env;
 	struct panama_asker *asker = worker->asker = xcalloc(1, sizeof(*asker));
 	uint64_t key = UINT64_C(13) << 52 | (uint64_t)job->job.number << 24 | worker->number;
 
@@ -401,25 +342,25 @@ static void start_asker(struct panama_worker *worker)
 		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
 		asker->trees[t].mask = VIDS_FIRST - 1;
 	}
-	timer_open(job->scheme->env.sim, &asker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_timeout, asker);
-	sim_name(job->scheme->env.sim, on_timeout, "PANAMA timeout of job %j worker %w");
+	timer_open(env->sim, &asker->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_timeout, asker);
+	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
-	channel_open(&asker->up, worker, first_worker(job), 2 * (uint64_t)worker->number);
-	channel_open(&asker->down, first_worker(job), worker, 2 * (uint64_t)worker->number + 1);
+	key = UINT64_C(1) << 51 | (uint64_t)job->job.number << 25 | 2 * (uint64_t)worker->number;
+	messages_init(&asker->up, env->tcp, env->sim, worker->host, first_worker(job)->host, key,
+		      arrived_up, worker);
+	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->host, worker->host,
+		      key + 1, arrived_down, worker);
 }
 
 static void stop_asker(struct panama_worker *worker)
 {
 	struct panama_asker *asker = worker->asker;
-	struct panama_scheme *scheme = worker->job->scheme;
+	const struct panama_scheme *scheme = worker->job->scheme;
 
 	if (!decides(worker)) {
-		tcp_close(scheme->env.tcp, asker->up.conn);
-		tcp_close(scheme->env.tcp, asker->down.conn);
-		free(asker->up.ring);
-		free(asker->down.ring);
+		messages_release(&asker->up);
+		messages_release(&asker->down);
 	}
 	timer_close(scheme->env.sim, &asker->timer);
 	for (uint32_t t = 0; t < worker->job->tree_count; t++)
