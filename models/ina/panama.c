@@ -9,9 +9,10 @@
  * Simplified: the FIFOs of a switch's ports are one row per VID (panama_switch.c); loading
  * state into accelerators takes the controller's latency and no packets; conversion on hosts
  * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
- * the job needs `recovery`. An accelerator whose memory is full drops the packet; that takes
- * windows from before another job came.
- * Left open by the paper, and our reading:
+ * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
+ * accelerator, so the headroom of the network does not know the accelerator's latency. An
+ * accelerator whose memory is full drops the packet; that takes windows from before another job
+ * came. Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -56,10 +57,8 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	const struct panama_scheme *scheme = self;
 	struct panama_lane *lane = scheme->lanes[packet->flow];
 
-	(void)back; /* children are known by packet.source */
-	if (lane)   /* else it is over */
-		panama_at_node(lane, &lane->nodes[lane->job->trees[lane->tree].node_of_switch[sw]],
-			       packet, actions);
+	if (lane) /* else it is over */
+		panama_at_node(lane, &lane->nodes[lane->node_of_switch[sw]], back, packet, actions);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
@@ -220,21 +219,35 @@ static void free_trees(struct panama_job *job)
 
 /* --- memory --- */
 
-/* Would every job, with this one, have a packet per port and lane, if there were `jobs` others? */
+static uint32_t most_lanes(const struct panama_accelerator *accelerator)
+{
+	uint32_t lanes = PANAMA_LANES_MAX;
+
+	while (lanes && !accelerator->jobs_with[lanes])
+		lanes--;
+	return lanes;
+}
+
+/* Would every job at this accelerator, with this one of so many lanes, have a packet per port
+ * and lane? `others`: with those that are there now; else if it were alone. */
+static bool has_room(const struct panama_accelerator *accelerator, uint32_t lanes, bool others)
+{
+	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
+
+	if (others && most_lanes(accelerator) > lanes)
+		lanes = most_lanes(accelerator);
+	return accelerator->memory->memory_bytes / accelerator->ports / jobs / lanes >=
+	       accelerator->scheme->frame;
+}
+
 static bool memory_is_enough(const struct panama_job *job, bool others)
 {
 	const struct panama_scheme *scheme = job->scheme;
-	uint64_t lanes = (uint64_t)scheme->conf->trees * (scheme->conf->recovery ? 2 : 1);
 
-	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++) {
-		const struct panama_accelerator *accelerator = &scheme->accelerators[s];
-		uint64_t jobs = 1 + (others ? accelerator->jobs : 0);
-
+	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
 		if (job->lanes_at[s] &&
-		    accelerator->memory->memory_bytes / accelerator->ports / jobs / lanes <
-			    scheme->frame)
+		    !has_room(&scheme->accelerators[s], job->lanes_at[s], others))
 			return false;
-	}
 	return true;
 }
 
@@ -252,7 +265,8 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 	for (uint32_t i = 0; i < lane->node_count; i++) {
 		panama_node_init(&lane->nodes[i], lane, i);
 		if (job->open_at[lane->nodes[i].accelerator->sw]++ == 0)
-			lane->nodes[i].accelerator->jobs++;
+			panama_count_job(lane->nodes[i].accelerator,
+					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
 	}
 	if (scheme->conf->fraction < 1)
 		lane->partial = panama_partial_new(lane);

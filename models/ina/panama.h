@@ -21,6 +21,7 @@
 #include "topo/tree.h"
 
 #define PANAMA_TREES_MAX 64
+#define PANAMA_LANES_MAX (2 * PANAMA_TREES_MAX)
 #define PANAMA_CAP_MAX   UINT16_MAX /* width of wnd_cap */
 
 /* Flags of AGGREGATION packets. */
@@ -85,6 +86,7 @@ struct panama_held {
 	sim_time due;
 	struct packet packet;
 	uint32_t node; /* of the packet's lane */
+	uint32_t back; /* port to where the packet came from that completed it */
 };
 
 /* The accelerator of a switch, for all jobs of the scheme. */
@@ -99,6 +101,7 @@ struct panama_accelerator {
 	struct panama_held *held;
 	uint32_t held_head, held_count, held_mask;
 	struct timer timer;
+	uint32_t jobs_with[PANAMA_LANES_MAX + 1]; /* active jobs, by their lanes here */
 };
 
 /* Packet VID v of all FIFOs of a lane, at [v & mask]: what waits is added as it comes. The
@@ -227,9 +230,20 @@ void panama_node_release(struct panama_node *node);
 /* cap_here: packets that a lane may have in a FIFO of this accelerator now. */
 uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node);
 
-/* A contribution on its way up, or a result on its way down, has reached a switch. */
-void panama_at_node(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
-		    struct switch_actions *actions);
+/* A contribution on its way up, or a result on its way down, has reached a switch, from where
+ * egress port `back` leads. */
+void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		    const struct packet *packet, struct switch_actions *actions);
+
+/* A job's first lane at an accelerator comes, or its last one goes. */
+static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t lanes,
+				    bool comes)
+{
+	uint32_t change = comes ? 1 : UINT32_MAX;
+
+	accelerator->jobs += change;
+	accelerator->jobs_with[lanes] += change;
+}
 
 /* The lane is over at this node: forgets what it holds, counts the job out when it was the
  * job's last lane here. Harmless when done before. */
@@ -242,7 +256,7 @@ void panama_delay_release(struct panama_accelerator *accelerator);
 
 /* The sum leaves the accelerator after its latency. */
 void panama_delay(struct panama_accelerator *accelerator, const struct packet *packet,
-		  uint32_t node);
+		  uint32_t node, uint32_t back);
 
 /* Where a packet goes that leaves the accelerator at this node: up, or down to all. */
 void panama_send_on(const struct panama_node *node, const struct packet *packet,

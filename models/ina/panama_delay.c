@@ -45,14 +45,15 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	if (lane) {
 		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
-		network_switch_send(&a->scheme->env.topo->net, &send);
+		network_switch_send(&a->scheme->env.topo->net, first->back, &send);
 	}
 	a->held_head = (a->held_head + 1) & a->held_mask;
 	if (--a->held_count)
 		timer_set(sim, &a->timer, a->held[a->held_head].due);
 }
 
-void panama_delay(struct panama_accelerator *a, const struct packet *packet, uint32_t node)
+void panama_delay(struct panama_accelerator *a, const struct packet *packet, uint32_t node,
+		  uint32_t back)
 {
 	struct sim *sim = a->scheme->env.sim;
 	struct panama_held *last;
@@ -60,7 +61,7 @@ void panama_delay(struct panama_accelerator *a, const struct packet *packet, uin
 	if (!a->held || a->held_count > a->held_mask)
 		grow(a);
 	last = &a->held[(a->held_head + a->held_count++) & a->held_mask];
-	*last = (struct panama_held){ sim->now + a->latency, *packet, node };
+	*last = (struct panama_held){ sim->now + a->latency, *packet, node, back };
 	if (a->held_count == 1)
 		timer_set(sim, &a->timer, last->due);
 }

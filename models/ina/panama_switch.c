@@ -99,7 +99,8 @@ void panama_node_over(struct panama_lane *lane, struct panama_node *node)
 	node->fin = true;
 	reserve(lane, node, -(int64_t)node->buffered);
 	if (--lane->job->open_at[node->accelerator->sw] == 0)
-		node->accelerator->jobs--;
+		panama_count_job(node->accelerator, lane->job->lanes_at[node->accelerator->sw],
+				 false);
 }
 
 /* --- rows --- */
@@ -178,7 +179,7 @@ static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 }
 
 static void emit(struct panama_lane *lane, struct panama_node *node, const struct panama_row *row,
-		 struct switch_actions *actions)
+		 uint32_t back, struct switch_actions *actions)
 {
 	struct panama_accelerator *accelerator = node->accelerator;
 	struct packet sum = sum_of(lane, node, row);
@@ -186,7 +187,7 @@ static void emit(struct panama_lane *lane, struct panama_node *node, const struc
 	accelerator->memory->stats.packets_aggregated += row->packets;
 	accelerator->memory->stats.results += node->parent == TREE_NONE;
 	if (accelerator->latency)
-		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes));
+		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
 	else
 		panama_send_on(node, &sum, &actions->send[actions->count++]);
 }
@@ -202,7 +203,7 @@ static bool enough(const struct panama_lane *lane, const struct panama_node *nod
 }
 
 /* Is Expected_VID over? Sends its sum, or discards it. */
-static bool advance(struct panama_lane *lane, struct panama_node *node,
+static bool advance(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 		    struct switch_actions *actions)
 {
 	struct panama_row *row = row_of(node, node->expected);
@@ -215,7 +216,7 @@ static bool advance(struct panama_lane *lane, struct panama_node *node,
 	if (lane->partial && node->parent == TREE_NONE)
 		panama_partial_settle(lane, node->expected);
 	if (enough(lane, node, row))
-		emit(lane, node, row, actions);
+		emit(lane, node, row, back, actions);
 	else
 		node->gaps++;
 	*row = (struct panama_row){ 0 };
@@ -227,7 +228,7 @@ static bool advance(struct panama_lane *lane, struct panama_node *node,
 
 /* --- packets --- */
 
-static void contribution(struct panama_lane *lane, struct panama_node *node,
+static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
@@ -259,15 +260,15 @@ static void contribution(struct panama_lane *lane, struct panama_node *node,
 	/* Without a fraction one packet completes one sum at most: it is the only one of its
 	 * FIFO. With one, a second may have waited for its turn; a third waits for the next packet.
 	 */
-	while (actions->count < 2 && !node->fin && advance(lane, node, actions))
+	while (actions->count < 2 && !node->fin && advance(lane, node, back, actions))
 		;
 }
 
-void panama_at_node(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
-		    struct switch_actions *actions)
+void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		    const struct packet *packet, struct switch_actions *actions)
 {
 	if (packet->flags & PACKET_RESULT)
 		panama_send_on(node, packet, &actions->send[actions->count++]);
 	else
-		contribution(lane, node, packet, actions);
+		contribution(lane, node, back, packet, actions);
 }

@@ -240,11 +240,19 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
 	enqueue(net, host, packet, packet->hop);
 }
 
-void network_switch_send(struct network *net, const struct switch_send *send)
+static inline void send_copies(struct network *net, const struct switch_send *send)
 {
 	net->created += send->count;
 	for (uint32_t i = 0; i < send->count; i++)
 		network_enqueue(net, send->ports[i], &send->packet);
+}
+
+void network_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
+{
+	if (net->lossless)
+		lossless_switch_send(net, back, send);
+	else
+		send_copies(net, send);
 }
 
 /* --- out of a queue --- */
@@ -284,7 +292,7 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 		net->absorbed++;
 	}
 	for (unsigned i = 0; i < actions.count; i++)
-		network_switch_send(net, &actions.send[i]);
+		send_copies(net, &actions.send[i]);
 }
 
 /* On special ports: whether the packet at the head is lost. */

@@ -566,6 +566,11 @@ HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const st
 		drop(net, out);
 }
 
+void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
+{
+	send_copies(net, back, send);
+}
+
 static void aggregate(struct network *net, uint32_t in, uint32_t sw, struct packet *packet)
 {
 	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;

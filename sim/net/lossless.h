@@ -44,6 +44,9 @@ const struct ingress *lossless_ingress(const struct network *net, uint32_t port)
 /* A host sends. */
 void lossless_send(struct network *net, uint32_t host, const struct packet *packet);
 
+/* network_switch_send() of a lossless network. */
+void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+
 /* Brings a port's queue up to now: port_advance() of a lossless network. */
 void lossless_settle(struct network *net, uint32_t port);
 

@@ -139,9 +139,10 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
  * control packets, which a host never holds back. */
 void network_send(struct network *net, uint32_t host, const struct packet *packet);
 
-/* A switch sends later than at_switch() returned: for pipelines whose time is not the switch's
- * constant latency. */
-void network_switch_send(struct network *net, const struct switch_send *send);
+/* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's
+ * constant latency. `back` as at_switch() had it: in a lossless network the packet is charged to
+ * that port from now on. */
+void network_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 
 /* From now on `tamper` is asked about every packet on every link (slow). It must
  * outlive the network. For tests. */
