@@ -71,10 +71,68 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 				     packet);
 }
 
+/* --- looking ahead, for speed only --- */
+
+static void prefetch_lines(const void *from, size_t size)
+{
+	for (size_t at = 0; at < size; at += 64)
+		__builtin_prefetch((const char *)from + at);
+}
+
+static void worker_ahead(const struct panama_lane *lane, uint32_t host, bool again)
+{
+	const struct panama_job *job = lane->job;
+	uint32_t w = job->worker_of_host[host];
+
+	if (again) {
+		__builtin_prefetch(&job->workers[w].flows[lane->tree]);
+		__builtin_prefetch(job->tensors.readers[w].left);
+		return;
+	}
+	prefetch_lines(&job->workers[w], sizeof(job->workers[w]));
+	__builtin_prefetch(&job->tensors.readers[w]);
+}
+
+static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct packet *packet,
+		       bool again)
+{
+	const struct panama_node *node = &lane->nodes[lane->node_of_switch[sw]];
+	const struct port *ports = lane->job->scheme->env.topo->net.ports;
+
+	if (!again) {
+		prefetch_lines(node, sizeof(*node));
+		return;
+	}
+	if (packet->flags & PACKET_RESULT) {
+		for (uint32_t c = 0; c < node->children; c++)
+			__builtin_prefetch(&ports[node->down_ports[c]]);
+		return;
+	}
+	__builtin_prefetch(&node->rows[packet->seq & node->mask]);
+	__builtin_prefetch(&node->next[packet->source]);
+	__builtin_prefetch(node->accelerator);
+	__builtin_prefetch(&ports[node->up_port]);
+}
+
+static void ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
+{
+	const struct panama_scheme *scheme = self;
+	const struct panama_lane *lane = scheme->lanes[packet->flow];
+	uint32_t hosts = scheme->env.topo->net.hosts;
+
+	if (!lane)
+		return;
+	if (node < hosts)
+		worker_ahead(lane, node, again);
+	else
+		node_ahead(lane, node - hosts, packet, again);
+}
+
 static const struct protocol_ops protocol = {
 	.name = "panama",
 	.deliver = deliver,
 	.at_switch = at_switch,
+	.ahead = ahead,
 };
 
 /* --- the scheme --- */

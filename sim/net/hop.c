@@ -36,11 +36,28 @@ static void prefetch_source(const struct nic *nic)
 		__builtin_prefetch((const char *)source + 64 * line);
 }
 
+/* An AGGREGATION packet has no route: its scheme knows what it touches at a switch. */
+static void prefetch_scheme(const struct network *net, const struct port *port, bool again)
+{
+	const struct packet *packet = port_head(port);
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+
+	if (!again)
+		__builtin_prefetch(&net->rare[port - net->ports].reverse);
+	if (ops->ahead)
+		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
+}
+
 /* What the packet at the head of a port touches where it arrives. */
 static void prefetch_out(const struct network *net, const struct port *port)
 {
 	const struct packet *packet = port_head(port);
 
+	if (__builtin_expect(packet->kind == PACKET_AGGREGATION, 0)) {
+		prefetch_scheme(net, port, false);
+		if (!port->to_host)
+			return;
+	}
 	__builtin_prefetch(&net->ports[hop_out_port(port, packet)]);
 	if (!port->to_host)
 		return;
@@ -87,7 +104,10 @@ void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 	id = next[AHEAD_TAIL - 1].id;
 	if (id < net->port_count) {
 		port = &ports[id];
-		prefetch_tail(&ports[hop_out_port(port, port_head(port))]);
+		if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
+			prefetch_scheme(net, port, true);
+		else
+			prefetch_tail(&ports[hop_out_port(port, port_head(port))]);
 	} else if ((nic = nic_of(net, id))) {
 		prefetch_tail(&ports[nic->host]);
 	}

@@ -46,6 +46,9 @@ struct protocol_ops {
 			  struct switch_actions *actions);
 	/* Optional. The packet will be delivered soon: prefetch what that touches. */
 	void (*prefetch)(void *self, const struct packet *packet);
+	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
+	 * touches; some events later, with `again`, what could only be found through it. */
+	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 };
 
 struct switch_node {
