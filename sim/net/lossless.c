@@ -2,75 +2,14 @@
 
 #include "base/mem.h"
 #include "net/hop.h"
+#include "net/lossless_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-/* How often a network with stopped ports is looked at for a deadlock. */
-#define WATCH_PERIOD PS_PER_MS
 
 /* Names of frames for ties and logs count from here; those of packets from 0. */
 #define FRAME_KEYS (UINT64_C(1) << 40)
 
-/* What a packet in a ring is charged to: the port whose link it came in by, a cell,
- * or nothing (a host's own packets). */
-#define CHARGE_NONE UINT32_MAX
-#define CHARGE_CELL (UINT32_C(1) << 31)
-
-/* A packet that several ports hold copies of. */
-struct cell {
-	uint32_t copies; /* 0 = free */
-	uint32_t port;   /* charged to; of a free one: number of the next free one */
-	uint32_t size;
-};
-
-/* A PAUSE frame on its way. */
-struct frame {
-	sim_time at; /* takes effect */
-	bool stop;   /* or go on */
-};
-
-/* A port's part of it: the transmitter, and the memory for what comes in over the same link. */
-struct lane {
-	uint32_t *charge; /* by place of the port's ring; small, or owned */
-	uint32_t small[1 << SMALL_RING_BITS];
-	uint32_t reverse;
-	uint32_t given; /* packets of the ring, from its head, that are charged no more */
-	struct ingress in;
-
-	bool stopped; /* the transmitter, by a frame from the far end */
-	bool armed;   /* a departure is pending */
-
-	/* frames that this port sends */
-	sim_time frame_start, frame_end; /* of the last one */
-	sim_time response;               /* link delay and reaction of the far end */
-	struct frame *frames;            /* on the way: frame_head .. frame_count - 1 */
-	size_t frame_head, frame_count, frame_capacity;
-	sim_time stopped_since;
-	bool stuck;
-} __attribute__((aligned(64)));
-
-static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size) <= 64,
-	      "what every packet touches is one line of cache");
-
-struct lossless {
-	struct lane *lanes;              /* by port */
-	struct ingress_memory *memories; /* by switch */
-	uint32_t first_departure;        /* entities, by port from here on */
-	uint32_t first_frame;            /* likewise */
-	struct cell *cells;
-	size_t cell_count, cell_capacity;
-	uint32_t free_cell; /* CHARGE_NONE = none */
-	uint32_t mtu;
-	uint32_t largest; /* frame that entered a switch */
-	uint32_t stopped; /* transmitters */
-	uint64_t frames;  /* on their way */
-	uint64_t refused; /* packets that found the headroom full: a mistake in its size */
-	uint32_t watch;   /* entity */
-	bool watching, deadlocked;
-};
-
-static sim_handler on_arrival, on_departure, on_frame, on_watch;
+static sim_handler on_arrival, on_departure, on_frame;
 
 /* --- looking ahead: see hop.c --- */
 
@@ -269,9 +208,7 @@ static void stop_transmitter(struct network *net, uint32_t number)
 	net->rare[number].pauses++;
 	retime(net, number, started(net, number, &until), SIM_TIME_MAX);
 	ll->stopped++;
-	if (!ll->watching)
-		sim_schedule(net->sim, ll->watch, net->sim->now + WATCH_PERIOD);
-	ll->watching = true;
+	lossless_watch(net);
 }
 
 static void start_transmitter(struct network *net, uint32_t number)
@@ -619,90 +556,6 @@ static void on_arrival(struct sim *sim, uint32_t number, void *owner)
 	}
 }
 
-/* --- deadlocks --- */
-
-/* Bytes charged to `in` that no port but the stuck ones can send away. */
-static bytes stuck_bytes(const struct network *net, uint32_t in)
-{
-	const struct lossless *ll = net->lossless;
-	const struct switch_node *node = &net->switch_nodes[ll->lanes[in].in.memory - ll->memories];
-	bytes sum = 0;
-
-	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++) {
-		const struct port *port = &net->ports[n];
-
-		for (uint32_t i = port->sent; ll->lanes[n].stuck && i < port->count; i++) {
-			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
-
-			if (charge & CHARGE_CELL)
-				charge = ll->cells[charge & ~CHARGE_CELL].port;
-			if (charge == in && port->ring[at].depart == SIM_TIME_MAX)
-				sum += port->ring[at].size;
-		}
-	}
-	return sum;
-}
-
-/* Even when all else has left, the neighbour behind `in` is not told to go on. */
-static bool stays_stopped(const struct network *net, uint32_t in)
-{
-	const struct ingress *ingress = &net->lossless->lanes[in].in;
-	struct ingress_memory rest = *ingress->memory;
-	struct ingress left = *ingress;
-
-	if (!ingress->stopped)
-		return false;
-	left.memory = &rest;
-	rest.shared_used = left.shared = stuck_bytes(net, in);
-	left.headroom = 0;
-	return !ingress_low(&left);
-}
-
-/* The largest set of stopped ports each of which is kept stopped by others of the
- * set: from all that are stopped, those are taken out that will be woken without
- * them. What is left, if anything, waits for itself, for ever. */
-static bool find_stuck(struct network *net)
-{
-	struct lossless *ll = net->lossless;
-	uint32_t stuck = 0;
-	bool changed = true;
-
-	for (uint32_t i = 0; i < net->port_count; i++) {
-		settle(net, i);
-		ll->lanes[i].stuck = ll->lanes[i].stopped;
-		stuck += ll->lanes[i].stuck;
-	}
-	while (changed) {
-		changed = false;
-		for (uint32_t i = 0; i < net->port_count; i++) {
-			if (!ll->lanes[i].stuck || stays_stopped(net, ll->lanes[i].reverse))
-				continue;
-			ll->lanes[i].stuck = false;
-			stuck--;
-			changed = true;
-		}
-	}
-	return stuck > 0;
-}
-
-/* Looks, and changes nothing but the end of a run that would go nowhere. */
-static void on_watch(struct sim *sim, uint32_t id, void *owner)
-{
-	struct network *net = owner;
-	struct lossless *ll = net->lossless;
-
-	sim->samples++;
-	ll->watching = ll->stopped > 0;
-	if (!ll->watching)
-		return;
-	if (find_stuck(net)) {
-		ll->deadlocked = true;
-		sim_stop(sim);
-		return;
-	}
-	sim_schedule(sim, id, sim->now + WATCH_PERIOD);
-}
-
 /* --- building and asking --- */
 
 static uint32_t add_entities(struct network *net, enum sim_class class, uint64_t base,
@@ -737,8 +590,8 @@ void lossless_init(struct network *net)
 	ll->first_frame =
 		add_entities(net, SIM_ARRIVAL, FRAME_KEYS, on_frame, "PAUSE frame of port %w");
 	ll->watch = sim_add_entity(net->sim, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40),
-				   on_watch, net);
-	sim_name(net->sim, on_watch, "deadlock watch");
+				   lossless_on_watch, net);
+	sim_name(net->sim, lossless_on_watch, "deadlock watch");
 }
 
 void lossless_release(struct network *net)
@@ -805,91 +658,4 @@ sim_time lossless_paused(const struct network *net, uint32_t port)
 uint64_t lossless_frames(const struct network *net)
 {
 	return net->lossless->frames;
-}
-
-bool lossless_deadlocked(const struct network *net)
-{
-	return net->lossless && net->lossless->deadlocked;
-}
-
-bool lossless_stuck(const struct network *net, uint32_t port)
-{
-	return net->lossless->lanes[port].stuck;
-}
-
-/* --- checks --- */
-
-/* What the queues of a switch hold, by ingress, against what is counted. */
-static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE *report)
-{
-	const struct lossless *ll = net->lossless;
-	const struct switch_node *node = &net->switch_nodes[sw];
-	bytes shared = 0;
-	unsigned bad = 0;
-
-	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++) {
-		const struct ingress *in = &ll->lanes[n].in;
-
-		shared += in->shared;
-		if (held[n] == in->shared + in->headroom)
-			continue;
-		fprintf(report,
-			"switch %" PRIu32 " counts %" PRIu64 " bytes from port %" PRIu32
-			" but holds %" PRIu64 "\n",
-			sw, in->shared + in->headroom, n, held[n]);
-		bad++;
-	}
-	if (shared != ll->memories[sw].shared_used) {
-		fprintf(report,
-			"switch %" PRIu32 " counts %" PRIu64 " shared bytes but its ports %" PRIu64
-			"\n",
-			sw, ll->memories[sw].shared_used, shared);
-		bad++;
-	}
-	return bad;
-}
-
-static void sum_queues(struct network *net, bytes *held)
-{
-	const struct lossless *ll = net->lossless;
-
-	for (uint32_t n = net->hosts; n < net->port_count; n++) {
-		const struct port *port = &net->ports[n];
-
-		settle(net, n);
-		for (uint32_t i = port->sent; i < port->count; i++) {
-			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
-
-			if (!(charge & CHARGE_CELL))
-				held[charge] += port->ring[at].size;
-		}
-	}
-	for (size_t i = 0; i < ll->cell_count; i++)
-		if (ll->cells[i].copies)
-			held[ll->cells[i].port] += ll->cells[i].size;
-}
-
-unsigned lossless_check(struct network *net, FILE *report)
-{
-	const struct lossless *ll = net->lossless;
-	bytes *held = xcalloc(net->port_count, sizeof(*held));
-	unsigned bad = 0;
-
-	sum_queues(net, held);
-	for (uint32_t sw = 0; sw < net->switches; sw++)
-		bad += check_switch(net, sw, held, report);
-	free(held);
-	if (ll->refused) {
-		fprintf(report, "%" PRIu64 " packets were dropped in a network with PAUSE\n",
-			ll->refused);
-		bad++;
-	}
-	if (ll->largest > ll->mtu) {
-		fprintf(report,
-			"a frame of %" PRIu32 " bytes entered a switch whose PAUSE is made for "
-			"frames of at most %" PRIu32 " (\"mtu\")\n",
-			ll->largest, ll->mtu);
-		bad++;
-	}
-	return bad;
 }

@@ -13,8 +13,8 @@
  * A port stays as port.h describes it, one event a hop; what has not started to be
  * sent is re-timed when a frame stops it, starts it, or goes ahead of it. A packet
  * of unknown departure has SIM_TIME_MAX in it, and so has the transmitter in
- * busy_until. What has left is taken off the count of its ingress only when
- * somebody looks, so the count errs to the high side; it is made exact before
+ * busy_until. What has left is taken off the count of its ingress when it reaches the
+ * far end, so the count errs to the high side; it is made exact before
  * anything is decided by it. Only while a neighbour of a switch is stopped, the
  * switch's departures are events of their own: one of them will wake it.
  *

@@ -1,0 +1,190 @@
+/* Deadlocks and checks: what looks at a lossless network and changes nothing. */
+#include "net/lossless_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* How often a network with stopped ports is looked at for a deadlock. */
+#define WATCH_PERIOD PS_PER_MS
+
+/* --- deadlocks --- */
+
+/* Bytes charged to `in` that no port but the stuck ones can send away. */
+static bytes stuck_bytes(const struct network *net, uint32_t in)
+{
+	const struct lossless *ll = net->lossless;
+	const struct switch_node *node = &net->switch_nodes[ll->lanes[in].in.memory - ll->memories];
+	bytes sum = 0;
+
+	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++) {
+		const struct port *port = &net->ports[n];
+
+		for (uint32_t i = port->sent; ll->lanes[n].stuck && i < port->count; i++) {
+			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
+
+			if (charge & CHARGE_CELL)
+				charge = ll->cells[charge & ~CHARGE_CELL].port;
+			if (charge == in && port->ring[at].depart == SIM_TIME_MAX)
+				sum += port->ring[at].size;
+		}
+	}
+	return sum;
+}
+
+/* Even when all else has left, the neighbour behind `in` is not told to go on. */
+static bool stays_stopped(const struct network *net, uint32_t in)
+{
+	const struct ingress *ingress = &net->lossless->lanes[in].in;
+	struct ingress_memory rest = *ingress->memory;
+	struct ingress left = *ingress;
+
+	if (!ingress->stopped)
+		return false;
+	left.memory = &rest;
+	rest.shared_used = left.shared = stuck_bytes(net, in);
+	left.headroom = 0;
+	return !ingress_low(&left);
+}
+
+/* The largest set of stopped ports each of which is kept stopped by others of the
+ * set: from all that are stopped, those are taken out that will be woken without
+ * them. What is left, if anything, waits for itself, for ever. */
+static bool find_stuck(struct network *net)
+{
+	struct lossless *ll = net->lossless;
+	uint32_t stuck = 0;
+	bool changed = true;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		lossless_settle(net, i);
+		ll->lanes[i].stuck = ll->lanes[i].stopped;
+		stuck += ll->lanes[i].stuck;
+	}
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < net->port_count; i++) {
+			if (!ll->lanes[i].stuck || stays_stopped(net, ll->lanes[i].reverse))
+				continue;
+			ll->lanes[i].stuck = false;
+			stuck--;
+			changed = true;
+		}
+	}
+	return stuck > 0;
+}
+
+void lossless_watch(struct network *net)
+{
+	struct lossless *ll = net->lossless;
+
+	if (!ll->watching)
+		sim_schedule(net->sim, ll->watch, net->sim->now + WATCH_PERIOD);
+	ll->watching = true;
+}
+
+/* Looks, and changes nothing but the end of a run that would go nowhere. */
+void lossless_on_watch(struct sim *sim, uint32_t id, void *owner)
+{
+	struct network *net = owner;
+	struct lossless *ll = net->lossless;
+
+	sim->samples++;
+	ll->watching = ll->stopped > 0;
+	if (!ll->watching)
+		return;
+	if (find_stuck(net)) {
+		ll->deadlocked = true;
+		sim_stop(sim);
+		return;
+	}
+	sim_schedule(sim, id, sim->now + WATCH_PERIOD);
+}
+
+bool lossless_deadlocked(const struct network *net)
+{
+	return net->lossless && net->lossless->deadlocked;
+}
+
+bool lossless_stuck(const struct network *net, uint32_t port)
+{
+	return net->lossless->lanes[port].stuck;
+}
+
+/* --- checks --- */
+
+/* What the queues of a switch hold, by ingress, against what is counted. */
+static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE *report)
+{
+	const struct lossless *ll = net->lossless;
+	const struct switch_node *node = &net->switch_nodes[sw];
+	bytes shared = 0;
+	unsigned bad = 0;
+
+	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++) {
+		const struct ingress *in = &ll->lanes[n].in;
+
+		shared += in->shared;
+		if (held[n] == in->shared + in->headroom)
+			continue;
+		fprintf(report,
+			"switch %" PRIu32 " counts %" PRIu64 " bytes from port %" PRIu32
+			" but holds %" PRIu64 "\n",
+			sw, in->shared + in->headroom, n, held[n]);
+		bad++;
+	}
+	if (shared != ll->memories[sw].shared_used) {
+		fprintf(report,
+			"switch %" PRIu32 " counts %" PRIu64 " shared bytes but its ports %" PRIu64
+			"\n",
+			sw, ll->memories[sw].shared_used, shared);
+		bad++;
+	}
+	return bad;
+}
+
+static void sum_queues(struct network *net, bytes *held)
+{
+	const struct lossless *ll = net->lossless;
+
+	for (uint32_t n = net->hosts; n < net->port_count; n++) {
+		const struct port *port = &net->ports[n];
+
+		lossless_settle(net, n);
+		for (uint32_t i = port->sent; i < port->count; i++) {
+			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
+
+			if (!(charge & CHARGE_CELL))
+				held[charge] += port->ring[at].size;
+		}
+	}
+	for (size_t i = 0; i < ll->cell_count; i++)
+		if (ll->cells[i].copies)
+			held[ll->cells[i].port] += ll->cells[i].size;
+}
+
+unsigned lossless_check(struct network *net, FILE *report)
+{
+	const struct lossless *ll = net->lossless;
+	bytes *held = xcalloc(net->port_count, sizeof(*held));
+	unsigned bad = 0;
+
+	sum_queues(net, held);
+	for (uint32_t sw = 0; sw < net->switches; sw++)
+		bad += check_switch(net, sw, held, report);
+	free(held);
+	if (ll->refused) {
+		fprintf(report, "%" PRIu64 " packets were dropped in a network with PAUSE\n",
+			ll->refused);
+		bad++;
+	}
+	if (ll->largest > ll->mtu) {
+		fprintf(report,
+			"a frame of %" PRIu32 " bytes entered a switch whose PAUSE is made for "
+			"frames of at most %" PRIu32 " (\"mtu\")\n",
+			ll->largest, ll->mtu);
+		bad++;
+	}
+	return bad;
+}
