@@ -235,6 +235,31 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 	}
 }
 
+/* Workers of two jobs on every host, and one of each job comes late. The first job may fill 7 of 8
+ * parts of the memory, then the second 7 of 16: more than there is. What does not fit is dropped,
+ * never stored, and without recovery the job that lacks it never ends. */
+Test(panama_memory, full)
+{
+	struct bench bench;
+
+	bench_open(&bench, true,
+		   "{'name': 't', 'topology': {'kind': 'star', 'hosts': 8, 'link': {'rate': "
+		   "'10Gbps'}, 'host': {'slots': 2}}, 'schemes': {'switchml_star': "
+		   "{'aggregate_above': '0B', 'memory': '240kB'}}, 'jobs': [{'all_reduce': "
+		   "'switchml_star', 'workers': 8, 'stragglers': {'workers': 1, 'slowdown': 2001}, "
+		   "'model': {'layers': [{'gradient': '1MB', 'backward': '1us'}]}}, {'all_reduce': "
+		   "'switchml_star', 'workers': 8, 'stragglers': {'workers': 1, 'slowdown': 2001}, "
+		   "'arrival': {'at': '500us'}, 'model': {'layers': [{'gradient': '1MB', "
+		   "'backward': '1us'}]}}]}");
+	bench.net->protocols[bench.scheme->protocol].ops =
+		bench.real; /* no tap: VIDs are missing */
+	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
+	run_to(&bench.run, END_DEADLOCK);
+	cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 240000);
+	cr_expect_gt(bench.scheme->accelerators[0].overflows, 0);
+	bench_close(&bench);
+}
+
 /* FIN: when the last packet of each tree has been added up, the accelerators have forgotten the
  * job, before the workers have the last results. */
 static void expect_forgotten(struct bench *bench, struct panama_worker *worker,
@@ -303,6 +328,31 @@ Test(panama_fairness, a_dctcp_flow_and_a_job_share)
 	cr_expect(share > 0.33 && share < 0.43, "%g", share);
 	share = share_of_job(false, "", "200ns");
 	cr_expect(share > 0.20 && share < 0.55, "%g", share);
+}
+
+/* On a lossless network (PAUSE) nothing is dropped, with congestion control or without, when two
+ * flows and results meet on the way down to a worker. */
+Test(panama_fairness, lossless)
+{
+	for (int star = 0; star < 2; star++) {
+		const char *name = star ? "switchml_star" : "panama";
+		struct bench bench;
+
+		bench_open(
+			&bench, star,
+			"{'name': 't', 'stop': {'when': 'jobs_done', 'after': '10s'}, "
+			"'topology': {'kind': 'leaf-spine', 'leaves': 4, 'spines': 1, "
+			"'hosts_per_leaf': 2, 'link': {'rate': '10Gbps'}, 'switch': {'pause': "
+			"true}}, 'schemes': {'%s': {'aggregate_above': '0B'}}, 'jobs': "
+			"[{'all_reduce': '%s', 'workers': [0, 2, 4, 6], 'model': {'layers': "
+			"[{'gradient': '20MB'}]}}], 'flows': [{'pairs': [[1, 6], [3, 6]], 'size': "
+			"'1GB', 'count': 2, 'arrival': {'at': '0s'}}]}",
+			name, name);
+		run_to(&bench.run, END_JOBS_DONE);
+		cr_expect_eq(bench.net->dropped, 0);
+		cr_expect_gt(bench.marked, 0);
+		bench_close(&bench);
+	}
 }
 
 /* R-P-10b: without congestion control the flow starves, with a window of wnd_cap; a fixed
