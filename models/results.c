@@ -56,6 +56,9 @@ static const struct out_column aggregator_columns[] = {
 	{ "preemptions_tried", OUT_COUNT, "Collisions that might have preempted the owner." },
 	{ "partials", OUT_COUNT, "Partial sums sent to a parameter server before they were full." },
 	{ "collected", OUT_COUNT, "Aggregators freed because their owner had gone silent." },
+	{ "late", OUT_COUNT, "Contributions that came when the sum had left without them." },
+	{ "discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
+	{ "overflows", OUT_COUNT, "Contributions dropped because the memory was full." },
 	{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
 	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
 	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
@@ -152,6 +155,11 @@ static const struct out_column summary_columns[] = {
 	  "Partial sums sent to a parameter server before they were full." },
 	{ "aggregation.collected", OUT_COUNT,
 	  "Aggregators freed because their owner had gone silent." },
+	{ "aggregation.late", OUT_COUNT,
+	  "Contributions that came when the sum had left without them." },
+	{ "aggregation.discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
+	{ "aggregation.overflows", OUT_COUNT,
+	  "Contributions dropped because a switch's memory was full." },
 	{ "aggregation.reminders", OUT_COUNT,
 	  "Reminders of workers to servers and of servers to switches." },
 	{ "aggregation.server_packets", OUT_COUNT,
@@ -282,6 +290,9 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .count = m->stats.preemptions_tried },
 				{ .count = m->stats.partials },
 				{ .count = m->stats.collected },
+				{ .count = m->stats.late },
+				{ .count = m->stats.discarded },
+				{ .count = m->stats.overflows },
 				{ .none = !m->held, .count = m->held ? m->held->count : 0 },
 				held_cell(m->held, 0),
 				held_cell(m->held, 0.99),
@@ -582,6 +593,9 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	json_u64(json, "preemptions_tried", sum.preemptions_tried);
 	json_u64(json, "partials", sum.partials);
 	json_u64(json, "collected", sum.collected);
+	json_u64(json, "late", sum.late);
+	json_u64(json, "discarded", sum.discarded);
+	json_u64(json, "overflows", sum.overflows);
 	json_u64(json, "reminders", sum.reminders);
 	json_u64(json, "server_packets", sum.server_packets);
 	json_u64(json, "server_bytes", sum.server_bytes);

@@ -41,6 +41,9 @@ struct collective_stats {
 	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet */
 	uint64_t fallbacks; /* contributions that switches sent on to a server unadded */
 	uint64_t partials;  /* partial sums that switches sent to a server before they were full */
+	uint64_t late;      /* contributions that came when the sum had left without them */
+	uint64_t discarded; /* the same: of sums of which a contribution was lost */
+	uint64_t overflows; /* the same: dropped because a switch's memory was full */
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
 	uint64_t reminders; /* from workers to servers and from servers to switches */
 	uint64_t server_packets, server_bytes; /* that servers received, frames */

@@ -94,8 +94,7 @@ struct panama_accelerator {
 	struct panama_scheme *scheme;
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
-	uint32_t jobs;      /* active: num_jobs */
-	uint64_t overflows; /* contributions dropped because the memory was full */
+	uint32_t jobs; /* active: num_jobs */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	struct panama_held *held;
@@ -138,8 +137,6 @@ struct panama_node {
 	uint32_t *down_ports; /* by child; of the tree */
 	uint32_t number;      /* among the parent's children */
 	bool fin;             /* over: its memory is given back */
-	uint64_t late;        /* contributions to VIDs that were over */
-	uint64_t gaps;        /* VIDs that were discarded because a packet was missing */
 } __attribute__((aligned(64)));
 
 struct panama_lane {

@@ -218,7 +218,7 @@ static bool advance(struct panama_lane *lane, struct panama_node *node, uint32_t
 	if (enough(lane, node, row))
 		emit(lane, node, row, back, actions);
 	else
-		node->gaps++;
+		node->accelerator->memory->stats.discarded += row->packets;
 	*row = (struct panama_row){ 0 };
 	node->expected++;
 	if (fin)
@@ -241,12 +241,12 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 		return;
 	}
 	if (vid >= node->expected && is_full(lane, node)) {
-		node->accelerator->overflows++; /* as if lost on the link */
+		node->accelerator->memory->stats.overflows++; /* as if lost on the link */
 		return;
 	}
 	*next = vid + 1;
 	if (vid < node->expected) {
-		node->late++; /* only with a fraction */
+		node->accelerator->memory->stats.late++; /* only with a fraction */
 		return;
 	}
 	reach(node, vid);

@@ -237,6 +237,7 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	run_to(&bench.run, END_DEADLOCK);
 	cr_expect_eq(dooms.lost, 1);
 	cr_expect_eq(switch_stats(&bench).results, 19);
+	cr_expect_eq(switch_stats(&bench).discarded, 1 + 1); /* at its leaf, and the other leaf's */
 	simulation_report(bench.run.s, to);
 	fclose(to);
 	cr_expect_not_null(strstr(text, "lacks 1 results for ever"), "%s", text);
@@ -288,6 +289,7 @@ Test(panama_fraction, does_not_wait_for_the_slowest)
 		bench.at_host = note_workers;
 		bench.owner = &partials;
 		run_to(&bench.run, END_JOBS_DONE);
+		cr_expect_eq(switch_stats(&bench).late > 0, f == 1);
 		time[f] = duration(&bench, 0);
 		cr_expect_eq(partials.least, f ? 22 : 25);
 		cr_expect_eq(partials.most, 25);
