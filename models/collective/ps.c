@@ -493,6 +493,7 @@ static void open_server(struct ps *ps, uint32_t q)
 	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
 	timer_open(ps->scheme->env.sim, &server->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
 		   on_added, server);
+	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
 }
 
 static void *ps_start(void *self, const struct collective_job *job, const char **never)

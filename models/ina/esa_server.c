@@ -343,6 +343,7 @@ void esa_server_init(struct hashed_server *server)
 	rto_init(&esa->rto, &esa->rto_conf);
 	timer_open(job->scheme->env.sim, &esa->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_timer,
 		   esa);
+	sim_name(job->scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
 	esa_channels_init(esa);
 }
 

@@ -376,6 +376,7 @@ static bool place_servers(struct hashed_job *job)
 			   sim_key(SIM_TIMER,
 				   UINT64_C(15) << 52 | (uint64_t)job->job.number << 24 | q),
 			   on_added, server);
+		sim_name(scheme->env.sim, on_added, "a packet is added up at server %w of job %j");
 		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);
 	}
 	return good;

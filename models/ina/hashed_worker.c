@@ -146,6 +146,7 @@ void hashed_worker_init(struct hashed_worker *worker)
 	worker->armed = SIM_TIME_MAX;
 	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
 		   on_timeout, worker);
+	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 
 void hashed_worker_release(struct hashed_worker *worker)

@@ -77,12 +77,14 @@ static void open_connection(struct messages *messages)
 	messages->open = true;
 	messages->mask = RING_FIRST - 1;
 	messages->ring = xcalloc(RING_FIRST, sizeof(*messages->ring));
-	if (messages->src == messages->dst)
+	if (messages->src == messages->dst) {
 		timer_open(messages->sim, &messages->timer, SIM_TIMER,
 			   sim_key(SIM_TIMER, 2 * messages->key), on_timer, messages);
-	else
+		sim_name(messages->sim, on_timer, "messages of a host to itself %h");
+	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst,
 					  cc_kind(0) /* DCTCP */, 0, messages->key, &app, messages);
+	}
 }
 
 static void grow(struct messages *messages)
