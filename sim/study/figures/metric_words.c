@@ -31,6 +31,7 @@ static const struct word quantities[] = {
 	{ "compute_s", "computation time of jobs" },
 	{ "communication_s", "communication time of jobs" },
 	{ "iteration_s", "iteration time" },
+	{ "cycle_s", "cycle of communication and computing" },
 	{ "slowdown", "flow slowdown" },
 	{ "throughput_bps", "flow throughput" },
 	{ "sim_time_s", "simulated time" },
