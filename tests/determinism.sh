@@ -36,8 +36,15 @@ cat >scenario.json <<'JSON'
       "overlap": "layers", "compute_jitter": 0.1, "start_jitter": "5us", "stragglers": { "workers": 1, "slowdown": 1.7 } },
     { "name": "ps", "count": 2, "workers": 3, "servers": { "count": 2, "placement": "workers" }, "all_reduce": "ps",
       "placement": "random", "model": { "layers": [ { "gradient": "90KB" } ] } },
-    { "name": "stream", "workers": 3, "servers": 2, "all_reduce": "ps_stream", "model": { "layers": [ { "gradient": "40KB" } ] } }
+    { "name": "stream", "workers": 3, "servers": 2, "all_reduce": "ps_stream", "model": { "layers": [ { "gradient": "40KB" } ] } },
+    { "name": "atp", "count": 2, "workers": 4, "all_reduce": "atp", "placement": "random", "model": { "layers": [ { "gradient": "60KB" } ] } },
+    { "name": "esa", "count": 2, "workers": 4, "all_reduce": "esa", "placement": "random", "overlap": "layers", "iterations": 2,
+      "model": { "send_order": [1, 0, 0, 1], "layers": [ { "gradient": "30KB", "forward": "10us" }, { "gradient": "30KB" } ] },
+      "send_jitter": "20us" },
+    { "name": "panama", "workers": 4, "all_reduce": "panama", "placement": "spread", "model": { "layers": [ { "gradient": "90KB" } ] } }
   ],
+  "schemes": { "atp": { "memory": "4KB" }, "esa": { "memory": "4KB", "initial_timeout": "2ms", "max_timeout": "4ms" },
+               "panama": { "trees": 2, "aggregate_above": "1B", "recovery": true } },
   "flows": [
     { "name": "web", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.2 }, "stop": "jobs_done" },
     { "name": "reno", "transport": "reno", "pairs": "permutation", "size": "100KB" }
