@@ -28,7 +28,6 @@
 #include <stdlib.h>
 
 #define ELEMENT_BYTES 4
-#define TENSORS_FIRST 8 /* open tensors that there is room for at first; a power of two */
 
 void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what)
 {
@@ -230,8 +229,7 @@ static void free_plan(struct switchml *job)
 
 static void make_workers(struct switchml *job)
 {
-	job->tensor_mask = TENSORS_FIRST - 1;
-	job->tensor_end = xcalloc(TENSORS_FIRST, sizeof(*job->tensor_end));
+	tensors_init(&job->tensors, job->job.workers);
 	job->worker_of_host =
 		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
 	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
@@ -268,7 +266,7 @@ void switchml_job_end(struct switchml *job)
 	exact_release(&job->exact);
 	free(job->worker_of_host);
 	free(job->workers);
-	free(job->tensor_end);
+	tensors_release(&job->tensors);
 }
 
 static void *switchml_start(void *self, const struct collective_job *spec, const char **never)
@@ -349,7 +347,8 @@ void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
 			"  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 			") waits for piece %" PRIu64 " of %" PRIu64 ", sent at %.9f s\n",
 			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host,
-			oldest->piece, worker->available, seconds_of(oldest->sent));
+			oldest->piece, tensors_available(&worker->job->tensors, worker->number),
+			seconds_of(oldest->sent));
 		limit--;
 	}
 }

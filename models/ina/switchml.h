@@ -12,6 +12,7 @@
 #define INASIM_INA_SWITCHML_H
 
 #include "collective/collective.h"
+#include "collective/tensors.h"
 #include "ina/rto.h"
 #include "topo/tree.h"
 
@@ -89,10 +90,6 @@ struct worker {
 	struct worker_list ready; /* in the order of sending */
 	struct worker_list sent;  /* oldest first, so next to expire first */
 	struct nic_source source;
-	uint64_t available;  /* pieces handed over */
-	uint64_t first_open; /* oldest tensor that is not complete here */
-	uint64_t *left;      /* pieces missing of tensor t, at [t & job->tensor_mask] */
-	uint64_t tensors;    /* handed over */
 	uint32_t number, host;
 	uint16_t child; /* its number at its leaf switch */
 	struct rto rto;
@@ -117,10 +114,7 @@ struct switchml {
 	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
 	uint32_t slots;
 	uint32_t number;
-	uint64_t tensors;       /* that some worker has handed over */
-	uint64_t tensor_oldest; /* complete at all workers before this one */
-	uint64_t tensor_mask;   /* of the rings by tensor: capacity - 1 */
-	uint64_t *tensor_end;   /* the piece behind tensor t, at [t & tensor_mask] */
+	struct tensors tensors;
 };
 
 /* ps_stream.c; NULL in SwitchML */

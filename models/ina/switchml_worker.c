@@ -136,73 +136,19 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	wake(worker);
 }
 
-/* --- tensors: rings by their number, which hold those that are open at some worker --- */
-
-static uint64_t *ring_double(uint64_t *ring, uint64_t mask, uint64_t from, uint64_t to)
-{
-	uint64_t *larger = xcalloc(2 * (mask + 1), sizeof(*larger));
-
-	for (uint64_t t = from; t < to; t++)
-		larger[t & (2 * mask + 1)] = ring[t & mask];
-	free(ring);
-	return larger;
-}
-
-/* Makes room for one more tensor of the job. */
-static void reserve_tensor(struct switchml *job)
-{
-	if (job->tensors - job->tensor_oldest <= job->tensor_mask)
-		return;
-	job->tensor_oldest = job->tensors;
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		if (job->workers[w].first_open < job->tensor_oldest)
-			job->tensor_oldest = job->workers[w].first_open;
-	if (job->tensors - job->tensor_oldest <= job->tensor_mask)
-		return;
-	job->tensor_end =
-		ring_double(job->tensor_end, job->tensor_mask, job->tensor_oldest, job->tensors);
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		job->workers[w].left =
-			ring_double(job->workers[w].left, job->tensor_mask,
-				    job->workers[w].first_open, job->workers[w].tensors);
-	job->tensor_mask = 2 * job->tensor_mask + 1;
-}
+/* --- tensors --- */
 
 void switchml_worker_contribute(struct worker *worker, uint64_t pieces)
 {
 	struct switchml *job = worker->job;
-	uint64_t old = worker->available, t = worker->tensors;
+	uint64_t old = tensors_available(&job->tensors, worker->number);
 
-	if (t == job->tensors) {
-		reserve_tensor(job);
-		job->tensor_end[job->tensors++ & job->tensor_mask] = old + pieces;
-	}
-	SIM_BUG_ON(job->tensor_end[t & job->tensor_mask] !=
-		   old + pieces); /* one order at all workers */
-	worker->left[t & job->tensor_mask] = pieces;
-	worker->tensors++;
-	worker->available += pieces;
+	tensors_add(&job->tensors, worker->number, pieces);
 	/* an idle slot waits for the lowest of its pieces that was missing, so for g */
-	for (uint64_t g = old; g < worker->available && g < old + job->slots; g++)
+	for (uint64_t g = old; g < old + pieces && g < old + job->slots; g++)
 		if (worker->slots[g % job->slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % job->slots), WORKER_SLOT_READY);
 	wake(worker);
-}
-
-/* Counts a piece for its tensor; the open tensors are few. */
-static void piece_done(struct worker *worker, uint64_t piece)
-{
-	struct switchml *job = worker->job;
-	uint64_t t = worker->first_open;
-
-	while (piece >= job->tensor_end[t & job->tensor_mask])
-		t++;
-	if (--worker->left[t & job->tensor_mask])
-		return;
-	while (worker->first_open < worker->tensors &&
-	       !worker->left[worker->first_open & job->tensor_mask])
-		worker->first_open++;
-	job->job.done(job->job.owner, worker->number, t);
 }
 
 /* --- results --- */
@@ -225,30 +171,33 @@ static void advance(struct worker *worker, uint32_t i)
 	slot->piece += worker->job->slots;
 	slot->version ^= 1;
 	slot->state = WORKER_SLOT_IDLE;
-	if (slot->piece < worker->available)
+	if (slot->piece < tensors_available(&worker->job->tensors, worker->number))
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
 void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
 	const struct worker_slot *slot = &worker->slots[packet->slot];
+	struct switchml *job = worker->job;
+	uint64_t tensor;
 
 	if (slot->piece != packet->seq) {
 		worker->stale++; /* multicast and repair: only the first may advance the slot */
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
-		switchml_violated(worker->job, worker->host, packet->seq,
+		switchml_violated(job, worker->host, packet->seq,
 				  "a result came before the contribution");
 		return;
 	}
-	if (!exact_holds(&worker->job->exact, packet->seq, packet->value)) {
-		switchml_violated(worker->job, worker->host, packet->seq, "a wrong sum");
+	if (!exact_holds(&job->exact, packet->seq, packet->value)) {
+		switchml_violated(job, worker->host, packet->seq, "a wrong sum");
 		return;
 	}
 	advance(worker, packet->slot);
 	wake(worker);
-	piece_done(worker, packet->seq);
+	if (tensors_result(&job->tensors, worker->number, packet->seq, &tensor))
+		job->job.done(job->job.owner, worker->number, tensor);
 }
 
 /* --- life --- */
@@ -265,7 +214,6 @@ void switchml_worker_init(struct worker *worker)
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].piece = i;
-	worker->left = xcalloc(job->tensor_mask + 1, sizeof(*worker->left));
 	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
 		   on_timeout, worker);
 	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
@@ -278,5 +226,4 @@ void switchml_worker_release(struct worker *worker)
 	nic_forget(&env->topo->net.nics[worker->host], &worker->source);
 	timer_close(env->sim, &worker->timer);
 	free(worker->slots);
-	free(worker->left);
 }
