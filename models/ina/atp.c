@@ -29,6 +29,7 @@
 #include "core/rng.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 					   [ATP_INDEX_POSITION] = "position",
@@ -149,23 +150,22 @@ static void start(struct hashed_job *job)
 	const struct atp_conf *conf = atp_conf(job);
 	uint32_t count = job->scheme->pools[0].count;
 	struct atp_job *state;
+	uint16_t *first; /* by position, all different; workers begin with it */
+	size_t size;
 	bool *used;
 
 	if (conf->index == ATP_INDEX_HASH)
 		return;
 	state = job->state = xcalloc(1, sizeof(*state));
 	state->positions = conf->positions < count ? (uint32_t)conf->positions : count;
-	state->first_index = xcalloc(state->positions, sizeof(*state->first_index));
+	size = state->positions * sizeof(*first);
+	first = xmalloc(size);
 	used = xcalloc(count, sizeof(*used));
 	for (uint32_t p = 0; p < state->positions; p++)
-		state->first_index[p] = draw_index(job, p, used);
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		uint16_t *table = xcalloc(state->positions, sizeof(*table));
-
-		for (uint32_t p = 0; p < state->positions; p++)
-			table[p] = state->first_index[p];
-		job->workers[w].state = table;
-	}
+		first[p] = draw_index(job, p, used);
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		job->workers[w].state = memcpy(xmalloc(size), first, size);
+	free(first);
 	for (uint32_t q = 0; q < job->job.servers && conf->index == ATP_INDEX_REHASH; q++)
 		job->servers[q].state = unused_indices(&job->servers[q], used);
 	free(used);
@@ -173,8 +173,6 @@ static void start(struct hashed_job *job)
 
 static void release(struct hashed_job *job)
 {
-	struct atp_job *state = job->state;
-
 	for (uint32_t q = 0; q < job->job.servers; q++) {
 		struct atp_server *server = job->servers[q].state;
 
@@ -186,9 +184,7 @@ static void release(struct hashed_job *job)
 	}
 	for (uint32_t w = 0; w < job->job.workers; w++)
 		free(job->workers[w].state);
-	if (state)
-		free(state->first_index);
-	free(state);
+	free(job->state);
 }
 
 static const struct hashed_ops ops = {

@@ -22,7 +22,6 @@ struct atp_conf {
  * `positions`. */
 struct atp_job {
 	uint32_t positions;
-	uint16_t *first_index; /* by position, all different */
 };
 
 /* Of a server, when it rehashes. */
