@@ -20,43 +20,28 @@ struct link_place link_place_of(const struct network *net, uint32_t port)
 				    .up = lower < other };
 }
 
-/* Highest tier, and ports of hosts and switches. */
-static void shape_of(const struct topology_conf *conf, unsigned *highest, uint32_t *ports)
-{
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
-	uint32_t hosts, switches;
-	uint16_t *of_switch;
-	uint8_t *tiers;
-
-	ops->count(conf, &hosts, &switches);
-	of_switch = xcalloc(switches, sizeof(*of_switch));
-	tiers = xcalloc(switches, sizeof(*tiers));
-	ops->shape(conf, of_switch, tiers);
-	*highest = 0;
-	*ports = hosts;
-	for (uint32_t i = 0; i < switches; i++) {
-		*highest = tiers[i] > *highest ? tiers[i] : *highest;
-		*ports += of_switch[i];
-	}
-	free(of_switch);
-	free(tiers);
-}
-
 unsigned links_tiers(const struct topology_conf *conf)
 {
-	unsigned highest;
-	uint32_t ports;
+	struct topology_shape shape;
+	unsigned highest = 0;
 
-	shape_of(conf, &highest, &ports);
+	topology_shape(conf, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		highest = shape.tiers[i] > highest ? shape.tiers[i] : highest;
+	topology_shape_release(&shape);
 	return highest;
 }
 
 uint32_t links_count(const struct topology_conf *conf)
 {
-	unsigned highest;
+	struct topology_shape shape;
 	uint32_t ports;
 
-	shape_of(conf, &highest, &ports);
+	topology_shape(conf, &shape);
+	ports = shape.hosts;
+	for (uint32_t i = 0; i < shape.switches; i++)
+		ports += shape.ports[i];
+	topology_shape_release(&shape);
 	return ports;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "links.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 #include "workload/flows_parts.h"
@@ -123,25 +124,6 @@ struct offered scenario_offered(const struct scenario *scenario)
 struct network_size {
 	double hosts, rate_bps, segment, hops;
 };
-
-/* From a host up to the highest tier and down again. */
-static double hops_of(const struct topology_conf *conf)
-{
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
-	uint32_t hosts, switches;
-	uint16_t *ports;
-	uint8_t *tiers, highest = 1;
-
-	ops->count(conf, &hosts, &switches);
-	ports = xcalloc(switches, sizeof(*ports));
-	tiers = xcalloc(switches, sizeof(*tiers));
-	ops->shape(conf, ports, tiers);
-	for (uint32_t i = 0; i < switches; i++)
-		highest = tiers[i] > highest ? tiers[i] : highest;
-	free(ports);
-	free(tiers);
-	return 2 * highest;
-}
 
 /* Data and the ACKs of it. */
 static double hops_of_bytes(const struct network_size *net, double size)
@@ -275,7 +257,7 @@ double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc
 		.hosts = topology_hosts(&scenario->topology),
 		.rate_bps = (double)scenario->topology.link.rate,
 		.segment = (double)scenario->tcp.mss,
-		.hops = hops_of(&scenario->topology),
+		.hops = 2 * links_tiers(&scenario->topology), /* up and down again */
 	};
 	double cost = 0, longest = 0, end = seconds_of(scenario->stop.after);
 

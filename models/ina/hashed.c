@@ -272,20 +272,14 @@ static const char too_many_inputs[] =
  * and what level 1 has inputs left for. */
 static uint64_t most_workers(const struct topology_conf *conf)
 {
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
-	uint32_t hosts, switches, edges = 0, below, racks;
-	uint16_t *ports;
-	uint8_t *tiers;
+	struct topology_shape shape;
+	uint32_t edges = 0, below, racks;
 
-	ops->count(conf, &hosts, &switches);
-	ports = xcalloc(switches, sizeof(*ports));
-	tiers = xcalloc(switches, sizeof(*tiers));
-	ops->shape(conf, ports, tiers);
-	for (uint32_t s = 0; s < switches; s++)
-		edges += tiers[s] == 1;
-	free(ports);
-	free(tiers);
-	below = hosts / edges;
+	topology_shape(conf, &shape);
+	for (uint32_t s = 0; s < shape.switches; s++)
+		edges += shape.tiers[s] == 1;
+	below = shape.hosts / edges;
+	topology_shape_release(&shape);
 	if (below > RACK_INPUTS_MAX)
 		below = RACK_INPUTS_MAX;
 	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;

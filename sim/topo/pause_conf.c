@@ -126,33 +126,28 @@ static void check_thresholds(const struct topology_conf *conf, struct conf_doc *
 /* A queue that is fed by one port only has to reach the ECN threshold before that
  * port is stopped. With alpha, one port alone gets alpha / (1 + alpha) of the memory
  * that the smallest switch shares. */
-static bytes longest_queue(const struct pause_check *check, const struct topology_ops *ops)
+static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
-	uint32_t hosts, switches, fewest = UINT32_MAX;
-	uint16_t *ports;
-	uint8_t *tiers;
+	struct topology_shape shape;
+	uint32_t fewest = UINT32_MAX;
 
 	if (!p->alpha)
 		return p->xoff;
-	ops->count(check->conf, &hosts, &switches);
-	ports = xcalloc(switches, sizeof(*ports));
-	tiers = xcalloc(switches, sizeof(*tiers));
-	ops->shape(check->conf, ports, tiers);
-	for (uint32_t i = 0; i < switches; i++)
-		fewest = ports[i] < fewest ? ports[i] : fewest;
-	free(ports);
-	free(tiers);
+	topology_shape(check->conf, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		fewest = shape.ports[i] < fewest ? shape.ports[i] : fewest;
+	topology_shape_release(&shape);
 	return (bytes)((double)(fewest * (p->memory - p->headroom - p->mtu)) * (double)p->alpha /
 		       (double)(ALPHA_ONE + p->alpha));
 }
 
-static void check_marks(const struct pause_check *check, const struct topology_ops *ops)
+static void check_marks(const struct pause_check *check)
 {
 	const struct ecn_conf *ecn = &check->conf->switches.ecn;
 	const struct conf_queue *first =
 		ecn->form == ECN_STEP ? &ecn->step.threshold : &ecn->ramp.kmin;
-	bytes longest = longest_queue(check, ops), queue;
+	bytes longest = longest_queue(check), queue;
 
 	if (ecn->form == ECN_SWITCH)
 		return;
@@ -186,6 +181,6 @@ void topology_check_pause(const struct topology_conf *conf, const struct topolog
 		if (!check_memory(&check))
 			return;
 		if (conf_errors(doc) == before)
-			check_marks(&check, ops);
+			check_marks(&check);
 	}
 }

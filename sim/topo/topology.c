@@ -519,21 +519,32 @@ void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, u
 	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
 }
 
+void topology_shape(const struct topology_conf *conf, struct topology_shape *shape)
+{
+	const struct topology_ops *ops = kinds[conf->kind];
+
+	ops->count(conf, &shape->hosts, &shape->switches);
+	shape->ports = xcalloc(shape->switches, sizeof(*shape->ports));
+	shape->tiers = xcalloc(shape->switches, sizeof(*shape->tiers));
+	ops->shape(conf, shape->ports, shape->tiers);
+}
+
+void topology_shape_release(struct topology_shape *shape)
+{
+	free(shape->ports);
+	free(shape->tiers);
+}
+
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)
 {
-	uint32_t hosts, switches;
-	uint16_t *ports;
-	uint8_t *tiers;
+	struct topology_shape shape;
 
 	topo->ops = kinds[conf->kind];
 	topo->conf = conf;
-	topo->ops->count(conf, &hosts, &switches);
-	ports = xcalloc(switches, sizeof(*ports));
-	tiers = xcalloc(switches, sizeof(*tiers));
-	topo->ops->shape(conf, ports, tiers);
-	network_init(&topo->net, sim, hosts, switches, ports, tiers, (enum nic_mode)conf->host.nic);
-	free(ports);
-	free(tiers);
+	topology_shape(conf, &shape);
+	network_init(&topo->net, sim, shape.hosts, shape.switches, shape.ports, shape.tiers,
+		     (enum nic_mode)conf->host.nic);
+	topology_shape_release(&shape);
 	if (topology_pause(conf, false).on)
 		lossless_init(&topo->net);
 	topo->ops->wire(topo);

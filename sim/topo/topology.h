@@ -130,6 +130,17 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc);
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
+/* What a network is made of, before it is built. */
+struct topology_shape {
+	uint32_t hosts, switches;
+	uint16_t *ports; /* by switch */
+	uint8_t *tiers;  /* by switch; 1 = next to hosts */
+};
+
+/* The caller releases it. */
+void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
+void topology_shape_release(struct topology_shape *shape);
+
 /* Builds the network; `conf` must outlive it. */
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
