@@ -243,14 +243,8 @@ static inline struct collective_stats switch_stats(const struct bench *bench)
 {
 	struct collective_stats sum = { 0 };
 
-	for (uint32_t s = 0; s < bench->net->switches; s++) {
-		const struct collective_stats *one = &bench->scheme->memory[s].stats;
-
-		sum.packets_aggregated += one->packets_aggregated;
-		sum.results += one->results;
-		sum.duplicates += one->duplicates;
-		sum.repairs += one->repairs;
-	}
+	for (uint32_t s = 0; s < bench->net->switches; s++)
+		collective_stats_add(&sum, &bench->scheme->memory[s].stats);
 	return sum;
 }
 
