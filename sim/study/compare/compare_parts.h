@@ -46,14 +46,17 @@ void report_release(struct report *report);
 
 /* Blocks of one metric each. */
 void report_print(const struct report *report, FILE *to);
-void report_json(struct json *json, const struct report *report);
 
 /* Whether some of the work that stands in the rows has not finished. */
 bool report_has_unfinished(const struct report *report);
 
-/* Prints what leaves the tolerance, or writes it as a member; returns how many. */
+/* Prints what leaves the tolerance; returns how many. */
 size_t report_outside(const struct report *report, double tolerance, FILE *to);
-size_t report_outside_json(struct json *json, const struct report *report, double tolerance);
+
+/* The same for machines: what is compared stands between the two. Prints the rows, and
+ * with a tolerance (not NaN) what leaves it; returns how many. */
+void report_json_begin(struct json *json, const char *kind);
+size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to);
 
 /* The metrics to compare: those asked for, else the usual ones (ended by NULL).
  * `has` says whether a name is known, and whether there is a number anywhere. NULL and

@@ -185,7 +185,7 @@ static void json_labels(struct json *json, const struct report *report,
 	json_close_object(json);
 }
 
-void report_json(struct json *json, const struct report *report)
+static void report_json(struct json *json, const struct report *report)
 {
 	static const char *const bases[] = { [BASIS_NONE] = NULL,
 					     [BASIS_QUOTIENT] = "quotient",
@@ -248,7 +248,7 @@ size_t report_outside(const struct report *report, double tolerance, FILE *to)
 	return count;
 }
 
-size_t report_outside_json(struct json *json, const struct report *report, double tolerance)
+static size_t report_outside_json(struct json *json, const struct report *report, double tolerance)
 {
 	size_t count = 0;
 	json_real(json, "tolerance", tolerance);
@@ -263,4 +263,27 @@ size_t report_outside_json(struct json *json, const struct report *report, doubl
 	}
 	json_close_array(json);
 	return count;
+}
+
+/* ---- The whole for machines ---- */
+
+void report_json_begin(struct json *json, const char *kind)
+{
+	json_init(json);
+	json_open_object(json, NULL);
+	json_string(json, "kind", kind);
+	json_real(json, "level", INFERENCE_LEVEL);
+}
+
+size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to)
+{
+	size_t outside_count = 0;
+	report_json(json, report);
+	if (!isnan(tolerance))
+		outside_count = report_outside_json(json, report, tolerance);
+	json_close_object(json);
+	char *text = json_finish(json);
+	fputs(text, to);
+	free(text);
+	return outside_count;
 }

@@ -459,23 +459,12 @@ static size_t print_json(const struct runs *runs, const struct report *report, d
 			 FILE *to)
 {
 	struct json json;
-	size_t outside = 0;
-	json_init(&json);
-	json_open_object(&json, NULL);
-	json_string(&json, "kind", "runs");
-	json_real(&json, "level", INFERENCE_LEVEL);
+	report_json_begin(&json, "runs");
 	json_open_array(&json, "runs");
 	for (size_t i = 0; i < runs->count; i++)
 		json_run(&json, runs, i);
 	json_close_array(&json);
-	report_json(&json, report);
-	if (!isnan(tolerance))
-		outside = report_outside_json(&json, report, tolerance);
-	json_close_object(&json);
-	char *text = json_finish(&json);
-	fputs(text, to);
-	free(text);
-	return outside;
+	return report_json_end(&json, report, tolerance, to);
 }
 
 static char *nonsense(size_t count, const struct compare_options *options)

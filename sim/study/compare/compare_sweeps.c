@@ -424,11 +424,7 @@ static size_t print_json(const struct frame *frame, const struct report *report,
 			 FILE *to)
 {
 	struct json json;
-	size_t outside = 0;
-	json_init(&json);
-	json_open_object(&json, NULL);
-	json_string(&json, "kind", "sweeps");
-	json_real(&json, "level", INFERENCE_LEVEL);
+	report_json_begin(&json, "sweeps");
 	json_open_array(&json, "sweeps");
 	for (size_t t = 0; t < frame->table_count; t++) {
 		json_open_object(&json, NULL);
@@ -442,14 +438,7 @@ static size_t print_json(const struct frame *frame, const struct report *report,
 	json_close_array(&json);
 	json_string(&json, "by", report->label_names[report->label_count - 1]);
 	json_string(&json, "baseline", baseline_name(frame));
-	report_json(&json, report);
-	if (!isnan(tolerance))
-		outside = report_outside_json(&json, report, tolerance);
-	json_close_object(&json);
-	char *text = json_finish(&json);
-	fputs(text, to);
-	free(text);
-	return outside;
+	return report_json_end(&json, report, tolerance, to);
 }
 
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
