@@ -2,7 +2,7 @@
 # Includes go down only. The table of layers, lowest first; a layer may include
 # itself and the layers its line names (and nobody includes cli):
 #
-#   base <- core, conf <- net, out <- study, topo <- transport <- collective <- ina
+#   base <- core, conf <- net, out <- study, topo <- exchange, transport <- collective <- ina
 #        <- workload <- models (registry, scenario, simulation) <- cli
 #
 # Inside study, compare and figures may include sweep, and no other folder another.
@@ -24,7 +24,7 @@ fi
 
 xargs awk '
 	BEGIN {
-		split("base core conf net out study topo transport collective ina workload models cli", name, " ")
+		split("base core conf net out study topo exchange transport collective ina workload models cli", name, " ")
 		may["base"] = ""
 		may["core"] = "base"
 		may["conf"] = "base"
@@ -32,12 +32,13 @@ xargs awk '
 		may["out"] = "base core conf"
 		may["study"] = "base core conf out"
 		may["topo"] = "base core conf net out"
+		may["exchange"] = "base core conf net out topo"
 		may["transport"] = "base core conf net out topo"
 		may["collective"] = "base core conf net out topo transport"
 		may["ina"] = "base core conf net out topo transport collective"
 		may["workload"] = may["ina"] " ina"
 		may["models"] = may["workload"] " workload"
-		may["cli"] = may["models"] " models study"
+		may["cli"] = may["models"] " models study exchange"
 		for (layer in may) {
 			allowed[layer, layer] = 1
 			n = split(may[layer], list, " ")
@@ -101,7 +102,7 @@ xargs awk '
 		if (self == "study" && other_part != "" && other_part != self_part &&
 		    !(other_part == "sweep" && self_part ~ /^(compare|figures)$/))
 			say("study/" self_part " may not include study/" other_part ": \"" target "\"")
-		path = (other ~ /^(base|core|conf|net|out|study|topo|cli)$/ ? "sim/" : "models/") target
+		path = (other ~ /^(base|core|conf|net|out|study|topo|exchange|cli)$/ ? "sim/" : "models/") target
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path

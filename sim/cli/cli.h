@@ -57,6 +57,11 @@ struct cli_regress {
 	long jobs; /* 0 = not given */
 };
 
+/* Options of export alone. */
+struct cli_export {
+	const char *platform;
+};
+
 /* Options of the verbs of sweeps alone. */
 struct cli_sweep {
 	bool pending, force;
@@ -80,6 +85,7 @@ struct cli {
 	struct cli_compare compare;
 	struct cli_regress regress;
 	struct cli_sweep sweep;
+	struct cli_export export;
 };
 
 /* For the rows of options.c. */
@@ -96,6 +102,9 @@ enum verb_bit {
 	VERB_SWEEP_COLLECT = 1 << 9,
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
+	VERB_EXPORT = 1 << 12,
+	VERB_IMPORT = 1 << 13,
+	VERB_CROSSCHECK = 1 << 14,
 };
 
 struct verb {
@@ -114,6 +123,8 @@ int verb_schema(const struct cli *cli);
 int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
+int verb_export(const struct cli *cli);
+int verb_import(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

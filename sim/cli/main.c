@@ -42,6 +42,13 @@ static const struct verb verbs[] = {
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
+	{ "export",
+	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
+	  "the network of a scenario in the format of another simulator", VERB_EXPORT, "a scenario",
+	  1, verb_export },
+	{ "import", "import FILE",
+	  "a <cluster> of a SimGrid platform as the topology of a scenario, in JSON", VERB_IMPORT,
+	  "a platform", 1, verb_import },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },

@@ -28,7 +28,7 @@ struct option_row {
 	const char *help;
 };
 
-#define SCENARIO_VERBS (VERB_RUN | VERB_CHECK | VERB_EXPLAIN)
+#define SCENARIO_VERBS (VERB_RUN | VERB_CHECK | VERB_EXPLAIN | VERB_EXPORT)
 #define SWEEP_VERBS    (VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT)
 
 #define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field), NULL
@@ -42,16 +42,18 @@ static const struct option_row rows[] = {
 	  "where figures go; default: figures/ in the directory" },
 	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
+	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
 	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
 	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity", "packet" },
 	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN), FLAG(json), "for machines" },
+	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_IMPORT),
+	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
-		  VERB_SWEEP_COLLECT | VERB_REGRESS,
+		  VERB_SWEEP_COLLECT | VERB_REGRESS | VERB_IMPORT,
 	  FLAG(quiet), "no progress, no summary" },
 	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
 	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
@@ -98,6 +100,8 @@ static const struct option_row rows[] = {
 	  "write what is new and note why; asks for the reason on a terminal" },
 	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
 	  "the inasim that made the references: finds the first event exactly" },
+
+	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
 
 	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(sweep.pending),
 	  "only the numbers of the points to run, longest first" },

@@ -1,0 +1,164 @@
+#!/bin/bash
+# Platforms for SimGrid and from it, with SimGrid itself as the witness: it loads what
+# `export` writes, and its times are those of the bottleneck; a cluster that went through
+# `import` and `export` has the routes that it has in SimGrid.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+transfers=$(dirname "$INASIM")/tests/simgrid_transfers
+if [[ ! -x $transfers ]]; then
+	echo "simgrid: skipped, libsimgrid was not found when this was built"
+	exit 77
+fi
+in_a_folder_of_its_own
+
+# platform NAME TOPOLOGY: NAME.xml of that topology, a JSON object
+platform() {
+	printf '{ "name": "%s", "topology": %s, "flows": [ { "pairs": [[0, 1]], "size": "1MB" } ] }\n' \
+		"$1" "$2" >"$1.json"
+	ends 0 export "$1.json" --platform simgrid --out "$1.xml"
+	silent out
+	silent err
+}
+
+# moves PLATFORM SRC DST BYTES...: what SimGrid has to say, in the file moved
+moves() {
+	local code=0
+	"$transfers" "$@" >moved 2>moved.err || code=$?
+	checks=$((checks + 1))
+	((code == 0)) || fail "SimGrid refuses $1: $(tail -n 3 moved.err)"
+}
+
+# line N SECONDS LATENCY LINKS: of the N-th transfer
+line() {
+	checks=$((checks + 1))
+	awk -v n="$1" -v s="$2" -v l="$3" -v links="$4" '
+		function near(a, b) { return a - b < 1e-9 * b && b - a < 1e-9 * b }
+		NR == n + 1 { good = near($1, s) && near($2, l) && $3 == links }
+		END { exit !good }' moved ||
+		fail "transfer $1 is not $2 s, $3 s, $4 links: $(sed -n "$(($1 + 1))p" moved)"
+}
+
+# --- a star: 3 to 1, sizes of 1 MB at 10 Gbps: 3 * 0.8 ms; 2 links of 1 us, a switch of 500 ns ---
+
+platform star '{ "kind": "star", "hosts": 4 }'
+moves star.xml h1 h0 1e6 h2 h0 1e6 h3 h0 1e6
+says moved '^4 hosts, '
+for i in 1 2 3; do line $i 0.0024025 2.5e-6 2; done
+moves star.xml h0 h1 1e6 h1 h0 1e6 # directions do not share
+for i in 1 2; do line $i 0.0008025 2.5e-6 2; done
+
+# --- leaf-spine, 4:1: two hosts share an up-link of 10 Gbps with one spine ---
+
+platform spine '{ "kind": "leaf-spine", "leaves": 3, "spines": 1, "hosts_per_leaf": 4, "oversubscription": 4,
+	"link": { "rate": "10Gbps", "delay": "2us" }, "switch": { "latency": "1us" }, "host": { "latency": "3us" } }'
+moves spine.xml h0 h4 1e6 h1 h8 1e6
+for i in 1 2; do line $i 0.001614 14e-6 4; done # 1.6 ms; 4 * 2 + 3 * 1 + 3 us
+moves spine.xml h0 h4 1e6
+line 1 0.000814 14e-6 4
+platform thin '{ "kind": "leaf-spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 1,
+	"link": { "rate": "10Gbps" }, "uplink": { "rate": "1Gbps", "delay": "5us" } }'
+moves thin.xml h0 h1 1e6
+line 1 0.0080135 13.5e-6 4
+
+# --- fat tree: every pair has a route of 2, 4 or 6 links, as its places say ---
+
+platform tree '{ "kind": "fat-tree", "k": 4 }'
+pairs=()
+for a in {0..15}; do
+	for b in {0..15}; do
+		((a == b)) || pairs+=("h$a" "h$b" 1)
+	done
+done
+moves tree.xml "${pairs[@]}"
+says moved '^16 hosts, '
+checks=$((checks + 1))
+wrong=$(tail -n +2 moved | awk '
+	{
+		n = NR - 1
+		a = int(n / 15)
+		b = n % 15
+		b += b >= a
+		links = int(a / 2) == int(b / 2) ? 2 : int(a / 4) == int(b / 4) ? 4 : 6
+		latency = links * 1e-6 + (links - 1) * 0.5e-6
+		if ($3 != links || $2 < latency * (1 - 1e-9) || $2 > latency * (1 + 1e-9))
+			print a, b, $0
+	}')
+[[ -z $wrong ]] || fail "routes of the fat tree: $(head -n 3 <<<"$wrong")"
+# ... and they spread: with 4 cores and 48 pairs of edge switches in other pods, none is idle
+# but with probability 4 * (3/4)^48
+for core in 0 1 2 3; do says tree.xml "<zoneRoute .*core$core-agg"; done
+
+# --- the same seed, the same routes; another one, others ---
+
+ends 0 export tree.json --platform simgrid
+same out tree.xml
+ends 0 export tree.json --platform simgrid --seed 2
+checks=$((checks + 1))
+cmp -s out tree.xml && fail "the seed does not choose among paths"
+
+# --- a thousand hosts load ---
+
+platform large '{ "kind": "fat-tree", "k": 16 }'
+moves large.xml h0 h1023 1e8
+line 1 0.0800085 8.5e-6 6
+
+# --- what is not a platform is noticed by this test ---
+
+sed 's/<link_ctn id="edge0-agg0"/<link_ctn id="nowhere"/' tree.xml >broken.xml
+checks=$((checks + 1))
+"$transfers" broken.xml >moved 2>&1 && fail "SimGrid takes a route over a link that is not there"
+
+# --- a cluster by SimGrid itself, and through import and export ---
+
+# cluster NAME PARAMETERS RADICAL: a fat tree of SimGrid
+cluster() {
+	cat >"$1.xml" <<-XML
+		<?xml version='1.0'?>
+		<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+		<platform version="4.1">
+		  <cluster id="$1" prefix="h" suffix="" radical="$3" speed="1Gf" bw="125MBps" lat="50us" $2/>
+		</platform>
+	XML
+	ends 0 import "$1.xml" --quiet
+	silent err
+	platform "$1-again" "$(cat out)"
+}
+
+# alike NAME PAIR...: both have the same times, latencies and numbers of links
+alike() {
+	moves "$1.xml" "${@:2}"
+	tail -n +2 moved >theirs
+	moves "$1-again.xml" "${@:2}"
+	tail -n +2 moved >ours
+	same theirs ours
+}
+
+cluster flat '' 0-9
+alike flat h0 h9 1e6 h1 h9 1e6 h3 h4 1e5
+cluster backbone 'bb_bw="2.25GBps" bb_lat="500us"' 0-9
+moves backbone.xml h0 h9 1e6
+line 1 0.0086 6e-4 3
+moves backbone-again.xml h0 h9 1e6
+line 1 0.0086 6e-4 2 # the backbone is no link here, its latency is the switch's
+cluster leaves 'topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,2"' 0-15
+alike leaves h0 h1 1e6 h4 h9 1e6 h12 h15 1e6
+cluster pods 'topology="FAT_TREE" topo_parameters="3;2,2,4;1,2,2;1,1,1"' 0-15
+alike pods h0 h1 1e6 h2 h5 1e6 h8 h10 1e6
+ends 3 import tree.xml
+says err '^tree.xml:[0-9]+: error: <host> cannot be taken'
+silent out
+
+# --- usage ---
+
+ends 2 export tree.json
+says err 'needs --platform simgrid'
+ends 2 export tree.json --platform ns3
+says err 'there is no platform format "ns3"; there is simgrid'
+ends 3 export tree.json --platform simgrid --set /topology/k=3
+says err 'must be even'
+silent out
+ends 6 export tree.json --platform simgrid --out not/there.xml
+says err 'cannot be written'
+ends 6 import not-there.xml
+says err 'cannot be read'
+
+finish "$checks checks, SimGrid agrees"
