@@ -50,12 +50,12 @@ xargs awk '
 	function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; failures++ }
 
 	# The layer of a file: its folder below sim/ or models/; the files that stand
-	# in models/ itself are the registry. "fluid" and "analytic" stand beside workload.
+	# in models/ itself are the registry. "fluid", "analytic" and "crosscheck" stand beside workload.
 	function layer_of(path,   parts, n) {
 		n = split(path, parts, "/")
 		if (parts[1] == "models" && n == 2)
 			return "models"
-		return parts[2] == "fluid" || parts[2] == "analytic" ? "models" : parts[2]
+		return parts[2] ~ /^(fluid|analytic|crosscheck)$/ ? "models" : parts[2]
 	}
 
 	# The folder inside study; "" for its own files and those of other layers.
@@ -88,7 +88,7 @@ xargs awk '
 		}
 		n = split(target, parts, "/")
 		other = n == 1 ? "models" : parts[1]
-		if (other == "fluid" || other == "analytic")
+		if (other ~ /^(fluid|analytic|crosscheck)$/)
 			other = "models"
 		if (!(other in may)) {
 			say("\"" target "\" names no layer")
