@@ -107,7 +107,9 @@ static const struct conf_row output_rows[] = {
 static const struct conf_table output_table = { "output", output_rows, sizeof(struct scenario),
 						NULL };
 
-static const char *const fidelity_names[] = { "packet", NULL };
+const char *const fidelity_names[] = {
+	[FIDELITY_PACKET] = "packet", [FIDELITY_FLUID] = "fluid", NULL
+};
 
 static const struct conf_row job_item = { .type = CONF_OBJECT,
 					  .table = &job_group_table,
@@ -142,8 +144,9 @@ static const struct conf_row scenario_rows[] = {
 	  AT(fidelity),
 	  .choices = fidelity_names,
 	  .def = "\"packet\"",
-	  .help = "packet: every packet is simulated.",
-	  .source = "the only one in this version" },
+	  .help = "packet: every packet is simulated; fluid: streams that share links max-min "
+		  "fairly (SimGrid).",
+	  .source = "our choice" },
 	{ .name = "stop",
 	  .type = CONF_OBJECT,
 	  AT(stop),

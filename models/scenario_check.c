@@ -399,6 +399,23 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	}
 }
 
+/* What streams cannot express. */
+static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
+{
+	char where[PLACE_SIZE];
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+
+		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
+		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
+			conf_error(doc, where, "%s has no fluid fidelity yet",
+				   scheme_names[group->all_reduce]);
+	}
+	if (scenario_has_flows(scenario))
+		conf_error(doc, "/flows", "flows have no fluid fidelity yet");
+}
+
 void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
@@ -425,4 +442,6 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	for (unsigned s = 0; s < SCHEME_COUNT; s++)
 		if (scenario_uses(scenario, s))
 			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
+	if (scenario->fidelity == FIDELITY_FLUID)
+		check_fluid(scenario, doc);
 }

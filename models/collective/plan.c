@@ -1,0 +1,176 @@
+#include "collective/plan.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void plan_init(struct stream_plan *plan, size_t count)
+{
+	*plan = (struct stream_plan){ .count = count };
+	plan->streams = xcalloc(count, sizeof(*plan->streams));
+	for (size_t i = 0; i < count; i++)
+		plan->streams[i].cap = INFINITY;
+}
+
+void plan_release(struct stream_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		free(plan->streams[i].links);
+	free(plan->streams);
+}
+
+void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight)
+{
+	stream->links = array_reserve(stream->links, stream->count, &stream->capacity,
+				      sizeof(*stream->links));
+	stream->links[stream->count++] = (struct plan_link){ link, weight };
+}
+
+void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
+		    const struct route *route, uint32_t weight)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	unsigned count = topology_path(topo, src, route, ports);
+
+	for (unsigned i = 0; i < count; i++)
+		plan_add(stream, ports[i], weight);
+}
+
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+		   uint32_t workers)
+{
+	for (uint32_t w = 0; w < workers; w++)
+		plan_add(stream, hosts[w], 1); /* host h sends on port h */
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		const struct tree_node *node = &tree->nodes[n];
+
+		if (node->parent != TREE_NONE)
+			plan_add(stream, node->up_port, 1);
+		for (uint32_t c = 0; c < node->children; c++)
+			plan_add(stream, node->down_ports[c], 1);
+	}
+}
+
+static int by_link(const void *a, const void *b)
+{
+	const struct plan_link *x = a, *y = b;
+
+	return x->link < y->link ? -1 : x->link > y->link;
+}
+
+void plan_merge(struct plan_link *links, size_t *count)
+{
+	size_t kept = 0;
+
+	if (*count)
+		qsort(links, *count, sizeof(*links), by_link);
+	for (size_t i = 0; i < *count; i++) {
+		if (kept && links[kept - 1].link == links[i].link)
+			links[kept - 1].weight += links[i].weight;
+		else
+			links[kept++] = links[i];
+	}
+	*count = kept;
+}
+
+void plan_close(struct stream_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		plan_merge(plan->streams[i].links, &plan->streams[i].count);
+}
+
+/* --- packets --- */
+
+static uint32_t wire_extra(const struct network *net)
+{
+	return port_class(net, &net->ports[0])->wire_extra;
+}
+
+struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
+				     uint32_t ack_every)
+{
+	return (struct plan_packets){
+		.messages = 1,
+		.fraction = 1,
+		.payload = (uint32_t)tcp_parameters(tcp)->mss,
+		.overhead = TCP_OVERHEAD + wire_extra(net),
+		.control = (double)(TCP_MIN_FRAME + wire_extra(net)) / ack_every,
+	};
+}
+
+struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements)
+{
+	return (struct plan_packets){
+		.messages = 1,
+		.fraction = 1,
+		.payload = 4 * elements,
+		.overhead = frame - 4 * elements + wire_extra(net),
+		.padded = true,
+	};
+}
+
+double plan_wire_bytes(const struct plan_packets *packets, bytes size)
+{
+	double message = (double)size * packets->fraction, count;
+
+	if (message < 1)
+		message = 1;
+	count = ceil(message / packets->payload - 1e-9);
+	if (packets->padded)
+		message = count * packets->payload;
+	return packets->messages * (message + count * (packets->overhead + packets->control));
+}
+
+double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
+{
+	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
+}
+
+/* --- latencies --- */
+
+static sim_time hop(const struct network *net, uint32_t port, uint32_t frame, sim_time *slowest)
+{
+	const struct link_class *link = port_class(net, &net->ports[port]);
+	sim_time transmission = link_transmission(link, frame);
+
+	if (transmission > *slowest)
+		*slowest = transmission;
+	return transmission + link->latency + link->jitter_max;
+}
+
+sim_time plan_path_latency(const struct network *net, const uint32_t *ports, unsigned count,
+			   uint32_t frame)
+{
+	sim_time sum = 0, slowest = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += hop(net, ports[i], frame, &slowest);
+	return sum - slowest;
+}
+
+sim_time plan_tree_latency(const struct network *net, const struct tree *tree,
+			   const uint32_t *hosts, uint32_t workers, uint32_t frame,
+			   sim_time *round_trip)
+{
+	sim_time slowest = 0, up_most = 0, down_most = 0;
+
+	for (uint32_t w = 0; w < workers; w++) {
+		uint32_t port = hosts[w], n = tree->node_of_worker[w];
+		sim_time up = 0, down = 0;
+
+		for (;;) {
+			up += hop(net, port, frame, &slowest);
+			down += hop(net, net->rare[port].reverse, frame, &slowest);
+			if (tree->nodes[n].parent == TREE_NONE)
+				break;
+			port = tree->nodes[n].up_port;
+			n = tree->nodes[n].parent;
+		}
+		up_most = up > up_most ? up : up_most;
+		down_most = down > down_most ? down : down_most;
+	}
+	if (round_trip)
+		*round_trip = up_most + down_most;
+	return up_most + down_most - slowest;
+}

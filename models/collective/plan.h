@@ -1,0 +1,94 @@
+/* A collective as data: what an all-reduce puts on the network, without packets.
+ *
+ * A plan is made for a job on given hosts. Each of its streams carries a part of every tensor over
+ * a set of links at one rate, as in a pipeline: the tree of an aggregation, all edges of a ring,
+ * all pairs of workers and servers. The fluid engine runs plans (models/fluid), and so does the
+ * closed form of an idle network.
+ *
+ * Links are egress ports of the network, and, behind them, hosts that add (plan_reducer()).
+ * All rates count bytes on the wire, preamble and gap included where the topology has them. */
+#ifndef INASIM_COLLECTIVE_PLAN_H
+#define INASIM_COLLECTIVE_PLAN_H
+
+#include "topo/tree.h"
+#include "transport/tcp.h"
+
+struct plan_link {
+	uint32_t link;
+	uint32_t weight; /* what the link carries of each byte of the stream */
+};
+
+/* How a part of a tensor becomes packets. */
+struct plan_packets {
+	double messages;   /* one after the other over each link ... */
+	double fraction;   /* ... of this part of the tensor's bytes each */
+	uint32_t payload;  /* bytes of a full packet */
+	uint32_t overhead; /* what else it is on the wire; with padding, of all packets */
+	double control;    /* bytes on the wire that each packet makes others send: ACKs */
+	bool padded;       /* packets are full even when the data are not */
+};
+
+struct plan_stream {
+	struct plan_link *links; /* owned */
+	size_t count, capacity;
+	double cap; /* bytes per second; INFINITY = none */
+	struct plan_packets packets;
+};
+
+struct stream_plan {
+	struct plan_stream *streams; /* owned */
+	size_t count;
+	/* From the end of the last stream until all workers hold the tensor. */
+	sim_time latency;
+	/* A tensor begins when all workers hold the one before; otherwise its streams follow
+	 * those of the one before at once. */
+	bool in_turn;
+};
+
+/* `count` empty streams without caps. */
+void plan_init(struct stream_plan *plan, size_t count);
+void plan_release(struct stream_plan *plan);
+
+void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight);
+
+/* The links of a route, the source's NIC first, with this weight. */
+void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
+		    const struct route *route, uint32_t weight);
+
+/* All links of an aggregation tree, up and down; hosts by worker. */
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+		   uint32_t workers);
+
+/* Lists each link once, in the order of their numbers; weights add up. */
+void plan_merge(struct plan_link *links, size_t *count);
+/* The same for all streams; whoever makes a plan calls it last. */
+void plan_close(struct stream_plan *plan);
+
+/* TCP: full segments, and ACKs for every `ack_every` of them. ACKs go against the data; here they
+ * are counted on the data's own links, which is the same where every host sends as much as it
+ * receives, as in rings and parameter servers. Messages: one of the whole tensor. */
+struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
+				     uint32_t ack_every);
+
+/* What else than the elements `frame` bytes carry on the wire. One message of the whole tensor. */
+struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
+
+/* The rate of so many packets in flight with this round trip; bytes per second. */
+double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
+
+/* Bytes that each link of weight 1 carries for a tensor. */
+double plan_wire_bytes(const struct plan_packets *packets, bytes size);
+
+/* Time of one frame's way over some ports beyond what it takes on the slowest of them: what a long
+ * train of such frames needs more than its bytes at the slowest rate. Host jitter at its most: the
+ * slowest of many decides. */
+sim_time plan_path_latency(const struct network *net, const uint32_t *ports, unsigned count,
+			   uint32_t frame);
+
+/* The same from any worker to the root of a tree and back to any; *round_trip (may be NULL) = all
+ * of the time of one frame alone. */
+sim_time plan_tree_latency(const struct network *net, const struct tree *tree,
+			   const uint32_t *hosts, uint32_t workers, uint32_t frame,
+			   sim_time *round_trip);
+
+#endif
