@@ -127,50 +127,91 @@ double plan_window_rate(const struct plan_packets *packets, double window, sim_t
 	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
 }
 
+double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
+			 uint32_t copies)
+{
+	if (!reducers->rate)
+		return INFINITY;
+	return (double)reducers->rate / 8 / copies *
+	       (double)(packets->payload + packets->overhead) / packets->payload;
+}
+
+double plan_alone(const struct plan_stream *stream, const struct network *net)
+{
+	double rate = stream->cap;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct plan_link *link = &stream->links[i];
+
+		rate = fmin(rate, (double)port_class(net, &net->ports[link->link])->rate / 8 /
+					  link->weight);
+	}
+	return rate;
+}
+
 /* --- latencies --- */
 
-static sim_time hop(const struct network *net, uint32_t port, uint32_t frame, sim_time *slowest)
+sim_time plan_latency(const struct stream_plan *plan, bytes size)
+{
+	double tail;
+
+	if (plan->tail <= 0)
+		return plan->latency;
+	tail = fmin(plan->tail, plan_wire_bytes(&plan->streams[0].packets, size));
+	return plan->latency + (sim_time)llround(tail / plan->tail_rate * (double)PS_PER_S);
+}
+
+void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame)
 {
 	const struct link_class *link = port_class(net, &net->ports[port]);
 	sim_time transmission = link_transmission(link, frame);
 
-	if (transmission > *slowest)
-		*slowest = transmission;
-	return transmission + link->latency + link->jitter_max;
+	if (transmission > way->slowest)
+		way->slowest = transmission;
+	way->sum += transmission + link->latency + link->jitter_max;
 }
 
-sim_time plan_path_latency(const struct network *net, const uint32_t *ports, unsigned count,
-			   uint32_t frame)
+void plan_way_longest(struct plan_way *longest, const struct plan_way *way)
 {
-	sim_time sum = 0, slowest = 0;
+	if (way->sum > longest->sum)
+		*longest = *way;
+}
+
+struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b)
+{
+	return (struct plan_way){ a->sum + b->sum,
+				  a->slowest > b->slowest ? a->slowest : b->slowest };
+}
+
+struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			  uint32_t frame)
+{
+	struct plan_way way = { 0 };
 
 	for (unsigned i = 0; i < count; i++)
-		sum += hop(net, ports[i], frame, &slowest);
-	return sum - slowest;
+		plan_way_add(&way, net, ports[i], frame);
+	return way;
 }
 
-sim_time plan_tree_latency(const struct network *net, const struct tree *tree,
-			   const uint32_t *hosts, uint32_t workers, uint32_t frame,
-			   sim_time *round_trip)
+struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
+			      const uint32_t *hosts, uint32_t workers, uint32_t frame)
 {
-	sim_time slowest = 0, up_most = 0, down_most = 0;
+	struct plan_way up_longest = { 0 }, down_longest = { 0 };
 
 	for (uint32_t w = 0; w < workers; w++) {
 		uint32_t port = hosts[w], n = tree->node_of_worker[w];
-		sim_time up = 0, down = 0;
+		struct plan_way up = { 0 }, down = { 0 };
 
 		for (;;) {
-			up += hop(net, port, frame, &slowest);
-			down += hop(net, net->rare[port].reverse, frame, &slowest);
+			plan_way_add(&up, net, port, frame);
+			plan_way_add(&down, net, net->rare[port].reverse, frame);
 			if (tree->nodes[n].parent == TREE_NONE)
 				break;
 			port = tree->nodes[n].up_port;
 			n = tree->nodes[n].parent;
 		}
-		up_most = up > up_most ? up : up_most;
-		down_most = down > down_most ? down : down_most;
+		plan_way_longest(&up_longest, &up);
+		plan_way_longest(&down_longest, &down);
 	}
-	if (round_trip)
-		*round_trip = up_most + down_most;
-	return up_most + down_most - slowest;
+	return plan_way_then(&up_longest, &down_longest);
 }

@@ -5,11 +5,12 @@
  * all pairs of workers and servers. The fluid engine runs plans (models/fluid), and so does the
  * closed form of an idle network.
  *
- * Links are egress ports of the network, and, behind them, hosts that add (plan_reducer()).
- * All rates count bytes on the wire, preamble and gap included where the topology has them. */
+ * Links are egress ports of the network. All rates count bytes on the wire, preamble and gap
+ * included where the topology has them. */
 #ifndef INASIM_COLLECTIVE_PLAN_H
 #define INASIM_COLLECTIVE_PLAN_H
 
+#include "collective/reducer.h"
 #include "topo/tree.h"
 #include "transport/tcp.h"
 
@@ -38,8 +39,11 @@ struct plan_stream {
 struct stream_plan {
 	struct plan_stream *streams; /* owned */
 	size_t count;
-	/* From the end of the last stream until all workers hold the tensor. */
+	/* From the end of the last stream until all workers hold the tensor; and what they still
+	 * have to get then when the way back is not packet by packet: up to `tail` bytes on the
+	 * wire, at `tail_rate` bytes per second. */
 	sim_time latency;
+	double tail, tail_rate; /* 0 = packet by packet */
 	/* A tensor begins when all workers hold the one before; otherwise its streams follow
 	 * those of the one before at once. */
 	bool in_turn;
@@ -76,19 +80,45 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
+/* The rate, on the wire, at which a host adds each of `copies` equal streams; INFINITY = without
+ * limit. Several jobs that add on one host have all of it each. */
+double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
+			 uint32_t copies);
+
 /* Bytes that each link of weight 1 carries for a tensor. */
 double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 
-/* Time of one frame's way over some ports beyond what it takes on the slowest of them: what a long
- * train of such frames needs more than its bytes at the slowest rate. Host jitter at its most: the
- * slowest of many decides. */
-sim_time plan_path_latency(const struct network *net, const uint32_t *ports, unsigned count,
-			   uint32_t frame);
+/* Bytes per second of a stream that is alone. */
+double plan_alone(const struct plan_stream *stream, const struct network *net);
 
-/* The same from any worker to the root of a tree and back to any; *round_trip (may be NULL) = all
- * of the time of one frame alone. */
-sim_time plan_tree_latency(const struct network *net, const struct tree *tree,
-			   const uint32_t *hosts, uint32_t workers, uint32_t frame,
-			   sim_time *round_trip);
+/* From the end of a tensor's last stream until all workers hold it. */
+sim_time plan_latency(const struct stream_plan *plan, bytes size);
+
+/* Sums up the way of one frame: add port by port. Host jitter at its most, for the slowest of many
+ * decides. */
+struct plan_way {
+	sim_time sum, slowest; /* slowest: transmission on the slowest link */
+};
+void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame);
+
+/* The longer of two ways becomes *longest. */
+void plan_way_longest(struct plan_way *longest, const struct plan_way *way);
+
+/* A way and then another. */
+struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b);
+
+/* What a long train of such frames needs more than its bytes at the slowest rate. */
+static inline sim_time plan_way_latency(const struct plan_way *way)
+{
+	return way->sum - way->slowest;
+}
+
+/* The way over the ports of a path. */
+struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			  uint32_t frame);
+
+/* The longest way of a worker to the root of a tree, and back to another. */
+struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
+			      const uint32_t *hosts, uint32_t workers, uint32_t frame);
 
 #endif

@@ -434,14 +434,16 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	for (uint32_t r = 0; r < job->workers; r++) {
 		struct rank *rank = &ring->ranks[r];
 		uint32_t ports[ROUTE_MAX + 1];
+		struct plan_way way;
 		struct route route;
 
 		tcp_route(env->tcp, rank->host, next_rank(rank)->host, edge_key(ring, r), false,
 			  &route);
 		plan_add_route(&plan->streams[0], env->topo, rank->host, &route, 1);
-		edges[r] = plan_path_latency(&env->topo->net, ports,
-					     topology_path(env->topo, rank->host, &route, ports),
-					     packets.payload + TCP_OVERHEAD);
+		way = plan_path(&env->topo->net, ports,
+				topology_path(env->topo, rank->host, &route, ports),
+				packets.payload + TCP_OVERHEAD);
+		edges[r] = plan_way_latency(&way);
 	}
 	packets.messages = steps_of(ring);
 	packets.fraction = 1.0 / job->workers;

@@ -36,6 +36,7 @@ struct instance {
 	struct tensor *tensors; /* ring of those from `held` to `count` */
 	uint64_t mask;
 	uint64_t held, left, ready, count;
+	sim_time due;          /* of the last that has left */
 	uint64_t *contributed; /* by worker */
 	struct timer timer;    /* for the next that is due */
 };
@@ -80,8 +81,15 @@ static void on_stream_ended(void *owner, uint32_t route)
 	(void)route;
 	stream->busy = false;
 	stream->next++;
-	while (instance->left < instance->ready && has_left(instance, instance->left))
-		tensor_of(instance, instance->left++)->due = sim->now + instance->plan.latency;
+	for (; instance->left < instance->ready && has_left(instance, instance->left);
+	     instance->left++) {
+		struct tensor *tensor = tensor_of(instance, instance->left);
+
+		tensor->due = sim->now + plan_latency(&instance->plan, tensor->size);
+		if (tensor->due < instance->due) /* a small one keeps behind a large one */
+			tensor->due = instance->due;
+		instance->due = tensor->due;
+	}
 	if (instance->held < instance->left && !timer_pending(sim, &instance->timer))
 		timer_set(sim, &instance->timer, tensor_of(instance, instance->held)->due);
 	start_ready(instance);
@@ -238,15 +246,10 @@ double plan_idle_time(const struct stream_plan *plan, const double *capacity, by
 		const struct plan_stream *stream = &plan->streams[i];
 		double rate = stream->cap, bytes_on_wire = plan_wire_bytes(&stream->packets, size);
 
-		for (size_t a = 0; a < stream->count; a++) {
-			double weight = 0; /* a link may be listed several times */
-
-			for (size_t b = 0; b < stream->count; b++)
-				if (stream->links[b].link == stream->links[a].link)
-					weight += stream->links[b].weight;
-			rate = fmin(rate, capacity[stream->links[a].link] / weight);
-		}
+		for (size_t l = 0; l < stream->count; l++)
+			rate = fmin(rate,
+				    capacity[stream->links[l].link] / stream->links[l].weight);
 		longest = fmax(longest, bytes_on_wire / rate);
 	}
-	return longest + seconds_of(plan->latency);
+	return longest + seconds_of(plan_latency(plan, size));
 }

@@ -311,17 +311,17 @@ static void *switchml_plan(void *self, const struct collective_job *spec, struct
 	const struct switchml_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
 	struct plan_stream *stream;
-	sim_time round_trip_time;
+	struct plan_way way;
 
 	if (!job)
 		return NULL;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	plan_add_tree(stream, job->tree, spec->hosts, spec->workers);
-	plan->latency = plan_tree_latency(net, job->tree, spec->hosts, spec->workers, scheme->frame,
-					  &round_trip_time);
+	way = plan_tree_way(net, job->tree, spec->hosts, spec->workers, scheme->frame);
+	plan->latency = plan_way_latency(&way);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
-	stream->cap = plan_window_rate(&stream->packets, job->slots, round_trip_time);
+	stream->cap = plan_window_rate(&stream->packets, job->slots, way.sum);
 	plan_close(plan);
 	return job;
 }
