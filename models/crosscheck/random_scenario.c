@@ -12,6 +12,7 @@
 #define JOBS_MOST     6
 #define WORKERS_MOST  16
 #define TENSORS_MOST  3
+#define SERVERS_MOST  3
 #define LEAST_KB      1000
 #define MOST_KB       50000
 #define FLOWS_MOST    4
@@ -34,6 +35,8 @@ struct drawn_flow {
 struct drawn {
 	const char *kind;
 	uint32_t hosts, leaves, spines, oversubscription, tiers;
+	uint32_t slots;  /* of a host: 1, or one for every job */
+	uint32_t places; /* slots of all hosts that are left */
 	const char *rate, *delay;
 	uint32_t elements; /* of a packet, in all schemes that have a choice */
 	struct drawn_job jobs[JOBS_MOST];
@@ -92,18 +95,24 @@ static void draw_network(struct rng *rng, struct drawn *drawn)
 	drawn->delay = one_of(rng, delays, COUNT(delays));
 }
 
-static void draw_job(struct rng *rng, struct drawn *drawn, struct drawn_job *job)
+/* False when there is no room for it: nobody waits for hosts. */
+static bool draw_job(struct rng *rng, struct drawn *drawn, unsigned scheme, struct drawn_job *job)
 {
 	static const char *const placements[] = { "compact", "spread", "random" };
-	uint32_t most = drawn->hosts > WORKERS_MOST ? WORKERS_MOST : drawn->hosts - 1;
+	bool servers = scheme_ops(scheme)->servers;
+	uint32_t most = drawn->hosts < drawn->places ? drawn->hosts : drawn->places;
 
-	job->scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
-	job->workers = between(rng, 2, most);
-	if (scheme_ops(job->scheme)->servers) {
-		uint32_t room = drawn->hosts - job->workers;
+	if (most < 2u + servers)
+		return false;
+	most -= servers;
+	job->scheme = scheme;
+	job->workers = between(rng, 2, most > WORKERS_MOST ? WORKERS_MOST : most);
+	if (servers) {
+		uint32_t room = most + 1 - job->workers;
 
-		job->servers = between(rng, 1, room > 3 ? 3 : room);
+		job->servers = between(rng, 1, room > SERVERS_MOST ? SERVERS_MOST : room);
 	}
+	drawn->places -= job->workers + job->servers;
 	job->iterations = between(rng, 1, 5);
 	job->tensors = between(rng, 1, TENSORS_MOST);
 	for (uint32_t i = 0; i < job->tensors; i++)
@@ -112,6 +121,7 @@ static void draw_job(struct rng *rng, struct drawn *drawn, struct drawn_job *job
 	job->arrival_us = rng_below(rng, 2) ? rng_below(rng, 2000) : 0;
 	job->overlap = rng_below(rng, 2);
 	job->placement = one_of(rng, placements, COUNT(placements));
+	return true;
 }
 
 static void draw_flow(struct rng *rng, const struct drawn *drawn, struct drawn_flow *flow)
@@ -156,17 +166,34 @@ static void fit_budget(struct drawn *drawn)
 		}
 }
 
+/* One fifth each: a job alone; jobs under several schemes with long flows, without; the rest: jobs
+ * under one scheme. */
+enum family { FAMILY_ALONE, FAMILY_FLOWS, FAMILY_MIXED, FAMILY_ALIKE, FAMILIES = 5 };
+
+static void draw_jobs(struct rng *rng, enum family family, struct drawn *drawn)
+{
+	unsigned scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
+	uint32_t most = family == FAMILY_ALONE ? 1 : between(rng, 2, JOBS_MOST);
+
+	while (drawn->job_count < most &&
+	       draw_job(rng, drawn, scheme, &drawn->jobs[drawn->job_count])) {
+		drawn->job_count++;
+		if (family < FAMILY_ALIKE)
+			scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
+	}
+}
+
 static void draw(struct rng *rng, struct drawn *drawn)
 {
 	static const uint32_t elements[] = { 64, 128, 256, 256 };
-	uint64_t family = rng_below(rng, 5); /* 0: one job alone; 1: long flows, too */
+	enum family family = (enum family)rng_below(rng, FAMILIES);
 
 	draw_network(rng, drawn);
+	drawn->slots = rng_below(rng, 2) ? 1 : JOBS_MOST;
+	drawn->places = drawn->hosts * drawn->slots;
 	drawn->elements = elements[rng_below(rng, COUNT(elements))];
-	drawn->job_count = family == 0 ? 1 : between(rng, family == 1 ? 1 : 2, JOBS_MOST);
-	for (uint32_t i = 0; i < drawn->job_count; i++)
-		draw_job(rng, drawn, &drawn->jobs[i]);
-	drawn->flow_count = family == 1 ? between(rng, 1, FLOWS_MOST) : 0;
+	draw_jobs(rng, family, drawn);
+	drawn->flow_count = family == FAMILY_FLOWS ? between(rng, 1, FLOWS_MOST) : 0;
 	for (uint32_t i = 0; i < drawn->flow_count; i++)
 		draw_flow(rng, drawn, &drawn->flows[i]);
 	fit_budget(drawn);
@@ -204,7 +231,7 @@ static void json_topology(struct json *json, const struct drawn *drawn)
 	json_string(json, "buffer", "16MB");
 	json_close_object(json);
 	json_open_object(json, "host");
-	json_u64(json, "slots", JOBS_MOST);
+	json_u64(json, "slots", drawn->slots);
 	json_close_object(json);
 	json_close_object(json);
 }

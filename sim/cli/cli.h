@@ -62,6 +62,11 @@ struct cli_export {
 	const char *platform;
 };
 
+/* Options of crosscheck alone. */
+struct cli_crosscheck {
+	const char *count, *seed; /* of scenarios at random */
+};
+
 /* Options of the verbs of sweeps alone. */
 struct cli_sweep {
 	bool pending, force;
@@ -86,6 +91,7 @@ struct cli {
 	struct cli_regress regress;
 	struct cli_sweep sweep;
 	struct cli_export export;
+	struct cli_crosscheck crosscheck;
 };
 
 /* For the rows of options.c. */
@@ -125,6 +131,7 @@ int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_import(const struct cli *cli);
+int verb_crosscheck(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

@@ -2,6 +2,7 @@
 #include "crosscheck/random_scenario.h"
 
 #include "base/hash.h"
+#include "crosscheck/promise.h"
 #include "scenario.h"
 
 #include <criterion/criterion.h>
@@ -26,7 +27,7 @@ static struct conf_doc *parse(uint64_t seed, uint64_t number, struct scenario *s
 Test(random_scenario, all_are_valid_and_differ)
 {
 	bool scheme_seen[SCHEME_COUNT] = { false };
-	unsigned alone = 0, with_flows = 0, kinds[3] = { 0 };
+	unsigned alone = 0, alike = 0, with_flows = 0, kinds[3] = { 0 };
 
 	for (uint64_t seed = 0; seed < SEEDS; seed++)
 		for (uint64_t number = 0; number < NUMBERS; number++) {
@@ -35,16 +36,21 @@ Test(random_scenario, all_are_valid_and_differ)
 
 			kinds[scenario.topology.kind]++;
 			alone += scenario.jobs.count == 1 && scenario.flows.count == 0;
+			alike += crosscheck_kind(&scenario) == CROSSCHECK_ALIKE;
+			cr_expect_neq(crosscheck_kind(&scenario), CROSSCHECK_OPEN);
 			with_flows += scenario.flows.count > 0;
 			cr_expect_leq(scenario.jobs.count, 6);
 			for (size_t i = 0; i < scenario.jobs.count; i++)
 				scheme_seen[scenario_jobs(&scenario)[i].all_reduce] = true;
 			conf_doc_free(doc);
 		}
-	/* 400 draws with probability 1/3 and 1/5: four standard deviations are 38 and 32 */
+	/* 400 draws with probability 1/3 and 1/5: four standard deviations are 38 and 32;
+	 * 1/5 of one job and 2/5 of jobs under one scheme, of which some become one job */
 	for (int kind = 0; kind < 3; kind++)
 		cr_expect(kinds[kind] > 133 - 38 && kinds[kind] < 133 + 38, "%u", kinds[kind]);
-	cr_expect(alone > 80 - 32 && alone < 80 + 32, "%u", alone);
+	/* one job alone also where there was no room for a second */
+	cr_expect(alone > 80 - 32 && alone < 160, "%u", alone);
+	cr_expect(alike > 80 && alike < 160 + 40, "%u", alike);
 	cr_expect(with_flows > 80 - 32 && with_flows < 80 + 32, "%u", with_flows);
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		cr_expect(scheme_seen[i], "%s is never drawn", scheme_names[i]);
@@ -95,5 +101,5 @@ Test(random_scenario, is_the_same_everywhere)
 		sum += hash_mix(hash_string(text) + number);
 		free(text);
 	}
-	cr_expect_eq(sum, UINT64_C(0x5217760d2606b0fc), "%016lx", (unsigned long)sum);
+	cr_expect_eq(sum, UINT64_C(0x81f723bb40d58c4b), "%016lx", (unsigned long)sum);
 }

@@ -1,0 +1,48 @@
+/* How closely the fidelities agree, by kind of scenario: the one table of what is
+ * promised, from which `inasim crosscheck` judges. README.md has the measurements behind
+ * the bounds.
+ *
+ * Differences are packet / fluid - 1. Of a job, that of the time that its gradients
+ * are exchanged (exchange_s of jobs.csv: from the first gradient of an iteration to its last sum,
+ * over all iterations), so that computing does not hide anything; of a group of flows, that of
+ * their mean FCT; of a run, that of the time when its last job is done. */
+#ifndef INASIM_CROSSCHECK_PROMISE_H
+#define INASIM_CROSSCHECK_PROMISE_H
+
+#include "scenario.h"
+
+enum crosscheck_kind {
+	CROSSCHECK_ALONE,       /* one job, tensors of at least ALONE_LARGE bytes */
+	CROSSCHECK_ALONE_SMALL, /* one job, smaller tensors */
+	CROSSCHECK_ALIKE,       /* jobs under one scheme */
+	CROSSCHECK_MIXED,       /* jobs under several schemes */
+	CROSSCHECK_FLOWS,       /* and long flows */
+	CROSSCHECK_OPEN,        /* what else there is */
+	CROSSCHECK_KINDS
+};
+
+#define ALONE_LARGE 10000000 /* bytes of a tensor */
+
+/* Fluid against the closed form of an idle network, where there is one. */
+#define CLOSED_FORM_BOUND 1e-6
+
+/* A mean is judged when there are so many jobs and groups of flows. */
+#define MEAN_OF_LEAST 50
+
+struct promise {
+	const char *kind;
+	double each; /* bound on the magnitude of a job's or group's difference */
+	double end;  /* the same for the end of the last job */
+	double mean; /* of the magnitudes over all jobs and groups; INFINITY = not promised */
+	const char *reason;
+};
+
+extern const struct promise promises[CROSSCHECK_KINDS];
+
+/* Of a scenario without mistakes. */
+enum crosscheck_kind crosscheck_kind(const struct scenario *scenario);
+
+/* Whether a difference is within a bound; what is not a number is not. */
+bool promise_holds(double difference, double bound);
+
+#endif
