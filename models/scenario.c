@@ -107,9 +107,10 @@ static const struct conf_row output_rows[] = {
 static const struct conf_table output_table = { "output", output_rows, sizeof(struct scenario),
 						NULL };
 
-const char *const fidelity_names[] = {
-	[FIDELITY_PACKET] = "packet", [FIDELITY_FLUID] = "fluid", NULL
-};
+const char *const fidelity_names[] = { [FIDELITY_PACKET] = "packet",
+				       [FIDELITY_FLUID] = "fluid",
+				       [FIDELITY_ANALYTIC] = "analytic",
+				       NULL };
 
 static const struct conf_row job_item = { .type = CONF_OBJECT,
 					  .table = &job_group_table,
@@ -145,7 +146,7 @@ static const struct conf_row scenario_rows[] = {
 	  .choices = fidelity_names,
 	  .def = "\"packet\"",
 	  .help = "packet: every packet is simulated; fluid: streams that share links max-min "
-		  "fairly (SimGrid).",
+		  "fairly (SimGrid); analytic: the same as if every job and flow were alone.",
 	  .source = "our choice" },
 	{ .name = "stop",
 	  .type = CONF_OBJECT,

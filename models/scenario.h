@@ -36,7 +36,11 @@ struct series_links {
 };
 enum series_links_form { SERIES_LINK, SERIES_TIER };
 
-enum fidelity { FIDELITY_PACKET, FIDELITY_FLUID };
+enum fidelity {
+	FIDELITY_PACKET,
+	FIDELITY_FLUID,    /* models/fluid: streams that share links */
+	FIDELITY_ANALYTIC, /* streams that do not: closed forms of an idle network */
+};
 extern const char *const fidelity_names[];
 
 struct scenario {

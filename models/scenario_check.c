@@ -442,6 +442,6 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	for (unsigned s = 0; s < SCHEME_COUNT; s++)
 		if (scenario_uses(scenario, s))
 			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
-	if (scenario->fidelity == FIDELITY_FLUID)
+	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
 }

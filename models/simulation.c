@@ -212,7 +212,8 @@ static bool open_fluid(struct simulation *s, char **error)
 
 	for (uint32_t i = 0; i < net->port_count; i++)
 		capacity[i] = (double)port_class(net, &net->ports[i])->rate / 8;
-	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count, error);
+	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count,
+			      s->scenario->fidelity == FIDELITY_FLUID, error);
 	free(capacity);
 	return s->fluid;
 }
@@ -222,7 +223,8 @@ static void open_scheme(struct simulation *s, const struct model_env *env, unsig
 	const struct collective_ops *ops = scheme_ops(i);
 
 	s->schemes[i] = ops->open(env, s->scenario->schemes[i]);
-	s->fluid_schemes[i] = (struct fluid_scheme){ s->fluid, &s->sim, ops, s->schemes[i] };
+	s->fluid_schemes[i] =
+		(struct fluid_scheme){ s->fluid, &s->sim, &s->topo.net, ops, s->schemes[i] };
 	s->runs[i] = s->fluid ? (struct scheme_run){ &fluid_collective, &s->fluid_schemes[i] }
 			      : (struct scheme_run){ ops, s->schemes[i] };
 }
@@ -244,7 +246,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
 	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks, &s->reducers };
-	if (scenario->fidelity == FIDELITY_FLUID && !open_fluid(s, error))
+	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (scenario_uses(scenario, i))

@@ -127,6 +127,29 @@ double plan_window_rate(const struct plan_packets *packets, double window, sim_t
 	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
 }
 
+sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
+		   double rate, sim_time round_trip)
+{
+	double packet = (packets->payload + packets->overhead) / rate, window = growth->window;
+	double lost = 0, trip = seconds_of(round_trip);
+
+	while (window * packet < trip) {
+		lost += trip - window * packet;
+		if (window < growth->ssthresh)
+			window = fmin(2 * window, growth->ssthresh);
+		else if (growth->step > 0)
+			window += growth->step;
+		else
+			break;
+	}
+	return (sim_time)llround(lost * (double)PS_PER_S);
+}
+
+struct plan_growth plan_tcp_growth(const struct tcp *tcp)
+{
+	return (struct plan_growth){ (double)tcp_parameters(tcp)->initial_window, INFINITY, 0 };
+}
+
 double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
 			 uint32_t copies)
 {
@@ -147,6 +170,47 @@ double plan_alone(const struct plan_stream *stream, const struct network *net)
 					  link->weight);
 	}
 	return rate;
+}
+
+/* All links of all streams, each once. */
+static struct plan_link *all_links(const struct stream_plan *plan, size_t *count)
+{
+	struct plan_link *all;
+	size_t total = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		total += plan->streams[i].count;
+	all = xcalloc(total, sizeof(*all));
+	*count = 0;
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t l = 0; l < plan->streams[i].count; l++)
+			all[(*count)++] = plan->streams[i].links[l];
+	plan_merge(all, count);
+	return all;
+}
+
+double *plan_idle_rates(const struct stream_plan *plan, const struct network *net)
+{
+	double *rates = xcalloc(plan->count, sizeof(*rates));
+	size_t count;
+	struct plan_link *all = all_links(plan, &count);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct plan_stream *stream = &plan->streams[i];
+		size_t at = 0;
+
+		rates[i] = stream->cap;
+		for (size_t l = 0; l < stream->count; l++) {
+			uint32_t link = stream->links[l].link;
+
+			while (all[at].link != link) /* both in the order of their numbers */
+				at++;
+			rates[i] = fmin(rates[i], (double)port_class(net, &net->ports[link])->rate /
+							  8 / all[at].weight);
+		}
+	}
+	free(all);
+	return rates;
 }
 
 /* --- latencies --- */
@@ -214,4 +278,19 @@ struct plan_way plan_tree_way(const struct network *net, const struct tree *tree
 		plan_way_longest(&down_longest, &down);
 	}
 	return plan_way_then(&up_longest, &down_longest);
+}
+
+struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				    uint32_t src, uint32_t dst, uint64_t key)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct plan_way there, back;
+	struct route route;
+
+	tcp_route(tcp, src, dst, key, false, &route);
+	there = plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
+			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
+	tcp_route(tcp, src, dst, key, true, &route);
+	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
+	return plan_way_then(&there, &back);
 }

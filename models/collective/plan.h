@@ -39,6 +39,8 @@ struct plan_stream {
 struct stream_plan {
 	struct plan_stream *streams; /* owned */
 	size_t count;
+	/* What windows that grow at first lose, before the first tensor's streams begin. */
+	sim_time lead;
 	/* From the end of the last stream until all workers hold the tensor; and what they still
 	 * have to get then when the way back is not packet by packet: up to `tail` bytes on the
 	 * wire, at `tail_rate` bytes per second. */
@@ -80,16 +82,43 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
+/* What is lost until a window fills the path: it starts with `window` packets, doubles in each
+ * round trip up to `ssthresh` (INFINITY: slow start) and grows by `step` from there. `rate` = what
+ * the path takes, bytes per second.
+ *
+ *     sum over round trips of (round trip - window * packet / rate), while that is positive
+ */
+struct plan_growth {
+	double window, ssthresh, step;
+};
+sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
+		   double rate, sim_time round_trip);
+
+/* The window of TCP. */
+struct plan_growth plan_tcp_growth(const struct tcp *tcp);
+
 /* The rate, on the wire, at which a host adds each of `copies` equal streams; INFINITY = without
  * limit. Several jobs that add on one host have all of it each. */
 double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
 			 uint32_t copies);
+
+/* A path of TCP and back, to a full segment and its ACK. */
+struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				    uint32_t src, uint32_t dst, uint64_t key);
 
 /* Bytes that each link of weight 1 carries for a tensor. */
 double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 
 /* Bytes per second of a stream that is alone. */
 double plan_alone(const struct plan_stream *stream, const struct network *net);
+
+/* The same for all streams of a closed plan when the job is alone: those that share links with each
+ * other share them equally, and all have equal parts of a tensor. So a tensor takes
+ *
+ *     max over streams (wire bytes / idle rate) + latency (and, the first, the lead).
+ *
+ * By stream; the caller frees. */
+double *plan_idle_rates(const struct stream_plan *plan, const struct network *net);
 
 /* From the end of a tensor's last stream until all workers hold it. */
 sim_time plan_latency(const struct stream_plan *plan, bytes size);

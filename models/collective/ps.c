@@ -563,6 +563,7 @@ static void *ps_plan(void *self, const struct collective_job *job, struct stream
 	const struct network *net = &scheme->env.topo->net;
 	struct ps ps = { .scheme = scheme, .job = *job };
 	struct plan_way push = { 0 }, pull = { 0 };
+	struct plan_growth growth = plan_tcp_growth(scheme->env.tcp);
 	struct plan_stream *stream;
 	double adding;
 
@@ -587,6 +588,8 @@ static void *ps_plan(void *self, const struct collective_job *job, struct stream
 							     .overhead = stream->packets.overhead,
 							     .control = stream->packets.control },
 				     scheme->block);
+	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
+			       plan_way_then(&push, &pull).sum);
 	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
 	return scheme;
 }

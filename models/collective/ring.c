@@ -426,6 +426,8 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	const struct model_env *env = &((struct ring_scheme *)self)->env;
 	struct ring *ring = ring_new(self, job);
 	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
+	struct plan_growth growth = plan_tcp_growth(env->tcp);
+	struct plan_way longest = { 0 };
 	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net,
 						       (uint32_t)ring->scheme->conf->ack_every);
 
@@ -444,6 +446,9 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 				topology_path(env->topo, rank->host, &route, ports),
 				packets.payload + TCP_OVERHEAD);
 		edges[r] = plan_way_latency(&way);
+		way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, next_rank(rank)->host,
+					  edge_key(ring, r));
+		plan_way_longest(&longest, &way);
 	}
 	packets.messages = steps_of(ring);
 	packets.fraction = 1.0 / job->workers;
@@ -451,6 +456,8 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	plan->latency = latency_of_steps(ring, edges);
 	plan->in_turn = true;
 	plan_close(plan);
+	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
+			       longest.sum);
 	free(edges);
 	return ring;
 }

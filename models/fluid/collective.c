@@ -36,9 +36,10 @@ struct instance {
 	struct tensor *tensors; /* ring of those from `held` to `count` */
 	uint64_t mask;
 	uint64_t held, left, ready, count;
+	sim_time begin;        /* of the first stream */
 	sim_time due;          /* of the last that has left */
 	uint64_t *contributed; /* by worker */
-	struct timer timer;    /* for the next that is due */
+	struct timer timer;    /* for the beginning, then for the next that is due */
 };
 
 static struct tensor *tensor_of(const struct instance *instance, uint64_t number)
@@ -50,6 +51,8 @@ static struct tensor *tensor_of(const struct instance *instance, uint64_t number
 
 static void start_ready(struct instance *instance)
 {
+	if (instance->scheme->sim->now < instance->begin)
+		return;
 	for (size_t i = 0; i < instance->plan.count; i++) {
 		struct stream *stream = &instance->streams[i];
 
@@ -142,7 +145,10 @@ static void contribute(void *self, uint32_t worker, bytes size)
 	if (++tensor_of(instance, number)->given < instance->job.workers)
 		return;
 	SIM_BUG_ON(number != instance->ready);
-	instance->ready++;
+	if (instance->ready++ == 0 && instance->plan.lead) {
+		instance->begin = instance->scheme->sim->now + instance->plan.lead;
+		timer_set(instance->scheme->sim, &instance->timer, instance->begin);
+	}
 	start_ready(instance);
 }
 
@@ -150,6 +156,10 @@ static void contribute(void *self, uint32_t worker, bytes size)
 
 static void open_streams(struct instance *instance)
 {
+	struct fluid *fluid = instance->scheme->fluid;
+	double *idle = plan_idle_rates(&instance->plan, instance->scheme->net);
+	bool share = fluid_shares(fluid);
+
 	instance->streams = xcalloc(instance->plan.count, sizeof(*instance->streams));
 	for (size_t i = 0; i < instance->plan.count; i++) {
 		struct stream *stream = &instance->streams[i];
@@ -158,7 +168,7 @@ static void open_streams(struct instance *instance)
 		stream->instance = instance;
 		stream->plan = plan;
 		stream->route = fluid_route_add(
-			instance->scheme->fluid, plan->links, plan->count, plan->cap,
+			fluid, plan->links, plan->count, share ? plan->cap : idle[i],
 			UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
 			on_stream_ended, stream);
 	}
@@ -237,19 +247,3 @@ const struct collective_ops fluid_collective = {
 	.slots = slots,
 	.report_waiting = report_waiting,
 };
-
-double plan_idle_time(const struct stream_plan *plan, const double *capacity, bytes size)
-{
-	double longest = 0;
-
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct plan_stream *stream = &plan->streams[i];
-		double rate = stream->cap, bytes_on_wire = plan_wire_bytes(&stream->packets, size);
-
-		for (size_t l = 0; l < stream->count; l++)
-			rate = fmin(rate,
-				    capacity[stream->links[l].link] / stream->links[l].weight);
-		longest = fmax(longest, bytes_on_wire / rate);
-	}
-	return longest + seconds_of(plan_latency(plan, size));
-}

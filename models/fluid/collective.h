@@ -4,7 +4,8 @@
  * A tensor's streams start when all workers have handed it over and those of the tensor before have
  * left, stream by stream; all workers hold it when its last stream has ended and the plan's latency
  * has passed. So tensors follow each other without gaps, as packets do, and latency counts once for
- * a train of them. Admission and switch memory are the packet scheme's own. */
+ * a train of them. Where transfers do not share (fluid_open()), a job goes as if it were alone: by
+ * plan_idle_rates(). Admission and switch memory are the packet scheme's own. */
 #ifndef INASIM_FLUID_COLLECTIVE_H
 #define INASIM_FLUID_COLLECTIVE_H
 
@@ -16,6 +17,7 @@
 struct fluid_scheme {
 	struct fluid *fluid;
 	struct sim *sim;
+	const struct network *net;
 	const struct collective_ops *ops;
 	void *scheme;
 };
@@ -23,13 +25,5 @@ struct fluid_scheme {
 /* What a run's jobs use instead of `ops`: its start() takes a struct fluid_scheme. Of the members
  * there are those that a running job calls. */
 extern const struct collective_ops fluid_collective;
-
-/* Seconds from the moment when all workers have handed over a tensor until all hold it, when nobody
- * else is there: the closed form of an idle network.
- *
- *     max over streams (wire bytes / min(cap, capacity of link / weight)) + latency
- *
- * `capacity` in bytes per second, by link. */
-double plan_idle_time(const struct stream_plan *plan, const double *capacity, bytes size);
 
 #endif

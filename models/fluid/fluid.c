@@ -23,9 +23,10 @@ struct fluid {
 	size_t active;
 	uint32_t *ended; /* routes whose transfers have ended, not yet told */
 	size_t ended_count, ended_room;
-	struct timer timer; /* for them */
-	struct solver *solver;
-	bool open, failed;   /* an epoch is under way; the solver is gone */
+	struct timer timer;    /* for them */
+	struct solver *solver; /* NULL = transfers do not share */
+	bool open, failed;     /* an epoch is under way; the solver has failed */
+	bool stopped;
 	sim_time epoch_from; /* its time 0 */
 	sim_time bound;      /* no transfer can end before */
 	uint32_t *numbers;   /* of the epoch's routes */
@@ -60,11 +61,14 @@ static void fail(struct fluid *fluid)
 
 /* --- epochs --- */
 
-/* A transfer cannot be faster than alone. A margin for rounding. */
+/* When a transfer ends if it is alone; with a solver, which decides, a margin for rounding. */
 static sim_time earliest(const struct fluid *fluid, const struct fluid_route *route)
 {
-	double takes = route->remaining / route->alone * 1e12 * (1 - 1e-12) - 2;
+	double takes = route->remaining / route->alone * 1e12;
 
+	if (!fluid->solver)
+		return fluid->sim->now + (sim_time)llround(takes);
+	takes = takes * (1 - 1e-12) - 2;
 	if (takes <= 0)
 		return fluid->sim->now;
 	return takes < 1e19 ? fluid->sim->now + (sim_time)takes : SIM_TIME_MAX;
@@ -84,10 +88,8 @@ static void find_bound(struct fluid *fluid)
 			lower_bound(fluid, &fluid->routes[i]);
 }
 
-static void note_ended(struct fluid *fluid, uint32_t number, double at)
+static void note_ended(struct fluid *fluid, uint32_t number, sim_time time)
 {
-	sim_time time = sim_time_of(fluid, at);
-
 	fluid->routes[number].remaining = 0;
 	fluid->ended = array_reserve(fluid->ended, fluid->ended_count, &fluid->ended_room,
 				     sizeof(*fluid->ended));
@@ -115,7 +117,7 @@ static void end_epoch(struct fluid *fluid)
 		if (facts->list[i].remains)
 			fluid->routes[number].remaining = facts->list[i].value;
 		else
-			note_ended(fluid, number, facts->list[i].value);
+			note_ended(fluid, number, sim_time_of(fluid, facts->list[i].value));
 	}
 }
 
@@ -162,11 +164,25 @@ static void begin_epoch(struct fluid *fluid)
 	find_bound(fluid);
 }
 
+/* Nobody shares anything: the transfers that end first, if they do so by `until`. */
+static void end_alone(struct fluid *fluid, sim_time until)
+{
+	if (until < fluid->bound)
+		return;
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active && fluid->routes[i].earliest == fluid->bound)
+			note_ended(fluid, (uint32_t)i, fluid->bound);
+}
+
 /* Lets the solver go on until a transfer ends, or to `until`. */
 static void ask(struct fluid *fluid, sim_time until)
 {
 	const struct solver_facts *facts;
 
+	if (!fluid->solver) {
+		end_alone(fluid, until);
+		return;
+	}
 	if (!fluid->open)
 		begin_epoch(fluid);
 	if (fluid->failed || until < fluid->bound)
@@ -177,7 +193,8 @@ static void ask(struct fluid *fluid, sim_time until)
 		return;
 	}
 	for (uint32_t i = 0; i < facts->count; i++)
-		note_ended(fluid, fluid->numbers[facts->list[i].route], facts->list[i].value);
+		note_ended(fluid, fluid->numbers[facts->list[i].route],
+			   sim_time_of(fluid, facts->list[i].value));
 }
 
 /* --- transfers --- */
@@ -322,6 +339,11 @@ double fluid_alone(const struct fluid *fluid, uint32_t route)
 	return fluid->routes[route].alone;
 }
 
+bool fluid_shares(const struct fluid *fluid)
+{
+	return fluid->solver;
+}
+
 size_t fluid_active(const struct fluid *fluid)
 {
 	return fluid->active;
@@ -388,12 +410,12 @@ bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *
 }
 
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, char **error)
+			 size_t links, bool share, char **error)
 {
-	struct solver *solver = solver_open(error);
+	struct solver *solver = share ? solver_open(error) : NULL;
 	struct fluid *fluid;
 
-	if (!solver)
+	if (share && !solver)
 		return NULL;
 	fluid = xcalloc(1, sizeof(*fluid));
 	fluid->sim = sim;
@@ -412,18 +434,18 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 
 double fluid_stop(struct fluid *fluid)
 {
-	double cpu_s;
+	double cpu_s = 0;
 
-	if (!fluid->solver)
+	if (fluid->stopped)
 		return 0;
 	end_epoch(fluid);
 	for (size_t i = 0; i < fluid->count; i++)
 		if (fluid->routes[i].active)
 			credit(fluid, &fluid->routes[i],
 			       fluid->routes[i].bytes - fluid->routes[i].remaining);
-	cpu_s = solver_close(fluid->solver);
-	fluid->solver = NULL;
-	fluid->failed = true;
+	if (fluid->solver)
+		cpu_s = solver_close(fluid->solver);
+	fluid->stopped = true;
 	return cpu_s;
 }
 

@@ -18,10 +18,11 @@
 
 struct fluid;
 
-/* Starts the solver. `capacity` of `links` links is copied. NULL and *error (caller frees) when
- * that cannot be. `checks` hears when the solver fails later. */
+/* Starts the solver; without `share` there is none, and every transfer goes as if it were alone.
+ * `capacity` of `links` links is copied. NULL and *error (caller frees) when that cannot be.
+ * `checks` hears when the solver fails later. */
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, char **error);
+			 size_t links, bool share, char **error);
 void fluid_free(struct fluid *fluid);
 
 /* Ends the solver; returns the CPU time that it took, in seconds. No transfer may follow. */
@@ -58,5 +59,8 @@ void fluid_set_capacity(struct fluid *fluid, uint32_t link, double capacity);
 /* As sim_run() and (with an observer) sim_observe(): runs the events of the simulation and those of
  * transfers among them. */
 bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *observer);
+
+/* Whether transfers share links. */
+bool fluid_shares(const struct fluid *fluid);
 
 #endif

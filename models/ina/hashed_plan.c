@@ -2,8 +2,8 @@
  *
  * A stream is what a job is when every piece finds its aggregators: all contributions are added at
  * level 0 and level 1. Left out: collisions of aggregators and what follows from them (packets that
- * go to servers unadded, preemption, reminders), and the growth of the window, which is limited by
- * max_window alone. With ATP the sums go to the server and come back. */
+ * go to servers unadded, preemption, reminders), and what marks do to the window, which is limited
+ * by max_window alone. With ATP the sums go to the server and come back. */
 #include "ina/hashed.h"
 
 #include <math.h>
@@ -24,6 +24,20 @@ static void plan_rack(const struct hashed_server *server, const struct rack *rac
 	count = topology_path(topo, server->racks.server, &rack->down, ports);
 	way = plan_path(&topo->net, ports + 1, count - 1, frame);
 	plan_way_longest(down, &way);
+}
+
+/* The window starts in congestion avoidance; each server sees its part of it. */
+static sim_time lead_of(const struct hashed_scheme *scheme, const struct plan_stream *stream,
+			uint32_t servers, sim_time round_trip)
+{
+	double frame = stream->packets.payload + (double)scheme->conf->header;
+	struct plan_growth growth = {
+		.window = (double)scheme->window.initial / frame / servers,
+		.step = (double)scheme->window.increase / frame / servers,
+	};
+	double rate = plan_alone(stream, &scheme->env.topo->net);
+
+	return plan_lead(&stream->packets, &growth, rate, round_trip);
 }
 
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
@@ -64,6 +78,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 	const struct network *net = &scheme->env.topo->net;
 	struct hashed_job *job = hashed_new(scheme, spec, never);
 	double window = (double)scheme->window.max / spec->servers;
+	sim_time round_trip = 0;
 
 	if (!job)
 		return NULL;
@@ -82,10 +97,16 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 		if (scheme->ops->through_server)
 			stream->cap = fmin(stream->cap, plan_reducer_rate(&stream->packets,
 									  scheme->env.reducers, 1));
+		round_trip = way.sum > round_trip ? way.sum : round_trip;
 		if (plan_way_latency(&way) > plan->latency)
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
+	for (uint32_t q = 0; q < spec->servers; q++) {
+		sim_time lead = lead_of(scheme, &plan->streams[q], spec->servers, round_trip);
+
+		plan->lead = lead > plan->lead ? lead : plan->lead;
+	}
 	return job;
 }
 

@@ -480,6 +480,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 static void plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->scheme->env.topo->net;
+	const struct panama_window_conf *conf = &job->scheme->window;
+	sim_time round_trip = 0;
 
 	plan_init(plan, job->tree_count);
 	for (uint32_t t = 0; t < job->tree_count; t++) {
@@ -494,10 +496,17 @@ static void plan_trees(struct panama_job *job, struct stream_plan *plan)
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / job->tree_count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		round_trip = way.sum > round_trip ? way.sum : round_trip;
 		if (plan_way_latency(&way) > plan->latency)
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
+	if (conf->fixed)
+		return;
+	/* the trees of a worker share its NIC */
+	plan->lead = plan_lead(&plan->streams[0].packets,
+			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
+			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
 }
 
 static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
