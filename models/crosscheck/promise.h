@@ -23,7 +23,7 @@ enum crosscheck_kind {
 
 #define ALONE_LARGE 10000000 /* bytes of a tensor */
 
-/* Fluid against the closed form of an idle network, where there is one. */
+/* Exchange time, fluid against analytic (the closed form of an idle network), of jobs alone. */
 #define CLOSED_FORM_BOUND 1e-6
 
 /* A mean is judged when there are so many jobs and groups of flows. */

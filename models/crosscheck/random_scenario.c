@@ -9,15 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define JOBS_MOST     6
-#define WORKERS_MOST  16
-#define TENSORS_MOST  3
-#define SERVERS_MOST  3
-#define LEAST_KB      1000
-#define MOST_KB       50000
-#define FLOWS_MOST    4
-#define PACKET_BUDGET 15e6 /* hops of packets: some seconds of CPU time */
-#define COUNT(list)   (sizeof(list) / sizeof((list)[0]))
+#define JOBS_MOST       6
+#define WORKERS_MOST    16
+#define TENSORS_MOST    3
+#define SERVERS_MOST    3
+#define LEAST_KB        1000
+#define MOST_KB         50000
+#define FLOWS_MOST      4
+#define ECN_KB_PER_GBPS 13   /* 85 full frames at 10 Gbps, as PANAMA section 7 */
+#define PACKET_BUDGET   15e6 /* hops of packets: some seconds of CPU time */
+#define COUNT(list)     (sizeof(list) / sizeof((list)[0]))
 
 struct drawn_job {
 	unsigned scheme;
@@ -37,7 +38,8 @@ struct drawn {
 	uint32_t hosts, leaves, spines, oversubscription, tiers;
 	uint32_t slots;  /* of a host: 1, or one for every job */
 	uint32_t places; /* slots of all hosts that are left */
-	const char *rate, *delay;
+	uint32_t gbps;
+	const char *delay;
 	uint32_t elements; /* of a packet, in all schemes that have a choice */
 	struct drawn_job jobs[JOBS_MOST];
 	uint32_t job_count;
@@ -68,7 +70,7 @@ static uint64_t size_kb(struct rng *rng)
 
 static void draw_network(struct rng *rng, struct drawn *drawn)
 {
-	static const char *const rates[] = { "10Gbps", "25Gbps", "40Gbps", "100Gbps" };
+	static const uint32_t rates[] = { 10, 25, 40, 100 };
 	static const char *const delays[] = { "500ns", "1us", "2us" };
 	static const uint32_t ratios[] = { 1, 1, 2, 4 };
 
@@ -91,7 +93,7 @@ static void draw_network(struct rng *rng, struct drawn *drawn)
 		drawn->tiers = 3;
 		drawn->hosts = 16; /* k = 4 */
 	}
-	drawn->rate = one_of(rng, rates, COUNT(rates));
+	drawn->gbps = rates[rng_below(rng, COUNT(rates))];
 	drawn->delay = one_of(rng, delays, COUNT(delays));
 }
 
@@ -224,11 +226,14 @@ static void json_topology(struct json *json, const struct drawn *drawn)
 		json_u64(json, "k", 4);
 	}
 	json_open_object(json, "link");
-	json_string(json, "rate", drawn->rate);
+	json_quantity(json, "rate", drawn->gbps, "Gbps");
 	json_string(json, "delay", drawn->delay);
 	json_close_object(json);
 	json_open_object(json, "switch");
 	json_string(json, "buffer", "16MB");
+	json_open_object(json, "ecn");
+	json_quantity(json, "threshold", ECN_KB_PER_GBPS * drawn->gbps, "kB");
+	json_close_object(json);
 	json_close_object(json);
 	json_open_object(json, "host");
 	json_u64(json, "slots", drawn->slots);

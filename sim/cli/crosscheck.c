@@ -3,7 +3,6 @@
 #include "cli/crosscheck.h"
 
 #include "base/mem.h"
-#include "crosscheck/closed_form.h"
 #include "crosscheck/random_scenario.h"
 #include "out/folder.h"
 
@@ -16,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIDELITIES  2
 #define MOST_RANDOM 100000
 
-static const char *const fidelities[FIDELITIES] = { "packet", "fluid" };
+/* In this order; the closed form only of jobs that are alone. */
+enum { PACKET, FLUID, ANALYTIC, RUNS };
+static const char *const fidelities[RUNS] = { "packet", "fluid", "analytic" };
 
 /* --- runs --- */
 
@@ -71,22 +71,20 @@ static int code_of_child(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Both at a time; `folder` gets their results. Returns the larger exit code. */
-static int run_both(const struct cli *cli, const char *path, const char *folder)
+/* The first `runs` fidelities at a time; `folder` gets their results. Returns the largest exit
+ * code. */
+static int run_all(const struct cli *cli, const char *path, const char *folder, int runs)
 {
-	pid_t children[FIDELITIES];
+	pid_t children[RUNS];
 	int worst = EXIT_DONE;
 
 	fflush(NULL);
-	for (int i = 0; i < FIDELITIES; i++) {
+	for (int i = 0; i < runs; i++) {
 		children[i] = fork();
-		if (children[i] == 0) {
-			char *out = folder_join(folder, fidelities[i]);
-
-			run_child(cli, path, fidelities[i], out);
-		}
+		if (children[i] == 0)
+			run_child(cli, path, fidelities[i], folder_join(folder, fidelities[i]));
 	}
-	for (int i = 0; i < FIDELITIES; i++) {
+	for (int i = 0; i < runs; i++) {
 		int code = children[i] < 0 ? EXIT_IO : code_of_child(children[i]);
 
 		if (code)
@@ -98,44 +96,63 @@ static int run_both(const struct cli *cli, const char *path, const char *folder)
 
 /* --- one scenario --- */
 
-static void compare(const struct scenario *scenario, const char *path,
-		    const struct outcome outcomes[FIDELITIES], struct crosscheck *check)
+static void compare(const struct outcome outcomes[RUNS], struct crosscheck *check)
 {
-	check->kind = crosscheck_kind(scenario);
-	check->items = outcome_pair(&outcomes[0], &outcomes[1], &check->item_count);
-	check->closed_s = NAN;
-	check->closed_difference = NAN;
-	if ((check->kind == CROSSCHECK_ALONE || check->kind == CROSSCHECK_ALONE_SMALL) &&
-	    outcomes[1].job_count == 1) {
-		check->closed_s = closed_form_exchange(scenario, path, &outcomes[1].jobs[0]);
-		check->closed_difference = outcomes[1].jobs[0].exchange_s / check->closed_s - 1;
+	check->items = outcome_pair(&outcomes[PACKET], &outcomes[FLUID], &check->item_count);
+	check->closed_s = check->closed_difference = NAN;
+	if (outcomes[ANALYTIC].job_count == 1 && outcomes[FLUID].job_count == 1 &&
+	    outcomes[ANALYTIC].jobs[0].workers > 1) {
+		check->closed_s = outcomes[ANALYTIC].jobs[0].exchange_s;
+		check->closed_difference = outcomes[FLUID].jobs[0].exchange_s / check->closed_s - 1;
 	}
 }
 
-static int read_and_compare(const struct cli *cli, const char *path, const char *folder,
-			    struct crosscheck *check)
+static int read_and_compare(const char *folder, int runs, struct crosscheck *check)
 {
-	struct outcome outcomes[FIDELITIES] = { 0 };
-	struct scenario scenario;
-	struct conf_doc *doc = load(cli, path, "packet", &scenario);
+	struct outcome outcomes[RUNS] = { 0 };
 	char *error = NULL;
 	bool good = true;
 
-	for (int i = 0; i < FIDELITIES && good; i++) {
+	for (int i = 0; i < runs && good; i++) {
 		char *dir = folder_join(folder, fidelities[i]);
 
 		good = outcome_read(dir, &outcomes[i], &error);
 		free(dir);
 	}
 	if (good)
-		compare(&scenario, path, outcomes, check);
+		compare(outcomes, check);
 	else
 		complain("%s", error);
 	free(error);
-	for (int i = 0; i < FIDELITIES; i++)
+	for (int i = 0; i < runs; i++)
 		outcome_release(&outcomes[i]);
-	conf_doc_free(doc);
 	return good ? EXIT_DONE : EXIT_IO;
+}
+
+static int check_in(const struct cli *cli, const char *path, const char *folder,
+		    struct crosscheck *check)
+{
+	bool alone = check->kind == CROSSCHECK_ALONE || check->kind == CROSSCHECK_ALONE_SMALL;
+	int runs = alone ? RUNS : ANALYTIC, code = run_all(cli, path, folder, runs);
+
+	return code == EXIT_DONE ? read_and_compare(folder, runs, check) : code;
+}
+
+/* What kind it is; EXIT_DONE, or what is wrong with it. */
+static int look_at(const struct cli *cli, const char *path, enum crosscheck_kind *kind)
+{
+	struct scenario scenario;
+	struct conf_doc *doc = load(cli, path, "packet", &scenario);
+	int code = EXIT_DONE;
+
+	if (conf_errors(doc)) {
+		conf_print_errors(doc, stderr, false);
+		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
+	} else {
+		*kind = crosscheck_kind(&scenario);
+	}
+	conf_doc_free(doc);
+	return code;
 }
 
 int crosscheck_scenario(const struct cli *cli, const char *path, struct crosscheck *check)
@@ -143,15 +160,15 @@ int crosscheck_scenario(const struct cli *cli, const char *path, struct crossche
 	const char *temporary = getenv("TMPDIR");
 	char *folder = xasprintf("%s/inasim-crosscheck-XXXXXX",
 				 temporary && *temporary ? temporary : "/tmp");
-	int code = EXIT_IO;
+	int code;
 
 	*check = (struct crosscheck){ .path = path };
-	if (!mkdtemp(folder)) {
+	code = look_at(cli, path, &check->kind);
+	if (code == EXIT_DONE && !mkdtemp(folder)) {
 		complain("no temporary folder can be made: %s", strerror(errno));
-	} else {
-		code = run_both(cli, path, folder);
-		if (code == EXIT_DONE)
-			code = read_and_compare(cli, path, folder, check);
+		code = EXIT_IO;
+	} else if (code == EXIT_DONE) {
+		code = check_in(cli, path, folder, check);
 		folder_remove(folder);
 	}
 	free(folder);
