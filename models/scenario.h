@@ -47,6 +47,9 @@ struct scenario {
 	const char *name, *about;
 	int64_t seed;
 	int fidelity; /* enum fidelity */
+	struct {
+		bytes load_below;
+	} fluid;
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;

@@ -412,8 +412,6 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 			conf_error(doc, where, "%s has no fluid fidelity yet",
 				   scheme_names[group->all_reduce]);
 	}
-	if (scenario_has_flows(scenario))
-		conf_error(doc, "/flows", "flows have no fluid fidelity yet");
 }
 
 void scenario_check(const struct scenario *scenario, struct conf_doc *doc)

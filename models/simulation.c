@@ -245,9 +245,15 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
-	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks, &s->reducers };
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
+	env = (struct model_env){ &s->sim,
+				  &s->topo,
+				  s->tcp,
+				  &s->checks,
+				  &s->reducers,
+				  s->fluid,
+				  scenario->fluid.load_below };
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);

@@ -24,6 +24,8 @@ struct model_env {
 	struct tcp *tcp;
 	struct checks *checks;
 	struct reducers *reducers; /* adding on hosts */
+	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
+	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */

@@ -128,13 +128,14 @@ double plan_window_rate(const struct plan_packets *packets, double window, sim_t
 }
 
 sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
-		   double rate, sim_time round_trip)
+		   double rate, sim_time round_trip, double total)
 {
 	double packet = (packets->payload + packets->overhead) / rate, window = growth->window;
 	double lost = 0, trip = seconds_of(round_trip);
 
-	while (window * packet < trip) {
+	while (window * packet < trip && window < total) {
 		lost += trip - window * packet;
+		total -= window;
 		if (window < growth->ssthresh)
 			window = fmin(2 * window, growth->ssthresh);
 		else if (growth->step > 0)

@@ -82,17 +82,19 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* What is lost until a window fills the path: it starts with `window` packets, doubles in each
- * round trip up to `ssthresh` (INFINITY: slow start) and grows by `step` from there. `rate` = what
- * the path takes, bytes per second.
+/* What is lost until a window fills the path or `total` packets (INFINITY: many) are out: it starts
+ * with `window` packets, doubles in each round trip up to `ssthresh` (INFINITY: slow start) and
+ * grows by `step` from there. `rate` = what the path takes, bytes per second.
  *
  *     sum over round trips of (round trip - window * packet / rate), while that is positive
+ *
+ * Of the last round trip nothing is lost.
  */
 struct plan_growth {
 	double window, ssthresh, step;
 };
 sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
-		   double rate, sim_time round_trip);
+		   double rate, sim_time round_trip, double total);
 
 /* The window of TCP. */
 struct plan_growth plan_tcp_growth(const struct tcp *tcp);

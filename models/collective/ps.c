@@ -29,6 +29,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES   4
@@ -589,7 +590,7 @@ static void *ps_plan(void *self, const struct collective_job *job, struct stream
 							     .control = stream->packets.control },
 				     scheme->block);
 	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
-			       plan_way_then(&push, &pull).sum);
+			       plan_way_then(&push, &pull).sum, INFINITY);
 	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
 	return scheme;
 }

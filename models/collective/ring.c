@@ -16,6 +16,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct ring_conf {
@@ -457,7 +458,7 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
-			       longest.sum);
+			       longest.sum, INFINITY);
 	free(edges);
 	return ring;
 }

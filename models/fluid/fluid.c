@@ -316,11 +316,11 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 	fluid->idle[fluid->idle_count++] = number;
 }
 
-void fluid_set_capacity(struct fluid *fluid, uint32_t link, double capacity)
+void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
-	SIM_BUG_ON(!(capacity > 0));
+	SIM_BUG_ON(!fluid->solver && fluid->active); /* nobody knows what remains */
 	end_epoch(fluid);
-	fluid->capacity[link] = capacity;
+	memcpy(fluid->capacity, capacity, fluid->links * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++) {
 		struct fluid_route *route = &fluid->routes[i];
 

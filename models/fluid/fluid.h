@@ -53,8 +53,8 @@ const double *fluid_progress(struct fluid *fluid);
 /* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
 
-/* From now on a link has this capacity (> 0). */
-void fluid_set_capacity(struct fluid *fluid, uint32_t link, double capacity);
+/* From now on links have these capacities (> 0). */
+void fluid_set_capacities(struct fluid *fluid, const double *capacity);
 
 /* As sim_run() and (with an observer) sim_observe(): runs the events of the simulation and those of
  * transfers among them. */

@@ -37,7 +37,7 @@ static sim_time lead_of(const struct hashed_scheme *scheme, const struct plan_st
 	};
 	double rate = plan_alone(stream, &scheme->env.topo->net);
 
-	return plan_lead(&stream->packets, &growth, rate, round_trip);
+	return plan_lead(&stream->packets, &growth, rate, round_trip, INFINITY);
 }
 
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,

@@ -30,6 +30,7 @@
 #include "core/rng.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES 4
@@ -506,7 +507,8 @@ static void plan_trees(struct panama_job *job, struct stream_plan *plan)
 	/* the trees of a worker share its NIC */
 	plan->lead = plan_lead(&plan->streams[0].packets,
 			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
-			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
+			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip,
+			       INFINITY);
 }
 
 static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
