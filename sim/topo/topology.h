@@ -77,8 +77,11 @@ struct topology_conf {
 	bool uplink_given;
 	struct switch_conf switches;
 	struct host_conf host;
+	int classes; /* enum topology_classes */
 	bool wire_overhead;
 };
+
+enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
 
 extern const struct conf_table topology_table;
 
