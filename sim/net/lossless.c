@@ -480,9 +480,9 @@ HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *p
 		port->ring[at].flags |= PACKET_CE;
 	port->bytes += size;
 	port->packets++;
-	note_backlog(net, port, depart);
 	if (port->count++ == 0)
 		schedule_head(net, number);
+	note_backlog(net, port, depart);
 	if (__builtin_expect(lane->in.memory && lane->in.memory->stopped, 0))
 		arm(net, number);
 }

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "net/lossless.h"
-#include "topo/pause_conf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -463,8 +462,6 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
 	if (conf_errors(doc) == before)
 		ops->check(conf, doc);
-	if (conf_errors(doc) == before)
-		topology_check_pause(conf, ops, doc);
 }
 
 uint32_t topology_hosts(const struct topology_conf *conf)

@@ -329,6 +329,7 @@ Test(classes, pause_at_random, .timeout = 60)
 	offer_at_random(7);
 	play();
 	cr_expect_gt(bench.net.rare[0].pauses, 20, "tests nothing");
+	cr_expect_lt(bench.net.ports[0].max_backlog_ns, 10000000); /* all that is offered: 2 ms */
 	cr_expect_eq(bench.net.dropped, 0);
 	for (uint32_t i = 0; i < bench.count; i++) {
 		const struct offered *o = &bench.list[i];
