@@ -36,10 +36,20 @@ struct series_links {
 };
 enum series_links_form { SERIES_LINK, SERIES_TIER };
 
+enum fidelity {
+	FIDELITY_PACKET,
+	FIDELITY_FLUID,    /* models/fluid: streams that share links */
+	FIDELITY_ANALYTIC, /* streams that do not: closed forms of an idle network */
+};
+extern const char *const fidelity_names[];
+
 struct scenario {
 	const char *name, *about;
 	int64_t seed;
-	int fidelity;
+	int fidelity; /* enum fidelity */
+	struct {
+		bytes load_below;
+	} fluid;
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;

@@ -426,6 +426,21 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
+/* What streams cannot express. */
+static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
+{
+	char where[PLACE_SIZE];
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+
+		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
+		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
+			conf_error(doc, where, "%s has no fluid fidelity yet",
+				   scheme_names[group->all_reduce]);
+	}
+}
+
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
@@ -456,4 +471,6 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	for (unsigned s = 0; s < SCHEME_COUNT; s++)
 		if (scenario_uses(scenario, s))
 			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
+	if (scenario->fidelity != FIDELITY_PACKET)
+		check_fluid(scenario, doc);
 }

@@ -88,6 +88,8 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 /* Nothing is pending any more. */
 static bool nothing_pending(const struct simulation *s)
 {
+	if (s->fluid && fluid_active(s->fluid))
+		return false;
 	for (uint32_t i = 0; i < s->sim.queue.node_count; i++)
 		if (sim_pending(&s->sim, i))
 			return false;
@@ -202,6 +204,31 @@ static void open_timers(struct simulation *s)
 		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
 }
 
+/* Links of the fluid network are the egress ports. */
+static bool open_fluid(struct simulation *s, char **error)
+{
+	const struct network *net = &s->topo.net;
+	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
+
+	for (uint32_t i = 0; i < net->port_count; i++)
+		capacity[i] = (double)port_class(net, &net->ports[i])->rate / 8;
+	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count,
+			      s->scenario->fidelity == FIDELITY_FLUID, error);
+	free(capacity);
+	return s->fluid;
+}
+
+static void open_scheme(struct simulation *s, const struct model_env *env, unsigned i)
+{
+	const struct collective_ops *ops = scheme_ops(i);
+
+	s->schemes[i] = ops->open(env, s->scenario->schemes[i]);
+	s->fluid_schemes[i] =
+		(struct fluid_scheme){ s->fluid, &s->sim, &s->topo.net, ops, s->schemes[i] };
+	s->runs[i] = s->fluid ? (struct scheme_run){ &fluid_collective, &s->fluid_schemes[i] }
+			      : (struct scheme_run){ ops, s->schemes[i] };
+}
+
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error)
 {
@@ -218,13 +245,21 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
-	env = (struct model_env){ &s->sim, &s->topo, s->tcp, &s->checks, &s->reducers };
+	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
+		goto failed;
+	env = (struct model_env){ &s->sim,
+				  &s->topo,
+				  s->tcp,
+				  &s->checks,
+				  &s->reducers,
+				  s->fluid,
+				  scenario->fluid.load_below };
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (scenario_uses(scenario, i))
-			s->schemes[i] = scheme_ops(i)->open(&env, scenario->schemes[i]);
+			open_scheme(s, &env, i);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
-	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->schemes,
+	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
 			   &scenario->cluster, &times, path, &tables, error);
 	if (!s->jobs)
 		goto failed;
@@ -253,6 +288,7 @@ void simulation_free(struct simulation *s)
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (s->schemes[i])
 			scheme_ops(i)->close(s->schemes[i]);
+	fluid_free(s->fluid);
 	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
 	topology_release(&s->topo);
@@ -280,6 +316,8 @@ static void tell_progress(const struct simulation *s, const struct simulation_op
 
 static bool run_some(struct simulation *s, uint64_t budget)
 {
+	if (s->fluid)
+		return fluid_run(s->fluid, budget / 64, s->observer);
 	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
 }
 
@@ -306,6 +344,8 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	}
 	fail_context(NULL);
 	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	if (s->fluid)
+		s->cpu_s += fluid_stop(s->fluid);
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	series_stop(s->series);
 	timer_cancel(&s->sim, &s->limit);

@@ -4,6 +4,7 @@
 
 #include "core/checkpoint.h"
 #include "core/observe.h"
+#include "fluid/collective.h"
 #include "series.h"
 #include "simulation.h"
 
@@ -16,6 +17,9 @@ struct simulation {
 	struct tcp *tcp;
 	struct reducers reducers;
 	void *schemes[SCHEME_COUNT];
+	struct fluid *fluid; /* NULL = packets */
+	struct fluid_scheme fluid_schemes[SCHEME_COUNT];
+	struct scheme_run runs[SCHEME_COUNT]; /* for the jobs */
 	struct jobs *jobs;
 	struct flows *flows;
 	enum end_reason end;

@@ -3,7 +3,7 @@
 # itself and the layers its line names (and nobody includes cli):
 #
 #   base <- core, conf <- net, out <- study, topo <- transport <- collective <- ina
-#        <- workload <- models (registry, scenario, simulation) <- cli
+#        <- fluid <- workload <- models (registry, scenario, simulation) <- cli
 #
 # Inside study, compare and figures may include sweep, and no other folder another.
 #
@@ -24,7 +24,7 @@ fi
 
 xargs awk '
 	BEGIN {
-		split("base core conf net out study topo transport collective ina workload models cli", name, " ")
+		split("base core conf net out study topo transport collective ina fluid workload models cli", name, " ")
 		may["base"] = ""
 		may["core"] = "base"
 		may["conf"] = "base"
@@ -35,7 +35,8 @@ xargs awk '
 		may["transport"] = "base core conf net out topo"
 		may["collective"] = "base core conf net out topo transport"
 		may["ina"] = "base core conf net out topo transport collective"
-		may["workload"] = may["ina"] " ina"
+		may["fluid"] = may["ina"] " ina"
+		may["workload"] = may["fluid"] " fluid"
 		may["models"] = may["workload"] " workload"
 		may["cli"] = may["models"] " models study"
 		for (layer in may) {
@@ -49,12 +50,12 @@ xargs awk '
 	function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; failures++ }
 
 	# The layer of a file: its folder below sim/ or models/; the files that stand
-	# in models/ itself are the registry. "fluid" and "analytic" stand beside workload.
+	# in models/ itself are the registry.
 	function layer_of(path,   parts, n) {
 		n = split(path, parts, "/")
 		if (parts[1] == "models" && n == 2)
 			return "models"
-		return parts[2] == "fluid" || parts[2] == "analytic" ? "models" : parts[2]
+		return parts[2]
 	}
 
 	# The folder inside study; "" for its own files and those of other layers.
@@ -87,8 +88,6 @@ xargs awk '
 		}
 		n = split(target, parts, "/")
 		other = n == 1 ? "models" : parts[1]
-		if (other == "fluid" || other == "analytic")
-			other = "models"
 		if (!(other in may)) {
 			say("\"" target "\" names no layer")
 			next

@@ -12,6 +12,7 @@
 
 #include "collective/exact.h"
 #include "collective/holding_times.h"
+#include "collective/plan.h"
 #include "collective/reducer.h"
 #include "conf/conf.h"
 #include "transport/tcp.h"
@@ -23,6 +24,8 @@ struct model_env {
 	struct tcp *tcp;
 	struct checks *checks;
 	struct reducers *reducers; /* adding on hosts */
+	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
+	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */
@@ -135,6 +138,13 @@ struct collective_ops {
 	 * the scheme refuses instead of queueing), *never says why (a static string), and the
 	 * job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
+	/* Optional; a scheme without it has no fluid fidelity. Admits a job as start() does, with
+	 * the same memory and the same refusals, but without workers or packets: fills in *plan,
+	 * which the caller releases. Returns what withdraw() takes, or NULL as start() does. */
+	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
+		      const char **never);
+	/* Required with plan(). The job is over: gives back what plan() took. */
+	void (*withdraw)(void *admitted);
 	/* Optional: told right before contribute(). */
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */

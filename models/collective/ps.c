@@ -29,6 +29,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES   4
@@ -462,12 +463,18 @@ static uint64_t connection_key(const struct ps *ps, uint64_t number)
 	return UINT64_C(1) << 49 | (uint64_t)ps->job.number << 24 | number;
 }
 
+/* Of a connection in its job. */
+static uint64_t stream_number(const struct ps *ps, uint32_t w, uint32_t q, bool push)
+{
+	return 2 * ((uint64_t)w * ps->job.servers + q) + push;
+}
+
 static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 {
 	const struct ps_scheme *scheme = ps->scheme;
 	struct stream *stream = stream_of(push ? ps->push : ps->pull, ps, w, q);
 	uint32_t worker = ps->job.hosts[w], server = ps->job.server_hosts[q];
-	uint64_t number = 2 * ((uint64_t)w * ps->job.servers + q) + push;
+	uint64_t number = stream_number(ps, w, q, push);
 
 	*stream = (struct stream){ .ps = ps, .worker = w, .server = q, .local = worker == server };
 	if (stream->local)
@@ -524,6 +531,73 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 		}
 	}
 	return ps;
+}
+
+/* --- as a plan --- */
+
+/* One direction between a worker and a server. */
+static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool push,
+			    struct plan_stream *stream, struct plan_way *longest)
+{
+	const struct model_env *env = &ps->scheme->env;
+	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
+	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
+	uint32_t ports[ROUTE_MAX + 1];
+	struct plan_way way;
+	struct route route;
+
+	if (from == to)
+		return;
+	tcp_route(env->tcp, from, to, connection_key(ps, stream_number(ps, w, q, push)), false,
+		  &route);
+	plan_add_route(stream, env->topo, from, &route, 1);
+	way = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
+			stream->packets.payload + TCP_OVERHEAD);
+	plan_way_longest(longest, &way);
+}
+
+/* All shards go at one rate. The last block is pulled when all of it has been pushed and added. */
+static void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
+		     const char **never)
+{
+	struct ps_scheme *scheme = self;
+	const struct network *net = &scheme->env.topo->net;
+	struct ps ps = { .scheme = scheme, .job = *job };
+	struct plan_way push = { 0 }, pull = { 0 };
+	struct plan_growth growth = plan_tcp_growth(scheme->env.tcp);
+	struct plan_stream *stream;
+	double adding;
+
+	*never = NULL;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
+	stream->packets.fraction = 1.0 / job->servers;
+	for (uint32_t w = 0; w < job->workers; w++) {
+		for (uint32_t q = 0; q < job->servers; q++) {
+			plan_connection(&ps, w, q, true, stream, &push);
+			plan_connection(&ps, w, q, false, stream, &pull);
+		}
+	}
+	adding = plan_reducer_rate(&stream->packets, scheme->env.reducers, job->workers);
+	stream->cap = adding;
+	plan_close(plan);
+	plan->latency = plan_way_latency(&push) + plan_way_latency(&pull);
+	plan->tail = plan_wire_bytes(&(struct plan_packets){ .messages = 1,
+							     .fraction = 1,
+							     .payload = stream->packets.payload,
+							     .overhead = stream->packets.overhead,
+							     .control = stream->packets.control },
+				     scheme->block);
+	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
+			       plan_way_then(&push, &pull).sum, INFINITY);
+	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
+	return scheme;
+}
+
+static void ps_withdraw(void *admitted)
+{
+	(void)admitted; /* it holds nothing */
 }
 
 static void ps_contribute(void *instance, uint32_t w, bytes size)
@@ -626,6 +700,8 @@ const struct collective_ops ps_collective = {
 	.start = ps_start,
 	.contribute = ps_contribute,
 	.finish = ps_finish,
+	.plan = ps_plan,
+	.withdraw = ps_withdraw,
 	.stats = ps_stats,
 	.report_waiting = ps_report_waiting,
 };

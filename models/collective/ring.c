@@ -16,6 +16,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct ring_conf {
@@ -368,12 +369,11 @@ static void order_ranks(struct ring *ring)
 	free(order);
 }
 
-static void *ring_start(void *self, const struct collective_job *job, const char **never)
+/* Without connections. */
+static struct ring *ring_new(struct ring_scheme *scheme, const struct collective_job *job)
 {
-	struct ring_scheme *scheme = self;
 	struct ring *ring = xcalloc(1, sizeof(*ring));
 
-	*never = NULL;
 	ring->scheme = scheme;
 	ring->job = *job;
 	exact_init(&ring->exact, scheme->env.checks, scheme->env.sim->seed, job->number,
@@ -381,9 +381,91 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 	ring->ranks = xcalloc(job->workers, sizeof(*ring->ranks));
 	ring->rank_of_worker = xcalloc(job->workers, sizeof(*ring->rank_of_worker));
 	order_ranks(ring);
+	return ring;
+}
+
+static void ring_free(struct ring *ring)
+{
+	exact_release(&ring->exact);
+	free(ring->ranks);
+	free(ring->rank_of_worker);
+	free(ring->sizes);
+	free(ring);
+}
+
+static void *ring_start(void *self, const struct collective_job *job, const char **never)
+{
+	struct ring *ring = ring_new(self, job);
+
+	*never = NULL;
 	for (uint32_t r = 0; r < job->workers; r++)
 		connect_rank(&ring->ranks[r]);
 	return ring;
+}
+
+/* --- as a plan --- */
+
+/* Around the ring twice but for two edges: a chunk waits for one step before it takes the next. */
+static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
+{
+	uint32_t p = ring->job.workers;
+	sim_time sum = 0, least = SIM_TIME_MAX;
+
+	for (uint32_t r = 0; r < p; r++) {
+		sim_time two = edges[r] + edges[(r + 1) % p];
+
+		sum += edges[r];
+		least = two < least ? two : least;
+	}
+	return 2 * sum - least + steps_of(ring) * ring->scheme->conf->step_latency;
+}
+
+/* All edges go at one rate, that of the slowest. */
+static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
+		       const char **never)
+{
+	const struct model_env *env = &((struct ring_scheme *)self)->env;
+	struct ring *ring = ring_new(self, job);
+	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
+	struct plan_growth growth = plan_tcp_growth(env->tcp);
+	struct plan_way longest = { 0 };
+	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net,
+						       (uint32_t)ring->scheme->conf->ack_every);
+
+	*never = NULL;
+	plan_init(plan, 1);
+	for (uint32_t r = 0; r < job->workers; r++) {
+		struct rank *rank = &ring->ranks[r];
+		uint32_t ports[ROUTE_MAX + 1];
+		struct plan_way way;
+		struct route route;
+
+		tcp_route(env->tcp, rank->host, next_rank(rank)->host, edge_key(ring, r), false,
+			  &route);
+		plan_add_route(&plan->streams[0], env->topo, rank->host, &route, 1);
+		way = plan_path(&env->topo->net, ports,
+				topology_path(env->topo, rank->host, &route, ports),
+				packets.payload + TCP_OVERHEAD);
+		edges[r] = plan_way_latency(&way);
+		way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, next_rank(rank)->host,
+					  edge_key(ring, r));
+		plan_way_longest(&longest, &way);
+	}
+	packets.messages = steps_of(ring);
+	packets.fraction = 1.0 / job->workers;
+	plan->streams[0].packets = packets;
+	plan->latency = latency_of_steps(ring, edges);
+	plan->in_turn = true;
+	plan_close(plan);
+	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
+			       longest.sum, INFINITY);
+	free(edges);
+	return ring;
+}
+
+static void ring_withdraw(void *admitted)
+{
+	ring_free(admitted);
 }
 
 /* Each rank sends n - 1 chunks of S / n bytes twice. */
@@ -419,11 +501,7 @@ static void ring_finish(void *instance)
 		free(ring->ranks[r].chunks);
 		free(ring->ranks[r].in_flight);
 	}
-	exact_release(&ring->exact);
-	free(ring->ranks);
-	free(ring->rank_of_worker);
-	free(ring->sizes);
-	free(ring);
+	ring_free(ring);
 }
 
 static void ring_stats(const void *instance, struct collective_stats *stats)
@@ -467,6 +545,8 @@ const struct collective_ops ring_collective = {
 	.start = ring_start,
 	.contribute = ring_contribute,
 	.finish = ring_finish,
+	.plan = ring_plan,
+	.withdraw = ring_withdraw,
 	.stats = ring_stats,
 	.report_waiting = ring_report_waiting,
 };

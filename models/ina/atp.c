@@ -190,6 +190,7 @@ static void release(struct hashed_job *job)
 static const struct hashed_ops ops = {
 	.name = "atp",
 	.title = "ATP",
+	.through_server = true,
 	.start = start,
 	.release = release,
 	.at_switch = atp_at_switch,
@@ -235,6 +236,8 @@ const struct collective_ops atp_collective = {
 	.start = hashed_start,
 	.contribute = hashed_contribute,
 	.finish = hashed_finish,
+	.plan = hashed_plan,
+	.withdraw = hashed_withdraw,
 	.stats = hashed_stats,
 	.memory = hashed_memory,
 	.report_waiting = hashed_report_waiting,

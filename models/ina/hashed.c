@@ -422,22 +422,36 @@ static void free_servers(struct hashed_job *job)
 	free(job->servers);
 }
 
-void *hashed_start(void *self, const struct collective_job *spec, const char **never)
+void hashed_free_new(struct hashed_job *job)
 {
-	struct hashed_scheme *scheme = self;
+	free_servers(job);
+	free(job);
+}
+
+struct hashed_job *hashed_new(struct hashed_scheme *scheme, const struct collective_job *spec,
+			      const char **never)
+{
 	struct hashed_job *job = xcalloc(1, sizeof(*job));
 
 	*never = NULL;
 	SIM_BUG_ON(!spec->servers || spec->servers > HASHED_SERVERS_MAX); /* hashed_refuses() */
 	job->scheme = scheme;
 	job->job = *spec;
-	if (!place_servers(job)) {
-		*never = too_many_inputs;
-		free_servers(job);
-		free(job);
-		return NULL;
-	}
 	job->frame = (uint16_t)frame_size(scheme->conf);
+	if (place_servers(job))
+		return job;
+	*never = too_many_inputs;
+	hashed_free_new(job);
+	return NULL;
+}
+
+void *hashed_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct hashed_scheme *scheme = self;
+	struct hashed_job *job = hashed_new(scheme, spec, never);
+
+	if (!job)
+		return NULL;
 	job->number = (uint32_t)scheme->job_count;
 	open_pools(job);
 	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, spec->number,

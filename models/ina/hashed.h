@@ -5,6 +5,7 @@
  *   hashed_conf.h    parameters
  *   hashed.c         jobs, packets at switches and hosts
  *   hashed_worker.c  sending, results, timers
+ *   hashed_plan.c    a job as fluid streams
  *   atp*.c, esa*.c   what switches and servers do: struct hashed_ops
  *
  * Job, piece, aggregator index, contributors (as a bitmap of one level, racks.h),
@@ -79,6 +80,7 @@ struct hashed_job {
 /* What makes a scheme. Packets are those of the job at hand. */
 struct hashed_ops {
 	const char *name, *title; /* "atp", "ATP" */
+	bool through_server;      /* results come from the server, not from the last switch */
 	/* State of a job, after everything else is in place, and its end. */
 	void (*start)(struct hashed_job *job);
 	void (*release)(struct hashed_job *job);
@@ -219,6 +221,17 @@ void hashed_finish(void *instance);
 void hashed_stats(const void *instance, struct collective_stats *stats);
 size_t hashed_memory(void *scheme, const struct collective_memory **list);
 void hashed_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* hashed_plan.c */
+void *hashed_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
+		  const char **never);
+void hashed_withdraw(void *admitted);
+
+/* A job with its servers, but without workers; NULL and *never when it cannot be expressed in ATP's
+ * header. */
+struct hashed_job *hashed_new(struct hashed_scheme *scheme, const struct collective_job *spec,
+			      const char **never);
+void hashed_free_new(struct hashed_job *job);
 
 /* Breaks the run off: a rule of the protocol does not hold at `node`. */
 void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what);

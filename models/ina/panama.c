@@ -30,6 +30,7 @@
 #include "core/rng.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES 4
@@ -392,29 +393,152 @@ static void launch(struct panama_job *job)
 		panama_recovery_start(job);
 }
 
-static void *panama_start(void *self, const struct collective_job *spec, const char **never)
+static bool is_small(const struct panama_scheme *scheme, const struct collective_job *spec)
 {
-	struct panama_scheme *scheme = self;
+	return spec->gradients <= scheme->conf->threshold;
+}
+
+/* With trees, if it is not small; NULL when memory is short. */
+static struct panama_job *admit(struct panama_scheme *scheme, const struct collective_job *spec,
+				const char **never)
+{
 	struct panama_job *job = xcalloc(1, sizeof(*job));
 
 	*never = NULL;
 	job->scheme = scheme;
 	job->job = *spec;
-	if (spec->gradients <= scheme->conf->threshold) {
-		job->ring = ring_collective.start(scheme->ring, spec, never);
+	if (is_small(scheme, spec))
 		return job;
-	}
 	build_trees(job);
-	if (memory_is_enough(job, true)) {
-		launch(job);
+	if (memory_is_enough(job, true))
 		return job;
-	}
 	if (!memory_is_enough(job, false))
 		*never = "the memory of an accelerator has no room for a packet of each tree at "
 			 "each port";
 	free_trees(job);
 	free(job);
 	return NULL;
+}
+
+static void *panama_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct panama_scheme *scheme = self;
+	struct panama_job *job = admit(scheme, spec, never);
+
+	if (!job)
+		return NULL;
+	if (is_small(scheme, spec))
+		job->ring = ring_collective.start(scheme->ring, spec, never);
+	else
+		launch(job);
+	return job;
+}
+
+/* --- as a plan --- */
+
+/* The job comes to all accelerators of its trees, or goes. */
+static void count_job(const struct panama_job *job, bool comes)
+{
+	for (uint32_t s = 0; s < job->scheme->env.topo->net.switches; s++)
+		if (job->lanes_at[s])
+			panama_count_job(&job->scheme->accelerators[s], job->lanes_at[s], comes);
+}
+
+/* Of the accelerators on the longest way of a worker to the root. */
+static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
+{
+	sim_time longest = 0;
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		sim_time delay = 0;
+
+		for (uint32_t n = tree->node_of_worker[w]; n != TREE_NONE;
+		     n = tree->nodes[n].parent)
+			delay += job->scheme->accelerators[tree->nodes[n].sw].latency;
+		longest = delay > longest ? delay : longest;
+	}
+	return longest;
+}
+
+/* Packets that a worker may have out on a tree. */
+static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
+{
+	const struct panama_window_conf *conf = &job->scheme->window;
+	uint32_t least = PANAMA_CAP_MAX;
+
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		uint32_t sw = tree->nodes[n].sw;
+		uint32_t cap = panama_cap_at(&job->scheme->accelerators[sw], job->lanes_at[sw]);
+
+		least = cap < least ? cap : least;
+	}
+	return conf->fixed && conf->packets && conf->packets < least ? (uint32_t)conf->packets
+								     : least;
+}
+
+/* A stream for each tree, as chunks take turns on them. All workers are in every sum, whatever the
+ * fraction; the windows are those of jobs that are here now, when they have grown. */
+static void plan_trees(struct panama_job *job, struct stream_plan *plan)
+{
+	const struct network *net = &job->scheme->env.topo->net;
+	const struct panama_window_conf *conf = &job->scheme->window;
+	sim_time round_trip = 0;
+
+	plan_init(plan, job->tree_count);
+	for (uint32_t t = 0; t < job->tree_count; t++) {
+		const struct tree *tree = job->trees[t].tree;
+		struct plan_stream *stream = &plan->streams[t];
+		struct plan_way way = plan_tree_way(net, tree, job->job.hosts, job->job.workers,
+						    job->scheme->frame);
+
+		way.sum += tree_delay(job, tree);
+		plan_add_tree(stream, tree, job->job.hosts, job->job.workers);
+		stream->packets = plan_ina_packets(net, job->scheme->frame,
+						   (uint32_t)job->scheme->conf->elements);
+		stream->packets.fraction = 1.0 / job->tree_count;
+		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		round_trip = way.sum > round_trip ? way.sum : round_trip;
+		if (plan_way_latency(&way) > plan->latency)
+			plan->latency = plan_way_latency(&way);
+	}
+	plan_close(plan);
+	if (conf->fixed)
+		return;
+	/* the trees of a worker share its NIC */
+	plan->lead = plan_lead(&plan->streams[0].packets,
+			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
+			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip,
+			       INFINITY);
+}
+
+static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			 const char **never)
+{
+	struct panama_scheme *scheme = self;
+	struct panama_job *job = admit(scheme, spec, never);
+
+	if (!job)
+		return NULL;
+	if (is_small(scheme, spec)) {
+		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
+		return job;
+	}
+	count_job(job, true);
+	plan_trees(job, plan);
+	return job;
+}
+
+static void panama_withdraw(void *admitted)
+{
+	struct panama_job *job = admitted;
+
+	if (job->ring) {
+		ring_collective.withdraw(job->ring);
+	} else {
+		count_job(job, false);
+		free_trees(job);
+	}
+	free(job);
 }
 
 static void panama_contribute(void *instance, uint32_t worker, bytes size)
@@ -519,8 +643,8 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 
 #define OPS                                                                                        \
 	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
-	.finish = panama_finish, .stats = panama_stats, .memory = panama_memory,                   \
-	.report_waiting = panama_report_waiting
+	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
+	.stats = panama_stats, .memory = panama_memory, .report_waiting = panama_report_waiting
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 

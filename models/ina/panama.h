@@ -230,6 +230,9 @@ void panama_node_release(struct panama_node *node);
 /* cap_here: packets that a lane may have in a FIFO of this accelerator now. */
 uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node);
 
+/* The same for any job with so many lanes there; 0 = none has room. */
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes);
+
 /* A contribution on its way up, or a result on its way down, has reached a switch, from where
  * egress port `back` leads. */
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,

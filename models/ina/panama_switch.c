@@ -59,17 +59,22 @@ void panama_node_release(struct panama_node *node)
 		free(node->next);
 }
 
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes)
+{
+	uint64_t cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
+		       lanes / accelerator->scheme->frame;
+
+	return cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
+}
+
 uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
-	uint64_t cap;
 
 	if (node->cap_jobs == accelerator->jobs)
 		return node->cap;
 	node->cap_jobs = accelerator->jobs;
-	cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
-	      lane->job->lanes_at[accelerator->sw] / lane->job->scheme->frame;
-	node->cap = cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
+	node->cap = panama_cap_at(accelerator, lane->job->lanes_at[accelerator->sw]);
 	SIM_BUG_ON(!node->cap); /* memory_is_free() */
 	return node->cap;
 }

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES 4
@@ -306,14 +307,14 @@ static void open_server(struct switchml *job, uint32_t q)
 	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
 }
 
-static void *ps_stream_start(void *self, const struct collective_job *spec, const char **never)
+/* Servers and ways of a job, but nothing that runs. */
+static struct switchml *new_job(struct switchml_scheme *scheme, const struct collective_job *spec)
 {
 	struct switchml *job = xcalloc(1, sizeof(*job));
 	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
 	size_t pairs = (size_t)spec->workers * spec->servers;
 
-	*never = NULL;
-	job->scheme = self;
+	job->scheme = scheme;
 	job->job = *spec;
 	job->servers = servers;
 	servers->count = spec->servers;
@@ -325,10 +326,81 @@ static void *ps_stream_start(void *self, const struct collective_job *spec, cons
 		servers->children[w] = w;
 	find_routes(job);
 	job->slots = choose_slots(job);
+	return job;
+}
+
+static void free_job(struct switchml *job)
+{
+	free(job->servers->list);
+	free(job->servers->up);
+	free(job->servers->down);
+	free(job->servers->children);
+	free(job->servers);
+	free(job);
+}
+
+static void *ps_stream_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct switchml *job = new_job(self, spec);
+
+	*never = NULL;
 	for (uint32_t q = 0; q < spec->servers; q++)
 		open_server(job, q);
 	switchml_job_begin(job);
 	return job;
+}
+
+/* One direction between a worker and a server. */
+static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
+		     struct plan_stream *stream, struct plan_way *longest)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	uint32_t ports[ROUTE_MAX + 1];
+	struct plan_way way;
+
+	plan_add_route(stream, topo, from, route, 1);
+	way = plan_path(&topo->net, ports, topology_path(topo, from, route, ports),
+			job->scheme->frame);
+	plan_way_longest(longest, &way);
+}
+
+/* All slots go at one rate, so all servers do; each has its part of the slots in flight. */
+static void *ps_stream_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			    const char **never)
+{
+	struct switchml *job = new_job(self, spec);
+	const struct switchml_scheme *scheme = self;
+	struct ps_servers *servers = job->servers;
+	struct plan_way up = { 0 }, down = { 0 };
+	struct plan_stream *stream;
+
+	*never = NULL;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
+	stream->packets.fraction = 1.0 / spec->servers;
+	for (uint32_t w = 0; w < spec->workers; w++) {
+		for (uint32_t q = 0; q < servers->count; q++) {
+			if (spec->hosts[w] == spec->server_hosts[q])
+				continue;
+			plan_way(job, spec->hosts[w], route_of(servers->up, servers, w, q), stream,
+				 &up);
+			plan_way(job, spec->server_hosts[q], route_of(servers->down, servers, w, q),
+				 stream, &down);
+		}
+	}
+	up = plan_way_then(&up, &down);
+	plan->latency = plan_way_latency(&up);
+	stream->cap =
+		fmin(plan_window_rate(&stream->packets, (double)job->slots / spec->servers, up.sum),
+		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
+	plan_close(plan);
+	return job;
+}
+
+static void ps_stream_withdraw(void *admitted)
+{
+	free_job(admitted);
 }
 
 static void ps_stream_finish(void *instance)
@@ -347,12 +419,7 @@ static void ps_stream_finish(void *instance)
 		free(server->in.items);
 		free(server->out.items);
 	}
-	free(servers->list);
-	free(servers->up);
-	free(servers->down);
-	free(servers->children);
-	free(servers);
-	free(job);
+	free_job(job);
 }
 
 const struct collective_ops ps_stream_collective = {
@@ -367,6 +434,8 @@ const struct collective_ops ps_stream_collective = {
 	.start = ps_stream_start,
 	.contribute = switchml_contribute,
 	.finish = ps_stream_finish,
+	.plan = ps_stream_plan,
+	.withdraw = ps_stream_withdraw,
 	.stats = switchml_stats,
 	.slots = switchml_slots,
 	.report_waiting = switchml_report_waiting,

@@ -26,6 +26,6 @@ const struct collective_ops *scheme_ops(unsigned index)
 
 	SIM_BUG_ON(ops && (!ops->name || !ops->help || !ops->table || !ops->check || !ops->open ||
 			   !ops->close || !ops->start || !ops->contribute || !ops->finish ||
-			   !ops->stats || !ops->report_waiting));
+			   !ops->stats || !ops->report_waiting || !ops->plan != !ops->withdraw));
 	return ops;
 }

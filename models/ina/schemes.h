@@ -22,6 +22,12 @@ enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
  * that stops the program here, not in the middle of a run. */
 const struct collective_ops *scheme_ops(unsigned index);
 
+/* A scheme as a run has it: who starts its jobs. In packets that is the scheme itself. */
+struct scheme_run {
+	const struct collective_ops *ops; /* NULL = no job uses it */
+	void *self;                       /* what ops->start() takes; not owned */
+};
+
 extern const char *const scheme_names[];               /* for ENUM rows, same order */
 extern const struct conf_table *const scheme_tables[]; /* for the "schemes" row, same order */
 

@@ -195,10 +195,15 @@ static void take_memory(struct switchml *job)
 {
 	uint64_t need = bytes_of_job(job);
 
-	for (uint32_t i = 0; i < job->tree->node_count; i++) {
+	for (uint32_t i = 0; i < job->tree->node_count; i++)
 		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now, (int64_t)need);
-		switchml_node_init(&job->nodes[i], job->slots);
-	}
+}
+
+static void return_memory(struct switchml *job)
+{
+	for (uint32_t i = 0; i < job->tree->node_count; i++)
+		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now,
+				   -(int64_t)bytes_of_job(job));
 }
 
 /* Tree and size of a job; neither memory nor workers yet. */
@@ -269,9 +274,10 @@ void switchml_job_end(struct switchml *job)
 	tensors_release(&job->tensors);
 }
 
-static void *switchml_start(void *self, const struct collective_job *spec, const char **never)
+/* With its memory, but without workers; NULL when there is none. */
+static struct switchml *admit(struct switchml_scheme *scheme, const struct collective_job *spec,
+			      const char **never)
 {
-	struct switchml_scheme *scheme = self;
 	struct switchml *job = plan_job(scheme, spec);
 
 	*never = NULL;
@@ -282,8 +288,48 @@ static void *switchml_start(void *self, const struct collective_job *spec, const
 		return NULL;
 	}
 	take_memory(job);
+	return job;
+}
+
+static void *switchml_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct switchml *job = admit(self, spec, never);
+
+	if (!job)
+		return NULL;
+	for (uint32_t i = 0; i < job->tree->node_count; i++)
+		switchml_node_init(&job->nodes[i], job->slots);
 	switchml_job_begin(job);
 	return job;
+}
+
+/* One stream over all of the tree; the slots in flight limit it. */
+static void *switchml_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			   const char **never)
+{
+	struct switchml *job = admit(self, spec, never);
+	const struct switchml_scheme *scheme = self;
+	const struct network *net = &scheme->env.topo->net;
+	struct plan_stream *stream;
+	struct plan_way way;
+
+	if (!job)
+		return NULL;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	plan_add_tree(stream, job->tree, spec->hosts, spec->workers);
+	way = plan_tree_way(net, job->tree, spec->hosts, spec->workers, scheme->frame);
+	plan->latency = plan_way_latency(&way);
+	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
+	stream->cap = plan_window_rate(&stream->packets, job->slots, way.sum);
+	plan_close(plan);
+	return job;
+}
+
+static void switchml_withdraw(void *admitted)
+{
+	return_memory(admitted);
+	free_plan(admitted);
 }
 
 void switchml_contribute(void *instance, uint32_t worker, bytes size)
@@ -299,11 +345,9 @@ static void switchml_finish(void *instance)
 {
 	struct switchml *job = instance;
 
-	for (uint32_t i = 0; i < job->tree->node_count; i++) {
-		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now,
-				   -(int64_t)bytes_of_job(job));
+	return_memory(job);
+	for (uint32_t i = 0; i < job->tree->node_count; i++)
 		switchml_node_release(&job->nodes[i]);
-	}
 	switchml_job_end(job);
 	free_plan(job);
 }
@@ -364,6 +408,8 @@ const struct collective_ops switchml_collective = {
 	.start = switchml_start,
 	.contribute = switchml_contribute,
 	.finish = switchml_finish,
+	.plan = switchml_plan,
+	.withdraw = switchml_withdraw,
 	.stats = switchml_stats,
 	.memory = switchml_memory,
 	.slots = switchml_slots,

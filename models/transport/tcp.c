@@ -155,6 +155,18 @@ static uint64_t entropy(const struct tcp *tcp, uint64_t key, bool back)
 	return hash_pair(hash_pair(tcp->sim->seed, hash_string("ecmp")), 2 * key + back);
 }
 
+void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
+	       struct route *route)
+{
+	topology_route(tcp->topo, back ? dst : src, back ? src : dst, entropy(tcp, key, back),
+		       route);
+}
+
+const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
+{
+	return tcp->conf;
+}
+
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -167,8 +179,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->stats = (struct tcp_stats){ 0 };
 	tcp_tx_open(conn, src, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
-	topology_route(tcp->topo, src, dst, entropy(tcp, key, false), &conn->tx.route);
-	topology_route(tcp->topo, dst, src, entropy(tcp, key, true), &conn->rx.route);
+	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
+	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
 	return conn->number;
 }
 
@@ -256,7 +268,7 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 {
 	struct route route;
 
-	topology_route(tcp->topo, src, dst, entropy(tcp, key, false), &route);
+	tcp_route(tcp, src, dst, key, false, &route);
 	return ideal_on(tcp, src, &route, size);
 }
 

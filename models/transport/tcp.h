@@ -87,6 +87,12 @@ sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
+/* The path of a connection with this key, and (back) that of its ACKs. */
+void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
+	       struct route *route);
+
+const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
+
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);
 

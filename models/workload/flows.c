@@ -1,6 +1,8 @@
 #include "workload/flows.h"
 
 #include "base/mem.h"
+#include "workload/flow_fluid.h"
+#include "workload/flow_load.h"
 #include "workload/flows_parts.h"
 
 #include <inttypes.h>
@@ -22,7 +24,8 @@ static const struct out_column flow_columns[] = {
 	{ "fct_s", OUT_SECONDS, "finish_s - start_s." },
 	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
-	{ "retransmissions", OUT_COUNT, "Segments sent again until the end of the flow." },
+	{ "retransmissions", OUT_COUNT,
+	  "Segments sent again until the end of the flow; empty without packets." },
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
@@ -32,6 +35,9 @@ const struct out_schema flows_schema = {
 	"flows.csv", "One row a flow, in the order of completion; unfinished ones last.",
 	flow_columns
 };
+
+/* The part of a link that short flows as load must leave to others. */
+#define LEAST_LEFT 0.01
 
 /* --- generators --- */
 
@@ -46,6 +52,7 @@ struct group {
 	double mean_gap_ps;   /* Poisson */
 	uint64_t made, limit; /* UINT64_MAX = none */
 	bool stopped;
+	double *load; /* fluid: of its short flows, by port; NULL = none (any more) */
 	struct timer timer;
 	struct flow_group_stats stats;
 	bytes completed; /* by finished flows since the last sample, beyond what that had */
@@ -55,7 +62,9 @@ struct flow {
 	struct flows *flows;
 	struct group *group;
 	uint64_t id;
-	uint32_t conn, src, dst;
+	uint32_t src, dst;
+	uint32_t conn;           /* packets */
+	struct flow_fluid fluid; /* or fluid */
 	bytes size;
 	sim_time start, ideal;
 	bool received, measured;
@@ -88,9 +97,15 @@ static struct flow_class *class_of(struct flows *flows, bytes size)
 	return &flows->classes[c];
 }
 
+static uint64_t retransmissions(const struct flow *flow)
+{
+	return tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions;
+}
+
 static void write_row(const struct flow *flow, sim_time finish, bool finished)
 {
 	sim_time fct = finish - flow->start;
+	bool fluid = flow->flows->env.fluid;
 	struct out_cell cells[] = {
 		{ .count = flow->id },
 		{ .text = flow->group->conf->name },
@@ -102,7 +117,7 @@ static void write_row(const struct flow *flow, sim_time finish, bool finished)
 		{ .none = !finished, .time = fct },
 		{ .time = flow->ideal },
 		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
-		{ .count = tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions },
+		{ .none = fluid, .count = fluid ? 0 : retransmissions(flow) },
 		{ .flag = flow->measured },
 		{ .flag = finished },
 	};
@@ -130,13 +145,11 @@ static void record(struct flow *flow, sim_time fct)
 }
 
 /* At the receiver: the flow is complete. */
-static void on_delivered(void *owner, uint64_t total)
+static void complete(struct flow *flow)
 {
-	struct flow *flow = owner;
 	struct flows *flows = flow->flows;
 	sim_time now = flows->env.sim->now, fct = now - flow->start;
 
-	(void)total;
 	flow->received = true;
 	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
@@ -153,16 +166,35 @@ static void on_delivered(void *owner, uint64_t total)
 		flows->changed(flows->owner);
 }
 
+static void on_delivered(void *owner, uint64_t total)
+{
+	(void)total;
+	complete(owner);
+}
+
+static void give_back(struct flow *flow)
+{
+	flow->next_idle = flow->flows->idle;
+	flow->flows->idle = flow;
+	flow->flows->closed++;
+}
+
 /* At the sender: everything is acknowledged, the connection may go. */
 static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
-	struct flows *flows = flow->flows;
 
-	tcp_close(flows->env.tcp, flow->conn);
-	flow->next_idle = flows->idle;
-	flows->idle = flow;
-	flows->closed++;
+	tcp_close(flow->flows->env.tcp, flow->conn);
+	give_back(flow);
+}
+
+static void on_received(void *owner)
+{
+	struct flow *flow = owner;
+
+	complete(flow);
+	flow_fluid_close(&flow->fluid);
+	give_back(flow);
 }
 
 static const struct tcp_app flow_app = { .delivered = on_delivered, .drained = on_drained };
@@ -182,6 +214,14 @@ static struct flow *take_flow(struct flows *flows)
 	return flow;
 }
 
+/* Fluid: it is in what links have less. */
+static bool is_load(const struct group *group, bytes size)
+{
+	const struct model_env *env = &group->flows->env;
+
+	return group->load && size < env->load_below;
+}
+
 static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes size)
 {
 	struct flows *flows = group->flows;
@@ -192,6 +232,10 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 	group->made++;
 	if (!group->conf->enabled)
 		return;
+	if (is_load(group, size)) {
+		group->stats.as_load += measured_has(&flows->window, flows->env.sim->now);
+		return;
+	}
 	flows->started++;
 	flow = take_flow(flows);
 	*flow = (struct flow){
@@ -207,6 +251,12 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 	if (flow->measured) {
 		class_of(flows, size)->count++;
 		group->stats.count++;
+	}
+	if (flows->env.fluid) {
+		flow_fluid_open(&flow->fluid, &flows->env, src, dst, flow->id, size, on_received,
+				flow);
+		flow->ideal = flow->fluid.ideal;
+		return;
 	}
 	flow->conn = tcp_open(tcp, src, dst, cc_kind((unsigned)group->conf->transport), 0, flow->id,
 			      &flow_app, flow);
@@ -270,6 +320,44 @@ static bool group_done(const struct group *group)
 	return group->stopped || group->made >= group->limit;
 }
 
+/* Links have what the short flows of all groups leave. False, and *error (caller frees), when that
+ * is nothing somewhere. */
+static bool apply_loads(struct flows *flows, char **error)
+{
+	const struct network *net = &flows->env.topo->net;
+	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
+	bool good = true;
+
+	for (uint32_t p = 0; p < net->port_count && good; p++) {
+		double whole = (double)port_class(net, &net->ports[p])->rate / 8;
+
+		capacity[p] = whole;
+		for (size_t g = 0; g < flows->group_count; g++)
+			if (flows->groups[g].load)
+				capacity[p] -= flows->groups[g].load[p];
+		good = capacity[p] > LEAST_LEFT * whole;
+		if (!good)
+			*error =
+				xasprintf("short flows (below fluid.load_below) would be a load of "
+					  "%.3g on link %" PRIu32 "; it must be below %g",
+					  1 - capacity[p] / whole, p, 1 - LEAST_LEFT);
+	}
+	if (good)
+		fluid_set_capacities(flows->env.fluid, capacity);
+	free(capacity);
+	return good;
+}
+
+/* The group is done: no more load. */
+static void drop_load(struct group *group)
+{
+	if (!group->load || !group_done(group))
+		return;
+	free(group->load);
+	group->load = NULL;
+	apply_loads(group->flows, NULL);
+}
+
 static void schedule_poisson(struct group *group)
 {
 	struct sim *sim = group->flows->env.sim;
@@ -293,6 +381,7 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 		start_drawn(group);
 		if (!group_done(group))
 			schedule_poisson(group);
+		drop_load(group);
 		return;
 	case ARRIVE_TRACE:
 		while (!group_done(group) && group->trace.flows[group->made].start <= sim->now) {
@@ -341,6 +430,15 @@ static void shuffle_hosts(struct group *group)
 	rng_shuffle(&rng, group->order, n);
 }
 
+static void find_load(struct group *group, double per_s)
+{
+	const struct model_env *env = &group->flows->env;
+
+	group->load = xcalloc(env->topo->net.port_count, sizeof(*group->load));
+	flow_load_add(env, &(struct flow_source){ group->conf, &group->size, group->order, per_s },
+		      group->load);
+}
+
 static bool group_init(struct group *group, const char *scenario, char **error)
 {
 	const struct flow_group_conf *conf = group->conf;
@@ -366,6 +464,9 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 
 		group->mean_gap_ps = (double)PS_PER_S / per_s;
 		schedule_poisson(group);
+		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
+		    conf->enabled)
+			find_load(group, per_s);
 	} else if (group->limit) {
 		timer_set(sim, &group->timer,
 			  conf->arrival.form == ARRIVE_AT ? conf->arrival.at
@@ -393,6 +494,10 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 			return NULL;
 		}
 	}
+	if (env->fluid && !apply_loads(flows, error)) {
+		flows_free(flows);
+		return NULL;
+	}
 	return flows;
 }
 
@@ -404,6 +509,7 @@ void flows_free(struct flows *flows)
 		sizes_release(&flows->groups[i].size);
 		flow_trace_release(&flows->groups[i].trace);
 		free(flows->groups[i].order);
+		free(flows->groups[i].load);
 	}
 	for (size_t i = 0; i < flows->all_count; i++)
 		free(flows->all[i]);
@@ -420,8 +526,10 @@ void flows_free(struct flows *flows)
 void flows_jobs_done(struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
-		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS)
+		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS) {
 			flows->groups[i].stopped = true;
+			drop_load(&flows->groups[i]);
+		}
 }
 
 bool flows_done(const struct flows *flows)
@@ -477,6 +585,8 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
 
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples)
 {
+	const double *progress = flows->env.fluid ? fluid_progress(flows->env.fluid) : NULL;
+
 	for (size_t g = 0; g < flows->group_count; g++) {
 		samples[g] = (struct flow_sample){ .delivered = flows->groups[g].completed };
 		flows->groups[g].completed = 0;
@@ -488,7 +598,8 @@ void flows_sample(struct flows *flows, sim_time since, struct flow_sample *sampl
 
 		if (flow->received)
 			continue;
-		delivered = tcp_delivered(flows->env.tcp, flow->conn);
+		delivered = progress ? flow_fluid_delivered(&flow->fluid, progress)
+				     : tcp_delivered(flows->env.tcp, flow->conn);
 		sample->active++;
 		sample->delivered += delivered - flow->sampled;
 		if (flow->start <= since)

@@ -85,6 +85,7 @@ struct flow_class {
 /* Measured flows of a group. */
 struct flow_group_stats {
 	uint64_t count, finished;
+	uint64_t as_load;       /* fluid: short ones, which are in no other count */
 	struct jain throughput; /* of the finished: bits per second */
 };
 

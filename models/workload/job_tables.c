@@ -181,7 +181,7 @@ void job_write(struct job *job)
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
-		{ .text = job_scheme(job)->name },
+		{ .text = scheme_names[job->conf->all_reduce] },
 		{ .text = job->dnn->name },
 		{ .count = job->workers },
 		{ .count = (uint64_t)job->iterations },

@@ -102,7 +102,8 @@ static enum admission admit(struct job *job)
 		return ADMIT_NOW;
 	spec.hosts = job->hosts;
 	spec.server_hosts = job->hosts + job->workers;
-	job->instance = job_scheme(job)->start(jobs->schemes[job->conf->all_reduce], &spec, &never);
+	job->instance =
+		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
 	if (job->instance)
 		return ADMIT_NOW;
 	job_return_hosts(job);
@@ -311,9 +312,9 @@ static void number_jobs(struct jobs *jobs)
 }
 
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
-		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
-		      const struct jobs_times *times, const char *scenario,
-		      const struct jobs_tables *tables, char **error)
+		      size_t count, const struct scheme_run *schemes,
+		      const struct cluster_conf *cluster, const struct jobs_times *times,
+		      const char *scenario, const struct jobs_tables *tables, char **error)
 {
 	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
 

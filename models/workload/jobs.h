@@ -156,13 +156,14 @@ struct jobs_times {
 	struct measured_window window;
 };
 
-/* `schemes` = the opened scheme objects by enum scheme_index (NULL where no job
- * uses one). NULL and *error (caller frees) when a model or trace is not right.
- * Arrivals start by themselves. */
+struct scheme_run; /* ina/schemes.h */
+
+/* `schemes` by enum scheme_index; not owned. NULL and *error (caller frees) when a model or trace
+ * is not right. Arrivals start by themselves. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
-		      size_t count, void *const *schemes, const struct cluster_conf *cluster,
-		      const struct jobs_times *times, const char *scenario,
-		      const struct jobs_tables *tables, char **error);
+		      size_t count, const struct scheme_run *schemes,
+		      const struct cluster_conf *cluster, const struct jobs_times *times,
+		      const char *scenario, const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
 size_t jobs_count(const struct jobs *jobs);

@@ -64,7 +64,7 @@ struct job {
 
 struct jobs {
 	struct model_env env;
-	void *const *schemes;
+	const struct scheme_run *schemes;
 	sim_time latency, end; /* of the run: no Poisson process goes on beyond */
 	struct measured_window window;
 	struct jobs_tables tables;
@@ -92,7 +92,7 @@ struct jobs {
 
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	return scheme_ops((unsigned)job->conf->all_reduce);
+	return job->jobs->schemes[job->conf->all_reduce].ops;
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */

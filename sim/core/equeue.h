@@ -118,6 +118,19 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 	}
 }
 
+/* The time of the first event, which stays. False when there is none. */
+static inline bool equeue_peek(struct equeue *q, sim_time *at)
+{
+	for (;; q->batch_head++) {
+		if (q->batch_head >= q->batch_low && !equeue_refill(q))
+			return false;
+		if (q->batch[q->batch_head].id != EQ_NONE)
+			break;
+	}
+	*at = q->batch[q->batch_head].at;
+	return true;
+}
+
 /* The first event leaves the queue: its time in *at. EQ_NONE when there is none. */
 static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 {

@@ -111,6 +111,13 @@ bool timer_pending(const struct sim *sim, const struct timer *timer);
  * the caller can look at the wall clock now and then; true = there is more. */
 bool sim_run(struct sim *sim, uint64_t budget);
 
+/* When the next event comes; false when none is pending. For whoever runs another clock beside
+ * this one. */
+static inline bool sim_next(struct sim *sim, sim_time *at)
+{
+	return equeue_peek(&sim->queue, at);
+}
+
 /* Events that are part of the run: all but those that only look. */
 static inline uint64_t sim_event_count(const struct sim *sim)
 {

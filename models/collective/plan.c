@@ -1,0 +1,297 @@
+#include "collective/plan.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void plan_init(struct stream_plan *plan, size_t count)
+{
+	*plan = (struct stream_plan){ .count = count };
+	plan->streams = xcalloc(count, sizeof(*plan->streams));
+	for (size_t i = 0; i < count; i++)
+		plan->streams[i].cap = INFINITY;
+}
+
+void plan_release(struct stream_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		free(plan->streams[i].links);
+	free(plan->streams);
+}
+
+void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight)
+{
+	stream->links = array_reserve(stream->links, stream->count, &stream->capacity,
+				      sizeof(*stream->links));
+	stream->links[stream->count++] = (struct plan_link){ link, weight };
+}
+
+void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
+		    const struct route *route, uint32_t weight)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	unsigned count = topology_path(topo, src, route, ports);
+
+	for (unsigned i = 0; i < count; i++)
+		plan_add(stream, ports[i], weight);
+}
+
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+		   uint32_t workers)
+{
+	for (uint32_t w = 0; w < workers; w++)
+		plan_add(stream, hosts[w], 1); /* host h sends on port h */
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		const struct tree_node *node = &tree->nodes[n];
+
+		if (node->parent != TREE_NONE)
+			plan_add(stream, node->up_port, 1);
+		for (uint32_t c = 0; c < node->children; c++)
+			plan_add(stream, node->down_ports[c], 1);
+	}
+}
+
+static int by_link(const void *a, const void *b)
+{
+	const struct plan_link *x = a, *y = b;
+
+	return x->link < y->link ? -1 : x->link > y->link;
+}
+
+void plan_merge(struct plan_link *links, size_t *count)
+{
+	size_t kept = 0;
+
+	if (*count)
+		qsort(links, *count, sizeof(*links), by_link);
+	for (size_t i = 0; i < *count; i++) {
+		if (kept && links[kept - 1].link == links[i].link)
+			links[kept - 1].weight += links[i].weight;
+		else
+			links[kept++] = links[i];
+	}
+	*count = kept;
+}
+
+void plan_close(struct stream_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		plan_merge(plan->streams[i].links, &plan->streams[i].count);
+}
+
+/* --- packets --- */
+
+static uint32_t wire_extra(const struct network *net)
+{
+	return port_class(net, &net->ports[0])->wire_extra;
+}
+
+struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
+				     uint32_t ack_every)
+{
+	return (struct plan_packets){
+		.messages = 1,
+		.fraction = 1,
+		.payload = (uint32_t)tcp_parameters(tcp)->mss,
+		.overhead = TCP_OVERHEAD + wire_extra(net),
+		.control = (double)(TCP_MIN_FRAME + wire_extra(net)) / ack_every,
+	};
+}
+
+struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements)
+{
+	return (struct plan_packets){
+		.messages = 1,
+		.fraction = 1,
+		.payload = 4 * elements,
+		.overhead = frame - 4 * elements + wire_extra(net),
+		.padded = true,
+	};
+}
+
+double plan_wire_bytes(const struct plan_packets *packets, bytes size)
+{
+	double message = (double)size * packets->fraction, count;
+
+	if (message < 1)
+		message = 1;
+	count = ceil(message / packets->payload - 1e-9);
+	if (packets->padded)
+		message = count * packets->payload;
+	return packets->messages * (message + count * (packets->overhead + packets->control));
+}
+
+double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
+{
+	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
+}
+
+sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
+		   double rate, sim_time round_trip, double total)
+{
+	double packet = (packets->payload + packets->overhead) / rate, window = growth->window;
+	double lost = 0, trip = seconds_of(round_trip);
+
+	while (window * packet < trip && window < total) {
+		lost += trip - window * packet;
+		total -= window;
+		if (window < growth->ssthresh)
+			window = fmin(2 * window, growth->ssthresh);
+		else if (growth->step > 0)
+			window += growth->step;
+		else
+			break;
+	}
+	return (sim_time)llround(lost * (double)PS_PER_S);
+}
+
+struct plan_growth plan_tcp_growth(const struct tcp *tcp)
+{
+	return (struct plan_growth){ (double)tcp_parameters(tcp)->initial_window, INFINITY, 0 };
+}
+
+double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
+			 uint32_t copies)
+{
+	if (!reducers->rate)
+		return INFINITY;
+	return (double)reducers->rate / 8 / copies *
+	       (double)(packets->payload + packets->overhead) / packets->payload;
+}
+
+double plan_alone(const struct plan_stream *stream, const struct network *net)
+{
+	double rate = stream->cap;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct plan_link *link = &stream->links[i];
+
+		rate = fmin(rate, (double)port_class(net, &net->ports[link->link])->rate / 8 /
+					  link->weight);
+	}
+	return rate;
+}
+
+/* All links of all streams, each once. */
+static struct plan_link *all_links(const struct stream_plan *plan, size_t *count)
+{
+	struct plan_link *all;
+	size_t total = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		total += plan->streams[i].count;
+	all = xcalloc(total, sizeof(*all));
+	*count = 0;
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t l = 0; l < plan->streams[i].count; l++)
+			all[(*count)++] = plan->streams[i].links[l];
+	plan_merge(all, count);
+	return all;
+}
+
+double *plan_idle_rates(const struct stream_plan *plan, const struct network *net)
+{
+	double *rates = xcalloc(plan->count, sizeof(*rates));
+	size_t count;
+	struct plan_link *all = all_links(plan, &count);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct plan_stream *stream = &plan->streams[i];
+		size_t at = 0;
+
+		rates[i] = stream->cap;
+		for (size_t l = 0; l < stream->count; l++) {
+			uint32_t link = stream->links[l].link;
+
+			while (all[at].link != link) /* both in the order of their numbers */
+				at++;
+			rates[i] = fmin(rates[i], (double)port_class(net, &net->ports[link])->rate /
+							  8 / all[at].weight);
+		}
+	}
+	free(all);
+	return rates;
+}
+
+/* --- latencies --- */
+
+sim_time plan_latency(const struct stream_plan *plan, bytes size)
+{
+	double tail;
+
+	if (plan->tail <= 0)
+		return plan->latency;
+	tail = fmin(plan->tail, plan_wire_bytes(&plan->streams[0].packets, size));
+	return plan->latency + (sim_time)llround(tail / plan->tail_rate * (double)PS_PER_S);
+}
+
+void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame)
+{
+	const struct link_class *link = port_class(net, &net->ports[port]);
+	sim_time transmission = link_transmission(link, frame);
+
+	if (transmission > way->slowest)
+		way->slowest = transmission;
+	way->sum += transmission + link->latency + link->jitter_max;
+}
+
+void plan_way_longest(struct plan_way *longest, const struct plan_way *way)
+{
+	if (way->sum > longest->sum)
+		*longest = *way;
+}
+
+struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b)
+{
+	return (struct plan_way){ a->sum + b->sum,
+				  a->slowest > b->slowest ? a->slowest : b->slowest };
+}
+
+struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			  uint32_t frame)
+{
+	struct plan_way way = { 0 };
+
+	for (unsigned i = 0; i < count; i++)
+		plan_way_add(&way, net, ports[i], frame);
+	return way;
+}
+
+struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
+			      const uint32_t *hosts, uint32_t workers, uint32_t frame)
+{
+	struct plan_way up_longest = { 0 }, down_longest = { 0 };
+
+	for (uint32_t w = 0; w < workers; w++) {
+		uint32_t port = hosts[w], n = tree->node_of_worker[w];
+		struct plan_way up = { 0 }, down = { 0 };
+
+		for (;;) {
+			plan_way_add(&up, net, port, frame);
+			plan_way_add(&down, net, net->rare[port].reverse, frame);
+			if (tree->nodes[n].parent == TREE_NONE)
+				break;
+			port = tree->nodes[n].up_port;
+			n = tree->nodes[n].parent;
+		}
+		plan_way_longest(&up_longest, &up);
+		plan_way_longest(&down_longest, &down);
+	}
+	return plan_way_then(&up_longest, &down_longest);
+}
+
+struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				    uint32_t src, uint32_t dst, uint64_t key)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct plan_way there, back;
+	struct route route;
+
+	tcp_route(tcp, src, dst, key, false, &route);
+	there = plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
+			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
+	tcp_route(tcp, src, dst, key, true, &route);
+	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
+	return plan_way_then(&there, &back);
+}

@@ -1,0 +1,155 @@
+/* A collective as data: what an all-reduce puts on the network, without packets.
+ *
+ * A plan is made for a job on given hosts. Each of its streams carries a part of every tensor over
+ * a set of links at one rate, as in a pipeline: the tree of an aggregation, all edges of a ring,
+ * all pairs of workers and servers. The fluid engine runs plans (models/fluid), and so does the
+ * closed form of an idle network.
+ *
+ * Links are egress ports of the network. All rates count bytes on the wire, preamble and gap
+ * included where the topology has them. */
+#ifndef INASIM_COLLECTIVE_PLAN_H
+#define INASIM_COLLECTIVE_PLAN_H
+
+#include "collective/reducer.h"
+#include "topo/tree.h"
+#include "transport/tcp.h"
+
+struct plan_link {
+	uint32_t link;
+	uint32_t weight; /* what the link carries of each byte of the stream */
+};
+
+/* How a part of a tensor becomes packets. */
+struct plan_packets {
+	double messages;   /* one after the other over each link ... */
+	double fraction;   /* ... of this part of the tensor's bytes each */
+	uint32_t payload;  /* bytes of a full packet */
+	uint32_t overhead; /* what else it is on the wire; with padding, of all packets */
+	double control;    /* bytes on the wire that each packet makes others send: ACKs */
+	bool padded;       /* packets are full even when the data are not */
+};
+
+struct plan_stream {
+	struct plan_link *links; /* owned */
+	size_t count, capacity;
+	double cap; /* bytes per second; INFINITY = none */
+	struct plan_packets packets;
+};
+
+struct stream_plan {
+	struct plan_stream *streams; /* owned */
+	size_t count;
+	/* What windows that grow at first lose, before the first tensor's streams begin. */
+	sim_time lead;
+	/* From the end of the last stream until all workers hold the tensor; and what they still
+	 * have to get then when the way back is not packet by packet: up to `tail` bytes on the
+	 * wire, at `tail_rate` bytes per second. */
+	sim_time latency;
+	double tail, tail_rate; /* 0 = packet by packet */
+	/* A tensor begins when all workers hold the one before; otherwise its streams follow
+	 * those of the one before at once. */
+	bool in_turn;
+};
+
+/* `count` empty streams without caps. */
+void plan_init(struct stream_plan *plan, size_t count);
+void plan_release(struct stream_plan *plan);
+
+void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight);
+
+/* The links of a route, the source's NIC first, with this weight. */
+void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
+		    const struct route *route, uint32_t weight);
+
+/* All links of an aggregation tree, up and down; hosts by worker. */
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+		   uint32_t workers);
+
+/* Lists each link once, in the order of their numbers; weights add up. */
+void plan_merge(struct plan_link *links, size_t *count);
+/* The same for all streams; whoever makes a plan calls it last. */
+void plan_close(struct stream_plan *plan);
+
+/* TCP: full segments, and ACKs for every `ack_every` of them. ACKs go against the data; here they
+ * are counted on the data's own links, which is the same where every host sends as much as it
+ * receives, as in rings and parameter servers. Messages: one of the whole tensor. */
+struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
+				     uint32_t ack_every);
+
+/* What else than the elements `frame` bytes carry on the wire. One message of the whole tensor. */
+struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
+
+/* The rate of so many packets in flight with this round trip; bytes per second. */
+double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
+
+/* What is lost until a window fills the path or `total` packets (INFINITY: many) are out: it starts
+ * with `window` packets, doubles in each round trip up to `ssthresh` (INFINITY: slow start) and
+ * grows by `step` from there. `rate` = what the path takes, bytes per second.
+ *
+ *     sum over round trips of (round trip - window * packet / rate), while that is positive
+ *
+ * Of the last round trip nothing is lost.
+ */
+struct plan_growth {
+	double window, ssthresh, step;
+};
+sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
+		   double rate, sim_time round_trip, double total);
+
+/* The window of TCP. */
+struct plan_growth plan_tcp_growth(const struct tcp *tcp);
+
+/* The rate, on the wire, at which a host adds each of `copies` equal streams; INFINITY = without
+ * limit. Several jobs that add on one host have all of it each. */
+double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
+			 uint32_t copies);
+
+/* A path of TCP and back, to a full segment and its ACK. */
+struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				    uint32_t src, uint32_t dst, uint64_t key);
+
+/* Bytes that each link of weight 1 carries for a tensor. */
+double plan_wire_bytes(const struct plan_packets *packets, bytes size);
+
+/* Bytes per second of a stream that is alone. */
+double plan_alone(const struct plan_stream *stream, const struct network *net);
+
+/* The same for all streams of a closed plan when the job is alone: those that share links with each
+ * other share them equally, and all have equal parts of a tensor. So a tensor takes
+ *
+ *     max over streams (wire bytes / idle rate) + latency (and, the first, the lead).
+ *
+ * By stream; the caller frees. */
+double *plan_idle_rates(const struct stream_plan *plan, const struct network *net);
+
+/* From the end of a tensor's last stream until all workers hold it. */
+sim_time plan_latency(const struct stream_plan *plan, bytes size);
+
+/* Sums up the way of one frame: add port by port. Host jitter at its most, for the slowest of many
+ * decides. */
+struct plan_way {
+	sim_time sum, slowest; /* slowest: transmission on the slowest link */
+};
+void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame);
+
+/* The longer of two ways becomes *longest. */
+void plan_way_longest(struct plan_way *longest, const struct plan_way *way);
+
+/* A way and then another. */
+struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b);
+
+/* What a long train of such frames needs more than its bytes at the slowest rate. */
+static inline sim_time plan_way_latency(const struct plan_way *way)
+{
+	return way->sum - way->slowest;
+}
+
+/* The way over the ports of a path. */
+struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			  uint32_t frame);
+
+/* The longest way of a worker to the root of a tree, and back to another. */
+struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
+			      const uint32_t *hosts, uint32_t workers, uint32_t frame);
+
+#endif

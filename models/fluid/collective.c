@@ -1,0 +1,249 @@
+#include "fluid/collective.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define TENSORS_FIRST 8 /* room for open tensors at first; a power of two */
+
+struct tensor {
+	bytes size;
+	uint32_t given; /* by so many workers */
+	sim_time due;   /* at the workers, when it has left */
+};
+
+struct stream {
+	struct instance *instance;
+	const struct plan_stream *plan;
+	uint32_t route;
+	uint64_t next; /* tensor under way, or to come */
+	bool busy;
+};
+
+/* Tensors by number:
+ *
+ *     held by all ... | on their way ... | streams run ... | to be handed over by some
+ *                   held               left             ready            count
+ */
+struct instance {
+	struct fluid_scheme *scheme;
+	struct collective_job job;
+	void *admitted;
+	struct stream_plan plan;
+	struct stream *streams;
+	struct tensor *tensors; /* ring of those from `held` to `count` */
+	uint64_t mask;
+	uint64_t held, left, ready, count;
+	sim_time begin;        /* of the first stream */
+	sim_time due;          /* of the last that has left */
+	uint64_t *contributed; /* by worker */
+	struct timer timer;    /* for the beginning, then for the next that is due */
+};
+
+static struct tensor *tensor_of(const struct instance *instance, uint64_t number)
+{
+	return &instance->tensors[number & instance->mask];
+}
+
+/* --- streams --- */
+
+static void start_ready(struct instance *instance)
+{
+	if (instance->scheme->sim->now < instance->begin)
+		return;
+	for (size_t i = 0; i < instance->plan.count; i++) {
+		struct stream *stream = &instance->streams[i];
+
+		if (stream->busy || stream->next >= instance->ready)
+			continue;
+		if (instance->plan.in_turn && stream->next > instance->held)
+			continue;
+		stream->busy = true;
+		fluid_start(instance->scheme->fluid, stream->route,
+			    plan_wire_bytes(&stream->plan->packets,
+					    tensor_of(instance, stream->next)->size));
+	}
+}
+
+static bool has_left(const struct instance *instance, uint64_t number)
+{
+	for (size_t i = 0; i < instance->plan.count; i++)
+		if (instance->streams[i].next <= number)
+			return false;
+	return true;
+}
+
+static void on_stream_ended(void *owner, uint32_t route)
+{
+	struct stream *stream = owner;
+	struct instance *instance = stream->instance;
+	struct sim *sim = instance->scheme->sim;
+
+	(void)route;
+	stream->busy = false;
+	stream->next++;
+	for (; instance->left < instance->ready && has_left(instance, instance->left);
+	     instance->left++) {
+		struct tensor *tensor = tensor_of(instance, instance->left);
+
+		tensor->due = sim->now + plan_latency(&instance->plan, tensor->size);
+		if (tensor->due < instance->due) /* a small one keeps behind a large one */
+			tensor->due = instance->due;
+		instance->due = tensor->due;
+	}
+	if (instance->held < instance->left && !timer_pending(sim, &instance->timer))
+		timer_set(sim, &instance->timer, tensor_of(instance, instance->held)->due);
+	start_ready(instance);
+}
+
+static void on_due(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct instance *instance = owner;
+
+	(void)entity;
+	while (instance->held < instance->left &&
+	       tensor_of(instance, instance->held)->due <= sim->now) {
+		uint64_t number = instance->held++;
+
+		for (uint32_t w = 0; w < instance->job.workers; w++)
+			instance->job.done(instance->job.owner, w, number);
+	}
+	if (instance->held < instance->left)
+		timer_set(sim, &instance->timer, tensor_of(instance, instance->held)->due);
+	start_ready(instance);
+}
+
+/* --- tensors --- */
+
+static void reserve(struct instance *instance)
+{
+	uint64_t mask = 2 * instance->mask + 1;
+	struct tensor *larger;
+
+	if (instance->count - instance->held <= instance->mask)
+		return;
+	larger = xcalloc(mask + 1, sizeof(*larger));
+	for (uint64_t t = instance->held; t < instance->count; t++)
+		larger[t & mask] = *tensor_of(instance, t);
+	free(instance->tensors);
+	instance->tensors = larger;
+	instance->mask = mask;
+}
+
+static void contribute(void *self, uint32_t worker, bytes size)
+{
+	struct instance *instance = self;
+	uint64_t number = instance->contributed[worker]++;
+
+	if (number == instance->count) {
+		reserve(instance);
+		*tensor_of(instance, instance->count++) = (struct tensor){ .size = size };
+	}
+	SIM_BUG_ON(tensor_of(instance, number)->size != size); /* one order at all workers */
+	if (++tensor_of(instance, number)->given < instance->job.workers)
+		return;
+	SIM_BUG_ON(number != instance->ready);
+	if (instance->ready++ == 0 && instance->plan.lead) {
+		instance->begin = instance->scheme->sim->now + instance->plan.lead;
+		timer_set(instance->scheme->sim, &instance->timer, instance->begin);
+	}
+	start_ready(instance);
+}
+
+/* --- jobs --- */
+
+static void open_streams(struct instance *instance)
+{
+	struct fluid *fluid = instance->scheme->fluid;
+	double *idle = plan_idle_rates(&instance->plan, instance->scheme->net);
+	bool share = fluid_shares(fluid);
+
+	instance->streams = xcalloc(instance->plan.count, sizeof(*instance->streams));
+	for (size_t i = 0; i < instance->plan.count; i++) {
+		struct stream *stream = &instance->streams[i];
+		const struct plan_stream *plan = &instance->plan.streams[i];
+
+		stream->instance = instance;
+		stream->plan = plan;
+		stream->route = fluid_route_add(
+			fluid, plan->links, plan->count, share ? plan->cap : idle[i],
+			UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
+			on_stream_ended, stream);
+	}
+}
+
+static void *start(void *self, const struct collective_job *job, const char **never)
+{
+	struct fluid_scheme *scheme = self;
+	struct instance *instance;
+	struct stream_plan plan = { 0 };
+	void *admitted = scheme->ops->plan(scheme->scheme, job, &plan, never);
+
+	if (!admitted)
+		return NULL;
+	instance = xcalloc(1, sizeof(*instance));
+	instance->scheme = scheme;
+	instance->job = *job;
+	instance->admitted = admitted;
+	instance->plan = plan;
+	instance->mask = TENSORS_FIRST - 1;
+	instance->tensors = xcalloc(TENSORS_FIRST, sizeof(*instance->tensors));
+	instance->contributed = xcalloc(job->workers, sizeof(*instance->contributed));
+	timer_open(scheme->sim, &instance->timer, SIM_TIMER,
+		   sim_key(SIM_TIMER, UINT64_C(1) << 55 | job->number), on_due, instance);
+	sim_name(scheme->sim, on_due, "sums reach the workers of job %n");
+	open_streams(instance);
+	return instance;
+}
+
+static void finish(void *self)
+{
+	struct instance *instance = self;
+
+	for (size_t i = 0; i < instance->plan.count; i++)
+		fluid_route_remove(instance->scheme->fluid, instance->streams[i].route);
+	timer_close(instance->scheme->sim, &instance->timer);
+	instance->scheme->ops->withdraw(instance->admitted);
+	plan_release(&instance->plan);
+	free(instance->streams);
+	free(instance->tensors);
+	free(instance->contributed);
+	free(instance);
+}
+
+static void stats(const void *self, struct collective_stats *sum)
+{
+	(void)self, (void)sum; /* they count packets */
+}
+
+static uint64_t slots(const void *self)
+{
+	const struct instance *instance = self;
+	const struct collective_ops *ops = instance->scheme->ops;
+
+	return ops->slots ? ops->slots(instance->admitted) : 0;
+}
+
+static void report_waiting(const void *self, FILE *to, size_t limit)
+{
+	const struct instance *instance = self;
+
+	(void)limit;
+	fprintf(to,
+		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors, %" PRIu64
+		" have left, %" PRIu64 " are handed over by all and %" PRIu64 " by some\n",
+		instance->scheme->ops->name, instance->job.number, instance->held, instance->left,
+		instance->ready, instance->count);
+}
+
+const struct collective_ops fluid_collective = {
+	.name = "fluid",
+	.start = start,
+	.contribute = contribute,
+	.finish = finish,
+	.stats = stats,
+	.slots = slots,
+	.report_waiting = report_waiting,
+};

@@ -1,0 +1,468 @@
+#include "fluid/fluid.h"
+
+#include "base/mem.h"
+#include "fluid/solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An epoch's clock is a double that starts at 0: after this time its last digit is 1e-13 s. */
+#define EPOCH_LONGEST (1000 * PS_PER_S)
+
+struct fluid {
+	struct sim *sim;
+	struct checks *checks;
+	double *capacity; /* by link */
+	double *carried;  /* by link: of transfers that have ended */
+	size_t links;
+	struct fluid_route *routes; /* by number */
+	size_t count, room;
+	uint32_t *idle; /* numbers of routes for reuse */
+	size_t idle_count, idle_room;
+	size_t active;
+	uint32_t *ended; /* routes whose transfers have ended, not yet told */
+	size_t ended_count, ended_room;
+	struct timer timer;    /* for them */
+	struct solver *solver; /* NULL = transfers do not share */
+	bool open, failed;     /* an epoch is under way; the solver has failed */
+	bool stopped;
+	sim_time epoch_from; /* its time 0 */
+	sim_time bound;      /* no transfer can end before */
+	uint32_t *numbers;   /* of the epoch's routes */
+	size_t numbers_room;
+	double *progress; /* by number */
+	size_t progress_room;
+};
+
+static double epoch_time(const struct fluid *fluid, sim_time at)
+{
+	return at == SIM_TIME_MAX ? INFINITY : (double)(at - fluid->epoch_from) * 1e-12;
+}
+
+/* Rounded once, and never before now. */
+static sim_time sim_time_of(const struct fluid *fluid, double at)
+{
+	sim_time time = fluid->epoch_from + (sim_time)llround(at * 1e12);
+
+	return time < fluid->sim->now ? fluid->sim->now : time;
+}
+
+static void fail(struct fluid *fluid)
+{
+	if (!fluid->failed)
+		checks_violated(fluid->checks, &fluid->checks->conservation_violations,
+				"the SimGrid process ended unexpectedly, at %.9f s",
+				seconds_of(fluid->sim->now));
+	fluid->failed = true;
+	fluid->open = false;
+	sim_stop(fluid->sim);
+}
+
+/* --- epochs --- */
+
+/* When a transfer ends if it is alone; with a solver, which decides, a margin for rounding. */
+static sim_time earliest(const struct fluid *fluid, const struct fluid_route *route)
+{
+	double takes = route->remaining / route->alone * 1e12;
+
+	if (!fluid->solver)
+		return fluid->sim->now + (sim_time)llround(takes);
+	takes = takes * (1 - 1e-12) - 2;
+	if (takes <= 0)
+		return fluid->sim->now;
+	return takes < 1e19 ? fluid->sim->now + (sim_time)takes : SIM_TIME_MAX;
+}
+
+static void lower_bound(struct fluid *fluid, const struct fluid_route *route)
+{
+	if (route->earliest < fluid->bound)
+		fluid->bound = route->earliest;
+}
+
+static void find_bound(struct fluid *fluid)
+{
+	fluid->bound = SIM_TIME_MAX;
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active)
+			lower_bound(fluid, &fluid->routes[i]);
+}
+
+static void note_ended(struct fluid *fluid, uint32_t number, sim_time time)
+{
+	fluid->routes[number].remaining = 0;
+	fluid->ended = array_reserve(fluid->ended, fluid->ended_count, &fluid->ended_room,
+				     sizeof(*fluid->ended));
+	fluid->ended[fluid->ended_count++] = number;
+	if (!timer_pending(fluid->sim, &fluid->timer))
+		timer_set(fluid->sim, &fluid->timer, time);
+}
+
+/* Takes what remains of each transfer; the epoch is over. */
+static void end_epoch(struct fluid *fluid)
+{
+	const struct solver_facts *facts;
+
+	if (!fluid->open)
+		return;
+	fluid->open = false;
+	facts = solver_ask(fluid->solver, ORDER_END, epoch_time(fluid, fluid->sim->now));
+	if (!facts) {
+		fail(fluid);
+		return;
+	}
+	for (uint32_t i = 0; i < facts->count; i++) {
+		uint32_t number = fluid->numbers[facts->list[i].route];
+
+		if (facts->list[i].remains)
+			fluid->routes[number].remaining = facts->list[i].value;
+		else
+			note_ended(fluid, number, sim_time_of(fluid, facts->list[i].value));
+	}
+}
+
+/* The routes that exist now, in the order of their numbers; caller frees. */
+static const struct fluid_route **list_routes(struct fluid *fluid, uint32_t *count)
+{
+	const struct fluid_route **list = xcalloc(fluid->count, sizeof(*list));
+
+	*count = 0;
+	for (size_t i = 0; i < fluid->count; i++) {
+		if (!fluid->routes[i].links)
+			continue;
+		fluid->numbers = array_reserve(fluid->numbers, *count, &fluid->numbers_room,
+					       sizeof(*fluid->numbers));
+		fluid->numbers[*count] = (uint32_t)i;
+		fluid->routes[i].in_epoch = *count;
+		list[(*count)++] = &fluid->routes[i];
+	}
+	return list;
+}
+
+/* Their transfers go on from what remains. */
+static void begin_epoch(struct fluid *fluid)
+{
+	struct platform platform;
+	uint32_t count;
+	const struct fluid_route **list = list_routes(fluid, &count);
+
+	fluid->epoch_from = fluid->sim->now;
+	fluid->open = true;
+	platform_build(&platform, list, count, fluid->capacity, fluid->links);
+	free(list);
+	if (!solver_begin(fluid->solver, &platform))
+		fail(fluid);
+	platform_release(&platform);
+	for (size_t i = 0; i < fluid->count; i++) {
+		struct fluid_route *route = &fluid->routes[i];
+
+		if (!route->active || route->remaining <= 0)
+			continue;
+		solver_start(fluid->solver, route->in_epoch, 0, route->remaining);
+		route->earliest = earliest(fluid, route);
+	}
+	find_bound(fluid);
+}
+
+/* Nobody shares anything: the transfers that end first, if they do so by `until`. */
+static void end_alone(struct fluid *fluid, sim_time until)
+{
+	if (until < fluid->bound)
+		return;
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active && fluid->routes[i].earliest == fluid->bound)
+			note_ended(fluid, (uint32_t)i, fluid->bound);
+}
+
+/* Lets the solver go on until a transfer ends, or to `until`. */
+static void ask(struct fluid *fluid, sim_time until)
+{
+	const struct solver_facts *facts;
+
+	if (!fluid->solver) {
+		end_alone(fluid, until);
+		return;
+	}
+	if (!fluid->open)
+		begin_epoch(fluid);
+	if (fluid->failed || until < fluid->bound)
+		return;
+	facts = solver_ask(fluid->solver, ORDER_RUN, epoch_time(fluid, until));
+	if (!facts) {
+		fail(fluid);
+		return;
+	}
+	for (uint32_t i = 0; i < facts->count; i++)
+		note_ended(fluid, fluid->numbers[facts->list[i].route],
+			   sim_time_of(fluid, facts->list[i].value));
+}
+
+/* --- transfers --- */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void credit(struct fluid *fluid, const struct fluid_route *route, double carried)
+{
+	for (size_t i = 0; i < route->count; i++)
+		fluid->carried[route->links[i].link] += route->links[i].weight * carried;
+}
+
+/* Transfers of one instant end in the order of their routes. */
+static void on_ended(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct fluid *fluid = owner;
+	size_t count = fluid->ended_count, told = 0;
+	uint32_t *ended = xcalloc(count, sizeof(*ended));
+
+	(void)entity;
+	memcpy(ended, fluid->ended, count * sizeof(*ended));
+	fluid->ended_count = 0;
+	qsort(ended, count, sizeof(*ended), by_number);
+	for (size_t i = 0; i < count; i++) {
+		struct fluid_route *route = &fluid->routes[ended[i]];
+
+		if (!route->active || route->remaining > 0)
+			continue; /* it has been removed */
+		route->active = false;
+		fluid->active--;
+		credit(fluid, route, route->bytes);
+		sim_digest(sim, route->key, 1);
+		ended[told++] = ended[i];
+	}
+	find_bound(fluid);
+	for (size_t i = 0; i < told; i++)
+		fluid->routes[ended[i]].ended(fluid->routes[ended[i]].owner, ended[i]);
+	free(ended);
+}
+
+void fluid_start(struct fluid *fluid, uint32_t number, double size)
+{
+	struct fluid_route *route = &fluid->routes[number];
+
+	SIM_BUG_ON(route->active || !(size > 0));
+	route->active = true;
+	route->bytes = route->remaining = size;
+	route->earliest = earliest(fluid, route);
+	fluid->active++;
+	sim_digest(fluid->sim, route->key, 0);
+	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH ||
+			    fluid->sim->now - fluid->epoch_from > EPOCH_LONGEST))
+		end_epoch(fluid);
+	if (fluid->open)
+		solver_start(fluid->solver, route->in_epoch, epoch_time(fluid, fluid->sim->now),
+			     size);
+	lower_bound(fluid, route);
+}
+
+static void find_alone(const struct fluid *fluid, struct fluid_route *route)
+{
+	route->alone = route->cap;
+	for (size_t i = 0; i < route->count; i++) {
+		double rate = fluid->capacity[route->links[i].link] / route->links[i].weight;
+
+		route->alone = fmin(route->alone, rate);
+	}
+	SIM_BUG_ON(!(route->alone > 0 && isfinite(route->alone)));
+}
+
+uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, size_t count,
+			 double cap, uint64_t key, void (*ended)(void *owner, uint32_t route),
+			 void *owner)
+{
+	struct fluid_route *route;
+	uint32_t number;
+
+	if (fluid->idle_count) {
+		number = fluid->idle[--fluid->idle_count];
+	} else {
+		number = (uint32_t)fluid->count;
+		fluid->routes = array_reserve(fluid->routes, fluid->count++, &fluid->room,
+					      sizeof(*fluid->routes));
+	}
+	route = &fluid->routes[number];
+	*route = (struct fluid_route){ .count = count,
+				       .cap = cap,
+				       .key = key,
+				       .ended = ended,
+				       .owner = owner,
+				       .in_epoch = NOT_IN_EPOCH };
+	route->links = xcalloc(count + 1, sizeof(*route->links));
+	memcpy(route->links, links, count * sizeof(*links));
+	plan_merge(route->links, &route->count);
+	find_alone(fluid, route);
+	return number;
+}
+
+void fluid_route_remove(struct fluid *fluid, uint32_t number)
+{
+	struct fluid_route *route = &fluid->routes[number];
+
+	if (route->active) {
+		end_epoch(fluid);
+		credit(fluid, route, route->bytes - route->remaining);
+		route->active = false;
+		fluid->active--;
+		find_bound(fluid);
+	}
+	free(route->links);
+	route->links = NULL;
+	fluid->idle = array_reserve(fluid->idle, fluid->idle_count, &fluid->idle_room,
+				    sizeof(*fluid->idle));
+	fluid->idle[fluid->idle_count++] = number;
+}
+
+void fluid_set_capacities(struct fluid *fluid, const double *capacity)
+{
+	SIM_BUG_ON(!fluid->solver && fluid->active); /* nobody knows what remains */
+	end_epoch(fluid);
+	memcpy(fluid->capacity, capacity, fluid->links * sizeof(*capacity));
+	for (size_t i = 0; i < fluid->count; i++) {
+		struct fluid_route *route = &fluid->routes[i];
+
+		if (!route->links)
+			continue;
+		find_alone(fluid, route);
+		route->earliest = earliest(fluid, route);
+	}
+	find_bound(fluid);
+}
+
+/* --- questions --- */
+
+double fluid_alone(const struct fluid *fluid, uint32_t route)
+{
+	return fluid->routes[route].alone;
+}
+
+bool fluid_shares(const struct fluid *fluid)
+{
+	return fluid->solver;
+}
+
+size_t fluid_active(const struct fluid *fluid)
+{
+	return fluid->active;
+}
+
+/* What remains now of the transfers of the epoch, into the progress of their routes. */
+static void look(struct fluid *fluid)
+{
+	const struct solver_facts *facts =
+		solver_ask(fluid->solver, ORDER_LOOK, epoch_time(fluid, fluid->sim->now));
+
+	if (!facts) {
+		fail(fluid);
+		return;
+	}
+	for (uint32_t i = 0; i < facts->count; i++) {
+		uint32_t number = fluid->numbers[facts->list[i].route];
+
+		if (facts->list[i].remains)
+			fluid->progress[number] =
+				fluid->routes[number].bytes - facts->list[i].value;
+	}
+}
+
+const double *fluid_progress(struct fluid *fluid)
+{
+	if (fluid->progress_room < fluid->count) {
+		fluid->progress_room = fluid->room;
+		fluid->progress = xrealloc(fluid->progress, fluid->room, sizeof(*fluid->progress));
+	}
+	for (size_t i = 0; i < fluid->count; i++) {
+		const struct fluid_route *route = &fluid->routes[i];
+
+		fluid->progress[i] = route->active ? route->bytes - route->remaining : 0;
+	}
+	if (fluid->open && !fluid->failed)
+		look(fluid);
+	return fluid->progress;
+}
+
+double fluid_carried(const struct fluid *fluid, uint32_t link)
+{
+	return fluid->carried[link];
+}
+
+/* --- life --- */
+
+bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *observer)
+{
+	struct sim *sim = fluid->sim;
+
+	for (; budget; budget--) {
+		sim_time next;
+		bool any = sim_next(sim, &next);
+
+		if (!any)
+			next = SIM_TIME_MAX;
+		if (fluid->active && next > sim->now && !timer_pending(sim, &fluid->timer))
+			ask(fluid, next);
+		if (observer ? !sim_observe(sim, 1, observer) : !sim_run(sim, 1))
+			return false;
+	}
+	return true;
+}
+
+struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
+			 size_t links, bool share, char **error)
+{
+	struct solver *solver = share ? solver_open(error) : NULL;
+	struct fluid *fluid;
+
+	if (share && !solver)
+		return NULL;
+	fluid = xcalloc(1, sizeof(*fluid));
+	fluid->sim = sim;
+	fluid->checks = checks;
+	fluid->solver = solver;
+	fluid->links = links;
+	fluid->capacity = xcalloc(links, sizeof(*fluid->capacity));
+	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
+	memcpy(fluid->capacity, capacity, links * sizeof(*capacity));
+	fluid->bound = SIM_TIME_MAX;
+	timer_open(sim, &fluid->timer, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
+		   on_ended, fluid);
+	sim_name(sim, on_ended, "a fluid transfer ends");
+	return fluid;
+}
+
+double fluid_stop(struct fluid *fluid)
+{
+	double cpu_s = 0;
+
+	if (fluid->stopped)
+		return 0;
+	end_epoch(fluid);
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active)
+			credit(fluid, &fluid->routes[i],
+			       fluid->routes[i].bytes - fluid->routes[i].remaining);
+	if (fluid->solver)
+		cpu_s = solver_close(fluid->solver);
+	fluid->stopped = true;
+	return cpu_s;
+}
+
+void fluid_free(struct fluid *fluid)
+{
+	if (!fluid)
+		return;
+	fluid_stop(fluid);
+	for (size_t i = 0; i < fluid->count; i++)
+		free(fluid->routes[i].links);
+	timer_close(fluid->sim, &fluid->timer);
+	free(fluid->routes);
+	free(fluid->idle);
+	free(fluid->ended);
+	free(fluid->numbers);
+	free(fluid->progress);
+	free(fluid->capacity);
+	free(fluid->carried);
+	free(fluid);
+}

@@ -1,0 +1,66 @@
+/* Fluid transfers that share links max-min fairly, on the clock of a simulation.
+ *
+ * A route is a set of links, each with a whole weight (a ring that crosses a link twice takes
+ * twice its rate there), and a cap of its own. At any time one transfer may be under way on a
+ * route. The rates of all transfers are the max-min fair ones; SimGrid computes them, in a process
+ * of its own that is started here (README.md says why and how).
+ *
+ * Links are numbered as the caller likes; rates and capacities are in bytes per second, and count
+ * what is on the wire. Ends of transfers are events of the simulation: SimGrid's seconds become
+ * picoseconds by rounding once. */
+#ifndef INASIM_FLUID_FLUID_H
+#define INASIM_FLUID_FLUID_H
+
+#include "collective/exact.h"
+#include "collective/plan.h"
+#include "core/observe.h"
+#include "core/sim.h"
+
+struct fluid;
+
+/* Starts the solver; without `share` there is none, and every transfer goes as if it were alone.
+ * `capacity` of `links` links is copied. NULL and *error (caller frees) when that cannot be.
+ * `checks` hears when the solver fails later. */
+struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
+			 size_t links, bool share, char **error);
+void fluid_free(struct fluid *fluid);
+
+/* Ends the solver; returns the CPU time that it took, in seconds. No transfer may follow. */
+double fluid_stop(struct fluid *fluid);
+
+/* A new route; it exists until it is removed. A link may be listed several times; weights add
+ * up. `cap` may be INFINITY if there are links. `key` names it in the digest. ended() is called
+ * from an event, and may start transfers. */
+uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, size_t count,
+			 double cap, uint64_t key, void (*ended)(void *owner, uint32_t route),
+			 void *owner);
+/* A transfer that is under way is broken off. */
+void fluid_route_remove(struct fluid *fluid, uint32_t route);
+
+/* The rate that a transfer has when it is alone. */
+double fluid_alone(const struct fluid *fluid, uint32_t route);
+
+/* Begins a transfer now; the route must be idle, `size` > 0. */
+void fluid_start(struct fluid *fluid, uint32_t route, double size);
+
+/* Transfers under way. */
+size_t fluid_active(const struct fluid *fluid);
+
+/* Bytes of the transfer under way on each route that have been carried by now, by number of the
+ * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. */
+const double *fluid_progress(struct fluid *fluid);
+
+/* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
+double fluid_carried(const struct fluid *fluid, uint32_t link);
+
+/* From now on links have these capacities (> 0). */
+void fluid_set_capacities(struct fluid *fluid, const double *capacity);
+
+/* As sim_run() and (with an observer) sim_observe(): runs the events of the simulation and those of
+ * transfers among them. */
+bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *observer);
+
+/* Whether transfers share links. */
+bool fluid_shares(const struct fluid *fluid);
+
+#endif

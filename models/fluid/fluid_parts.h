@@ -1,0 +1,39 @@
+/* Fluid from the inside: routes, and the platform that SimGrid gets. */
+#ifndef INASIM_FLUID_FLUID_PARTS_H
+#define INASIM_FLUID_FLUID_PARTS_H
+
+#include "base/types.h"
+#include "collective/plan.h"
+
+struct fluid_route {
+	struct plan_link *links; /* owned; each once, by number; NULL = removed */
+	size_t count;
+	double cap, alone; /* bytes per second */
+	uint64_t key;
+	void (*ended)(void *owner, uint32_t route);
+	void *owner;
+	bool active;
+	double bytes;      /* of the transfer under way */
+	double remaining;  /* of them, when the epoch began or the transfer did */
+	sim_time earliest; /* when it can end */
+	uint32_t in_epoch; /* its number there, or NOT_IN_EPOCH */
+};
+
+#define NOT_IN_EPOCH UINT32_MAX
+
+/* The links that some routes share, as a platform description of SimGrid. */
+struct platform {
+	char *text;
+	size_t length;
+	uint32_t routes, side, links;
+	double *alone; /* by route of the epoch */
+};
+
+/* `routes` lists those of the epoch, `route_links` = links of the fluid network. Left out is what
+ * cannot make a difference: links that even all routes at their fastest do not fill, and of links
+ * that carry the same routes with the same weights all but the slowest. */
+void platform_build(struct platform *platform, const struct fluid_route *const *routes,
+		    uint32_t count, const double *capacity, size_t links);
+void platform_release(struct platform *platform);
+
+#endif
