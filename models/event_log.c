@@ -91,7 +91,7 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 	} flags[] = { { PACKET_ECT, "ECT" },       { PACKET_CE, "CE" },
 		      { PACKET_ECE, "ECE" },       { PACKET_RETRANSMIT, "retransmitted" },
 		      { PACKET_RESULT, "result" }, { PACKET_VERSION, "version" },
-		      { PACKET_PUSH, "push" } };
+		      { PACKET_PUSH, "push" },     { PACKET_URGENT, "urgent" } };
 	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
 
 	if (p->kind != PACKET_AGGREGATION && p->source)

@@ -87,7 +87,7 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 
 /* Adds the errors that need more than one key, or a file, to be seen. Called by
  * the two above, when every value is right in itself. */
-void scenario_check(const struct scenario *scenario, struct conf_doc *doc);
+void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
 /* What decides the result of a run, as one number: the resolved scenario with its
  * seed, the contents of the data files it names, and the version of the program. */

@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "links.h"
+#include "topo/pause_conf.h"
 #include "workload/flows_parts.h"
 #include "workload/jobs_parts.h"
 
@@ -399,6 +400,32 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	}
 }
 
+/* What the switches' answers need in a lossless network: of the worst scheme. Groups that are not
+ * enabled count, too, so that switching one off leaves the network as it is. */
+static struct pause_answers answers_of(const struct scenario *scenario)
+{
+	struct pause_answers worst = { 0 };
+	struct topology_shape shape;
+	uint32_t ports = 0;
+
+	topology_shape(&scenario->topology, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		ports = shape.ports[i] > ports ? shape.ports[i] : ports;
+	topology_shape_release(&shape);
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		int scheme = scenario_jobs(scenario)[i].all_reduce;
+		const struct collective_ops *ops = scheme_ops((unsigned)scheme);
+		struct collective_burst burst;
+
+		if (!ops->burst)
+			continue;
+		burst = ops->burst(scenario->schemes[scheme], ports);
+		worst.held = burst.held > worst.held ? burst.held : worst.held;
+		worst.packets = burst.packets > worst.packets ? burst.packets : worst.packets;
+	}
+	return worst;
+}
+
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -414,7 +441,7 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
+void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
 	bool timed = when == STOP_TIME || when == STOP_MEASURED_DONE;
@@ -425,6 +452,10 @@ void scenario_check(const struct scenario *scenario, struct conf_doc *doc)
 	check_segment(scenario, doc);
 	before = conf_errors(doc);
 	topology_check(&scenario->topology, doc);
+	if (conf_errors(doc) != before)
+		return;
+	scenario->topology.switches.answers = answers_of(scenario);
+	topology_check_pause(&scenario->topology, doc);
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);

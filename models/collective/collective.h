@@ -103,6 +103,13 @@ struct collective_hint {
 	sim_time last_exchange;   /* the same: from the first gradient to the last sum */
 };
 
+/* What a lossless network has to make room for: packets that a switch charges to a port later, or
+ * of which it sends more, than those that came in by it. */
+struct collective_burst {
+	sim_time held;    /* longest time that a switch keeps a packet beyond its own latency */
+	unsigned packets; /* at most, that leave because one came */
+};
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
@@ -119,6 +126,8 @@ struct collective_ops {
 	 * loads that are stated, never for a decision. Without this member it is one byte a
 	 * worker: switches add all up, and results come from them. */
 	double (*injected)(uint32_t workers, bool beside);
+	/* Optional: without it, one packet at once. `ports`: of the largest switch. */
+	struct collective_burst (*burst)(const void *conf, uint32_t ports);
 	/* Required. Adds errors for parameters that cannot work on this topology. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Required. The scheme for a run; `conf` outlives it. */

@@ -229,6 +229,7 @@ const struct collective_ops atp_collective = {
 	.table = &atp_table,
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
+	.burst = hashed_burst,
 	.check = check,
 	.open = open_scheme,
 	.close = hashed_close,

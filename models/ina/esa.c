@@ -263,6 +263,7 @@ const struct collective_ops esa_collective = {
 	.table = &esa_table,
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
+	.burst = hashed_burst,
 	.check = check,
 	.open = open_scheme,
 	.close = hashed_close,

@@ -287,6 +287,12 @@ static uint64_t most_workers(const struct topology_conf *conf)
 	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
 }
 
+struct collective_burst hashed_burst(const void *conf, uint32_t ports)
+{
+	(void)conf, (void)ports;
+	return (struct collective_burst){ .packets = 2 };
+}
+
 const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
 {
 	if (servers > HASHED_SERVERS_MAX)

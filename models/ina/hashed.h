@@ -206,6 +206,10 @@ uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t sal
 uint32_t hashed_servers(uint32_t workers);
 const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers,
 			   uint32_t servers);
+
+/* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
+ * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
+struct collective_burst hashed_burst(const void *conf, uint32_t ports);
 void hashed_check(const struct hashed_conf *conf, const char *name,
 		  const struct topology_conf *topology, struct conf_doc *doc);
 struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,

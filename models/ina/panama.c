@@ -10,9 +10,9 @@
  * state into accelerators takes the controller's latency and no packets; conversion on hosts
  * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
  * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
- * accelerator, so the headroom of the network does not know the accelerator's latency. An
- * accelerator whose memory is full drops the packet; that takes windows from before another job
- * came. Left open by the paper, and our reading:
+ * accelerator, whose latency the headroom therefore includes (panama_burst()). An accelerator whose
+ * memory is full drops the packet; that takes windows from before another job came. Left open by
+ * the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -652,6 +652,7 @@ const struct collective_ops panama_collective = {
 	.name = "panama",
 	.help = "PANAMA: float sums in order on several trees, with an ECN window per tree",
 	.table = &panama_table,
+	.burst = panama_burst,
 	.check = panama_check,
 	.open = panama_open,
 	OPS,
@@ -661,6 +662,7 @@ const struct collective_ops switchml_star_collective = {
 	.name = "switchml_star",
 	.help = "PANAMA's augmented SwitchML: PANAMA without congestion control",
 	.table = &switchml_star_table,
+	.burst = panama_burst,
 	.check = switchml_star_check,
 	.open = switchml_star_open,
 	OPS,

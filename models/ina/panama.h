@@ -80,6 +80,9 @@ uint32_t panama_frame(const struct panama_conf *conf);
 /* Equation 3: cut-through latency of an accelerator with so many ports. */
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);
 
+/* What accelerators of switches with so many ports add to the headroom of PAUSE. */
+struct collective_burst panama_burst(const void *conf, uint32_t ports);
+
 /* --- accelerators --- */
 
 struct panama_held {

@@ -21,6 +21,17 @@ sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, ui
 	return through + levels * latency->equation.adder + latency->equation.fixed;
 }
 
+/* With a fraction, one packet may be what two sums wait for (panama_switch.c). */
+struct collective_burst panama_burst(const void *conf, uint32_t ports)
+{
+	const struct panama_conf *panama = conf;
+
+	return (struct collective_burst){
+		.held = panama_latency(&panama->latency, panama_frame(panama), ports),
+		.packets = panama->fraction < 1 ? 2 : 1,
+	};
+}
+
 static void grow(struct panama_accelerator *a)
 {
 	uint32_t mask = a->held ? 2 * a->held_mask + 1 : HELD_FIRST - 1;

@@ -84,6 +84,7 @@ static void open_connection(struct messages *messages)
 	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst,
 					  cc_kind(0) /* DCTCP */, 0, messages->key, &app, messages);
+		tcp_set_urgent(messages->tcp, messages->conn);
 	}
 }
 

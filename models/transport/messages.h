@@ -2,7 +2,8 @@
  * they say beside the stream of their bytes.
  *
  * Messages arrive in the order of sending, each when its last byte is in. The
- * connection is opened by the first message. Between two processes of one host a
+ * connection is opened by the first message; in a network with classes it is of the control class,
+ * which keeps their order. Between two processes of one host a
  * message arrives at once, as an event of its own. */
 #ifndef INASIM_TRANSPORT_MESSAGES_H
 #define INASIM_TRANSPORT_MESSAGES_H

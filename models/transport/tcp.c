@@ -198,6 +198,17 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	tcp->idle[tcp->idle_count++] = number;
 }
 
+void tcp_set_urgent(struct tcp *tcp, uint32_t number)
+{
+	struct tcp_tx *tx = &tcp->conns[number]->tx;
+
+	SIM_BUG_ON(tx->written > 0);
+	if (!tcp->topo->net.control_first)
+		return;
+	tx->source.urgent = true;
+	tx->flags |= PACKET_URGENT;
+}
+
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;

@@ -63,6 +63,10 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
+/* In a network with classes all segments of the connection are control packets. Before the first
+ * byte is written. */
+void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
+
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 

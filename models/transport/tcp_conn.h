@@ -20,6 +20,7 @@ struct tcp_tx {
 	uint64_t max_flight;
 	double inflation; /* of the window during recovery, bytes */
 	uint32_t dupacks;
+	uint8_t flags; /* of all its segments: PACKET_ECT, PACKET_URGENT */
 	bool recovering;
 	bool resend;  /* the segment at una goes out next */
 	bool limited; /* the window, not the application, stopped us */

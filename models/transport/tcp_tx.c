@@ -114,7 +114,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
 		.payload = (uint16_t)payload,
 		.kind = PACKET_DATA,
-		.flags = conn->tx.ops->ecn ? PACKET_ECT : 0,
+		.flags = conn->tx.flags,
 		.protocol = conn->tcp->protocol,
 	};
 	packet_set_route(packet, &conn->tx.route);
@@ -323,6 +323,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 		.source = { .pull = tcp_pull, .owner = conn },
 		.ops = cc,
 		.host = src,
+		.flags = cc->ecn ? PACKET_ECT : 0,
 		.rto = tcp->conf->initial_rto,
 		.timer_at = SIM_TIME_MAX,
 		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,

@@ -60,6 +60,35 @@ static void explain_load(const struct scenario *scenario)
 		       offered.jobs_ring, offered.jobs_own);
 }
 
+static void explain_pause(const struct topology_conf *conf, bool fabric)
+{
+	struct pause_params pause = topology_pause(conf, fabric);
+
+	printf("PAUSE, links %s: a port of %" PRIu64 " bytes stops its neighbour at ",
+	       fabric ? "between switches" : "of hosts", pause.memory);
+	if (pause.alpha)
+		printf("%g x the free shared memory, lets it go on %" PRIu64 " below that",
+		       (double)pause.alpha / (double)ALPHA_ONE, pause.hysteresis);
+	else
+		printf("%" PRIu64 " and lets it go on at %" PRIu64, pause.xoff, pause.xon);
+	printf("; then room for a frame of %" PRIu32 " and headroom of %" PRIu64
+	       " (needed: %" PRIu64 ")\n",
+	       pause.mtu, pause.headroom, topology_headroom(conf, fabric, &pause));
+}
+
+static void explain_network(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+
+	if (!topology_pause(conf, false).on)
+		return;
+	explain_pause(conf, false);
+	topology_shape(conf, &shape);
+	if (shape.switches > 1)
+		explain_pause(conf, true);
+	topology_shape_release(&shape);
+}
+
 int verb_explain(const struct cli *cli)
 {
 	struct scenario scenario;
@@ -69,8 +98,10 @@ int verb_explain(const struct cli *cli)
 
 	if (code == EXIT_DONE) {
 		conf_explain(doc, stdout, cli->json);
-		if (!cli->json)
+		if (!cli->json) {
+			explain_network(&scenario.topology);
 			explain_load(&scenario);
+		}
 	} else {
 		conf_print_errors(doc, stderr, false);
 	}

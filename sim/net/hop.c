@@ -167,11 +167,11 @@ bool hop_marks(const struct link_class *link, struct rng *stream, uint64_t queue
 					  (double)(link->ecn_max - link->ecn_min);
 }
 
-enum verdict { ADMIT, ADMIT_MARKED, REFUSE };
+enum verdict { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
 
 /* The slow part of an enqueue, where the queue might matter: its true length is
  * found, and the packet, which queued_bytes has in it already, admitted, marked
- * or dropped. */
+ * or dropped; in a network with classes a control packet may overtake. */
 static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_t number,
 						    const struct packet *packet)
 {
@@ -189,6 +189,8 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 	}
 	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
 	port->queued_bytes += packet->size;
+	if (net->control_first && packet_is_control(packet))
+		return port->sent < port->count ? OVERTAKE : ADMIT;
 	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
 	    !hop_marks(link, &rare->mark_stream, queue))
 		return ADMIT;
@@ -200,6 +202,34 @@ __attribute__((noinline)) void hop_note_backlog(struct port *port, sim_time back
 {
 	backlog /= PS_PER_NS;
 	port->max_backlog_ns = backlog < UINT32_MAX ? (uint32_t)backlog : UINT32_MAX;
+}
+
+/* A control packet that was admitted goes in ahead of the data that waits: behind what is
+ * being sent and the control packets that wait. What it overtakes leaves later by its time
+ * on the wire. */
+static __attribute__((noinline)) void overtake(struct network *net, uint32_t number,
+					       const struct packet *packet, uint8_t hop)
+{
+	struct port *port = &net->ports[number];
+	sim_time wire = link_transmission(port_class(net, port), packet->size);
+	uint32_t at = port_behind_control(port, port->sent + 1);
+	struct packet *place;
+
+	if (port->count >> port->ring_bits)
+		ring_grow(port);
+	port_open_place(port, at);
+	place = &port->ring[ring_index(port, at)];
+	*place = *packet;
+	place->depart = port->ring[ring_index(port, at - 1)].depart + wire;
+	place->hop = hop;
+	port->count++;
+	port->packets++;
+	port->bytes += packet->size;
+	for (uint32_t i = at + 1; i < port->count; i++)
+		port->ring[ring_index(port, i)].depart += wire;
+	port->busy_until += wire;
+	if (port->busy_until - net->sim->now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS)
+		hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
 /* Copies the packet into the queue, `hop` switches behind it. The one copy per
@@ -224,7 +254,9 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
 		verdict = judge(net, number, packet);
-		if (verdict == REFUSE)
+		if (verdict == OVERTAKE)
+			overtake(net, number, packet, hop);
+		if (verdict >= REFUSE)
 			return;
 	}
 	if (__builtin_expect(port->count >> port->ring_bits, 0))

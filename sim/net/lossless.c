@@ -174,21 +174,26 @@ static uint32_t started(struct network *net, uint32_t number, sim_time *until)
 	return first;
 }
 
-/* Packets `first` and later are sent one after the other from a time on, or, with
- * SIM_TIME_MAX, not until further notice. */
+/* Packets `first` and later are sent one after the other from a time on; those of a
+ * stopped port not until further notice, but control packets are not stopped where they
+ * have a class of their own. */
 static void retime(struct network *net, uint32_t number, uint32_t first, sim_time from)
 {
 	struct port *port = &net->ports[number];
 	const struct link_class *link = port_class(net, port);
+	bool stopped = net->lossless->lanes[number].stopped;
 
 	for (uint32_t i = first; i < port->count; i++) {
 		struct packet *p = &port->ring[ring_index(port, i)];
 
-		if (from != SIM_TIME_MAX)
-			from += link_transmission(link, p->size);
+		if (stopped && !(net->control_first && packet_is_control(p))) {
+			p->depart = SIM_TIME_MAX;
+			continue;
+		}
+		from += link_transmission(link, p->size);
 		p->depart = from;
 	}
-	port->busy_until = from;
+	port->busy_until = stopped ? SIM_TIME_MAX : from;
 	if (first > 0 || !port->count)
 		return;
 	sim_cancel(net->sim, number);
@@ -200,13 +205,15 @@ static void stop_transmitter(struct network *net, uint32_t number)
 	struct lossless *ll = net->lossless;
 	struct lane *lane = &ll->lanes[number];
 	sim_time until;
+	uint32_t first;
 
 	if (lane->stopped)
 		return;
 	lane->stopped = true;
 	lane->stopped_since = net->sim->now;
 	net->rare[number].pauses++;
-	retime(net, number, started(net, number, &until), SIM_TIME_MAX);
+	first = started(net, number, &until);
+	retime(net, number, first, until);
 	ll->stopped++;
 	lossless_watch(net);
 }
@@ -246,8 +253,7 @@ static void send_frame(struct network *net, uint32_t number, bool stop)
 	}
 	first = started(net, number, &lane->frame_start);
 	lane->frame_end = lane->frame_start + link_transmission(link, PAUSE_FRAME);
-	if (!lane->stopped)
-		retime(net, number, first, lane->frame_end);
+	retime(net, number, first, lane->frame_end);
 	if (lane->frame_head == lane->frame_count)
 		lane->frame_head = lane->frame_count = 0;
 	lane->frames = array_reserve(lane->frames, lane->frame_count, &lane->frame_capacity,
@@ -405,6 +411,35 @@ HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time de
 		hop_note_backlog(port, backlog);
 }
 
+/* A control packet goes in ahead of the data that waits: overtake() of hop.c. */
+static __attribute__((noinline)) void overtake(struct network *net, uint32_t number,
+					       const struct packet *packet, uint8_t hop)
+{
+	struct port *port = &net->ports[number];
+	struct lane *lane = &net->lossless->lanes[number];
+	sim_time until;
+	uint32_t first = started(net, number, &until), at = port_behind_control(port, first);
+	struct packet *place;
+
+	if (port->count >> port->ring_bits)
+		resize(net, number, ring_bits_more(port));
+	for (uint32_t i = port->count; i > at; i--)
+		lane->charge[ring_index(port, i)] = lane->charge[ring_index(port, i - 1)];
+	port_open_place(port, at);
+	lane->charge[ring_index(port, at)] = CHARGE_NONE;
+	place = &port->ring[ring_index(port, at)];
+	*place = *packet;
+	place->hop = hop;
+	port->count++;
+	port->packets++;
+	port->bytes += packet->size;
+	port->queued_bytes += packet->size;
+	retime(net, number, first, until);
+	note_backlog(net, port, port->busy_until);
+	if (lane->in.memory && lane->in.memory->stopped)
+		arm(net, number);
+}
+
 /* Copies the packet, which is charged to `charge`, into the queue: enqueue() of
  * hop.c, without a limit. */
 HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
@@ -423,8 +458,14 @@ HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *p
 	port->queued_bytes = (port->queued_bytes & busy) + size;
 	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
-			     0))
+			     0)) {
+		if (net->control_first && busy && packet_is_control(packet)) {
+			port->queued_bytes -= size;
+			overtake(net, number, packet, hop);
+			return;
+		}
 		marked = is_marked(net, number, packet);
+	}
 	if (__builtin_expect(port->count >> port->ring_bits, 0))
 		resize(net, number, ring_bits_more(port));
 	if (__builtin_expect(depart != SIM_TIME_MAX, 1))
@@ -439,9 +480,9 @@ HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *p
 		port->ring[at].flags |= PACKET_CE;
 	port->bytes += size;
 	port->packets++;
-	note_backlog(net, port, depart);
 	if (port->count++ == 0)
 		schedule_head(net, number);
+	note_backlog(net, port, depart);
 	if (__builtin_expect(lane->in.memory && lane->in.memory->stopped, 0))
 		arm(net, number);
 }
@@ -497,7 +538,9 @@ static void send_copies(struct network *net, uint32_t in, const struct switch_se
 HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
 			uint8_t hop)
 {
-	if (__builtin_expect(take(net, in, packet->size), 1))
+	if (__builtin_expect(net->control_first, 0) && packet_is_control(packet))
+		put(net, out, packet, hop, CHARGE_NONE);
+	else if (__builtin_expect(take(net, in, packet->size), 1))
 		put(net, out, packet, hop, in);
 	else
 		drop(net, out);

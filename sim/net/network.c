@@ -52,6 +52,11 @@ void network_release(struct network *net)
 	net_watch_free(net->watch);
 }
 
+void network_control_first(struct network *net)
+{
+	net->control_first = true;
+}
+
 static bool same_class(const struct link_class *a, const struct link_class *b)
 {
 	return a->rate == b->rate && a->latency == b->latency && a->limit_bytes == b->limit_bytes &&
@@ -63,7 +68,9 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 /* The class of these parameters, new if there is none alike. */
 static uint8_t find_class(struct network *net, const struct link_params *params)
 {
-	uint64_t quiet = params->ecn_in_packets ? UINT64_MAX : params->ecn_min;
+	uint64_t quiet = net->control_first       ? 0 /* any queue may matter */
+			 : params->ecn_in_packets ? UINT64_MAX
+						  : params->ecn_min;
 	struct link_class new = {
 		.net = net,
 		.rate = params->rate,

@@ -81,6 +81,7 @@ struct network {
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
+	bool control_first;        /* two classes of traffic, see network_control_first() */
 
 	const struct network_tamper *tamper; /* NULL = none; not owned */
 
@@ -110,6 +111,17 @@ struct link_params {
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics);
 void network_release(struct network *net);
+
+/* From now on, before any link: control packets (packet_is_control()) have a class of their own
+ * at every egress port, with strict priority and without preemption: one waits for the
+ * packet that is being sent and for the control packets before it. Order is kept within a
+ * class. Both classes share a port's limit, data is marked by the queue of both, control
+ * packets never. In a lossless network PAUSE is of the data class alone: control packets are
+ * neither stopped nor charged.
+ *
+ * A port still has one ring and one event a hop: a control packet is put in ahead of what
+ * waits, which is re-timed. That costs time in proportion to the queue. */
+void network_control_first(struct network *net);
 
 /* Joins local port `pa` of node `a` with local port `pb` of node `b` (0 for a
  * host); `ab` holds for the direction from a to b. */

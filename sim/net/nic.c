@@ -102,7 +102,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 {
 	struct sim *sim = nic->net->sim;
 
-	if (nic->mode == NIC_FIFO) {
+	if (nic->mode == NIC_FIFO || source->urgent) {
 		struct packet packet;
 		enum nic_pull pull;
 

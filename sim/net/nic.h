@@ -40,6 +40,7 @@ struct nic_source {
 	void *owner;
 	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
+	bool urgent; /* sends control packets only, which a host never holds back */
 };
 
 struct nic {

@@ -37,6 +37,7 @@ enum packet_flag {
 	PACKET_VERSION = 32,   /* SwitchML's `ver` */
 	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */
 	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
+	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
 
 struct packet {
@@ -69,6 +70,13 @@ static inline uint64_t packet_label(const struct packet *p)
 {
 	return (uint64_t)p->flow << 32 | (uint64_t)p->kind << 24 | (uint64_t)p->flags << 16 |
 	       p->source;
+}
+
+/* Whether it goes ahead of data in a network with classes (network_control_first()). Switches
+ * never answer these with packets of their own, so they need not be stopped by PAUSE. */
+static inline bool packet_is_control(const struct packet *p)
+{
+	return p->kind == PACKET_ACK || p->kind == PACKET_CONTROL || p->flags & PACKET_URGENT;
 }
 
 static inline void packet_set_route(struct packet *p, const struct route *route)

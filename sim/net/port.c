@@ -19,6 +19,19 @@ void port_resize(struct port *port, uint8_t bits)
 	port->head = 0;
 }
 
+void port_open_place(struct port *port, uint32_t at)
+{
+	for (uint32_t i = port->count; i > at; i--)
+		port->ring[ring_index(port, i)] = port->ring[ring_index(port, i - 1)];
+}
+
+uint32_t port_behind_control(const struct port *port, uint32_t from)
+{
+	while (from < port->count && packet_is_control(&port->ring[ring_index(port, from)]))
+		from++;
+	return from;
+}
+
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size)
 {
 	*packets = port->packets - port->count;

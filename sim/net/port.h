@@ -94,6 +94,13 @@ static inline uint32_t ring_index(const struct port *port, uint32_t i)
 /* Moves the ring to one of 2^bits places, which must be enough, head first. */
 void port_resize(struct port *port, uint8_t bits);
 
+/* Packets from index `at` on move a place back; the ring must have one. The caller fills
+ * index `at` and counts. */
+void port_open_place(struct port *port, uint32_t at);
+
+/* The index behind the control packets that wait from `from` on. */
+uint32_t port_behind_control(const struct port *port, uint32_t from);
+
 /* The size of the next larger ring. */
 static inline uint8_t ring_bits_more(const struct port *port)
 {

@@ -21,11 +21,14 @@ static bytes less(bytes from, bytes what)
 	return from > what ? from - what : 0;
 }
 
-static bytes headroom_needed(const struct topology_conf *conf, bool fabric,
-			     const struct pause_params *params)
+bytes topology_headroom(const struct topology_conf *conf, bool fabric,
+			const struct pause_params *params)
 {
-	return pause_headroom(fabric ? topology_uplink_rate(conf) : conf->link.rate, params->delay,
-			      conf->switches.latency, params->response, params->mtu,
+	const struct pause_answers *answers = &conf->switches.answers;
+
+	return (answers->packets ? answers->packets : 1) *
+	       pause_headroom(fabric ? topology_uplink_rate(conf) : conf->link.rate, params->delay,
+			      conf->switches.latency + answers->held, params->response, params->mtu,
 			      conf->wire_overhead ? PREAMBLE_AND_GAP : 0);
 }
 
@@ -41,7 +44,7 @@ struct pause_params topology_pause(const struct topology_conf *conf, bool fabric
 	params.response = set ? pause->set.response : 0;
 	params.delay = fabric && conf->uplink_given ? conf->uplink.delay : conf->link.delay;
 	params.headroom = set && pause->set.headroom ? pause->set.headroom
-						     : headroom_needed(conf, fabric, &params);
+						     : topology_headroom(conf, fabric, &params);
 	params.xoff = set && pause->set.xoff ? pause->set.xoff
 					     : less(params.memory, params.headroom + params.mtu);
 	params.hysteresis = 2 * params.mtu;
@@ -66,8 +69,15 @@ static const char *links_of(const struct pause_check *check)
 
 static void check_headroom(const struct pause_check *check)
 {
-	bytes needed = headroom_needed(check->conf, check->fabric, &check->params);
+	bytes needed = topology_headroom(check->conf, check->fabric, &check->params);
 
+	char answers[96] = "";
+
+	if (check->conf->switches.answers.packets)
+		snprintf(answers, sizeof(answers),
+			 "; the jobs' schemes hold packets for %g s and send up to %u for one",
+			 seconds_of(check->conf->switches.answers.held),
+			 check->conf->switches.answers.packets);
 	if (needed > HEADROOM_MAX)
 		conf_error(check->doc, PLACE,
 			   "the links %s need a headroom of %" PRIu64
@@ -79,8 +89,8 @@ static void check_headroom(const struct pause_check *check)
 			"%" PRIu64
 			" bytes are not enough for the links %s: after XOFF up to %" PRIu64
 			" bytes can still come in (rate x (2 delays + latency + response + a PAUSE "
-			"frame) + 2 frames of \"mtu\"); allowed: at least \"%" PRIu64 "B\"",
-			check->params.headroom, links_of(check), needed, needed);
+			"frame) + 2 frames of \"mtu\"%s); allowed: at least \"%" PRIu64 "B\"",
+			check->params.headroom, links_of(check), needed, answers, needed);
 }
 
 /* False: there is not even room for the headroom. */
@@ -161,9 +171,9 @@ static void check_marks(const struct pause_check *check)
 			   longest, queue);
 }
 
-void topology_check_pause(const struct topology_conf *conf, const struct topology_ops *ops,
-			  struct conf_doc *doc)
+void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc)
 {
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
 	uint32_t hosts, switches;
 	size_t before = conf_errors(doc);
 

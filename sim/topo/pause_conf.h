@@ -7,7 +7,6 @@
 /* Adds an error for headroom that is too small for a link (it says how much is
  * needed), for memory that does not hold it, for thresholds in the wrong order, and
  * for ECN that would never mark. The rest of `conf` is right. */
-void topology_check_pause(const struct topology_conf *conf, const struct topology_ops *ops,
-			  struct conf_doc *doc);
+void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "net/lossless.h"
-#include "topo/pause_conf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -293,6 +292,10 @@ static const struct conf_row host_rows[] = {
 static const struct conf_table host_table = { "host", host_rows, sizeof(struct host_conf),
 					      "All hosts alike." };
 
+static const char *const class_names[] = {
+	[CLASSES_SINGLE] = "single", [CLASSES_CONTROL_FIRST] = "control-first", NULL
+};
+
 static const struct conf_row topology_rows[] = {
 	{ .name = "kind",
 	  .type = CONF_ENUM,
@@ -369,6 +372,15 @@ static const struct conf_row topology_rows[] = {
 	  .table = &host_table,
 	  .def = "{}",
 	  .help = "The hosts and their NICs." },
+	{ .name = "classes",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct topology_conf, classes),
+	  .choices = class_names,
+	  .def = "\"single\"",
+	  .help = "single: one queue a port, in the order of arrival; control-first: ACKs and the "
+		  "messages of schemes go ahead of data at every port of switches and hosts, "
+		  "without preemption, and PAUSE does not stop them.",
+	  .source = "our choice (no paper gives classes of its own to ACKs)" },
 	{ .name = "wire_overhead",
 	  .type = CONF_BOOL,
 	  .offset = offsetof(struct topology_conf, wire_overhead),
@@ -450,8 +462,6 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
 	if (conf_errors(doc) == before)
 		ops->check(conf, doc);
-	if (conf_errors(doc) == before)
-		topology_check_pause(conf, ops, doc);
 }
 
 uint32_t topology_hosts(const struct topology_conf *conf)
@@ -547,6 +557,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	topology_shape_release(&shape);
 	if (topology_pause(conf, false).on)
 		lossless_init(&topo->net);
+	if (conf->classes == CLASSES_CONTROL_FIRST)
+		network_control_first(&topo->net);
 	topo->ops->wire(topo);
 	network_tune(&topo->net);
 }

@@ -51,11 +51,19 @@ struct pause_conf {
 
 enum pause_form { PAUSE_SWITCH, PAUSE_SET };
 
+/* What the protocols that switches answer add to the headroom; not written by the user but
+ * set before topology_check_pause(). All 0 where switches only forward. */
+struct pause_answers {
+	sim_time held;    /* longest time in a switch beyond its latency */
+	unsigned packets; /* at most, that leave because one came; 0 = 1 */
+};
+
 struct switch_conf {
 	sim_time latency;
 	bytes buffer; /* per port */
 	struct ecn_conf ecn;
 	struct pause_conf pause;
+	struct pause_answers answers;
 };
 
 struct host_conf {
@@ -77,8 +85,11 @@ struct topology_conf {
 	bool uplink_given;
 	struct switch_conf switches;
 	struct host_conf host;
+	int classes; /* enum topology_classes */
 	bool wire_overhead;
 };
+
+enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
 
 extern const struct conf_table topology_table;
 
@@ -154,6 +165,10 @@ bps topology_uplink_rate(const struct topology_conf *conf);
 /* What switches do with what comes in over links of hosts, or (fabric) of switches;
  * every number resolved. `on` is false when the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
+
+/* The headroom that a port needs there: for what can still come after XOFF. */
+bytes topology_headroom(const struct topology_conf *conf, bool fabric,
+			const struct pause_params *params);
 
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
 				  uint64_t entropy, struct route *route)
