@@ -38,6 +38,9 @@ static const struct out_column link_columns[] = {
 	{ "max_queue_bytes", OUT_COUNT, "Longest queue of any of the links, all classes." },
 	{ "utilization_jain", OUT_REAL,
 	  "Jain's index over the links, of all they carried in the interval; empty when nothing." },
+	{ "packets", OUT_COUNT,
+	  "Packets of all classes that reached the far ends of the links in the interval, those "
+	  "that were lost there included." },
 	{ 0 },
 };
 const struct out_schema link_series_schema = {
@@ -64,6 +67,7 @@ struct link_set {
 	uint32_t *ports; /* owned */
 	uint32_t count;
 	uint64_t (*before)[WATCH_CLASSES]; /* by link, at the last sample; owned */
+	uint64_t packets;                  /* of all its links, at the last sample */
 };
 
 static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a class of watch.h");
@@ -135,15 +139,17 @@ static void sample_links(struct series *series, struct link_set *set)
 {
 	struct network *net = &series->s->topo.net;
 	double used[WATCH_CLASSES] = { 0 }, every = seconds_of(series->every);
-	uint64_t queued[WATCH_CLASSES] = { 0 }, longest = 0;
+	uint64_t queued[WATCH_CLASSES] = { 0 }, longest = 0, packets = 0;
 	struct jain jain = { 0 };
 
 	for (uint32_t i = 0; i < set->count; i++) {
 		const uint64_t *carried = network_watched(net, set->ports[i]);
 		double all = 0,
 		       could = (double)port_class(net, &net->ports[set->ports[i]])->rate * every;
-		uint64_t queue[WATCH_CLASSES], length = 0;
+		uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
 
+		port_carried(&net->ports[set->ports[i]], &sent, &size);
+		packets += sent;
 		network_queue_by_class(net, set->ports[i], queue);
 		for (unsigned c = 0; c < WATCH_CLASSES; c++) {
 			double share = (double)(carried[c] - set->before[i][c]) * 8 / could;
@@ -169,7 +175,9 @@ static void sample_links(struct series *series, struct link_set *set)
 							  { .count = queued[TRAFFIC_BACKGROUND] },
 							  { .count = queued[TRAFFIC_CONTROL] },
 							  { .count = longest },
-							  { .real = jain_index(&jain) } });
+							  { .real = jain_index(&jain) },
+							  { .count = packets - set->packets } });
+	set->packets = packets;
 }
 
 static void sample_flows(struct series *series)

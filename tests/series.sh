@@ -74,6 +74,22 @@ for run in all web ring tree; do
 			if (off(u[t] / links[t], used[t])) print t ": utilization " u[t] / links[t] ", not " used[t]
 			if (q[t] != queued[t]) print t ": queues " q[t] ", not " queued[t] } }' $run/series/network.csv $run/series/links.csv
 done
+# packets of all links: all hops but those after the last sample. A 10-MB tensor in pieces of 128 bytes:
+# 78,125 packets up every up-link, as many down every down-link
+cat >pieces.json <<'JSON'
+{
+  "name": "pieces", "stop": { "when": "time", "after": "20ms" }, "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "name": "tree", "workers": 4, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "10MB" } ] } } ],
+  "output": { "series": { "every": "2ms", "links": [ 0, "host/up", "host/down" ] } }
+}
+JSON
+"$INASIM" run --quiet pieces.json --out pieces
+"$INASIM" run --quiet pieces.json --out lossy --set /topology/link/loss=0.01 --set /stop/after=400ms
+cells '{ n[c["links"]] += c["packets"]; most = most > c["packets"] && c["links"] == 0 ? most : c["links"] == 0 ? c["packets"] : most }
+	END { if (n[0] != 78125 || n["host/up"] != 4 * 78125 || n["host/down"] != 4 * 78125) print n[0], n["host/up"], n["host/down"] " packets"
+		if (most != 12500) print most " packets in 2 ms at 160 ns each" }' pieces/series/links.csv
+cells 'FILENAME ~ /series/ { if (c["links"] != 0) n += c["packets"]; next } { sent += c["packets"] } END { if (n != sent) print n " packets, not " sent }' \
+	lossy/series/links.csv lossy/links.csv
 # each class is there where it is, and nowhere else; ACKs are everywhere but in trees
 for rule in 'all 1 1 1 1' 'web 0 0 1 1' 'ring 0 1 0 1' 'tree 1 0 0 0'; do
 	read -r run classes <<<"$rule"

@@ -26,7 +26,8 @@
  * - round trips of pieces and entries that needed a reminder are no samples (Karn);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
  *   ask all workers for the result, at once if it has had no part of the piece, else
- *   when its own reminder to the switches has not helped within an RTO; if none has it and nothing
+ *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
+ *   at once whatever the server has); if none has it and nothing
  * has come for an RTO, the missing gradients are asked for; three reminders by the server's own
  * timer lead there, too;
  * - a worker that has not sent a piece yet when its gradient is asked for sends it over
@@ -52,6 +53,10 @@ static const char *const remaining_names[] = {
 };
 static const char *const ratio_names[] = {
 	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", NULL
+};
+
+static const char *const query_names[] = {
+	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
 };
 
 static const struct conf_row esa_rows[] = {
@@ -97,6 +102,16 @@ static const struct conf_row esa_rows[] = {
 	  .def = "3",
 	  .help = "Reminders by the server's timer before it asks the workers.",
 	  .source = "our choice" },
+	{ .name = "query",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, query),
+	  .choices = query_names,
+	  .def = "\"if_nothing\"",
+	  .help = "When a server asks all workers for a result that one of them misses: "
+		  "if_nothing: "
+		  "at once if no part of the piece has reached it, else after an RTO in which its "
+		  "reminder to the switches has not helped; always: at once, whatever it has.",
+	  .source = "our choice; always: ESA section 5.3, case 2, to the letter" },
 	{ 0 },
 };
 extern const struct conf_table esa_table; /* named by ina/schemes.c */

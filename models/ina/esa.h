@@ -14,10 +14,11 @@
 enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
 enum esa_remaining { ESA_OF_ITERATION, ESA_OF_JOB, ESA_ATTAINED };
 enum esa_ratio { ESA_MEASURED, ESA_MODEL };
+enum esa_query { ESA_QUERY_IF_NOTHING, ESA_QUERY_ALWAYS };
 
 struct esa_conf {
 	struct hashed_conf hashed; /* first: HASHED_ROWS */
-	int preemption, remaining, ratio;
+	int preemption, remaining, ratio, query;
 	double scale;
 	int64_t reminder_rounds;
 };

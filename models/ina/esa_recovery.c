@@ -98,7 +98,8 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 
 /* A worker misses the result. When the server has had no part of the piece, it may be
  * that the result was sent: the workers know. Else a part hangs in a switch, most
- * likely, and workers are asked only if a reminder does not help within an RTO. Once: the
+ * likely, and workers are asked only if a reminder does not help within an RTO (unless
+ * `query` wants it at once). Once: the
  * others that miss it report, too. */
 static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
@@ -112,7 +113,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	if (!first)
 		return;
 	esa_remind(esa, entry);
-	if (!sum->full && !sum->begun)
+	if (esa_conf(esa->server->job)->query == ESA_QUERY_ALWAYS || (!sum->full && !sum->begun))
 		esa_start_query(esa, entry);
 }
 

@@ -110,8 +110,8 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 		  HASHED_AT(window.halve_on),                                                      \
 		  .choices = halve_on_names,                                                       \
 		  .def = "\"" halves "\"",                                                         \
-		  .help = "What halves the window: mark: an ECN mark; timeout: a timeout, too; "   \
-			  "loss: also a "                                                          \
+		  .help = "What halves the window: nothing (with max_window = initial_window it "  \
+			  "is fixed); mark: an ECN mark; timeout: a timeout, too; loss: also a "   \
 			  "piece behind the newest result.",                                       \
 		  .source = why },                                                                 \
 	{                                                                                          \

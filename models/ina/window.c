@@ -214,7 +214,7 @@ bool window_result(struct window *window, uint64_t piece, bool marked, sim_time 
 		rto_sample(&window->rto, now - acted_at(place));
 	window->backoff = 0;
 	window->progress = now;
-	if (marked)
+	if (marked && window->conf->halve_on >= HALVE_ON_MARK)
 		reduce(window, piece);
 	else
 		increase(window);

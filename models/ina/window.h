@@ -36,8 +36,8 @@ struct window_conf {
 /* Which pieces behind the newest result a timeout declares lost. */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 
-/* What halves the window: ECN marks; timeouts, too; or whatever seems lost. */
-enum halve_on { HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
+/* What halves the window: nothing; ECN marks; timeouts, too; or whatever seems lost. */
+enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
 
 /* Eight bytes: the rings of all workers are what a large run touches most. */
 struct window_piece {

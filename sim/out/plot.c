@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIGURES 5
+#define FIGURES 6
 
 static const struct plot_figure figures[FIGURES] = {
 	{ "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile" },
@@ -15,10 +15,12 @@ static const struct plot_figure figures[FIGURES] = {
 	{ "job_timeline", "when jobs wait, compute and wait for communication" },
 	{ "link_utilization", "utilisation of all links, ranked, by tier and direction" },
 	{ "series", "active flows and jobs and link utilisation over time" },
+	{ "packets", "packets over time on the links that the scenario samples" },
 };
 
 static plot_draw *const draws[FIGURES] = {
-	plot_slowdown, plot_fct_cdf, plot_job_timeline, plot_link_utilization, plot_series,
+	plot_slowdown,         plot_fct_cdf, plot_job_timeline,
+	plot_link_utilization, plot_series,  plot_packets,
 };
 
 const struct plot_figure *plot_figures(size_t *count)

@@ -69,4 +69,10 @@ enum plot_outcome plot_samples_read(struct plot_samples *samples, struct plot_pa
 size_t plot_samples_together(const struct plot_samples *samples);
 void plot_samples_write(FILE *data, const struct plot_samples *samples, size_t together);
 
+/* ---- series/links.csv (plot_packets.c) ---- */
+
+/* One figure of several directories, by their labels; of one without (NULL). */
+enum plot_outcome plot_packets_of(struct plot_page *page, const struct plot_labelled *runs,
+				  char *const *labels, size_t count);
+
 #endif

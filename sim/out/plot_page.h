@@ -38,7 +38,8 @@ struct plot_page {
 typedef enum plot_outcome plot_draw(struct plot_page *page);
 
 /* The figures; each reads its table, opens the page and writes both files. */
-plot_draw plot_slowdown, plot_fct_cdf, plot_job_timeline, plot_link_utilization, plot_series;
+plot_draw plot_slowdown, plot_fct_cdf, plot_job_timeline, plot_link_utilization, plot_series,
+	plot_packets;
 
 /* Okabe and Ito's palette, told apart by the colour-blind too; black last. */
 const char *plot_colour(size_t index);

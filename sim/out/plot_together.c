@@ -26,7 +26,7 @@ struct runs {
 
 typedef enum plot_outcome draw_together(struct plot_page *page, const struct runs *runs);
 
-static draw_together draw_slowdown, draw_fct_cdf, draw_jct, draw_series;
+static draw_together draw_slowdown, draw_fct_cdf, draw_jct, draw_series, draw_packets;
 
 static const struct plot_figure figures[] = {
 	{ "slowdown",
@@ -34,10 +34,12 @@ static const struct plot_figure figures[] = {
 	{ "fct_cdf", "together: distributions of flow completion times, one line a directory" },
 	{ "jct", "together: job completion times by job name; of many names, distributions" },
 	{ "series", "together: active flows and mean link utilisation over time" },
+	{ "packets", "together: packets over time on the links that the scenarios sample" },
 };
 #define FIGURES (sizeof figures / sizeof *figures)
 
-static draw_together *const draws[FIGURES] = { draw_slowdown, draw_fct_cdf, draw_jct, draw_series };
+static draw_together *const draws[FIGURES] = { draw_slowdown, draw_fct_cdf, draw_jct, draw_series,
+					       draw_packets };
 
 const struct plot_figure *plot_together_figures(size_t *count)
 {
@@ -512,6 +514,11 @@ static enum plot_outcome draw_series(struct plot_page *page, const struct runs *
 		free(samples[i].at);
 	free(samples);
 	return outcome;
+}
+
+static enum plot_outcome draw_packets(struct plot_page *page, const struct runs *runs)
+{
+	return plot_packets_of(page, runs->at, runs->labels, runs->count);
 }
 
 /* ---- All of them ---- */

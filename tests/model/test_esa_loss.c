@@ -145,21 +145,21 @@ Test(esa_cases, case_2_result_lost_at_all)
 
 /* One aggregator; the rival has two workers, the second of them late by `late`; job 0
  * has three with one piece, which come `at`, the third late by 49 us. */
-static void collide(struct bench *bench, struct named *named, const char *rival_scale,
-		    const char *rival_at, const char *rival_late)
+static void collide(struct bench *bench, struct named *named, const char *scheme,
+		    const char *rival_scale, const char *rival_at, const char *rival_late)
 {
 	bench_open(bench, SCHEME_esa,
 		   "{\"name\": \"t\", \"cluster\": {\"controller_latency\": \"1ns\"}, \"tcp\": "
 		   "{\"min_rto\": \"1ms\"}, \"topology\": {\"kind\": \"star\", \"hosts\": 8, "
 		   "\"link\": {\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": {\"memory\": "
-		   "\"256B\", \"priority_scale\": 0.1, " TIMERS "}}, \"jobs\": [{\"workers\": 3, "
+		   "\"256B\", \"priority_scale\": 0.1, %s}}, \"jobs\": [{\"workers\": 3, "
 		   "\"all_reduce\": \"esa\", \"arrival\": {\"at\": \"1us\"}, \"stragglers\": "
 		   "{\"workers\": 1, \"slowdown\": 50}, \"model\": {\"layers\": [{\"gradient\": "
 		   "\"256B\", \"forward\": \"1us\"}]}}, {\"workers\": 2, \"all_reduce\": \"esa\", "
 		   "\"arrival\": {\"at\": \"%s\"}, \"stragglers\": {\"workers\": 1, \"slowdown\": "
 		   "%s}, \"model\": {\"layers\": [{\"gradient\": \"256B\", \"forward\": "
 		   "\"%s\"}]}}]}",
-		   rival_at, rival_late, rival_scale);
+		   scheme, rival_at, rival_late, rival_scale);
 	named->bench = bench;
 	bench->watch = true;
 	bench_lose(bench, lose_named, named);
@@ -188,7 +188,7 @@ Test(esa_cases, case_3_failed_preemption_lost)
 	struct named named = { .job = 1, .bits = 1, .times = 1 };
 	struct bench bench;
 
-	collide(&bench, &named, "500ns", "0s", "60");
+	collide(&bench, &named, TIMERS, "500ns", "0s", "60");
 	bench_lose(&bench, lose_at_server, &named);
 	esa_finish(&bench, 3 + 2);
 	cr_expect_eq(named.lost, 1);
@@ -204,7 +204,7 @@ Test(esa_cases, case_4_preempted_partial_lost)
 	struct named named = { .job = 0, .bits = 3, .times = 1 };
 	struct bench bench;
 
-	collide(&bench, &named, "200ns", "10us", "20");
+	collide(&bench, &named, TIMERS, "200ns", "10us", "20");
 	bench_lose(&bench, lose_at_server, &named);
 	esa_finish(&bench, 3 + 2);
 	cr_expect_eq(named.lost, 1);
@@ -221,12 +221,45 @@ Test(esa_cases, case_5_later_gradient_lost)
 	struct named named = { .node = 8, .job = 0, .bits = 4, .times = 1 };
 	struct bench bench;
 
-	collide(&bench, &named, "200ns", "10us", "20");
+	collide(&bench, &named, TIMERS, "200ns", "10us", "20");
 	esa_finish(&bench, 3 + 2);
 	cr_expect_eq(named.lost, 1);
 	cr_expect_eq(switch_stats(&bench).preemptions, 1);
 	cr_expect_eq(job_stats(&bench).retransmissions, 1);
 	bench_close(&bench);
+}
+
+/* Nothing is lost, but the sum is in two parts: that of workers 0 and 1 was preempted and is at
+ * the server, that of worker 2 (50 us) has the aggregator again. Their workers' timers (70 us)
+ * run out before the server's (100 us). Its reminder fetches the rest; workers need not be asked,
+ * though section 5.3, case 2, does it whenever one of them reminds. */
+static uint64_t queries_of_parts(const char *query)
+{
+	struct named named = { .job = 0 };
+	struct seen seen = { 0 };
+	struct bench bench;
+	char scheme[128];
+
+	snprintf(scheme, sizeof(scheme),
+		 "\"min_timeout\": \"100us\", \"initial_timeout\": \"70us\" %s", query);
+	collide(&bench, &named, scheme, "200ns", "10us", "20");
+	bench.after = look;
+	bench.owner = &seen;
+	esa_finish(&bench, 3 + 2);
+	cr_expect_eq(switch_stats(&bench).preemptions, 1);
+	cr_expect_eq(switch_stats(&bench).partials, 2);
+	cr_expect_eq(job_stats(&bench).retransmissions, 0);
+	cr_expect_gt(tat(&bench, 1), 70e-6);
+	cr_expect_lt(tat(&bench, 1), 90e-6);
+	bench_close(&bench);
+	return seen.queries;
+}
+
+Test(esa_cases, query_when_the_server_has_a_part)
+{
+	cr_expect_eq(queries_of_parts(""), 0);
+	cr_expect_eq(queries_of_parts(", \"query\": \"if_nothing\""), 0);
+	cr_expect_eq(queries_of_parts(", \"query\": \"always\""), 1);
 }
 
 /* A gradient that is asked for before it was sent takes the transport in its turn and
@@ -347,15 +380,17 @@ static void random_run(unsigned seed, double loss, uint64_t memory, unsigned job
 		   "\"initial_rto\": \"200us\"}, \"topology\": {\"kind\": \"leaf-spine\", "
 		   "\"leaves\": 4, \"spines\": 2, \"hosts_per_leaf\": %u, \"link\": {\"loss\": "
 		   "%g}}, \"schemes\": {\"esa\": {\"memory\": \"%" PRIu64 "B\", \"preemption\": "
-		   "\"%s\", \"timeout_resends\": \"%s\", \"min_timeout\": \"50us\", "
+		   "\"%s\", \"query\": \"%s\", \"timeout_resends\": \"%s\", \"min_timeout\": "
+		   "\"50us\", "
 		   "\"initial_timeout\": \"100us\", \"max_timeout\": \"5ms\"}}, \"jobs\": "
 		   "[{\"count\": %u, \"workers\": %u, \"servers\": %u, \"all_reduce\": \"esa\", "
 		   "\"placement\": \"random\", \"iterations\": 2, \"overlap\": \"layers\", "
 		   "\"stragglers\": {\"workers\": %d, \"slowdown\": %g}, \"model\": {\"layers\": "
 		   "[{\"gradient\": \"%" PRIu64 "B\", \"forward\": \"1us\"}, {\"gradient\": "
 		   "\"1000B\", \"backward\": \"1us\"}]}}]}",
-		   seed, jobs * 2 + 4, loss, memory, kinds[seed % 4], seed % 2 ? "first" : "all",
-		   jobs, 3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, pieces * 256);
+		   seed, jobs * 2 + 4, loss, memory, kinds[seed % 4],
+		   seed % 3 ? "if_nothing" : "always", seed % 2 ? "first" : "all", jobs,
+		   3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, pieces * 256);
 	bench.watch = watch;
 	esa_finish(&bench, jobs * (3 + seed % 5) * 2 * (pieces + 4));
 	cr_assert_eq(bench.resends, 0); /* workers never send twice into switches */

@@ -271,6 +271,31 @@ Test(plot, series)
 		      "0.002 7 2 0.5 1\n");
 }
 
+/* One line for each entry; rows of the entries stand one below the other. */
+Test(plot, packets)
+{
+	create_manifest();
+	create_text("series/links.csv", "time_s,links,count,packets\n"
+					"0.01,host/up,8,500\n0.01,3,1,60\n"
+					"0.02,host/up,8,510\n0.02,3,1,0\n");
+	expect_figure("packets", "# host/up: time_s packets\n0.01 500\n0.02 510\n"
+				 "\n\n# 3: time_s packets\n0.01 60\n0.02 0\n");
+	size_t length;
+	char *script = read_file("figures/packets.gp", &length);
+	cr_expect_not_null(strstr(script, "'Packets per 10 ms'"));
+	free(script);
+}
+
+Test(plot, packets_of_no_links)
+{
+	char *printed, *error = NULL;
+	create_manifest();
+	create_text("series/links.csv", "time_s,links,count,packets\n");
+	cr_expect_neq(draw("packets", "png", &printed, &error), 1);
+	free(printed);
+	free(error);
+}
+
 Test(plot, long_series_are_thinned)
 {
 	create_manifest();
@@ -306,7 +331,7 @@ Test(plot, every_figure_that_has_data)
 	free(printed);
 	size_t count;
 	const struct plot_figure *figures = plot_figures(&count);
-	cr_assert_eq(count, 5);
+	cr_assert_eq(count, 6);
 	for (size_t i = 0; i < count; i++)
 		cr_expect(*figures[i].name != '\0' && *figures[i].help != '\0');
 }

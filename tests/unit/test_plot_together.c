@@ -134,6 +134,16 @@ Test(plot_together, slowdown)
 	free(script);
 }
 
+/* A directory with one entry goes by its label alone. */
+Test(plot_together, packets)
+{
+	create("A/series/links.csv", "time_s,links,packets\n1,0,5\n2,0,6\n");
+	create("B/series/links.csv", "time_s,links,packets\n1,0,7\n1,host/up,8\n");
+	expect_figure("packets", "# A: time_s packets\n1 5\n2 6\n"
+				 "\n\n# B: 0: time_s packets\n1 7\n"
+				 "\n\n# B: host/up: time_s packets\n1 8\n");
+}
+
 Test(plot_together, job_completion_times)
 {
 	expect_figure("jct", "# A: name mean_s min_s max_s finished_jobs\n"
@@ -178,8 +188,8 @@ Test(plot_together, mistakes)
 	create_two();
 	cr_expect_eq(draw("pie", NULL, &printed, &error), -1);
 	cr_expect_not_null(
-		strstr(error, "no figure \"pie\"; there are slowdown, fct_cdf, jct and "), "%s",
-		error);
+		strstr(error, "no figure \"pie\"; there are slowdown, fct_cdf, jct, series and "),
+		"%s", error);
 	free(printed);
 	free(error);
 	create("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,soon,1,2,0,1,1\n");

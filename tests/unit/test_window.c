@@ -48,6 +48,35 @@ Test(window, is_anchored_at_the_oldest)
 	window_release(&window);
 }
 
+/* A fixed window: at most as large as at the start, and halved by nothing, neither by marks nor
+ * by a hole nor by a timeout; the hole is lost all the same. */
+Test(window, fixed)
+{
+	struct window_conf conf = conf_of(10);
+	struct window window;
+	uint64_t piece;
+
+	conf.max = conf.initial;
+	conf.halve_on = HALVE_ON_NOTHING;
+	window_init(&window, &conf, 300, 1);
+	for (unsigned round = 0; round < 3; round++) {
+		send_all(&window, round);
+		cr_expect_eq(window.next - window.first, 10);
+		while (window.first < window.next)
+			window_result(&window, window.first, round == 1, round);
+	}
+	send_all(&window, 10);
+	for (uint64_t p = window.first + 1; p < window.next; p++)
+		window_result(&window, p, true, 20);
+	cr_expect(window_take_lost(&window, &piece, 20));
+	cr_expect_eq(piece, window.first);
+	window_expire(&window, 20000 * US);
+	cr_expect_eq(window.timeouts, 1);
+	cr_expect_eq(window.limit, 10);
+	cr_expect_eq(window.reductions, 0);
+	window_release(&window);
+}
+
 /* One increase per window of results; halved once per window, whatever comes; never
  * below a packet; max holds. */
 Test(window, additive_increase_multiplicative_decrease)
