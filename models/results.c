@@ -1,6 +1,7 @@
 #include "results.h"
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "core/stats.h"
 #include "event_log.h"
 #include "fairness.h"
@@ -429,12 +430,12 @@ static void json_jobs(struct json *json, const struct simulation *s)
 	json_close_object(json);
 }
 
-static void json_flow_class(struct json *json, const struct flow_class *class, int number)
+static void json_flow_class(struct json *json, const struct flow_class *class)
 {
 	json_open_object(json, NULL);
-	json_u64(json, "min_bytes", flow_class_bounds[number]);
-	if (number + 1 < FLOW_CLASSES)
-		json_u64(json, "max_bytes", flow_class_bounds[number + 1] - 1);
+	json_u64(json, "min_bytes", class->from);
+	if (class->to != UINT64_MAX)
+		json_u64(json, "max_bytes", class->to - 1);
 	else
 		json_null(json, "max_bytes");
 	json_u64(json, "count", class->count);
@@ -447,14 +448,15 @@ static void json_flow_class(struct json *json, const struct flow_class *class, i
 
 static double *all_flows(const struct simulation *s, bool slowdown, size_t *count)
 {
-	const struct flow_class *classes = flows_classes(s->flows);
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	double *values;
 
 	*count = 0;
-	for (int c = 0; c < FLOW_CLASSES; c++)
+	for (size_t c = 0; c < class_count; c++)
 		*count += classes[c].finished;
 	values = xcalloc(*count, sizeof(*values));
-	for (size_t c = 0, at = 0; c < FLOW_CLASSES; at += classes[c++].finished)
+	for (size_t c = 0, at = 0; c < class_count; at += classes[c++].finished)
 		if (classes[c].finished)
 			memcpy(values + at, slowdown ? classes[c].slowdown : classes[c].fct,
 			       classes[c].finished * sizeof(*values));
@@ -463,12 +465,12 @@ static double *all_flows(const struct simulation *s, bool slowdown, size_t *coun
 
 static void json_flows(struct json *json, const struct simulation *s)
 {
-	const struct flow_class *classes = flows_classes(s->flows);
+	size_t class_count, count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	uint64_t measured = 0;
-	size_t count;
 	double *values = all_flows(s, false, &count);
 
-	for (int c = 0; c < FLOW_CLASSES; c++)
+	for (size_t c = 0; c < class_count; c++)
 		measured += classes[c].count;
 	json_open_object(json, "flows");
 	json_u64(json, "count", measured);
@@ -480,8 +482,8 @@ static void json_flows(struct json *json, const struct simulation *s)
 	json_distribution(json, "slowdown", values, count, P999);
 	free(values);
 	json_open_array(json, "by_size");
-	for (int c = 0; c < FLOW_CLASSES; c++)
-		json_flow_class(json, &classes[c], c);
+	for (size_t c = 0; c < class_count; c++)
+		json_flow_class(json, &classes[c]);
 	json_close_array(json);
 	fairness_flows(json, s);
 	json_close_object(json);
@@ -705,16 +707,32 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	}
 }
 
+/* "< 10KB", "10KB-100KB", ">= 10MB". */
+static const char *class_name(const struct flow_class *class, char *name, size_t size)
+{
+	char from[32], to[32];
+
+	unit_format(UNIT_SIZE, class->from, from, sizeof(from));
+	unit_format(UNIT_SIZE, class->to, to, sizeof(to));
+	if (class->to == UINT64_MAX)
+		snprintf(name, size, ">= %s", from);
+	else if (class->from)
+		snprintf(name, size, "%s-%s", from, to);
+	else
+		snprintf(name, size, "< %s", to);
+	return name;
+}
+
 static void print_flows(const struct simulation *s, FILE *to)
 {
-	static const char *const names[FLOW_CLASSES] = { "< 10 kB", "10-100 kB", "100 kB - 1 MB",
-							 "1-10 MB", ">= 10 MB" };
-	const struct flow_class *classes = flows_classes(s->flows);
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 
 	fprintf(to, "\n%-16s %8s %8s %12s %12s %10s %10s\n", "flows", "count", "finished",
 		"FCT mean", "FCT p99", "slowdown", "p99");
-	for (int c = 0; c < FLOW_CLASSES; c++) {
+	for (size_t c = 0; c < class_count; c++) {
 		size_t n = classes[c].finished;
+		char name[64];
 		double *fct, *slowdown;
 
 		if (!classes[c].count)
@@ -723,7 +741,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 		slowdown = copy_of(classes[c].slowdown, n);
 		stats_sort(fct, n);
 		stats_sort(slowdown, n);
-		fprintf(to, "%-16s %8" PRIu64 " %8zu", names[c], classes[c].count, n);
+		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
+			classes[c].count, n);
 		print_number(to, 10, stats_mean(fct, n), 1e3);
 		fputs("ms", to);
 		print_number(to, 10, stats_percentile(fct, n, 0.99), 1e3);
@@ -741,10 +760,12 @@ static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_counts *jobs = jobs_measured(s->jobs);
 	size_t open = jobs->count - jobs->finished - jobs->refused;
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	uint64_t measured = 0;
 
-	for (int c = 0; c < FLOW_CLASSES; c++)
-		measured += flows_classes(s->flows)[c].count;
+	for (size_t c = 0; c < class_count; c++)
+		measured += classes[c].count;
 	if (jobs_arrived(s->jobs) > jobs->count || flows_started(s->flows) > measured)
 		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
 			jobs->count, jobs_arrived(s->jobs), measured, flows_started(s->flows));

@@ -95,6 +95,11 @@ static const struct conf_row series_rows[] = {
 };
 static const struct conf_table series_table = { "series", series_rows, sizeof(struct scenario),
 						NULL };
+static const struct conf_row flow_border_item = {
+	.type = CONF_BYTES,
+	.min = 1,
+	.help = "First size of the next class.",
+};
 static const struct conf_row output_rows[] = {
 	{ .name = "series",
 	  .type = CONF_OBJECT,
@@ -102,6 +107,15 @@ static const struct conf_row output_rows[] = {
 	  .table = &series_table,
 	  .def = "{}",
 	  .help = "Time series." },
+	{ .name = "flow_classes",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct scenario, flow_borders),
+	  .max = 100,
+	  .item = &flow_border_item,
+	  .def = "[\"10KB\", \"100KB\", \"1MB\", \"10MB\"]",
+	  .help = "Where the size classes of flows end, in ascending order: flows.by_size of "
+		  "summary.json has one class more.",
+	  .source = "our choice; PANAMA section 7 splits at 40 MB" },
 	{ 0 },
 };
 static const struct conf_table output_table = { "output", output_rows, sizeof(struct scenario),

@@ -62,6 +62,7 @@ struct scenario {
 		struct conf_list links; /* of struct series_links */
 		bool flows;
 	} series;
+	struct conf_list flow_borders; /* of bytes: where size classes of flows end */
 };
 
 extern const struct conf_table scenario_table;

@@ -78,6 +78,19 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   seconds_of(stop->after));
 }
 
+static void check_flow_classes(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const bytes *borders = scenario->flow_borders.items;
+	char where[64];
+
+	for (size_t i = 1; i < scenario->flow_borders.count; i++) {
+		if (borders[i - 1] < borders[i])
+			continue;
+		snprintf(where, sizeof(where), "/output/flow_classes/%zu", i);
+		conf_error(doc, where, "must be more than the border before it");
+	}
+}
+
 static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -460,6 +473,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
 	check_series(scenario, doc);
+	check_flow_classes(scenario, doc);
 	before = conf_errors(doc);
 	cluster_conf_check(&scenario->cluster, doc, look.hosts);
 	if (conf_errors(doc) == before)

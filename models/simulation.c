@@ -263,8 +263,9 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 			   &scenario->cluster, &times, path, &tables, error);
 	if (!s->jobs)
 		goto failed;
-	s->flows = flows_new(&env, scenario_flows(scenario), scenario->flows.count, path,
-			     &times.window, flow_table, error);
+	s->flows = flows_new(
+		&env, scenario_flows(scenario), scenario->flows.count, path,
+		&(struct flows_report){ times.window, &scenario->flow_borders, flow_table }, error);
 	if (!s->flows)
 		goto failed;
 	jobs_on_change(s->jobs, on_change, s);

@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-const bytes flow_class_bounds[FLOW_CLASSES + 1] = {
-	0, 10000, 100000, 1000000, 10000000, UINT64_MAX
-};
-
 static const struct out_column flow_columns[] = {
 	{ "flow_id", OUT_COUNT, "Number of the flow in the order of starts." },
 	{ "group", OUT_TEXT, "Name of its group in the scenario." },
@@ -83,18 +79,19 @@ struct flows {
 	struct flow *idle;
 	uint64_t numbers; /* of flows, those of disabled groups included */
 	uint64_t started, finished, closed;
-	struct flow_class classes[FLOW_CLASSES];
+	struct flow_class *classes; /* by size */
+	size_t class_count;
 	void (*changed)(void *owner);
 	void *owner;
 };
 
 static struct flow_class *class_of(struct flows *flows, bytes size)
 {
-	int c = 0;
+	struct flow_class *class = flows->classes;
 
-	while (size >= flow_class_bounds[c + 1])
-		c++;
-	return &flows->classes[c];
+	while (size >= class->to)
+		class ++;
+	return class;
 }
 
 static uint64_t retransmissions(const struct flow *flow)
@@ -475,17 +472,31 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	return true;
 }
 
+/* One class more than there are borders. */
+static void open_classes(struct flows *flows, const struct conf_list *borders)
+{
+	const bytes *border = borders->items;
+
+	flows->class_count = borders->count + 1;
+	flows->classes = xcalloc(flows->class_count, sizeof(*flows->classes));
+	for (size_t c = 0; c < flows->class_count; c++)
+		flows->classes[c] =
+			(struct flow_class){ .from = c ? border[c - 1] : 0,
+					     .to = c < borders->count ? border[c] : UINT64_MAX };
+}
+
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct measured_window *window,
-			struct out_table *table, char **error)
+			size_t count, const char *scenario, const struct flows_report *report,
+			char **error)
 {
 	struct flows *flows = xcalloc(1, sizeof(*flows));
 
 	flows->env = *env;
 	flows->groups = xcalloc(count, sizeof(*flows->groups));
 	flows->group_count = count;
-	flows->window = *window;
-	flows->table = table;
+	flows->window = report->window;
+	flows->table = report->table;
+	open_classes(flows, report->borders);
 	for (size_t i = 0; i < count; i++) {
 		flows->groups[i] =
 			(struct group){ .flows = flows, .conf = &groups[i], .number = (uint32_t)i };
@@ -513,11 +524,12 @@ void flows_free(struct flows *flows)
 	}
 	for (size_t i = 0; i < flows->all_count; i++)
 		free(flows->all[i]);
-	for (int c = 0; c < FLOW_CLASSES; c++) {
+	for (size_t c = 0; c < flows->class_count; c++) {
 		free(flows->classes[c].fct);
 		free(flows->classes[c].slowdown);
 		free(flows->classes[c].throughput);
 	}
+	free(flows->classes);
 	free(flows->all);
 	free(flows->groups);
 	free(flows);
@@ -558,7 +570,7 @@ uint64_t flows_measured_open(const struct flows *flows)
 {
 	uint64_t open = 0;
 
-	for (int c = 0; c < FLOW_CLASSES; c++)
+	for (size_t c = 0; c < flows->class_count; c++)
 		open += flows->classes[c].count - flows->classes[c].finished;
 	return open;
 }
@@ -573,8 +585,9 @@ uint64_t flows_finished(const struct flows *flows)
 	return flows->finished;
 }
 
-const struct flow_class *flows_classes(const struct flows *flows)
+const struct flow_class *flows_classes(const struct flows *flows, size_t *count)
 {
+	*count = flows->class_count;
 	return flows->classes;
 }
 

@@ -24,6 +24,7 @@ struct size_conf {
 	bytes fixed;
 	const char *cdf;
 	struct conf_list mix; /* of struct size_part */
+	double scale;         /* of all that is drawn */
 };
 enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
 
@@ -70,13 +71,10 @@ extern const struct conf_table flow_group_table;
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
 
-/* Size classes of reports. */
-#define FLOW_CLASSES 5
-extern const bytes
-	flow_class_bounds[FLOW_CLASSES + 1]; /* class i: bounds[i] <= size < bounds[i+1] */
-
+/* A size class of reports: measured flows of from <= size < to. */
 struct flow_class {
-	uint64_t count, finished; /* measured ones */
+	bytes from, to; /* UINT64_MAX = no end */
+	uint64_t count, finished;
 	/* of the finished: seconds, factors, bits per second; not sorted */
 	double *fct, *slowdown, *throughput;
 	size_t fct_capacity, slowdown_capacity, throughput_capacity;
@@ -98,10 +96,18 @@ struct flow_sample {
 
 struct flows;
 
-/* `table` may be NULL; not owned. Generators start by themselves. */
+/* What is counted, and how. */
+struct flows_report {
+	struct measured_window window;
+	const struct conf_list
+		*borders;        /* of bytes, ascending: where size classes end; not owned */
+	struct out_table *table; /* may be NULL; not owned */
+};
+
+/* NULL and *error (caller frees) when a file is not right. Generators start by themselves. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct measured_window *window,
-			struct out_table *table, char **error);
+			size_t count, const char *scenario, const struct flows_report *report,
+			char **error);
 void flows_free(struct flows *flows);
 
 /* The jobs are done: groups that stop with them make no more flows. */
@@ -118,7 +124,7 @@ uint64_t flows_measured_open(const struct flows *flows);
 
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);
-const struct flow_class *flows_classes(const struct flows *flows);
+const struct flow_class *flows_classes(const struct flows *flows, size_t *count);
 const struct flow_group_stats *flows_group(const struct flows *flows, size_t group);
 
 /* Fills samples[group] for the interval from `since`, the time of the call before (or 0),

@@ -192,6 +192,14 @@ static const struct conf_row group_rows[] = {
 	  .present = 1 + offsetof(struct flow_group_conf, size_given),
 	  .def = CONF_OPTIONAL,
 	  .help = "Payload bytes of a flow; needed unless a trace says it." },
+	{ .name = "size_scale",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct flow_group_conf, size.scale),
+	  .rmin = 1e-6,
+	  .rmax = 1000,
+	  .def = "1",
+	  .help = "Multiplies all sizes: a smaller experiment that says so.",
+	  .source = "full size" },
 	{ .name = "arrival",
 	  .type = CONF_ONEOF,
 	  .offset = offsetof(struct flow_group_conf, arrival),
@@ -303,6 +311,9 @@ static void check_size(const struct flow_group_conf *conf, struct conf_doc *doc,
 		conf_error(doc, place, "the trace says how large the flows are; leave this out");
 	if (conf->arrival.form != ARRIVE_TRACE && !conf->size_given)
 		conf_error(doc, pointer, "needs \"size\" (only a flow trace brings its own)");
+	snprintf(place, sizeof(place), "%s/size_scale", pointer);
+	if (conf->arrival.form == ARRIVE_TRACE && (conf->size.scale < 1 || conf->size.scale > 1))
+		conf_error(doc, place, "the trace says how large the flows are; leave this out");
 }
 
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,

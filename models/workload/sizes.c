@@ -62,6 +62,7 @@ bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *s
 	size_t count = size_conf_tables(conf);
 
 	*sizes = (struct sizes){ .fixed = conf->fixed,
+				 .scale = conf->scale,
 				 .cdfs = xcalloc(count, sizeof(*sizes->cdfs)) };
 	for (; sizes->count < count; sizes->count++) {
 		struct size_cdf *cdf = size_conf_load(conf, sizes->count, scenario, error);
@@ -87,8 +88,12 @@ void sizes_release(struct sizes *sizes)
 
 bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 {
-	return sizes->count ? size_cdf_draw(sizes->cdfs[weights_draw(&sizes->weights, rng)], rng)
-			    : sizes->fixed;
+	bytes size = sizes->count
+			     ? size_cdf_draw(sizes->cdfs[weights_draw(&sizes->weights, rng)], rng)
+			     : sizes->fixed;
+	double scaled = (double)size * sizes->scale + 0.5;
+
+	return scaled < 1 ? 1 : (bytes)scaled;
 }
 
 double sizes_mean(const struct sizes *sizes)
@@ -97,5 +102,5 @@ double sizes_mean(const struct sizes *sizes)
 
 	for (size_t i = 0; i < sizes->count; i++)
 		mean += weights_fraction(&sizes->weights, i) * size_cdf_mean(sizes->cdfs[i]);
-	return mean;
+	return mean * sizes->scale;
 }

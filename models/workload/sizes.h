@@ -14,6 +14,7 @@
 /* All zero is empty. */
 struct sizes {
 	bytes fixed;            /* without tables */
+	double scale;           /* of all sizes */
 	struct size_cdf **cdfs; /* owned */
 	size_t count;
 	struct weights weights; /* by table */
@@ -36,6 +37,7 @@ bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *s
 		char **error);
 void sizes_release(struct sizes *sizes);
 
+/* At least 1 byte. */
 bytes sizes_draw(const struct sizes *sizes, struct rng *rng);
 double sizes_mean(const struct sizes *sizes); /* bytes; exact but for rounding to whole bytes */
 

@@ -93,6 +93,7 @@ Test(flows, alone_is_ideal)
 	for (size_t n = 0; n < sizeof(networks) / sizeof(networks[0]); n++) {
 		char path[] = INASIM_WORK_DIR "/inasim_flows_XXXXXX";
 		const struct flow_class *classes;
+		size_t class_count;
 		struct run run;
 
 		write_trace(path, 300, 1000);
@@ -102,7 +103,7 @@ Test(flows, alone_is_ideal)
 			  networks[n], path);
 		unlink(path);
 		run_to(&run, END_ALL_DONE);
-		classes = flows_classes(run.s->flows);
+		classes = flows_classes(run.s->flows, &class_count);
 		cr_assert_eq(classes[0].finished + classes[1].finished, 300);
 		for (int c = 0; c < 2; c++)
 			for (size_t i = 0; i < classes[c].finished; i++)
@@ -118,6 +119,7 @@ Test(flows, never_faster_than_ideal)
 {
 	for (size_t n = 0; n < sizeof(networks) / sizeof(networks[0]); n++) {
 		const struct flow_class *classes;
+		size_t class_count;
 		uint64_t count = 0;
 		struct run run;
 
@@ -127,8 +129,8 @@ Test(flows, never_faster_than_ideal)
 			  " 'arrival': { 'poisson_load': 0.5 }, 'count': 500 } ] }",
 			  networks[n]);
 		run_to(&run, END_ALL_DONE);
-		classes = flows_classes(run.s->flows);
-		for (int c = 0; c < FLOW_CLASSES; c++) {
+		classes = flows_classes(run.s->flows, &class_count);
+		for (size_t c = 0; c < class_count; c++) {
 			for (size_t i = 0; i < classes[c].finished; i++)
 				cr_expect_geq(classes[c].slowdown[i], 1);
 			count += classes[c].finished;
@@ -302,16 +304,99 @@ Test(flows, list_and_trace)
 }
 
 /* Flows that start before the end of the warm-up run but are not measured. */
+static uint64_t measured(const struct journal *j)
+{
+	size_t count;
+	const struct flow_class *classes = flows_classes(j->run.s->flows, &count);
+	uint64_t sum = 0;
+
+	for (size_t c = 0; c < count; c++)
+		sum += classes[c].count;
+	return sum;
+}
+
+/* With "size_scale" S the same flows are S times as large and come 1 / S times as often, so
+ * that the load is what was asked for: as many flows in S times the time. */
+Test(flows, size_scale)
+{
+	static const char *const scenario =
+		"'stop': { 'when': 'measured_done', 'after': '1s', 'warmup': '0s', 'window': '%s' "
+		"},"
+		"'flows': [ { 'size': { 'cdf': 'websearch' }, 'size_scale': %s,"
+		"             'arrival': { 'poisson_load': 0.2 } } ]";
+	struct journal full, tenth;
+	char text[512];
+	size_t same = 0, n;
+
+	snprintf(text, sizeof(text), scenario, "20ms", "1");
+	journal_run(&full, END_MEASURED_DONE, text);
+	snprintf(text, sizeof(text), scenario, "2ms", "0.1");
+	journal_run(&tenth, END_MEASURED_DONE, text);
+	for (size_t i = 0; i < full.count && i < tenth.count; i++)
+		same += llabs((long long)full.flows[i].size -
+			      10 * (long long)tenth.flows[i].size) <=
+			5; /* rounded to a byte; first packets need not come in the same order */
+	cr_expect_gt(measured(&full), 30);
+	cr_expect_eq(measured(&full), measured(&tenth));
+	n = full.count < tenth.count ? full.count : tenth.count;
+	cr_expect_gt(same, n / 2, "%zu of %zu", same, n);
+	journal_free(&full);
+	journal_free(&tenth);
+}
+
+/* A flow of the size of a border belongs to the class above it. */
+Test(flows, size_classes)
+{
+	static const struct {
+		const char *borders;
+		size_t classes[3], count; /* of sizes 9,999, 10,000 and 10,001 */
+	} cases[] = {
+		{ "[ '10KB' ]", { 0, 1, 1 }, 2 },
+		{ "[ '10KB', '10001B' ]", { 0, 1, 2 }, 3 },
+		{ "[]", { 0, 0, 0 }, 1 },
+		{ "[ '1B', '9999B', '40MB' ]", { 2, 2, 2 }, 4 },
+	};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		const struct flow_class *classes;
+		uint64_t want[5] = { 0 };
+		size_t count;
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 6 }, 'flows': ["
+			  " { 'size': '9999B', 'pairs': [[0, 1]] },"
+			  " { 'size': '10KB', 'pairs': [[2, 3]] },"
+			  " { 'size': '10001B', 'pairs': [[4, 5]] } ],"
+			  " 'output': { 'flow_classes': %s } }",
+			  cases[c].borders);
+		run_to(&run, END_ALL_DONE);
+		classes = flows_classes(run.s->flows, &count);
+		cr_assert_eq(count, cases[c].count, "case %zu", c);
+		for (size_t f = 0; f < 3; f++)
+			want[cases[c].classes[f]]++;
+		for (size_t i = 0; i < count; i++) {
+			cr_expect_eq(classes[i].finished, want[i], "case %zu, class %zu", c, i);
+			cr_expect_eq(classes[i].from, i ? classes[i - 1].to : 0);
+		}
+		cr_expect_eq(classes[count - 1].to, UINT64_MAX);
+		run_free(&run);
+	}
+}
+
 Test(flows, warmup)
 {
 	uint64_t measured = 0, after = 0;
+	const struct flow_class *classes;
+	size_t class_count;
 	struct journal j;
 
 	journal_run(&j, END_ALL_DONE,
 		    "'stop': { 'warmup': '10ms' }, 'flows': [ { 'size': '1kB', 'arrival': "
 		    "{ 'poisson_load': 0.001 }, 'count': 1000 } ]");
-	for (int c = 0; c < FLOW_CLASSES; c++)
-		measured += flows_classes(j.run.s->flows)[c].finished;
+	classes = flows_classes(j.run.s->flows, &class_count);
+	for (size_t c = 0; c < class_count; c++)
+		measured += classes[c].finished;
 	for (size_t i = 0; i < j.count; i++)
 		after += j.flows[i].sent >= 10 * PS_PER_MS;
 	cr_expect_eq(measured, after);

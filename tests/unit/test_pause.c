@@ -235,6 +235,35 @@ Test(pause, two_switches_by_hand)
 	end();
 }
 
+/* The same with frames of 980 bytes and 20 of preamble and gap, so that all but PAUSE frames takes
+ * as long. s0's port to s1 is stopped behind packet 5 and collects 6 to 11: 6 x 800 ns. h0's
+ * holds the packet that its sender offers next, and no more than that. */
+Test(pause, backlog_of_a_stopped_port)
+{
+	static const uint16_t ports[] = { 2, 2 };
+	struct pause_params pause = plenty;
+	struct link_params fast, slow;
+	enum { H0 = 0, S0_S1 = 3 };
+
+	pause.xoff = 2940;
+	pause.xon = 980;
+	fast = link_of(10 * GBPS, &pause);
+	slow = link_of(GBPS, &pause);
+	fast.wire_overhead = slow.wire_overhead = true;
+	begin(2, 2, ports);
+	network_connect(&bench.net, 0, 0, &fast, 2, 0, &fast);
+	network_connect(&bench.net, 2, 1, &fast, 3, 0, &fast);
+	network_connect(&bench.net, 3, 1, &slow, 1, 0, &slow);
+	begun();
+	offer(0, 0, 100, 980, (struct route){ { 1, 1 }, 2 });
+	finish();
+	cr_expect_gt(bench.net.rare[H0].pauses, 0, "tests nothing");
+	cr_expect_eq(bench.net.ports[S0_S1].max_backlog_ns, 6 * 800);
+	cr_expect_eq(bench.net.ports[H0].max_backlog_ns, 800, "%u ns",
+		     bench.net.ports[H0].max_backlog_ns);
+	end();
+}
+
 /* PAUSE frames take their time on the link: they go behind the packet that is being
  * sent and ahead of those that wait, so the packets of a busy link that came 800 ns
  * apart come 851.2 ns apart, once for each frame. */
