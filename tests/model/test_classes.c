@@ -91,6 +91,7 @@ static double short_fct(const char *topology, const char *bulk)
 {
 	const struct flow_class *classes;
 	struct run run;
+	size_t count;
 	double fct;
 
 	run_build(&run,
@@ -101,7 +102,8 @@ static double short_fct(const char *topology, const char *bulk)
 		  "'stop':{'when':'all_done','after':'1s'}}",
 		  topology, bulk);
 	run_to(&run, END_ALL_DONE);
-	classes = flows_classes(run.s->flows);
+	classes = flows_classes(run.s->flows, &count);
+	cr_assert_gt(count, 2);
 	cr_assert_eq(classes[2].finished, 1);
 	fct = classes[2].fct[0];
 	run_free(&run);
