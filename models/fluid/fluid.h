@@ -37,6 +37,14 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, siz
 /* A transfer that is under way is broken off. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
 
+/* Who hears of the end of its transfers from now on. */
+void fluid_route_give(struct fluid *fluid, uint32_t route,
+		      void (*ended)(void *owner, uint32_t route), void *owner);
+
+/* Told before an epoch begins, and so whenever a transfer has begun on a route that SimGrid did not
+ * know: may add routes that will be used soon, and remove idle ones. NULL = nobody. */
+void fluid_before_epochs(struct fluid *fluid, void (*prepare)(void *owner), void *owner);
+
 /* The rate that a transfer has when it is alone. */
 double fluid_alone(const struct fluid *fluid, uint32_t route);
 
@@ -49,6 +57,10 @@ size_t fluid_active(const struct fluid *fluid);
 /* Bytes of the transfer under way on each route that have been carried by now, by number of the
  * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. */
 const double *fluid_progress(struct fluid *fluid);
+
+/* Bytes that each link has carried by now. Looks, and changes nothing; the array lives until the
+ * next call. */
+const double *fluid_all_carried(struct fluid *fluid);
 
 /* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
