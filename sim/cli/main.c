@@ -43,8 +43,8 @@ static const struct verb verbs[] = {
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
 	{ "crosscheck",
-	  "crosscheck SCENARIO... [--set /pointer=value] | crosscheck --random N [--seed S] "
-	  "[--out DIR]",
+	  "crosscheck SCENARIO... | crosscheck --random N [--seed S] "
+	  "[--out DIR] [--tolerance R]",
 	  "packets against fluid, and what is promised of both", VERB_CROSSCHECK, NULL, INT_MAX,
 	  verb_crosscheck },
 	{ "export",
