@@ -13,8 +13,9 @@
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
-	double *capacity; /* by link */
-	double *carried;  /* by link: of transfers that have ended */
+	double *capacity;    /* by link */
+	double *carried;     /* by link: of transfers that have ended */
+	double *carried_now; /* fluid_all_carried() */
 	size_t links;
 	struct fluid_route *routes; /* by number */
 	size_t count, room;
@@ -98,11 +99,26 @@ static void note_ended(struct fluid *fluid, uint32_t number, sim_time time)
 		timer_set(fluid->sim, &fluid->timer, time);
 }
 
+/* Without a solver: what remains, by the time that is left. */
+static void take_remaining(struct fluid *fluid)
+{
+	for (size_t i = 0; i < fluid->count; i++) {
+		struct fluid_route *route = &fluid->routes[i];
+
+		if (route->active && route->remaining > 0)
+			route->remaining =
+				fmin(route->bytes,
+				     seconds_of(route->earliest - fluid->sim->now) * route->alone);
+	}
+}
+
 /* Takes what remains of each transfer; the epoch is over. */
 static void end_epoch(struct fluid *fluid)
 {
 	const struct solver_facts *facts;
 
+	if (!fluid->solver)
+		take_remaining(fluid);
 	if (!fluid->open)
 		return;
 	fluid->open = false;
@@ -206,10 +222,10 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void credit(struct fluid *fluid, const struct fluid_route *route, double carried)
+static void credit(double *links, const struct fluid_route *route, double carried)
 {
 	for (size_t i = 0; i < route->count; i++)
-		fluid->carried[route->links[i].link] += route->links[i].weight * carried;
+		links[route->links[i].link] += route->links[i].weight * carried;
 }
 
 /* Transfers of one instant end in the order of their routes. */
@@ -230,7 +246,7 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 			continue; /* it has been removed */
 		route->active = false;
 		fluid->active--;
-		credit(fluid, route, route->bytes);
+		credit(fluid->carried, route, route->bytes);
 		sim_digest(sim, route->key, 1);
 		ended[told++] = ended[i];
 	}
@@ -304,7 +320,7 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 
 	if (route->active) {
 		end_epoch(fluid);
-		credit(fluid, route, route->bytes - route->remaining);
+		credit(fluid->carried, route, route->bytes - route->remaining);
 		route->active = false;
 		fluid->active--;
 		find_bound(fluid);
@@ -318,7 +334,6 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 
 void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
-	SIM_BUG_ON(!fluid->solver && fluid->active); /* nobody knows what remains */
 	end_epoch(fluid);
 	memcpy(fluid->capacity, capacity, fluid->links * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++) {
@@ -370,6 +385,8 @@ static void look(struct fluid *fluid)
 
 const double *fluid_progress(struct fluid *fluid)
 {
+	if (!fluid->solver)
+		take_remaining(fluid);
 	if (fluid->progress_room < fluid->count) {
 		fluid->progress_room = fluid->room;
 		fluid->progress = xrealloc(fluid->progress, fluid->room, sizeof(*fluid->progress));
@@ -382,6 +399,19 @@ const double *fluid_progress(struct fluid *fluid)
 	if (fluid->open && !fluid->failed)
 		look(fluid);
 	return fluid->progress;
+}
+
+const double *fluid_all_carried(struct fluid *fluid)
+{
+	const double *progress = fluid_progress(fluid);
+
+	if (!fluid->carried_now)
+		fluid->carried_now = xcalloc(fluid->links, sizeof(*fluid->carried_now));
+	memcpy(fluid->carried_now, fluid->carried, fluid->links * sizeof(*fluid->carried));
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active)
+			credit(fluid->carried_now, &fluid->routes[i], progress[i]);
+	return fluid->carried_now;
 }
 
 double fluid_carried(const struct fluid *fluid, uint32_t link)
@@ -441,7 +471,7 @@ double fluid_stop(struct fluid *fluid)
 	end_epoch(fluid);
 	for (size_t i = 0; i < fluid->count; i++)
 		if (fluid->routes[i].active)
-			credit(fluid, &fluid->routes[i],
+			credit(fluid->carried, &fluid->routes[i],
 			       fluid->routes[i].bytes - fluid->routes[i].remaining);
 	if (fluid->solver)
 		cpu_s = solver_close(fluid->solver);
@@ -464,5 +494,6 @@ void fluid_free(struct fluid *fluid)
 	free(fluid->progress);
 	free(fluid->capacity);
 	free(fluid->carried);
+	free(fluid->carried_now);
 	free(fluid);
 }
