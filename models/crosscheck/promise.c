@@ -24,13 +24,22 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 	[CROSSCHECK_ALONE_PS] = { "one job alone, ps on one switch", 0.06, 0.06, NOT_PROMISED,
 				  "slow starts of many connections into one server fill a queue "
 				  "and wait for each other" },
-	[CROSSCHECK_ALONE_HASHED] = { "one job alone, atp", 0.10, 0.10, NOT_PROMISED,
-				      "pieces of a job meet in one aggregator (hash), and the "
-				      "server's link carries what is not added" },
+	[CROSSCHECK_ALONE_HASHED] = { "one job alone, atp and esa", NOT_PROMISED, NOT_PROMISED,
+				      NOT_PROMISED,
+				      "pieces of a job can meet in one aggregator (hash); the "
+				      "server's link carries them, or they wait for it" },
 	[CROSSCHECK_ALONE] = { "one job alone", 0.02, 0.02, NOT_PROMISED,
 			       "start-up takes a few round trips of many" },
-	[CROSSCHECK_ALIKE] = { "jobs under one scheme", NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
-			       "equals share nearly evenly, but windows are not max-min" },
+	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", 0.02, 0.02, 0.01,
+			      "streams of one kind through the same queues are served alike" },
+	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.15,
+			       NOT_PROMISED,
+			       "who begins or bursts takes from who is cut back, so shares are not "
+			       "max-min; the work that is done is the same" },
+	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED, 0.15,
+			       NOT_PROMISED,
+			       "who begins or bursts takes from who is cut back, so shares are not "
+			       "max-min; the work that is done is the same" },
 	[CROSSCHECK_MIXED] = { "jobs under several schemes", NOT_PROMISED, NOT_PROMISED,
 			       NOT_PROMISED, "who heeds congestion gives way to who does not" },
 	[CROSSCHECK_FLOWS] = { "jobs and long flows", NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
@@ -48,9 +57,16 @@ static const enum crosscheck_kind alone_kinds[SCHEME_COUNT][2] = {
 	[SCHEME_ps_stream] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_switchml] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
 	[SCHEME_atp] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
-	[SCHEME_esa] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_esa] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
 	[SCHEME_panama] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
 	[SCHEME_switchml_star] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+};
+
+/* Schemes whose jobs share as fluid does. */
+static const bool shares_evenly[SCHEME_COUNT] = {
+	[SCHEME_switchml] = true,
+	[SCHEME_switchml_star] = true,
+	[SCHEME_panama] = true,
 };
 
 /* --- which kind --- */
@@ -125,6 +141,13 @@ static enum crosscheck_kind kind_of_alone(const struct scenario *scenario, int s
 	return alone_kinds[scheme][links_tiers(&scenario->topology) > 1];
 }
 
+static enum crosscheck_kind kind_of_alike(const struct scenario *scenario, int scheme)
+{
+	if (shares_evenly[scheme])
+		return CROSSCHECK_EVEN;
+	return scenario->topology.host.slots == 1 ? CROSSCHECK_APART : CROSSCHECK_ALIKE;
+}
+
 bool crosscheck_is_alone(enum crosscheck_kind kind)
 {
 	return kind <= CROSSCHECK_ALONE;
@@ -157,7 +180,7 @@ enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 	if (scenario_has_flows(scenario))
 		return CROSSCHECK_FLOWS;
 	if (jobs > 1)
-		return alike ? CROSSCHECK_ALIKE : CROSSCHECK_MIXED;
+		return alike ? kind_of_alike(scenario, scheme) : CROSSCHECK_MIXED;
 	return kind_of_alone(scenario, scheme, least);
 }
 

@@ -17,9 +17,12 @@ enum crosscheck_kind {
 	CROSSCHECK_ALONE_SMALL,  /* tensors below ALONE_LARGE bytes */
 	CROSSCHECK_ALONE_PATHS,  /* parameter servers over several tiers of switches */
 	CROSSCHECK_ALONE_PS,     /* parameter servers over TCP, on one switch */
-	CROSSCHECK_ALONE_HASHED, /* ATP, which collides with itself */
+	CROSSCHECK_ALONE_HASHED, /* ATP and ESA, whose pieces can collide with each other */
 	CROSSCHECK_ALONE,
-	CROSSCHECK_ALIKE, /* jobs under one scheme */
+	CROSSCHECK_EVEN,  /* jobs under one scheme that adds all in switches it does not share by
+			     hash */
+	CROSSCHECK_APART, /* jobs under another scheme, one worker a host */
+	CROSSCHECK_ALIKE, /* jobs under another scheme */
 	CROSSCHECK_MIXED, /* jobs under several schemes */
 	CROSSCHECK_FLOWS, /* and long flows */
 	CROSSCHECK_OPEN,  /* what else there is */
