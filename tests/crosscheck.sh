@@ -30,7 +30,7 @@ done
 ends 0 crosscheck "${files[@]}" --json
 silent err
 holds '.kept and (.scenarios | length) == $n' out --argjson n "${#files[@]}"
-holds '[.scenarios[] | select(.kind == "one job alone")] | length >= 9' out
+holds '[.scenarios[] | select(.kind == "one job alone")] | length >= 8' out
 holds '[.scenarios[].items[] | select(.promised != null and .what == "job")] | all(.promised <= 0.1 and .kept)' out
 holds '[.scenarios[] | .closed_form_s != null and (.closed_form_difference | fabs) <= 1e-6] | all' out
 # ... and the numbers are those of run

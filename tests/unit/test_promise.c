@@ -42,6 +42,7 @@ Test(promise, kinds_of_one_job)
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("switchml") " ]"), CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_PS);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE_HASHED);
+	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("esa") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE_PATHS);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_PATHS);
@@ -79,11 +80,16 @@ Test(promise, short_queues_are_a_kind_of_their_own)
 Test(promise, kinds_of_several)
 {
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ring") ", " JOB("ring") " ]"),
+		     CROSSCHECK_APART);
+	cr_expect_eq(kind_of("'topology': { 'kind': 'star', 'hosts': 4, 'host': { 'slots': 2 } }, "
+			     "'jobs': [ " JOB("ring") ", " JOB("ring") " ]"),
 		     CROSSCHECK_ALIKE);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("panama") ", " JOB("panama") " ]"),
+		     CROSSCHECK_EVEN);
 	cr_expect_eq(kind_of(STAR
 			     ", 'jobs': [ { 'count': 2, 'workers': 4, 'all_reduce': 'ring', " LARGE
 			     " } ]"),
-		     CROSSCHECK_ALIKE);
+		     CROSSCHECK_APART);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ring") ", " JOB("switchml") " ]"),
 		     CROSSCHECK_MIXED);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ring") ", { 'enabled': false, 'workers': 4, "
