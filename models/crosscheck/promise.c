@@ -30,16 +30,17 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 				      "server's link carries them, or they wait for it" },
 	[CROSSCHECK_ALONE] = { "one job alone", 0.02, 0.02, NOT_PROMISED,
 			       "start-up takes a few round trips of many" },
-	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", 0.02, 0.02, 0.01,
+	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", NOT_PROMISED, 0.05,
+			      0.02,
 			      "streams of one kind through the same queues are served alike" },
-	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.15,
-			       NOT_PROMISED,
-			       "who begins or bursts takes from who is cut back, so shares are not "
-			       "max-min; the work that is done is the same" },
-	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED, 0.15,
-			       NOT_PROMISED,
-			       "who begins or bursts takes from who is cut back, so shares are not "
-			       "max-min; the work that is done is the same" },
+	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.10,
+			       0.10,
+			       "who bursts takes from who is cut back, so shares are not max-min; "
+			       "the work that is done is the same" },
+	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED,
+			       NOT_PROMISED, NOT_PROMISED,
+			       "who bursts takes from who is cut back, so shares are not max-min; "
+			       "sums that collide go to one server" },
 	[CROSSCHECK_MIXED] = { "jobs under several schemes", NOT_PROMISED, NOT_PROMISED,
 			       NOT_PROMISED, "who heeds congestion gives way to who does not" },
 	[CROSSCHECK_FLOWS] = { "jobs and long flows", NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
