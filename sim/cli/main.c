@@ -5,6 +5,7 @@
 #include "build_info.h"
 
 #include <cjson/cJSON.h>
+#include <expat.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
 #include <limits.h>
@@ -87,7 +88,7 @@ void print_version(void)
 {
 	printf("inasim %s (%s), %s build, %s\n", BUILD_VERSION, BUILD_COMMIT, BUILD_TYPE,
 	       BUILD_COMPILER);
-	printf("GSL %s, cJSON %s\n", gsl_version, cJSON_Version());
+	printf("GSL %s, cJSON %s, %s\n", gsl_version, cJSON_Version(), XML_ExpatVersion());
 }
 
 static void print_usage(FILE *to)
