@@ -1,26 +1,73 @@
 #include "crosscheck/promise.h"
 
+#include "links.h"
 #include "workload/job_models.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#define NOT_PROMISED INFINITY
+
 const struct promise promises[CROSSCHECK_KINDS] = {
-	[CROSSCHECK_ALONE] = { "one job alone, tensors of 10 MB and more", 0.02, 0.02, INFINITY,
+	[CROSSCHECK_ALONE_SHORT] = { "one job alone, queues that mark or drop below the "
+				     "bandwidth-delay product",
+				     NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
+				     "windows are cut before they fill the path, which fluid does "
+				     "not know" },
+	[CROSSCHECK_ALONE_SMALL] = { "one job alone, tensors below 10 MB", NOT_PROMISED,
+				     NOT_PROMISED, NOT_PROMISED,
+				     "start-up and pipelines weigh more the smaller a tensor is" },
+	[CROSSCHECK_ALONE_PATHS] = { "one job alone, ps and ps_stream over several tiers",
+				     NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
+				     "where paths to several servers meet (ECMP), their windows do "
+				     "not share the link max-min, and all wait for the slowest" },
+	[CROSSCHECK_ALONE_PS] = { "one job alone, ps on one switch", 0.06, 0.06, NOT_PROMISED,
+				  "slow starts of many connections into one server fill a queue "
+				  "and wait for each other" },
+	[CROSSCHECK_ALONE_HASHED] = { "one job alone, atp and esa", NOT_PROMISED, NOT_PROMISED,
+				      NOT_PROMISED,
+				      "pieces of a job can meet in one aggregator (hash); the "
+				      "server's link carries them, or they wait for it" },
+	[CROSSCHECK_ALONE] = { "one job alone", 0.02, 0.02, NOT_PROMISED,
 			       "start-up takes a few round trips of many" },
-	[CROSSCHECK_ALONE_SMALL] = { "one job alone, smaller tensors", INFINITY, INFINITY, INFINITY,
-				     "windows that grow from small ones take round trips that "
-				     "fluid does not know" },
-	[CROSSCHECK_ALIKE] = { "jobs under one scheme", INFINITY, INFINITY, INFINITY,
-			       "equals share nearly evenly, but windows and queues are not "
-			       "max-min" },
-	[CROSSCHECK_MIXED] = { "jobs under several schemes", INFINITY, INFINITY, INFINITY,
+	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", NOT_PROMISED, 0.05,
+			      0.05,
+			      "streams of one kind through the same queues are served alike" },
+	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.10,
+			       0.10,
+			       "who bursts takes from who is cut back, so shares are not max-min; "
+			       "the work that is done is the same" },
+	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED,
+			       NOT_PROMISED, NOT_PROMISED,
+			       "who bursts takes from who is cut back, so shares are not max-min; "
+			       "sums that collide go to one server" },
+	[CROSSCHECK_MIXED] = { "jobs under several schemes", NOT_PROMISED, NOT_PROMISED,
+			       NOT_PROMISED, "who heeds congestion gives way to who does not" },
+	[CROSSCHECK_FLOWS] = { "jobs and long flows", NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
 			       "who heeds congestion gives way to who does not" },
-	[CROSSCHECK_FLOWS] = { "jobs and long flows", INFINITY, INFINITY, INFINITY,
-			       "who heeds congestion gives way to who does not" },
-	[CROSSCHECK_OPEN] = { "others", INFINITY, INFINITY, INFINITY,
+	[CROSSCHECK_OPEN] = { "others", NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
 			      "chance, losses, short flows or arrivals: fluid has no packets to "
 			      "lose and takes short flows as load" },
+};
+
+/* By scheme, on one switch and over several tiers. A scheme that is not here is of the first
+ * kind: short, for which nothing is promised. */
+static const enum crosscheck_kind alone_kinds[SCHEME_COUNT][2] = {
+	[SCHEME_ring] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_ps] = { CROSSCHECK_ALONE_PS, CROSSCHECK_ALONE_PATHS },
+	[SCHEME_ps_stream] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
+	[SCHEME_switchml] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_atp] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
+	[SCHEME_esa] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
+	[SCHEME_panama] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_switchml_star] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+};
+
+/* Schemes whose jobs share as fluid does. */
+static const bool shares_evenly[SCHEME_COUNT] = {
+	[SCHEME_switchml] = true,
+	[SCHEME_switchml_star] = true,
+	[SCHEME_panama] = true,
 };
 
 /* --- which kind --- */
@@ -66,6 +113,47 @@ static double least_tensor(const struct job_group_conf *group)
 	return least;
 }
 
+#define LEAST_FRAME 256 /* what a threshold in packets stands for, at least */
+
+/* Marks or drops begin before a window fills the longest path, there and back. */
+static bool queues_are_short(const struct topology_conf *topology)
+{
+	const struct ecn_conf *ecn = &topology->switches.ecn;
+	unsigned links = 2 * links_tiers(topology);
+	double trip = seconds_of(links * topology->link.delay +
+				 (links - 1) * topology->switches.latency + topology->host.latency);
+	double product = 2 * trip * (double)topology->link.rate / 8;
+	struct conf_queue start;
+
+	if ((double)topology->switches.buffer < product)
+		return true;
+	if (ecn->form == ECN_SWITCH)
+		return false;
+	start = ecn->form == ECN_STEP ? ecn->step.threshold : ecn->ramp.kmin;
+	return (double)start.amount * (start.packets ? LEAST_FRAME : 1) < product;
+}
+
+static enum crosscheck_kind kind_of_alone(const struct scenario *scenario, int scheme, double least)
+{
+	if (queues_are_short(&scenario->topology))
+		return CROSSCHECK_ALONE_SHORT;
+	if (least < ALONE_LARGE)
+		return CROSSCHECK_ALONE_SMALL;
+	return alone_kinds[scheme][links_tiers(&scenario->topology) > 1];
+}
+
+static enum crosscheck_kind kind_of_alike(const struct scenario *scenario, int scheme)
+{
+	if (shares_evenly[scheme])
+		return CROSSCHECK_EVEN;
+	return scenario->topology.host.slots == 1 ? CROSSCHECK_APART : CROSSCHECK_ALIKE;
+}
+
+bool crosscheck_is_alone(enum crosscheck_kind kind)
+{
+	return kind <= CROSSCHECK_ALONE;
+}
+
 enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 {
 	int64_t jobs = 0;
@@ -93,8 +181,8 @@ enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 	if (scenario_has_flows(scenario))
 		return CROSSCHECK_FLOWS;
 	if (jobs > 1)
-		return alike ? CROSSCHECK_ALIKE : CROSSCHECK_MIXED;
-	return least >= ALONE_LARGE ? CROSSCHECK_ALONE : CROSSCHECK_ALONE_SMALL;
+		return alike ? kind_of_alike(scenario, scheme) : CROSSCHECK_MIXED;
+	return kind_of_alone(scenario, scheme, least);
 }
 
 bool promise_holds(double difference, double bound)

@@ -11,13 +11,21 @@
 
 #include "scenario.h"
 
+/* Of the kinds of one job alone the first that fits holds. */
 enum crosscheck_kind {
-	CROSSCHECK_ALONE,       /* one job, tensors of at least ALONE_LARGE bytes */
-	CROSSCHECK_ALONE_SMALL, /* one job, smaller tensors */
-	CROSSCHECK_ALIKE,       /* jobs under one scheme */
-	CROSSCHECK_MIXED,       /* jobs under several schemes */
-	CROSSCHECK_FLOWS,       /* and long flows */
-	CROSSCHECK_OPEN,        /* what else there is */
+	CROSSCHECK_ALONE_SHORT,  /* queues mark or drop before a window fills the path */
+	CROSSCHECK_ALONE_SMALL,  /* tensors below ALONE_LARGE bytes */
+	CROSSCHECK_ALONE_PATHS,  /* parameter servers over several tiers of switches */
+	CROSSCHECK_ALONE_PS,     /* parameter servers over TCP, on one switch */
+	CROSSCHECK_ALONE_HASHED, /* ATP and ESA, whose pieces can collide with each other */
+	CROSSCHECK_ALONE,
+	CROSSCHECK_EVEN,  /* jobs under one scheme that adds all in switches it does not share by
+			     hash */
+	CROSSCHECK_APART, /* jobs under another scheme, one worker a host */
+	CROSSCHECK_ALIKE, /* jobs under another scheme */
+	CROSSCHECK_MIXED, /* jobs under several schemes */
+	CROSSCHECK_FLOWS, /* and long flows */
+	CROSSCHECK_OPEN,  /* what else there is */
 	CROSSCHECK_KINDS
 };
 
@@ -41,6 +49,9 @@ extern const struct promise promises[CROSSCHECK_KINDS];
 
 /* Of a scenario without mistakes. */
 enum crosscheck_kind crosscheck_kind(const struct scenario *scenario);
+
+/* One job and no flows: there is a closed form. */
+bool crosscheck_is_alone(enum crosscheck_kind kind);
 
 /* Whether a difference is within a bound; what is not a number is not. */
 bool promise_holds(double difference, double bound);

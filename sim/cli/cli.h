@@ -65,6 +65,7 @@ struct cli_export {
 /* Options of crosscheck alone. */
 struct cli_crosscheck {
 	const char *count, *seed; /* of scenarios at random */
+	const char *tolerance;
 };
 
 /* Options of the verbs of sweeps alone. */

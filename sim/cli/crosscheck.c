@@ -132,8 +132,8 @@ static int read_and_compare(const char *folder, int runs, struct crosscheck *che
 static int check_in(const struct cli *cli, const char *path, const char *folder,
 		    struct crosscheck *check)
 {
-	bool alone = check->kind == CROSSCHECK_ALONE || check->kind == CROSSCHECK_ALONE_SMALL;
-	int runs = alone ? RUNS : ANALYTIC, code = run_all(cli, path, folder, runs);
+	int runs = crosscheck_is_alone(check->kind) ? RUNS : ANALYTIC,
+	    code = run_all(cli, path, folder, runs);
 
 	return code == EXIT_DONE ? read_and_compare(folder, runs, check) : code;
 }
@@ -241,12 +241,31 @@ static void release_random(struct cli *made)
 
 /* --- the verb --- */
 
+/* NAN when none was given. */
+static bool tolerance_of(const struct cli *cli, double *tolerance)
+{
+	const char *text = cli->crosscheck.tolerance;
+	char *end;
+
+	*tolerance = NAN;
+	if (!text)
+		return true;
+	*tolerance = strtod(text, &end);
+	if (end != text && !*end && *tolerance >= 0 && *tolerance <= 1)
+		return true;
+	complain("--tolerance takes a number from 0 to 1; found \"%s\"", text);
+	return false;
+}
+
 static int check_all(const struct cli *cli)
 {
 	struct crosscheck_report report;
 	int worst = EXIT_DONE;
+	double tolerance;
 
-	crosscheck_report_open(&report, cli->json, cli->quiet);
+	if (!tolerance_of(cli, &tolerance))
+		return EXIT_USAGE;
+	crosscheck_report_open(&report, cli, tolerance);
 	for (int i = 0; i < cli->argc; i++) {
 		struct crosscheck check;
 		int code = crosscheck_scenario(cli, cli->argv[i], &check);

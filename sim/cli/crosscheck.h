@@ -32,11 +32,13 @@ struct crosscheck_sum {
 
 struct crosscheck_report {
 	bool as_json, quiet;
+	double tolerance; /* for all jobs and groups of flows; NAN = what is promised */
 	struct json json;
 	struct crosscheck_sum kinds[CROSSCHECK_KINDS];
 };
 
-void crosscheck_report_open(struct crosscheck_report *report, bool as_json, bool quiet);
+void crosscheck_report_open(struct crosscheck_report *report, const struct cli *cli,
+			    double tolerance);
 /* Judges and shows one. */
 void crosscheck_report_add(struct crosscheck_report *report, const struct crosscheck *check);
 /* Shows all by kind. True when every promise was kept. */

@@ -8,16 +8,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double bound_of(const struct crosscheck *check, const struct outcome_item *item)
+static double bound_of(const struct crosscheck_report *report, const struct crosscheck *check,
+		       const struct outcome_item *item)
 {
 	const struct promise *promise = &promises[check->kind];
 
+	if (!isnan(report->tolerance))
+		return item->what == OUTCOME_END ? INFINITY : report->tolerance;
 	return item->what == OUTCOME_END ? promise->end : promise->each;
 }
 
-static bool item_kept(const struct crosscheck *check, const struct outcome_item *item)
+static bool item_kept(const struct crosscheck_report *report, const struct crosscheck *check,
+		      const struct outcome_item *item)
 {
-	double bound = bound_of(check, item);
+	double bound = bound_of(report, check, item);
 
 	return isinf(bound) || promise_holds(item->difference, bound);
 }
@@ -29,19 +33,20 @@ static bool closed_kept(const struct crosscheck *check)
 
 /* --- one scenario --- */
 
-static void print_check(const struct crosscheck *check)
+static void print_check(const struct crosscheck_report *report, const struct crosscheck *check)
 {
 	printf("%s: %s\n", check->path, promises[check->kind].kind);
 	printf("  %-28s %13s %13s %10s\n", "", "packet", "fluid", "difference");
 	for (size_t i = 0; i < check->item_count; i++) {
 		const struct outcome_item *item = &check->items[i];
-		double bound = bound_of(check, item);
+		double bound = bound_of(report, check, item);
 
 		printf("  %-28s %11.6f s %11.6f s %+8.2f %%", item->name, item->packet_s,
 		       item->fluid_s, 100 * item->difference);
 		if (!isinf(bound))
 			printf("  %s %.2g %%",
-			       item_kept(check, item) ? "within" : "BROKEN: promised", 100 * bound);
+			       item_kept(report, check, item) ? "within" : "BROKEN: promised",
+			       100 * bound);
 		putchar('\n');
 	}
 	if (!isnan(check->closed_s))
@@ -50,8 +55,9 @@ static void print_check(const struct crosscheck *check)
 		       closed_kept(check) ? "within" : "BROKEN: promised", CLOSED_FORM_BOUND);
 }
 
-static void json_check(struct json *json, const struct crosscheck *check)
+static void json_check(struct crosscheck_report *report, const struct crosscheck *check)
 {
+	struct json *json = &report->json;
 	static const char *const whats[] = {
 		[OUTCOME_JOB] = "job", [OUTCOME_FLOWS] = "flows", [OUTCOME_END] = "end"
 	};
@@ -69,8 +75,8 @@ static void json_check(struct json *json, const struct crosscheck *check)
 		json_real(json, "packet_s", item->packet_s);
 		json_real(json, "fluid_s", item->fluid_s);
 		json_real(json, "difference", item->difference);
-		json_real(json, "promised", bound_of(check, item));
-		json_bool(json, "kept", item_kept(check, item));
+		json_real(json, "promised", bound_of(report, check, item));
+		json_bool(json, "kept", item_kept(report, check, item));
 		json_close_object(json);
 	}
 	json_close_array(json);
@@ -82,12 +88,13 @@ static void json_check(struct json *json, const struct crosscheck *check)
 
 /* --- all of a kind --- */
 
-static void sum_item(struct crosscheck_sum *sum, const struct crosscheck *check,
+static void sum_item(struct crosscheck_report *report, const struct crosscheck *check,
 		     const struct outcome_item *item)
 {
+	struct crosscheck_sum *sum = &report->kinds[check->kind];
 	double magnitude = fabs(item->difference);
 
-	sum->broken += !item_kept(check, item);
+	sum->broken += !item_kept(report, check, item);
 	if (item->what == OUTCOME_END || isnan(magnitude))
 		return;
 	sum->magnitudes = array_reserve(sum->magnitudes, sum->count, &sum->capacity,
@@ -157,10 +164,13 @@ static void json_sum(struct json *json, const struct crosscheck_sum *sum,
 
 /* --- the report --- */
 
-void crosscheck_report_open(struct crosscheck_report *report, bool as_json, bool quiet)
+void crosscheck_report_open(struct crosscheck_report *report, const struct cli *cli,
+			    double tolerance)
 {
-	*report = (struct crosscheck_report){ .as_json = as_json, .quiet = quiet };
-	if (!as_json)
+	*report = (struct crosscheck_report){ .as_json = cli->json,
+					      .quiet = cli->quiet,
+					      .tolerance = tolerance };
+	if (!cli->json)
 		return;
 	json_init(&report->json);
 	json_open_object(&report->json, NULL);
@@ -174,11 +184,11 @@ void crosscheck_report_add(struct crosscheck_report *report, const struct crossc
 	sum->scenarios++;
 	sum->broken += !closed_kept(check);
 	for (size_t i = 0; i < check->item_count; i++)
-		sum_item(sum, check, &check->items[i]);
+		sum_item(report, check, &check->items[i]);
 	if (report->as_json)
-		json_check(&report->json, check);
+		json_check(report, check);
 	else if (!report->quiet)
-		print_check(check);
+		print_check(report, check);
 	fflush(stdout);
 }
 

@@ -5,6 +5,7 @@
 #include "build_info.h"
 
 #include <cjson/cJSON.h>
+#include <expat.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
 #include <limits.h>
@@ -43,8 +44,8 @@ static const struct verb verbs[] = {
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
 	{ "crosscheck",
-	  "crosscheck SCENARIO... [--set /pointer=value] | crosscheck --random N [--seed S] "
-	  "[--out DIR]",
+	  "crosscheck SCENARIO... | crosscheck --random N [--seed S] "
+	  "[--out DIR] [--tolerance R]",
 	  "packets against fluid, and what is promised of both", VERB_CROSSCHECK, NULL, INT_MAX,
 	  verb_crosscheck },
 	{ "export",
@@ -87,7 +88,7 @@ void print_version(void)
 {
 	printf("inasim %s (%s), %s build, %s\n", BUILD_VERSION, BUILD_COMMIT, BUILD_TYPE,
 	       BUILD_COMPILER);
-	printf("GSL %s, cJSON %s\n", gsl_version, cJSON_Version());
+	printf("GSL %s, cJSON %s, %s\n", gsl_version, cJSON_Version(), XML_ExpatVersion());
 }
 
 static void print_usage(FILE *to)

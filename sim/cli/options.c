@@ -103,6 +103,8 @@ static const struct option_row rows[] = {
 
 	{ "random", "N", VERB_CROSSCHECK, TEXT(crosscheck.count),
 	  "N scenarios at random instead, written as JSON files" },
+	{ "tolerance", "R", VERB_CROSSCHECK, TEXT(crosscheck.tolerance),
+	  "judge every job and group of flows by this, as in 0.05, not by what is promised" },
 	{ "seed", "S", VERB_CROSSCHECK, TEXT(crosscheck.seed),
 	  "with --random: other scenarios (1)" },
 	{ "out", "DIR", VERB_CROSSCHECK, TEXT(out),

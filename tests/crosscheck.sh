@@ -1,0 +1,79 @@
+#!/bin/bash
+# The verb crosscheck: fidelities agree where it is promised, and it says so when they do not.
+# How well they agree at random is measured by hand (models/crosscheck/README.md).
+source "${SRC:?source directory}/tests/lib/shell.sh"
+if [[ ! -x $(dirname "$INASIM")/inasim-fluid ]]; then
+	echo "crosscheck: skipped, libsimgrid was not found when this was built"
+	exit 77
+fi
+in_a_folder_of_its_own
+
+# scenario NAME SCHEME TOPOLOGY: one job alone, 10 MB
+scenario() {
+	cat >"$1.json" <<-JSON
+		{ "name": "$1", "topology": $3,
+		  "schemes": { "switchml": { "elements_per_packet": 256 }, "panama": { "aggregate_above": "0B" },
+		               "switchml_star": { "aggregate_above": "0B" } },
+		  "jobs": [ { "name": "$2", "workers": 4, "all_reduce": "$2", "placement": "spread",
+		              "model": { "layers": [ { "gradient": "10MB" } ] } } ] }
+	JSON
+}
+
+# --- every scheme alone, on one switch and on a fat tree: what is promised holds ---
+
+files=()
+for scheme in $("$INASIM" list schemes --json | jq -r '.schemes[].name'); do
+	scenario "$scheme-star" "$scheme" '{ "kind": "star", "hosts": 8 }'
+	scenario "$scheme-tree" "$scheme" '{ "kind": "fat-tree", "k": 4 }'
+	files+=("$scheme-star.json" "$scheme-tree.json")
+done
+ends 0 crosscheck "${files[@]}" --json
+silent err
+holds '.kept and (.scenarios | length) == $n' out --argjson n "${#files[@]}"
+holds '[.scenarios[] | select(.kind == "one job alone")] | length >= 8' out
+holds '[.scenarios[].items[] | select(.promised != null and .what == "job")] | all(.promised <= 0.1 and .kept)' out
+holds '[.scenarios[] | .closed_form_s != null and (.closed_form_difference | fabs) <= 1e-6] | all' out
+# ... and the numbers are those of run
+holds '.scenarios[0].items[0].packet_s > 0' out
+packet=$(jq '.scenarios[0].items[0].packet_s' out)
+ends 0 run "${files[0]}" --out packet --quiet
+checks=$((checks + 1))
+[[ $(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "exchange_s") c = i } NR == 2 { print $c + 0 }' packet/jobs.csv) == \
+	"$(awk -v p="$packet" 'BEGIN { print p + 0 }')" ]] || fail "exchange_s of run is not $packet"
+
+# --- a broken promise is exit code 1, and is named ---
+
+ends 1 crosscheck ring-star.json --tolerance 1e-9
+says out 'job 0 \(ring\).*BROKEN: promised 1e-07 %'
+says out '1 promises BROKEN'
+ends 1 crosscheck ring-star.json --tolerance 1e-9 --json
+holds '.kept == false and .kinds[0].broken == 1' out
+ends 0 crosscheck ring-star.json --tolerance 0.02
+says out 'closed form .* within 1e-06'
+
+# --- random scenarios: files that run by themselves, the same ones every time ---
+
+ends 0 crosscheck --random 3 --seed 5 --out first --quiet --tolerance 1
+ends 0 crosscheck --random 2 --seed 5 --out second --quiet --tolerance 1
+for i in 0 1; do same "first/random-5-$i.json" "second/random-5-$i.json"; done
+ends 0 check first/*.json
+
+# --- usage, and scenarios that cannot be ---
+
+ends 2 crosscheck
+says err 'needs scenarios, or --random N'
+ends 2 crosscheck ring-star.json --random 2
+says err 'not both'
+ends 2 crosscheck ring-star.json --seed 2
+says err 'belong to --random'
+ends 2 crosscheck --random many
+says err 'takes a whole number'
+ends 2 crosscheck ring-star.json --tolerance 2
+says err 'from 0 to 1'
+ends 3 crosscheck ring-star.json --set /jobs/0/workers=99
+says err 'workers, but the network has 8'
+ends 6 crosscheck not-there.json
+ends 4 crosscheck ring-star.json --set /stop/after=1ms
+says err 'as packet ended with exit code 4'
+
+finish "$checks checks"
