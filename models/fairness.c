@@ -18,7 +18,7 @@ static bool seen_before(const struct flow_group_conf *groups, size_t g)
 static void json_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct flow_group_conf *groups = scenario_flows(s->scenario);
-	uint64_t count = 0, finished = 0;
+	uint64_t count = 0, finished = 0, as_load = 0;
 	struct jain jain = { 0 };
 
 	for (size_t g = 0; g < s->scenario->flows.count; g++) {
@@ -28,6 +28,7 @@ static void json_group(struct json *json, const struct simulation *s, const char
 			continue;
 		count += stats->count;
 		finished += stats->finished;
+		as_load += stats->as_load;
 		jain.n += stats->throughput.n;
 		jain.sum += stats->throughput.sum;
 		jain.squares += stats->throughput.squares;
@@ -35,6 +36,8 @@ static void json_group(struct json *json, const struct simulation *s, const char
 	json_open_object(json, name);
 	json_u64(json, "count", count);
 	json_u64(json, "finished", finished);
+	if (s->fluid)
+		json_u64(json, "as_load", as_load);
 	json_real(json, "throughput_bps", jain.sum / jain.n);
 	json_real(json, "jain", jain_index(&jain));
 	json_close_object(json);
@@ -60,14 +63,11 @@ static void json_tier(struct json *json, const struct simulation *s, unsigned ti
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		struct link_place place = link_place_of(net, i);
-		uint64_t packets, carried;
 		double used;
 
 		if (place.tier != tier || place.up != up)
 			continue;
-		port_carried(&net->ports[i], &packets, &carried);
-		used = seconds > 0 ? (double)(carried + packets * link->wire_extra) * 8 /
-					     ((double)link->rate * seconds)
+		used = seconds > 0 ? simulation_carried(s, i) * 8 / ((double)link->rate * seconds)
 				   : 0;
 		jain_add(&jain, used);
 		max = used > max ? used : max;

@@ -22,9 +22,12 @@ static const struct out_column link_columns[] = {
 	{ "tier", OUT_TEXT, "Tier of the link's lower end." },
 	{ "direction", OUT_TEXT, "up: away from hosts; down: towards them." },
 	{ "rate_bps", OUT_COUNT, "Bit rate." },
-	{ "packets", OUT_COUNT, "Packets carried." },
-	{ "bytes", OUT_COUNT, "Bytes of their frames." },
-	{ "utilization", OUT_REAL, "Wire time of these packets over the time of the run." },
+	{ "packets", OUT_COUNT,
+	  "Packets carried; like drops and all behind, empty in runs without packets." },
+	{ "bytes", OUT_COUNT,
+	  "Bytes of their frames; without packets, bytes of all streams on the wire. Short flows "
+	  "that are load (flows.by_name.NAME.as_load) are in neither." },
+	{ "utilization", OUT_REAL, "Wire time of these bytes over the time of the run." },
 	{ "drops", OUT_COUNT, "Packets that found the queue full." },
 	{ "losses", OUT_COUNT, "Packets lost on the link by chance." },
 	{ "ecn_marks", OUT_COUNT, "Packets marked." },
@@ -75,7 +78,9 @@ const struct out_schema aggregators_schema = {
 static const struct out_column summary_columns[] = {
 	{ "scenario", OUT_TEXT, "Name of the scenario." },
 	{ "seed", OUT_COUNT, "Seed of all random streams." },
-	{ "fidelity", OUT_TEXT, "packet: every packet was simulated." },
+	{ "fidelity", OUT_TEXT,
+	  "packet: every packet was simulated; fluid: streams that shared links; analytic: streams "
+	  "that did not. Without packets, what counts packets is null." },
 	{ "end_reason", OUT_TEXT,
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
 	  "work was left; "
@@ -220,7 +225,8 @@ static void write_link(const struct simulation *s, uint32_t number)
 	struct link_place place = link_place_of(net, number);
 	char from_name[32], to_name[32];
 	uint64_t packets, carried;
-	double seconds = seconds_of(s->sim.now);
+	double seconds = seconds_of(s->sim.now), wire = simulation_carried(s, number);
+	bool none = s->fluid;
 
 	port_carried(port, &packets, &carried);
 	out_table_row(
@@ -234,17 +240,15 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .text = s->topo.ops->tier_names[place.tier] },
 			{ .text = place.up ? "up" : "down" },
 			{ .count = link->rate },
-			{ .count = packets },
-			{ .count = carried },
-			{ .real = seconds > 0 ? (double)(carried + packets * link->wire_extra) * 8 /
-							((double)link->rate * seconds)
-					      : 0 },
-			{ .count = net->rare[number].drops },
-			{ .count = net->rare[number].losses },
-			{ .count = net->rare[number].marks },
-			{ .count = net->rare[number].pauses },
-			{ .time = net->lossless ? lossless_paused(net, number) : 0 },
-			{ .count = max_queue_bytes(s, number) } });
+			{ .none = none, .count = packets },
+			{ .count = none ? (uint64_t)llround(wire) : carried },
+			{ .real = seconds > 0 ? wire * 8 / ((double)link->rate * seconds) : 0 },
+			{ .none = none, .count = net->rare[number].drops },
+			{ .none = none, .count = net->rare[number].losses },
+			{ .none = none, .count = net->rare[number].marks },
+			{ .none = none, .count = net->rare[number].pauses },
+			{ .none = none, .time = net->lossless ? lossless_paused(net, number) : 0 },
+			{ .none = none, .count = max_queue_bytes(s, number) } });
 }
 
 /* Mean (p = 0) or a percentile; empty where nothing is known. */
@@ -260,6 +264,7 @@ static struct out_cell held_cell(const struct holding_times *held, double p)
 static void write_aggregators(const struct simulation *s, unsigned scheme)
 {
 	double seconds = seconds_of(s->sim.now);
+	bool none = s->fluid; /* nothing counts packets */
 	const struct collective_memory *memory;
 	size_t count = scheme_ops(scheme)->memory(s->schemes[scheme], &memory);
 
@@ -277,25 +282,25 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .text = scheme_ops(scheme)->name },
 				{ .count = m->memory_bytes },
 				{ .count = m->used_max_bytes },
-				{ .count = m->stats.packets_aggregated },
-				{ .count = m->stats.results },
-				{ .count = m->stats.duplicates },
-				{ .count = m->stats.repairs },
-				{ .count = m->stats.collisions },
-				{ .count = m->stats.preemptions },
-				{ .count = m->stats.fallbacks },
-				{ .count = m->stats.collisions_own },
-				{ .count = m->stats.collisions_complete },
-				{ .count = m->stats.collisions_waiting },
-				{ .count = m->stats.preemptions_tried },
-				{ .count = m->stats.partials },
-				{ .count = m->stats.collected },
-				{ .count = m->stats.late },
-				{ .count = m->stats.discarded },
-				{ .count = m->stats.overflows },
-				{ .none = !m->held, .count = m->held ? m->held->count : 0 },
-				held_cell(m->held, 0),
-				held_cell(m->held, 0.99),
+				{ .none = none, .count = m->stats.packets_aggregated },
+				{ .none = none, .count = m->stats.results },
+				{ .none = none, .count = m->stats.duplicates },
+				{ .none = none, .count = m->stats.repairs },
+				{ .none = none, .count = m->stats.collisions },
+				{ .none = none, .count = m->stats.preemptions },
+				{ .none = none, .count = m->stats.fallbacks },
+				{ .none = none, .count = m->stats.collisions_own },
+				{ .none = none, .count = m->stats.collisions_complete },
+				{ .none = none, .count = m->stats.collisions_waiting },
+				{ .none = none, .count = m->stats.preemptions_tried },
+				{ .none = none, .count = m->stats.partials },
+				{ .none = none, .count = m->stats.collected },
+				{ .none = none, .count = m->stats.late },
+				{ .none = none, .count = m->stats.discarded },
+				{ .none = none, .count = m->stats.overflows },
+				{ .none = none || !m->held, .count = m->held ? m->held->count : 0 },
+				held_cell(none ? NULL : m->held, 0),
+				held_cell(none ? NULL : m->held, 0.99),
 				{ .real = seconds > 0 ? collective_reserved(m, s->sim.now) /
 								((double)m->memory_bytes * seconds)
 						      : 0 } });
@@ -314,6 +319,16 @@ void results_write_tables(struct simulation *s)
 }
 
 /* --- summary.json --- */
+
+/* What counts packets is null where there are none. */
+static void json_packets(struct json *json, const struct simulation *s, const char *key,
+			 uint64_t count)
+{
+	if (s->fluid)
+		json_real(json, key, NAN);
+	else
+		json_u64(json, key, count);
+}
 
 enum { P999 = 1 }; /* flows also get the 99.9th percentile */
 
@@ -499,15 +514,15 @@ static void json_network(struct json *json, const struct simulation *s)
 			max_queue = max_queue_bytes(s, i);
 	}
 	json_open_object(json, "network");
-	json_u64(json, "packets_created", net->created);
-	json_u64(json, "packets_delivered", net->delivered);
-	json_u64(json, "packets_absorbed", net->absorbed);
-	json_u64(json, "packets_in_flight", network_in_flight(net));
-	json_u64(json, "drops", net->dropped);
-	json_u64(json, "losses", net->lost);
-	json_u64(json, "ecn_marks", marks);
-	json_u64(json, "pauses", pauses);
-	json_u64(json, "max_queue_bytes", max_queue);
+	json_packets(json, s, "packets_created", net->created);
+	json_packets(json, s, "packets_delivered", net->delivered);
+	json_packets(json, s, "packets_absorbed", net->absorbed);
+	json_packets(json, s, "packets_in_flight", network_in_flight(net));
+	json_packets(json, s, "drops", net->dropped);
+	json_packets(json, s, "losses", net->lost);
+	json_packets(json, s, "ecn_marks", marks);
+	json_packets(json, s, "pauses", pauses);
+	json_packets(json, s, "max_queue_bytes", max_queue);
 	fairness_links(json, s);
 	json_close_object(json);
 }
@@ -551,7 +566,7 @@ static void json_held(struct json *json, const struct simulation *s)
 			if (memory[m].held)
 				holding_times_merge(all, memory[m].held);
 	}
-	json_u64(json, "held_count", all->count);
+	json_packets(json, s, "held_count", all->count);
 	json_real(json, "held_mean_s", holding_times_mean(all));
 	json_real(json, "held_p99_s", holding_times_percentile(all, 0.99));
 	free(all);
@@ -580,39 +595,41 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	jobs_stats(s->jobs, &sum);
 	sum_memories(s, &sum, &reserved_max, &utilization);
 	json_open_object(json, "aggregation");
-	json_u64(json, "packets_aggregated", sum.packets_aggregated);
-	json_u64(json, "results", sum.results);
-	json_u64(json, "duplicates", sum.duplicates);
-	json_u64(json, "repairs", sum.repairs);
-	json_u64(json, "collisions", sum.collisions);
-	json_u64(json, "preemptions", sum.preemptions);
-	json_u64(json, "fallbacks", sum.fallbacks);
-	json_u64(json, "collisions_own", sum.collisions_own);
-	json_u64(json, "collisions_complete", sum.collisions_complete);
-	json_u64(json, "collisions_waiting", sum.collisions_waiting);
-	json_u64(json, "preemptions_tried", sum.preemptions_tried);
-	json_u64(json, "partials", sum.partials);
-	json_u64(json, "collected", sum.collected);
-	json_u64(json, "late", sum.late);
-	json_u64(json, "discarded", sum.discarded);
-	json_u64(json, "overflows", sum.overflows);
-	json_u64(json, "reminders", sum.reminders);
-	json_u64(json, "server_packets", sum.server_packets);
-	json_u64(json, "server_bytes", sum.server_bytes);
+	json_packets(json, s, "packets_aggregated", sum.packets_aggregated);
+	json_packets(json, s, "results", sum.results);
+	json_packets(json, s, "duplicates", sum.duplicates);
+	json_packets(json, s, "repairs", sum.repairs);
+	json_packets(json, s, "collisions", sum.collisions);
+	json_packets(json, s, "preemptions", sum.preemptions);
+	json_packets(json, s, "fallbacks", sum.fallbacks);
+	json_packets(json, s, "collisions_own", sum.collisions_own);
+	json_packets(json, s, "collisions_complete", sum.collisions_complete);
+	json_packets(json, s, "collisions_waiting", sum.collisions_waiting);
+	json_packets(json, s, "preemptions_tried", sum.preemptions_tried);
+	json_packets(json, s, "partials", sum.partials);
+	json_packets(json, s, "collected", sum.collected);
+	json_packets(json, s, "late", sum.late);
+	json_packets(json, s, "discarded", sum.discarded);
+	json_packets(json, s, "overflows", sum.overflows);
+	json_packets(json, s, "reminders", sum.reminders);
+	json_packets(json, s, "server_packets", sum.server_packets);
+	json_packets(json, s, "server_bytes", sum.server_bytes);
 	json_held(json, s);
 	json_real(json, "throughput_share", throughput_share(s));
-	json_u64(json, "retransmissions", sum.retransmissions);
-	json_u64(json, "timeouts", sum.timeouts);
+	json_packets(json, s, "retransmissions", sum.retransmissions);
+	json_packets(json, s, "timeouts", sum.timeouts);
 	json_real(json, "memory_reserved_max", reserved_max);
 	json_real(json, "memory_utilization", utilization);
 	json_close_object(json);
 }
 
-static void json_checks(struct json *json, const struct checks *checks)
+static void json_checks(struct json *json, const struct simulation *s)
 {
+	const struct checks *checks = &s->checks;
+
 	json_open_object(json, "checks");
 	json_open_object(json, "exactly_once");
-	json_u64(json, "checked", checks->exact_checked);
+	json_packets(json, s, "checked", checks->exact_checked);
 	json_u64(json, "violations", checks->exact_violations);
 	json_close_object(json);
 	json_open_object(json, "conservation");
@@ -641,14 +658,14 @@ char *results_summary_json(const struct simulation *s)
 	json_open_object(&json, NULL);
 	json_string(&json, "scenario", s->scenario->name);
 	json_i64(&json, "seed", s->scenario->seed);
-	json_string(&json, "fidelity", "packet");
+	json_string(&json, "fidelity", fidelity_names[s->scenario->fidelity]);
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_seconds(&json, "sim_time_s", s->sim.now);
 	json_u64(&json, "events", simulation_events(s));
-	json_u64(&json, "packet_hops", s->topo.net.hops);
+	json_packets(&json, s, "packet_hops", s->topo.net.hops);
 	json_real(&json, "cpu_s", s->cpu_s);
 	json_real(&json, "packet_hops_per_cpu_s",
-		  s->cpu_s > 0 ? (double)s->topo.net.hops / s->cpu_s : NAN);
+		  s->cpu_s > 0 && !s->fluid ? (double)s->topo.net.hops / s->cpu_s : NAN);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_hex64(&json, "digest", simulation_digest(s));
 	json_load(&json, s);
@@ -656,7 +673,7 @@ char *results_summary_json(const struct simulation *s)
 	json_flows(&json, s);
 	json_network(&json, s);
 	json_aggregation(&json, s);
-	json_checks(&json, &s->checks);
+	json_checks(&json, s);
 	json_close_object(&json);
 	return json_finish(&json);
 }
@@ -779,6 +796,15 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		print_flows(s, to);
 	print_left_out(s, to);
 	print_load(s, to);
+	if (s->fluid) {
+		fprintf(to, "\n%s fidelity: %s\ndigest %016" PRIx64 ", %.2f CPU s, %.0f MB\n",
+			fidelity_names[s->scenario->fidelity],
+			s->scenario->fidelity == FIDELITY_FLUID
+				? "streams that share links, no packets"
+				: "every job and flow as if it were alone",
+			simulation_digest(s), s->cpu_s, (double)peak_rss_bytes() / 1e6);
+		return;
+	}
 	fprintf(to,
 		"\nnetwork: %" PRIu64 " packet-hops, %" PRIu64 " drops, %" PRIu64
 		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",

@@ -13,7 +13,7 @@ static const struct out_column network_columns[] = {
 	{ "time_s", OUT_SECONDS, "End of the interval." },
 	{ "active_flows", OUT_COUNT, "Background flows under way." },
 	{ "active_jobs", OUT_COUNT, "Jobs that have hosts." },
-	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues." },
+	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues; empty without packets." },
 	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
 	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
 	{ 0 },
@@ -27,7 +27,7 @@ static const struct out_column link_columns[] = {
 	{ "count", OUT_COUNT, "Number of these links." },
 	{ "aggregation_utilization", OUT_REAL,
 	  "Wire time of packets that switches aggregate, and of their results, over the time of "
-	  "the interval, mean over the links." },
+	  "the interval, mean over the links. Classes and queues are empty without packets." },
 	{ "jobs_utilization", OUT_REAL, "The same of other data of jobs: rings, servers." },
 	{ "background_utilization", OUT_REAL, "The same of data of flows." },
 	{ "control_utilization", OUT_REAL, "The same of ACKs and control packets." },
@@ -72,7 +72,8 @@ struct series {
 	struct simulation *s;
 	sim_time every;
 	struct out_table *network, *links, *flows; /* NULL = not wanted */
-	uint64_t *before;                          /* wire bytes by port, at the last sample */
+	double *before, *carried;                  /* wire bytes by port: at the last sample, and
+						    * in the interval; owned */
 	struct link_set *sets;
 	size_t set_count;
 	struct timer timer;
@@ -102,6 +103,20 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 
 /* --- samples --- */
 
+/* What every link has carried since the last sample. */
+static void take_carried(struct series *series)
+{
+	struct simulation *s = series->s;
+	const double *now = s->fluid ? fluid_all_carried(s->fluid) : NULL;
+
+	for (uint32_t i = 0; i < s->topo.net.port_count; i++) {
+		double wire = now ? now[i] : simulation_carried(s, i);
+
+		series->carried[i] = wire - series->before[i];
+		series->before[i] = wire;
+	}
+}
+
 static void sample_network(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -111,13 +126,8 @@ static void sample_network(struct series *series)
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[i]);
-		uint64_t packets, carried, wire;
-		double utilization;
+		double utilization = series->carried[i] * 8 / ((double)link->rate * every);
 
-		port_carried(&net->ports[i], &packets, &carried);
-		wire = carried + packets * link->wire_extra;
-		utilization = (double)(wire - series->before[i]) * 8 / ((double)link->rate * every);
-		series->before[i] = wire;
 		sum += utilization;
 		max = utilization > max ? utilization : max;
 		queued += network_queue_bytes(net, i);
@@ -126,7 +136,7 @@ static void sample_network(struct series *series)
 							    { .count = flows_started(s->flows) -
 								       flows_finished(s->flows) },
 							    { .count = jobs_running(s->jobs) },
-							    { .count = queued },
+							    { .none = s->fluid, .count = queued },
 							    { .real = sum / net->port_count },
 							    { .real = max } });
 }
@@ -172,6 +182,26 @@ static void sample_links(struct series *series, struct link_set *set)
 							  { .real = jain_index(&jain) } });
 }
 
+/* Without packets there are neither classes nor queues: only how even the links are. */
+static void sample_streams(struct series *series, const struct link_set *set)
+{
+	struct jain jain = { 0 };
+	struct out_cell cells[13] = { { .time = series->s->sim.now },
+				      { .text = set->label },
+				      { .count = set->count } };
+
+	for (unsigned c = 3; c < 12; c++)
+		cells[c].none = true;
+	for (uint32_t i = 0; i < set->count; i++)
+		jain_add(&jain,
+			 series->carried[set->ports[i]] /
+				 (double)port_class(&series->s->topo.net,
+						    &series->s->topo.net.ports[set->ports[i]])
+					 ->rate);
+	cells[12].real = jain_index(&jain);
+	out_table_row(series->links, cells);
+}
+
 static void sample_flows(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -202,9 +232,13 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	sim->samples++;
+	take_carried(series);
 	sample_network(series);
 	for (size_t i = 0; i < series->set_count; i++)
-		sample_links(series, &series->sets[i]);
+		if (series->s->fluid)
+			sample_streams(series, &series->sets[i]);
+		else
+			sample_links(series, &series->sets[i]);
 	if (series->flows)
 		sample_flows(series);
 	timer_set(sim, &series->timer, sim->now + series->every);
@@ -215,7 +249,8 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 static void add_port(struct link_set *set, struct network *net, uint32_t port)
 {
 	set->ports[set->count++] = port;
-	network_watch_port(net, port);
+	if (net->watch)
+		network_watch_port(net, port);
 }
 
 static void init_set(struct link_set *set, struct simulation *s, const struct series_links *conf)
@@ -252,6 +287,7 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 	series->s = s;
 	series->every = scenario->series.every;
 	series->before = xcalloc(s->topo.net.port_count, sizeof(*series->before));
+	series->carried = xcalloc(s->topo.net.port_count, sizeof(*series->carried));
 	timer_open(&s->sim, &series->timer, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), sample, series);
 	if (!(series->network = out_table_open(dir, &series_schema, error)) ||
 	    (scenario->series.links.count &&
@@ -261,7 +297,7 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 		series_free(series);
 		return NULL;
 	}
-	if (scenario->series.links.count)
+	if (scenario->series.links.count && !s->fluid)
 		network_watch(&s->topo.net, traffic_of, s);
 	series->set_count = scenario->series.links.count;
 	series->sets = xcalloc(series->set_count, sizeof(*series->sets));
@@ -288,5 +324,6 @@ void series_free(struct series *series)
 	}
 	free(series->sets);
 	free(series->before);
+	free(series->carried);
 	free(series);
 }

@@ -378,6 +378,17 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 
 /* --- questions --- */
 
+double simulation_carried(const struct simulation *s, uint32_t link)
+{
+	const struct port *port = &s->topo.net.ports[link];
+	uint64_t packets, carried;
+
+	if (s->fluid)
+		return fluid_carried(s->fluid, link);
+	port_carried(port, &packets, &carried);
+	return (double)(carried + packets * port_class(&s->topo.net, port)->wire_extra);
+}
+
 enum end_reason simulation_end(const struct simulation *s)
 {
 	return s->end;

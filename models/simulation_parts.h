@@ -43,4 +43,8 @@ void simulation_checkpoints(struct simulation *simulation);
 /* Runs what was built until its end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
+/* Bytes on the wire, preamble and gap included where they are counted, that a link has carried so
+ * far; in a fluid run, of transfers that have ended, at its end of all. */
+double simulation_carried(const struct simulation *simulation, uint32_t link);
+
 #endif

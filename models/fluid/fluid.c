@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An epoch's clock is a double that starts at 0: after this time its last digit is 1e-13 s. */
+/* An epoch's clock is a double that starts at 0: after this time its last digit is 1e-13 s, a tenth
+ * of SimGrid's precision. Transfers may take days, so epochs end by a timer. */
 #define EPOCH_LONGEST (1000 * PS_PER_S)
 
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
-	double *capacity; /* by link */
-	double *carried;  /* by link: of transfers that have ended */
+	double *capacity;    /* by link */
+	double *carried;     /* by link: of transfers that have ended */
+	double *carried_now; /* fluid_all_carried() */
 	size_t links;
 	struct fluid_route *routes; /* by number */
 	size_t count, room;
@@ -24,6 +26,7 @@ struct fluid {
 	uint32_t *ended; /* routes whose transfers have ended, not yet told */
 	size_t ended_count, ended_room;
 	struct timer timer;    /* for them */
+	struct timer age;      /* the epoch has become too old */
 	struct solver *solver; /* NULL = transfers do not share */
 	bool open, failed;     /* an epoch is under way; the solver has failed */
 	bool stopped;
@@ -98,14 +101,30 @@ static void note_ended(struct fluid *fluid, uint32_t number, sim_time time)
 		timer_set(fluid->sim, &fluid->timer, time);
 }
 
+/* Without a solver: what remains, by the time that is left. */
+static void take_remaining(struct fluid *fluid)
+{
+	for (size_t i = 0; i < fluid->count; i++) {
+		struct fluid_route *route = &fluid->routes[i];
+
+		if (route->active && route->remaining > 0)
+			route->remaining =
+				fmin(route->bytes,
+				     seconds_of(route->earliest - fluid->sim->now) * route->alone);
+	}
+}
+
 /* Takes what remains of each transfer; the epoch is over. */
 static void end_epoch(struct fluid *fluid)
 {
 	const struct solver_facts *facts;
 
+	if (!fluid->solver)
+		take_remaining(fluid);
 	if (!fluid->open)
 		return;
 	fluid->open = false;
+	timer_cancel(fluid->sim, &fluid->age);
 	facts = solver_ask(fluid->solver, ORDER_END, epoch_time(fluid, fluid->sim->now));
 	if (!facts) {
 		fail(fluid);
@@ -119,6 +138,13 @@ static void end_epoch(struct fluid *fluid)
 		else
 			note_ended(fluid, number, sim_time_of(fluid, facts->list[i].value));
 	}
+}
+
+static void on_age(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)entity;
+	sim->samples++;
+	end_epoch(owner);
 }
 
 /* The routes that exist now, in the order of their numbers; caller frees. */
@@ -148,6 +174,7 @@ static void begin_epoch(struct fluid *fluid)
 
 	fluid->epoch_from = fluid->sim->now;
 	fluid->open = true;
+	timer_set(fluid->sim, &fluid->age, fluid->sim->now + EPOCH_LONGEST);
 	platform_build(&platform, list, count, fluid->capacity, fluid->links);
 	free(list);
 	if (!solver_begin(fluid->solver, &platform))
@@ -185,6 +212,8 @@ static void ask(struct fluid *fluid, sim_time until)
 	}
 	if (!fluid->open)
 		begin_epoch(fluid);
+	if (until - fluid->epoch_from > EPOCH_LONGEST)
+		until = fluid->epoch_from + EPOCH_LONGEST; /* on_age() */
 	if (fluid->failed || until < fluid->bound)
 		return;
 	facts = solver_ask(fluid->solver, ORDER_RUN, epoch_time(fluid, until));
@@ -206,10 +235,10 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void credit(struct fluid *fluid, const struct fluid_route *route, double carried)
+static void credit(double *links, const struct fluid_route *route, double carried)
 {
 	for (size_t i = 0; i < route->count; i++)
-		fluid->carried[route->links[i].link] += route->links[i].weight * carried;
+		links[route->links[i].link] += route->links[i].weight * carried;
 }
 
 /* Transfers of one instant end in the order of their routes. */
@@ -230,7 +259,7 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 			continue; /* it has been removed */
 		route->active = false;
 		fluid->active--;
-		credit(fluid, route, route->bytes);
+		credit(fluid->carried, route, route->bytes);
 		sim_digest(sim, route->key, 1);
 		ended[told++] = ended[i];
 	}
@@ -250,8 +279,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	route->earliest = earliest(fluid, route);
 	fluid->active++;
 	sim_digest(fluid->sim, route->key, 0);
-	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH ||
-			    fluid->sim->now - fluid->epoch_from > EPOCH_LONGEST))
+	if (fluid->open && route->in_epoch == NOT_IN_EPOCH)
 		end_epoch(fluid);
 	if (fluid->open)
 		solver_start(fluid->solver, route->in_epoch, epoch_time(fluid, fluid->sim->now),
@@ -304,7 +332,7 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 
 	if (route->active) {
 		end_epoch(fluid);
-		credit(fluid, route, route->bytes - route->remaining);
+		credit(fluid->carried, route, route->bytes - route->remaining);
 		route->active = false;
 		fluid->active--;
 		find_bound(fluid);
@@ -318,7 +346,6 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 
 void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
-	SIM_BUG_ON(!fluid->solver && fluid->active); /* nobody knows what remains */
 	end_epoch(fluid);
 	memcpy(fluid->capacity, capacity, fluid->links * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++) {
@@ -370,6 +397,8 @@ static void look(struct fluid *fluid)
 
 const double *fluid_progress(struct fluid *fluid)
 {
+	if (!fluid->solver)
+		take_remaining(fluid);
 	if (fluid->progress_room < fluid->count) {
 		fluid->progress_room = fluid->room;
 		fluid->progress = xrealloc(fluid->progress, fluid->room, sizeof(*fluid->progress));
@@ -382,6 +411,19 @@ const double *fluid_progress(struct fluid *fluid)
 	if (fluid->open && !fluid->failed)
 		look(fluid);
 	return fluid->progress;
+}
+
+const double *fluid_all_carried(struct fluid *fluid)
+{
+	const double *progress = fluid_progress(fluid);
+
+	if (!fluid->carried_now)
+		fluid->carried_now = xcalloc(fluid->links, sizeof(*fluid->carried_now));
+	memcpy(fluid->carried_now, fluid->carried, fluid->links * sizeof(*fluid->carried));
+	for (size_t i = 0; i < fluid->count; i++)
+		if (fluid->routes[i].active)
+			credit(fluid->carried_now, &fluid->routes[i], progress[i]);
+	return fluid->carried_now;
 }
 
 double fluid_carried(const struct fluid *fluid, uint32_t link)
@@ -429,6 +471,9 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	timer_open(sim, &fluid->timer, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
 		   on_ended, fluid);
 	sim_name(sim, on_ended, "a fluid transfer ends");
+	timer_open(sim, &fluid->age, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41), on_age,
+		   fluid);
+	sim_name(sim, on_age, "an epoch of the fluid solver ends");
 	return fluid;
 }
 
@@ -441,7 +486,7 @@ double fluid_stop(struct fluid *fluid)
 	end_epoch(fluid);
 	for (size_t i = 0; i < fluid->count; i++)
 		if (fluid->routes[i].active)
-			credit(fluid, &fluid->routes[i],
+			credit(fluid->carried, &fluid->routes[i],
 			       fluid->routes[i].bytes - fluid->routes[i].remaining);
 	if (fluid->solver)
 		cpu_s = solver_close(fluid->solver);
@@ -457,6 +502,7 @@ void fluid_free(struct fluid *fluid)
 	for (size_t i = 0; i < fluid->count; i++)
 		free(fluid->routes[i].links);
 	timer_close(fluid->sim, &fluid->timer);
+	timer_close(fluid->sim, &fluid->age);
 	free(fluid->routes);
 	free(fluid->idle);
 	free(fluid->ended);
@@ -464,5 +510,6 @@ void fluid_free(struct fluid *fluid)
 	free(fluid->progress);
 	free(fluid->capacity);
 	free(fluid->carried);
+	free(fluid->carried_now);
 	free(fluid);
 }

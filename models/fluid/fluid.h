@@ -50,6 +50,10 @@ size_t fluid_active(const struct fluid *fluid);
  * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. */
 const double *fluid_progress(struct fluid *fluid);
 
+/* Bytes that each link has carried by now. Looks, and changes nothing; the array lives until the
+ * next call. */
+const double *fluid_all_carried(struct fluid *fluid);
+
 /* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
 

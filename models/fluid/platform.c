@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "fluid/fluid_parts.h"
+#include "fluid/simgrid/protocol.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -193,10 +194,10 @@ static void write_text(struct platform *platform, const struct uses *uses)
 		fprintf(to,
 			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"0s\" "
 			"sharing_policy=\"FATPIPE\"/>\n",
-			r, platform->alone[r]);
+			r, platform->alone[r] * EPOCH_SCALE);
 	for (size_t s = 0; s < uses->count; s++)
 		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
-			uses->shared[s].capacity);
+			uses->shared[s].capacity * EPOCH_SCALE);
 	write_routes(to, platform, &listing);
 	fprintf(to, "</zone></platform>\n");
 	fclose(to);

@@ -176,6 +176,7 @@ static double job_throughput_share(const struct job *job)
 void job_write(struct job *job)
 {
 	double share = job_throughput_share(job);
+	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
 	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
 	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
@@ -198,8 +199,8 @@ void job_write(struct job *job)
 		{ .none = !begun, .time = until > job->start ? until - job->start - compute : 0 },
 		{ .count = job->dnn->gradient_total },
 		{ .none = !job->slots, .count = job->slots },
-		{ .count = job->stats.retransmissions },
-		{ .count = job->stats.timeouts },
+		{ .none = fluid, .count = job->stats.retransmissions },
+		{ .none = fluid, .count = job->stats.timeouts },
 		{ .none = !begun, .text = hosts },
 		{ .none = !begun || !job->servers, .text = servers },
 		{ .flag = job->measured },
@@ -207,9 +208,9 @@ void job_write(struct job *job)
 		{ .none = !job->refusal, .text = job->refusal },
 		{ .none = isnan(share), .time = isnan(share) ? 0 : exchange_mean(job) },
 		{ .none = isnan(share), .real = isnan(share) ? 0 : share },
-		{ .count = job->stats.server_packets },
-		{ .count = job->stats.server_bytes },
-		{ .count = job->stats.reminders },
+		{ .none = fluid, .count = job->stats.server_packets },
+		{ .none = fluid, .count = job->stats.server_bytes },
+		{ .none = fluid, .count = job->stats.reminders },
 		{ .real = job->stands_for },
 	};
 

@@ -5,9 +5,9 @@
  * happens once a process, and loading its libraries is paid for once.
  *
  * SimGrid is told to be pure max-min: CM02 without cross traffic, no latencies (the simulation adds
- * them), 1 ps of precision. A route is a FATPIPE link of its own, whose bandwidth is the transfer's
- * rate when nobody else is there, and the links that it shares with others; one that is listed
- * twice has weight 2. */
+ * them), as precise as doubles are. A route is a FATPIPE link of its own, whose bandwidth is the
+ * transfer's rate when nobody else is there, and the links that it shares with others; one that is
+ * listed twice has weight 2. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fluid/simgrid/protocol.h"
 
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define PRECISION 1e-12 /* seconds; SimGrid's own */
-#define UNLIMITED 1e18  /* bytes per second; more than any link */
+#define UNLIMITED 1e20  /* scaled bytes per second; more than any link */
 
 /* One epoch; SimGrid gives actors no other way to their data than through globals or text. */
 static struct {
@@ -117,7 +117,7 @@ static void transfer(int argc, char **argv)
 
 	(void)argc;
 	sg_host_sendto(host('a', route / epoch.head.side), host('b', route % epoch.head.side),
-		       epoch.bytes[route]);
+		       floor(epoch.bytes[route] * EPOCH_SCALE + 0.5));
 	epoch.facts[epoch.count++] =
 		(struct epoch_fact){ .value = simgrid_get_clock(), .route = route };
 	epoch.active--;
@@ -248,6 +248,8 @@ static void serve(char *text)
 			 "--cfg=network/model:CM02",
 			 "--cfg=network/crosstraffic:0",
 			 "--cfg=surf/precision:1e-12",
+			 "--cfg=maxmin/precision:1e-12",
+
 			 "--cfg=contexts/stack-size:64",
 			 NULL };
 	int argc = sizeof(argv) / sizeof(*argv) - 1;

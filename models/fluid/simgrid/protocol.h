@@ -13,6 +13,11 @@
 
 #include <stdint.h>
 
+/* SimGrid counts whole bytes (sg_host_sendto() takes a double and drops its fraction), and an epoch
+ * may end within one. So it is told this many times the bytes and the rates; 2^50 bytes still fit.
+ */
+#define EPOCH_SCALE 8192.0
+
 /* Route i leads from host "a<i / side>" to "b<i % side>"; the hosts are few because SimGrid's
  * table of routes is square. */
 struct epoch_head {

@@ -1,0 +1,294 @@
+/* The fluid engine: SimGrid's rates against an independent max-min solver (maxmin.h), on random
+ * networks with weights and caps, while transfers come and go, and across its epochs. */
+#include "maxmin.h"
+
+#include "core/rng.h"
+#include "fluid/fluid.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINKS  12
+#define ROUTES 24
+
+/* A random network and its routes, for both solvers. */
+struct system {
+	double capacity[LINKS];
+	struct plan_link links[ROUTES][LINKS];
+	struct maxmin_use uses[ROUTES][LINKS];
+	struct maxmin_flow flows[ROUTES];
+	struct sim sim;
+	struct checks checks;
+	struct fluid *fluid;
+	uint32_t route[ROUTES];
+	sim_time ended[ROUTES]; /* 0 = not yet */
+};
+
+static void on_ended(void *owner, uint32_t route)
+{
+	struct system *system = owner;
+
+	for (int f = 0; f < ROUTES; f++)
+		if (system->route[f] == route)
+			system->ended[f] = system->sim.now;
+}
+
+static void add_route(struct system *system, int f)
+{
+	const struct maxmin_flow *flow = &system->flows[f];
+
+	system->route[f] = fluid_route_add(system->fluid, system->links[f], flow->count, flow->cap,
+					   (uint64_t)f, on_ended, system);
+}
+
+static void draw(struct system *system, uint64_t seed)
+{
+	char *error = NULL;
+	struct rng rng;
+
+	memset(system, 0, sizeof(*system));
+	rng_init(&rng, seed, "fluid test", 0);
+	for (int l = 0; l < LINKS; l++)
+		system->capacity[l] = 1e9 * (1 + (double)rng_below(&rng, 100));
+	for (int f = 0; f < ROUTES; f++) {
+		struct maxmin_flow *flow = &system->flows[f];
+
+		flow->uses = system->uses[f];
+		flow->cap =
+			rng_below(&rng, 3) ? INFINITY : 1e8 * (1 + (double)rng_below(&rng, 100));
+		for (uint32_t l = 0; l < LINKS; l++) {
+			uint32_t weight = rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rng_below(&rng, 3);
+
+			if (!weight && !(l == LINKS - 1 && !flow->count))
+				continue;
+			weight = weight ? weight : 1;
+			system->links[f][flow->count] = (struct plan_link){ l, weight };
+			system->uses[f][flow->count++] = (struct maxmin_use){ l, weight };
+		}
+	}
+	sim_init(&system->sim, 1);
+	system->fluid =
+		fluid_open(&system->sim, &system->checks, system->capacity, LINKS, true, &error);
+	cr_assert_not_null(system->fluid, "%s", error ? error : "");
+}
+
+static void release(struct system *system)
+{
+	fluid_free(system->fluid);
+	sim_release(&system->sim);
+}
+
+static void nothing(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity, (void)owner;
+}
+
+/* All that happens up to a time. */
+static void run_to(struct system *system, sim_time until)
+{
+	struct timer alarm;
+
+	timer_open(&system->sim, &alarm, SIM_SAMPLE, sim_key(SIM_SAMPLE, 1), nothing, NULL);
+	timer_set(&system->sim, &alarm, until);
+	while (system->sim.now < until)
+		cr_assert(fluid_run(system->fluid, 1, NULL));
+	timer_close(&system->sim, &alarm);
+	cr_assert_eq(system->checks.conservation_violations, 0, "%s", system->checks.first);
+}
+
+/* 20 networks of 12 links and 24 routes, all of them busy: every rate within 1e-9. */
+Test(fluid, shares_are_max_min, .timeout = 120)
+{
+	static struct system system;
+
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		double rate[ROUTES];
+		const double *progress;
+
+		draw(&system, seed);
+		for (int f = 0; f < ROUTES; f++)
+			add_route(&system, f);
+		for (int f = 0; f < ROUTES; f++)
+			fluid_start(system.fluid, system.route[f], 1e12);
+		run_to(&system, PS_PER_S);
+		maxmin(LINKS, system.capacity, ROUTES, system.flows, rate);
+		progress = fluid_progress(system.fluid);
+		for (int f = 0; f < ROUTES; f++)
+			cr_expect_float_eq(progress[system.route[f]] / rate[f], 1, 1e-9,
+					   "seed %d, route %d: %.17g, not %.17g", (int)seed, f,
+					   progress[system.route[f]], rate[f]);
+		release(&system);
+	}
+}
+
+/* The same transfers by the other solver: rates anew whenever one begins or ends. */
+static void follow(const struct system *system, const double *begin, const double *size,
+		   double *end)
+{
+	double left[ROUTES], now = 0;
+
+	memcpy(left, size, sizeof(left));
+	for (int open = ROUTES; open;) {
+		struct maxmin_flow flows[ROUTES];
+		double rate[ROUTES], next = INFINITY;
+		int who[ROUTES], count = 0;
+
+		for (int f = 0; f < ROUTES; f++) {
+			if (begin[f] > now)
+				next = fmin(next, begin[f]);
+			else if (left[f] > 0)
+				who[count] = f, flows[count++] = system->flows[f];
+		}
+		maxmin(LINKS, system->capacity, (size_t)count, flows, rate);
+		for (int i = 0; i < count; i++)
+			next = fmin(next, now + left[who[i]] / rate[i]);
+		for (int i = 0; i < count; i++) {
+			int f = who[i];
+
+			left[f] -= rate[i] * (next - now);
+			if (left[f] > 1e-9 * size[f])
+				continue;
+			left[f] = 0;
+			end[f] = next;
+			open--;
+		}
+		now = next;
+	}
+}
+
+/* Transfers that begin at random times, half of them on routes that nobody has known before, so
+ * that epochs end under the others: every end within 1e-9, whether or not somebody looks meanwhile.
+ */
+static void come_and_go(uint64_t seed, bool look, sim_time *ends)
+{
+	static struct system system;
+	double begin[ROUTES], size[ROUTES], end[ROUTES];
+	struct rng rng;
+
+	draw(&system, seed);
+	rng_init(&rng, seed, "fluid times", 0);
+	for (int f = 0; f < ROUTES; f++) {
+		begin[f] = f ? begin[f - 1] + 0.001 * (double)rng_below(&rng, 100) : 0;
+		size[f] = 1e8 * (1 + (double)rng_below(&rng, 20));
+		if (f % 2)
+			add_route(&system, f);
+	}
+	for (int f = 0; f < ROUTES; f++) {
+		run_to(&system, (sim_time)llround(begin[f] * 1e12));
+		if (f % 2 == 0)
+			add_route(&system, f);
+		fluid_start(system.fluid, system.route[f], size[f]);
+		if (look)
+			fluid_progress(system.fluid);
+	}
+	while (fluid_active(system.fluid))
+		run_to(&system, system.sim.now + PS_PER_S);
+	follow(&system, begin, size, end);
+	for (int f = 0; f < ROUTES; f++)
+		cr_expect_float_eq(seconds_of(system.ended[f]) / end[f], 1, 1e-9,
+				   "seed %d, transfer %d: %.12f s, not %.12f s", (int)seed, f,
+				   seconds_of(system.ended[f]), end[f]);
+	memcpy(ends, system.ended, sizeof(system.ended));
+	release(&system);
+}
+
+Test(fluid, transfers_come_and_go, .timeout = 120)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		sim_time ends[2][ROUTES];
+
+		come_and_go(seed, false, ends[0]);
+		come_and_go(seed, true, ends[1]);
+		cr_expect_arr_eq(ends[0], ends[1], sizeof(ends[0]), "looking changed the run");
+	}
+}
+
+/* Bytes that links have carried: weight times size, the part of what is under way included. */
+Test(fluid, links_count_what_they_carry, .timeout = 60)
+{
+	static struct system system;
+	const double *carried;
+
+	draw(&system, 3);
+	add_route(&system, 0);
+	fluid_start(system.fluid, system.route[0], 1e12);
+	run_to(&system, PS_PER_S);
+	carried = fluid_all_carried(system.fluid);
+	for (size_t i = 0; i < system.flows[0].count; i++)
+		cr_expect_float_eq(
+			carried[system.links[0][i].link],
+			system.links[0][i].weight * fluid_alone(system.fluid, system.route[0]), 1);
+	cr_expect_eq(fluid_carried(system.fluid, system.links[0][0].link), 0);
+	fluid_stop(system.fluid);
+	cr_expect_gt(fluid_carried(system.fluid, system.links[0][0].link), 0);
+	release(&system);
+}
+
+/* A link that becomes slower under a transfer, and faster again: half of the bytes at 1e9, then at
+ * 2.5e8 for 2 s, then at 1e9. */
+Test(fluid, capacities_change, .timeout = 60)
+{
+	static struct system system;
+	double capacity[LINKS];
+
+	draw(&system, 4);
+	for (int l = 0; l < LINKS; l++)
+		capacity[l] = 1e9;
+	fluid_set_capacities(system.fluid, capacity);
+	system.flows[0] = (struct maxmin_flow){ .count = 1, .cap = INFINITY };
+	system.links[0][0] = (struct plan_link){ 5, 1 };
+	add_route(&system, 0);
+	fluid_start(system.fluid, system.route[0], 2e9);
+	run_to(&system, PS_PER_S);
+	capacity[5] = 2.5e8;
+	fluid_set_capacities(system.fluid, capacity);
+	run_to(&system, 3 * PS_PER_S);
+	capacity[5] = 1e9;
+	fluid_set_capacities(system.fluid, capacity);
+	run_to(&system, 10 * PS_PER_S);
+	cr_expect_float_eq(seconds_of(system.ended[0]), 3.5, 1e-11);
+	release(&system);
+}
+
+/* Clocks of long runs: a transfer that begins after 30 days ends to the picosecond, for epochs
+ * begin at 0. */
+Test(fluid, long_runs_keep_their_precision, .timeout = 60)
+{
+	static struct system system;
+	sim_time month = 30 * 24 * 3600 * PS_PER_S;
+
+	draw(&system, 4);
+	system.flows[0] = (struct maxmin_flow){ .cap = 1e9 };
+	add_route(&system, 0);
+	fluid_start(system.fluid, system.route[0], 1e9);
+	run_to(&system, month);
+	cr_expect_eq(system.ended[0], PS_PER_S);
+	fluid_start(system.fluid, system.route[0], 1e6);
+	run_to(&system, month + PS_PER_S);
+	cr_expect_eq(system.ended[0], month + PS_PER_MS);
+	release(&system);
+}
+
+/* Without sharing everybody is alone, and SimGrid is not asked. */
+Test(fluid, without_sharing)
+{
+	static struct system system;
+	char *error = NULL;
+
+	draw(&system, 5);
+	fluid_free(system.fluid);
+	system.fluid =
+		fluid_open(&system.sim, &system.checks, system.capacity, LINKS, false, &error);
+	for (int f = 0; f < ROUTES; f++) {
+		add_route(&system, f);
+		fluid_start(system.fluid, system.route[f], 1e9);
+	}
+	run_to(&system, 1000 * PS_PER_S);
+	for (int f = 0; f < ROUTES; f++)
+		cr_expect_float_eq(seconds_of(system.ended[f]),
+				   1e9 / fluid_alone(system.fluid, system.route[f]), 1e-12);
+	cr_expect_eq(fluid_stop(system.fluid), 0);
+	release(&system);
+}
