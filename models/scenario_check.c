@@ -454,14 +454,22 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
+	const struct topology_conf *topology = &scenario->topology;
 	char where[PLACE_SIZE];
 
+	if (topology->link.loss > 0)
+		conf_error(doc, "/topology/link/loss", "streams lose nothing; %s fidelity needs 0",
+			   fidelity_names[scenario->fidelity]);
+	if (topology->uplink_given && topology->uplink.loss > 0)
+		conf_error(doc, "/topology/uplink/loss",
+			   "streams lose nothing; %s fidelity needs 0",
+			   fidelity_names[scenario->fidelity]);
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
 		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
 		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
-			conf_error(doc, where, "%s has no fluid fidelity yet",
+			conf_error(doc, where, "%s runs as packets only",
 				   scheme_names[group->all_reduce]);
 	}
 }

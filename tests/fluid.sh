@@ -1,0 +1,89 @@
+#!/bin/bash
+# The fluid fidelity from outside: packet runs do not load SimGrid, what packets alone could say is
+# empty, series add up, and a SimGrid that is killed ends the run in words.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+
+solver=$(dirname "$INASIM")/inasim-fluid
+if [[ ! -x $solver ]]; then
+	echo "fluid: built without libsimgrid" >&2
+	exit 77
+fi
+
+# The program itself does not know SimGrid; the solver does, so the question makes sense.
+checks=$((checks + 2))
+! ldd "$INASIM" | grep simgrid >links || fail "the program links SimGrid"
+ldd "$solver" | grep simgrid >links || fail "the solver does not link SimGrid"
+
+# Nor does a packet run start it: a program that stands alone has none to start.
+mkdir alone
+cp "$INASIM" alone/
+cat >alone/inasim-fluid <<'SH'
+#!/bin/sh
+touch "$(dirname "$0")/started"
+SH
+chmod +x alone/inasim-fluid
+scenario=$SRC/scenarios/fluid/shared-uplink.json
+INASIM=$work/alone/inasim ends 0 run --quiet "$scenario" --fidelity packet --out packet
+INASIM=$work/alone/inasim ends 0 run --quiet "$scenario" --fidelity analytic --out analytic
+checks=$((checks + 1))
+[[ ! -e alone/started ]] || fail "a packet or analytic run has started the solver"
+INASIM=$work/alone/inasim ends 5 run --quiet "$scenario" --out gone
+[[ -e alone/started ]] || fail "a fluid run has not started the solver beside the program"
+says err "the SimGrid process ended unexpectedly"
+holds '.fidelity == "fluid" and .end_reason == "violation"' gone/summary.json
+
+# By thirds: 240.0 and 244.3 ms (scenarios/fluid/README.md).
+ends 0 run --quiet "$scenario" --out fluid --set '/output/series={"every": "10ms", "links": ["leaf/up"], "flows": true}'
+holds '[.jobs.jct_s.mean, .flows.fct_s.mean] | (.[0] - 0.2400 | fabs) < 2e-5 and (.[1] - 0.24428 | fabs) < 2e-5' fluid/summary.json
+holds '.packet_hops == null and .network.drops == null and .aggregation.packets_aggregated == null' fluid/summary.json
+holds '.aggregation.memory_reserved_max > 0' fluid/summary.json
+ends 0 run --quiet "$scenario" --out again
+checks=$((checks + 1))
+[[ $(jq .digest fluid/summary.json) == $(jq .digest again/summary.json) ]] ||
+	fail "another digest the second time, or with series"
+
+# cells PROGRAM FILE: awk over rows whose cells are c["column"]; what it prints is wrong
+cells() {
+	local found
+	checks=$((checks + 1))
+	found=$(awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+		{ split("", c); for (i = 1; i <= NF; i++) c[name[i]] = $i }'"$1" "$2" | head -n 3)
+	[[ -z $found ]] || fail "$2: $found"
+}
+# The uplink carries both jobs (100 MB on the wire each) and the flow (105.34 MB).
+cells '
+	c["packets"] != "" || c["drops"] != "" || c["max_queue_bytes"] != "" { print "counts packets: " $0 }
+	c["from"] == "leaf0" && c["tier"] == "leaf" { got = c["bytes"] }
+	END { if (got < 305342000 || got > 305343000) print "uplink: " got " bytes" }' fluid/links.csv
+# In all samples it was full.
+cells '
+	c["time_s"] <= 0.24 && (c["max_utilization"] < 0.999 || c["max_utilization"] > 1.001) { print $0 }
+	c["queued_bytes"] != "" { print "queues: " $0 }' fluid/series/network.csv
+cells 'c["aggregation_utilization"] != "" { print "classes: " $0 }' fluid/series/links.csv
+# The last sample is at 240 ms: a third of the uplink until then, 1460 of 1538 bytes.
+cells '
+	{ sum += c["goodput_bps"] * 0.01 / 8 }
+	END { if (sum < 94.92e6 || sum > 94.94e6) print "goodput of all samples: " sum " bytes" }' fluid/series/flows.csv
+cells 'c["retransmissions"] != "" { print $0 }' fluid/flows.csv
+cells 'c["retransmissions"] != "" || c["timeouts"] != "" { print $0 }' fluid/jobs.csv
+
+# SimGrid killed in the middle of a run: exit code 5, in words, and no process is left.
+"$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
+	--out killed >out 2>err &
+run=$!
+child=
+for _ in $(seq 100); do
+	child=$(pgrep -P "$run" || true)
+	[[ -z $child ]] || break
+	sleep 0.1
+done
+sleep 0.5
+kill -KILL "$child"
+code=0
+wait "$run" || code=$?
+checks=$((checks + 1))
+((code == 5)) || fail "killed solver: exit code $code: $(head -n 5 err)"
+says err "the SimGrid process ended unexpectedly"
+
+finish "$checks checks of fluid runs"

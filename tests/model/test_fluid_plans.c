@@ -1,0 +1,298 @@
+/* Plans of all schemes: fluid = closed form on idle networks, and packets agree with both.
+ *
+ * Scenarios of one job of 8 workers, one tensor (or a train of them) in an iteration, on a star, a
+ * leaf-spine and a fat tree. */
+#include "model_run.h"
+
+#include "workload/jobs_parts.h"
+
+#include <math.h>
+
+#define STAR "'kind': 'star', 'hosts': 16, 'link': { 'rate': '25Gbps', 'delay': '1us' }"
+#define SPINE                                                                                      \
+	"'kind': 'leaf-spine', 'leaves': 4, 'spines': 4, 'hosts_per_leaf': 8,"                     \
+	" 'link': { 'rate': '25Gbps', 'delay': '1us' }"
+#define FAT "'kind': 'fat-tree', 'k': 4, 'link': { 'rate': '100Gbps', 'delay': '1us' }"
+
+#define TENSOR "{ 'gradient': '10MB' }"
+#define TRAIN                                                                                      \
+	"{ 'gradient': '10MB' }, { 'gradient': '3MB', 'forward': '1ms' }, { 'gradient': '1kB' }"
+
+/* No sub-minimal jobs; a window that fits into queues; no collisions of a job with itself. */
+static const char schemes[] = "'panama': { 'aggregate_above': '0B' },"
+			      "'switchml_star': { 'aggregate_above': '0B', 'window': 16 },"
+			      "'atp': { 'index': 'position' }";
+
+struct row {
+	const char *scheme, *topology, *more; /* more: keys of the topology */
+	double packets;                       /* may be so much slower or faster than fluid */
+};
+
+/* Why 2 % is not always met: with ATP and ESA several racks share a link of this fat tree, ECN
+ * marks halve windows there, and the link is idle meanwhile; without ECN they agree. 64 DCTCP
+ * connections of 8 parameter servers get shares that differ, and a sum waits for the slowest. */
+static const struct row rows[] = {
+	{ "ring", STAR, "", 0.02 },
+	{ "ring", SPINE, "", 0.02 },
+	{ "ring", FAT, "", 0.02 },
+	{ "ps", STAR, "", 0.02 },
+	{ "ps", SPINE, "", 0.03 },
+	{ "ps", FAT, "", 0.10 },
+	{ "ps_stream", STAR, "", 0.02 },
+	{ "ps_stream", SPINE, "", 0.02 },
+	{ "ps_stream", FAT, "", 0.02 },
+	{ "switchml", STAR, "", 0.02 },
+	{ "switchml", SPINE, "", 0.02 },
+	{ "switchml", FAT, "", 0.02 },
+	{ "atp", STAR, "", 0.02 },
+	{ "atp", SPINE, "", 0.02 },
+	{ "atp", FAT, ", 'switch': { 'ecn': false }", 0.02 },
+	{ "atp", FAT, "", 0.25 },
+	{ "esa", STAR, "", 0.02 },
+	{ "esa", SPINE, "", 0.02 },
+	{ "esa", FAT, ", 'switch': { 'ecn': false }", 0.02 },
+	{ "esa", FAT, "", 0.25 },
+	{ "panama", STAR, "", 0.02 },
+	{ "panama", SPINE, "", 0.02 },
+	{ "panama", FAT, "", 0.02 },
+	{ "switchml_star", STAR, "", 0.02 },
+	{ "switchml_star", SPINE, "", 0.02 },
+	{ "switchml_star", FAT, "", 0.02 },
+};
+
+/* Communication of the only job, seconds. */
+static double job_time(const char *fidelity, const struct row *row, const char *layers,
+		       unsigned iterations)
+{
+	struct run run;
+	double time;
+
+	run_build(&run,
+		  "{ 'name': 't', 'fidelity': '%s', 'topology': { %s %s }, 'schemes': { %s },"
+		  " 'jobs': [ { 'workers': 8, 'all_reduce': '%s', 'iterations': %u,"
+		  "   'model': { 'layers': [ %s ] } } ] }",
+		  fidelity, row->topology, row->more, schemes, row->scheme, iterations, layers);
+	run_to(&run, END_ALL_DONE);
+	time = jobs_records(run.s->jobs)[0].communication;
+	run_free(&run);
+	return time;
+}
+
+Test(fluid_plans, idle_network_is_the_closed_form, .timeout = 120)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		double fluid = job_time("fluid", &rows[i], TRAIN, 3);
+		double closed = job_time("analytic", &rows[i], TRAIN, 3);
+
+		cr_expect_float_eq(fluid / closed, 1, 1e-6, "%s: %.12f s, closed form %.12f s",
+				   rows[i].scheme, fluid, closed);
+	}
+}
+
+Test(fluid_plans, packets_agree, .timeout = 280)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		double packets = job_time("packet", &rows[i], TENSOR, 1);
+		double fluid = job_time("fluid", &rows[i], TENSOR, 1);
+
+		cr_expect_float_eq(packets / fluid, 1, rows[i].packets,
+				   "%s, %s: %.9f s, not %.9f s", rows[i].scheme, rows[i].topology,
+				   packets, fluid);
+	}
+}
+
+/* Closed forms by hand, for 100 MB on a star at 10 Gbps, without latencies and leads (1e-3):
+ * - SwitchML: 781250 packets of 180 + 20 bytes (analytic-models.md, section 2: 125.0 ms);
+ * - ring of 8: 2 * 7/8 of the bytes, 1538 + 84/2 on the wire for 1460 (section 1);
+ * - PANAMA: 1500 + 20 for 1448;
+ * - window of 16 packets: 16 * 128 bytes a round trip of 4.32 us (2 * 1 us there and back, 160 ns
+ * on each of 2 links). */
+Test(fluid_plans, by_hand, .timeout = 60)
+{
+	static const struct {
+		const char *scheme, *conf;
+		double time;
+	} cases[] = {
+		{ "switchml", "'switchml': { 'slots': 128 }", 781250 * 200 * 8e-10 },
+		{ "ring", "", 1.75 * 1e8 * (1538 + 42) / 1460 * 8e-10 },
+		{ "panama", "'panama': { 'trees': 1 }", 1e8 / 1448 * 1520 * 8e-10 },
+		{ "switchml", "'switchml': { 'slots': 16 }", 781250 / 16.0 * 2.82e-6 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run run;
+		double time;
+
+		run_build(&run,
+			  "{ 'name': 't', 'fidelity': 'fluid', 'topology': { 'kind': 'star',"
+			  " 'hosts': 8, 'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+			  " 'schemes': { %s }, 'jobs': [ { 'workers': 8, 'all_reduce': '%s',"
+			  "   'model': { 'layers': [ { 'gradient': '100MB' } ] } } ] }",
+			  cases[i].conf, cases[i].scheme);
+		run_to(&run, END_ALL_DONE);
+		time = jobs_records(run.s->jobs)[0].communication;
+		cr_expect_float_eq(time / cases[i].time, 1, 1e-3, "case %zu: %.9f s, not %.9f s", i,
+				   time, cases[i].time);
+		run_free(&run);
+	}
+}
+
+/* Two SwitchML jobs that one switch has no memory for at once, a queue behind them: waiting and
+ * finish are the packets', as the admission is. */
+Test(fluid_plans, admission_is_the_packets, .timeout = 60)
+{
+	double waiting[2][3];
+	const char *fidelities[] = { "packet", "fluid" };
+
+	for (int f = 0; f < 2; f++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', 'hosts': "
+			  "12,"
+			  "   'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+			  " 'schemes': { 'switchml': { 'slots': 128, 'memory': '60kB' } },"
+			  " 'jobs': [ { 'count': 3, 'workers': 4, 'all_reduce': 'switchml',"
+			  "   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			  fidelities[f]);
+		run_to(&run, END_ALL_DONE);
+		for (int j = 0; j < 3; j++)
+			waiting[f][j] = jobs_records(run.s->jobs)[j].waiting;
+		run_free(&run);
+	}
+	cr_expect_gt(waiting[0][2], 1e-3);
+	for (int j = 0; j < 3; j++)
+		cr_expect_float_eq(waiting[1][j], waiting[0][j], 1e-6);
+}
+
+/* A job that a scheme refuses is refused in the same words. */
+Test(fluid_plans, refusal_is_the_packets, .timeout = 60)
+{
+	const char *fidelities[] = { "packet", "fluid" };
+	const char *words[2];
+
+	for (int f = 0; f < 2; f++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', 'hosts': "
+			  "12,"
+			  "   'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+			  " 'schemes': { 'switchml': { 'slots': 128, 'memory': '60kB',"
+			  "   'admission': 'refuse' } },"
+			  " 'jobs': [ { 'count': 2, 'workers': 4, 'all_reduce': 'switchml',"
+			  "   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			  fidelities[f]);
+		simulation_go(run.s, &(struct simulation_options){ 0 });
+		cr_expect_eq(jobs_refused(run.s->jobs), 1);
+		words[f] = run.s->jobs->jobs[1].refusal;
+		cr_assert_not_null(words[f]);
+		run_free(&run);
+	}
+	cr_expect_str_eq(words[0], words[1]);
+}
+
+/* Two simulations in one process, in turns: the digest of one alone. */
+Test(fluid_plans, two_in_one, .timeout = 60)
+{
+	struct run runs[3];
+	bool more = true;
+
+	for (int i = 0; i < 3; i++)
+		run_build(&runs[i],
+			  "{ 'name': 't', 'fidelity': 'fluid', 'topology': { %s },"
+			  " 'jobs': [ { 'count': 2, 'workers': 8, 'iterations': 5,"
+			  "   'all_reduce': 'ring', 'compute_jitter': 0.3,"
+			  "   'model': { 'layers': [ " TRAIN " ] } } ] }",
+			  SPINE);
+	run_to(&runs[0], END_ALL_DONE);
+	while (more) {
+		more = fluid_run(runs[1].s->fluid, 10, NULL);
+		more |= fluid_run(runs[2].s->fluid, 17, NULL);
+	}
+	for (int i = 1; i < 3; i++)
+		cr_expect_eq(simulation_digest(runs[i].s), simulation_digest(runs[0].s));
+	for (int i = 0; i < 3; i++)
+		run_free(&runs[i]);
+}
+
+/* --- flows --- */
+
+/* Alone a flow takes its ideal time and what slow start loses, as packets do: 1e-6. Two into one
+ * host take twice as long: DCTCP's shares within 2 %. */
+Test(fluid_plans, flows, .timeout = 60)
+{
+	double fct[2][3];
+	const char *fidelities[] = { "packet", "fluid" };
+
+	for (int f = 0; f < 2; f++) {
+		struct run run;
+		const struct flow_class *class;
+
+		run_build(&run,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { %s }, 'flows': ["
+			  " { 'size': '20MB', 'count': 1, 'arrival': { 'at': '0s' }, 'pairs': [[0, "
+			  "9]] },"
+			  " { 'size': '20MB', 'count': 2, 'arrival': { 'at': '100ms' },"
+			  "   'pairs': [[1, 9], [2, 9]] } ] }",
+			  fidelities[f], SPINE);
+		run_to(&run, END_ALL_DONE);
+		class = &flows_classes(run.s->flows)[4];
+		cr_assert_eq(class->finished, 3);
+		memcpy(fct[f], class->fct, sizeof(fct[f]));
+		run_free(&run);
+	}
+	cr_expect_float_eq(fct[1][0] / fct[0][0], 1, 1e-6);
+	for (int i = 1; i < 3; i++)
+		cr_expect_float_eq(fct[1][i] / fct[0][i], 1, 0.02);
+	cr_expect_float_eq(fct[1][1] / fct[1][0], 2, 0.01); /* slow start costs both the same */
+}
+
+/* Short flows with Poisson arrivals are load: with pairs that are known, each link on the way has
+ * that much less. 0.2 of the rate of 16 hosts' links all from host 0 to host 1 would be 3.2; so
+ * 0.02 is 0.32 of one link in payload, times 1538 + 84 for 1460 on the wire. A long flow there gets
+ * the rest. */
+Test(fluid_plans, short_flows_are_load, .timeout = 60)
+{
+	double share = 0.02 * 16 * (1538 + 84) / 1460, wire = 2e7 / 1460 * 1538 * 8;
+	struct run run;
+	const struct flow_class *class;
+
+	run_build(
+		&run,
+		"{ 'name': 't', 'fidelity': 'fluid', 'topology': { %s }, 'stop': { 'when': 'time',"
+		"   'after': '50ms' }, 'flows': ["
+		" { 'name': 'short', 'size': '73000B', 'arrival': { 'poisson_load': 0.02 },"
+		"   'pairs': [[0, 1]] },"
+		" { 'size': '20MB', 'count': 1, 'arrival': { 'at': '0s' }, 'pairs': [[0, 1]] } ] }",
+		STAR);
+	run_to(&run, END_TIME);
+	class = &flows_classes(run.s->flows)[4];
+	cr_assert_eq(class->finished, 1);
+	cr_expect_float_eq(class->fct[0], wire / 25e9 / (1 - share), 1e-4 * class->fct[0] + 1e-5);
+	cr_expect_eq(flows_started(run.s->flows), 1);
+	cr_expect_gt(flows_group(run.s->flows, 0)->as_load, 500);
+	run_free(&run);
+}
+
+/* More load than a link has. */
+Test(fluid_plans, too_much_load_is_refused, .timeout = 60)
+{
+	struct run run;
+	char *error = NULL;
+	static const char text[] =
+		"{ \"name\": \"t\", \"fidelity\": \"fluid\", \"topology\": { \"kind\": \"star\","
+		"  \"hosts\": 4, \"link\": { \"rate\": \"10Gbps\", \"delay\": \"1us\" } },"
+		" \"flows\": [ { \"size\": \"10kB\", \"arrival\": { \"poisson_load\": 0.5 },"
+		"   \"count\": 10, \"pairs\": [[0, 1]] } ] }";
+
+	run.doc = scenario_parse("t.json", text, sizeof(text) - 1, &run.scenario);
+	cr_assert_eq(conf_errors(run.doc), 0);
+	run.s = simulation_build(&run.scenario, NULL, NULL, &error);
+	cr_assert_null(run.s);
+	cr_assert_not_null(error);
+	cr_expect_not_null(strstr(error, "short flows (below fluid.load_below) would be a load"),
+			   "%s", error);
+	free(error);
+	conf_doc_free(run.doc);
+}
