@@ -294,41 +294,59 @@ static bool size_by_name(const struct job_group_conf *group, size_t i, struct mo
 	return true;
 }
 
+/* Iterations that a simulated one stands for ("max_steps"), in a job whose trace says `duration_s`
+ * (0 = no trace). */
+static double stands_for(const struct job_group_conf *group, const struct model_size *size,
+			 double duration_s)
+{
+	double once = size->compute_s * group->compute_scale;
+	double iterations = group->iterations_form == ITERATIONS_NUMBER ? (double)group->iterations
+			    : once > 0 ? duration_s / group->arrival.speedup / once
+				       : 1;
+
+	return group->max_steps && iterations > (double)group->max_steps
+		       ? iterations / (double)group->max_steps
+		       : 1;
+}
+
 /* An iteration must be shorter than any run, and its tensors must be countable. */
 static void check_model_size(const struct looking *look, const struct job_group_conf *group,
-			     const char *pointer, const struct model_size *size)
+			     const char *pointer, const struct model_size *size, double duration_s)
 {
 	char where[PLACE_SIZE];
-	double gradient = size->gradient_bytes * group->gradient_scale;
-	double compute = size->compute_s * group->compute_scale *
+	double step = stands_for(group, size, duration_s);
+	double gradient = size->gradient_bytes * group->gradient_scale * step;
+	double compute = size->compute_s * group->compute_scale * step *
 			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
 			 (1 + group->compute_jitter);
 
 	if (gradient > GRADIENT_MAX)
 		conf_error(look->doc, pointer,
-			   "the model has %g bytes of gradients (\"gradient_scale\" included); at "
-			   "most %g",
+			   "the model has %g bytes of gradients (\"gradient_scale\" and "
+			   "\"max_steps\" included); at most %g",
 			   gradient, GRADIENT_MAX);
 	if (compute > seconds_of(LONGEST_RUN))
 		conf_error(look->doc, pointer,
-			   "an iteration computes for %g s (scale, jitter and stragglers "
-			   "included); at most %g s",
+			   "an iteration computes for %g s (scale, jitter, stragglers and "
+			   "\"max_steps\" included); at most %g s",
 			   compute, seconds_of(LONGEST_RUN));
-	if (group->iterations_form == ITERATIONS_RULE && size->compute_s <= 0)
+	if (group->iterations_form == ITERATIONS_RULE &&
+	    size->compute_s * group->compute_scale <= 0)
 		conf_error(look->doc, place(where, pointer, "/iterations"),
 			   "\"duration\" needs a model that computes");
 }
 
+/* `duration_s`: of the longest job of its trace; 0 = it has none. */
 static void check_models(const struct looking *look, const struct job_group_conf *group,
-			 const char *pointer)
+			 const char *pointer, double duration_s)
 {
 	struct model_size size = size_in_place(group);
 
 	if (group->model.form == MODEL_IN_PLACE)
-		check_model_size(look, group, pointer, &size);
+		check_model_size(look, group, pointer, &size, duration_s);
 	for (size_t i = 0; i < model_conf_names(&group->model); i++)
 		if (size_by_name(group, i, &size))
-			check_model_size(look, group, pointer, &size);
+			check_model_size(look, group, pointer, &size, duration_s);
 }
 
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
@@ -346,21 +364,26 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 			   group->stragglers.workers, most);
 }
 
-static void check_job_trace(const struct looking *look, const struct job_group_conf *group,
-			    const char *pointer)
+/* Returns the longest duration of a job, in seconds. */
+static double check_job_trace(const struct looking *look, const struct job_group_conf *group,
+			      const char *pointer)
 {
 	char where[PLACE_SIZE], *error;
 	struct job_trace trace;
+	sim_time longest = 0;
 
 	place(where, pointer, "/arrival/trace");
 	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, &trace,
 			     &error)) {
 		take_error(look, where, error);
-		return;
+		return 0;
 	}
 	if (!trace.count)
 		conf_error(look->doc, where, "there is no job in this trace");
+	for (size_t i = 0; i < trace.count; i++)
+		longest = trace.jobs[i].duration > longest ? trace.jobs[i].duration : longest;
 	job_trace_release(&trace);
+	return seconds_of(longest);
 }
 
 /* Neither too few jobs nor more than fit into memory. */
@@ -392,12 +415,15 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
 	size_t before = conf_errors(look->doc);
 	char pointer[PLACE_SIZE / 2];
+	double longest = 0;
 
 	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster, bounded);
 	check_stragglers(look, group, pointer);
-	check_models(look, group, pointer);
+	if (group->arrival.form == JOBS_TRACE)
+		longest = check_job_trace(look, group, pointer);
+	check_models(look, group, pointer, longest);
 	switch ((enum job_arrival_form)group->arrival.form) {
 	case JOBS_AT:
 		check_start(look, pointer, group->arrival.at);
@@ -408,7 +434,6 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 			check_job_arrivals(look, group, pointer);
 		return;
 	case JOBS_TRACE:
-		check_job_trace(look, group, pointer);
 		return;
 	}
 }

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An epoch's clock is a double that starts at 0: after this time its last digit is 1e-13 s. */
-#define EPOCH_LONGEST (1000 * PS_PER_S)
+/* An epoch's clock is a double that starts at 0: after so many ticks its last digit is 1e-13, a
+ * tenth of SimGrid's precision. A tick is a second; of transfers that take hours or days, 2,
+ * 4, 8... seconds, so that each can end within an epoch. Epochs that get older end by a timer. */
+#define EPOCH_TICKS 1000
 
 struct fluid {
 	struct sim *sim;
@@ -25,10 +27,12 @@ struct fluid {
 	uint32_t *ended; /* routes whose transfers have ended, not yet told */
 	size_t ended_count, ended_room;
 	struct timer timer;    /* for them */
+	struct timer age;      /* the epoch has become too old */
 	struct solver *solver; /* NULL = transfers do not share */
 	bool open, failed;     /* an epoch is under way; the solver has failed */
 	bool stopped;
 	sim_time epoch_from; /* its time 0 */
+	double tick;         /* of its clock, in seconds; a power of 2 */
 	sim_time bound;      /* no transfer can end before */
 	uint32_t *numbers;   /* of the epoch's routes */
 	size_t numbers_room;
@@ -40,13 +44,14 @@ struct fluid {
 
 static double epoch_time(const struct fluid *fluid, sim_time at)
 {
-	return at == SIM_TIME_MAX ? INFINITY : (double)(at - fluid->epoch_from) * 1e-12;
+	return at == SIM_TIME_MAX ? INFINITY
+				  : (double)(at - fluid->epoch_from) * 1e-12 / fluid->tick;
 }
 
 /* Rounded once, and never before now. */
 static sim_time sim_time_of(const struct fluid *fluid, double at)
 {
-	sim_time time = fluid->epoch_from + (sim_time)llround(at * 1e12);
+	sim_time time = fluid->epoch_from + (sim_time)llround(at * fluid->tick * 1e12);
 
 	return time < fluid->sim->now ? fluid->sim->now : time;
 }
@@ -124,6 +129,7 @@ static void end_epoch(struct fluid *fluid)
 	if (!fluid->open)
 		return;
 	fluid->open = false;
+	timer_cancel(fluid->sim, &fluid->age);
 	facts = solver_ask(fluid->solver, ORDER_END, epoch_time(fluid, fluid->sim->now));
 	if (!facts) {
 		fail(fluid);
@@ -137,6 +143,13 @@ static void end_epoch(struct fluid *fluid)
 		else
 			note_ended(fluid, number, sim_time_of(fluid, facts->list[i].value));
 	}
+}
+
+static void on_age(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)entity;
+	sim->samples++;
+	end_epoch(owner);
 }
 
 /* The routes that exist now, in the order of their numbers; caller frees. */
@@ -157,6 +170,27 @@ static const struct fluid_route **list_routes(struct fluid *fluid, uint32_t *cou
 	return list;
 }
 
+/* An epoch with this tick has room for the transfer, if it is alone. */
+static bool has_room(const struct fluid_route *route, double tick)
+{
+	return route->remaining <= EPOCH_TICKS * tick * route->alone;
+}
+
+static double tick_for_all(const struct fluid *fluid)
+{
+	double tick = 1;
+
+	for (size_t i = 0; i < fluid->count; i++)
+		while (fluid->routes[i].active && !has_room(&fluid->routes[i], tick))
+			tick *= 2;
+	return tick;
+}
+
+static sim_time epoch_longest(const struct fluid *fluid)
+{
+	return (sim_time)(EPOCH_TICKS * fluid->tick) * PS_PER_S;
+}
+
 /* Their transfers go on from what remains. */
 static void begin_epoch(struct fluid *fluid)
 {
@@ -168,8 +202,10 @@ static void begin_epoch(struct fluid *fluid)
 		fluid->prepare(fluid->owner);
 	list = list_routes(fluid, &count);
 	fluid->epoch_from = fluid->sim->now;
+	fluid->tick = tick_for_all(fluid);
 	fluid->open = true;
-	platform_build(&platform, list, count, fluid->capacity, fluid->links);
+	timer_set(fluid->sim, &fluid->age, fluid->sim->now + epoch_longest(fluid));
+	platform_build(&platform, list, count, fluid->capacity, fluid->links, fluid->tick);
 	free(list);
 	if (!solver_begin(fluid->solver, &platform))
 		fail(fluid);
@@ -206,6 +242,8 @@ static void ask(struct fluid *fluid, sim_time until)
 	}
 	if (!fluid->open)
 		begin_epoch(fluid);
+	if (until - fluid->epoch_from > epoch_longest(fluid))
+		until = fluid->epoch_from + epoch_longest(fluid); /* on_age() */
 	if (fluid->failed || until < fluid->bound)
 		return;
 	facts = solver_ask(fluid->solver, ORDER_RUN, epoch_time(fluid, until));
@@ -271,8 +309,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	route->earliest = earliest(fluid, route);
 	fluid->active++;
 	sim_digest(fluid->sim, route->key, 0);
-	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH ||
-			    fluid->sim->now - fluid->epoch_from > EPOCH_LONGEST))
+	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH || !has_room(route, fluid->tick)))
 		end_epoch(fluid);
 	if (fluid->open)
 		solver_start(fluid->solver, route->in_epoch, epoch_time(fluid, fluid->sim->now),
@@ -477,6 +514,9 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	timer_open(sim, &fluid->timer, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
 		   on_ended, fluid);
 	sim_name(sim, on_ended, "a fluid transfer ends");
+	timer_open(sim, &fluid->age, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41), on_age,
+		   fluid);
+	sim_name(sim, on_age, "an epoch of the fluid solver ends");
 	return fluid;
 }
 
@@ -505,6 +545,7 @@ void fluid_free(struct fluid *fluid)
 	for (size_t i = 0; i < fluid->count; i++)
 		free(fluid->routes[i].links);
 	timer_close(fluid->sim, &fluid->timer);
+	timer_close(fluid->sim, &fluid->age);
 	free(fluid->routes);
 	free(fluid->idle);
 	free(fluid->ended);

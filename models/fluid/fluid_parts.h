@@ -26,14 +26,15 @@ struct platform {
 	char *text;
 	size_t length;
 	uint32_t routes, side, links;
-	double *alone; /* by route of the epoch */
+	double tick;   /* seconds in one of SimGrid's */
+	double *alone; /* by route of the epoch; bytes per tick */
 };
 
 /* `routes` lists those of the epoch, `route_links` = links of the fluid network. Left out is what
  * cannot make a difference: links that even all routes at their fastest do not fill, and of links
  * that carry the same routes with the same weights all but the slowest. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const double *capacity, size_t links);
+		    uint32_t count, const double *capacity, size_t links, double tick);
 void platform_release(struct platform *platform);
 
 #endif

@@ -197,7 +197,7 @@ static void write_text(struct platform *platform, const struct uses *uses)
 			r, platform->alone[r] * EPOCH_SCALE);
 	for (size_t s = 0; s < uses->count; s++)
 		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
-			uses->shared[s].capacity * EPOCH_SCALE);
+			uses->shared[s].capacity * platform->tick * EPOCH_SCALE);
 	write_routes(to, platform, &listing);
 	fprintf(to, "</zone></platform>\n");
 	fclose(to);
@@ -206,16 +206,16 @@ static void write_text(struct platform *platform, const struct uses *uses)
 }
 
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const double *capacity, size_t links)
+		    uint32_t count, const double *capacity, size_t links, double tick)
 {
 	struct uses uses = { 0 };
 
-	*platform = (struct platform){ .routes = count };
+	*platform = (struct platform){ .routes = count, .tick = tick };
 	while ((uint64_t)platform->side * platform->side < count)
 		platform->side++;
 	platform->alone = xcalloc(count, sizeof(*platform->alone));
 	for (uint32_t r = 0; r < count; r++)
-		platform->alone[r] = routes[r]->alone;
+		platform->alone[r] = routes[r]->alone * tick;
 	group_by_link(&uses, routes, count, capacity, links);
 	keep_what_matters(&uses, routes);
 	platform->links = (uint32_t)uses.count;

@@ -353,3 +353,29 @@ void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count)
 	}
 	free(sent);
 }
+
+struct dnn *dnn_repeated(const struct dnn *dnn, double factor)
+{
+	struct dnn *more = dnn_new(dnn->name);
+
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		const struct dnn_layer *layer = &dnn->layers[i];
+
+		dnn_add_layer(more, layer->name, 0,
+			      (sim_time)((double)layer->forward * factor + 0.5),
+			      (sim_time)((double)layer->backward * factor + 0.5));
+		more->layers[i].tensors = layer->tensors;
+	}
+	more->tensor_count = dnn->tensor_count;
+	more->tensors = xcalloc(dnn->tensor_count, sizeof(*more->tensors));
+	for (size_t t = 0; t < dnn->tensor_count; t++) {
+		double values = (double)dnn->tensors[t].size / BYTES_PER_PARAMETER * factor;
+		struct dnn_tensor tensor = { .layer = dnn->tensors[t].layer,
+					     .size = (bytes)(values + 0.5) * BYTES_PER_PARAMETER };
+
+		more->tensors[t] = tensor;
+		more->layers[tensor.layer].gradient += tensor.size;
+		more->gradient_total += tensor.size;
+	}
+	return more;
+}

@@ -62,6 +62,11 @@ void dnn_fuse(struct dnn *dnn, bytes least);
 /* Multiplies every gradient, rounded to whole 4-byte values, at least one. */
 void dnn_scale(struct dnn *dnn, double factor);
 
+/* A network an iteration of which is as much as `factor` >= 1 of *dnn: all times and tensors are
+ * multiplied, tensors rounded to whole 4-byte values. Of a network with tensors; the caller frees.
+ */
+struct dnn *dnn_repeated(const struct dnn *dnn, double factor);
+
 /* Says which tensors there are and in which order; last, when the layers are
  * final. `order` names a layer for each tensor; a layer that stands there k
  * times is sent in k equal parts (whole 4-byte values, the last takes the rest).

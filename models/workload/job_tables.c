@@ -45,6 +45,9 @@ static const struct out_column job_columns[] = {
 	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
 	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
 	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
+	{ "stands_for", OUT_REAL,
+	  "Iterations of the job that each iteration of this row stands for: 1, or more with "
+	  "max_steps." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -208,6 +211,7 @@ void job_write(struct job *job)
 		{ .none = fluid, .count = job->stats.server_packets },
 		{ .none = fluid, .count = job->stats.server_bytes },
 		{ .none = fluid, .count = job->stats.reminders },
+		{ .real = job->stands_for },
 	};
 
 	if (job->jobs->tables.jobs)

@@ -89,7 +89,7 @@ static enum admission admit(struct job *job)
 	struct collective_job spec = { .number = job->number,
 				       .workers = job->workers,
 				       .servers = job->servers,
-				       .gradients = job->dnn->gradient_total,
+				       .gradients = job->gradients,
 				       .tensors =
 					       (uint64_t)job->iterations * job->dnn->tensor_count,
 				       .done = on_tensor_done,
@@ -173,16 +173,26 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
 		    sim_time arrival, uint32_t workers, int64_t iterations)
 {
+	struct job *job;
+
 	jobs->jobs = array_reserve(jobs->jobs, jobs->count, &jobs->capacity, sizeof(*jobs->jobs));
-	jobs->jobs[jobs->count++] = (struct job){
+	job = &jobs->jobs[jobs->count++];
+	*job = (struct job){
 		.jobs = jobs,
 		.conf = conf,
 		.dnn = dnn,
+		.gradients = dnn->gradient_total,
 		.arrival = arrival,
 		.workers = workers,
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
+		.stands_for = 1,
 	};
+	if (!conf->max_steps || iterations <= conf->max_steps)
+		return;
+	job->iterations = conf->max_steps;
+	job->stands_for = (double)iterations / (double)conf->max_steps;
+	job->dnn = job->step = dnn_repeated(dnn, job->stands_for);
 }
 
 static int64_t trace_iterations(const struct job_group_conf *conf, const struct dnn *dnn,
@@ -301,8 +311,10 @@ static void number_jobs(struct jobs *jobs)
 		qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
 	for (size_t i = 0; i < jobs->count; i++) {
 		jobs->jobs[i].number = (uint32_t)i;
-		if (!jobs->jobs[i].conf->enabled)
+		if (!jobs->jobs[i].conf->enabled) {
+			dnn_free(jobs->jobs[i].step);
 			continue;
+		}
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
 		jobs->jobs[i].measured = measured_has(&jobs->window, jobs->jobs[i].arrival);
 		jobs->measured.count += jobs->jobs[i].measured;
@@ -357,6 +369,7 @@ void jobs_free(struct jobs *jobs)
 			free(job->worker[w].held);
 		free(job->worker);
 		free(job->hosts);
+		dnn_free(job->step);
 	}
 	for (size_t i = 0; i < jobs->group_count; i++)
 		job_models_release(&jobs->models[i]);

@@ -11,6 +11,12 @@
  * barrier. An iteration has finished when all workers hold all its sums; a job,
  * with its last iteration.
  *
+ * With `max_steps`, a job of more iterations is simulated in so many steps, each of which stands
+ * for iterations / max_steps of them: its computing times and its gradients are those of one
+ * iteration times this, so that the whole job computes and exchanges what it would. Within a step
+ * there is then one exchange where the job has many, so jobs that share links meet in longer turns,
+ * and what an iteration costs besides its bytes (latency, growth of windows) counts once a step.
+ *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
  * one queue, first come first served; a scheme may refuse a job instead, which
@@ -96,7 +102,8 @@ struct job_group_conf {
 	int iterations_form; /* enum iterations_form */
 	int64_t iterations;
 	int iterations_rule;
-	int all_reduce; /* enum scheme_index */
+	int64_t max_steps; /* 0 = every iteration is simulated */
+	int all_reduce;    /* enum scheme_index */
 	int placement;
 	struct job_arrival_conf arrival;
 	int overlap;

@@ -277,6 +277,15 @@ static const struct conf_row group_rows[] = {
 	  .def = "1",
 	  .help = "Training iterations.",
 	  .source = "our choice" },
+	{ .name = "max_steps",
+	  .type = CONF_INT,
+	  AT(max_steps),
+	  .imin = 1,
+	  .imax = 1000000000,
+	  .def = CONF_OPTIONAL,
+	  .help = "A job of more iterations than this is simulated in so many steps, each of which "
+		  "stands for several iterations: their computing and their gradients together. "
+		  "Results then speak of steps where they say iterations." },
 	{ .name = "all_reduce",
 	  .type = CONF_ENUM,
 	  AT(all_reduce),

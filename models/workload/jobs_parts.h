@@ -39,7 +39,10 @@ enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED };
 struct job {
 	struct jobs *jobs;
 	const struct job_group_conf *conf;
-	const struct dnn *dnn; /* one of the group's */
+	const struct dnn *dnn; /* one of the group's, or `step` */
+	struct dnn *step;      /* NULL, or a step that stands for several iterations; owned */
+	bytes gradients;       /* of an iteration, not of a step */
+	double stands_for;     /* iterations of the job for each one simulated */
 	uint32_t number;
 	enum job_state state;
 	bool measured;

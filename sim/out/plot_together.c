@@ -26,20 +26,21 @@ struct runs {
 
 typedef enum plot_outcome draw_together(struct plot_page *page, const struct runs *runs);
 
-static draw_together draw_slowdown, draw_fct_cdf, draw_jct, draw_series, draw_packets;
+static draw_together draw_slowdown, draw_fct_cdf, draw_jct, draw_jct_cdf, draw_series, draw_packets;
 
 static const struct plot_figure figures[] = {
 	{ "slowdown",
 	  "together: median and 99th percentile of the slowdown by flow size, as bars" },
 	{ "fct_cdf", "together: distributions of flow completion times, one line a directory" },
 	{ "jct", "together: job completion times by job name; of many names, distributions" },
+	{ "jct_cdf", "together: distributions of job completion times, one line a directory" },
 	{ "series", "together: active flows and mean link utilisation over time" },
 	{ "packets", "together: packets over time on the links that the scenarios sample" },
 };
 #define FIGURES (sizeof figures / sizeof *figures)
 
-static draw_together *const draws[FIGURES] = { draw_slowdown, draw_fct_cdf, draw_jct, draw_series,
-					       draw_packets };
+static draw_together *const draws[FIGURES] = { draw_slowdown, draw_fct_cdf, draw_jct,
+					       draw_jct_cdf,  draw_series,  draw_packets };
 
 const struct plot_figure *plot_together_figures(size_t *count)
 {
@@ -428,6 +429,26 @@ static void write_job_script(struct plot_page *page, const struct jobs *jobs,
 	putc('\n', script);
 }
 
+static void write_job_distributions(struct plot_page *page, const struct jobs *jobs,
+				    const struct runs *runs)
+{
+	plot_title(page, "Job completion times", "Finished jobs of all names");
+	plot_label(page, "y", "Share of finished jobs");
+	write_distributions(page, runs, jobs->all, jobs->unfinished, "Job completion time");
+}
+
+static enum plot_outcome draw_jct_cdf(struct plot_page *page, const struct runs *runs)
+{
+	struct jobs jobs;
+	enum plot_outcome outcome = read_jobs(&jobs, page, runs);
+	if (outcome == PLOT_DRAWN)
+		outcome = plot_page_open(page, PLOT_WIDTH, PLOT_HEIGHT);
+	if (outcome == PLOT_DRAWN)
+		write_job_distributions(page, &jobs, runs);
+	jobs_release(&jobs, runs->count);
+	return outcome;
+}
+
 static enum plot_outcome draw_jct(struct plot_page *page, const struct runs *runs)
 {
 	struct jobs jobs;
@@ -440,10 +461,7 @@ static enum plot_outcome draw_jct(struct plot_page *page, const struct runs *run
 		write_job_bars(page->data, &jobs, runs);
 		write_job_script(page, &jobs, runs);
 	} else if (outcome == PLOT_DRAWN) {
-		plot_title(page, "Job completion times", "Finished jobs of all %zu names",
-			   jobs.count);
-		plot_label(page, "y", "Share of finished jobs");
-		write_distributions(page, runs, jobs.all, jobs.unfinished, "Job completion time");
+		write_job_distributions(page, &jobs, runs);
 	}
 	jobs_release(&jobs, runs->count);
 	return outcome;

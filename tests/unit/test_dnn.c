@@ -293,3 +293,32 @@ Test(dnn, scaling)
 	cr_expect_eq(dnn->gradient_total, 4 * 16, "at least one value a layer");
 	dnn_free(dnn);
 }
+
+/* Times and tensors of 2.5 iterations: 3 x 2.5 = 7.5 ps and 10 values x 2.5 = 25, a layer sent in
+ * two parts keeps two; the sums are those of the parts. */
+Test(dnn, repeated)
+{
+	static const int64_t order[] = { 1, 0, 0 };
+	struct dnn *dnn = dnn_new("two"), *more;
+
+	dnn_add_layer(dnn, "front", 40, 3, 1000);
+	dnn_add_layer(dnn, "back", 4, 20, 0);
+	dnn_plan_tensors(dnn, order, 3);
+	more = dnn_repeated(dnn, 2.5);
+	cr_expect_str_eq(more->name, "two");
+	cr_assert_eq(more->layer_count, 2);
+	cr_expect_eq(more->layers[0].forward, 8);
+	cr_expect_eq(more->layers[0].backward, 2500);
+	cr_expect_eq(more->layers[1].forward, 50);
+	cr_expect_eq(more->compute_total, 8 + 2500 + 50);
+	cr_assert_eq(more->tensor_count, 3);
+	cr_expect_eq(more->tensors[0].size, 12); /* 1 value x 2.5, rounded up */
+	cr_expect_eq(more->tensors[1].size, 52); /* 5 values x 2.5 */
+	cr_expect_eq(more->tensors[2].size, 52);
+	cr_expect_eq(more->tensors[2].layer, 0);
+	cr_expect_eq(more->layers[0].gradient, 104);
+	cr_expect_eq(more->layers[0].tensors, 2);
+	cr_expect_eq(more->gradient_total, 116);
+	dnn_free(more);
+	dnn_free(dnn);
+}

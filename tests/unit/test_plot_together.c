@@ -156,6 +156,17 @@ Test(plot_together, job_completion_times)
 	free(script);
 }
 
+/* Of all names together, in both: 1, 3, 4 and 2, 5 with one unfinished. */
+Test(plot_together, distribution_of_job_completion_times)
+{
+	expect_figure("jct_cdf", "# A: seconds share\n1 0\n1 0.3333333333333333\n"
+				 "3 0.6666666666666666\n4 1\n"
+				 "\n\n# B: seconds share\n2 0\n2 0.5\n5 1\n");
+	char *script = read_file("out/jct_cdf.gp");
+	cr_expect_not_null(strstr(script, "'B (n = 2, 1 unfinished)'"));
+	free(script);
+}
+
 Test(plot_together, series)
 {
 	expect_figure("series",
@@ -171,7 +182,7 @@ Test(plot_together, all_that_both_have)
 	char *printed, *error = NULL, *path = folder_join(folder, "B/series/network.csv");
 	create_two();
 	cr_assert_eq(unlink(path), 0);
-	cr_expect_eq(draw(NULL, NULL, &printed, &error), 3, "%s", error);
+	cr_expect_eq(draw(NULL, NULL, &printed, &error), 4, "%s", error);
 	cr_expect_null(strstr(printed, "series"));
 	free(printed);
 	cr_expect_eq(draw("series", NULL, &printed, &error), -1);
@@ -188,7 +199,8 @@ Test(plot_together, mistakes)
 	create_two();
 	cr_expect_eq(draw("pie", NULL, &printed, &error), -1);
 	cr_expect_not_null(
-		strstr(error, "no figure \"pie\"; there are slowdown, fct_cdf, jct, series and "),
+		strstr(error,
+		       "no figure \"pie\"; there are slowdown, fct_cdf, jct, jct_cdf, series and "),
 		"%s", error);
 	free(printed);
 	free(error);
