@@ -190,6 +190,12 @@ void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggreg
 	a->rack = packet_bitmap(packet).rack;
 	a->server = (uint8_t)packet_server(packet);
 	job->held++;
+	if (!job->over || !job->scheme->ops->drain)
+		return;
+	/* a straggler of a job that is over: all workers had the result by another way */
+	pool->memory->draining_bytes += pool->value_bytes;
+	if (job->held == 1)
+		job->scheme->ops->drain(job); /* again: nothing was left to free */
 }
 
 void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)

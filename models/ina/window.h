@@ -65,6 +65,7 @@ struct window {
 	uint64_t limit;            /* cwnd in packets */
 	uint64_t credit;           /* results since the last increase, in packets */
 	uint64_t reduced;          /* `next` at the last reduction */
+	sim_time doubled;          /* when `backoff` last grew */
 	struct rto rto;            /* follows the round trips */
 	unsigned backoff;          /* timeouts since the last result: 2^backoff times that */
 	sim_time progress;         /* last result */
@@ -113,7 +114,8 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 }
 
 /* The timer has run out: declares lost what has waited too long. Returns when to
- * look again. */
+ * look again. The timeout doubles when it was too short for a piece that was sent,
+ * or declared lost, since it last doubled: once a round, not once a piece. */
 sim_time window_expire(struct window *window, sim_time now);
 
 /* The result of a piece that was handed over is here. */
