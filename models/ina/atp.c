@@ -126,7 +126,7 @@ static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
 	const struct atp_job *job = worker->job->state;
 	const uint16_t *table = worker->state;
 
-	return job ? table[piece % job->positions] : hashed_index(worker->job, piece, 0);
+	return job ? table[piece % job->positions] : hashed_known_index(worker->job, piece);
 }
 
 /* A new index holds for the next piece at this position. No worker has sent that

@@ -161,7 +161,7 @@ void esa_remind_piece(struct esa_server *esa, uint64_t piece)
 {
 	const struct hashed_server *server = esa->server;
 	const struct racks *racks = &server->racks;
-	uint16_t slot = hashed_index(server->job, piece, 0);
+	uint16_t slot = hashed_known_index(server->job, piece);
 	struct packet packet = hashed_packet(server, piece, (struct bitmap){ 0, RACK_NONE }, slot);
 
 	outbox_send(&esa->server->outbox, &packet); /* to level 1 */

@@ -412,6 +412,13 @@ static void make_workers(struct hashed_job *job)
 	}
 }
 
+static void make_indices(struct hashed_job *job)
+{
+	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
+	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
+		job->indices[i].piece = i + 1; /* never a piece of this place */
+}
+
 static void free_servers(struct hashed_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
@@ -446,6 +453,7 @@ void *hashed_start(void *self, const struct collective_job *spec, const char **n
 		   spec->workers);
 	tensors_init(&job->tensors, spec->workers);
 	make_workers(job);
+	make_indices(job);
 	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
 				     sizeof(*scheme->jobs));
 	scheme->jobs[scheme->job_count++] = job;
@@ -474,6 +482,7 @@ static void release(struct hashed_job *job)
 	tensors_release(&job->tensors);
 	exact_release(&job->exact);
 	free(job->worker_of_host);
+	free(job->indices);
 	free(job->workers);
 	free(job);
 }
