@@ -11,7 +11,8 @@
  * that collided ("rehash"), as an option.
  * Simplified: a packet takes one pass of a switch's constant latency (the prototype
  * takes two); scaling and conversion on hosts take no time, adding at servers neither
- * unless the hosts' reduction_rate is limited; no overflow handling;
+ * unless the hosts' reduction_rate is limited; no saturation, and no resending as floating-point
+ * numbers (off in the public code): payloads are sums modulo 2^64 that prove who is in them;
  * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
  * Left open, and our reading:
  * - an aggregator is complete when its bitmap is full (the code counts packets);
