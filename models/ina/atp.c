@@ -11,7 +11,8 @@
  * that collided ("rehash"), as an option.
  * Simplified: a packet takes one pass of a switch's constant latency (the prototype
  * takes two); scaling and conversion on hosts take no time, adding at servers neither
- * unless the hosts' reduction_rate is limited; no overflow handling;
+ * unless the hosts' reduction_rate is limited; no saturation, and no resending as floating-point
+ * numbers (off in the public code): payloads are sums modulo 2^64 that prove who is in them;
  * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
  * Left open, and our reading:
  * - an aggregator is complete when its bitmap is full (the code counts packets);
@@ -126,7 +127,7 @@ static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
 	const struct atp_job *job = worker->job->state;
 	const uint16_t *table = worker->state;
 
-	return job ? table[piece % job->positions] : hashed_index(worker->job, piece, 0);
+	return job ? table[piece % job->positions] : hashed_known_index(worker->job, piece);
 }
 
 /* A new index holds for the next piece at this position. No worker has sent that

@@ -203,7 +203,7 @@ static uint8_t priority(struct hashed_worker *worker, uint64_t piece)
 
 static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
 {
-	return hashed_index(worker->job, piece, 0);
+	return hashed_known_index(worker->job, piece);
 }
 
 /* --- jobs --- */
@@ -211,7 +211,7 @@ static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
 static void start(struct hashed_job *job)
 {
 	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct esa_worker *esa = job->workers[w].state = xcalloc(1, sizeof(*esa));
+		struct esa_worker *esa = job->workers[w].state = xaligned(64, sizeof(*esa));
 
 		esa->priority_mask = 7;
 		esa->priority = xcalloc(esa->priority_mask + 1, sizeof(*esa->priority));

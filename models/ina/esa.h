@@ -67,7 +67,8 @@ struct esa_server {
 	uint64_t mask;
 	struct rto rto; /* from creation to completion */
 	struct rto_conf rto_conf;
-	unsigned backoff; /* timeouts since the last contribution: rto * 2^backoff */
+	unsigned backoff; /* rounds of timeouts since the last contribution: rto * 2^backoff */
+	sim_time doubled; /* when it last grew */
 	sim_time armed;
 	struct timer timer;
 	struct esa_channel *to_worker, *from_worker; /* by worker; NULL when the job is over */

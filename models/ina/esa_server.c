@@ -161,7 +161,7 @@ void esa_remind_piece(struct esa_server *esa, uint64_t piece)
 {
 	const struct hashed_server *server = esa->server;
 	const struct racks *racks = &server->racks;
-	uint16_t slot = hashed_index(server->job, piece, 0);
+	uint16_t slot = hashed_known_index(server->job, piece);
 	struct packet packet = hashed_packet(server, piece, (struct bitmap){ 0, RACK_NONE }, slot);
 
 	outbox_send(&esa->server->outbox, &packet); /* to level 1 */
@@ -217,7 +217,7 @@ static void drain(struct esa_server *esa);
 static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct esa_server *esa = owner;
-	bool any = false;
+	bool anew = false;
 	sim_time rto;
 
 	(void)entity;
@@ -228,11 +228,15 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	}
 	rto = esa_server_rto(esa);
 	while (esa->first != NONE && esa->entries[esa->first].touched + rto <= sim->now) {
+		anew |= esa->entries[esa->first].touched >= esa->doubled;
 		entry_expired(esa, &esa->entries[esa->first]);
-		any = true;
 	}
-	if (any && rto < esa->server->job->scheme->window.max_rto)
-		esa->backoff++; /* as TCP, until something comes */
+	/* as TCP, until something comes; once for all entries that are open together, which
+	 * expire one after the other */
+	if (anew && rto < esa->server->job->scheme->window.max_rto) {
+		esa->backoff++;
+		esa->doubled = sim->now;
+	}
 	if (esa->first == NONE)
 		return;
 	esa->armed = esa->entries[esa->first].touched + esa_server_rto(esa);

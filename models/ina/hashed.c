@@ -190,6 +190,12 @@ void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggreg
 	a->rack = packet_bitmap(packet).rack;
 	a->server = (uint8_t)packet_server(packet);
 	job->held++;
+	if (!job->over || !job->scheme->ops->drain)
+		return;
+	/* a straggler of a job that is over: all workers had the result by another way */
+	pool->memory->draining_bytes += pool->value_bytes;
+	if (job->held == 1)
+		job->scheme->ops->drain(job); /* again: nothing was left to free */
 }
 
 void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)
@@ -412,6 +418,13 @@ static void make_workers(struct hashed_job *job)
 	}
 }
 
+static void make_indices(struct hashed_job *job)
+{
+	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
+	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
+		job->indices[i].piece = i + 1; /* never a piece of this place */
+}
+
 static void free_servers(struct hashed_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
@@ -460,6 +473,7 @@ void *hashed_start(void *self, const struct collective_job *spec, const char **n
 		   spec->workers);
 	tensors_init(&job->tensors, spec->workers);
 	make_workers(job);
+	make_indices(job);
 	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
 				     sizeof(*scheme->jobs));
 	scheme->jobs[scheme->job_count++] = job;
@@ -488,6 +502,7 @@ static void release(struct hashed_job *job)
 	tensors_release(&job->tensors);
 	exact_release(&job->exact);
 	free(job->worker_of_host);
+	free(job->indices);
 	free(job->workers);
 	free(job);
 }

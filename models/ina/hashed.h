@@ -52,14 +52,23 @@ struct hashed_server {
 
 struct hashed_worker {
 	struct hashed_job *job;
-	struct window window;
-	struct nic_source source;
-	uint32_t number, host;
+	void *state;    /* the scheme's; owned by it */
 	sim_time armed; /* when the timer runs; SIM_TIME_MAX = not set */
+	uint32_t number, host;
+	struct nic_source source;
+	struct window window;
 	struct timer timer;
 	uint64_t retransmissions, stale, reminders;
-	void *state; /* the scheme's; owned by it */
 } __attribute__((aligned(64)));
+
+static_assert(offsetof(struct hashed_worker, window) == 64, "the window has lines of its own");
+
+/* The hash of a piece; all workers of a job need the same within a window. */
+#define KNOWN_INDICES 1024 /* a power of two */
+struct known_index {
+	uint32_t piece;
+	uint16_t index;
+};
 
 /* One job. Packets carry its number in the scheme in `flow`. */
 struct hashed_job {
@@ -69,7 +78,8 @@ struct hashed_job {
 	struct tensors tensors;
 	struct hashed_server *servers;
 	struct hashed_worker *workers;
-	uint32_t *worker_of_host; /* UINT32_MAX = none */
+	uint32_t *worker_of_host;    /* UINT32_MAX = none */
+	struct known_index *indices; /* of pieces lately sent: piece p at [p & KNOWN_INDICES - 1] */
 	uint32_t number;
 	uint16_t frame; /* bytes of a packet, FCS included */
 	uint64_t held;  /* aggregators that it owns now */
@@ -200,6 +210,16 @@ bool hashed_collect(struct hashed_scheme *scheme, struct aggregators *pool, stru
 
 /* ATP's index: a hash of job and piece. */
 uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t salt);
+
+/* The same without salt, remembered. */
+static inline uint16_t hashed_known_index(const struct hashed_job *job, uint64_t piece)
+{
+	struct known_index *known = &job->indices[piece & (KNOWN_INDICES - 1)];
+
+	if (known->piece != (uint32_t)piece)
+		*known = (struct known_index){ (uint32_t)piece, hashed_index(job, piece, 0) };
+	return known->index;
+}
 
 /* --- the life of jobs; what the ops table of a scheme is made of --- */
 

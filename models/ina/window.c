@@ -167,7 +167,7 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 sim_time window_expire(struct window *window, sim_time now)
 {
 	sim_time rto = window_rto(window), again = SIM_TIME_MAX;
-	bool any = false;
+	bool any = false, anew = false;
 
 	for (uint64_t p = window->first; p < window->next; p++) {
 		const struct window_piece *place = piece_at(window, p);
@@ -182,16 +182,17 @@ sim_time window_expire(struct window *window, sim_time now)
 			since = window->progress; /* results still come: nobody is late */
 		if (since + rto <= now) {
 			declare_lost(window, p, HALVE_ON_TIMEOUT, now);
+			anew |= since >= window->doubled;
 			since = now;
 			any = true;
 		}
 		if (since + rto < again)
 			again = since + rto;
 	}
-	if (any) {
-		window->timeouts++;
-		if (window->backoff < BACKOFF_MAX && rto < window->conf->max_rto)
-			window->backoff++;
+	window->timeouts += any;
+	if (anew && window->backoff < BACKOFF_MAX && rto < window->conf->max_rto) {
+		window->backoff++;
+		window->doubled = now;
 	}
 	return again;
 }

@@ -19,7 +19,9 @@
 
 #include "ina/rto.h"
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct window_conf {
@@ -54,26 +56,36 @@ struct window_class {
 
 #define WINDOW_CLASSES_MAX 8
 
+/* A packet that is sent touches the first line of cache, and looks at the timeout; a
+ * result touches two more; losses touch the rest. */
 struct window {
-	const struct window_conf *conf; /* not owned */
-	uint32_t frame;                 /* bytes of a packet */
-	uint64_t first;                 /* oldest without a result */
-	uint64_t next;                  /* first not yet sent */
-	uint32_t classes;
-	struct window_class class[WINDOW_CLASSES_MAX];
-	uint64_t cwnd, ssthresh;   /* bytes */
+	uint64_t first;            /* oldest without a result */
+	uint64_t next;             /* first not yet sent */
 	uint64_t limit;            /* cwnd in packets */
-	uint64_t credit;           /* results since the last increase, in packets */
-	uint64_t reduced;          /* `next` at the last reduction */
-	struct rto rto;            /* follows the round trips */
-	unsigned backoff;          /* timeouts since the last result: 2^backoff times that */
-	sim_time progress;         /* last result */
 	struct window_piece *ring; /* piece p at [p & mask] */
 	uint64_t mask;
-	uint64_t *lost; /* declared lost, waiting for the scheme: a ring of its own */
-	uint64_t lost_head, lost_count, lost_mask;
+	uint64_t lost_count;            /* declared lost, waiting for the scheme */
+	const struct window_conf *conf; /* not owned */
+	uint32_t classes;
+	unsigned backoff; /* timeouts since the last result: 2^backoff times that */
+
+	struct rto rto;    /* follows the round trips */
+	sim_time progress; /* last result */
+	uint64_t credit;   /* results since the last increase, in packets */
+
+	uint64_t cwnd, ssthresh; /* bytes */
+	struct window_class class[WINDOW_CLASSES_MAX];
+
+	uint64_t reduced; /* `next` at the last reduction */
+	sim_time doubled; /* when `backoff` last grew */
+	uint64_t *lost;   /* what is lost: a ring of its own */
+	uint64_t lost_head, lost_mask;
 	uint64_t reductions, timeouts;
+	uint32_t frame; /* bytes of a packet */
 };
+
+static_assert(offsetof(struct window, rto) == 64, "what is sent touches one line");
+static_assert(offsetof(struct window, cwnd) == 128, "a result touches three");
 
 void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
 		 uint32_t classes);
@@ -113,7 +125,8 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 }
 
 /* The timer has run out: declares lost what has waited too long. Returns when to
- * look again. */
+ * look again. The timeout doubles when it was too short for a piece that was sent,
+ * or declared lost, since it last doubled: once a round, not once a piece. */
 sim_time window_expire(struct window *window, sim_time now);
 
 /* The result of a piece that was handed over is here. */

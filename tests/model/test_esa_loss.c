@@ -369,6 +369,41 @@ Test(esa_loss, any_single_packet)
 
 /* --- at random --- */
 
+/* Where many pieces wait for the server at once, their timeouts run out one after the other.
+ * They must not double for each other: with rounds of 1, 2, 4 ms and TCP's 10 ms no tensor takes
+ * longer than some tens of ms (1 s with each of these seeds when every piece doubled it for all).
+ */
+Test(esa_random, pieces_do_not_double_timeouts_for_each_other)
+{
+	static const unsigned seeds[] = { 3, 6, 11 };
+
+	for (int s = 0; s < 3; s++) {
+		struct bench bench;
+
+		bench_open(&bench, SCHEME_esa,
+			   "{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": \"star\", "
+			   "\"hosts\": "
+			   "10, \"wire_overhead\": false, \"link\": {\"rate\": \"100Gbps\", "
+			   "\"delay\": "
+			   "\"2.5us\", \"loss\": 0.001}, \"switch\": {\"latency\": \"0s\"}}, "
+			   "\"schemes\": "
+			   "{\"esa\": {\"memory\": \"4kB\", \"header\": 50, \"initial_timeout\": "
+			   "\"1ms\"}}, "
+			   "\"jobs\": [{\"count\": 2, \"workers\": 4, \"all_reduce\": \"esa\", "
+			   "\"overlap\": "
+			   "\"layers\", \"iterations\": 20, \"send_jitter\": \"20us\", \"model\": "
+			   "{\"send_order\": [1, 0, 0, 1], \"layers\": [{\"gradient\": \"60kB\", "
+			   "\"forward\": "
+			   "\"10us\"}, {\"gradient\": \"60kB\"}]}}]}",
+			   seeds[s]);
+		esa_finish(&bench, 2 * 4 * 20 * 4 * 118);
+		for (size_t i = 0; i < 40; i++)
+			cr_expect_lt(tat(&bench, i), 60e-3, "seed %u: %g s", seeds[s],
+				     tat(&bench, i));
+		bench_close(&bench);
+	}
+}
+
 static void random_run(unsigned seed, double loss, uint64_t memory, unsigned jobs, double slowdown,
 		       uint64_t pieces, bool watch)
 {

@@ -77,6 +77,32 @@ Test(window, fixed)
 	window_release(&window);
 }
 
+/* Ten pieces, sent 10 us apart, time out one after the other: the first doubles the timeout of
+ * 1 ms, the others had been sent before that and do not double it again. All are lost after
+ * 2 ms and 90 us; the first, declared lost at 1 ms, doubles it next, at 3 ms. */
+Test(window, timeouts_double_once_a_round)
+{
+	struct window_conf conf = conf_of(10);
+	struct window window;
+	uint64_t piece, count = 0;
+	sim_time now;
+
+	conf.timeout_resends = TIMEOUT_ALL;
+	window_init(&window, &conf, 300, 1);
+	for (unsigned p = 0; p < 10; p++)
+		window_send(&window, p * 10 * US);
+	for (now = 1000 * US; now <= 2090 * US; now = window_expire(&window, now))
+		;
+	cr_expect_eq(now, 3000 * US);
+	cr_expect_eq(window_rto(&window), 2000 * US);
+	window_expire(&window, now);
+	cr_expect_eq(window_rto(&window), 4000 * US);
+	while (count < 10 && window_take_lost(&window, &piece, now))
+		cr_expect_eq(piece, count++);
+	cr_expect_eq(count, 10);
+	window_release(&window);
+}
+
 /* One increase per window of results; halved once per window, whatever comes; never
  * below a packet; max holds. */
 Test(window, additive_increase_multiplicative_decrease)
