@@ -11,29 +11,11 @@
 
 /* --- reading --- */
 
-/* "4 0 7" */
-static uint32_t *host_list(const char *text, uint32_t *count)
-{
-	uint32_t *list = NULL;
-	size_t capacity = 0;
-	char *end;
-
-	*count = 0;
-	for (;; text = end) {
-		unsigned long host = strtoul(text, &end, 10);
-
-		if (end == text)
-			return list;
-		list = array_reserve(list, *count, &capacity, sizeof(*list));
-		list[(*count)++] = (uint32_t)host;
-	}
-}
-
 static void read_job(struct csv *csv, struct outcome *outcome)
 {
 	struct outcome_job job = {
 		.number = csv_u64(csv, csv_need(csv, "job_id")),
-		.iterations = csv_u64(csv, csv_need(csv, "iterations")),
+		.workers = csv_u64(csv, csv_need(csv, "workers")),
 		.finished = csv_flag(csv, csv_need(csv, "finished")),
 	};
 
@@ -42,8 +24,6 @@ static void read_job(struct csv *csv, struct outcome *outcome)
 		job.finish_s = csv_real(csv, csv_need(csv, "finish_s"));
 	}
 	job.name = xstrdup(csv_text(csv, csv_need(csv, "name")));
-	job.hosts = host_list(csv_text(csv, csv_need(csv, "hosts")), &job.workers);
-	job.servers = host_list(csv_text(csv, csv_need(csv, "server_hosts")), &job.server_count);
 	outcome->jobs = array_reserve(outcome->jobs, outcome->job_count, &outcome->job_capacity,
 				      sizeof(job));
 	outcome->jobs[outcome->job_count++] = job;
@@ -105,11 +85,8 @@ bool outcome_read(const char *dir, struct outcome *outcome, char **error)
 
 void outcome_release(struct outcome *outcome)
 {
-	for (size_t i = 0; i < outcome->job_count; i++) {
+	for (size_t i = 0; i < outcome->job_count; i++)
 		free(outcome->jobs[i].name);
-		free(outcome->jobs[i].hosts);
-		free(outcome->jobs[i].servers);
-	}
 	for (size_t i = 0; i < outcome->flow_count; i++)
 		free(outcome->flows[i].group);
 	free(outcome->jobs);

@@ -9,12 +9,10 @@
 
 /* A row of jobs.csv. */
 struct outcome_job {
-	uint64_t number, iterations;
+	uint64_t number, workers;
 	char *name;
 	bool finished;
 	double exchange_s, finish_s;
-	uint32_t *hosts, *servers; /* by rank */
-	uint32_t workers, server_count;
 };
 
 /* A row of flows.csv. */

@@ -34,7 +34,7 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 			      0.05,
 			      "streams of one kind through the same queues are served alike" },
 	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.10,
-			       0.10,
+			       NOT_PROMISED,
 			       "who bursts takes from who is cut back, so shares are not max-min; "
 			       "the work that is done is the same" },
 	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED,

@@ -241,9 +241,9 @@ static void json_topology(struct json *json, const struct drawn *drawn)
 	json_close_object(json);
 }
 
-/* Ample memory (of ATP and ESA 65,536 aggregators are the most that packets can name); trees for
- * tensors of all sizes, and no end without an end where schemes that pay no heed to congestion fill
- * a buffer. */
+/* Ample memory (of ATP and ESA 65,536 aggregators are the most that packets can name); timers that
+ * only losses can need (SwitchML's 1 ms is less than what full queues take); trees for tensors of
+ * all sizes; recovery, so that a run ends where who heeds no marks fills a buffer. */
 static void json_schemes(struct json *json, const struct drawn *drawn)
 {
 	static const char *const hashed[] = { "atp", "esa" }, *const trees[] = { "panama",
@@ -252,9 +252,11 @@ static void json_schemes(struct json *json, const struct drawn *drawn)
 	json_open_object(json, "schemes");
 	json_open_object(json, "switchml");
 	json_string(json, "memory", "1GB");
+	json_string(json, "retransmission_timeout", "100ms");
 	json_u64(json, "elements_per_packet", drawn->elements);
 	json_close_object(json);
 	json_open_object(json, "ps_stream");
+	json_string(json, "retransmission_timeout", "100ms");
 	json_u64(json, "elements_per_packet", drawn->elements);
 	json_close_object(json);
 	for (size_t i = 0; i < COUNT(hashed); i++) {

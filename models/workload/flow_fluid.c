@@ -27,17 +27,6 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* Bytes per second that the window's limit lets through. */
-static double window_rate(const struct tcp *tcp, const struct plan_packets *packets,
-			  sim_time round_trip)
-{
-	bytes most = tcp_parameters(tcp)->max_window;
-
-	if (!most)
-		return INFINITY;
-	return plan_window_rate(packets, (double)most / packets->payload, round_trip);
-}
-
 /* A flow's packets; ACKs go the other way. */
 static struct plan_packets packets_of(const struct model_env *env)
 {
@@ -58,7 +47,9 @@ uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t ds
 	tcp_route(env->tcp, src, dst, key, false, &route);
 	plan_add_route(&stream, env->topo, src, &route, 1);
 	number = fluid_route_add(env->fluid, stream.links, stream.count,
-				 window_rate(env->tcp, &packets, round_trip.sum), key, NULL, NULL);
+				 plan_tcp_cap(env->tcp, &packets, &round_trip,
+					      (uint32_t)tcp_parameters(env->tcp)->ack_every),
+				 key, NULL, NULL);
 	free(stream.links);
 	return number;
 }
