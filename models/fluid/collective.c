@@ -172,6 +172,7 @@ static void open_streams(struct instance *instance)
 			UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
 			on_stream_ended, stream);
 	}
+	free(idle);
 }
 
 static void *start(void *self, const struct collective_job *job, const char **never)
