@@ -39,7 +39,7 @@ static const struct plot_figure figures[] = {
 #define FIGURES (sizeof figures / sizeof *figures)
 
 static draw_together *const draws[FIGURES] = { draw_slowdown, draw_fct_cdf, draw_jct, draw_jct_cdf,
-						draw_series };
+					       draw_series };
 
 const struct plot_figure *plot_together_figures(size_t *count)
 {
