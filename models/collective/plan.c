@@ -146,6 +146,17 @@ sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth 
 	return (sim_time)llround(lost * (double)PS_PER_S);
 }
 
+double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
+		    const struct plan_way *round_trip, uint32_t ack_every)
+{
+	bytes most = tcp_parameters(tcp)->max_window;
+
+	if (!most)
+		return INFINITY;
+	return plan_window_rate(packets, (double)most / packets->payload,
+				round_trip->sum + (ack_every - 1) * round_trip->slowest);
+}
+
 struct plan_growth plan_tcp_growth(const struct tcp *tcp)
 {
 	return (struct plan_growth){ (double)tcp_parameters(tcp)->initial_window, INFINITY, 0 };

@@ -19,6 +19,8 @@ struct plan_link {
 	uint32_t weight; /* what the link carries of each byte of the stream */
 };
 
+struct plan_way; /* below */
+
 /* How a part of a tensor becomes packets. */
 struct plan_packets {
 	double messages;   /* one after the other over each link ... */
@@ -95,6 +97,11 @@ struct plan_growth {
 };
 sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
 		   double rate, sim_time round_trip, double total);
+
+/* The rate that tcp.max_window lets through on a path and back; INFINITY = without limit. An ACK
+ * for several segments frees the first of them that much later. */
+double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
+		    const struct plan_way *round_trip, uint32_t ack_every);
 
 /* The window of TCP. */
 struct plan_growth plan_tcp_growth(const struct tcp *tcp);

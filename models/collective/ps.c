@@ -535,11 +535,17 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 
 /* --- as a plan --- */
 
+/* The longest ways of a job's connections. */
+struct ps_ways {
+	struct plan_way push, pull, round_trip;
+};
+
 /* One direction between a worker and a server. */
 static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool push,
-			    struct plan_stream *stream, struct plan_way *longest)
+			    struct plan_stream *stream, struct ps_ways *ways)
 {
 	const struct model_env *env = &ps->scheme->env;
+	uint64_t key = connection_key(ps, stream_number(ps, w, q, push));
 	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
 	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
 	uint32_t ports[ROUTE_MAX + 1];
@@ -548,12 +554,22 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 
 	if (from == to)
 		return;
-	tcp_route(env->tcp, from, to, connection_key(ps, stream_number(ps, w, q, push)), false,
-		  &route);
+	tcp_route(env->tcp, from, to, key, false, &route);
 	plan_add_route(stream, env->topo, from, &route, 1);
 	way = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
 			stream->packets.payload + TCP_OVERHEAD);
-	plan_way_longest(longest, &way);
+	plan_way_longest(push ? &ways->push : &ways->pull, &way);
+	way = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
+	plan_way_longest(&ways->round_trip, &way);
+}
+
+/* What a block is on the wire. */
+static double block_on_wire(const struct ps_scheme *scheme, const struct plan_packets *packets)
+{
+	struct plan_packets whole = *packets;
+
+	whole.fraction = 1;
+	return plan_wire_bytes(&whole, scheme->block);
 }
 
 /* All shards go at one rate. The last block is pulled when all of it has been pushed and added. */
@@ -561,36 +577,33 @@ static void *ps_plan(void *self, const struct collective_job *job, struct stream
 		     const char **never)
 {
 	struct ps_scheme *scheme = self;
-	const struct network *net = &scheme->env.topo->net;
+	const struct model_env *env = &scheme->env;
+	const struct network *net = &env->topo->net;
+	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct ps ps = { .scheme = scheme, .job = *job };
-	struct plan_way push = { 0 }, pull = { 0 };
-	struct plan_growth growth = plan_tcp_growth(scheme->env.tcp);
+	struct ps_ways ways = { 0 };
 	struct plan_stream *stream;
 	double adding;
 
 	*never = NULL;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
-	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
+	stream->packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
 	stream->packets.fraction = 1.0 / job->servers;
 	for (uint32_t w = 0; w < job->workers; w++) {
 		for (uint32_t q = 0; q < job->servers; q++) {
-			plan_connection(&ps, w, q, true, stream, &push);
-			plan_connection(&ps, w, q, false, stream, &pull);
+			plan_connection(&ps, w, q, true, stream, &ways);
+			plan_connection(&ps, w, q, false, stream, &ways);
 		}
 	}
-	adding = plan_reducer_rate(&stream->packets, scheme->env.reducers, job->workers);
-	stream->cap = adding;
+	adding = plan_reducer_rate(&stream->packets, env->reducers, job->workers);
+	stream->cap = fmin(adding, plan_tcp_cap(env->tcp, &stream->packets, &ways.round_trip,
+						(uint32_t)scheme->conf->ack_every));
 	plan_close(plan);
-	plan->latency = plan_way_latency(&push) + plan_way_latency(&pull);
-	plan->tail = plan_wire_bytes(&(struct plan_packets){ .messages = 1,
-							     .fraction = 1,
-							     .payload = stream->packets.payload,
-							     .overhead = stream->packets.overhead,
-							     .control = stream->packets.control },
-				     scheme->block);
+	plan->latency = plan_way_latency(&ways.push) + plan_way_latency(&ways.pull);
 	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
-			       plan_way_then(&push, &pull).sum, INFINITY);
+			       ways.round_trip.sum, INFINITY);
+	plan->tail = block_on_wire(scheme, &stream->packets);
 	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
 	return scheme;
 }

@@ -455,6 +455,8 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	packets.fraction = 1.0 / job->workers;
 	plan->streams[0].packets = packets;
 	plan->latency = latency_of_steps(ring, edges);
+	plan->streams[0].cap =
+		plan_tcp_cap(env->tcp, &packets, &longest, (uint32_t)ring->scheme->conf->ack_every);
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),

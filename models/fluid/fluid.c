@@ -36,6 +36,8 @@ struct fluid {
 	sim_time bound;      /* no transfer can end before */
 	uint32_t *numbers;   /* of the epoch's routes */
 	size_t numbers_room;
+	void (*prepare)(void *owner); /* before an epoch; may be NULL */
+	void *owner;
 	double *progress; /* by number */
 	size_t progress_room;
 };
@@ -193,9 +195,12 @@ static sim_time epoch_longest(const struct fluid *fluid)
 static void begin_epoch(struct fluid *fluid)
 {
 	struct platform platform;
+	const struct fluid_route **list;
 	uint32_t count;
-	const struct fluid_route **list = list_routes(fluid, &count);
 
+	if (fluid->prepare)
+		fluid->prepare(fluid->owner);
+	list = list_routes(fluid, &count);
 	fluid->epoch_from = fluid->sim->now;
 	fluid->tick = tick_for_all(fluid);
 	fluid->open = true;
@@ -349,6 +354,19 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, siz
 	plan_merge(route->links, &route->count);
 	find_alone(fluid, route);
 	return number;
+}
+
+void fluid_route_give(struct fluid *fluid, uint32_t route,
+		      void (*ended)(void *owner, uint32_t route), void *owner)
+{
+	fluid->routes[route].ended = ended;
+	fluid->routes[route].owner = owner;
+}
+
+void fluid_before_epochs(struct fluid *fluid, void (*prepare)(void *owner), void *owner)
+{
+	fluid->prepare = prepare;
+	fluid->owner = owner;
 }
 
 void fluid_route_remove(struct fluid *fluid, uint32_t number)

@@ -37,6 +37,14 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, siz
 /* A transfer that is under way is broken off. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
 
+/* Who hears of the end of its transfers from now on. */
+void fluid_route_give(struct fluid *fluid, uint32_t route,
+		      void (*ended)(void *owner, uint32_t route), void *owner);
+
+/* Told before an epoch begins, and so whenever a transfer has begun on a route that SimGrid did not
+ * know: may add routes that will be used soon, and remove idle ones. NULL = nobody. */
+void fluid_before_epochs(struct fluid *fluid, void (*prepare)(void *owner), void *owner);
+
 /* The rate that a transfer has when it is alone. */
 double fluid_alone(const struct fluid *fluid, uint32_t route);
 

@@ -27,52 +27,74 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* Bytes per second that the window's limit lets through. */
-static double window_rate(const struct tcp *tcp, const struct plan_packets *packets,
-			  sim_time round_trip)
+/* A flow's packets; ACKs go the other way. */
+static struct plan_packets packets_of(const struct model_env *env)
 {
-	bytes most = tcp_parameters(tcp)->max_window;
-
-	if (!most)
-		return INFINITY;
-	return plan_window_rate(packets, (double)most / packets->payload, round_trip);
-}
-
-void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env, uint32_t src,
-		     uint32_t dst, uint64_t key, bytes size, void (*received)(void *owner),
-		     void *owner)
-{
-	const struct network *net = &env->topo->net;
-	struct plan_way round_trip = plan_tcp_round_trip(env->tcp, env->topo, src, dst, key);
-	struct plan_growth growth = plan_tcp_growth(env->tcp);
-	struct plan_packets packets = plan_tcp_packets(env->tcp, net, 1);
-	struct plan_stream stream = { .cap = INFINITY };
-	struct route route;
-	double alone, alone_ps;
+	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net, 1);
 
 	packets.control = 0;
+	return packets;
+}
+
+uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t dst, uint64_t key)
+{
+	struct plan_way round_trip = plan_tcp_round_trip(env->tcp, env->topo, src, dst, key);
+	struct plan_packets packets = packets_of(env);
+	struct plan_stream stream = { 0 };
+	struct route route;
+	uint32_t number;
+
 	tcp_route(env->tcp, src, dst, key, false, &route);
 	plan_add_route(&stream, env->topo, src, &route, 1);
-	alone = plan_alone(&stream, net);
+	number = fluid_route_add(env->fluid, stream.links, stream.count,
+				 plan_tcp_cap(env->tcp, &packets, &round_trip,
+					      (uint32_t)tcp_parameters(env->tcp)->ack_every),
+				 key, NULL, NULL);
+	free(stream.links);
+	return number;
+}
+
+/* Bytes per second of the path of a flow that is alone, whatever its window. */
+static double path_rate(const struct model_env *env, const struct flow_fluid_spec *spec)
+{
+	struct plan_stream stream = { .cap = INFINITY };
+	struct route route;
+	double rate;
+
+	tcp_route(env->tcp, spec->src, spec->dst, spec->key, false, &route);
+	plan_add_route(&stream, env->topo, spec->src, &route, 1);
+	rate = plan_alone(&stream, &env->topo->net);
+	free(stream.links);
+	return rate;
+}
+
+void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
+		     const struct flow_fluid_spec *spec, void (*received)(void *owner), void *owner)
+{
+	struct plan_way round_trip =
+		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
+	struct plan_growth growth = plan_tcp_growth(env->tcp);
+	struct plan_packets packets = packets_of(env);
+	double alone = path_rate(env, spec), alone_ps;
+
 	*flow = (struct flow_fluid){ .env = env,
-				     .ideal = tcp_ideal_between(env->tcp, src, dst, key, size),
-				     .wire = plan_wire_bytes(&packets, size),
-				     .size = (double)size,
+				     .route = spec->route,
+				     .ideal = tcp_ideal_between(env->tcp, spec->src, spec->dst,
+								spec->key, spec->size),
+				     .wire = plan_wire_bytes(&packets, spec->size),
+				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
 	/* the rest of the ideal time; with a picosecond, for the stream's end is rounded */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
-	flow->route = fluid_route_add(env->fluid, stream.links, stream.count,
-				      window_rate(env->tcp, &packets, round_trip.sum), key,
-				      on_stream_ended, flow);
-	free(stream.links);
-	timer_open(env->sim, &flow->timer, SIM_TIMER, sim_key(SIM_TIMER, UINT64_C(3) << 52 | key),
-		   on_timer, flow);
+	fluid_route_give(env->fluid, spec->route, on_stream_ended, flow);
+	timer_open(env->sim, &flow->timer, SIM_TIMER,
+		   sim_key(SIM_TIMER, UINT64_C(3) << 52 | spec->key), on_timer, flow);
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
 		  env->sim->now + plan_lead(&packets, &growth, alone, round_trip.sum,
-					    ceil((double)size / packets.payload)));
+					    ceil((double)spec->size / packets.payload)));
 }
 
 void flow_fluid_close(struct flow_fluid *flow)

@@ -1,7 +1,9 @@
 #include "workload/flows.h"
 
 #include "base/mem.h"
+#include "workload/flow_ahead.h"
 #include "workload/flow_fluid.h"
+#include "workload/flow_generator.h"
 #include "workload/flow_load.h"
 #include "workload/flows_parts.h"
 
@@ -47,11 +49,8 @@ struct group {
 	uint32_t number;
 	struct sizes size;
 	struct flow_trace trace;
-	struct rng arrivals, sizes, pairs;
-	uint32_t *order;      /* a permutation of the hosts */
-	double mean_gap_ps;   /* Poisson */
-	uint64_t made, limit; /* UINT64_MAX = none */
-	bool stopped;
+	uint32_t *order; /* see flow_generator.h; owned */
+	struct flow_generator generator;
 	double *load; /* fluid: of its short flows, by port; NULL = none (any more) */
 	struct timer timer;
 	struct flow_group_stats stats;
@@ -81,7 +80,9 @@ struct flows {
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
 	struct flow *idle;
-	uint64_t numbers; /* of flows, those of disabled groups included */
+	uint64_t numbers;        /* of flows, those of disabled groups included */
+	struct flow_ahead ahead; /* fluid */
+	const struct flow_generator **generators;
 	uint64_t started, finished, closed;
 	struct flow_class classes[FLOW_CLASSES];
 	void (*changed)(void *owner);
@@ -222,17 +223,25 @@ static bool is_load(const struct group *group, bytes size)
 	return group->load && size < env->load_below;
 }
 
-static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes size)
+static void open_fluid(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+	struct flow_fluid_spec spec = { flow->src, flow->dst, flow->id, flow->size, 0 };
+
+	spec.route = flow_ahead_take(&flows->ahead, flow->id, flow->src, flow->dst);
+	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
+}
+
+static void start_flow(struct group *group, const struct flow_draw *draw)
 {
 	struct flows *flows = group->flows;
 	struct tcp *tcp = flows->env.tcp;
 	uint64_t number = flows->numbers++;
 	struct flow *flow;
 
-	group->made++;
 	if (!group->conf->enabled)
 		return;
-	if (is_load(group, size)) {
+	if (is_load(group, draw->size)) {
 		group->stats.as_load += measured_has(&flows->window, flows->env.sim->now);
 		return;
 	}
@@ -242,82 +251,26 @@ static void start_flow(struct group *group, uint32_t src, uint32_t dst, bytes si
 		.flows = flows,
 		.group = group,
 		.id = number,
-		.src = src,
-		.dst = dst,
-		.size = size,
+		.src = draw->src,
+		.dst = draw->dst,
+		.size = draw->size,
 		.start = flows->env.sim->now,
 		.measured = measured_has(&flows->window, flows->env.sim->now),
 	};
 	if (flow->measured) {
-		class_of(flows, size)->count++;
+		class_of(flows, draw->size)->count++;
 		group->stats.count++;
 	}
 	if (flows->env.fluid) {
-		flow_fluid_open(&flow->fluid, &flows->env, src, dst, flow->id, size, on_received,
-				flow);
+		open_fluid(flow);
 		flow->ideal = flow->fluid.ideal;
 		return;
 	}
-	flow->conn = tcp_open(tcp, src, dst, cc_kind((unsigned)group->conf->transport), 0, flow->id,
-			      &flow_app, flow);
-	flow->ideal = tcp_ideal(tcp, flow->conn, size);
-	tcp_expect(tcp, flow->conn, size);
-	tcp_write(tcp, flow->conn, size);
-}
-
-/* The pair of the group's n-th flow. */
-static void draw_pair(struct group *group, uint64_t n, uint32_t *src, uint32_t *dst)
-{
-	uint32_t hosts = group->flows->env.topo->net.hosts;
-	const struct flow_group_conf *conf = group->conf;
-	bool together = conf->arrival.form == ARRIVE_AT;
-
-	if (conf->pairs.form == PAIRS_LIST) {
-		uint64_t i = together ? n : rng_below(&group->pairs, conf->pairs.list.count);
-		const struct conf_list *pair =
-			&((const struct conf_list *)
-				  conf->pairs.list.items)[i % conf->pairs.list.count];
-
-		*src = (uint32_t)((const int64_t *)pair->items)[0];
-		*dst = (uint32_t)((const int64_t *)pair->items)[1];
-		return;
-	}
-	switch ((enum pairs_kind)conf->pairs.kind) {
-	case PAIRS_UNIFORM:
-		*src = (uint32_t)rng_below(&group->pairs, hosts);
-		*dst = (uint32_t)rng_below(&group->pairs, hosts - 1);
-		*dst += *dst >= *src;
-		return;
-	case PAIRS_PERMUTATION: {
-		/* the next host on one random cycle: nobody sends to itself */
-		uint64_t i = together ? n % hosts : rng_below(&group->pairs, hosts);
-
-		*src = group->order[i];
-		*dst = group->order[(i + 1) % hosts];
-		return;
-	}
-	case PAIRS_INCAST: {
-		uint64_t i = together ? n % (uint64_t)conf->fan_in
-				      : rng_below(&group->pairs, (uint64_t)conf->fan_in);
-
-		*dst = (uint32_t)conf->receiver;
-		*src = group->order[i];
-		return;
-	}
-	}
-}
-
-static void start_drawn(struct group *group)
-{
-	uint32_t src = 0, dst = 0;
-
-	draw_pair(group, group->made, &src, &dst);
-	start_flow(group, src, dst, sizes_draw(&group->size, &group->sizes));
-}
-
-static bool group_done(const struct group *group)
-{
-	return group->stopped || group->made >= group->limit;
+	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
+			      0, flow->id, &flow_app, flow);
+	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
+	tcp_expect(tcp, flow->conn, draw->size);
+	tcp_write(tcp, flow->conn, draw->size);
 }
 
 /* Links have what the short flows of all groups leave. False, and *error (caller frees), when that
@@ -351,48 +304,32 @@ static bool apply_loads(struct flows *flows, char **error)
 /* The group is done: no more load. */
 static void drop_load(struct group *group)
 {
-	if (!group->load || !group_done(group))
+	if (!group->load || !flow_generator_done(&group->generator))
 		return;
 	free(group->load);
 	group->load = NULL;
 	apply_loads(group->flows, NULL);
 }
 
-static void schedule_poisson(struct group *group)
-{
-	struct sim *sim = group->flows->env.sim;
-
-	timer_set(sim, &group->timer, rng_after(&group->arrivals, sim->now, group->mean_gap_ps));
-}
-
+/* Flows of one instant start together, but for those that only happen to meet. */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct group *group = owner;
+	struct flow_generator *generator = &group->generator;
+	bool together = group->conf->arrival.form != ARRIVE_POISSON;
 
 	(void)entity;
-	if (group_done(group))
+	if (flow_generator_done(generator))
 		return;
-	switch ((enum arrival_form)group->conf->arrival.form) {
-	case ARRIVE_AT:
-		while (!group_done(group))
-			start_drawn(group);
-		return;
-	case ARRIVE_POISSON:
-		start_drawn(group);
-		if (!group_done(group))
-			schedule_poisson(group);
-		drop_load(group);
-		return;
-	case ARRIVE_TRACE:
-		while (!group_done(group) && group->trace.flows[group->made].start <= sim->now) {
-			const struct trace_flow *next = &group->trace.flows[group->made];
+	do {
+		struct flow_draw draw = flow_generator_draw(generator);
 
-			start_flow(group, next->src, next->dst, next->size);
-		}
-		if (!group_done(group))
-			timer_set(sim, &group->timer, group->trace.flows[group->made].start);
-		return;
-	}
+		start_flow(group, &draw);
+	} while (together && generator->next <= sim->now);
+	if (flow_generator_done(generator))
+		drop_load(group);
+	else
+		timer_set(sim, &group->timer, generator->next);
 }
 
 /* --- set-up --- */
@@ -439,40 +376,65 @@ static void find_load(struct group *group, double per_s)
 		      group->load);
 }
 
+static void begin_generator(struct group *group)
+{
+	const struct flow_group_conf *conf = group->conf;
+	const struct topology *topo = group->flows->env.topo;
+	uint64_t seed = group->flows->env.sim->seed;
+	struct flow_generator *generator = &group->generator;
+
+	*generator = (struct flow_generator){ .conf = conf,
+					      .sizes = &group->size,
+					      .trace = &group->trace,
+					      .order = group->order,
+					      .hosts = topo->net.hosts,
+					      .limit = flow_limit(group) };
+	rng_init(&generator->arrivals, seed, "flow arrivals", group->number);
+	rng_init(&generator->draws, seed, "flow sizes", group->number);
+	rng_init(&generator->pairs, seed, "flow pairs", group->number);
+	if (conf->arrival.form == ARRIVE_POISSON) {
+		double per_s = conf->arrival.load * (double)topo->conf->link.rate *
+			       topo->net.hosts / (8 * sizes_mean(&group->size));
+
+		generator->mean_gap_ps = (double)PS_PER_S / per_s;
+		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
+		    conf->enabled)
+			find_load(group, per_s);
+	}
+	flow_generator_begin(generator);
+}
+
 static bool group_init(struct group *group, const char *scenario, char **error)
 {
 	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
-	const struct topology *topo = group->flows->env.topo;
 
-	rng_init(&group->arrivals, sim->seed, "flow arrivals", group->number);
-	rng_init(&group->sizes, sim->seed, "flow sizes", group->number);
-	rng_init(&group->pairs, sim->seed, "flow pairs", group->number);
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;
 	if (conf->arrival.form == ARRIVE_TRACE &&
-	    !flow_group_trace(conf, scenario, topo->net.hosts, &group->trace, error))
+	    !flow_group_trace(conf, scenario, group->flows->env.topo->net.hosts, &group->trace,
+			      error))
 		return false;
 	shuffle_hosts(group);
-	group->limit = flow_limit(group);
-	if (conf->arrival.form == ARRIVE_POISSON) {
-		double per_s = conf->arrival.load * (double)topo->conf->link.rate *
-			       topo->net.hosts / (8 * sizes_mean(&group->size));
-
-		group->mean_gap_ps = (double)PS_PER_S / per_s;
-		schedule_poisson(group);
-		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
-		    conf->enabled)
-			find_load(group, per_s);
-	} else if (group->limit) {
-		timer_set(sim, &group->timer,
-			  conf->arrival.form == ARRIVE_AT ? conf->arrival.at
-							  : group->trace.flows[0].start);
-	}
+	begin_generator(group);
+	if (!flow_generator_done(&group->generator))
+		timer_set(sim, &group->timer, group->generator.next);
 	return true;
+}
+
+static bool begin_fluid(struct flows *flows, char **error)
+{
+	flows->generators = xcalloc(flows->group_count, sizeof(*flows->generators));
+	for (size_t g = 0; g < flows->group_count; g++)
+		flows->generators[g] = &flows->groups[g].generator;
+	flow_ahead_init(&flows->ahead, &flows->env, flows->generators, flows->group_count,
+			&flows->numbers);
+	if (fluid_shares(flows->env.fluid))
+		fluid_before_epochs(flows->env.fluid, flow_ahead_fill, &flows->ahead);
+	return apply_loads(flows, error);
 }
 
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
@@ -494,7 +456,7 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 			return NULL;
 		}
 	}
-	if (env->fluid && !apply_loads(flows, error)) {
+	if (env->fluid && !begin_fluid(flows, error)) {
 		flows_free(flows);
 		return NULL;
 	}
@@ -518,6 +480,8 @@ void flows_free(struct flows *flows)
 		free(flows->classes[c].slowdown);
 		free(flows->classes[c].throughput);
 	}
+	flow_ahead_release(&flows->ahead);
+	free(flows->generators);
 	free(flows->all);
 	free(flows->groups);
 	free(flows);
@@ -527,7 +491,7 @@ void flows_jobs_done(struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
 		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS) {
-			flows->groups[i].stopped = true;
+			flows->groups[i].generator.stopped = true;
 			drop_load(&flows->groups[i]);
 		}
 }
@@ -535,7 +499,8 @@ void flows_jobs_done(struct flows *flows)
 bool flows_done(const struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
-		if (flows->groups[i].conf->enabled && !group_done(&flows->groups[i]))
+		if (flows->groups[i].conf->enabled &&
+		    !flow_generator_done(&flows->groups[i].generator))
 			return false;
 	return flows->finished == flows->started;
 }
@@ -547,9 +512,9 @@ double flows_progress(const struct flows *flows)
 	for (size_t i = 0; i < flows->group_count; i++) {
 		if (!flows->groups[i].conf->enabled)
 			continue;
-		if (flows->groups[i].limit == UINT64_MAX)
+		if (flows->groups[i].generator.limit == UINT64_MAX)
 			return 0;
-		limit += (double)flows->groups[i].limit;
+		limit += (double)flows->groups[i].generator.limit;
 	}
 	return limit > 0 ? (double)flows->finished / limit : 1;
 }
