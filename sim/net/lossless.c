@@ -9,7 +9,7 @@
 /* Names of frames for ties and logs count from here; those of packets from 0. */
 #define FRAME_KEYS (UINT64_C(1) << 40)
 
-static sim_handler on_arrival, on_departure, on_frame;
+static sim_handler on_departure, on_frame;
 
 /* --- looking ahead: see hop.c --- */
 
@@ -536,10 +536,11 @@ static void send_copies(struct network *net, uint32_t in, const struct switch_se
 		put(net, send->ports[i], &send->packet, send->packet.hop, charge);
 }
 
+/* `classes`: whether there are control packets to tell from others; known when compiled. */
 HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
-			uint8_t hop)
+			uint8_t hop, bool classes)
 {
-	if (__builtin_expect(net->control_first, 0) && packet_is_control(packet))
+	if (classes && packet_is_control(packet))
 		put(net, out, packet, hop, CHARGE_NONE);
 	else if (__builtin_expect(take(net, in, packet->size), 1))
 		put(net, out, packet, hop, in);
@@ -562,7 +563,7 @@ static void aggregate(struct network *net, uint32_t in, uint32_t sw, struct pack
 	ops->at_switch(net->protocols[packet->protocol].self, sw, in, packet, &actions);
 	if (actions.forward)
 		forward(net, in, net->switch_nodes[sw].first_port + packet->route[packet->hop],
-			packet, packet->hop + 1);
+			packet, packet->hop + 1, false);
 	else
 		net->absorbed++;
 	for (unsigned i = 0; i < actions.count; i++)
@@ -570,7 +571,7 @@ static void aggregate(struct network *net, uint32_t in, uint32_t sw, struct pack
 }
 
 /* The packet at the head of a port's ring reaches the far end. */
-static void on_arrival(struct sim *sim, uint32_t number, void *owner)
+HOT_INLINE void arrive(struct sim *sim, uint32_t number, void *owner, bool classes)
 {
 	struct network *net = owner;
 	struct port *port = &net->ports[number];
@@ -585,7 +586,8 @@ static void on_arrival(struct sim *sim, uint32_t number, void *owner)
 		return;
 	}
 	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
-		forward(net, in, port->to_port + head->route[head->hop], head, head->hop + 1);
+		forward(net, in, port->to_port + head->route[head->hop], head, head->hop + 1,
+			classes);
 		take_head(net, number);
 		return;
 	}
@@ -598,6 +600,16 @@ static void on_arrival(struct sim *sim, uint32_t number, void *owner)
 	} else {
 		aggregate(net, in, port->to - net->hosts, &packet);
 	}
+}
+
+static void on_arrival(struct sim *sim, uint32_t number, void *owner)
+{
+	arrive(sim, number, owner, false);
+}
+
+static void on_classed_arrival(struct sim *sim, uint32_t number, void *owner)
+{
+	arrive(sim, number, owner, true);
 }
 
 /* --- building and asking --- */
@@ -636,6 +648,11 @@ void lossless_init(struct network *net)
 	ll->watch = sim_add_entity(net->sim, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40),
 				   lossless_on_watch, net);
 	sim_name(net->sim, lossless_on_watch, "deadlock watch");
+}
+
+void lossless_control_first(struct network *net)
+{
+	net->sim->block.handler = on_classed_arrival;
 }
 
 void lossless_release(struct network *net)

@@ -32,6 +32,9 @@
 void lossless_init(struct network *net);
 void lossless_release(struct network *net);
 
+/* For network_control_first(). */
+void lossless_control_first(struct network *net);
+
 /* For the event queue: hop_look_ahead() of a lossless network. */
 sim_lookahead lossless_look_ahead;
 

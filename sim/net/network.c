@@ -55,6 +55,8 @@ void network_release(struct network *net)
 void network_control_first(struct network *net)
 {
 	net->control_first = true;
+	if (net->lossless)
+		lossless_control_first(net);
 }
 
 static bool same_class(const struct link_class *a, const struct link_class *b)

@@ -112,10 +112,10 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics);
 void network_release(struct network *net);
 
-/* From now on, before any link: control packets (packet_is_control()) have a class of their own
- * at every egress port, with strict priority and without preemption: one waits for the
- * packet that is being sent and for the control packets before it. Order is kept within a
- * class. Both classes share a port's limit, data is marked by the queue of both, control
+/* From now on, before any link and behind lossless_init(): control packets (packet_is_control())
+ * have a class of their own at every egress port, with strict priority and without preemption: one
+ * waits for the packet that is being sent and for the control packets before it. Order is kept
+ * within a class. Both classes share a port's limit, data is marked by the queue of both, control
  * packets never. In a lossless network PAUSE is of the data class alone: control packets are
  * neither stopped nor charged.
  *

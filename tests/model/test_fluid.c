@@ -160,8 +160,8 @@ static void follow(const struct system *system, const double *begin, const doubl
 
 /* Transfers that begin at random times, half of them on routes that nobody has known before, so
  * that epochs end under the others: every end within 1e-9, whether or not somebody looks meanwhile.
- */
-static void come_and_go(uint64_t seed, bool look, sim_time *ends)
+ * With a `scale`, all takes so much longer. */
+static void come_and_go(uint64_t seed, uint64_t scale, bool look, sim_time *ends)
 {
 	static struct system system;
 	double begin[ROUTES], size[ROUTES], end[ROUTES];
@@ -170,8 +170,8 @@ static void come_and_go(uint64_t seed, bool look, sim_time *ends)
 	draw(&system, seed);
 	rng_init(&rng, seed, "fluid times", 0);
 	for (int f = 0; f < ROUTES; f++) {
-		begin[f] = f ? begin[f - 1] + 0.001 * (double)rng_below(&rng, 100) : 0;
-		size[f] = 1e8 * (1 + (double)rng_below(&rng, 20));
+		begin[f] = f ? begin[f - 1] + 0.001 * (double)(scale * rng_below(&rng, 100)) : 0;
+		size[f] = 1e8 * (double)(scale * (1 + rng_below(&rng, 20)));
 		if (f % 2)
 			add_route(&system, f);
 	}
@@ -184,7 +184,7 @@ static void come_and_go(uint64_t seed, bool look, sim_time *ends)
 			fluid_progress(system.fluid);
 	}
 	while (fluid_active(system.fluid))
-		run_to(&system, system.sim.now + PS_PER_S);
+		run_to(&system, system.sim.now + scale * PS_PER_S);
 	follow(&system, begin, size, end);
 	for (int f = 0; f < ROUTES; f++)
 		cr_expect_float_eq(seconds_of(system.ended[f]) / end[f], 1, 1e-9,
@@ -199,9 +199,21 @@ Test(fluid, transfers_come_and_go, .timeout = 120)
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		sim_time ends[2][ROUTES];
 
-		come_and_go(seed, false, ends[0]);
-		come_and_go(seed, true, ends[1]);
+		come_and_go(seed, 1, false, ends[0]);
+		come_and_go(seed, 1, true, ends[1]);
 		cr_expect_arr_eq(ends[0], ends[1], sizeof(ends[0]), "looking changed the run");
+	}
+}
+
+/* The same in days, beyond what an epoch of seconds could hold, and in quarters of hours: a
+ * transfer of 200 TB on a link of 1 to 100 GB/s takes up to 2 days alone. */
+Test(fluid, transfers_of_days, .timeout = 120)
+{
+	for (uint64_t seed = 0; seed < 5; seed++) {
+		sim_time ends[ROUTES];
+
+		come_and_go(seed, 100000, false, ends);
+		come_and_go(seed, 1000, true, ends);
 	}
 }
 
