@@ -398,15 +398,15 @@ static __attribute__((noinline)) bool is_marked(struct network *net, uint32_t nu
 	return true;
 }
 
-/* The longest backlog, with the packet that `count` does not have yet; while the port is stopped
- * it is that of the bytes. */
+/* The longest backlog, after a packet has come; while the port is stopped it is that of the bytes.
+ */
 HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time depart)
 {
 	const struct link_class *link = port_class(net, port);
 	sim_time backlog = depart - net->sim->now;
 
 	if (__builtin_expect(depart == SIM_TIME_MAX, 0))
-		backlog = link_transmission(link, 0) * (port->count - port->sent) +
+		backlog = link_transmission(link, 0) * (port->count - port->sent - 1) +
 			  link_transmission(link, (uint32_t)port->queued_bytes);
 	if (__builtin_expect(backlog >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
 		hop_note_backlog(port, backlog);

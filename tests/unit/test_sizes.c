@@ -7,7 +7,7 @@
 
 /* websearch and datamining by weights 1 and 3, as a scenario would have it. */
 static struct size_part parts[] = { { "websearch", 1 }, { "datamining", 3 } };
-static const struct size_conf mixed = { .form = SIZE_MIX, .mix = { parts, 2 } };
+static const struct size_conf mixed = { .form = SIZE_MIX, .scale = 1, .mix = { parts, 2 } };
 
 static struct sizes load(const struct size_conf *conf)
 {
@@ -20,7 +20,7 @@ static struct sizes load(const struct size_conf *conf)
 
 static struct sizes load_named(const char *name)
 {
-	const struct size_conf conf = { .form = SIZE_CDF, .cdf = name };
+	const struct size_conf conf = { .form = SIZE_CDF, .scale = 1, .cdf = name };
 
 	return load(&conf);
 }
@@ -75,7 +75,7 @@ Test(sizes, distribution_of_a_mixture)
 Test(sizes, one_part_is_the_table)
 {
 	static struct size_part part[] = { { "websearch", 0.5 } };
-	const struct size_conf conf = { .form = SIZE_MIX, .mix = { part, 1 } };
+	const struct size_conf conf = { .form = SIZE_MIX, .scale = 1, .mix = { part, 1 } };
 	struct sizes one = load(&conf), web = load_named("websearch");
 	struct rng a, b;
 
@@ -84,5 +84,25 @@ Test(sizes, one_part_is_the_table)
 	for (int i = 0; i < 1000; i++)
 		cr_expect_eq(sizes_draw(&one, &a), sizes_draw(&web, &b));
 	sizes_release(&one);
+	sizes_release(&web);
+}
+
+/* A scale multiplies every draw, to the nearest byte and never below one, and the mean. */
+Test(sizes, scale)
+{
+	const struct size_conf tenth = { .form = SIZE_CDF, .scale = 0.1, .cdf = "websearch" };
+	const struct size_conf least = { .form = SIZE_CDF, .scale = 1e-9, .cdf = "websearch" };
+	struct sizes scaled = load(&tenth), tiny = load(&least), web = load_named("websearch");
+	struct rng a, b;
+
+	rng_init(&a, 5, "sizes", 0);
+	rng_init(&b, 5, "sizes", 0);
+	for (int i = 0; i < 1000; i++)
+		cr_expect_float_eq((double)sizes_draw(&scaled, &a),
+				   (double)sizes_draw(&web, &b) / 10, 0.5001);
+	cr_expect_float_eq(sizes_mean(&scaled), sizes_mean(&web) / 10, 1e-6);
+	cr_expect_eq(sizes_draw(&tiny, &a), 1);
+	sizes_release(&scaled);
+	sizes_release(&tiny);
 	sizes_release(&web);
 }
