@@ -1,0 +1,165 @@
+/* The table that a run prints on the terminal. */
+#include "results_parts.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "core/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void print_number(FILE *to, int width, double value, double scale)
+{
+	if (isnan(value))
+		fprintf(to, " %*s", width, "-");
+	else
+		fprintf(to, " %*.3f", width, value * scale);
+}
+
+static void print_jobs(const struct simulation *s, FILE *to)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+
+	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s\n", "jobs", "scheme", "finished",
+		"JCT mean", "JCT max", "waiting", "compute", "communication");
+	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+		size_t count;
+
+		if (!groups[g].enabled)
+			continue;
+		fprintf(to, "%-16s %-12s", groups[g].name,
+			scheme_ops((unsigned)groups[g].all_reduce)->name);
+		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+			double *values = results_job_values(s, &groups[g], NULL, f, &count);
+
+			stats_sort(values, count);
+			if (f == JOB_JCT) {
+				fprintf(to, " %8zu", count);
+				print_number(to, 8, stats_mean(values, count), 1e3);
+				fputs("ms", to);
+				print_number(to, 8, stats_max(values, count), 1e3);
+				fputs("ms", to);
+			} else {
+				print_number(to, f == JOB_COMMUNICATION ? 12 : 10,
+					     stats_mean(values, count), 1e3);
+				fputs("ms", to);
+			}
+			free(values);
+		}
+		fputc('\n', to);
+	}
+}
+
+/* "< 10KB", "10KB-100KB", ">= 10MB". */
+static const char *class_name(const struct flow_class *class, char *name, size_t size)
+{
+	char from[32], to[32];
+
+	unit_format(UNIT_SIZE, class->from, from, sizeof(from));
+	unit_format(UNIT_SIZE, class->to, to, sizeof(to));
+	if (class->to == UINT64_MAX)
+		snprintf(name, size, ">= %s", from);
+	else if (class->from)
+		snprintf(name, size, "%s-%s", from, to);
+	else
+		snprintf(name, size, "< %s", to);
+	return name;
+}
+
+static void print_flows(const struct simulation *s, FILE *to)
+{
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+
+	fprintf(to, "\n%-16s %8s %8s %12s %12s %10s %10s\n", "flows", "count", "finished",
+		"FCT mean", "FCT p99", "slowdown", "p99");
+	for (size_t c = 0; c < class_count; c++) {
+		size_t n = classes[c].finished;
+		char name[64];
+		double *fct, *slowdown;
+
+		if (!classes[c].count)
+			continue;
+		fct = results_copy(classes[c].fct, n);
+		slowdown = results_copy(classes[c].slowdown, n);
+		stats_sort(fct, n);
+		stats_sort(slowdown, n);
+		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
+			classes[c].count, n);
+		print_number(to, 10, stats_mean(fct, n), 1e3);
+		fputs("ms", to);
+		print_number(to, 10, stats_percentile(fct, n, 0.99), 1e3);
+		fputs("ms", to);
+		print_number(to, 10, stats_mean(slowdown, n), 1);
+		print_number(to, 10, stats_percentile(slowdown, n, 0.99), 1);
+		fputc('\n', to);
+		free(fct);
+		free(slowdown);
+	}
+}
+
+/* What the means above leave out. */
+static void print_left_out(const struct simulation *s, FILE *to)
+{
+	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	size_t open = jobs->count - jobs->finished - jobs->refused;
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+	uint64_t measured = 0;
+
+	for (size_t c = 0; c < class_count; c++)
+		measured += classes[c].count;
+	if (jobs_arrived(s->jobs) > jobs->count || flows_started(s->flows) > measured)
+		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
+			jobs->count, jobs_arrived(s->jobs), measured, flows_started(s->flows));
+	if (open || flows_measured_open(s->flows))
+		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
+			flows_measured_open(s->flows));
+}
+
+static void print_load(const struct simulation *s, FILE *to)
+{
+	struct offered offered = scenario_offered(s->scenario);
+
+	if (offered.flows > 0)
+		fprintf(to, "offered load: flows %.4g of hosts x link rate\n", offered.flows);
+	if (offered.jobs_ring > 0)
+		fprintf(to, "offered load: jobs %.4g by ring, %.4g by their own schemes\n",
+			offered.jobs_ring, offered.jobs_own);
+}
+
+void results_print_summary(const struct simulation *s, FILE *to)
+{
+	const struct network *net = &s->topo.net;
+
+	fprintf(to, "%s: %s after %.6f s of simulated time\n", s->scenario->name,
+		end_reason_names[s->end], seconds_of(s->sim.now));
+	if (jobs_count(s->jobs))
+		print_jobs(s, to);
+	if (jobs_refused(s->jobs))
+		fprintf(to, "refused by their schemes: %zu of %zu jobs\n", jobs_refused(s->jobs),
+			jobs_count(s->jobs));
+	if (flows_started(s->flows))
+		print_flows(s, to);
+	print_left_out(s, to);
+	print_load(s, to);
+	if (s->fluid) {
+		fprintf(to, "\n%s fidelity: %s\ndigest %016" PRIx64 ", %.2f CPU s, %.0f MB\n",
+			fidelity_names[s->scenario->fidelity],
+			s->scenario->fidelity == FIDELITY_FLUID
+				? "streams that share links, no packets"
+				: "every job and flow as if it were alone",
+			simulation_digest(s), s->cpu_s, (double)peak_rss_bytes() / 1e6);
+		return;
+	}
+	fprintf(to,
+		"\nnetwork: %" PRIu64 " packet-hops, %" PRIu64 " drops, %" PRIu64
+		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",
+		net->hops, net->dropped, net->lost, s->checks.exact_checked,
+		s->checks.exact_violations);
+	fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.1f M packet-hops per CPU s, %.0f MB\n",
+		simulation_digest(s), s->cpu_s,
+		s->cpu_s > 0 ? (double)net->hops / s->cpu_s / 1e6 : 0,
+		(double)peak_rss_bytes() / 1e6);
+}
