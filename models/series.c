@@ -40,9 +40,15 @@ static const struct out_column link_columns[] = {
 	  "Jain's index over the links, of all they carried in the interval; empty when nothing." },
 	{ "packets", OUT_COUNT,
 	  "Packets of all classes that reached the far ends of the links in the interval, those "
-	  "that were lost there included." },
+	  "that were lost there included; empty without packets." },
 	{ 0 },
 };
+enum {
+	FIRST_OF_PACKETS = 3,
+	UTILIZATION_JAIN = 12,
+	LINK_CELLS = sizeof(link_columns) / sizeof(link_columns[0]) - 1
+};
+
 const struct out_schema link_series_schema = {
 	"series/links.csv", "One row a sample and an entry of output.series.links.", link_columns
 };
@@ -194,11 +200,11 @@ static void sample_links(struct series *series, struct link_set *set)
 static void sample_streams(struct series *series, const struct link_set *set)
 {
 	struct jain jain = { 0 };
-	struct out_cell cells[13] = { { .time = series->s->sim.now },
-				      { .text = set->label },
-				      { .count = set->count } };
+	struct out_cell cells[LINK_CELLS] = { { .time = series->s->sim.now },
+					      { .text = set->label },
+					      { .count = set->count } };
 
-	for (unsigned c = 3; c < 12; c++)
+	for (unsigned c = FIRST_OF_PACKETS; c < LINK_CELLS; c++)
 		cells[c].none = true;
 	for (uint32_t i = 0; i < set->count; i++)
 		jain_add(&jain,
@@ -206,7 +212,7 @@ static void sample_streams(struct series *series, const struct link_set *set)
 				 (double)port_class(&series->s->topo.net,
 						    &series->s->topo.net.ports[set->ports[i]])
 					 ->rate);
-	cells[12].real = jain_index(&jain);
+	cells[UTILIZATION_JAIN] = (struct out_cell){ .real = jain_index(&jain) };
 	out_table_row(series->links, cells);
 }
 

@@ -60,7 +60,11 @@ cells '
 cells '
 	c["time_s"] <= 0.24 && (c["max_utilization"] < 0.999 || c["max_utilization"] > 1.001) { print $0 }
 	c["queued_bytes"] != "" { print "queues: " $0 }' fluid/series/network.csv
-cells 'c["aggregation_utilization"] != "" { print "classes: " $0 }' fluid/series/links.csv
+cells '
+	c["aggregation_utilization"] c["control_queue_bytes"] c["max_queue_bytes"] c["packets"] != "" {
+		print "classes: " $0
+	}
+	c["utilization_jain"] == "" { print "no index: " $0 }' fluid/series/links.csv
 # The last sample is at 240 ms: a third of the uplink until then, 1460 of 1538 bytes.
 cells '
 	{ sum += c["goodput_bps"] * 0.01 / 8 }
