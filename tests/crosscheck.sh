@@ -76,4 +76,21 @@ ends 6 crosscheck not-there.json
 ends 4 crosscheck ring-star.json --set /stop/after=1ms
 says err 'as packet ended with exit code 4'
 
+# --- interrupted: its runs end, and what they left is removed ---
+
+mkdir temporary
+TMPDIR=$PWD/temporary "$INASIM" crosscheck ring-star.json --set '/jobs/0/iterations=100000' >out 2>err &
+pid=$!
+for ((i = 0; i < 300; i++)); do
+	compgen -G 'temporary/inasim-crosscheck-*' >/dev/null && break
+	sleep 0.02
+done
+sleep 0.2
+kill -TERM "$pid"
+code=0
+wait "$pid" || code=$?
+checks=$((checks + 2))
+((code == 130)) || fail "interrupted: exit code $code, not 130"
+[[ -z $(ls temporary) ]] || fail "interrupted: leaves $(ls temporary)"
+
 finish "$checks checks"

@@ -61,13 +61,35 @@ static _Noreturn void run_child(const struct cli *cli, const char *path, const c
 	_exit(code);
 }
 
+/* SIGINT or SIGTERM has come: runs under way are told, and what they left is removed. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt }; /* waitpid() returns */
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 static int code_of_child(pid_t child)
 {
 	int status;
 
-	while (waitpid(child, &status, 0) < 0)
+	do {
+		if (interrupted)
+			kill(child, SIGTERM);
+		if (waitpid(child, &status, 0) == child)
+			break;
 		if (errno != EINTR)
 			return EXIT_IO;
+	} while (true);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -87,11 +109,11 @@ static int run_all(const struct cli *cli, const char *path, const char *folder, 
 	for (int i = 0; i < runs; i++) {
 		int code = children[i] < 0 ? EXIT_IO : code_of_child(children[i]);
 
-		if (code)
+		if (code && !interrupted)
 			complain("%s as %s ended with exit code %d", path, fidelities[i], code);
 		worst = code > worst ? code : worst;
 	}
-	return worst;
+	return interrupted ? EXIT_INTERRUPTED : worst;
 }
 
 /* --- one scenario --- */
@@ -266,7 +288,8 @@ static int check_all(const struct cli *cli)
 	if (!tolerance_of(cli, &tolerance))
 		return EXIT_USAGE;
 	crosscheck_report_open(&report, cli, tolerance);
-	for (int i = 0; i < cli->argc; i++) {
+	catch_interrupts();
+	for (int i = 0; i < cli->argc && !interrupted; i++) {
 		struct crosscheck check;
 		int code = crosscheck_scenario(cli, cli->argv[i], &check);
 
@@ -277,7 +300,7 @@ static int check_all(const struct cli *cli)
 	}
 	if (!crosscheck_report_close(&report) && worst == EXIT_DONE)
 		worst = EXIT_DIFFERS;
-	return worst;
+	return interrupted ? EXIT_INTERRUPTED : worst;
 }
 
 int verb_crosscheck(const struct cli *cli)
