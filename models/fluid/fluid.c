@@ -67,6 +67,16 @@ static void fail(struct fluid *fluid)
 	sim_stop(fluid->sim);
 }
 
+/* The solver's answer; NULL when it has failed, which then is told. */
+static const struct solver_facts *ask_solver(struct fluid *fluid, enum order_kind kind, sim_time at)
+{
+	const struct solver_facts *facts = solver_ask(fluid->solver, kind, epoch_time(fluid, at));
+
+	if (!facts)
+		fail(fluid);
+	return facts;
+}
+
 /* --- epochs --- */
 
 /* When a transfer ends if it is alone; with a solver, which decides, a margin for rounding. */
@@ -130,11 +140,9 @@ static void end_epoch(struct fluid *fluid)
 		return;
 	fluid->open = false;
 	timer_cancel(fluid->sim, &fluid->age);
-	facts = solver_ask(fluid->solver, ORDER_END, epoch_time(fluid, fluid->sim->now));
-	if (!facts) {
-		fail(fluid);
+	facts = ask_solver(fluid, ORDER_END, fluid->sim->now);
+	if (!facts)
 		return;
-	}
 	for (uint32_t i = 0; i < facts->count; i++) {
 		uint32_t number = fluid->numbers[facts->list[i].route];
 
@@ -246,11 +254,9 @@ static void ask(struct fluid *fluid, sim_time until)
 		until = fluid->epoch_from + epoch_longest(fluid); /* on_age() */
 	if (fluid->failed || until < fluid->bound)
 		return;
-	facts = solver_ask(fluid->solver, ORDER_RUN, epoch_time(fluid, until));
-	if (!facts) {
-		fail(fluid);
+	facts = ask_solver(fluid, ORDER_RUN, until);
+	if (!facts)
 		return;
-	}
 	for (uint32_t i = 0; i < facts->count; i++)
 		note_ended(fluid, fluid->numbers[facts->list[i].route],
 			   sim_time_of(fluid, facts->list[i].value));
@@ -422,13 +428,10 @@ size_t fluid_active(const struct fluid *fluid)
 /* What remains now of the transfers of the epoch, into the progress of their routes. */
 static void look(struct fluid *fluid)
 {
-	const struct solver_facts *facts =
-		solver_ask(fluid->solver, ORDER_LOOK, epoch_time(fluid, fluid->sim->now));
+	const struct solver_facts *facts = ask_solver(fluid, ORDER_LOOK, fluid->sim->now);
 
-	if (!facts) {
-		fail(fluid);
+	if (!facts)
 		return;
-	}
 	for (uint32_t i = 0; i < facts->count; i++) {
 		uint32_t number = fluid->numbers[facts->list[i].route];
 
