@@ -2,18 +2,8 @@
 # The same scenario and seed give the same digest: run twice, with gcc -O0 and
 # -O3 and clang -O2 (if it is installed), with and without results; another seed
 # gives another one, another name does not.
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-fail() {
-	printf 'determinism: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 # Everything that draws random numbers or uses floating point: losses, jitter,
 # RED, Poisson arrivals, size tables, random placement, DCTCP, stragglers.
@@ -104,8 +94,4 @@ gcc-O3 gcc -O3
 clang-O2 clang -O2
 VARIANTS
 
-if ((failures > 0)); then
-	echo "determinism: $failures mistakes" >&2
-	exit 1
-fi
-echo "determinism: digest $reference from $variants builds"
+finish "digest $reference from $variants builds"

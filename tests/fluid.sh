@@ -43,14 +43,6 @@ checks=$((checks + 1))
 [[ $(jq .digest fluid/summary.json) == $(jq .digest again/summary.json) ]] ||
 	fail "another digest the second time, or with series"
 
-# cells PROGRAM FILE: awk over rows whose cells are c["column"]; what it prints is wrong
-cells() {
-	local found
-	checks=$((checks + 1))
-	found=$(awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
-		{ split("", c); for (i = 1; i <= NF; i++) c[name[i]] = $i }'"$1" "$2" | head -n 3)
-	[[ -z $found ]] || fail "$2: $found"
-}
 # The uplink carries both jobs (100 MB on the wire each) and the flow (105.34 MB).
 cells '
 	c["packets"] != "" || c["drops"] != "" || c["max_queue_bytes"] != "" { print "counts packets: " $0 }

@@ -3,30 +3,8 @@
 # network counted without classes, classes hold what they say, goodput adds up to the
 # sizes of the flows, Jain's index has its closed forms, and sampling changes nothing.
 # shellcheck disable=SC2016 # the single quotes hold awk and jq programs
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-fail() {
-	printf 'series: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
-
-# cells PROGRAM FILE...: awk over rows whose cells are c["column"]; what it prints is wrong
-cells() {
-	local found program=$1
-	shift
-	found=$(awk -F, '
-		function off(a, b) { return a - b > 1e-9 || b - a > 1e-9 }
-		FNR == 1 { split("", name); for (i = 1; i <= NF; i++) name[i] = $i; next }
-		{ split("", c); for (i = 1; i <= NF; i++) c[name[i]] = $i }
-		'"$program" "$@" | head -n 3)
-	[[ -z $found ]] || fail "$*: $found"
-}
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 cat >all.json <<'JSON'
 {
@@ -137,8 +115,4 @@ cells '{ last = c["jain"]; n = c["whole"]; g = c["goodput_bps"]; rows++ }
 # up-links carry 10, 5, 5 and the ACKs: the same from hosts 1 and 4, a fraction of 84 / 1538
 cells '{ j = c["utilization_jain"] } END { a = 84 / 1538; want = (20 + 20 * a) ^ 2 / (5 * (150 + 200 * a * a)); if (j > want + 0.002 || j < want - 0.01) print "Jain " j ", not " want }' three/series/links.csv
 
-if ((failures > 0)); then
-	echo "series: $failures mistakes" >&2
-	exit 1
-fi
-echo "series: links, classes, goodput and Jain's index are right"
+finish "links, classes, goodput and Jain's index are right"

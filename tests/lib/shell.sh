@@ -49,6 +49,20 @@ holds() {
 	jq -e "${@:3}" "$1" "$2" >/dev/null 2>&1 || fail "$2: not $1: $(head -c 600 "$2")"
 }
 
+# cells PROGRAM FILE...: awk over rows whose cells are c["column"], with off(a, b) for numbers that
+# differ; what it prints is wrong
+cells() {
+	local found program=$1
+	shift
+	checks=$((checks + 1))
+	found=$(awk -F, '
+		function off(a, b) { return a - b > 1e-9 || b - a > 1e-9 }
+		FNR == 1 { split("", name); for (i = 1; i <= NF; i++) name[i] = $i; next }
+		{ split("", c); for (i = 1; i <= NF; i++) c[name[i]] = $i }
+		'"$program" "$@" | head -n 3)
+	[[ -z $found ]] || fail "$*: $found"
+}
+
 # same FILE FILE: to the byte
 same() {
 	checks=$((checks + 1))
