@@ -10,6 +10,12 @@
 #define SLOTS_AHEAD 8 /* of their nodes, which are prefetched */
 #define SORT_FULL   8 /* a bucket of more is sorted on its own */
 
+#define LANES      4 /* of a vector, which both compilers split where the machine has none */
+#define BLOCK      (2 * LANES)
+#define PLACES_MAX 32 /* sorted by places_of() */
+
+typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
+
 #define NO_SLOT UINT64_MAX
 
 /* Class and tie of an event, in the leading bits that decide nearly always. */
@@ -39,16 +45,80 @@ static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 	return a->at < b->at;
 }
 
-static void insertion_sort(const struct equeue *q, struct eq_item *items, size_t count)
+static void insertion_sort(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+			   size_t count)
 {
+	to[0] = from[0];
 	for (size_t i = 1; i < count; i++) {
-		struct eq_item item = items[i];
+		struct eq_item item = from[i];
 		size_t j = i;
 
-		for (; j > 0 && item_before(q, &item, &items[j - 1]); j--)
-			items[j] = items[j - 1];
-		items[j] = item;
+		for (; j > 0 && item_before(q, &item, &to[j - 1]); j--)
+			to[j] = to[j - 1];
+		to[j] = item;
 	}
+}
+
+/* How many of `keys`, which fill whole blocks, are smaller than each of them: its place in their
+ * order. Each is compared with all, some at once, without a branch that could not be foreseen. */
+static inline void places_of(const int32_t *keys, size_t count, int32_t *places)
+{
+	for (size_t i = 0; i < count; i += BLOCK) {
+		lanes a, b, below_a = { 0 }, below_b = { 0 };
+
+		memcpy(&a, keys + i, sizeof(a));
+		memcpy(&b, keys + i + LANES, sizeof(b));
+		for (size_t j = 0; j < count; j++) {
+			lanes key = { keys[j], keys[j], keys[j], keys[j] };
+
+			below_a -= a > key;
+			below_b -= b > key;
+		}
+		memcpy(places + i, &below_a, sizeof(below_a));
+		memcpy(places + i + LANES, &below_b, sizeof(below_b));
+	}
+}
+
+/* Time within the slot, class, and as many bits of the tie as fit. */
+static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *item)
+{
+	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
+}
+
+/* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
+ * holds some dozens; their ties are random, and a sort that branches on them waits for each. A key
+ * is a rank from its first bit that differs on, as far as it fits, and the index. */
+static void sort_by_places(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+			   size_t count)
+{
+	size_t whole = (count + BLOCK - 1) & ~(size_t)(BLOCK - 1);
+	uint64_t ranks[PLACES_MAX], differ = 1;
+	int32_t keys[PLACES_MAX], sorted[PLACES_MAX], places[PLACES_MAX];
+	unsigned same;
+	bool alike = false;
+
+	for (size_t i = 0; i < count; i++) {
+		ranks[i] = rank_of(q, &from[i]);
+		differ |= ranks[i] ^ ranks[0];
+	}
+	for (size_t i = count; i < whole; i++)
+		ranks[i] = UINT64_MAX;
+	same = (unsigned)__builtin_clzll(differ);
+	for (size_t i = 0; i < whole; i += BLOCK)
+		for (size_t k = i; k < i + BLOCK; k++)
+			keys[k] = (int32_t)((ranks[k] << same >> 33 & ~(uint64_t)(PLACES_MAX - 1)) |
+					    k);
+	for (size_t i = count; i < whole; i++)
+		keys[i] = INT32_MAX;
+	places_of(keys, whole, places);
+	for (size_t i = 0; i < count; i++) {
+		to[places[i]] = from[i];
+		sorted[places[i]] = keys[i];
+	}
+	for (size_t i = 1; i < count; i++)
+		alike |= (sorted[i] ^ sorted[i - 1]) < PLACES_MAX;
+	if (__builtin_expect(alike, 0)) /* the keys were too short */
+		insertion_sort(q, to, from, count);
 }
 
 /* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
@@ -79,7 +149,8 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 	for (size_t i = 0; i < count; i++)
 		to[ends[from[i].at >> shift & mask]++] = from[i];
 	if (fullest <= SORT_FULL || !shift) {
-		insertion_sort(q, to, count);
+		memcpy(from, to, count * sizeof(*from));
+		insertion_sort(q, to, from, count);
 		return;
 	}
 	begin = 0;
@@ -90,7 +161,8 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 			memcpy(from, to + begin, size * sizeof(*from));
 			sort_items(q, to + begin, from, size);
 		} else if (size > 1) {
-			insertion_sort(q, to + begin, size);
+			memcpy(from, to + begin, size * sizeof(*from));
+			insertion_sort(q, to + begin, from, size);
 		}
 		begin = ends[b];
 	}
@@ -304,11 +376,11 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 		__builtin_prefetch(&q->nodes[id]);
 }
 
-/* Moves the events of slot `number` to the end of the batch, unsorted, newest first. */
-static inline size_t collect(struct equeue *q, uint64_t number)
+/* Takes the events of slot `number` out, unsorted, newest first. */
+static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items)
 {
 	uint64_t slot = number & (q->slot_count - 1);
-	struct eq_item *item = q->batch + q->batch_count;
+	struct eq_item *item = items;
 
 	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = q->nodes[id].link) {
 		q->nodes[id].place = EQ_BATCH;
@@ -323,25 +395,20 @@ static inline size_t collect(struct equeue *q, uint64_t number)
 		q->nodes[id].place = EQ_BATCH;
 		*item++ = (struct eq_item){ .at = q->nodes[id].at, .id = id };
 	}
-	return (size_t)(item - q->batch) - q->batch_count;
+	return (size_t)(item - items);
 }
 
-/* Sorts the events of one slot by rank. */
-static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *items, size_t count)
+/* Sorts the events of one slot, which are in scratch, into `to`. */
+static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, size_t count)
 {
 	const unsigned shift = q->shift;
-	struct eq_item *ranked = q->scratch;
+	struct eq_item *from = q->scratch;
 
-	for (size_t i = 0; i < count; i++) {
-		sim_time at = items[i].at;
-		uint32_t id = items[i].id;
-
-		ranked[i].at = at << (64 - shift) | order_of(q, at, id) >> shift;
-		ranked[i].id = id;
-	}
-	sort_items(q, items, ranked, count);
 	for (size_t i = 0; i < count; i++)
-		items[i].at = number << shift | items[i].at >> (64 - shift);
+		from[i].at = rank_of(q, &from[i]);
+	sort_items(q, to, from, count);
+	for (size_t i = 0; i < count; i++)
+		to[i].at = number << shift | to[i].at >> (64 - shift);
 }
 
 /* Moves the cursor to the next slot that holds an event and its events, sorted,
@@ -358,11 +425,13 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	q->cursor = number;
 	batch_reserve(q);
 	prefetch_slot(q, number + SLOTS_AHEAD);
-	count = collect(q, number);
-	if (count > SORT_FEW)
+	count = collect(q, number, q->scratch);
+	if (count > PLACES_MAX)
 		sort_slot(q, number, q->batch + q->batch_count, count);
-	else if (count > 1)
-		insertion_sort(q, q->batch + q->batch_count, count);
+	else if (count > SORT_FEW)
+		sort_by_places(q, q->batch + q->batch_count, q->scratch, count);
+	else if (count)
+		insertion_sort(q, q->batch + q->batch_count, q->scratch, count);
 	q->batch_count += count;
 	return true;
 }
