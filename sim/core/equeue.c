@@ -11,8 +11,8 @@
 #define SORT_FULL   8 /* a bucket of more is sorted on its own */
 
 #define LANES      4 /* of a vector, which both compilers split where the machine has none */
-#define BLOCK      (2 * LANES)
-#define PLACES_MAX 32 /* sorted by places_of() */
+#define BLOCK      (4 * LANES)
+#define PLACES_MAX 64 /* sorted by places_of() */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 
@@ -64,18 +64,16 @@ static void insertion_sort(const struct equeue *q, struct eq_item *to, const str
 static inline void places_of(const int32_t *keys, size_t count, int32_t *places)
 {
 	for (size_t i = 0; i < count; i += BLOCK) {
-		lanes a, b, below_a = { 0 }, below_b = { 0 };
+		lanes mine[BLOCK / LANES], below[BLOCK / LANES] = { 0 };
 
-		memcpy(&a, keys + i, sizeof(a));
-		memcpy(&b, keys + i + LANES, sizeof(b));
+		memcpy(mine, keys + i, sizeof(mine));
 		for (size_t j = 0; j < count; j++) {
 			lanes key = { keys[j], keys[j], keys[j], keys[j] };
 
-			below_a -= a > key;
-			below_b -= b > key;
+			for (size_t v = 0; v < BLOCK / LANES; v++)
+				below[v] -= mine[v] > key;
 		}
-		memcpy(places + i, &below_a, sizeof(below_a));
-		memcpy(places + i + LANES, &below_b, sizeof(below_b));
+		memcpy(places + i, below, sizeof(below));
 	}
 }
 
