@@ -370,8 +370,8 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 {
 	uint32_t id = q->slots[number & (q->slot_count - 1)];
 
-	if (id != EQ_NONE)
-		__builtin_prefetch(&q->nodes[id]);
+	/* without a branch: nobody knows whether the slot is used */
+	__builtin_prefetch(&q->nodes[id & -(uint32_t)(id != EQ_NONE)]);
 }
 
 /* Takes the events of slot `number` out, unsorted, newest first. */
