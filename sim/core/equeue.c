@@ -93,7 +93,7 @@ static void sort_by_places(const struct equeue *q, struct eq_item *to, const str
 	uint64_t ranks[PLACES_MAX], differ = 1;
 	int32_t keys[PLACES_MAX], sorted[PLACES_MAX], places[PLACES_MAX];
 	unsigned same;
-	bool alike = false;
+	int32_t alike = 0; /* not a bool: so the loop becomes one over vectors */
 
 	for (size_t i = 0; i < count; i++) {
 		ranks[i] = rank_of(q, &from[i]);
