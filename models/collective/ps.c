@@ -27,6 +27,7 @@
 #include "collective/collective.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -309,21 +310,6 @@ static void send_sum(struct server *server)
 		pull_next(stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-static void reserve_block(struct server *server)
-{
-	uint64_t mask = 2 * server->block_mask + 1;
-	struct block *larger;
-
-	if (server->begun - server->oldest <= server->block_mask)
-		return;
-	larger = xcalloc(mask + 1, sizeof(*larger));
-	for (uint64_t b = server->oldest; b < server->begun; b++)
-		larger[b & mask] = server->blocks[b & server->block_mask];
-	free(server->blocks);
-	server->blocks = larger;
-	server->block_mask = mask;
-}
-
 /* A worker's copy of its next block is added. */
 static void add(struct server *server, uint32_t worker)
 {
@@ -332,28 +318,14 @@ static void add(struct server *server, uint32_t worker)
 	struct block *block;
 
 	if (number == server->begun) {
-		reserve_block(server);
+		server->blocks = ring_reserve(server->blocks, &server->block_mask, server->oldest,
+					      number, sizeof(*server->blocks));
 		server->blocks[server->begun++ & server->block_mask] = (struct block){ 0 };
 	}
 	block = &server->blocks[number & server->block_mask];
 	block->sum += exact_contribution(&ps->exact, worker, block_name(server->number, number));
 	if (++block->copies == ps->job.workers)
 		send_sum(server);
-}
-
-static void reserve_copy(struct server *server)
-{
-	uint64_t mask = 2 * server->queue_mask + 1;
-	struct copy *larger;
-
-	if (server->queue_end - server->queue_first <= server->queue_mask)
-		return;
-	larger = xcalloc(mask + 1, sizeof(*larger));
-	for (uint64_t i = server->queue_first; i < server->queue_end; i++)
-		larger[i & mask] = server->queue[i & server->queue_mask];
-	free(server->queue);
-	server->queue = larger;
-	server->queue_mask = mask;
 }
 
 static void on_added(struct sim *sim, uint32_t entity, void *owner)
@@ -378,7 +350,8 @@ static void receive_copy(struct server *server, uint32_t worker, uint64_t size)
 		add(server, worker);
 		return;
 	}
-	reserve_copy(server);
+	server->queue = ring_reserve(server->queue, &server->queue_mask, server->queue_first,
+				     server->queue_end, sizeof(*server->queue));
 	if (server->queue_first == server->queue_end)
 		timer_set(env->sim, &server->timer, due);
 	server->queue[server->queue_end++ & server->queue_mask] =

@@ -1,12 +1,14 @@
 #include "ina/hashed.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define ELEMENT_BYTES 4
 #define NOBODY        UINT32_MAX
+#define INBOX_FIRST   16 /* a power of two */
 
 const char *const timeout_resends_names[] = {
 	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
@@ -128,20 +130,15 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 static void wait_for_adding(struct hashed_server *server, const struct packet *packet, sim_time due)
 {
 	struct inbox *inbox = &server->inbox;
+	uint64_t end = inbox->head + inbox->count++;
 
-	if (!inbox->ring || inbox->count > inbox->mask) {
-		uint64_t mask = inbox->ring ? 2 * inbox->mask + 1 : 15;
-		struct waiting *ring = xcalloc(mask + 1, sizeof(*ring));
-
-		for (uint64_t i = 0; i < inbox->count; i++)
-			ring[i] = inbox->ring[(inbox->head + i) & inbox->mask];
-		free(inbox->ring);
-		inbox->ring = ring;
-		inbox->head = 0;
-		inbox->mask = mask;
+	if (!inbox->ring) {
+		inbox->mask = INBOX_FIRST - 1;
+		inbox->ring = xcalloc(INBOX_FIRST, sizeof(*inbox->ring));
 	}
-	inbox->ring[(inbox->head + inbox->count++) & inbox->mask] =
-		(struct waiting){ .packet = *packet, .due = due };
+	inbox->ring =
+		ring_reserve(inbox->ring, &inbox->mask, inbox->head, end, sizeof(*inbox->ring));
+	inbox->ring[end & inbox->mask] = (struct waiting){ .packet = *packet, .due = due };
 	if (inbox->count == 1)
 		timer_set(server->job->scheme->env.sim, &inbox->timer, due);
 }

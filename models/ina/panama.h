@@ -100,8 +100,8 @@ struct panama_accelerator {
 	uint32_t jobs; /* active: num_jobs */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
-	struct panama_held *held;
-	uint32_t held_head, held_count, held_mask;
+	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
+	uint64_t held_head, held_end, held_mask;
 	struct timer timer;
 	uint32_t jobs_with[PANAMA_LANES_MAX + 1]; /* active jobs, by their lanes here */
 };
