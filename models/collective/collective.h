@@ -75,6 +75,11 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 /* The integral up to `now`, in byte seconds. */
 double collective_reserved(const struct collective_memory *memory, sim_time now);
 
+/* What is held at `node` cannot be, as `what` says: notes it (exact.h) and stops the run. `unit`
+ * and `number` say which part of the job's stream of tensors. */
+void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
+			 const char *unit, uint64_t number, uint32_t node, const char *what);
+
 /* What a job looks like to its scheme. */
 struct collective_job {
 	uint32_t number; /* of the job in the run */

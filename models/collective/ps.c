@@ -315,15 +315,8 @@ static void ps_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct ps *ps = instance;
 	uint32_t m = ps->job.servers;
-	uint64_t tensor = ps->workers[w].contributed;
 
-	if (tensor == ps->tensors) {
-		ps->sizes =
-			array_reserve(ps->sizes, ps->tensors, &ps->capacity, sizeof(*ps->sizes));
-		ps->sizes[ps->tensors++] = size;
-	}
-	SIM_BUG_ON(ps->sizes[tensor] != size); /* one order at all workers */
-	ps->workers[w].contributed++;
+	tensor_sizes_add(&ps->sizes, ps->workers[w].contributed++, size);
 	for (uint32_t i = 0; i < m; i++)
 		push_more(stream_of(ps->push, ps, w, (w + i) % m));
 }
@@ -346,7 +339,7 @@ static void ps_finish(void *instance)
 	free(ps->workers);
 	free(ps->push);
 	free(ps->pull);
-	free(ps->sizes);
+	free(ps->sizes.of);
 	free(ps);
 }
 

@@ -10,6 +10,7 @@
 #define INASIM_COLLECTIVE_PS_H
 
 #include "collective/collective.h"
+#include "collective/tensors.h"
 
 #define PS_ELEMENT_BYTES 4
 
@@ -83,8 +84,7 @@ struct ps {
 	struct server *servers;
 	struct ps_worker *workers;
 	struct stream *push, *pull; /* [worker * servers + server] */
-	bytes *sizes;               /* of the tensors handed over by anybody so far */
-	size_t tensors, capacity;
+	struct tensor_sizes sizes;
 };
 
 /* --- ps_blocks.c --- */

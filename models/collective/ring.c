@@ -12,6 +12,7 @@
  *                     all-gather:     send chunk r+1-s, receive and store r-s
  */
 #include "collective/collective.h"
+#include "collective/tensors.h"
 
 #include "base/mem.h"
 
@@ -98,8 +99,7 @@ struct ring {
 	struct exact exact;
 	struct rank *ranks;
 	uint32_t *rank_of_worker;
-	bytes *sizes; /* of the tensors handed over by anybody so far */
-	size_t tensors, capacity;
+	struct tensor_sizes sizes;
 };
 
 static uint32_t steps_of(const struct ring *ring)
@@ -121,7 +121,7 @@ static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step
 /* Bytes of the message that carries a chunk: whole elements of 4 bytes. */
 static uint64_t chunk_bytes(const struct ring *ring, uint64_t tensor, uint32_t chunk)
 {
-	uint64_t elements = (ring->sizes[tensor] + 3) / 4, p = ring->job.workers;
+	uint64_t elements = (ring->sizes.of[tensor] + 3) / 4, p = ring->job.workers;
 	uint64_t begin = (uint64_t)((unsigned __int128)elements * chunk / p);
 	uint64_t end = (uint64_t)((unsigned __int128)elements * (chunk + 1) / p);
 
@@ -389,7 +389,7 @@ static void ring_free(struct ring *ring)
 	exact_release(&ring->exact);
 	free(ring->ranks);
 	free(ring->rank_of_worker);
-	free(ring->sizes);
+	free(ring->sizes.of);
 	free(ring);
 }
 
@@ -482,13 +482,7 @@ static void ring_contribute(void *instance, uint32_t worker, bytes size)
 	struct ring *ring = instance;
 	struct rank *rank = &ring->ranks[ring->rank_of_worker[worker]];
 
-	if (rank->contributed == ring->tensors) {
-		ring->sizes = array_reserve(ring->sizes, ring->tensors, &ring->capacity,
-					    sizeof(*ring->sizes));
-		ring->sizes[ring->tensors++] = size;
-	}
-	SIM_BUG_ON(ring->sizes[rank->contributed] != size); /* one order at all workers */
-	rank->contributed++;
+	tensor_sizes_add(&ring->sizes, rank->contributed++, size);
 	send_ready(rank);
 	expect_next(rank);
 }

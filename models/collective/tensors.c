@@ -84,3 +84,13 @@ bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, ui
 		reader->first_open++;
 	return true;
 }
+
+void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size)
+{
+	if (tensor == sizes->count) {
+		sizes->of = array_reserve(sizes->of, sizes->count, &sizes->capacity,
+					  sizeof(*sizes->of));
+		sizes->of[sizes->count++] = size;
+	}
+	SIM_BUG_ON(sizes->of[tensor] != size); /* one order at all workers */
+}

@@ -27,15 +27,8 @@ static uint32_t frame_size(const struct hashed_conf *conf)
 
 void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what)
 {
-	const struct model_env *env = &job->scheme->env;
-	char name[24];
-
-	checks_violated(env->checks, &env->checks->exact_violations,
-			"%s: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s",
-			job->scheme->ops->title, what, job->job.number, piece,
-			topology_node_name(env->topo, node, name, sizeof(name)),
-			seconds_of(env->sim->now));
-	sim_stop(env->sim);
+	collective_violated(&job->scheme->env, job->scheme->ops->title, job->job.number, "piece",
+			    piece, node, what);
 }
 
 /* --- packets --- */

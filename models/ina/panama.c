@@ -39,15 +39,7 @@ extern const struct collective_ops ring_collective; /* models/collective/ring.c 
 
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
 {
-	const struct model_env *env = &job->scheme->env;
-	char name[24];
-
-	checks_violated(env->checks, &env->checks->exact_violations,
-			"PANAMA: %s: job %" PRIu32 ", VID %" PRIu64 ", at %s, at %.9f s", what,
-			job->job.number, vid,
-			topology_node_name(env->topo, node, name, sizeof(name)),
-			seconds_of(env->sim->now));
-	sim_stop(env->sim);
+	collective_violated(&job->scheme->env, "PANAMA", job->job.number, "VID", vid, node, what);
 }
 
 /* --- packets --- */
