@@ -254,7 +254,7 @@ static void *ps_open(const struct model_env *env, const void *conf)
 
 	scheme->env = *env;
 	scheme->conf = conf;
-	scheme->block = scheme->conf->block / PS_ELEMENT_BYTES * PS_ELEMENT_BYTES;
+	scheme->block = scheme->conf->block / ELEMENT_BYTES * ELEMENT_BYTES;
 	return scheme;
 }
 

@@ -12,8 +12,6 @@
 #include "collective/collective.h"
 #include "collective/tensors.h"
 
-#define PS_ELEMENT_BYTES 4
-
 struct ps_conf {
 	int transport;
 	bytes block;

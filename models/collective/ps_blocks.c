@@ -1,15 +1,9 @@
 /* A tensor as shards, one a server, and a shard as blocks. */
 #include "collective/ps.h"
 
-/* Shard q of a tensor with E elements: those from floor(qE/m) to floor((q+1)E/m). */
 static uint64_t shard_bytes(const struct ps *ps, uint32_t server, uint64_t tensor)
 {
-	uint64_t elements = (ps->sizes.of[tensor] + PS_ELEMENT_BYTES - 1) / PS_ELEMENT_BYTES;
-	uint64_t m = ps->job.servers;
-	uint64_t begin = (uint64_t)((unsigned __int128)elements * server / m);
-	uint64_t end = (uint64_t)((unsigned __int128)elements * (server + 1) / m);
-
-	return end > begin ? PS_ELEMENT_BYTES * (end - begin) : 1;
+	return tensor_part(ps->sizes.of[tensor], server, ps->job.servers);
 }
 
 /* Bytes of its shard from the cursor on; its tensor has been handed over. */

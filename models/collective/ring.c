@@ -72,14 +72,9 @@ static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step
 	return (rank + 1 + p - step) % p;
 }
 
-/* Bytes of the message that carries a chunk: whole elements of 4 bytes. */
 static uint64_t chunk_bytes(const struct ring *ring, uint64_t tensor, uint32_t chunk)
 {
-	uint64_t elements = (ring->sizes.of[tensor] + 3) / 4, p = ring->job.workers;
-	uint64_t begin = (uint64_t)((unsigned __int128)elements * chunk / p);
-	uint64_t end = (uint64_t)((unsigned __int128)elements * (chunk + 1) / p);
-
-	return end > begin ? 4 * (end - begin) : 1;
+	return tensor_part(ring->sizes.of[tensor], chunk, ring->job.workers);
 }
 
 static uint64_t message_bytes(const struct ring *ring, uint32_t rank, uint64_t message)

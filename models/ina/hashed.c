@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-#define NOBODY        UINT32_MAX
-#define INBOX_FIRST   16 /* a power of two */
+#define NOBODY      UINT32_MAX
+#define INBOX_FIRST 16 /* a power of two */
 
 const char *const timeout_resends_names[] = {
 	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL

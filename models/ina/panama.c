@@ -31,8 +31,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-
 extern const struct collective_ops ring_collective; /* models/collective/ring.c */
 
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)

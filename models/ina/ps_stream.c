@@ -19,8 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-#define RING_FIRST    64 /* entries of a ring at first; a power of two */
+#define RING_FIRST 64 /* entries of a ring at first; a power of two */
 
 /* A packet that waits at a server: for its turn to be added, or for the NIC. */
 struct held {

@@ -27,8 +27,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-
 void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what)
 {
 	collective_violated(&job->scheme->env, job->servers ? "ps_stream" : "SwitchML",
