@@ -2,7 +2,7 @@
  * all-reduce scheme, on hosts (ring) or in switches (models/ina).
  *
  * A scheme is one file with one const struct collective_ops and one line in
- * models/registry.h. Per run there is one scheme object (parameters, switch
+ * ina/schemes.h. Per run there is one scheme object (parameters, switch
  * memory); per job one instance. A job's tensors form one stream, numbered from
  * 0 for the life of the job, in the same order at all workers. A worker hands
  * tensors over as their gradients become ready; the scheme says when a worker
@@ -74,6 +74,11 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 
 /* The integral up to `now`, in byte seconds. */
 double collective_reserved(const struct collective_memory *memory, sim_time now);
+
+/* What is held at `node` cannot be, as `what` says: notes it (exact.h) and stops the run. `unit`
+ * and `number` say which part of the job's stream of tensors. */
+void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
+			 const char *unit, uint64_t number, uint32_t node, const char *what);
 
 /* What a job looks like to its scheme. */
 struct collective_job {

@@ -24,24 +24,14 @@
  *
  * SwitchML's own benchmark program, which has the same load per link but SwitchML's
  * packets and slots, is ina/ps_stream.c. */
-#include "collective/collective.h"
+#include "collective/ps.h"
 
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES   4
-#define RING_FIRST      16 /* entries of a server's rings at first; a power of two */
 #define CONNECTIONS_MAX (UINT64_C(1) << 24) /* of a job: what their keys have room for */
-
-struct ps_conf {
-	int transport;
-	bytes block;
-	int64_t credit; /* 0 = without limit */
-	int64_t ack_every;
-};
 
 static const struct conf_row ps_rows[] = {
 	{ .name = "transport",
@@ -83,116 +73,6 @@ extern const struct conf_table ps_table; /* named by ina/schemes.c */
 const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
 				     "Parameter servers over TCP." };
 
-struct ps_scheme {
-	struct model_env env;
-	const struct ps_conf *conf;
-	uint64_t block; /* bytes of a whole block: whole elements */
-};
-
-/* Where a stream of blocks is: the next block of one server's shards, tensor by tensor. */
-struct cursor {
-	uint64_t tensor, block; /* the block's number within its shard */
-	uint64_t number;        /* over all tensors, from 0 */
-	uint64_t bytes;         /* of all blocks before */
-};
-
-/* One direction between a worker and a server. */
-struct stream {
-	struct ps *ps;
-	uint32_t worker, server;
-	uint32_t conn;               /* not used when both are on one host */
-	bool local;                  /* both are on one host */
-	bool pushing;                /* in push_more() */
-	struct cursor written, next; /* at the sender; at the receiver */
-};
-
-/* A block at its server, from the first copy of it until all workers have the sum. */
-struct block {
-	uint64_t sum;
-	uint32_t copies;    /* added */
-	uint32_t delivered; /* workers that have the sum */
-};
-
-/* A copy that waits for the host to add it. */
-struct copy {
-	sim_time due;
-	uint32_t worker;
-};
-
-struct server {
-	struct ps *ps;
-	uint32_t number, host;
-	uint64_t sent;        /* blocks whose sum has been sent, from 0 on */
-	uint64_t oldest;      /* block that is not at all workers yet */
-	uint64_t begun;       /* blocks of which a copy has been added, from 0 on */
-	uint64_t *added;      /* blocks added, by worker */
-	struct block *blocks; /* ring by number, from `oldest` to `begun` */
-	uint64_t block_mask;  /* its capacity - 1 */
-	struct copy *queue;   /* ring of waiting copies, in the order of their times */
-	uint64_t queue_first, queue_end, queue_mask;
-	struct timer timer; /* for the first of them */
-};
-
-struct ps_worker {
-	uint64_t contributed; /* tensors handed over */
-	uint64_t held;        /* tensors whose sum is here, from 0 on */
-	uint32_t behind;      /* servers that still owe a part of tensor `held` */
-};
-
-struct ps {
-	struct ps_scheme *scheme;
-	struct collective_job job;
-	struct exact exact;
-	struct server *servers;
-	struct ps_worker *workers;
-	struct stream *push, *pull; /* [worker * servers + server] */
-	bytes *sizes;               /* of the tensors handed over by anybody so far */
-	size_t tensors, capacity;
-};
-
-/* --- shards and blocks --- */
-
-/* Shard q of a tensor with E elements: those from floor(qE/m) to floor((q+1)E/m). */
-static uint64_t shard_bytes(const struct ps *ps, uint32_t server, uint64_t tensor)
-{
-	uint64_t elements = (ps->sizes[tensor] + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
-	uint64_t m = ps->job.servers;
-	uint64_t begin = (uint64_t)((unsigned __int128)elements * server / m);
-	uint64_t end = (uint64_t)((unsigned __int128)elements * (server + 1) / m);
-
-	return end > begin ? ELEMENT_BYTES * (end - begin) : 1;
-}
-
-/* Bytes of its shard from the cursor on; its tensor has been handed over. */
-static uint64_t bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at)
-{
-	return shard_bytes(ps, server, at->tensor) - at->block * ps->scheme->block;
-}
-
-static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at)
-{
-	uint64_t left = bytes_left(ps, server, at);
-
-	return left < ps->scheme->block ? left : ps->scheme->block;
-}
-
-/* Past a block; true when it was the last of its shard. */
-static bool advance(const struct ps *ps, uint32_t server, struct cursor *at)
-{
-	bool last = bytes_left(ps, server, at) <= ps->scheme->block;
-
-	at->bytes += block_bytes(ps, server, at);
-	at->number++;
-	at->block = last ? 0 : at->block + 1;
-	at->tensor += last;
-	return last;
-}
-
-static uint64_t block_name(uint32_t server, uint64_t number)
-{
-	return (uint64_t)server << 40 | number;
-}
-
 /* --- streams --- */
 
 static struct stream *stream_of(struct stream *streams, const struct ps *ps, uint32_t worker,
@@ -204,11 +84,11 @@ static struct stream *stream_of(struct stream *streams, const struct ps *ps, uin
 /* The sender writes its next block. */
 static void write_block(struct stream *stream)
 {
-	uint64_t size = block_bytes(stream->ps, stream->server, &stream->written);
+	uint64_t size = ps_block_bytes(stream->ps, stream->server, &stream->written);
 
 	if (!stream->local)
 		tcp_write(stream->ps->scheme->env.tcp, stream->conn, size);
-	advance(stream->ps, stream->server, &stream->written);
+	ps_advance(stream->ps, stream->server, &stream->written);
 }
 
 /* Whether the next block is here; if not, but it has been written, its end is waited for. */
@@ -219,7 +99,7 @@ static bool has_block(const struct stream *stream)
 
 	if (stream->next.number == stream->written.number || stream->local)
 		return stream->next.number < stream->written.number;
-	end = stream->next.bytes + block_bytes(stream->ps, stream->server, &stream->next);
+	end = stream->next.bytes + ps_block_bytes(stream->ps, stream->server, &stream->next);
 	if (tcp_delivered(tcp, stream->conn) >= end)
 		return true;
 	tcp_expect(tcp, stream->conn, end);
@@ -278,17 +158,14 @@ static void pull_next(struct stream *stream)
 
 	while (has_block(stream)) {
 		uint64_t number = stream->next.number, tensor = stream->next.tensor;
-		struct block *block = &server->blocks[number & server->block_mask];
 
-		if (!exact_holds(&ps->exact, block_name(stream->server, number), block->sum)) {
+		if (!exact_holds(&ps->exact, ps_block_name(stream->server, number),
+				 ps_server_sum(server, number))) {
 			wrong_sum(stream);
 			return;
 		}
-		if (++block->delivered == ps->job.workers) {
-			SIM_BUG_ON(number != server->oldest); /* streams keep the order */
-			server->oldest++;
-		}
-		if (advance(ps, stream->server, &stream->next))
+		ps_server_delivered(server, number);
+		if (ps_advance(ps, stream->server, &stream->next))
 			shard_done(ps, stream->worker, tensor);
 	}
 	push_more(stream_of(ps->push, ps, stream->worker, stream->server));
@@ -296,8 +173,8 @@ static void pull_next(struct stream *stream)
 
 /* --- at servers --- */
 
-/* All copies of the next block are in: n unicasts. */
-static void send_sum(struct server *server)
+/* n unicasts. */
+void ps_sum_ready(struct server *server)
 {
 	struct ps *ps = server->ps;
 	uint32_t n = ps->job.workers;
@@ -309,92 +186,16 @@ static void send_sum(struct server *server)
 		pull_next(stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-static void reserve_block(struct server *server)
-{
-	uint64_t mask = 2 * server->block_mask + 1;
-	struct block *larger;
-
-	if (server->begun - server->oldest <= server->block_mask)
-		return;
-	larger = xcalloc(mask + 1, sizeof(*larger));
-	for (uint64_t b = server->oldest; b < server->begun; b++)
-		larger[b & mask] = server->blocks[b & server->block_mask];
-	free(server->blocks);
-	server->blocks = larger;
-	server->block_mask = mask;
-}
-
-/* A worker's copy of its next block is added. */
-static void add(struct server *server, uint32_t worker)
-{
-	struct ps *ps = server->ps;
-	uint64_t number = server->added[worker]++;
-	struct block *block;
-
-	if (number == server->begun) {
-		reserve_block(server);
-		server->blocks[server->begun++ & server->block_mask] = (struct block){ 0 };
-	}
-	block = &server->blocks[number & server->block_mask];
-	block->sum += exact_contribution(&ps->exact, worker, block_name(server->number, number));
-	if (++block->copies == ps->job.workers)
-		send_sum(server);
-}
-
-static void reserve_copy(struct server *server)
-{
-	uint64_t mask = 2 * server->queue_mask + 1;
-	struct copy *larger;
-
-	if (server->queue_end - server->queue_first <= server->queue_mask)
-		return;
-	larger = xcalloc(mask + 1, sizeof(*larger));
-	for (uint64_t i = server->queue_first; i < server->queue_end; i++)
-		larger[i & mask] = server->queue[i & server->queue_mask];
-	free(server->queue);
-	server->queue = larger;
-	server->queue_mask = mask;
-}
-
-static void on_added(struct sim *sim, uint32_t entity, void *owner)
-{
-	struct server *server = owner;
-	struct copy copy = server->queue[server->queue_first++ & server->queue_mask];
-
-	(void)entity;
-	if (server->queue_first < server->queue_end)
-		timer_set(sim, &server->timer,
-			  server->queue[server->queue_first & server->queue_mask].due);
-	add(server, copy.worker);
-}
-
-/* A worker's copy of a block has come, and is added when the host gets to it. */
-static void receive_copy(struct server *server, uint32_t worker, uint64_t size)
-{
-	const struct model_env *env = &server->ps->scheme->env;
-	sim_time due = reducers_add(env->reducers, server->host, env->sim->now, size);
-
-	if (!env->reducers->rate) {
-		add(server, worker);
-		return;
-	}
-	reserve_copy(server);
-	if (server->queue_first == server->queue_end)
-		timer_set(env->sim, &server->timer, due);
-	server->queue[server->queue_end++ & server->queue_mask] =
-		(struct copy){ .due = due, .worker = worker };
-}
-
 /* Takes the copies that have come. */
 static void push_next(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
 
 	while (has_block(stream)) {
-		uint64_t size = block_bytes(ps, stream->server, &stream->next);
+		uint64_t size = ps_block_bytes(ps, stream->server, &stream->next);
 
-		advance(ps, stream->server, &stream->next);
-		receive_copy(&ps->servers[stream->server], stream->worker, size);
+		ps_advance(ps, stream->server, &stream->next);
+		ps_server_receive(&ps->servers[stream->server], stream->worker, size);
 	}
 }
 
@@ -457,16 +258,12 @@ static void *ps_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 
-/* `number` of the connection in its job; the key is apart from those of flows and rings. */
-static uint64_t connection_key(const struct ps *ps, uint64_t number)
+/* The key is apart from those of flows and rings; `number` of the connection in its job. */
+uint64_t ps_connection_key(const struct ps *ps, uint32_t w, uint32_t q, bool push)
 {
-	return UINT64_C(1) << 49 | (uint64_t)ps->job.number << 24 | number;
-}
+	uint64_t number = 2 * ((uint64_t)w * ps->job.servers + q) + push;
 
-/* Of a connection in its job. */
-static uint64_t stream_number(const struct ps *ps, uint32_t w, uint32_t q, bool push)
-{
-	return 2 * ((uint64_t)w * ps->job.servers + q) + push;
+	return UINT64_C(1) << 49 | (uint64_t)ps->job.number << 24 | number;
 }
 
 static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
@@ -474,33 +271,14 @@ static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 	const struct ps_scheme *scheme = ps->scheme;
 	struct stream *stream = stream_of(push ? ps->push : ps->pull, ps, w, q);
 	uint32_t worker = ps->job.hosts[w], server = ps->job.server_hosts[q];
-	uint64_t number = stream_number(ps, w, q, push);
 
 	*stream = (struct stream){ .ps = ps, .worker = w, .server = q, .local = worker == server };
 	if (stream->local)
 		return;
-	stream->conn = tcp_open(scheme->env.tcp, push ? worker : server, push ? server : worker,
-				cc_kind((unsigned)scheme->conf->transport),
-				(uint32_t)scheme->conf->ack_every, connection_key(ps, number),
-				push ? &push_app : &pull_app, stream);
-}
-
-static void open_server(struct ps *ps, uint32_t q)
-{
-	struct server *server = &ps->servers[q];
-	uint64_t key = UINT64_C(3) << 53 | (uint64_t)ps->job.number << 24 | q;
-
-	*server = (struct server){ .ps = ps,
-				   .number = q,
-				   .host = ps->job.server_hosts[q],
-				   .block_mask = RING_FIRST - 1,
-				   .queue_mask = RING_FIRST - 1 };
-	server->added = xcalloc(ps->job.workers, sizeof(*server->added));
-	server->blocks = xcalloc(RING_FIRST, sizeof(*server->blocks));
-	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
-	timer_open(ps->scheme->env.sim, &server->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_added, server);
-	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
+	stream->conn = tcp_open(
+		scheme->env.tcp, push ? worker : server, push ? server : worker,
+		cc_kind((unsigned)scheme->conf->transport), (uint32_t)scheme->conf->ack_every,
+		ps_connection_key(ps, w, q, push), push ? &push_app : &pull_app, stream);
 }
 
 static void *ps_start(void *self, const struct collective_job *job, const char **never)
@@ -522,7 +300,7 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 	ps->push = xcalloc(streams, sizeof(*ps->push));
 	ps->pull = xcalloc(streams, sizeof(*ps->pull));
 	for (uint32_t q = 0; q < job->servers; q++)
-		open_server(ps, q);
+		ps_server_open(ps, q);
 	for (uint32_t w = 0; w < job->workers; w++) {
 		ps->workers[w].behind = job->servers;
 		for (uint32_t q = 0; q < job->servers; q++) {
@@ -533,99 +311,12 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 	return ps;
 }
 
-/* --- as a plan --- */
-
-/* The longest ways of a job's connections. */
-struct ps_ways {
-	struct plan_way push, pull, round_trip;
-};
-
-/* One direction between a worker and a server. */
-static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool push,
-			    struct plan_stream *stream, struct ps_ways *ways)
-{
-	const struct model_env *env = &ps->scheme->env;
-	uint64_t key = connection_key(ps, stream_number(ps, w, q, push));
-	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
-	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
-	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_way way;
-	struct route route;
-
-	if (from == to)
-		return;
-	tcp_route(env->tcp, from, to, key, false, &route);
-	plan_add_route(stream, env->topo, from, &route, 1);
-	way = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			stream->packets.payload + TCP_OVERHEAD);
-	plan_way_longest(push ? &ways->push : &ways->pull, &way);
-	way = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
-	plan_way_longest(&ways->round_trip, &way);
-}
-
-/* What a block is on the wire. */
-static double block_on_wire(const struct ps_scheme *scheme, const struct plan_packets *packets)
-{
-	struct plan_packets whole = *packets;
-
-	whole.fraction = 1;
-	return plan_wire_bytes(&whole, scheme->block);
-}
-
-/* All shards go at one rate. The last block is pulled when all of it has been pushed and added. */
-static void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
-		     const char **never)
-{
-	struct ps_scheme *scheme = self;
-	const struct model_env *env = &scheme->env;
-	const struct network *net = &env->topo->net;
-	struct plan_growth growth = plan_tcp_growth(env->tcp);
-	struct ps ps = { .scheme = scheme, .job = *job };
-	struct ps_ways ways = { 0 };
-	struct plan_stream *stream;
-	double adding;
-
-	*never = NULL;
-	plan_init(plan, 1);
-	stream = &plan->streams[0];
-	stream->packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
-	stream->packets.fraction = 1.0 / job->servers;
-	for (uint32_t w = 0; w < job->workers; w++) {
-		for (uint32_t q = 0; q < job->servers; q++) {
-			plan_connection(&ps, w, q, true, stream, &ways);
-			plan_connection(&ps, w, q, false, stream, &ways);
-		}
-	}
-	adding = plan_reducer_rate(&stream->packets, env->reducers, job->workers);
-	stream->cap = fmin(adding, plan_tcp_cap(env->tcp, &stream->packets, &ways.round_trip,
-						(uint32_t)scheme->conf->ack_every));
-	plan_close(plan);
-	plan->latency = plan_way_latency(&ways.push) + plan_way_latency(&ways.pull);
-	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
-			       ways.round_trip.sum, INFINITY);
-	plan->tail = block_on_wire(scheme, &stream->packets);
-	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
-	return scheme;
-}
-
-static void ps_withdraw(void *admitted)
-{
-	(void)admitted; /* it holds nothing */
-}
-
 static void ps_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct ps *ps = instance;
 	uint32_t m = ps->job.servers;
-	uint64_t tensor = ps->workers[w].contributed;
 
-	if (tensor == ps->tensors) {
-		ps->sizes =
-			array_reserve(ps->sizes, ps->tensors, &ps->capacity, sizeof(*ps->sizes));
-		ps->sizes[ps->tensors++] = size;
-	}
-	SIM_BUG_ON(ps->sizes[tensor] != size); /* one order at all workers */
-	ps->workers[w].contributed++;
+	tensor_sizes_add(&ps->sizes, ps->workers[w].contributed++, size);
 	for (uint32_t i = 0; i < m; i++)
 		push_more(stream_of(ps->push, ps, w, (w + i) % m));
 }
@@ -641,18 +332,14 @@ static void ps_finish(void *instance)
 		tcp_close(tcp, ps->push[i].conn);
 		tcp_close(tcp, ps->pull[i].conn);
 	}
-	for (uint32_t q = 0; q < ps->job.servers; q++) {
-		timer_close(ps->scheme->env.sim, &ps->servers[q].timer);
-		free(ps->servers[q].added);
-		free(ps->servers[q].blocks);
-		free(ps->servers[q].queue);
-	}
+	for (uint32_t q = 0; q < ps->job.servers; q++)
+		ps_server_release(&ps->servers[q]);
 	exact_release(&ps->exact);
 	free(ps->servers);
 	free(ps->workers);
 	free(ps->push);
 	free(ps->pull);
-	free(ps->sizes);
+	free(ps->sizes.of);
 	free(ps);
 }
 

@@ -11,20 +11,12 @@
  *   step s of rank r, reduce-scatter: send chunk r-s, receive and add r-s-1
  *                     all-gather:     send chunk r+1-s, receive and store r-s
  */
-#include "collective/collective.h"
+#include "collective/ring.h"
 
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-
-struct ring_conf {
-	int transport;
-	int order;
-	sim_time step_latency;
-	int64_t ack_every;
-};
 
 enum ring_order { RING_PLACEMENT, RING_RANDOM };
 static const char *const order_names[] = {
@@ -69,44 +61,6 @@ extern const struct conf_table ring_table; /* named by ina/schemes.c */
 const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct ring_conf),
 				       "Ring all-reduce over TCP." };
 
-struct ring_scheme {
-	struct model_env env;
-	const struct ring_conf *conf;
-	uint32_t edges_opened; /* names connections */
-};
-
-struct rank {
-	struct ring *ring;
-	uint32_t number;
-	uint32_t worker; /* of the job */
-	uint32_t host;
-	uint32_t conn;        /* to the next rank */
-	uint64_t contributed; /* tensors handed over */
-	uint64_t sent;        /* messages written to the edge */
-	uint64_t received;    /* messages from the previous rank */
-	uint64_t stream_in;   /* bytes of those messages */
-	uint64_t *chunks;     /* the tensor under way: sums so far */
-	uint64_t *in_flight;  /* values of messages sent, by number modulo 2 * ranks: no rank is
-			       * further than P messages ahead of its follower */
-	struct timer timer;   /* step latency */
-	bool preparing;
-};
-
-struct ring {
-	struct ring_scheme *scheme;
-	struct collective_job job;
-	struct exact exact;
-	struct rank *ranks;
-	uint32_t *rank_of_worker;
-	bytes *sizes; /* of the tensors handed over by anybody so far */
-	size_t tensors, capacity;
-};
-
-static uint32_t steps_of(const struct ring *ring)
-{
-	return 2 * (ring->job.workers - 1);
-}
-
 /* Chunk that rank r sends in step s of a tensor. */
 static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step)
 {
@@ -118,19 +72,14 @@ static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step
 	return (rank + 1 + p - step) % p;
 }
 
-/* Bytes of the message that carries a chunk: whole elements of 4 bytes. */
 static uint64_t chunk_bytes(const struct ring *ring, uint64_t tensor, uint32_t chunk)
 {
-	uint64_t elements = (ring->sizes[tensor] + 3) / 4, p = ring->job.workers;
-	uint64_t begin = (uint64_t)((unsigned __int128)elements * chunk / p);
-	uint64_t end = (uint64_t)((unsigned __int128)elements * (chunk + 1) / p);
-
-	return end > begin ? 4 * (end - begin) : 1;
+	return tensor_part(ring->sizes.of[tensor], chunk, ring->job.workers);
 }
 
 static uint64_t message_bytes(const struct ring *ring, uint32_t rank, uint64_t message)
 {
-	uint32_t steps = steps_of(ring);
+	uint32_t steps = ring_steps(ring);
 
 	return chunk_bytes(ring, message / steps,
 			   chunk_sent(ring, rank, (uint32_t)(message % steps)));
@@ -139,11 +88,6 @@ static uint64_t message_bytes(const struct ring *ring, uint32_t rank, uint64_t m
 static uint64_t chunk_name(const struct ring *ring, uint64_t tensor, uint32_t chunk)
 {
 	return tensor * ring->job.workers + chunk;
-}
-
-static struct rank *next_rank(const struct rank *rank)
-{
-	return &rank->ring->ranks[(rank->number + 1) % rank->ring->job.workers];
 }
 
 static struct rank *previous_rank(const struct rank *rank)
@@ -159,7 +103,7 @@ static struct rank *previous_rank(const struct rank *rank)
  * carries came in with the step before. */
 static bool may_send(const struct rank *rank)
 {
-	uint32_t steps = steps_of(rank->ring);
+	uint32_t steps = ring_steps(rank->ring);
 	uint64_t tensor = rank->sent / steps;
 
 	if (tensor >= rank->contributed)
@@ -181,16 +125,16 @@ static void expect_next(struct rank *rank);
 static void write_message(struct rank *rank)
 {
 	struct ring *ring = rank->ring;
-	uint32_t steps = steps_of(ring), step = (uint32_t)(rank->sent % steps);
+	uint32_t steps = ring_steps(ring), step = (uint32_t)(rank->sent % steps);
 
-	SIM_BUG_ON(rank->sent - next_rank(rank)->received >= 2 * (uint64_t)ring->job.workers);
+	SIM_BUG_ON(rank->sent - ring_next(rank)->received >= 2 * (uint64_t)ring->job.workers);
 	if (step == 0)
 		begin_tensor(rank, rank->sent / steps);
 	rank->in_flight[rank->sent % (2 * ring->job.workers)] =
 		rank->chunks[chunk_sent(ring, rank->number, step)];
 	tcp_write(ring->scheme->env.tcp, rank->conn, message_bytes(ring, rank->number, rank->sent));
 	rank->sent++;
-	expect_next(next_rank(rank));
+	expect_next(ring_next(rank));
 }
 
 static void send_ready(struct rank *rank)
@@ -239,7 +183,7 @@ static void receive_message(struct rank *rank)
 {
 	struct ring *ring = rank->ring;
 	struct rank *from = previous_rank(rank);
-	uint32_t p = ring->job.workers, steps = steps_of(ring);
+	uint32_t p = ring->job.workers, steps = ring_steps(ring);
 	uint64_t tensor = rank->received / steps;
 	uint32_t step = (uint32_t)(rank->received % steps);
 	uint32_t chunk = chunk_sent(ring, from->number, step);
@@ -263,7 +207,7 @@ static void receive_message(struct rank *rank)
  * to add it to; its bytes may have come earlier. */
 static bool may_receive(const struct rank *rank)
 {
-	uint32_t steps = steps_of(rank->ring);
+	uint32_t steps = ring_steps(rank->ring);
 
 	return rank->received < previous_rank(rank)->sent &&
 	       rank->received / steps * steps < rank->sent;
@@ -291,7 +235,7 @@ static void on_delivered(void *owner, uint64_t total)
 	struct rank *from = owner;
 
 	(void)total;
-	expect_next(next_rank(from));
+	expect_next(ring_next(from));
 }
 
 static const struct tcp_app ring_app = { .delivered = on_delivered };
@@ -312,8 +256,7 @@ static void *ring_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 
-/* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
-static uint64_t edge_key(const struct ring *ring, uint32_t rank)
+uint64_t ring_edge_key(const struct ring *ring, uint32_t rank)
 {
 	return UINT64_C(1) << 48 | (uint64_t)ring->job.number << 20 | rank;
 }
@@ -322,17 +265,17 @@ static void connect_rank(struct rank *rank)
 {
 	struct ring *ring = rank->ring;
 	const struct model_env *env = &ring->scheme->env;
-	uint32_t to = next_rank(rank)->host, p = ring->job.workers;
+	uint32_t to = ring_next(rank)->host, p = ring->job.workers;
 
 	rank->chunks = xcalloc(p, sizeof(*rank->chunks));
 	rank->in_flight = xcalloc(2 * (size_t)p, sizeof(*rank->in_flight));
 	timer_open(env->sim, &rank->timer, SIM_TIMER,
-		   sim_key(SIM_TIMER, UINT64_C(1) << 54 | edge_key(ring, rank->number)),
+		   sim_key(SIM_TIMER, UINT64_C(1) << 54 | ring_edge_key(ring, rank->number)),
 		   on_prepared, rank);
 	sim_name(env->sim, on_prepared, "chunk ready on ring edge %n");
 	rank->conn =
 		tcp_open(env->tcp, rank->host, to, cc_kind((unsigned)ring->scheme->conf->transport),
-			 (uint32_t)ring->scheme->conf->ack_every, edge_key(ring, rank->number),
+			 (uint32_t)ring->scheme->conf->ack_every, ring_edge_key(ring, rank->number),
 			 &ring_app, rank);
 }
 
@@ -369,8 +312,7 @@ static void order_ranks(struct ring *ring)
 	free(order);
 }
 
-/* Without connections. */
-static struct ring *ring_new(struct ring_scheme *scheme, const struct collective_job *job)
+struct ring *ring_new(struct ring_scheme *scheme, const struct collective_job *job)
 {
 	struct ring *ring = xcalloc(1, sizeof(*ring));
 
@@ -384,12 +326,12 @@ static struct ring *ring_new(struct ring_scheme *scheme, const struct collective
 	return ring;
 }
 
-static void ring_free(struct ring *ring)
+void ring_free(struct ring *ring)
 {
 	exact_release(&ring->exact);
 	free(ring->ranks);
 	free(ring->rank_of_worker);
-	free(ring->sizes);
+	free(ring->sizes.of);
 	free(ring);
 }
 
@@ -401,73 +343,6 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 	for (uint32_t r = 0; r < job->workers; r++)
 		connect_rank(&ring->ranks[r]);
 	return ring;
-}
-
-/* --- as a plan --- */
-
-/* Around the ring twice but for two edges: a chunk waits for one step before it takes the next. */
-static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
-{
-	uint32_t p = ring->job.workers;
-	sim_time sum = 0, least = SIM_TIME_MAX;
-
-	for (uint32_t r = 0; r < p; r++) {
-		sim_time two = edges[r] + edges[(r + 1) % p];
-
-		sum += edges[r];
-		least = two < least ? two : least;
-	}
-	return 2 * sum - least + steps_of(ring) * ring->scheme->conf->step_latency;
-}
-
-/* All edges go at one rate, that of the slowest. */
-static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
-		       const char **never)
-{
-	const struct model_env *env = &((struct ring_scheme *)self)->env;
-	struct ring *ring = ring_new(self, job);
-	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
-	struct plan_growth growth = plan_tcp_growth(env->tcp);
-	struct plan_way longest = { 0 };
-	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net,
-						       (uint32_t)ring->scheme->conf->ack_every);
-
-	*never = NULL;
-	plan_init(plan, 1);
-	for (uint32_t r = 0; r < job->workers; r++) {
-		struct rank *rank = &ring->ranks[r];
-		uint32_t ports[ROUTE_MAX + 1];
-		struct plan_way way;
-		struct route route;
-
-		tcp_route(env->tcp, rank->host, next_rank(rank)->host, edge_key(ring, r), false,
-			  &route);
-		plan_add_route(&plan->streams[0], env->topo, rank->host, &route, 1);
-		way = plan_path(&env->topo->net, ports,
-				topology_path(env->topo, rank->host, &route, ports),
-				packets.payload + TCP_OVERHEAD);
-		edges[r] = plan_way_latency(&way);
-		way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, next_rank(rank)->host,
-					  edge_key(ring, r));
-		plan_way_longest(&longest, &way);
-	}
-	packets.messages = steps_of(ring);
-	packets.fraction = 1.0 / job->workers;
-	plan->streams[0].packets = packets;
-	plan->latency = latency_of_steps(ring, edges);
-	plan->streams[0].cap =
-		plan_tcp_cap(env->tcp, &packets, &longest, (uint32_t)ring->scheme->conf->ack_every);
-	plan->in_turn = true;
-	plan_close(plan);
-	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
-			       longest.sum, INFINITY);
-	free(edges);
-	return ring;
-}
-
-static void ring_withdraw(void *admitted)
-{
-	ring_free(admitted);
 }
 
 /* Each rank sends n - 1 chunks of S / n bytes twice. */
@@ -482,13 +357,7 @@ static void ring_contribute(void *instance, uint32_t worker, bytes size)
 	struct ring *ring = instance;
 	struct rank *rank = &ring->ranks[ring->rank_of_worker[worker]];
 
-	if (rank->contributed == ring->tensors) {
-		ring->sizes = array_reserve(ring->sizes, ring->tensors, &ring->capacity,
-					    sizeof(*ring->sizes));
-		ring->sizes[ring->tensors++] = size;
-	}
-	SIM_BUG_ON(ring->sizes[rank->contributed] != size); /* one order at all workers */
-	rank->contributed++;
+	tensor_sizes_add(&ring->sizes, rank->contributed++, size);
 	send_ready(rank);
 	expect_next(rank);
 }
@@ -525,13 +394,13 @@ static void ring_report_waiting(const void *instance, FILE *to, size_t limit)
 	for (uint32_t r = 0; r < ring->job.workers && limit; r++) {
 		const struct rank *rank = &ring->ranks[r];
 
-		if (rank->received == rank->contributed * steps_of(ring))
+		if (rank->received == rank->contributed * ring_steps(ring))
 			continue;
 		fprintf(to,
 			"  ring of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 			") waits for message %" PRIu64 " of %" PRIu64 "\n",
 			ring->job.number, rank->worker, rank->host, rank->received,
-			rank->contributed * steps_of(ring));
+			rank->contributed * ring_steps(ring));
 		limit--;
 	}
 }

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -25,16 +26,6 @@ void tensors_release(struct tensors *tensors)
 	free(tensors->end);
 }
 
-static uint64_t *ring_double(uint64_t *ring, uint64_t mask, uint64_t from, uint64_t to)
-{
-	uint64_t *larger = xcalloc(2 * (mask + 1), sizeof(*larger));
-
-	for (uint64_t t = from; t < to; t++)
-		larger[t & (2 * mask + 1)] = ring[t & mask];
-	free(ring);
-	return larger;
-}
-
 /* Makes room for one more tensor. */
 static void reserve(struct tensors *tensors)
 {
@@ -46,14 +37,15 @@ static void reserve(struct tensors *tensors)
 			tensors->oldest = tensors->readers[w].first_open;
 	if (tensors->count - tensors->oldest <= tensors->mask)
 		return;
-	tensors->end = ring_double(tensors->end, tensors->mask, tensors->oldest, tensors->count);
 	for (uint32_t w = 0; w < tensors->workers; w++) {
 		struct tensor_reader *reader = &tensors->readers[w];
+		uint64_t mask = tensors->mask; /* all rings have the same */
 
-		reader->left = ring_double(reader->left, tensors->mask, reader->first_open,
-					   reader->tensors);
+		reader->left = ring_widen(reader->left, &mask, tensors->oldest, tensors->count,
+					  sizeof(*reader->left));
 	}
-	tensors->mask = 2 * tensors->mask + 1;
+	tensors->end = ring_widen(tensors->end, &tensors->mask, tensors->oldest, tensors->count,
+				  sizeof(*tensors->end));
 }
 
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t pieces)
@@ -91,4 +83,23 @@ bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, ui
 	       !reader->left[reader->first_open & tensors->mask])
 		reader->first_open++;
 	return true;
+}
+
+void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size)
+{
+	if (tensor == sizes->count) {
+		sizes->of = array_reserve(sizes->of, sizes->count, &sizes->capacity,
+					  sizeof(*sizes->of));
+		sizes->of[sizes->count++] = size;
+	}
+	SIM_BUG_ON(sizes->of[tensor] != size); /* one order at all workers */
+}
+
+uint64_t tensor_part(bytes size, uint32_t q, uint32_t m)
+{
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
+	uint64_t begin = (uint64_t)((unsigned __int128)elements * q / m);
+	uint64_t end = (uint64_t)((unsigned __int128)elements * (q + 1) / m);
+
+	return end > begin ? ELEMENT_BYTES * (end - begin) : 1;
 }

@@ -8,8 +8,29 @@
 #ifndef INASIM_COLLECTIVE_TENSORS_H
 #define INASIM_COLLECTIVE_TENSORS_H
 
+#include "base/types.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#define ELEMENT_BYTES 4 /* of gradients, in all schemes */
+
+/* For schemes whose tensors are no pieces: the sizes of those that some worker has handed over. All
+ * zero is empty; release it with free(sizes->of). */
+struct tensor_sizes {
+	bytes *of; /* by tensor */
+	size_t count, capacity;
+};
+
+/* A worker hands over tensor number `tensor`: the first one after it did at some worker, or with
+ * the size that it has there. */
+void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
+
+/* Bytes of part q of m of a tensor: of its E elements those from floor(qE/m) to floor((q+1)E/m), 4
+ * bytes each. A part without elements has one byte: a message without payload costs a packet too.
+ */
+uint64_t tensor_part(bytes size, uint32_t q, uint32_t m);
 
 /* One worker's view. */
 struct tensor_reader {

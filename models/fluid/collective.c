@@ -1,6 +1,7 @@
 #include "fluid/collective.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -117,28 +118,14 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- tensors --- */
 
-static void reserve(struct instance *instance)
-{
-	uint64_t mask = 2 * instance->mask + 1;
-	struct tensor *larger;
-
-	if (instance->count - instance->held <= instance->mask)
-		return;
-	larger = xcalloc(mask + 1, sizeof(*larger));
-	for (uint64_t t = instance->held; t < instance->count; t++)
-		larger[t & mask] = *tensor_of(instance, t);
-	free(instance->tensors);
-	instance->tensors = larger;
-	instance->mask = mask;
-}
-
 static void contribute(void *self, uint32_t worker, bytes size)
 {
 	struct instance *instance = self;
 	uint64_t number = instance->contributed[worker]++;
 
 	if (number == instance->count) {
-		reserve(instance);
+		instance->tensors = ring_reserve(instance->tensors, &instance->mask, instance->held,
+						 number, sizeof(*instance->tensors));
 		*tensor_of(instance, instance->count++) = (struct tensor){ .size = size };
 	}
 	SIM_BUG_ON(tensor_of(instance, number)->size != size); /* one order at all workers */

@@ -40,6 +40,7 @@
 #include "ina/esa.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -177,16 +178,8 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	struct esa_worker *esa = worker->state;
 	const struct tensor_reader *reader = &job->tensors.readers[w];
 
-	if (reader->tensors - esa->sending > esa->priority_mask) {
-		uint64_t mask = 2 * esa->priority_mask + 1;
-		uint8_t *ring = xcalloc(mask + 1, sizeof(*ring));
-
-		for (uint64_t t = esa->sending; t < reader->tensors; t++)
-			ring[t & mask] = esa->priority[t & esa->priority_mask];
-		free(esa->priority);
-		esa->priority = ring;
-		esa->priority_mask = mask;
-	}
+	esa->priority = ring_reserve(esa->priority, &esa->priority_mask, esa->sending,
+				     reader->tensors, sizeof(*esa->priority));
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 

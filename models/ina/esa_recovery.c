@@ -4,6 +4,7 @@
 #include "ina/esa.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -161,15 +162,10 @@ static void at_server(void *owner, const struct message *message)
 static __attribute__((noinline)) void widen_cache(struct hashed_worker *worker)
 {
 	struct esa_worker *esa = worker->state;
-	uint64_t mask = 2 * worker->window.mask + 1;
-	uint64_t *cached = xcalloc(mask + 1, sizeof(*cached));
 	uint64_t end = worker->window.next, begin = end > esa->mask ? end - esa->mask - 1 : 0;
 
-	for (uint64_t p = begin; esa->cached && p < end; p++)
-		cached[p & mask] = esa->cached[p & esa->mask];
-	free(esa->cached);
-	esa->cached = cached;
-	esa->mask = mask;
+	esa->cached = ring_widen(esa->cached, &esa->mask, begin,
+				 begin + 2 * worker->window.mask + 1, sizeof(*esa->cached));
 }
 
 /* Section 5.3, case 2: the cache is as wide as the window, here twice that. */

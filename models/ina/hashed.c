@@ -1,39 +1,18 @@
 #include "ina/hashed.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-#define NOBODY        UINT32_MAX
-
-const char *const timeout_resends_names[] = {
-	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
-};
-
-const char *const halve_on_names[] = { [HALVE_ON_NOTHING] = "nothing",
-				       [HALVE_ON_MARK] = "mark",
-				       [HALVE_ON_TIMEOUT] = "timeout",
-				       [HALVE_ON_LOSS] = "loss",
-				       NULL };
-
-static uint32_t frame_size(const struct hashed_conf *conf)
-{
-	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
-}
+#define NOBODY      UINT32_MAX
+#define INBOX_FIRST 16 /* a power of two */
 
 void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what)
 {
-	const struct model_env *env = &job->scheme->env;
-	char name[24];
-
-	checks_violated(env->checks, &env->checks->exact_violations,
-			"%s: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s",
-			job->scheme->ops->title, what, job->job.number, piece,
-			topology_node_name(env->topo, node, name, sizeof(name)),
-			seconds_of(env->sim->now));
-	sim_stop(env->sim);
+	collective_violated(&job->scheme->env, job->scheme->ops->title, job->job.number, "piece",
+			    piece, node, what);
 }
 
 /* --- packets --- */
@@ -128,20 +107,15 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 static void wait_for_adding(struct hashed_server *server, const struct packet *packet, sim_time due)
 {
 	struct inbox *inbox = &server->inbox;
+	uint64_t end = inbox->head + inbox->count++;
 
-	if (!inbox->ring || inbox->count > inbox->mask) {
-		uint64_t mask = inbox->ring ? 2 * inbox->mask + 1 : 15;
-		struct waiting *ring = xcalloc(mask + 1, sizeof(*ring));
-
-		for (uint64_t i = 0; i < inbox->count; i++)
-			ring[i] = inbox->ring[(inbox->head + i) & inbox->mask];
-		free(inbox->ring);
-		inbox->ring = ring;
-		inbox->head = 0;
-		inbox->mask = mask;
+	if (!inbox->ring) {
+		inbox->mask = INBOX_FIRST - 1;
+		inbox->ring = xcalloc(INBOX_FIRST, sizeof(*inbox->ring));
 	}
-	inbox->ring[(inbox->head + inbox->count++) & inbox->mask] =
-		(struct waiting){ .packet = *packet, .due = due };
+	inbox->ring =
+		ring_reserve(inbox->ring, &inbox->mask, inbox->head, end, sizeof(*inbox->ring));
+	inbox->ring[end & inbox->mask] = (struct waiting){ .packet = *packet, .due = due };
 	if (inbox->count == 1)
 		timer_set(server->job->scheme->env.sim, &inbox->timer, due);
 }
@@ -266,77 +240,6 @@ void server_send_result(struct hashed_server *server, const struct partial_sum *
 
 /* --- jobs --- */
 
-uint32_t hashed_servers(uint32_t workers)
-{
-	(void)workers;
-	return 1; /* ESA section 7.1.2 */
-}
-
-static const char too_many_inputs[] =
-	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "
-	"parameter server; the header's bitmaps and fan-in degrees have no room for them";
-
-/* Workers that fit around a server if they are placed as well as can be: full racks,
- * and what level 1 has inputs left for. */
-static uint64_t most_workers(const struct topology_conf *conf)
-{
-	struct topology_shape shape;
-	uint32_t edges = 0, below, racks;
-
-	topology_shape(conf, &shape);
-	for (uint32_t s = 0; s < shape.switches; s++)
-		edges += shape.tiers[s] == 1;
-	below = shape.hosts / edges;
-	topology_shape_release(&shape);
-	if (below > RACK_INPUTS_MAX)
-		below = RACK_INPUTS_MAX;
-	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;
-	return (uint64_t)racks * below +
-	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
-}
-
-struct collective_burst hashed_burst(const void *conf, uint32_t ports)
-{
-	(void)conf, (void)ports;
-	return (struct collective_burst){ .packets = 2 };
-}
-
-const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
-{
-	if (servers > HASHED_SERVERS_MAX)
-		return "a job has at most 8 parameter servers";
-	return workers > most_workers(topology) ? too_many_inputs : NULL;
-}
-
-void hashed_check(const struct hashed_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc)
-{
-	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
-	char place[64];
-
-	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", name);
-	if (frame_size(conf) > topology->switches.buffer)
-		conf_error(doc, place,
-			   "a packet of %" PRIu32
-			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
-			   frame_size(conf), topology->switches.buffer);
-	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
-	if (conf->memory < each)
-		conf_error(doc, place,
-			   "an aggregator of %" PRId64 " elements needs %" PRIu64
-			   " bytes, but a switch has %" PRIu64 " bytes of aggregation memory",
-			   conf->elements_per_packet, each, conf->memory);
-	else if (conf->memory / each > AGGREGATORS_MAX)
-		conf_error(doc, place,
-			   "%" PRIu64 " aggregators of %" PRIu64
-			   " bytes, but their index has 16 bits: at most %" PRIu64 " bytes",
-			   conf->memory / each, each, AGGREGATORS_MAX * each);
-	snprintf(place, sizeof(place), "/schemes/%s/max_timeout", name);
-	if (conf->window.max_rto < conf->window.rto.least ||
-	    conf->window.max_rto < conf->window.rto.first)
-		conf_error(doc, place, "is shorter than min_timeout or initial_timeout");
-}
-
 struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,
 				  const struct hashed_ops *ops, sim_time idle_limit)
 {
@@ -452,10 +355,10 @@ struct hashed_job *hashed_new(struct hashed_scheme *scheme, const struct collect
 	SIM_BUG_ON(!spec->servers || spec->servers > HASHED_SERVERS_MAX); /* hashed_refuses() */
 	job->scheme = scheme;
 	job->job = *spec;
-	job->frame = (uint16_t)frame_size(scheme->conf);
+	job->frame = (uint16_t)hashed_frame(scheme->conf);
 	if (place_servers(job))
 		return job;
-	*never = too_many_inputs;
+	*never = hashed_too_many_inputs;
 	hashed_free_new(job);
 	return NULL;
 }

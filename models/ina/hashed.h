@@ -2,7 +2,7 @@
  * that all jobs of the scheme share, with one or more parameter servers a job
  * behind them.
  *
- *   hashed_conf.h    parameters
+ *   hashed_conf.*    parameters, and what they have to be
  *   hashed.c         jobs, packets at switches and hosts
  *   hashed_worker.c  sending, results, timers
  *   hashed_plan.c    a job as fluid streams
@@ -221,17 +221,27 @@ static inline uint16_t hashed_known_index(const struct hashed_job *job, uint64_t
 	return known->index;
 }
 
-/* --- the life of jobs; what the ops table of a scheme is made of --- */
+/* --- hashed_conf.c --- */
 
+/* Why a job is refused that bitmaps have no room for. */
+extern const char hashed_too_many_inputs[];
+
+/* Bytes of a packet, FCS included. */
+uint32_t hashed_frame(const struct hashed_conf *conf);
+
+/* Members of struct collective_ops. */
 uint32_t hashed_servers(uint32_t workers);
 const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers,
 			   uint32_t servers);
+void hashed_check(const struct hashed_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc);
 
 /* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
  * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
 struct collective_burst hashed_burst(const void *conf, uint32_t ports);
-void hashed_check(const struct hashed_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc);
+
+/* --- the life of jobs; what the ops table of a scheme is made of --- */
+
 struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,
 				  const struct hashed_ops *ops, sim_time idle_limit);
 void hashed_close(void *scheme);

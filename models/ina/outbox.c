@@ -1,6 +1,7 @@
 #include "ina/outbox.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -30,23 +31,12 @@ void outbox_release(struct outbox *outbox)
 	free(outbox->ring);
 }
 
-static void grow(struct outbox *outbox)
-{
-	uint64_t mask = 2 * outbox->mask + 1;
-	struct packet *ring = xcalloc(mask + 1, sizeof(*ring));
-
-	for (uint64_t i = 0; i < outbox->count; i++)
-		ring[i] = outbox->ring[(outbox->head + i) & outbox->mask];
-	free(outbox->ring);
-	outbox->ring = ring;
-	outbox->head = 0;
-	outbox->mask = mask;
-}
-
 void outbox_send(struct outbox *outbox, const struct packet *packet)
 {
-	if (outbox->count > outbox->mask)
-		grow(outbox);
-	outbox->ring[(outbox->head + outbox->count++) & outbox->mask] = *packet;
+	uint64_t end = outbox->head + outbox->count++;
+
+	outbox->ring =
+		ring_reserve(outbox->ring, &outbox->mask, outbox->head, end, sizeof(*outbox->ring));
+	outbox->ring[end & outbox->mask] = *packet;
 	nic_wake(outbox->nic, &outbox->source);
 }

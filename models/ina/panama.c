@@ -27,27 +27,15 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
-#include "core/rng.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-
-#define ELEMENT_BYTES 4
 
 extern const struct collective_ops ring_collective; /* models/collective/ring.c */
 
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
 {
-	const struct model_env *env = &job->scheme->env;
-	char name[24];
-
-	checks_violated(env->checks, &env->checks->exact_violations,
-			"PANAMA: %s: job %" PRIu32 ", VID %" PRIu64 ", at %s, at %.9f s", what,
-			job->job.number, vid,
-			topology_node_name(env->topo, node, name, sizeof(name)),
-			seconds_of(env->sim->now));
-	sim_stop(env->sim);
+	collective_violated(&job->scheme->env, "PANAMA", job->job.number, "VID", vid, node, what);
 }
 
 /* --- packets --- */
@@ -193,89 +181,6 @@ static void panama_close(void *self)
 	free(scheme);
 }
 
-/* --- trees --- */
-
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* All roots that the topology may choose for these workers; caller frees. */
-static uint32_t *all_roots(const struct panama_job *job, uint32_t *count)
-{
-	struct topology *topo = job->scheme->env.topo;
-	const struct collective_job *spec = &job->job;
-	uint32_t *roots = xcalloc(topo->net.switches, sizeof(*roots));
-
-	*count = 0;
-	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = topo->ops->root(topo, spec->hosts, spec->workers, entropy), i = 0;
-
-		while (i < *count && roots[i] != root)
-			i++;
-		if (i == *count)
-			roots[(*count)++] = root;
-	}
-	return roots;
-}
-
-/* N of them at random, in the order of their numbers. */
-static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
-{
-	const struct panama_scheme *scheme = job->scheme;
-	uint32_t *roots = all_roots(job, count), only;
-	struct rng rng;
-
-	rng_init(&rng, scheme->env.sim->seed, "panama roots", job->job.number);
-	rng_shuffle(&rng, roots, *count);
-	if (*count > scheme->conf->trees)
-		*count = (uint32_t)scheme->conf->trees;
-	qsort(roots, *count, sizeof(*roots), by_number);
-	if (scheme->conf->only_tree) {
-		only = (uint32_t)(scheme->conf->only_tree - 1) % *count;
-		roots[0] = roots[only];
-		*count = 1;
-	}
-	return roots;
-}
-
-static void build_trees(struct panama_job *job)
-{
-	struct topology *topo = job->scheme->env.topo;
-	uint32_t *roots = choose_roots(job, &job->tree_count);
-
-	job->trees = xcalloc(job->tree_count, sizeof(*job->trees));
-	job->lane_count = job->scheme->conf->recovery ? 2 * job->tree_count : job->tree_count;
-	job->lanes_at = xcalloc(topo->net.switches, sizeof(*job->lanes_at));
-	job->open_at = xcalloc(topo->net.switches, sizeof(*job->open_at));
-	for (uint32_t t = 0; t < job->tree_count; t++) {
-		struct panama_tree *tree = &job->trees[t];
-
-		tree->tree = tree_build(topo, job->job.hosts, job->job.workers, roots[t]);
-		tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
-		for (uint32_t i = 0; i < tree->tree->node_count; i++) {
-			uint32_t sw = tree->tree->nodes[i].sw;
-
-			tree->node_of_switch[sw] = i;
-			job->lanes_at[sw] += (uint16_t)(job->lane_count / job->tree_count);
-		}
-	}
-	free(roots);
-}
-
-static void free_trees(struct panama_job *job)
-{
-	for (uint32_t t = 0; t < job->tree_count; t++) {
-		tree_free(job->trees[t].tree);
-		free(job->trees[t].node_of_switch);
-	}
-	free(job->trees);
-	free(job->lanes_at);
-	free(job->open_at);
-}
-
 /* --- memory --- */
 
 static uint32_t most_lanes(const struct panama_accelerator *accelerator)
@@ -409,13 +314,13 @@ static struct panama_job *admit(struct panama_scheme *scheme, const struct colle
 	job->job = *spec;
 	if (is_small(scheme, spec))
 		return job;
-	build_trees(job);
+	panama_trees_build(job);
 	if (memory_is_enough(job, true))
 		return job;
 	if (!memory_is_enough(job, false))
 		*never = "the memory of an accelerator has no room for a packet of each tree at "
 			 "each port";
-	free_trees(job);
+	panama_trees_free(job);
 	free(job);
 	return NULL;
 }
@@ -436,81 +341,6 @@ static void *panama_start(void *self, const struct collective_job *spec, const c
 
 /* --- as a plan --- */
 
-/* The job comes to all accelerators of its trees, or goes. */
-static void count_job(const struct panama_job *job, bool comes)
-{
-	for (uint32_t s = 0; s < job->scheme->env.topo->net.switches; s++)
-		if (job->lanes_at[s])
-			panama_count_job(&job->scheme->accelerators[s], job->lanes_at[s], comes);
-}
-
-/* Of the accelerators on the longest way of a worker to the root. */
-static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
-{
-	sim_time longest = 0;
-
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		sim_time delay = 0;
-
-		for (uint32_t n = tree->node_of_worker[w]; n != TREE_NONE;
-		     n = tree->nodes[n].parent)
-			delay += job->scheme->accelerators[tree->nodes[n].sw].latency;
-		longest = delay > longest ? delay : longest;
-	}
-	return longest;
-}
-
-/* Packets that a worker may have out on a tree. */
-static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
-{
-	const struct panama_window_conf *conf = &job->scheme->window;
-	uint32_t least = PANAMA_CAP_MAX;
-
-	for (uint32_t n = 0; n < tree->node_count; n++) {
-		uint32_t sw = tree->nodes[n].sw;
-		uint32_t cap = panama_cap_at(&job->scheme->accelerators[sw], job->lanes_at[sw]);
-
-		least = cap < least ? cap : least;
-	}
-	return conf->fixed && conf->packets && conf->packets < least ? (uint32_t)conf->packets
-								     : least;
-}
-
-/* A stream for each tree, as chunks take turns on them. All workers are in every sum, whatever the
- * fraction; the windows are those of jobs that are here now, when they have grown. */
-static void plan_trees(struct panama_job *job, struct stream_plan *plan)
-{
-	const struct network *net = &job->scheme->env.topo->net;
-	const struct panama_window_conf *conf = &job->scheme->window;
-	sim_time round_trip = 0;
-
-	plan_init(plan, job->tree_count);
-	for (uint32_t t = 0; t < job->tree_count; t++) {
-		const struct tree *tree = job->trees[t].tree;
-		struct plan_stream *stream = &plan->streams[t];
-		struct plan_way way = plan_tree_way(net, tree, job->job.hosts, job->job.workers,
-						    job->scheme->frame);
-
-		way.sum += tree_delay(job, tree);
-		plan_add_tree(stream, tree, job->job.hosts, job->job.workers);
-		stream->packets = plan_ina_packets(net, job->scheme->frame,
-						   (uint32_t)job->scheme->conf->elements);
-		stream->packets.fraction = 1.0 / job->tree_count;
-		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
-		round_trip = way.sum > round_trip ? way.sum : round_trip;
-		if (plan_way_latency(&way) > plan->latency)
-			plan->latency = plan_way_latency(&way);
-	}
-	plan_close(plan);
-	if (conf->fixed)
-		return;
-	/* the trees of a worker share its NIC */
-	plan->lead = plan_lead(&plan->streams[0].packets,
-			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
-			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip,
-			       INFINITY);
-}
-
 static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 			 const char **never)
 {
@@ -523,8 +353,8 @@ static void *panama_plan(void *self, const struct collective_job *spec, struct s
 		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
 		return job;
 	}
-	count_job(job, true);
-	plan_trees(job, plan);
+	panama_plan_count(job, true);
+	panama_plan_trees(job, plan);
 	return job;
 }
 
@@ -535,8 +365,8 @@ static void panama_withdraw(void *admitted)
 	if (job->ring) {
 		ring_collective.withdraw(job->ring);
 	} else {
-		count_job(job, false);
-		free_trees(job);
+		panama_plan_count(job, false);
+		panama_trees_free(job);
 	}
 	free(job);
 }
@@ -564,7 +394,7 @@ static void end_job(struct panama_job *job)
 		panama_worker_release(&job->workers[w]);
 	exact_release(&job->exact);
 	tensors_release(&job->tensors);
-	free_trees(job);
+	panama_trees_free(job);
 	free(job->lanes);
 	free(job->workers);
 	free(job->worker_of_host);

@@ -1,7 +1,9 @@
 /* PANAMA, private to models/ina/panama*.c and its tests: the state of a job.
  *
- *   panama.c           controller: jobs, trees, memory; opens with what is modelled
+ *   panama.c           controller: jobs, memory; opens with what is modelled
  *   panama_conf.c      parameters of "panama" and "switchml_star"
+ *   panama_trees.c     which trees a job has
+ *   panama_plan.c      a job as fluid streams
  *   panama_switch.c    accelerators: FIFOs and Expected_VID
  *   panama_worker.c    sending, results; the window is panama_window.h's
  *   panama_delay.c     the time that an accelerator takes
@@ -100,8 +102,8 @@ struct panama_accelerator {
 	uint32_t jobs; /* active: num_jobs */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
-	struct panama_held *held;
-	uint32_t held_head, held_count, held_mask;
+	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
+	uint64_t held_head, held_end, held_mask;
 	struct timer timer;
 	uint32_t jobs_with[PANAMA_LANES_MAX + 1]; /* active jobs, by their lanes here */
 };
@@ -221,6 +223,20 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 {
 	return vid * job->tree_count + tree;
 }
+
+/* --- panama_trees.c --- */
+
+/* The trees of a job that has no lanes yet, and how many lanes of it pass each switch. */
+void panama_trees_build(struct panama_job *job);
+void panama_trees_free(struct panama_job *job);
+
+/* --- panama_plan.c --- */
+
+/* A job without packets comes to all accelerators of its trees, or goes. */
+void panama_plan_count(const struct panama_job *job, bool comes);
+
+/* The streams of such a job. */
+void panama_plan_trees(struct panama_job *job, struct stream_plan *plan);
 
 /* --- panama_switch.c --- */
 

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-
 static const char *const order_names[] = {
 	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
 };

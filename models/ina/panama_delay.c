@@ -3,6 +3,7 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -32,24 +33,11 @@ struct collective_burst panama_burst(const void *conf, uint32_t ports)
 	};
 }
 
-static void grow(struct panama_accelerator *a)
-{
-	uint32_t mask = a->held ? 2 * a->held_mask + 1 : HELD_FIRST - 1;
-	struct panama_held *held = xcalloc(mask + 1, sizeof(*held));
-
-	for (uint32_t i = 0; i < a->held_count; i++)
-		held[i] = a->held[(a->held_head + i) & a->held_mask];
-	free(a->held);
-	a->held = held;
-	a->held_head = 0;
-	a->held_mask = mask;
-}
-
 /* The first leaves, unless its job is over. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
-	const struct panama_held *first = &a->held[a->held_head];
+	const struct panama_held *first = &a->held[a->held_head & a->held_mask];
 	const struct panama_lane *lane = a->scheme->lanes[first->packet.flow];
 	struct switch_send send;
 
@@ -58,9 +46,8 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
 		network_switch_send(&a->scheme->env.topo->net, first->back, &send);
 	}
-	a->held_head = (a->held_head + 1) & a->held_mask;
-	if (--a->held_count)
-		timer_set(sim, &a->timer, a->held[a->held_head].due);
+	if (++a->held_head < a->held_end)
+		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
 void panama_delay(struct panama_accelerator *a, const struct packet *packet, uint32_t node,
@@ -69,11 +56,10 @@ void panama_delay(struct panama_accelerator *a, const struct packet *packet, uin
 	struct sim *sim = a->scheme->env.sim;
 	struct panama_held *last;
 
-	if (!a->held || a->held_count > a->held_mask)
-		grow(a);
-	last = &a->held[(a->held_head + a->held_count++) & a->held_mask];
+	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
+	last = &a->held[a->held_end & a->held_mask];
 	*last = (struct panama_held){ sim->now + a->latency, *packet, node, back };
-	if (a->held_count == 1)
+	if (a->held_head == a->held_end++)
 		timer_set(sim, &a->timer, last->due);
 }
 
@@ -82,6 +68,8 @@ void panama_delay_init(struct panama_accelerator *a)
 	struct sim *sim = a->scheme->env.sim;
 	uint64_t key = UINT64_C(11) << 52 | (uint64_t)a->scheme->protocol << 32 | a->sw;
 
+	a->held_mask = HELD_FIRST - 1;
+	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
 	timer_open(sim, &a->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_due, a);
 	sim_name(sim, on_due, "accelerator of switch %h");
 }

@@ -3,6 +3,7 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,18 +73,9 @@ static uint64_t *bits_of(const struct panama_lane *lane, uint64_t vid)
 static void reach(struct panama_lane *lane, uint64_t from, uint64_t vid)
 {
 	struct panama_partial *partial = lane->partial;
-	uint64_t mask = partial->mask, words = words_of(lane), *bits;
 
-	if (vid - from <= mask)
-		return;
-	while (vid - from > mask)
-		mask = 2 * mask + 1;
-	bits = xcalloc((mask + 1) * words, sizeof(*bits));
-	for (uint64_t v = from; v <= from + partial->mask; v++)
-		memcpy(bits + (v & mask) * words, bits_of(lane, v), words * sizeof(*bits));
-	free(partial->bits);
-	partial->bits = bits;
-	partial->mask = mask;
+	partial->bits = ring_reserve(partial->bits, &partial->mask, from, vid,
+				     words_of(lane) * sizeof(*partial->bits));
 }
 
 void panama_partial_in(struct panama_lane *lane, const struct panama_node *node, uint64_t vid,
@@ -115,23 +107,15 @@ static void reserve_settled(struct panama_lane *lane, uint64_t vid)
 {
 	struct panama_partial *partial = lane->partial;
 	const struct panama_job *job = lane->job;
-	uint64_t mask = partial->settled_mask;
-	struct settled *larger;
 
-	if (vid - partial->settled_from <= mask)
+	if (vid - partial->settled_from <= partial->settled_mask)
 		return;
 	partial->settled_from = vid;
 	for (uint32_t w = 0; w < job->job.workers; w++)
 		if (job->workers[w].flows[lane->tree].una < partial->settled_from)
 			partial->settled_from = job->workers[w].flows[lane->tree].una;
-	if (vid - partial->settled_from <= mask)
-		return;
-	larger = xcalloc(2 * (mask + 1), sizeof(*larger));
-	for (uint64_t v = partial->settled_from; v < vid; v++)
-		larger[v & (2 * mask + 1)] = partial->settled[v & mask];
-	free(partial->settled);
-	partial->settled = larger;
-	partial->settled_mask = 2 * mask + 1;
+	partial->settled = ring_reserve(partial->settled, &partial->settled_mask,
+					partial->settled_from, vid, sizeof(*partial->settled));
 }
 
 void panama_partial_settle(struct panama_lane *lane, uint64_t vid)

@@ -15,6 +15,7 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 #include "transport/messages.h"
 
 #include <stdlib.h>
@@ -75,23 +76,6 @@ bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint
 	return vid < una || (vid - una <= self->mask && self->has[vid & self->mask]);
 }
 
-static void reach(struct asker_tree *self, uint64_t una, uint64_t vid)
-{
-	uint64_t mask = self->mask;
-	uint8_t *has;
-
-	if (vid - una <= mask)
-		return;
-	while (vid - una > mask)
-		mask = 2 * mask + 1;
-	has = xcalloc(mask + 1, sizeof(*has));
-	for (uint64_t v = una; v <= una + self->mask; v++)
-		has[v & mask] = self->has[v & self->mask];
-	free(self->has);
-	self->has = has;
-	self->mask = mask;
-}
-
 /* False when it was here. */
 static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
@@ -101,7 +85,7 @@ static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 
 	if (panama_recovery_has(worker, tree, vid))
 		return false;
-	reach(self, flow->una, vid);
+	self->has = ring_reserve(self->has, &self->mask, flow->una, vid, sizeof(*self->has));
 	self->has[vid & self->mask] = true;
 	flow->ahead += vid < flow->next;
 	if (vid != flow->una)

@@ -6,6 +6,7 @@
 #include "ina/panama.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,19 +119,12 @@ static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
 /* Makes room for the rows up to `vid`. */
 static void reach(struct panama_node *node, uint64_t vid)
 {
-	uint32_t mask = node->mask;
-	struct panama_row *rows;
+	uint64_t mask = node->mask;
 
 	if (vid - node->expected <= mask)
 		return;
-	while (vid - node->expected > mask)
-		mask = 2 * mask + 1;
-	rows = xcalloc(mask + 1, sizeof(*rows));
-	for (uint64_t v = node->expected; v <= node->expected + node->mask; v++)
-		rows[v & mask] = *row_of(node, v);
-	free(node->rows);
-	node->rows = rows;
-	node->mask = mask;
+	node->rows = ring_widen(node->rows, &mask, node->expected, vid, sizeof(*node->rows));
+	node->mask = (uint32_t)mask;
 }
 
 static void add(struct panama_row *row, const struct packet *packet)

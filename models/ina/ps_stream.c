@@ -13,13 +13,13 @@
 #include "ina/switchml.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-#define RING_FIRST    64 /* entries of a ring at first; a power of two */
+#define RING_FIRST 64 /* entries of a ring at first; a power of two */
 
 /* A packet that waits at a server: for its turn to be added, or for the NIC. */
 struct held {
@@ -61,16 +61,8 @@ static void ring_init(struct ring *ring)
 
 static void ring_push(struct ring *ring, const struct held *item)
 {
-	if (ring->end - ring->first > ring->mask) {
-		uint64_t mask = 2 * ring->mask + 1;
-		struct held *larger = xcalloc(mask + 1, sizeof(*larger));
-
-		for (uint64_t i = ring->first; i < ring->end; i++)
-			larger[i & mask] = ring->items[i & ring->mask];
-		free(ring->items);
-		ring->items = larger;
-		ring->mask = mask;
-	}
+	ring->items = ring_reserve(ring->items, &ring->mask, ring->first, ring->end,
+				   sizeof(*ring->items));
 	ring->items[ring->end++ & ring->mask] = *item;
 }
 

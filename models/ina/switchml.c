@@ -27,19 +27,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ELEMENT_BYTES 4
-
 void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what)
 {
-	const struct model_env *env = &job->scheme->env;
-	char name[24];
-
-	checks_violated(env->checks, &env->checks->exact_violations,
-			"%s: %s: job %" PRIu32 ", piece %" PRIu64 ", at %s, at %.9f s",
-			job->servers ? "ps_stream" : "SwitchML", what, job->job.number, piece,
-			topology_node_name(env->topo, node, name, sizeof(name)),
-			seconds_of(env->sim->now));
-	sim_stop(env->sim);
+	collective_violated(&job->scheme->env, job->servers ? "ps_stream" : "SwitchML",
+			    job->job.number, "piece", piece, node, what);
 }
 
 /* --- packets --- */

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#define ELEMENT_BYTES 4
-
 static const struct switchml_format formats[] = {
 	{ 32, 52, 32 },  /* section 3.4: 180 bytes */
 	{ 366, 52, 32 }, /* section 5.5: 1516 bytes, "just the first 32 elements" */

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -56,22 +57,10 @@ static sim_time acted_at(const struct window_piece *place)
 	return (sim_time)place->acted * ACTED_PS;
 }
 
-static __attribute__((noinline)) void grow(struct window *window)
-{
-	uint64_t mask = 2 * window->mask + 1;
-	struct window_piece *ring = xcalloc(mask + 1, sizeof(*ring));
-
-	for (uint64_t p = window->first; p < window->next; p++)
-		ring[p & mask] = *piece_at(window, p);
-	free(window->ring);
-	window->ring = ring;
-	window->mask = mask;
-}
-
 uint64_t window_send(struct window *window, sim_time now)
 {
-	if (window->next - window->first > window->mask)
-		grow(window);
+	window->ring = ring_reserve(window->ring, &window->mask, window->first, window->next,
+				    sizeof(*window->ring));
 	*piece_at(window, window->next) =
 		(struct window_piece){ .acted = now / ACTED_PS & ACTED_MASK };
 	if (window->first == window->next)
@@ -111,23 +100,16 @@ static void increase(struct window *window)
 static void declare_lost(struct window *window, uint64_t piece, enum halve_on cause, sim_time now)
 {
 	struct window_piece *place = piece_at(window, piece);
+	uint64_t end = window->lost_head + window->lost_count;
 
 	if (window->conf->halve_on >= (int)cause)
 		reduce(window, piece);
 	place->acted = now / ACTED_PS & ACTED_MASK;
 	place->again = true;
-	if (window->lost_count > window->lost_mask) {
-		uint64_t mask = 2 * window->lost_mask + 1;
-		uint64_t *lost = xcalloc(mask + 1, sizeof(*lost));
-
-		for (uint64_t i = 0; i < window->lost_count; i++)
-			lost[i] = window->lost[(window->lost_head + i) & window->lost_mask];
-		free(window->lost);
-		window->lost = lost;
-		window->lost_head = 0;
-		window->lost_mask = mask;
-	}
-	window->lost[(window->lost_head + window->lost_count++) & window->lost_mask] = piece;
+	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
+				    sizeof(*window->lost));
+	window->lost[end & window->lost_mask] = piece;
+	window->lost_count++;
 }
 
 bool window_take_lost(struct window *window, uint64_t *piece, sim_time now)

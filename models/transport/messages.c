@@ -1,6 +1,7 @@
 #include "transport/messages.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -88,28 +89,17 @@ static void open_connection(struct messages *messages)
 	}
 }
 
-static void grow(struct messages *messages)
-{
-	uint64_t mask = 2 * messages->mask + 1;
-	struct message *ring = xcalloc(mask + 1, sizeof(*ring));
-
-	for (uint64_t i = 0; i < messages->count; i++)
-		ring[i] = messages->ring[(messages->head + i) & messages->mask];
-	free(messages->ring);
-	messages->ring = ring;
-	messages->head = 0;
-	messages->mask = mask;
-}
-
 void messages_send(struct messages *messages, struct message message, uint32_t size)
 {
+	uint64_t number = messages->head + messages->count++;
+
 	if (!messages->open)
 		open_connection(messages);
-	if (messages->count > messages->mask)
-		grow(messages);
+	messages->ring = ring_reserve(messages->ring, &messages->mask, messages->head, number,
+				      sizeof(*messages->ring));
 	messages->written += size;
 	message.end = messages->written;
-	messages->ring[(messages->head + messages->count++) & messages->mask] = message;
+	messages->ring[number & messages->mask] = message;
 	if (messages->src != messages->dst)
 		tcp_write(messages->tcp, messages->conn, size);
 	expect(messages);

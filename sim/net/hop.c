@@ -147,24 +147,23 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 	return arrival;
 }
 
-HOT_INLINE void schedule_head(struct network *net, uint32_t number, const struct port *port,
-			      sim_time depart)
-{
-	sim_time at = depart + port_class(net, port)->latency;
-
-	if (__builtin_expect(port->special, 0))
-		at = hop_jittered(net, number, at);
-	sim_schedule(net->sim, number, at);
-}
-
 /* Between ecn_min and ecn_max the probability rises linearly (RED on the
  * instantaneous queue, as DCQCN's congestion point). */
-bool hop_marks(const struct link_class *link, struct rng *stream, uint64_t queue)
+static bool by_chance(const struct link_class *link, struct rng *stream, uint64_t queue)
 {
-	if (queue > link->ecn_max)
-		return true;
 	return rng_unit(stream) < link->mark_max * (double)(queue - link->ecn_min) /
 					  (double)(link->ecn_max - link->ecn_min);
+}
+
+bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue)
+{
+	const struct link_class *link = port_class(net, &net->ports[number]);
+	struct port_rare *rare = &net->rare[number];
+
+	if (queue <= link->ecn_max && !by_chance(link, &rare->mark_stream, queue))
+		return false;
+	rare->marks++;
+	return true;
 }
 
 enum verdict { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
@@ -176,29 +175,20 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 						    const struct packet *packet)
 {
 	struct port *port = &net->ports[number];
-	const struct link_class *link = port_class(net, port);
-	struct port_rare *rare = &net->rare[number];
-	uint64_t queue;
 
-	port->queued_bytes -= packet->size;
-	port_advance(port, net->sim->now);
-	if (port->queued_bytes + packet->size > link->limit_bytes) {
-		rare->drops++;
+	port_advance_with(port, net->sim->now, packet->size);
+	if (port->queued_bytes > port_class(net, port)->limit_bytes) {
+		port->queued_bytes -= packet->size;
+		net->rare[number].drops++;
 		net->dropped++;
 		return REFUSE;
 	}
-	queue = link->ecn_in_packets ? port->count - port->sent : port->queued_bytes;
-	port->queued_bytes += packet->size;
 	if (net->control_first && packet_is_control(packet))
 		return port->sent < port->count ? OVERTAKE : ADMIT;
-	if (queue <= link->ecn_min || !(packet->flags & PACKET_ECT) ||
-	    !hop_marks(link, &rare->mark_stream, queue))
-		return ADMIT;
-	rare->marks++;
-	return ADMIT_MARKED;
+	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
 }
 
-__attribute__((noinline)) void hop_note_backlog(struct port *port, sim_time backlog)
+__attribute__((noinline)) void hop_longest_backlog(struct port *port, sim_time backlog)
 {
 	backlog /= PS_PER_NS;
 	port->max_backlog_ns = backlog < UINT32_MAX ? (uint32_t)backlog : UINT32_MAX;
@@ -213,23 +203,16 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	struct port *port = &net->ports[number];
 	sim_time wire = link_transmission(port_class(net, port), packet->size);
 	uint32_t at = port_behind_control(port, port->sent + 1);
-	struct packet *place;
 
 	if (port->count >> port->ring_bits)
 		ring_grow(port);
-	port_open_place(port, at);
-	place = &port->ring[ring_index(port, at)];
-	*place = *packet;
-	place->depart = port->ring[ring_index(port, at - 1)].depart + wire;
-	place->hop = hop;
-	port->count++;
-	port->packets++;
-	port->bytes += packet->size;
+	port_insert(port, at, packet, hop);
+	port->ring[ring_index(port, at)].depart =
+		port->ring[ring_index(port, at - 1)].depart + wire;
 	for (uint32_t i = at + 1; i < port->count; i++)
 		port->ring[ring_index(port, i)].depart += wire;
 	port->busy_until += wire;
-	if (port->busy_until - net->sim->now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS)
-		hop_note_backlog(port, port->busy_until - net->sim->now);
+	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
 /* Copies the packet into the queue, `hop` switches behind it. The one copy per
@@ -264,8 +247,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	depart += link_transmission(link, size);
 	port->busy_until = depart;
 	port->bytes += size;
-	if (__builtin_expect(depart - now >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
-		hop_note_backlog(port, depart - now);
+	hop_note_backlog(port, depart - now);
 	place = &port->ring[ring_index(port, port->count)];
 	*place = *packet;
 	place->depart = depart;
@@ -274,7 +256,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	if (__builtin_expect(verdict == ADMIT_MARKED, 0))
 		place->flags |= PACKET_CE;
 	if (port->count++ == 0)
-		schedule_head(net, number, port, depart);
+		hop_schedule_head(net, number, port, depart);
 }
 
 void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
@@ -319,7 +301,7 @@ HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *por
 	port->queued_bytes -= port_head(port)->size & -waited;
 	if (--port->count) {
 		port->head = ring_index(port, 1);
-		schedule_head(net, number, port, port_head(port)->depart);
+		hop_schedule_head(net, number, port, port_head(port)->depart);
 	} else {
 		port->head = 0; /* the first places stay in the cache */
 	}
@@ -332,10 +314,7 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 {
 	struct switch_actions actions;
 
-	actions.forward = false;
-	actions.count = 0;
-	net->protocols[packet->protocol].ops->at_switch(net->protocols[packet->protocol].self, sw,
-							net->rare[in].reverse, packet, &actions);
+	hop_at_switch(net, sw, net->rare[in].reverse, packet, &actions);
 	if (actions.forward) {
 		uint32_t out = net->switch_nodes[sw].first_port + packet->route[packet->hop++];
 
@@ -386,11 +365,8 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	}
 	packet = *head;
 	take_head(net, number, port);
-	if (port->to_host) {
-		net->delivered++;
-		net->protocols[packet.protocol].ops->deliver(net->protocols[packet.protocol].self,
-							     port->to_port, &packet);
-	} else {
+	if (port->to_host)
+		hop_deliver(net, port->to_port, &packet);
+	else
 		aggregate(net, number, port->to - net->hosts, &packet);
-	}
 }

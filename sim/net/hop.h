@@ -28,13 +28,63 @@ HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *p
 /* Adds the random processing of the host at the far end, if it has any. */
 sim_time hop_jittered(struct network *net, uint32_t number, sim_time arrival);
 
-/* Whether a queue above ecn_min marks. */
-bool hop_marks(const struct link_class *link, struct rng *stream, uint64_t queue);
+/* The packet at the head leaves at a known time: its arrival becomes the port's event. */
+HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const struct port *port,
+				  sim_time depart)
+{
+	sim_time at = depart + port_class(net, port)->latency;
+
+	if (__builtin_expect(port->special, 0))
+		at = hop_jittered(net, number, at);
+	sim_schedule(net->sim, number, at);
+}
+
+/* Whether a queue above ecn_min marks; counts it. */
+bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue);
+
+/* Whether ECN marks a packet that comes to a queue, which is up to date (port_advance_with());
+ * counts it. */
+HOT_INLINE bool hop_marks(struct network *net, uint32_t number, const struct packet *packet)
+{
+	const struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	uint64_t queue =
+		link->ecn_in_packets ? port->count - port->sent : port->queued_bytes - packet->size;
+
+	return queue > link->ecn_min && packet->flags & PACKET_ECT &&
+	       hop_marks_long(net, number, queue);
+}
 
 /* A backlog longer than any before. */
-void hop_note_backlog(struct port *port, sim_time backlog);
+void hop_longest_backlog(struct port *port, sim_time backlog);
+
+/* The time until a port has sent all it holds, after a packet has come. */
+HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
+{
+	if (__builtin_expect(backlog >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
+		hop_longest_backlog(port, backlog);
+}
 
 /* Whether the link loses the packet at the head, by chance. */
 bool hop_lose(struct network *net, uint32_t number);
+
+/* A packet has reached a host. */
+HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
+{
+	net->delivered++;
+	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
+						      packet);
+}
+
+/* Asks a scheme what a switch does with an AGGREGATION packet that came from where port `back`
+ * leads. */
+HOT_INLINE void hop_at_switch(struct network *net, uint32_t sw, uint32_t back,
+			      struct packet *packet, struct switch_actions *actions)
+{
+	actions->forward = false;
+	actions->count = 0;
+	net->protocols[packet->protocol].ops->at_switch(net->protocols[packet->protocol].self, sw,
+							back, packet, actions);
+}
 
 #endif

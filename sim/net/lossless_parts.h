@@ -1,8 +1,14 @@
-/* The inside of a lossless network: for lossless.c, which moves packets, and
- * lossless_watch.c, which only looks. */
+/* The inside of a lossless network, for lossless*.c alone:
+ *
+ *   lossless.c         building and asking
+ *   lossless_hop.c     the way of a packet: the hot path
+ *   lossless_memory.c  what packets are charged to
+ *   lossless_pause.c   PAUSE frames: who sends them, and what they do to transmitters
+ *   lossless_watch.c   deadlocks and checks: only looks */
 #ifndef INASIM_NET_LOSSLESS_PARTS_H
 #define INASIM_NET_LOSSLESS_PARTS_H
 
+#include "net/hop.h"
 #include "net/lossless.h"
 
 #include <stddef.h>
@@ -64,6 +70,55 @@ struct lossless {
 	uint32_t watch;   /* entity */
 	bool watching, deadlocked;
 };
+
+/* --- lossless_hop.c --- */
+
+/* Arrivals, in networks of one class of traffic and of two. */
+sim_handler lossless_on_arrival, lossless_on_classed_arrival;
+
+/* --- lossless_memory.c --- */
+
+/* A charge to `port` that `copies` packets share. */
+uint32_t lossless_new_cell(struct lossless *ll, uint32_t port, uint32_t size, uint32_t copies);
+
+/* One of the copies has left. */
+void lossless_give_cell(struct lossless *ll, uint32_t number);
+
+/* A packet has left the port that held it. */
+HOT_INLINE void lossless_give(struct lossless *ll, uint32_t charge, uint32_t size)
+{
+	if (__builtin_expect(!(charge & CHARGE_CELL), 1))
+		ingress_give(&ll->lanes[charge].in, size);
+	else if (charge != CHARGE_NONE)
+		lossless_give_cell(ll, charge & ~CHARGE_CELL);
+}
+
+/* lossless_settle() for all ports of a switch, so that its counts are exact. */
+void lossless_settle_switch(struct network *net, const struct ingress_memory *memory);
+
+/* --- lossless_pause.c --- */
+
+/* Port `in` is full by what is counted. When it is full indeed, the neighbour behind it is told to
+ * stop. */
+void lossless_stop_neighbour(struct network *net, uint32_t in);
+
+/* When the transmitter of a port is done with what has started: a packet, or a frame (which
+ * includes one that waits). Returns the index of the first packet that has not started. */
+uint32_t lossless_started(struct network *net, uint32_t number, sim_time *until);
+
+/* Packets `first` and later are sent one after the other from a time on; those of a stopped port
+ * not until further notice, but control packets are not stopped where they have a class of their
+ * own. */
+void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_time from);
+
+/* The port's next departure becomes an event, if it is none yet: one of them wakes those that its
+ * switch has stopped. */
+void lossless_arm(struct network *net, uint32_t number);
+
+/* The departure of a packet; a PAUSE frame takes effect at the far end. */
+sim_handler lossless_on_departure, lossless_on_frame;
+
+/* --- lossless_watch.c --- */
 
 /* A transmitter has been stopped: from now on somebody looks for deadlocks. */
 void lossless_watch(struct network *net);

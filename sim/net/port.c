@@ -19,10 +19,17 @@ void port_resize(struct port *port, uint8_t bits)
 	port->head = 0;
 }
 
-void port_open_place(struct port *port, uint32_t at)
+void port_insert(struct port *port, uint32_t at, const struct packet *packet, uint8_t hop)
 {
+	struct packet *place = &port->ring[ring_index(port, at)];
+
 	for (uint32_t i = port->count; i > at; i--)
 		port->ring[ring_index(port, i)] = port->ring[ring_index(port, i - 1)];
+	*place = *packet;
+	place->hop = hop;
+	port->count++;
+	port->packets++;
+	port->bytes += packet->size;
 }
 
 uint32_t port_behind_control(const struct port *port, uint32_t from)

@@ -94,9 +94,9 @@ static inline uint32_t ring_index(const struct port *port, uint32_t i)
 /* Moves the ring to one of 2^bits places, which must be enough, head first. */
 void port_resize(struct port *port, uint8_t bits);
 
-/* Packets from index `at` on move a place back; the ring must have one. The caller fills
- * index `at` and counts. */
-void port_open_place(struct port *port, uint32_t at);
+/* Puts a packet in at index `at`, `hop` switches behind it; those from there on move a place back,
+ * for which the ring must have room. Counts it, but for queued_bytes; times are the caller's. */
+void port_insert(struct port *port, uint32_t at, const struct packet *packet, uint8_t hop);
 
 /* The index behind the control packets that wait from `from` on. */
 uint32_t port_behind_control(const struct port *port, uint32_t from);
@@ -144,6 +144,14 @@ static inline void port_advance(struct port *port, sim_time now)
 		port->queued_bytes -= p->size;
 		port->sent++;
 	}
+}
+
+/* The same when queued_bytes has `size` bytes in it of a packet that is not in the ring yet. */
+static inline void port_advance_with(struct port *port, sim_time now, uint32_t size)
+{
+	port->queued_bytes -= size;
+	port_advance(port, now);
+	port->queued_bytes += size;
 }
 
 /* Bytes that wait or are being sent at this instant. */

@@ -214,7 +214,7 @@ static inline void bench_finish(struct bench *bench)
 
 		cr_assert_eq(accelerator->memory->used_bytes, 0);
 		cr_assert_eq(accelerator->jobs, 0);
-		cr_assert_eq(accelerator->held_count, 0);
+		cr_assert_eq(accelerator->held_end, accelerator->held_head);
 	}
 }
 

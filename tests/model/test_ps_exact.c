@@ -89,7 +89,7 @@ Test(ps_exact, twice_and_never)
 	build(&run);
 	server = until_begun(&run, 2);
 	server->blocks[2 & server->block_mask].sum +=
-		exact_contribution(&the_ps->exact, 2, block_name(1, 2)) -
-		exact_contribution(&the_ps->exact, 3, block_name(1, 2));
+		exact_contribution(&the_ps->exact, 2, ps_block_name(1, 2)) -
+		exact_contribution(&the_ps->exact, 3, ps_block_name(1, 2));
 	expect_violation(&run);
 }

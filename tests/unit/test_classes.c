@@ -1,12 +1,12 @@
 /* Two classes at a port: control packets first, without preemption; with PAUSE and without. */
 #include "net/lossless.h"
-#include "net/network.h"
+
+#include "net_sample.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GBPS    UINT64_C(1000000000)
 #define OFFERED 3000
 
 /* What is sent, and what became of it. */
@@ -108,15 +108,6 @@ static void end(void)
 {
 	network_release(&bench.net);
 	sim_release(&bench.sim);
-}
-
-static struct link_params link_of(bps rate)
-{
-	return (struct link_params){ .rate = rate,
-				     .delay = PS_PER_US,
-				     .limit = UINT64_MAX,
-				     .ecn_min = UINT64_MAX,
-				     .ecn_max = UINT64_MAX };
 }
 
 /* 10 Gbps, 1,000 bytes of data (800 ns) and 64 of control (51.2 ns); in ns:
@@ -267,23 +258,13 @@ Test(classes, like_two_queues, .timeout = 60)
  * 512 and arrives at 29112; the data behind it is 512 later. It is charged to no memory. */
 Test(classes, pause_stops_data_alone)
 {
-	static const uint16_t ports[] = { 2, 2 };
-	static const struct pause_params pause = { .on = true,
-						   .memory = 1000000,
-						   .headroom = 100000,
-						   .xoff = 3000,
-						   .xon = 1000,
-						   .mtu = 1518,
-						   .delay = PS_PER_US };
-	struct link_params fast = link_of(10 * GBPS), slow = link_of(GBPS);
+	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty);
+	const struct link_params slow = pausing_link_of(GBPS, &plenty);
 
-	fast.pause = slow.pause = pause;
-	begin(true, 2, ports);
-	network_connect(&bench.net, 0, 0, &fast, 2, 0, &fast);
-	network_connect(&bench.net, 2, 1, &fast, 3, 0, &fast);
-	network_connect(&bench.net, 3, 1, &slow, 1, 0, &slow);
+	begin(true, 2, line_ports);
+	join_line(&bench.net, &fast, &slow);
 	begun();
-	bench.route = (struct route){ { 1, 1 }, 2 };
+	bench.route = line_route;
 	for (int i = 0; i < 50; i++)
 		offer(0, 1000, false);
 	offer(20000000, 64, true);
@@ -315,12 +296,11 @@ Test(classes, pause_at_random, .timeout = 60)
 						   .xon = 2000,
 						   .mtu = 1518,
 						   .delay = PS_PER_US };
-	struct link_params fast = link_of(10 * GBPS), slow = link_of(5 * GBPS);
-	sim_time clear[2] = {
-		0
-	}; /* the control packets before have left the link, at the latest */
+	const struct link_params fast = pausing_link_of(10 * GBPS, &pause);
+	const struct link_params slow = pausing_link_of(5 * GBPS, &pause);
+	/* the control packets before have left the link, at the latest */
+	sim_time clear[2] = { 0 };
 
-	fast.pause = slow.pause = pause;
 	begin(true, 1, ports);
 	network_connect(&bench.net, 0, 0, &fast, 2, 0, &fast);
 	network_connect(&bench.net, 2, 1, &slow, 1, 0, &slow);

@@ -1,12 +1,12 @@
 /* Lossless networks, from the network's side: raw senders at line rate, no transport. */
 #include "net/lossless.h"
-#include "net/network.h"
+
+#include "net_sample.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GBPS     UINT64_C(1000000000)
 #define HOSTS    12
 #define ARRIVALS 4000
 
@@ -144,24 +144,6 @@ static void end(void)
 	sim_release(&bench.sim);
 }
 
-static const struct pause_params plenty = { .on = true,
-					    .memory = 1000000,
-					    .headroom = 100000,
-					    .xoff = 3000,
-					    .xon = 1000,
-					    .mtu = 1518,
-					    .delay = PS_PER_US };
-
-static struct link_params link_of(bps rate, const struct pause_params *pause)
-{
-	return (struct link_params){ .rate = rate,
-				     .delay = pause->delay,
-				     .limit = UINT64_MAX,
-				     .ecn_min = UINT64_MAX,
-				     .ecn_max = UINT64_MAX,
-				     .pause = *pause };
-}
-
 /* --- times, by hand --- */
 
 struct change {
@@ -202,8 +184,8 @@ static uint32_t watch(struct change *changes, uint32_t count)
  *   s1 is never idle: packet i reaches h1 at 3600 + 8000 (i + 1) + 1000. */
 Test(pause, two_switches_by_hand)
 {
-	static const uint16_t ports[] = { 2, 2 };
-	const struct link_params fast = link_of(10 * GBPS, &plenty), slow = link_of(GBPS, &plenty);
+	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty),
+				 slow = pausing_link_of(GBPS, &plenty);
 	enum { H0 = 0, S0_S1 = 3 };
 	const struct change want[] = {
 		{ 6251200, S0_S1, true },  { 9251200, H0, true },   { 44651200, S0_S1, false },
@@ -211,12 +193,10 @@ Test(pause, two_switches_by_hand)
 	};
 	struct change got[5];
 
-	begin(2, 2, ports);
-	network_connect(&bench.net, 0, 0, &fast, 2, 0, &fast);
-	network_connect(&bench.net, 2, 1, &fast, 3, 0, &fast);
-	network_connect(&bench.net, 3, 1, &slow, 1, 0, &slow);
+	begin(2, 2, line_ports);
+	join_line(&bench.net, &fast, &slow);
 	begun();
-	offer(0, 0, 100, 1000, (struct route){ { 1, 1 }, 2 });
+	offer(0, 0, 100, 1000, line_route);
 	cr_assert_eq(watch(got, 5), 5);
 	for (int i = 0; i < 5; i++) {
 		cr_expect_eq(got[i].at, want[i].at, "change %d at %llu ps", i,
@@ -240,22 +220,19 @@ Test(pause, two_switches_by_hand)
  * holds the packet that its sender offers next, and no more than that. */
 Test(pause, backlog_of_a_stopped_port)
 {
-	static const uint16_t ports[] = { 2, 2 };
 	struct pause_params pause = plenty;
 	struct link_params fast, slow;
 	enum { H0 = 0, S0_S1 = 3 };
 
 	pause.xoff = 2940;
 	pause.xon = 980;
-	fast = link_of(10 * GBPS, &pause);
-	slow = link_of(GBPS, &pause);
+	fast = pausing_link_of(10 * GBPS, &pause);
+	slow = pausing_link_of(GBPS, &pause);
 	fast.wire_overhead = slow.wire_overhead = true;
-	begin(2, 2, ports);
-	network_connect(&bench.net, 0, 0, &fast, 2, 0, &fast);
-	network_connect(&bench.net, 2, 1, &fast, 3, 0, &fast);
-	network_connect(&bench.net, 3, 1, &slow, 1, 0, &slow);
+	begin(2, 2, line_ports);
+	join_line(&bench.net, &fast, &slow);
 	begun();
-	offer(0, 0, 100, 980, (struct route){ { 1, 1 }, 2 });
+	offer(0, 0, 100, 980, line_route);
 	finish();
 	cr_expect_gt(bench.net.rare[H0].pauses, 0, "tests nothing");
 	cr_expect_eq(bench.net.ports[S0_S1].max_backlog_ns, 6 * 800);
@@ -270,13 +247,14 @@ Test(pause, backlog_of_a_stopped_port)
 Test(pause, frames_take_their_place)
 {
 	static const uint16_t ports[] = { 3 };
-	const struct link_params fast = link_of(10 * GBPS, &plenty), slow = link_of(GBPS, &plenty);
+	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty),
+				 slow = pausing_link_of(GBPS, &plenty);
 	struct pause_params patient = plenty; /* what the frames delay may pile up */
 	struct link_params opposite;
 	uint64_t late = 0;
 
 	patient.xoff = 500000;
-	opposite = link_of(10 * GBPS, &patient);
+	opposite = pausing_link_of(10 * GBPS, &patient);
 
 	begin(3, 1, ports);
 	network_connect(&bench.net, 0, 0, &fast, 3, 0, &fast);
@@ -322,7 +300,8 @@ static bytes headroom_used(const struct line *line, bytes headroom, sim_time pha
 				      .mtu = line->frame,
 				      .delay = line->delay,
 				      .response = line->response };
-	struct link_params fast = link_of(line->rate, &pause), slow = link_of(1000000, &pause);
+	struct link_params fast = pausing_link_of(line->rate, &pause),
+			   slow = pausing_link_of(1000000, &pause);
 	bytes used;
 
 	fast.peer_latency = line->latency;
@@ -507,7 +486,7 @@ Test(pause, incast_at_line_rate)
 		pause.xon = 5000;
 		pause.alpha = dynamic * ALPHA_ONE / 4;
 		pause.hysteresis = 3000;
-		link = link_of(10 * GBPS, &pause);
+		link = pausing_link_of(10 * GBPS, &pause);
 		begin(HOSTS, 1, ports);
 		for (uint16_t h = 0; h < HOSTS; h++)
 			network_connect(&bench.net, h, 0, &link, HOSTS, h, &link);
@@ -537,8 +516,8 @@ static uint32_t victim(bool congested)
 
 	pause.xoff = 30000;
 	pause.xon = 20000;
-	fast = link_of(10 * GBPS, &pause);
-	slow = link_of(GBPS, &pause);
+	fast = pausing_link_of(10 * GBPS, &pause);
+	slow = pausing_link_of(GBPS, &pause);
 	begin(4, 2, ports);
 	network_connect(&bench.net, 0, 0, &fast, 4, 0, &fast);
 	network_connect(&bench.net, 1, 0, &fast, 4, 1, &fast);
@@ -575,7 +554,8 @@ Test(pause, copies_are_charged_once)
 {
 	static const uint16_t ports[] = { 4 };
 	static const uint32_t outs[] = { 5, 6, 7 };
-	const struct link_params fast = link_of(10 * GBPS, &plenty), slow = link_of(GBPS, &plenty);
+	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty),
+				 slow = pausing_link_of(GBPS, &plenty);
 	struct packet packet;
 	const struct ingress *in;
 
@@ -612,7 +592,7 @@ Test(pause, a_circle_is_found)
 
 	pause.xoff = 3000;
 	pause.xon = 1500;
-	link = link_of(10 * GBPS, &pause);
+	link = pausing_link_of(10 * GBPS, &pause);
 	begin(4, 4, ports);
 	for (uint32_t i = 0; i < 4; i++) {
 		network_connect(&bench.net, i, 0, &link, 4 + i, 0, &link);

@@ -53,3 +53,26 @@ Test(tensors, random_order)
 	}
 	tensors_release(&tensors);
 }
+
+/* Parts of a tensor are its elements, each once, and as equal as can be; none is empty. */
+Test(tensors, parts)
+{
+	static const bytes sizes[] = { 1, 4, 5, 28, 29, 4000000, UINT64_C(1) << 62 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (uint32_t m = 1; m < 40; m++) {
+			uint64_t elements = (sizes[i] + 3) / 4, sum = 0;
+
+			for (uint32_t q = 0; q < m; q++) {
+				uint64_t part = tensor_part(sizes[i], q, m);
+
+				cr_assert(part == 1 ? elements < m
+						    : part / 4 == elements / m ||
+							      part / 4 == elements / m + 1);
+				sum += part == 1 ? 0 : part;
+			}
+			cr_assert_eq(sum, 4 * elements, "%llu bytes in %u parts",
+				     (unsigned long long)sizes[i], m);
+		}
+	}
+}

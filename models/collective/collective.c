@@ -1,5 +1,7 @@
 #include "collective/collective.h"
 
+#include <inttypes.h>
+
 double collective_reserved(const struct collective_memory *memory, sim_time now)
 {
 	return memory->used_byte_s + (double)memory->used_bytes * seconds_of(now - memory->changed);
@@ -24,4 +26,16 @@ void collective_stats_add(struct collective_stats *sum, const struct collective_
 	static_assert(sizeof(*one) % sizeof(*from) == 0, "a struct of 64-bit counters");
 	for (size_t i = 0; i < sizeof(*one) / sizeof(*from); i++)
 		to[i] += from[i];
+}
+
+void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
+			 const char *unit, uint64_t number, uint32_t node, const char *what)
+{
+	char name[24];
+
+	checks_violated(env->checks, &env->checks->exact_violations,
+			"%s: %s: job %" PRIu32 ", %s %" PRIu64 ", at %s, at %.9f s", scheme, what,
+			job, unit, number, topology_node_name(env->topo, node, name, sizeof(name)),
+			seconds_of(env->sim->now));
+	sim_stop(env->sim);
 }

@@ -1,0 +1,129 @@
+/* The inside of "ps", parameter servers over TCP: for ps*.c alone.
+ *
+ *   ps.c         parameters, workers, connections, what other schemes have too
+ *   ps_blocks.c  a tensor as shards and blocks
+ *   ps_server.c  what a server holds: copies that its host adds, sums that are on their way
+ *   ps_plan.c    a job as a fluid stream
+ *
+ * What is modelled stands in ps.c. */
+#ifndef INASIM_COLLECTIVE_PS_H
+#define INASIM_COLLECTIVE_PS_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+
+struct ps_conf {
+	int transport;
+	bytes block;
+	int64_t credit; /* 0 = without limit */
+	int64_t ack_every;
+};
+
+struct ps_scheme {
+	struct model_env env;
+	const struct ps_conf *conf;
+	uint64_t block; /* bytes of a whole block: whole elements */
+};
+
+/* Where a stream of blocks is: the next block of one server's shards, tensor by tensor. */
+struct cursor {
+	uint64_t tensor, block; /* the block's number within its shard */
+	uint64_t number;        /* over all tensors, from 0 */
+	uint64_t bytes;         /* of all blocks before */
+};
+
+/* One direction between a worker and a server. */
+struct stream {
+	struct ps *ps;
+	uint32_t worker, server;
+	uint32_t conn;               /* not used when both are on one host */
+	bool local;                  /* both are on one host */
+	bool pushing;                /* in push_more() */
+	struct cursor written, next; /* at the sender; at the receiver */
+};
+
+/* A block at its server, from the first copy of it until all workers have the sum. */
+struct block {
+	uint64_t sum;
+	uint32_t copies;    /* added */
+	uint32_t delivered; /* workers that have the sum */
+};
+
+/* A copy that waits for the host to add it. */
+struct copy {
+	sim_time due;
+	uint32_t worker;
+};
+
+struct server {
+	struct ps *ps;
+	uint32_t number, host;
+	uint64_t sent;        /* blocks whose sum has been sent, from 0 on */
+	uint64_t oldest;      /* block that is not at all workers yet */
+	uint64_t begun;       /* blocks of which a copy has been added, from 0 on */
+	uint64_t *added;      /* blocks added, by worker */
+	struct block *blocks; /* ring by number, from `oldest` to `begun` */
+	uint64_t block_mask;  /* its capacity - 1 */
+	struct copy *queue;   /* ring of waiting copies, in the order of their times */
+	uint64_t queue_first, queue_end, queue_mask;
+	struct timer timer; /* for the first of them */
+};
+
+struct ps_worker {
+	uint64_t contributed; /* tensors handed over */
+	uint64_t held;        /* tensors whose sum is here, from 0 on */
+	uint32_t behind;      /* servers that still owe a part of tensor `held` */
+};
+
+struct ps {
+	struct ps_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct server *servers;
+	struct ps_worker *workers;
+	struct stream *push, *pull; /* [worker * servers + server] */
+	struct tensor_sizes sizes;
+};
+
+/* --- ps_blocks.c --- */
+
+/* Bytes of the block at the cursor, whose tensor has been handed over. */
+uint64_t ps_block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at);
+
+/* Past a block; true when it was the last of its shard. */
+bool ps_advance(const struct ps *ps, uint32_t server, struct cursor *at);
+
+/* For the check of sums (exact.h). */
+uint64_t ps_block_name(uint32_t server, uint64_t number);
+
+/* --- ps_server.c --- */
+
+void ps_server_open(struct ps *ps, uint32_t q);
+void ps_server_release(struct server *server);
+
+/* A worker's copy of its next block, of `size` bytes, has come. It is added when the host gets to
+ * it: at once without a reduction rate. The last copy of a block makes ps_sum_ready() be called. */
+void ps_server_receive(struct server *server, uint32_t worker, uint64_t size);
+
+/* The sum of a block that has been sent and that some worker does not have yet. */
+uint64_t ps_server_sum(const struct server *server, uint64_t number);
+
+/* One more worker has that sum; the last one ends the block. */
+void ps_server_delivered(struct server *server, uint64_t number);
+
+/* --- ps.c --- */
+
+/* All copies of the server's next block have been added. */
+void ps_sum_ready(struct server *server);
+
+/* Names a connection for its path and for logs: `push`, or the way back. */
+uint64_t ps_connection_key(const struct ps *ps, uint32_t worker, uint32_t server, bool push);
+
+/* --- ps_plan.c --- */
+
+/* The members of struct collective_ops. */
+void *ps_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
+	      const char **never);
+void ps_withdraw(void *admitted);
+
+#endif

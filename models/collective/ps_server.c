@@ -1,0 +1,110 @@
+/* A server of "ps": copies of blocks wait until its host has added them, and sums until all workers
+ * have them. */
+#include "collective/ps.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST 16 /* entries of a server's rings at first; a power of two */
+
+static struct block *block_at(const struct server *server, uint64_t number)
+{
+	return &server->blocks[number & server->block_mask];
+}
+
+static struct copy *copy_at(const struct server *server, uint64_t number)
+{
+	return &server->queue[number & server->queue_mask];
+}
+
+/* --- adding --- */
+
+/* A worker's copy of its next block is added. */
+static void add(struct server *server, uint32_t worker)
+{
+	struct ps *ps = server->ps;
+	uint64_t number = server->added[worker]++;
+	struct block *block;
+
+	if (number == server->begun) {
+		server->blocks = ring_reserve(server->blocks, &server->block_mask, server->oldest,
+					      number, sizeof(*server->blocks));
+		*block_at(server, server->begun++) = (struct block){ 0 };
+	}
+	block = block_at(server, number);
+	block->sum += exact_contribution(&ps->exact, worker, ps_block_name(server->number, number));
+	if (++block->copies == ps->job.workers)
+		ps_sum_ready(server);
+}
+
+static void on_added(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct server *server = owner;
+	uint32_t worker = copy_at(server, server->queue_first++)->worker;
+
+	(void)entity;
+	if (server->queue_first < server->queue_end)
+		timer_set(sim, &server->timer, copy_at(server, server->queue_first)->due);
+	add(server, worker);
+}
+
+void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
+{
+	const struct model_env *env = &server->ps->scheme->env;
+	sim_time due = reducers_add(env->reducers, server->host, env->sim->now, size);
+
+	if (!env->reducers->rate) {
+		add(server, worker);
+		return;
+	}
+	server->queue = ring_reserve(server->queue, &server->queue_mask, server->queue_first,
+				     server->queue_end, sizeof(*server->queue));
+	if (server->queue_first == server->queue_end)
+		timer_set(env->sim, &server->timer, due);
+	*copy_at(server, server->queue_end++) = (struct copy){ .due = due, .worker = worker };
+}
+
+/* --- sums --- */
+
+uint64_t ps_server_sum(const struct server *server, uint64_t number)
+{
+	return block_at(server, number)->sum;
+}
+
+void ps_server_delivered(struct server *server, uint64_t number)
+{
+	if (++block_at(server, number)->delivered < server->ps->job.workers)
+		return;
+	SIM_BUG_ON(number != server->oldest); /* streams keep the order */
+	server->oldest++;
+}
+
+/* --- begin and end --- */
+
+void ps_server_open(struct ps *ps, uint32_t q)
+{
+	struct server *server = &ps->servers[q];
+	uint64_t key = UINT64_C(3) << 53 | (uint64_t)ps->job.number << 24 | q;
+
+	*server = (struct server){ .ps = ps,
+				   .number = q,
+				   .host = ps->job.server_hosts[q],
+				   .block_mask = RING_FIRST - 1,
+				   .queue_mask = RING_FIRST - 1 };
+	server->added = xcalloc(ps->job.workers, sizeof(*server->added));
+	server->blocks = xcalloc(RING_FIRST, sizeof(*server->blocks));
+	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
+	timer_open(ps->scheme->env.sim, &server->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
+		   on_added, server);
+	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
+}
+
+void ps_server_release(struct server *server)
+{
+	timer_close(server->ps->scheme->env.sim, &server->timer);
+	free(server->added);
+	free(server->blocks);
+	free(server->queue);
+}

@@ -1,0 +1,35 @@
+/* The inside of the verbs of sweeps: for sweep*.c alone. */
+#ifndef INASIM_CLI_SWEEP_H
+#define INASIM_CLI_SWEEP_H
+
+#include "cli/cli.h"
+#include "study/sweep/plan.h"
+#include "study/sweep/sweep.h"
+
+/* The model as sim/study/ sees it. */
+extern const struct plan_model sweep_model;
+
+/* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */
+struct plan *sweep_load_plan(const struct cli *cli);
+
+/* EXIT_DONE, or what the mistakes found so far make of it. */
+int sweep_plan_code(const struct plan *plan);
+
+/* The whole plan, checked; *facts by number. After mistakes, which are printed, the exit code says
+ * so. The caller frees both in any case. */
+int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);
+
+/* Where the points of a plan go; the caller frees. */
+char *sweep_dir(const struct cli *cli, const struct plan *plan);
+
+/* What holds for every point of a sweep. */
+struct sweep_rules {
+	sim_time time_limit; /* 0 = none */
+	bytes memory_limit;  /* 0 = none */
+	uint64_t retries;
+};
+
+/* Those of the plan, and the command line's before them. False after a mistake, which is told. */
+bool sweep_read_rules(const struct cli *cli, const struct plan *plan, struct sweep_rules *rules);
+
+#endif

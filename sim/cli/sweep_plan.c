@@ -1,0 +1,103 @@
+/* The verb sweep plan: what would be run. */
+#include "cli/sweep.h"
+
+#include "out/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *label_of(const struct plan *plan, size_t number, size_t axis)
+{
+	return plan->axes[axis].levels[plan->points[number].levels[axis]].label;
+}
+
+static size_t width_of_axis(const struct plan_axis *axis)
+{
+	size_t width = strlen(axis->name);
+
+	for (size_t l = 0; l < axis->count; l++)
+		if (strlen(axis->levels[l].label) > width)
+			width = strlen(axis->levels[l].label);
+	return width;
+}
+
+static void print_points(const struct plan *plan, const struct point_facts *facts)
+{
+	printf("%7s", "point");
+	for (size_t a = 0; a < plan->axis_count; a++)
+		printf("  %-*s", (int)width_of_axis(&plan->axes[a]), plan->axes[a].name);
+	printf("  %11s  %16s  %-16s  %9s\n", "replication", "seed", "hash", "cost");
+	for (size_t i = 0; i < plan->point_count; i++) {
+		printf("%7zu", i);
+		for (size_t a = 0; a < plan->axis_count; a++)
+			printf("  %-*s", (int)width_of_axis(&plan->axes[a]), label_of(plan, i, a));
+		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %9.3g\n",
+		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].cost);
+	}
+}
+
+static void print_summary(const struct plan *plan)
+{
+	printf("%s: %zu point%s", plan->name, plan->point_count, plan->point_count == 1 ? "" : "s");
+	for (size_t a = 0; a < plan->axis_count; a++)
+		printf("%s%zu %s", a ? " x " : " of ", plan->axes[a].count, plan->axes[a].name);
+	if (plan->replications > 1)
+		printf(", %" PRIu64 " replications", plan->replications);
+	puts("; cost in estimated packet-hops");
+}
+
+static void json_points(struct json *json, const struct plan *plan, const struct point_facts *facts)
+{
+	json_open_array(json, "points");
+	for (size_t i = 0; i < plan->point_count; i++) {
+		json_open_object(json, NULL);
+		json_u64(json, "point", i);
+		json_hex64(json, "hash", facts[i].hash);
+		json_open_object(json, "axes");
+		for (size_t a = 0; a < plan->axis_count; a++)
+			json_string(json, plan->axes[a].name, label_of(plan, i, a));
+		json_close_object(json);
+		json_u64(json, "replication", plan->points[i].replication);
+		json_u64(json, "seed", facts[i].seed);
+		json_real(json, "cost", facts[i].cost);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
+static void print_plan_json(const struct plan *plan, const struct point_facts *facts)
+{
+	struct json json;
+	char *text;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "name", plan->name);
+	json_string(&json, "base", plan->base);
+	plan_axes_json(plan, &json);
+	json_u64(&json, "replications", plan->replications);
+	json_points(&json, plan, facts);
+	json_close_object(&json);
+	text = json_finish(&json);
+	fputs(text, stdout);
+	free(text);
+}
+
+int verb_sweep_plan(const struct cli *cli)
+{
+	struct point_facts *facts;
+	struct plan *plan;
+	int code = sweep_load_all(cli, &plan, &facts);
+
+	if (code == EXIT_DONE && cli->json) {
+		print_plan_json(plan, facts);
+	} else if (code == EXIT_DONE) {
+		if (!cli->quiet)
+			print_points(plan, facts);
+		print_summary(plan);
+	}
+	free(facts);
+	plan_free(plan);
+	return code;
+}

@@ -1,0 +1,220 @@
+/* The verb sweep run: points by number, each in a process of its own (study/sweep/point.h). */
+#include "cli/sweep.h"
+
+#include "base/mem.h"
+#include "build_info.h"
+#include "scenario.h"
+#include "study/sweep/point.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A valid point: loaded by the parent, simulated by the child. */
+struct pointed {
+	const struct cli *cli;
+	const struct plan *plan;
+	const struct conf_doc *doc;
+	const struct scenario *scenario;
+};
+
+static int simulate_point(void *owner, const char *out)
+{
+	const struct pointed *point = owner;
+	struct cli quiet = *point->cli;
+
+	quiet.quiet = true;
+	quiet.json = false;
+	return run_scenario(&quiet, point->scenario, point->plan->base, point->doc, out);
+}
+
+/* What the user is told of a point. */
+static void tell_point(const struct cli *cli, const struct plan *plan, size_t number,
+		       enum point_end end, const struct point_record *record, const char *words)
+{
+	const char *status = point_status_names[record->status];
+	char *point = plan_point_words(plan, number);
+
+	if (cli->quiet &&
+	    (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE))) {
+		free(point);
+		return;
+	}
+	fprintf(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point, *point ? ")" : "");
+	free(point);
+	switch (end) {
+	case POINT_RAN:
+		fprintf(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,
+			*record->message ? ": " : "", record->message);
+		return;
+	case POINT_KEPT:
+		if (record->status == POINT_DONE)
+			fputs("done before, skipped\n", stderr);
+		else
+			fprintf(stderr,
+				"%s before, not run again (attempts: %" PRIu64
+				"; --force does)%s%s\n",
+				status, record->attempts, *record->message ? ": " : "",
+				record->message);
+		return;
+	case POINT_BUSY:
+		fprintf(stderr, "skipped: %s\n", words);
+		return;
+	case POINT_INTERRUPTED:
+		fputs("interrupted\n", stderr);
+		return;
+	case POINT_FAILED:
+		fprintf(stderr, "%s\n", words);
+		return;
+	}
+}
+
+static int code_of_point(enum point_end end, const struct point_record *record)
+{
+	switch (end) {
+	case POINT_RAN:
+	case POINT_KEPT:
+		return record_exit_code(record);
+	case POINT_BUSY:
+		return EXIT_UNFINISHED;
+	case POINT_INTERRUPTED:
+		return EXIT_INTERRUPTED;
+	case POINT_FAILED:
+		return EXIT_IO;
+	}
+	return EXIT_IO;
+}
+
+/* A point whose scenario is valid. */
+static int run_valid(const struct cli *cli, const struct plan *plan, const char *folder,
+		     const struct sweep_rules *rules, size_t number, const struct conf_doc *doc,
+		     const struct scenario *scenario, bool *interrupted)
+{
+	struct pointed pointed = { cli, plan, doc, scenario };
+	struct point_order order = {
+		.folder = folder,
+		.hash = scenario_hash(scenario, doc, BUILD_VERSION),
+		.time_limit = rules->time_limit,
+		.memory_limit = rules->memory_limit,
+		.retries = rules->retries,
+		.force = cli->sweep.force,
+		.version = BUILD_VERSION,
+		.commit = BUILD_COMMIT,
+		.simulate = simulate_point,
+		.owner = &pointed,
+	};
+	struct point_record record;
+	enum point_end end;
+	char *words;
+	int code;
+
+	record_init(&record);
+	end = point_run(&order, &record, &words);
+	tell_point(cli, plan, number, end, &record, words);
+	code = code_of_point(end, &record);
+	*interrupted = end == POINT_INTERRUPTED;
+	record_release(&record);
+	free(words);
+	return code;
+}
+
+static int run_point(const struct cli *cli, struct plan *plan, const char *folder,
+		     const struct sweep_rules *rules, size_t number, bool *interrupted)
+{
+	struct scenario scenario;
+	size_t count;
+	struct conf_override *overrides = plan_overrides(plan, number, &count, NULL);
+	struct conf_doc *doc = scenario_load(plan->base, &scenario, overrides, count);
+	struct point_facts facts;
+	int code = EXIT_INVALID;
+
+	if (!conf_errors(doc))
+		code = run_valid(cli, plan, folder, rules, number, doc, &scenario, interrupted);
+	else
+		plan_check_point(plan, number, &sweep_model,
+				 &facts); /* to say it in words of the plan */
+	conf_doc_free(doc);
+	free(overrides);
+	return code;
+}
+
+/* "7" or "3-7" */
+static bool read_numbers(const char *text, size_t points, size_t *first, size_t *last)
+{
+	const char *dash = strchr(text, '-'), *second = dash ? dash + 1 : text;
+	size_t digits = strspn(text, "0123456789");
+
+	*first = (size_t)strtoull(text, NULL, 10);
+	*last = (size_t)strtoull(second, NULL, 10);
+	if (!digits || text + digits != (dash ? dash : text + strlen(text)) || !*second ||
+	    strspn(second, "0123456789") != strlen(second) || strlen(text) > 30 || *first > *last) {
+		complain("sweep run takes numbers of points, such as 0 or 3-7; found \"%s\"", text);
+		return false;
+	}
+	if (*last >= points) {
+		complain("there is no point %zu: the plan has %zu, from 0 on", *last, points);
+		return false;
+	}
+	return true;
+}
+
+static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
+		      const struct sweep_rules *rules)
+{
+	char *folder = xasprintf("%s/points", dir);
+	size_t first, last;
+	bool interrupted = false;
+	int worst = EXIT_DONE;
+
+	for (int i = 1; i < cli->argc && !interrupted; i++) {
+		read_numbers(cli->argv[i], plan->point_count, &first, &last);
+		for (size_t n = first; n <= last && !interrupted; n++) {
+			int code = run_point(cli, plan, folder, rules, n, &interrupted);
+
+			worst = code > worst ? code : worst;
+		}
+	}
+	if (conf_errors(plan->doc))
+		conf_print_errors(plan->doc, stderr, false);
+	free(folder);
+	return interrupted ? EXIT_INTERRUPTED : worst;
+}
+
+static bool good_numbers(const struct cli *cli, const struct plan *plan)
+{
+	size_t first, last;
+
+	if (cli->argc < 2)
+		complain("sweep run needs numbers of points; see inasim sweep run --help");
+	for (int i = 1; i < cli->argc; i++)
+		if (!read_numbers(cli->argv[i], plan->point_count, &first, &last))
+			return false;
+	return cli->argc > 1;
+}
+
+int verb_sweep_run(const struct cli *cli)
+{
+	struct plan *plan = sweep_load_plan(cli);
+	int code = sweep_plan_code(plan);
+	char *dir = NULL, *error = NULL;
+	struct sweep_rules rules;
+
+	if (code != EXIT_DONE) {
+		conf_print_errors(plan->doc, stderr, false);
+	} else if (!good_numbers(cli, plan) || !sweep_read_rules(cli, plan, &rules)) {
+		code = EXIT_USAGE;
+	} else {
+		dir = sweep_dir(cli, plan);
+		point_hold_signals();
+		if (sweep_make(dir, cli->argv[0], &error)) {
+			code = run_points(cli, plan, dir, &rules);
+		} else {
+			complain("%s", error);
+			code = EXIT_IO;
+		}
+	}
+	free(error);
+	free(dir);
+	plan_free(plan);
+	return code;
+}

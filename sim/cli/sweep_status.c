@@ -1,0 +1,176 @@
+/* The verbs sweep status and sweep collect: what has been run. */
+#include "cli/sweep.h"
+
+#include "out/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* --- status --- */
+
+static bool all_done(const struct sweep *sweep)
+{
+	size_t counts[POINT_STATUSES];
+
+	sweep_count(sweep, counts);
+	return counts[POINT_DONE] == sweep->plan->point_count;
+}
+
+static bool has_failed(const struct point_record *record)
+{
+	return record->status != POINT_DONE && record->status != POINT_MISSING;
+}
+
+#define TOLD 20 /* failed points that are told one by one */
+
+static void print_status(const struct sweep *sweep, size_t pending)
+{
+	size_t counts[POINT_STATUSES], failed = 0;
+
+	sweep_count(sweep, counts);
+	printf("%s in %s: %zu points", sweep->plan->name, sweep->dir, sweep->plan->point_count);
+	for (int s = 0; s < POINT_STATUSES; s++)
+		if (counts[s])
+			printf(", %zu %s", counts[s], point_status_names[s]);
+	printf("; %zu to run\n", pending);
+	for (size_t i = 0; i < sweep->plan->point_count; i++) {
+		const struct point_record *record = &sweep->records[i];
+		char *words;
+
+		if (!has_failed(record) || ++failed > TOLD)
+			continue;
+		words = plan_point_words(sweep->plan, i);
+		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i, words,
+		       point_status_names[record->status], record->attempts,
+		       *record->message ? ": " : "", record->message);
+		free(words);
+	}
+	if (failed > TOLD)
+		printf("  and %zu more\n", failed - TOLD);
+	if (sweep->others)
+		printf("  %zu points of other plans or versions are left alone\n", sweep->others);
+}
+
+static void json_failed(struct json *json, const struct sweep *sweep)
+{
+	json_open_array(json, "failed");
+	for (size_t i = 0; i < sweep->plan->point_count; i++) {
+		const struct point_record *record = &sweep->records[i];
+
+		if (!has_failed(record))
+			continue;
+		json_open_object(json, NULL);
+		json_u64(json, "point", i);
+		json_hex64(json, "hash", sweep->facts[i].hash);
+		json_string(json, "status", point_status_names[record->status]);
+		json_u64(json, "attempts", record->attempts);
+		json_string(json, "message", record->message);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
+static void print_status_json(const struct sweep *sweep, const size_t *pending, size_t count)
+{
+	size_t counts[POINT_STATUSES];
+	struct json json;
+	char *text;
+
+	sweep_count(sweep, counts);
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "name", sweep->plan->name);
+	json_string(&json, "dir", sweep->dir);
+	json_u64(&json, "points", sweep->plan->point_count);
+	json_open_object(&json, "status");
+	for (int s = 0; s < POINT_STATUSES; s++)
+		json_u64(&json, point_status_names[s], counts[s]);
+	json_close_object(&json);
+	json_failed(&json, sweep);
+	json_open_array(&json, "pending");
+	for (size_t i = 0; i < count; i++)
+		json_u64(&json, NULL, pending[i]);
+	json_close_array(&json);
+	json_u64(&json, "others", sweep->others);
+	json_close_object(&json);
+	text = json_finish(&json);
+	fputs(text, stdout);
+	free(text);
+}
+
+static void show_status(const struct cli *cli, const struct sweep *sweep,
+			const struct sweep_rules *rules)
+{
+	size_t count;
+	size_t *pending = sweep_pending(sweep, rules->time_limit, rules->memory_limit,
+					rules->retries, &count);
+
+	if (cli->json)
+		print_status_json(sweep, pending, count);
+	else if (cli->sweep.pending)
+		for (size_t i = 0; i < count; i++)
+			printf("%zu\n", pending[i]);
+	else
+		print_status(sweep, count);
+	free(pending);
+}
+
+/* Loads plan and sweep; calls `look`, which returns an exit code. */
+static int with_sweep(const struct cli *cli,
+		      int (*look)(const struct cli *cli, const struct sweep *sweep,
+				  const struct sweep_rules *rules))
+{
+	struct point_facts *facts;
+	struct plan *plan;
+	struct sweep_rules rules;
+	struct sweep sweep;
+	int code = sweep_load_all(cli, &plan, &facts);
+
+	if (code == EXIT_DONE && !sweep_read_rules(cli, plan, &rules))
+		code = EXIT_USAGE;
+	if (code == EXIT_DONE) {
+		char *dir = sweep_dir(cli, plan);
+
+		sweep_read(&sweep, dir, plan, facts);
+		code = look(cli, &sweep, &rules);
+		sweep_release(&sweep);
+		free(dir);
+	}
+	free(facts);
+	plan_free(plan);
+	return code;
+}
+
+static int look_at_status(const struct cli *cli, const struct sweep *sweep,
+			  const struct sweep_rules *rules)
+{
+	show_status(cli, sweep, rules);
+	return all_done(sweep) || cli->sweep.pending ? EXIT_DONE : EXIT_UNFINISHED;
+}
+
+int verb_sweep_status(const struct cli *cli)
+{
+	return with_sweep(cli, look_at_status);
+}
+
+/* --- collect --- */
+
+static int collect(const struct cli *cli, const struct sweep *sweep,
+		   const struct sweep_rules *rules)
+{
+	char *error = NULL;
+
+	if (!sweep_make(sweep->dir, cli->argv[0], &error) || !sweep_collect(sweep, &error)) {
+		complain("%s", error);
+		free(error);
+		return EXIT_IO;
+	}
+	if (!cli->quiet)
+		show_status(cli, sweep, rules);
+	return all_done(sweep) ? EXIT_DONE : EXIT_UNFINISHED;
+}
+
+int verb_sweep_collect(const struct cli *cli)
+{
+	return with_sweep(cli, collect);
+}
