@@ -1,6 +1,4 @@
-/* PANAMA as fluid streams: one for each tree, as chunks take turns on them. All workers are in
- * every sum, whatever the fraction; the windows are those of jobs that are here now, when they have
- * grown. */
+/* PANAMA as fluid streams. */
 #include "ina/panama.h"
 
 #include <math.h>
@@ -44,6 +42,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 								     : least;
 }
 
+/* A stream for each tree, as chunks take turns on them. All workers are in every sum, whatever the
+ * fraction; the windows are those of jobs that are here now, when they have grown. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->scheme->env.topo->net;

@@ -1,146 +1,16 @@
 #include "workload/flows.h"
 
 #include "base/mem.h"
-#include "workload/flow_ahead.h"
-#include "workload/flow_fluid.h"
-#include "workload/flow_generator.h"
 #include "workload/flow_load.h"
 #include "workload/flows_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const struct out_column flow_columns[] = {
-	{ "flow_id", OUT_COUNT, "Number of the flow in the order of starts." },
-	{ "group", OUT_TEXT, "Name of its group in the scenario." },
-	{ "src", OUT_COUNT, "Sending host." },
-	{ "dst", OUT_COUNT, "Receiving host." },
-	{ "size_bytes", OUT_COUNT, "Payload." },
-	{ "start_s", OUT_SECONDS, "The first byte is handed to the transport." },
-	{ "finish_s", OUT_SECONDS,
-	  "The last byte is at the receiver; empty if that did not happen." },
-	{ "fct_s", OUT_SECONDS, "finish_s - start_s." },
-	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
-	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
-	{ "retransmissions", OUT_COUNT,
-	  "Segments sent again until the end of the flow; empty without packets." },
-	{ "measured", OUT_FLAG,
-	  "1 if it started in the measured window; only these enter summary.json." },
-	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
-	{ 0 },
-};
-const struct out_schema flows_schema = {
-	"flows.csv", "One row a flow, in the order of completion; unfinished ones last.",
-	flow_columns
-};
-
 /* The part of a link that short flows as load must leave to others. */
 #define LEAST_LEFT 0.01
 
 /* --- generators --- */
-
-struct group {
-	struct flows *flows;
-	const struct flow_group_conf *conf;
-	uint32_t number;
-	struct sizes size;
-	struct flow_trace trace;
-	uint32_t *order; /* see flow_generator.h; owned */
-	struct flow_generator generator;
-	double *load; /* fluid: of its short flows, by port; NULL = none (any more) */
-	struct timer timer;
-	struct flow_group_stats stats;
-	bytes completed; /* by finished flows since the last sample, beyond what that had */
-};
-
-struct flow {
-	struct flows *flows;
-	struct group *group;
-	uint64_t id;
-	uint32_t src, dst;
-	uint32_t conn;           /* packets */
-	struct flow_fluid fluid; /* or fluid */
-	bytes size;
-	sim_time start, ideal;
-	bool received, measured;
-	bytes sampled; /* delivered at the last sample */
-	struct flow *next_idle;
-};
-
-struct flows {
-	struct model_env env;
-	struct group *groups;
-	size_t group_count;
-	struct measured_window window;
-	struct out_table *table;
-	struct flow **all; /* every flow object ever made, for the end */
-	size_t all_count, all_capacity;
-	struct flow *idle;
-	uint64_t numbers;        /* of flows, those of disabled groups included */
-	struct flow_ahead ahead; /* fluid */
-	const struct flow_generator **generators;
-	uint64_t started, finished, closed;
-	struct flow_class *classes; /* by size */
-	size_t class_count;
-	void (*changed)(void *owner);
-	void *owner;
-};
-
-static struct flow_class *class_of(struct flows *flows, bytes size)
-{
-	struct flow_class *class = flows->classes;
-
-	while (size >= class->to)
-		class ++;
-	return class;
-}
-
-static uint64_t retransmissions(const struct flow *flow)
-{
-	return tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions;
-}
-
-static void write_row(const struct flow *flow, sim_time finish, bool finished)
-{
-	sim_time fct = finish - flow->start;
-	bool fluid = flow->flows->env.fluid;
-	struct out_cell cells[] = {
-		{ .count = flow->id },
-		{ .text = flow->group->conf->name },
-		{ .count = flow->src },
-		{ .count = flow->dst },
-		{ .count = flow->size },
-		{ .time = flow->start },
-		{ .none = !finished, .time = finish },
-		{ .none = !finished, .time = fct },
-		{ .time = flow->ideal },
-		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
-		{ .none = fluid, .count = fluid ? 0 : retransmissions(flow) },
-		{ .flag = flow->measured },
-		{ .flag = finished },
-	};
-
-	if (flow->flows->table)
-		out_table_row(flow->flows->table, cells);
-}
-
-static void record(struct flow *flow, sim_time fct)
-{
-	struct flow_class *class = class_of(flow->flows, flow->size);
-	size_t n = class->finished;
-
-	class->finished++;
-	class->fct = array_reserve(class->fct, n, &class->fct_capacity, sizeof(*class->fct));
-	class->slowdown = array_reserve(class->slowdown, n, &class->slowdown_capacity,
-					sizeof(*class->slowdown));
-	class->throughput = array_reserve(class->throughput, n, &class->throughput_capacity,
-					  sizeof(*class->throughput));
-	class->fct[n] = seconds_of(fct);
-	class->slowdown[n] = (double)fct / (double)flow->ideal;
-	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
-	flow->group->stats.finished++;
-	jain_add(&flow->group->stats.throughput, class->throughput[n]);
-}
 
 /* At the receiver: the flow is complete. */
 static void complete(struct flow *flow)
@@ -158,8 +28,8 @@ static void complete(struct flow *flow)
 		sim_stop(flows->env.sim);
 	}
 	if (flow->measured)
-		record(flow, fct);
-	write_row(flow, now, true);
+		flow_record(flow, fct);
+	flow_write_row(flow, now, true);
 	if (flows->changed)
 		flows->changed(flows->owner);
 }
@@ -255,7 +125,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		.measured = measured_has(&flows->window, flows->env.sim->now),
 	};
 	if (flow->measured) {
-		class_of(flows, draw->size)->count++;
+		flow_class_of(flows, draw->size)->count++;
 		group->stats.count++;
 	}
 	if (flows->env.fluid) {
@@ -423,18 +293,6 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 }
 
 /* One class more than there are borders. */
-static void open_classes(struct flows *flows, const struct conf_list *borders)
-{
-	const bytes *border = borders->items;
-
-	flows->class_count = borders->count + 1;
-	flows->classes = xcalloc(flows->class_count, sizeof(*flows->classes));
-	for (size_t c = 0; c < flows->class_count; c++)
-		flows->classes[c] =
-			(struct flow_class){ .from = c ? border[c - 1] : 0,
-					     .to = c < borders->count ? border[c] : UINT64_MAX };
-}
-
 static bool begin_fluid(struct flows *flows, char **error)
 {
 	flows->generators = xcalloc(flows->group_count, sizeof(*flows->generators));
@@ -458,7 +316,7 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 	flows->group_count = count;
 	flows->window = report->window;
 	flows->table = report->table;
-	open_classes(flows, report->borders);
+	flow_open_classes(flows, report->borders);
 	for (size_t i = 0; i < count; i++) {
 		flows->groups[i] =
 			(struct group){ .flows = flows, .conf = &groups[i], .number = (uint32_t)i };
@@ -531,15 +389,6 @@ double flows_progress(const struct flows *flows)
 	return limit > 0 ? (double)flows->finished / limit : 1;
 }
 
-uint64_t flows_measured_open(const struct flows *flows)
-{
-	uint64_t open = 0;
-
-	for (size_t c = 0; c < flows->class_count; c++)
-		open += flows->classes[c].count - flows->classes[c].finished;
-	return open;
-}
-
 uint64_t flows_started(const struct flows *flows)
 {
 	return flows->started;
@@ -548,42 +397,6 @@ uint64_t flows_started(const struct flows *flows)
 uint64_t flows_finished(const struct flows *flows)
 {
 	return flows->finished;
-}
-
-const struct flow_class *flows_classes(const struct flows *flows, size_t *count)
-{
-	*count = flows->class_count;
-	return flows->classes;
-}
-
-const struct flow_group_stats *flows_group(const struct flows *flows, size_t group)
-{
-	return &flows->groups[group].stats;
-}
-
-void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples)
-{
-	const double *progress = flows->env.fluid ? fluid_progress(flows->env.fluid) : NULL;
-
-	for (size_t g = 0; g < flows->group_count; g++) {
-		samples[g] = (struct flow_sample){ .delivered = flows->groups[g].completed };
-		flows->groups[g].completed = 0;
-	}
-	for (size_t i = 0; i < flows->all_count; i++) {
-		struct flow *flow = flows->all[i];
-		struct flow_sample *sample = &samples[flow->group->number];
-		bytes delivered;
-
-		if (flow->received)
-			continue;
-		delivered = progress ? flow_fluid_delivered(&flow->fluid, progress)
-				     : tcp_delivered(flows->env.tcp, flow->conn);
-		sample->active++;
-		sample->delivered += delivered - flow->sampled;
-		if (flow->start <= since)
-			jain_add(&sample->whole, (double)(delivered - flow->sampled));
-		flow->sampled = delivered;
-	}
 }
 
 bool flows_own(const struct tcp_app *app)
@@ -595,21 +408,4 @@ void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *ow
 {
 	flows->changed = changed;
 	flows->owner = owner;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct flow *const *x = a, *const *y = b;
-
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
-}
-
-void flows_write_unfinished(struct flows *flows)
-{
-	if (!flows->all_count)
-		return;
-	qsort(flows->all, flows->all_count, sizeof(struct flow *), by_id);
-	for (size_t i = 0; i < flows->all_count; i++)
-		if (flows->all[i]->flows && !flows->all[i]->received)
-			write_row(flows->all[i], 0, false);
 }
