@@ -188,6 +188,42 @@ Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways, .timeout = 60)
 	}
 }
 
+/* Two PANAMA jobs share two hosts, whose NICs give their workers turns: one of 8 workers has four
+ * trees, one of 2 workers in one rack has one root and so one tree. Half of the NICs each. */
+Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
+{
+	static const char *const fidelities[] = { "packet", "fluid" };
+	double time[2][2];
+
+	for (int f = 0; f < 2; f++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'fat-tree',"
+			  " 'k': 4, 'link': { 'rate': '10Gbps', 'delay': '1us' },"
+			  " 'host': { 'slots': 2 } }, 'schemes': { %s }, 'jobs': ["
+			  " { 'workers': [ 0, 1, 2, 3, 4, 5, 6, 7 ], 'all_reduce': 'panama',"
+			  "   'model': { 'layers': [ { 'gradient': '20MB' } ] } },"
+			  " { 'workers': [ 0, 1 ], 'all_reduce': 'panama', 'arrival': { 'at': "
+			  "'1us' },"
+			  "   'model': { 'layers': [ { 'gradient': '5MB' } ] } } ] }",
+			  fidelities[f], schemes);
+		run_to(&run, END_ALL_DONE);
+		for (int i = 0; i < 2; i++) { /* as they finish */
+			const struct job_record *job = &jobs_records(run.s->jobs)[i];
+
+			time[f][job->group - scenario_jobs(run.s->scenario)] = job->communication;
+		}
+		run_free(&run);
+	}
+	/* 10 MB of 1520 bytes for 1448, two jobs; then the rest */
+	cr_expect_float_eq(time[1][1] / (1e7 / 1448 * 1520 * 8e-10), 1, 5e-3);
+	cr_expect_float_eq(time[1][0] / (2.5e7 / 1448 * 1520 * 8e-10), 1, 5e-3);
+	for (int j = 0; j < 2; j++)
+		cr_expect_float_eq(time[0][j] / time[1][j], 1, 0.02, "job %d: %.9f s, not %.9f s",
+				   j, time[0][j], time[1][j]);
+}
+
 /* Two SwitchML jobs that one switch has no memory for at once, a queue behind them: waiting and
  * finish are the packets', as the admission is. */
 Test(fluid_plans, admission_is_the_packets, .timeout = 60)
