@@ -202,16 +202,15 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All roots that the topology may choose for these workers; caller frees. */
-static uint32_t *all_roots(const struct panama_job *job, uint32_t *count)
+/* All roots that the topology may choose for workers on these hosts; caller frees. */
+static uint32_t *all_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
+			   uint32_t *count)
 {
-	struct topology *topo = job->scheme->env.topo;
-	const struct collective_job *spec = &job->job;
 	uint32_t *roots = xcalloc(topo->net.switches, sizeof(*roots));
 
 	*count = 0;
 	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = topo->ops->root(topo, spec->hosts, spec->workers, entropy), i = 0;
+		uint32_t root = topo->ops->root(topo, hosts, workers, entropy), i = 0;
 
 		while (i < *count && roots[i] != root)
 			i++;
@@ -225,7 +224,8 @@ static uint32_t *all_roots(const struct panama_job *job, uint32_t *count)
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct panama_scheme *scheme = job->scheme;
-	uint32_t *roots = all_roots(job, count), only;
+	uint32_t only,
+		*roots = all_roots(scheme->env.topo, job->job.hosts, job->job.workers, count);
 	struct rng rng;
 
 	rng_init(&rng, scheme->env.sim->seed, "panama roots", job->job.number);
@@ -477,15 +477,19 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 }
 
 /* Equal streams over each tree. A worker takes one turn at its NIC whatever the number of its
- * trees; so that its job has the share of others, it has as many streams as they have, with fewer
- * trees (the racks of a small job have fewer roots) several over each. */
+ * trees; so that its job has the share of others, it has as many streams as one over the farthest
+ * hosts has trees: a job in few racks has fewer roots, and several streams over each. */
 static uint32_t streams_of_tree(const struct panama_job *job)
 {
-	uint32_t wanted = (uint32_t)job->scheme->conf->trees;
+	const struct topology *topo = job->scheme->env.topo;
+	uint32_t most, farthest[] = { 0, topo->net.hosts - 1 };
 
 	if (job->scheme->conf->only_tree) /* all have one */
 		return 1;
-	return (wanted + job->tree_count - 1) / job->tree_count;
+	free(all_roots(topo, farthest, 2, &most));
+	if (most > job->scheme->conf->trees)
+		most = (uint32_t)job->scheme->conf->trees;
+	return (most + job->tree_count - 1) / job->tree_count;
 }
 
 /* Streams over the trees, as chunks take turns on them. All workers are in every sum, whatever the
