@@ -129,6 +129,17 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
+/* What the scenario turns on and only packets know. */
+static void print_without_effect(const struct topology_conf *topology, FILE *to)
+{
+	const struct pause_conf *pause = &topology->switches.pause;
+
+	if (topology->classes != CLASSES_SINGLE)
+		fprintf(to, "without effect on streams: /topology/classes\n");
+	if (pause->form == PAUSE_SET || pause->on)
+		fprintf(to, "without effect on streams: /topology/switch/pause\n");
+}
+
 void results_print_summary(const struct simulation *s, FILE *to)
 {
 	const struct network *net = &s->topo.net;
@@ -145,12 +156,13 @@ void results_print_summary(const struct simulation *s, FILE *to)
 	print_left_out(s, to);
 	print_load(s, to);
 	if (s->fluid) {
-		fprintf(to, "\n%s fidelity: %s\ndigest %016" PRIx64 ", %.2f CPU s, %.0f MB\n",
-			fidelity_names[s->scenario->fidelity],
+		fprintf(to, "\n%s fidelity: %s\n", fidelity_names[s->scenario->fidelity],
 			s->scenario->fidelity == FIDELITY_FLUID
 				? "streams that share links, no packets"
-				: "every job and flow as if it were alone",
-			simulation_digest(s), s->cpu_s, (double)peak_rss_bytes() / 1e6);
+				: "every job and flow as if it were alone");
+		print_without_effect(&s->scenario->topology, to);
+		fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.0f MB\n", simulation_digest(s),
+			s->cpu_s, (double)peak_rss_bytes() / 1e6);
 		return;
 	}
 	fprintf(to,

@@ -43,6 +43,18 @@ checks=$((checks + 1))
 [[ $(jq .digest fluid/summary.json) == $(jq .digest again/summary.json) ]] ||
 	fail "another digest the second time, or with series"
 
+# What only packets know changes nothing, and the summary says so.
+ends 0 run "$scenario" --out classes --set /topology/classes=control-first
+says out 'without effect on streams: /topology/classes'
+checks=$((checks + 1))
+[[ $(jq .digest fluid/summary.json) == $(jq .digest classes/summary.json) ]] ||
+	fail "classes of traffic have an effect on streams"
+ends 0 run "$scenario" --out paused --set /topology/switch/pause=true
+says out 'without effect on streams: /topology/switch/pause'
+ends 0 run "$scenario" --out plain
+checks=$((checks + 1))
+! grep 'without effect' out || fail "classes or PAUSE are not turned on"
+
 # The uplink carries both jobs (100 MB on the wire each) and the flow (105.34 MB).
 cells '
 	c["packets"] != "" || c["drops"] != "" || c["max_queue_bytes"] != "" { print "counts packets: " $0 }

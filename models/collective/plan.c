@@ -110,16 +110,24 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 	};
 }
 
+/* Of so many bytes of data. */
+static double wire_bytes(const struct plan_packets *packets, double data)
+{
+	double count = ceil(data / packets->payload - 1e-9);
+
+	if (packets->padded)
+		data = count * packets->payload;
+	return data + count * (packets->overhead + packets->control);
+}
+
+static double message_of(const struct plan_packets *packets, bytes size)
+{
+	return fmax(1, (double)size * packets->fraction);
+}
+
 double plan_wire_bytes(const struct plan_packets *packets, bytes size)
 {
-	double message = (double)size * packets->fraction, count;
-
-	if (message < 1)
-		message = 1;
-	count = ceil(message / packets->payload - 1e-9);
-	if (packets->padded)
-		message = count * packets->payload;
-	return packets->messages * (message + count * (packets->overhead + packets->control));
+	return packets->messages * wire_bytes(packets, message_of(packets, size));
 }
 
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
@@ -229,12 +237,17 @@ double *plan_idle_rates(const struct stream_plan *plan, const struct network *ne
 
 sim_time plan_latency(const struct stream_plan *plan, bytes size)
 {
-	double tail;
+	const struct plan_blocks *blocks = &plan->blocks;
+	const struct plan_packets *packets = &plan->streams[0].packets;
+	double block = (double)blocks->size, message = message_of(packets, size), first, last;
 
-	if (plan->tail <= 0)
+	if (!blocks->size)
 		return plan->latency;
-	tail = fmin(plan->tail, plan_wire_bytes(&plan->streams[0].packets, size));
-	return plan->latency + (sim_time)llround(tail / plan->tail_rate * (double)PS_PER_S);
+	first = fmin(block, message);
+	last = message - block * (ceil(message / block - 1e-9) - 1);
+	return plan->latency + (sim_time)llround((wire_bytes(packets, first) * blocks->first +
+						  wire_bytes(packets, last) * blocks->last) *
+						 (double)PS_PER_S);
 }
 
 void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame)

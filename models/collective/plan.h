@@ -38,16 +38,22 @@ struct plan_stream {
 	struct plan_packets packets;
 };
 
+/* Of a scheme that passes a message on in blocks: how long its busiest stage rests, until the first
+ * block has come to it or after the last has left it, per byte on the wire of these blocks. */
+struct plan_blocks {
+	bytes size;         /* data of a whole one; 0 = packet by packet */
+	double first, last; /* seconds per byte */
+};
+
 struct stream_plan {
 	struct plan_stream *streams; /* owned */
 	size_t count;
 	/* What windows that grow at first lose, before the first tensor's streams begin. */
 	sim_time lead;
-	/* From the end of the last stream until all workers hold the tensor; and what they still
-	 * have to get then when the way back is not packet by packet: up to `tail` bytes on the
-	 * wire, at `tail_rate` bytes per second. */
+	/* From the end of the last stream until all workers hold the tensor; and what is added
+	 * when the way back is not packet by packet. */
 	sim_time latency;
-	double tail, tail_rate; /* 0 = packet by packet */
+	struct plan_blocks blocks;
 	/* A tensor begins when all workers hold the one before; otherwise its streams follow
 	 * those of the one before at once. */
 	bool in_turn;

@@ -33,16 +33,57 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 	plan_way_longest(&ways->round_trip, &way);
 }
 
-/* What a block is on the wire. */
-static double block_on_wire(const struct ps_scheme *scheme, const struct plan_packets *packets)
-{
-	struct plan_packets whole = *packets;
+/* What each stage takes: seconds per byte of a stream. */
+struct ps_stages {
+	double push, adding, pull;
+};
 
-	whole.fraction = 1;
-	return plan_wire_bytes(&whole, scheme->block);
+/* The busiest stage rests while the first block is in those before it, and while the last is in
+ * those behind it. A link that is busiest by carrying both ways never rests: it pushes later blocks
+ * or pulls earlier ones. `together`: what the busiest takes. Where two are equally busy, the one
+ * that rests longer decides. */
+static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
+{
+	double busy = together * (1 - 1e-9);
+	struct plan_blocks rests[] = {
+		{ .first = stages->push + stages->adding },
+		{ .first = stages->push, .last = stages->pull },
+		{ .last = stages->adding + stages->pull },
+	};
+	bool busiest[] = { stages->pull >= busy, stages->adding >= busy, stages->push >= busy };
+	struct plan_blocks longest = { .size = size };
+
+	for (size_t i = 0; i < 3; i++) {
+		if (!busiest[i] || rests[i].first + rests[i].last <= longest.first + longest.last)
+			continue;
+		longest.first = rests[i].first;
+		longest.last = rests[i].last;
+	}
+	return longest;
 }
 
-/* All shards go at one rate. The last block is pulled when all of it has been pushed and added. */
+/* All shards go at one rate, both ways: first that of push and pull by themselves, then that of all
+ * together. `cap`: of a connection. */
+static void plan_both_ways(const struct ps_scheme *scheme, struct plan_stream ways[2], double cap,
+			   double adding, struct stream_plan *plan)
+{
+	const struct network *net = &scheme->env.topo->net;
+	struct plan_stream *stream = &plan->streams[0];
+	struct ps_stages stages;
+
+	for (size_t i = 0; i < 2; i++) {
+		ways[i].cap = cap;
+		for (size_t l = 0; l < ways[i].count; l++)
+			plan_add(stream, ways[i].links[l].link, ways[i].links[l].weight);
+	}
+	stream->cap = fmin(cap, adding);
+	plan_close(plan);
+	stages = (struct ps_stages){ .push = 1 / plan_alone(&ways[0], net),
+				     .adding = 1 / adding,
+				     .pull = 1 / plan_alone(&ways[1], net) };
+	plan->blocks = blocks_of(scheme->block, &stages, 1 / plan_alone(stream, net));
+}
+
 void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 	      const char **never)
 {
@@ -52,29 +93,31 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct ps ps = { .scheme = scheme, .job = *job };
 	struct ps_ways ways = { 0 };
-	struct plan_stream *stream;
-	double adding;
+	struct plan_packets *packets;
+	struct stream_plan apart; /* push, pull */
 
 	*never = NULL;
 	plan_init(plan, 1);
-	stream = &plan->streams[0];
-	stream->packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
-	stream->packets.fraction = 1.0 / job->servers;
+	packets = &plan->streams[0].packets;
+	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
+	packets->fraction = 1.0 / job->servers;
+	plan_init(&apart, 2);
+	apart.streams[0].packets = apart.streams[1].packets = *packets;
 	for (uint32_t w = 0; w < job->workers; w++) {
 		for (uint32_t q = 0; q < job->servers; q++) {
-			plan_connection(&ps, w, q, true, stream, &ways);
-			plan_connection(&ps, w, q, false, stream, &ways);
+			plan_connection(&ps, w, q, true, &apart.streams[0], &ways);
+			plan_connection(&ps, w, q, false, &apart.streams[1], &ways);
 		}
 	}
-	adding = plan_reducer_rate(&stream->packets, env->reducers, job->workers);
-	stream->cap = fmin(adding, plan_tcp_cap(env->tcp, &stream->packets, &ways.round_trip,
-						(uint32_t)scheme->conf->ack_every));
-	plan_close(plan);
+	plan_close(&apart);
+	plan_both_ways(scheme, apart.streams,
+		       plan_tcp_cap(env->tcp, packets, &ways.round_trip,
+				    (uint32_t)scheme->conf->ack_every),
+		       plan_reducer_rate(packets, env->reducers, job->workers), plan);
+	plan_release(&apart);
 	plan->latency = plan_way_latency(&ways.push) + plan_way_latency(&ways.pull);
-	plan->lead = plan_lead(&stream->packets, &growth, plan_alone(stream, net),
+	plan->lead = plan_lead(packets, &growth, plan_alone(&plan->streams[0], net),
 			       ways.round_trip.sum, INFINITY);
-	plan->tail = block_on_wire(scheme, &stream->packets);
-	plan->tail_rate = 1 / (1 / plan_alone(stream, net) + 1 / adding);
 	return scheme;
 }
 

@@ -2,6 +2,7 @@
 
 #include "links.h"
 #include "workload/job_models.h"
+#include "workload/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +22,11 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 				     NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
 				     "where paths to several servers meet (ECMP), their windows do "
 				     "not share the link max-min, and all wait for the slowest" },
-	[CROSSCHECK_ALONE_PS] = { "one job alone, ps on one switch", 0.06, 0.06, NOT_PROMISED,
-				  "slow starts of many connections into one server fill a queue "
-				  "and wait for each other" },
+	[CROSSCHECK_ALONE_SHARDS] = { "one job alone, ps on one switch, servers with less than "
+				      "10 MB each",
+				      NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
+				      "ACKs of pulls, whose connections start slowly, queue behind "
+				      "pushes: some blocks' time, whatever the size of a shard" },
 	[CROSSCHECK_ALONE_HASHED] = { "one job alone, atp and esa", NOT_PROMISED, NOT_PROMISED,
 				      NOT_PROMISED,
 				      "pieces of a job can meet in one aggregator (hash); the "
@@ -54,7 +57,7 @@ const struct promise promises[CROSSCHECK_KINDS] = {
  * kind: short, for which nothing is promised. */
 static const enum crosscheck_kind alone_kinds[SCHEME_COUNT][2] = {
 	[SCHEME_ring] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
-	[SCHEME_ps] = { CROSSCHECK_ALONE_PS, CROSSCHECK_ALONE_PATHS },
+	[SCHEME_ps] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_ps_stream] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_switchml] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
 	[SCHEME_atp] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
@@ -133,13 +136,29 @@ static bool queues_are_short(const struct topology_conf *topology)
 	return (double)start.amount * (start.packets ? LEAST_FRAME : 1) < product;
 }
 
-static enum crosscheck_kind kind_of_alone(const struct scenario *scenario, int scheme, double least)
+/* Servers of a group that is_fixed(). */
+static uint32_t servers_of(const struct job_group_conf *group)
 {
+	int64_t workers = group->workers.form == WORKERS_HOSTS ? (int64_t)group->workers.hosts.count
+							       : group->workers.number;
+
+	return job_group_servers(group, (uint32_t)workers);
+}
+
+static enum crosscheck_kind kind_of_alone(const struct scenario *scenario,
+					  const struct job_group_conf *group, double least)
+{
+	enum crosscheck_kind kind =
+		alone_kinds[group->all_reduce][links_tiers(&scenario->topology) > 1];
+
 	if (queues_are_short(&scenario->topology))
 		return CROSSCHECK_ALONE_SHORT;
 	if (least < ALONE_LARGE)
 		return CROSSCHECK_ALONE_SMALL;
-	return alone_kinds[scheme][links_tiers(&scenario->topology) > 1];
+	if (kind == CROSSCHECK_ALONE && group->all_reduce == SCHEME_ps &&
+	    least < (double)ALONE_LARGE * servers_of(group))
+		return CROSSCHECK_ALONE_SHARDS;
+	return kind;
 }
 
 static enum crosscheck_kind kind_of_alike(const struct scenario *scenario, int scheme)
@@ -156,8 +175,8 @@ bool crosscheck_is_alone(enum crosscheck_kind kind)
 
 enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 {
+	const struct job_group_conf *last = NULL;
 	int64_t jobs = 0;
-	int scheme = -1;
 	bool alike = true, open = has_chance(scenario);
 	double least = INFINITY;
 
@@ -168,8 +187,8 @@ enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 			continue;
 		open |= !is_fixed(group);
 		jobs += group->count ? group->count : 1;
-		alike &= scheme < 0 || scheme == group->all_reduce;
-		scheme = group->all_reduce;
+		alike &= !last || last->all_reduce == group->all_reduce;
+		last = group;
 		if (!open)
 			least = fmin(least, least_tensor(group));
 	}
@@ -181,8 +200,8 @@ enum crosscheck_kind crosscheck_kind(const struct scenario *scenario)
 	if (scenario_has_flows(scenario))
 		return CROSSCHECK_FLOWS;
 	if (jobs > 1)
-		return alike ? kind_of_alike(scenario, scheme) : CROSSCHECK_MIXED;
-	return kind_of_alone(scenario, scheme, least);
+		return alike ? kind_of_alike(scenario, last->all_reduce) : CROSSCHECK_MIXED;
+	return last ? kind_of_alone(scenario, last, least) : CROSSCHECK_OPEN;
 }
 
 bool promise_holds(double difference, double bound)

@@ -16,7 +16,7 @@ enum crosscheck_kind {
 	CROSSCHECK_ALONE_SHORT,  /* queues mark or drop before a window fills the path */
 	CROSSCHECK_ALONE_SMALL,  /* tensors below ALONE_LARGE bytes */
 	CROSSCHECK_ALONE_PATHS,  /* parameter servers over several tiers of switches */
-	CROSSCHECK_ALONE_PS,     /* parameter servers over TCP, on one switch */
+	CROSSCHECK_ALONE_SHARDS, /* parameter servers over TCP, shards below ALONE_LARGE bytes */
 	CROSSCHECK_ALONE_HASHED, /* ATP and ESA, whose pieces can collide with each other */
 	CROSSCHECK_ALONE,
 	CROSSCHECK_EVEN,  /* jobs under one scheme that adds all in switches it does not share by
@@ -29,7 +29,7 @@ enum crosscheck_kind {
 	CROSSCHECK_KINDS
 };
 
-#define ALONE_LARGE 10000000 /* bytes of a tensor */
+#define ALONE_LARGE 10000000 /* bytes of a tensor, or of a server's part of it */
 
 /* Exchange time, fluid against analytic (the closed form of an idle network), of jobs alone. */
 #define CLOSED_FORM_BOUND 1e-6

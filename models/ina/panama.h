@@ -230,6 +230,10 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 void panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
 
+/* All roots that the topology may choose for workers on these hosts; caller frees. */
+uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
+		       uint32_t *count);
+
 /* --- panama_plan.c --- */
 
 /* A job without packets comes to all accelerators of its trees, or goes. */

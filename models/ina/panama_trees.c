@@ -13,16 +13,14 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All roots that the topology may choose for these workers; caller frees. */
-static uint32_t *all_roots(const struct panama_job *job, uint32_t *count)
+uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
+		       uint32_t *count)
 {
-	struct topology *topo = job->scheme->env.topo;
-	const struct collective_job *spec = &job->job;
 	uint32_t *roots = xcalloc(topo->net.switches, sizeof(*roots));
 
 	*count = 0;
 	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = topo->ops->root(topo, spec->hosts, spec->workers, entropy), i = 0;
+		uint32_t root = topo->ops->root(topo, hosts, workers, entropy), i = 0;
 
 		while (i < *count && roots[i] != root)
 			i++;
@@ -36,7 +34,8 @@ static uint32_t *all_roots(const struct panama_job *job, uint32_t *count)
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct panama_scheme *scheme = job->scheme;
-	uint32_t *roots = all_roots(job, count), only;
+	uint32_t *roots = panama_roots(scheme->env.topo, job->job.hosts, job->job.workers, count);
+	uint32_t only;
 	struct rng rng;
 
 	rng_init(&rng, scheme->env.sim->seed, "panama roots", job->job.number);

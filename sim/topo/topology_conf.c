@@ -363,7 +363,9 @@ static const struct conf_row topology_rows[] = {
 	  .def = "\"single\"",
 	  .help = "single: one queue a port, in the order of arrival; control-first: ACKs and the "
 		  "messages of schemes go ahead of data at every port of switches and hosts, "
-		  "without preemption, and PAUSE does not stop them.",
+		  "without preemption, and PAUSE does not stop them. Streams (fluid, analytic) "
+		  "have "
+		  "no order, and share links alike with both.",
 	  .source = "our choice (no paper gives classes of its own to ACKs)" },
 	{ .name = "wire_overhead",
 	  .type = CONF_BOOL,

@@ -40,7 +40,7 @@ Test(promise, kinds_of_one_job)
 {
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ring") " ]"), CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("switchml") " ]"), CROSSCHECK_ALONE);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_PS);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_SHARDS);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("esa") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE);
@@ -58,6 +58,22 @@ Test(promise, kinds_of_one_job)
 				  "'layers', 'model': { 'layers': [ { 'gradient': '9MB' }, "
 				  "{ 'gradient': '99MB' } ] } } ]"),
 		     CROSSCHECK_ALONE_SMALL);
+}
+
+/* 10 MB a server: by their number, that of workers, or a list; counted from hosts of workers, too.
+ */
+Test(promise, parameter_servers_are_judged_by_their_shards)
+{
+#define PS(gradient, more)                                                                         \
+	STAR ", 'jobs': [ { 'all_reduce': 'ps', 'model': { 'layers': [ { 'gradient': '" gradient   \
+	     "' } ] }, " more " } ]"
+	cr_expect_eq(kind_of(PS("20MB", "'workers': 4, 'servers': 2")), CROSSCHECK_ALONE);
+	cr_expect_eq(kind_of(PS("20MB", "'workers': 4, 'servers': 3")), CROSSCHECK_ALONE_SHARDS);
+	cr_expect_eq(kind_of(PS("40MB", "'workers': [ 0, 1, 2, 3 ]")), CROSSCHECK_ALONE);
+	cr_expect_eq(kind_of(PS("39MB", "'workers': [ 0, 1, 2, 3 ]")), CROSSCHECK_ALONE_SHARDS);
+	cr_expect_eq(kind_of(PS("10MB", "'workers': 4, 'servers': [ 7 ]")), CROSSCHECK_ALONE);
+	cr_expect_eq(kind_of(PS("40MB", "'workers': 4, 'servers': { 'placement': 'workers' }")),
+		     CROSSCHECK_ALONE);
 }
 
 Test(promise, short_queues_are_a_kind_of_their_own)
