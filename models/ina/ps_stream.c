@@ -245,24 +245,36 @@ static void find_routes(struct switchml *job)
 	}
 }
 
-/* A packet's way from worker 0 to a server on another host and back, on an idle network. */
-static sim_time round_trip(const struct switchml *job)
+/* A packet's way from a worker to a server and back, on an idle network. */
+static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ps_servers *servers = job->servers;
-	uint32_t q = 0, worker = job->job.hosts[0], ports[ROUTE_MAX + 1];
-	sim_time sum = 0;
+	uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q], ports[ROUTE_MAX + 1];
+	sim_time sum;
 	unsigned count;
 
-	while (q < servers->count && job->job.server_hosts[q] == worker)
-		q++;
-	if (q == servers->count)
+	if (a == b)
 		return 0;
-	count = topology_path(topo, worker, route_of(servers->up, servers, 0, q), ports);
-	sum += ideal_packet(&topo->net, ports, count, job->scheme->frame);
-	count = topology_path(topo, job->job.server_hosts[q],
-			      route_of(servers->down, servers, 0, q), ports);
+	count = topology_path(topo, a, route_of(servers->up, servers, w, q), ports);
+	sum = ideal_packet(&topo->net, ports, count, job->scheme->frame);
+	count = topology_path(topo, b, route_of(servers->down, servers, w, q), ports);
 	return sum + ideal_packet(&topo->net, ports, count, job->scheme->frame);
+}
+
+/* Of the pair farthest apart: a slot waits for its slowest worker. */
+static sim_time round_trip(const struct switchml *job)
+{
+	sim_time longest = 0;
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		for (uint32_t q = 0; q < job->servers->count; q++) {
+			sim_time time = pair_round_trip(job, w, q);
+
+			longest = time > longest ? time : longest;
+		}
+	}
+	return longest;
 }
 
 static uint32_t choose_slots(const struct switchml *job)

@@ -268,6 +268,23 @@ Test(ps_stream, slots)
 		     1);
 }
 
+/* What counts is the pair farthest apart, also when worker 0 has a server in its rack: over six
+ * links 2 x (6 x 0.16 us + 6 us + 5 x 500 ns) = 18.92 us, 131.4 packets; in a rack 39.2. */
+Test(ps_stream, slots_of_the_longest_pair)
+{
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'fat-tree', 'k': 4, 'link': { 'rate': "
+		  "'10Gbps', 'delay': '1us' } }, 'jobs': [ { 'workers': 8, 'all_reduce': "
+		  "'ps_stream', 'placement': 'spread', 'model': { 'layers': [ { 'gradient': "
+		  "'1kB' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(run.s->jobs->jobs[0].slots, 256, "%lu",
+		     (unsigned long)run.s->jobs->jobs[0].slots);
+	run_free(&run);
+}
+
 /* Over racks: each pair of hosts has one path, so that nothing overtakes; losses too. */
 Test(ps_stream, racks)
 {
