@@ -218,7 +218,7 @@ static void release(struct hashed_job *job)
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		struct esa_worker *esa = job->workers[w].state;
 
-		free(esa->cached);
+		result_cache_release(&esa->cache);
 		free(esa->priority);
 		free(esa->direct);
 		free(esa);
