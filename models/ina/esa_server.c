@@ -3,6 +3,7 @@
  * and gradients over the transport: esa_recovery.c. */
 #include "ina/esa.h"
 
+#include "base/fail.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -113,26 +114,57 @@ static void arm(struct esa_server *esa)
 	timer_set(esa->server->job->scheme->env.sim, &esa->timer, at);
 }
 
+static void entry_close(struct esa_server *esa, struct esa_entry *entry)
+{
+	uint32_t i = (uint32_t)(entry - esa->entries);
+
+	unlink_entry(esa, i);
+	esa->entry_of[entry->index & esa->mask] = 0;
+	entry->following = esa->free;
+	esa->free = i;
+}
+
+/* The sum of a piece. When the ring of sums turns for that, it forgets pieces of which all workers
+ * hold the result. One may still be open: its timer has run out shortly before the result came,
+ * and the workers' answers are under way. Nothing is left to be done about it. */
+static struct partial_sum *sum_of(struct esa_server *esa, uint64_t piece)
+{
+	const struct partial_sums *sums = &esa->server->sums;
+	uint64_t seen = sums->end;
+	struct partial_sum *sum = server_entry(esa->server, piece);
+
+	if (esa->mask != sums->mask)
+		widen(esa);
+	if (sums->end > seen + esa->mask) /* more than a turn of the ring */
+		seen = sums->end - esa->mask - 1;
+	for (; seen < sums->end; seen++) {
+		uint32_t i = esa->entry_of[seen & esa->mask];
+
+		if (i)
+			entry_close(esa, &esa->entries[i - 1]);
+	}
+	return sum;
+}
+
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
 {
-	struct partial_sum *sum = server_entry(esa->server, piece);
+	struct partial_sum *sum = sum_of(esa, piece);
 	struct esa_entry *entry;
 	uint64_t *lacking;
 	uint32_t i;
 
 	if (!sum || sum->complete)
 		return NULL;
-	if (esa->mask != esa->server->sums.mask)
-		widen(esa);
 	i = esa->entry_of[sum->index & esa->mask];
-	if (i)
+	if (i) {
+		SIM_BUG_ON(esa->entries[i - 1].index != sum->index);
 		return &esa->entries[i - 1];
+	}
 	i = take_free(esa);
 	entry = &esa->entries[i];
 	lacking = entry->lacking;
 	memset(lacking, 0, words_of(esa) * sizeof(*lacking));
 	*entry = (struct esa_entry){
-
 		.index = sum->index,
 		.created = now_of(esa),
 		.touched = now_of(esa),
@@ -143,16 +175,6 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
 	link_last(esa, i);
 	arm(esa);
 	return entry;
-}
-
-static void entry_close(struct esa_server *esa, struct esa_entry *entry)
-{
-	uint32_t i = (uint32_t)(entry - esa->entries);
-
-	unlink_entry(esa, i);
-	esa->entry_of[entry->index & esa->mask] = 0;
-	entry->following = esa->free;
-	esa->free = i;
 }
 
 /* --- reminders --- */

@@ -511,3 +511,35 @@ Test(esa_random, long_tensors)
 	}
 	cr_expect_geq(window, 2048);
 }
+
+/* Timers about as short as the round trip, no loss: they run out for pieces whose results are on
+ * their way, and what servers then ask for is no longer needed when the answers come. Meanwhile
+ * pieces that lost their aggregators turn the ring of sums (256 places at first) over the entries
+ * that are open for them. Once all answers are in, none is. */
+static void spurious_run(unsigned seed, const char *memory, const char *timeout)
+{
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": \"star\", \"hosts\": "
+		   "16, \"link\": {\"rate\": \"100Gbps\", \"delay\": \"2.5us\"}}, \"schemes\": "
+		   "{\"esa\": {\"memory\": \"%s\", \"min_timeout\": \"%s\", \"initial_timeout\": "
+		   "\"%s\", \"max_timeout\": \"5ms\"}}, \"jobs\": [{\"count\": 3, \"workers\": 3, "
+		   "\"all_reduce\": \"esa\", \"iterations\": 6, \"send_jitter\": \"30us\", "
+		   "\"model\": {\"layers\": [{\"gradient\": \"256kB\"}]}}]}",
+		   seed, memory, timeout, timeout);
+	esa_finish(&bench, 3 * 3 * 6 * 1000);
+	cr_expect_eq(bench.resends, 0);
+	cr_expect_gt(job_stats(&bench).timeouts, 0);
+	bench_close(&bench);
+}
+
+Test(esa_random, spurious_timers)
+{
+	static const char *const timeouts[] = { "8us", "12us", "20us" };
+
+	for (unsigned seed = 1; seed <= 6; seed++) {
+		spurious_run(seed, "1MB", timeouts[seed % 3]);
+		spurious_run(seed, "64kB", timeouts[seed % 3]);
+	}
+}
