@@ -271,6 +271,8 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 {
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool recovered = entry->querying;
+	/* after a timeout, here or at a worker: no sample for anybody (window.h) */
+	bool late = recovered || entry->rounds;
 
 	sum->complete = true;
 	sum->full = esa->server->racks.full;
@@ -278,7 +280,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
 	entry_close(esa, entry);
 	if (to_all)
-		server_send_result(esa->server, sum, 0, 0, 0);
+		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
 	/* copies that went by the transport may still sit in a switch, where they would
 	 * wait for ever */
 	if (recovered)

@@ -105,13 +105,14 @@ void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t
 			  const struct packet *packet)
 {
 	struct hashed_job *job = worker->job;
+	bool resent = !packet || packet->flags & PACKET_RETRANSMIT; /* NULL: ESA's recovery */
 	uint64_t tensor;
 
 	if (piece >= worker->window.next) {
 		hashed_violated(job, worker->host, piece, "a result came before the contribution");
 		return;
 	}
-	if (!window_result(&worker->window, piece, marked, now_of(worker))) {
+	if (!window_result(&worker->window, piece, marked, resent, now_of(worker))) {
 		worker->stale++;
 		return;
 	}

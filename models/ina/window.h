@@ -12,8 +12,15 @@
  * ssthresh, a packet), halved at most once a window for an ECN mark or a loss.
  * A piece seems lost when a result `gap` or more pieces further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
- * is the scheme's business. Pieces that go to different servers take different ways,
- * so only those of one server ("class", piece mod classes) overtake each other. */
+ * is the scheme's business.
+ *
+ * Karn's rule (RFC 6298, section 3) has to go further here than in TCP. A result is a sum: its
+ * round trip holds the timeout of any worker that had to send again. And a worker whose window
+ * waits for a lost piece holds back what comes behind, for which its peers wait in turn. So when
+ * a timeout runs out, or a result says that somebody sent again, no piece in flight is a sample.
+ * Else timeouts are each other's samples, and grow together to the largest. Pieces that go to
+ * different servers take different ways, so only those of one server ("class", piece mod classes)
+ * overtake each other. */
 #ifndef INASIM_INA_WINDOW_H
 #define INASIM_INA_WINDOW_H
 
@@ -74,6 +81,7 @@ struct window {
 	uint64_t credit;   /* results since the last increase, in packets */
 
 	uint64_t cwnd, ssthresh; /* bytes */
+	uint64_t unsampled;      /* pieces below are no samples of the round trip */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
 	uint64_t reduced; /* `next` at the last reduction */
@@ -100,8 +108,9 @@ static inline bool window_may_send(const struct window *window, uint64_t availab
 /* Sends the next piece; returns its number. */
 uint64_t window_send(struct window *window, sim_time now);
 
-/* A result has come. False when it was there already. */
-bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now);
+/* A result has come. False when it was there already. `resent`: somebody had to send a contribution
+ * to it again, so that this worker's round trip holds that one's timeout. */
+bool window_result(struct window *window, uint64_t piece, bool marked, bool resent, sim_time now);
 
 /* Takes the next piece that was declared lost and still has no result. */
 bool window_take_lost(struct window *window, uint64_t *piece, sim_time now);

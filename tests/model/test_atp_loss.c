@@ -337,3 +337,29 @@ Test(atp_random, drops)
 		bench_close(&bench);
 	}
 }
+
+/* Two servers, so that a result of one may come long before that of the other, and nine workers
+ * of three racks that wait for each other at 1 % losses. Timeouts are to stay near the round
+ * trip: a tensor of 391 pieces takes some rounds of 0.5 ms (30 to 40 s when workers took each
+ * other's timeouts for round trips). */
+Test(atp_random, timeouts_do_not_raise_each_other)
+{
+	for (unsigned seed = 1; seed <= 4; seed++) {
+		struct bench bench;
+
+		bench_open(&bench, SCHEME_atp,
+			   "{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": "
+			   "\"leaf-spine\", \"leaves\": 4, \"spines\": 2, \"hosts_per_leaf\": 6, "
+			   "\"link\": {\"rate\": \"100Gbps\", \"delay\": \"2.5us\", \"loss\": "
+			   "0.01}}, \"schemes\": {\"atp\": {\"memory\": \"1kB\", \"max_window\": "
+			   "\"60kB\", \"min_timeout\": \"100us\", \"initial_timeout\": "
+			   "\"500us\"}}, \"jobs\": [{\"count\": 2, \"workers\": 9, \"servers\": 2, "
+			   "\"all_reduce\": \"atp\", \"iterations\": 2, \"model\": {\"layers\": "
+			   "[{\"gradient\": \"100kB\"}]}}]}",
+			   seed);
+		atp_finish(&bench, 2 * 9 * 2 * 391);
+		for (size_t i = 0; i < 4; i++)
+			cr_expect_lt(tat(&bench, i), 40e-3, "seed %u: %g s", seed, tat(&bench, i));
+		bench_close(&bench);
+	}
+}

@@ -39,14 +39,16 @@ static void three(struct bench *bench, struct named *named)
 
 /* Recovery counters at the end, while the job lives. */
 struct seen {
-	uint64_t queries, gradients, reminders;
+	uint64_t queries, gradients;
+	uint64_t no_samples; /* results at hosts that say so */
 };
 
 static void look(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct seen *seen = bench->owner;
 
-	(void)node, (void)packet;
+	seen->no_samples += node < bench->net->hosts && packet->flags & PACKET_RESULT &&
+			    packet->flags & PACKET_RETRANSMIT;
 	for (uint32_t j = 0; j < bench->scheme->job_count; j++) {
 		const struct esa_server *esa;
 
@@ -76,6 +78,7 @@ Test(esa_cases, case_1_gradient_lost)
 	esa_finish(&bench, 3 * 20);
 	cr_expect_eq(named.lost, 1);
 	cr_expect_eq(seen.queries, 1);
+	cr_expect_eq(seen.no_samples, 3);
 	stats = job_stats(&bench);
 	cr_expect_eq(stats.retransmissions, 1);
 	cr_expect_geq(stats.reminders, 3 + 1);
@@ -105,6 +108,7 @@ Test(esa_cases, case_2_result_lost_at_one)
 	cr_expect_eq(named.lost, 1);
 	stats = job_stats(&bench);
 	cr_expect_eq(seen.queries, 1);
+	cr_expect_eq(seen.no_samples, 0);
 	cr_expect_eq(stats.retransmissions, 0);
 	cr_expect_eq(stats.stale, 0);
 	cr_expect_eq(bench.server, 0);
