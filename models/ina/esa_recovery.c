@@ -176,7 +176,6 @@ static const uint64_t *find_result(const struct hashed_worker *worker, uint64_t 
 
 static void send_gradient(struct hashed_worker *worker, uint64_t piece)
 {
-	worker->retransmissions++;
 	send(to_server(worker, piece), ESA_GRADIENT, piece,
 	     exact_contribution(&worker->job->exact, worker->number, piece));
 }
@@ -215,6 +214,7 @@ static void wanted(struct hashed_worker *worker, uint64_t piece)
 	if (result) {
 		send(to_server(worker, piece), ESA_HAVE, piece, *result);
 	} else if (piece < worker->window.next) {
+		worker->retransmissions++;
 		send_gradient(worker, piece);
 	} else {
 		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,

@@ -324,7 +324,7 @@ Test(esa_rules, straw_men)
 		for (unsigned i = 1; i <= 1000; i++)
 			offer(&bench, i % 2, 0, i, 1);
 		stats = switch_stats(&bench);
-		cr_expect_eq(stats.preemptions_tried, 1000);
+		cr_expect_eq(stats.preemptions_tried, k < 2 ? 1000 : 0);
 		if (k == 1)
 			cr_expect(stats.preemptions > 437 && stats.preemptions < 563, "%" PRIu64,
 				  stats.preemptions);
