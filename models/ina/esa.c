@@ -19,7 +19,8 @@
  *   option of the job, or the service attained so far;
  * - workers remind of every piece that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides; servers remind after the
- *   third contribution to later pieces, then after 6, 12, ... more, and by timer;
+ *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
+ *   ... more (section 5.1: after every third, it seems), and by timer;
  * - a piece whose result comes out of order, as of every preempted one, does not halve
  *   the window; marks and timeouts do (with `halve_on: loss` windows of a job's workers
  *   drift apart, the slowest finds its aggregators gone, and waits for timers);

@@ -11,7 +11,6 @@
 
 #define NONE          UINT32_MAX
 #define ENTRIES_FIRST 16
-#define LARGER_MAX    3 /* "dupACK", section 5.1 */
 
 static sim_time now_of(const struct esa_server *esa)
 {
@@ -168,7 +167,7 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
 		.index = sum->index,
 		.created = now_of(esa),
 		.touched = now_of(esa),
-		.larger_limit = LARGER_MAX,
+		.larger_limit = (uint32_t)esa->server->job->scheme->window.gap, /* "dupACK", 5.1 */
 		.lacking = lacking,
 	};
 	esa->entry_of[sum->index & esa->mask] = i + 1;
@@ -203,9 +202,9 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_piece(esa, server_piece(esa->server, entry->index));
 }
 
-/* A contribution to a later piece has come: on the third, what is still open may hang
- * in a switch. Then after six more, twelve more: where most pieces lose their aggregator,
- * each arrival would else remind of a third of all that are open. */
+/* A contribution to a later piece has come: on the third (`duplicate_threshold`), what is
+ * still open may hang in a switch. Then after six more, twelve more: where most pieces lose
+ * their aggregator, each arrival would else remind of a third of all that are open. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
 	uint32_t last = esa->last;
