@@ -25,7 +25,7 @@
  *   once; then, and for the end of the window, a timer decides;
  * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
- * - ssthresh starts at the initial window, and the window has no upper limit. */
+ * - the window has no slow start (window.h), nor an upper limit. */
 #include "ina/atp.h"
 
 #include "base/mem.h"

@@ -36,7 +36,6 @@ void window_init(struct window *window, const struct window_conf *conf, uint32_t
 		window->class[c].looked = c;
 	rto_init(&window->rto, &conf->rto);
 	set_cwnd(window, conf->initial);
-	window->ssthresh = window->cwnd;
 	window->ring = xcalloc(RING_FIRST, sizeof(*window->ring));
 	window->lost = xcalloc(LOST_FIRST, sizeof(*window->lost));
 }
@@ -79,16 +78,11 @@ static void reduce(struct window *window, uint64_t piece)
 	window->reduced = window->next;
 	window->reductions++;
 	set_cwnd(window, window->cwnd / 2);
-	window->ssthresh = window->cwnd;
 	window->credit = 0;
 }
 
 static void increase(struct window *window)
 {
-	if (window->cwnd < window->ssthresh) {
-		set_cwnd(window, window->cwnd + window->conf->increase);
-		return;
-	}
 	if (++window->credit < window->limit)
 		return;
 	window->credit = 0;

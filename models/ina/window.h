@@ -8,8 +8,9 @@
  *
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
- * Additive increase, multiplicative decrease: + `increase` bytes a window (or, below
- * ssthresh, a packet), halved at most once a window for an ECN mark or a loss.
+ * Additive increase, multiplicative decrease: + `increase` bytes a window, halved at most
+ * once a window for an ECN mark or a loss. There is no slow start: its threshold would be the
+ * initial window, then what the last halving left, and no window is ever below that.
  * A piece seems lost when a result `gap` or more pieces further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
  * is the scheme's business.
@@ -80,8 +81,8 @@ struct window {
 	sim_time progress; /* last result */
 	uint64_t credit;   /* results since the last increase, in packets */
 
-	uint64_t cwnd, ssthresh; /* bytes */
-	uint64_t unsampled;      /* pieces below are no samples of the round trip */
+	uint64_t cwnd;      /* bytes */
+	uint64_t unsampled; /* pieces below are no samples of the round trip */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
 	uint64_t reduced; /* `next` at the last reduction */
