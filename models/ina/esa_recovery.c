@@ -240,6 +240,7 @@ static void at_worker(void *owner, const struct message *message)
 		wanted(worker, piece);
 		return;
 	case ESA_RESULT:
+		window_no_samples(&worker->window);
 		hashed_worker_accept(worker, piece, message->value, false, NULL);
 		return;
 	case ESA_REMINDER:

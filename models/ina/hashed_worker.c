@@ -105,14 +105,13 @@ void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t
 			  const struct packet *packet)
 {
 	struct hashed_job *job = worker->job;
-	bool resent = !packet || packet->flags & PACKET_RETRANSMIT; /* NULL: ESA's recovery */
 	uint64_t tensor;
 
 	if (piece >= worker->window.next) {
 		hashed_violated(job, worker->host, piece, "a result came before the contribution");
 		return;
 	}
-	if (!window_result(&worker->window, piece, marked, resent, now_of(worker))) {
+	if (!window_result(&worker->window, piece, marked, now_of(worker))) {
 		worker->stale++;
 		return;
 	}
@@ -133,6 +132,8 @@ void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t
 
 void hashed_worker_result(struct hashed_worker *worker, const struct packet *packet)
 {
+	if (__builtin_expect(packet->flags & PACKET_RETRANSMIT, 0))
+		window_no_samples(&worker->window);
 	hashed_worker_accept(worker, piece_near(worker->window.first, packet_piece(packet)),
 			     packet->value, packet->flags & PACKET_CE, packet);
 }

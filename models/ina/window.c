@@ -167,7 +167,7 @@ sim_time window_expire(struct window *window, sim_time now)
 	}
 	if (any) {
 		window->timeouts++;
-		window->unsampled = window->next;
+		window_no_samples(window);
 	}
 	if (anew && window->backoff < BACKOFF_MAX && rto < window->conf->max_rto) {
 		window->backoff++;
@@ -178,7 +178,7 @@ sim_time window_expire(struct window *window, sim_time now)
 
 /* --- results --- */
 
-bool window_result(struct window *window, uint64_t piece, bool marked, bool resent, sim_time now)
+bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now)
 {
 	struct window_class *class = class_of(window, piece);
 	struct window_piece *place;
@@ -190,8 +190,6 @@ bool window_result(struct window *window, uint64_t piece, bool marked, bool rese
 	if (place->done)
 		return false;
 	place->done = true;
-	if (resent)
-		window->unsampled = window->next; /* this one and all in flight: window.h */
 	if (!place->again && piece >= window->unsampled)
 		rto_sample(&window->rto, now - acted_at(place));
 	window->backoff = 0;

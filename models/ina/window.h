@@ -109,9 +109,15 @@ static inline bool window_may_send(const struct window *window, uint64_t availab
 /* Sends the next piece; returns its number. */
 uint64_t window_send(struct window *window, sim_time now);
 
-/* A result has come. False when it was there already. `resent`: somebody had to send a contribution
- * to it again, so that this worker's round trip holds that one's timeout. */
-bool window_result(struct window *window, uint64_t piece, bool marked, bool resent, sim_time now);
+/* A result has come. False when it was there already. */
+bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now);
+
+/* The result that comes next holds a contribution that somebody had to send again, and with it
+ * that one's timeout: neither it nor any other piece in flight is a sample of the round trip. */
+static inline void window_no_samples(struct window *window)
+{
+	window->unsampled = window->next;
+}
 
 /* Takes the next piece that was declared lost and still has no result. */
 bool window_take_lost(struct window *window, uint64_t *piece, sim_time now);

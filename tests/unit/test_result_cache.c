@@ -26,7 +26,7 @@ static struct window_conf conf_of(uint64_t packets, uint64_t more)
 
 static void take(struct result_cache *cache, struct window *window, uint64_t piece)
 {
-	cr_assert(window_result(window, piece, false, false, 0));
+	cr_assert(window_result(window, piece, false, 0));
 	result_cache_put(cache, window, piece, value_of(piece));
 }
 

@@ -35,15 +35,15 @@ Test(window, is_anchored_at_the_oldest)
 	cr_expect_not(window_may_send(&window, 0));
 	send_all(&window, 0);
 	cr_expect_eq(window.next, 10);
-	cr_expect(window_result(&window, 1, false, false, 5 * US));
-	cr_expect(window_result(&window, 2, false, false, 5 * US));
+	cr_expect(window_result(&window, 1, false, 5 * US));
+	cr_expect(window_result(&window, 2, false, 5 * US));
 	cr_expect_not(window_may_send(&window, UINT64_MAX));
-	cr_expect_not(window_result(&window, 2, false, false, 5 * US), "a result counts once");
-	cr_expect(window_result(&window, 0, false, false, 5 * US));
+	cr_expect_not(window_result(&window, 2, false, 5 * US), "a result counts once");
+	cr_expect(window_result(&window, 0, false, 5 * US));
 	cr_expect_eq(window.first, 3);
 	send_all(&window, 5 * US);
 	cr_expect_eq(window.next, 13);
-	cr_expect_not(window_result(&window, 0, false, false, 5 * US));
+	cr_expect_not(window_result(&window, 0, false, 5 * US));
 	cr_expect_not(window_take_lost(&window, &piece, 5 * US));
 	window_release(&window);
 }
@@ -63,11 +63,11 @@ Test(window, fixed)
 		send_all(&window, round);
 		cr_expect_eq(window.next - window.first, 10);
 		while (window.first < window.next)
-			window_result(&window, window.first, round == 1, false, round);
+			window_result(&window, window.first, round == 1, round);
 	}
 	send_all(&window, 10);
 	for (uint64_t p = window.first + 1; p < window.next; p++)
-		window_result(&window, p, true, false, 20);
+		window_result(&window, p, true, 20);
 	cr_expect(window_take_lost(&window, &piece, 20));
 	cr_expect_eq(piece, window.first);
 	window_expire(&window, 20000 * US);
@@ -118,17 +118,17 @@ Test(window, additive_increase_multiplicative_decrease)
 		cr_expect_eq(limit, round < 2 ? 10 + round : 12);
 		send_all(&window, round);
 		for (uint64_t i = 0; i < limit; i++)
-			window_result(&window, window.first, false, false, round);
+			window_result(&window, window.first, false, round);
 	}
 	send_all(&window, 10);
-	window_result(&window, window.first, true, false, 11);
+	window_result(&window, window.first, true, 11);
 	cr_expect_eq(window.limit, 6);
-	window_result(&window, window.first, true, false, 11);
+	window_result(&window, window.first, true, 11);
 	cr_expect_eq(window.limit, 6, "sent before the cut");
 	for (unsigned i = 0; i < 40; i++) {
 		send_all(&window, 12);
 		while (window.first < window.next)
-			window_result(&window, window.first, true, false, 13);
+			window_result(&window, window.first, true, 13);
 	}
 	cr_expect_eq(window.limit, 1);
 	window_release(&window);
@@ -143,11 +143,11 @@ Test(window, holes)
 
 	window_init(&window, &conf, 300, 1);
 	send_all(&window, 0);
-	window_result(&window, 3, false, false, 1);
+	window_result(&window, 3, false, 1);
 	cr_expect(window_take_lost(&window, &piece, 1));
 	cr_expect_eq(piece, 0);
 	cr_expect_not(window_take_lost(&window, &piece, 1));
-	window_result(&window, 7, false, false, 2); /* 1, 2 and 4 */
+	window_result(&window, 7, false, 2); /* 1, 2 and 4 */
 	for (uint64_t wanted = 1; wanted <= 4; wanted += wanted == 2 ? 2 : 1) {
 		cr_expect(window_take_lost(&window, &piece, 2));
 		cr_expect_eq(piece, wanted);
@@ -167,9 +167,9 @@ Test(window, classes)
 	window_init(&window, &conf, 300, 2);
 	send_all(&window, 0);
 	for (uint64_t p = 1; p < 20; p += 2)
-		window_result(&window, p, false, false, 1); /* all odd, no even one */
+		window_result(&window, p, false, 1); /* all odd, no even one */
 	cr_expect_not(window_take_lost(&window, &piece, 1));
-	window_result(&window, 6, false, false, 2);
+	window_result(&window, 6, false, 2);
 	cr_expect(window_take_lost(&window, &piece, 2));
 	cr_expect_eq(piece, 0);
 	cr_expect_not(window_take_lost(&window, &piece, 2));
@@ -195,7 +195,7 @@ Test(window, timeouts)
 		again = window_expire(&window, 1000 * US);
 		cr_expect_eq(again, 2000 * US);
 		cr_expect_eq(window.lost_count, all ? 4 : 1);
-		window_result(&window, 1, false, false, 1001 * US); /* backoff is over */
+		window_result(&window, 1, false, 1001 * US); /* backoff is over */
 		cr_expect(window_take_lost(&window, &piece, 1002 * US));
 		cr_expect_eq(piece, 0);
 		if (all) {
@@ -216,7 +216,7 @@ Test(window, halve_on)
 		conf.halve_on = on;
 		window_init(&window, &conf, 300, 1);
 		send_all(&window, 0);
-		window_result(&window, 9, false, false, 1);
+		window_result(&window, 9, false, 1);
 		cr_expect_eq(window.limit, on == HALVE_ON_LOSS ? 8 : 16);
 		window_expire(&window, 100000 * US);
 		cr_expect_eq(window.limit, on == HALVE_ON_MARK ? 16 : 8);
@@ -240,15 +240,16 @@ Test(window, timeouts_of_others_are_no_samples)
 
 	window_init(&window, &conf, 300, 1);
 	send_all(&window, 0);
-	cr_expect(window_result(&window, 0, false, false, 200 * US));
+	cr_expect(window_result(&window, 0, false, 200 * US));
 	cr_expect_eq(window.rto.srtt, 200 * US);
 	send_all(&window, 200 * US); /* piece 3 */
-	cr_expect(window_result(&window, 1, false, true, 900 * US));
-	cr_expect(window_result(&window, 2, false, false, 900 * US));
-	cr_expect(window_result(&window, 3, false, false, 1000 * US));
+	window_no_samples(&window);
+	cr_expect(window_result(&window, 1, false, 900 * US));
+	cr_expect(window_result(&window, 2, false, 900 * US));
+	cr_expect(window_result(&window, 3, false, 1000 * US));
 	cr_expect_eq(window.rto.srtt, 200 * US);
 	send_all(&window, 1000 * US);
-	cr_expect(window_result(&window, 4, false, false, 2000 * US));
+	cr_expect(window_result(&window, 4, false, 2000 * US));
 	cr_expect_eq(window.rto.srtt, 300 * US); /* 7/8 of 200 and 1/8 of 1,000 */
 	window_release(&window);
 }
@@ -266,10 +267,10 @@ Test(window, pieces_of_a_timeout_are_no_samples)
 	cr_expect(window_take_lost(&window, &piece, 1000 * US));
 	cr_expect_eq(piece, 0);
 	for (uint64_t p = 0; p < 3; p++)
-		cr_expect(window_result(&window, p, false, false, 1200 * US));
+		cr_expect(window_result(&window, p, false, 1200 * US));
 	cr_expect_eq(window.rto.srtt, 0);
 	send_all(&window, 1200 * US);
-	cr_expect(window_result(&window, 3, false, false, 1300 * US));
+	cr_expect(window_result(&window, 3, false, 1300 * US));
 	cr_expect_eq(window.rto.srtt, 100 * US);
 	window_release(&window);
 }
