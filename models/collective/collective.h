@@ -33,17 +33,21 @@ struct collective_stats {
 	uint64_t packets_aggregated; /* contributions added in switches */
 	uint64_t results;            /* sums completed in switches */
 	uint64_t duplicates;         /* contributions that a switch had already */
-	uint64_t repairs;            /* stored results or partial sums sent again */
-	uint64_t retransmissions;    /* packets that workers sent again */
+	uint64_t repairs;            /* sums, complete for who keeps them, sent again */
+	uint64_t retransmissions;    /* contributions that workers sent again, by any way */
 	uint64_t timeouts;
 	/* Packets that met an aggregator of another owner ... */
 	uint64_t collisions;
 	uint64_t collisions_own;                 /* ... of the same job (another piece) */
 	uint64_t collisions_complete;            /* ... that was complete and waited for its ack */
 	uint64_t collisions_waiting;             /* ... that waited for more of its workers */
-	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet */
-	uint64_t fallbacks; /* contributions that switches sent on to a server unadded */
-	uint64_t partials;  /* partial sums that switches sent to a server before they were full */
+	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet, if it may */
+	/* Contributions that switches sent on to a server unadded: new ones that collided, and
+	 * those sent again that found no aggregator to be added in. */
+	uint64_t fallbacks;
+	/* Sums that left for a server before all were in: preempted, fetched by a reminder, or
+	 * flushed by a packet that was sent again. */
+	uint64_t partials;
 	uint64_t late;      /* contributions that came when the sum had left without them */
 	uint64_t discarded; /* the same: of sums of which a contribution was lost */
 	uint64_t overflows; /* the same: dropped because a switch's memory was full */

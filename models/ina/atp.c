@@ -23,7 +23,9 @@
  *   that is in only in part goes to the server beside what the aggregator held;
  * - a worker resends every piece that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides;
- * - ssthresh starts at the initial window, and the window has no upper limit. */
+ * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
+ *   what was in flight with it is a sample of the round trip (window.h);
+ * - the window has no slow start (window.h), nor an upper limit. */
 #include "ina/atp.h"
 
 #include "base/mem.h"

@@ -5,7 +5,8 @@
 static void send_parameters(struct hashed_server *server, const struct partial_sum *sum,
 			    const struct packet *cause)
 {
-	server_send_result(server, sum, cause->slot, cause->flags & PACKET_RETRANSMIT, sum->fresh);
+	server_send_result(server, sum, cause->slot, sum->resent ? PACKET_RETRANSMIT : 0,
+			   sum->fresh);
 }
 
 /* Adds the packet's contributors if none of them is in; one that comes with some is
@@ -30,6 +31,7 @@ void atp_at_server(struct hashed_server *server, const struct packet *packet)
 
 	if (!sum)
 		return; /* all workers hold the result, and it is forgotten */
+	sum->resent |= (packet->flags & PACKET_RETRANSMIT) != 0;
 	if (sum->complete) {
 		send_parameters(server, sum, packet);
 		return;

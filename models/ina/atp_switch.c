@@ -35,6 +35,30 @@ static void add(struct aggregators *pool, struct aggregator *a, const struct pac
 	pool->memory->stats.packets_aggregated++;
 }
 
+/* Level 1 sends a packet on unadded. Where it is part of a rack's sum, it has been counted among
+ * `partials` there. */
+static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
+{
+	bool part = bitmap.rack != RACK_NONE && bitmap.bits & (bitmap.bits - 1);
+
+	pool->memory->stats.fallbacks += !part;
+}
+
+/* What is flushed was complete before, is complete now, or goes on in part; at level 0, a
+ * worker's contribution that comes back alone is still one for level 1. */
+static void count_flushed(const struct hashed_server *server, struct aggregators *pool,
+			  const struct aggregator *a, struct bitmap own, bool level1)
+{
+	struct collective_stats *stats = &pool->memory->stats;
+
+	if (a->complete)
+		stats->repairs++;
+	else if (a->bits == racks_full(&server->racks, a->rack))
+		stats->results += level1;
+	else if (level1 || a->bits != own.bits)
+		stats->partials++;
+}
+
 /* A packet that was sent again takes the contents of its aggregator along and frees
  * it, so that nothing waits for packets that will not come. It never takes one. */
 static void flush(struct hashed_server *server, struct aggregators *pool, bool level1,
@@ -43,17 +67,22 @@ static void flush(struct hashed_server *server, struct aggregators *pool, bool l
 	struct hashed_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
 	bool mine = aggregator_is(a, job->number, packet_piece(packet));
+	struct bitmap own;
 
 	if (level1 || !mine)
 		packet_set_bitmap(packet, promoted(server, packet_bitmap(packet)));
 	actions->forward = true;
-	if (!mine)
+	own = packet_bitmap(packet);
+	if (!mine) {
+		if (level1)
+			count_unadded(pool, own);
 		return;
-	pool->memory->stats.repairs++;
-	if (packet_bitmap(packet).rack != a->rack) {
+	}
+	if (own.rack != a->rack) {
 		/* part of a rack: bitmap1 has no words for it, so two packets go on */
 		struct switch_send *held = &actions->send[actions->count++];
 
+		count_unadded(pool, own);
 		held->packet = *packet;
 		held->ports = &server->racks.server_port;
 		held->count = 1;
@@ -65,6 +94,7 @@ static void flush(struct hashed_server *server, struct aggregators *pool, bool l
 		add(pool, a, packet);
 		carry(server, a, packet, actions);
 	}
+	count_flushed(server, pool, a, own, level1);
 	hashed_free(job->scheme, pool, a);
 }
 

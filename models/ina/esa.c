@@ -19,11 +19,14 @@
  *   option of the job, or the service attained so far;
  * - workers remind of every piece that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides; servers remind after the
- *   third contribution to later pieces, then after 6, 12, ... more, and by timer;
+ *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
+ *   ... more (section 5.1: after every third, it seems), and by timer;
  * - a piece whose result comes out of order, as of every preempted one, does not halve
  *   the window; marks and timeouts do (with `halve_on: loss` windows of a job's workers
  *   drift apart, the slowest finds its aggregators gone, and waits for timers);
- * - round trips of pieces and entries that needed a reminder are no samples (Karn);
+ * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
+ *   what was in flight when a timeout ran out or when the server's result says that one has, at
+ *   the server or, as far as it can know, at another worker (window.h);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
  *   ask all workers for the result, at once if it has had no part of the piece, else
  *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
@@ -218,7 +221,7 @@ static void release(struct hashed_job *job)
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		struct esa_worker *esa = job->workers[w].state;
 
-		free(esa->cached);
+		result_cache_release(&esa->cache);
 		free(esa->priority);
 		free(esa->direct);
 		free(esa);

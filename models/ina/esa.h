@@ -9,6 +9,7 @@
 #define INASIM_INA_ESA_H
 
 #include "ina/hashed.h"
+#include "ina/result_cache.h"
 #include "transport/messages.h"
 
 enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
@@ -78,8 +79,7 @@ struct esa_server {
 
 /* Of a worker. */
 struct esa_worker {
-	uint64_t *cached; /* results, piece p at [p & mask] */
-	uint64_t mask;
+	struct result_cache cache;
 	uint8_t *priority; /* of tensor t, at [t & priority_mask] */
 	uint64_t priority_mask;
 	uint64_t sending; /* tensor of the next piece, or an earlier one */

@@ -4,7 +4,6 @@
 #include "ina/esa.h"
 
 #include "base/mem.h"
-#include "base/ring.h"
 
 #include <stdlib.h>
 
@@ -158,40 +157,25 @@ static void at_server(void *owner, const struct message *message)
 
 /* --- at a worker --- */
 
-/* Makes room for two windows. */
-static __attribute__((noinline)) void widen_cache(struct hashed_worker *worker)
-{
-	struct esa_worker *esa = worker->state;
-	uint64_t end = worker->window.next, begin = end > esa->mask ? end - esa->mask - 1 : 0;
-
-	esa->cached = ring_widen(esa->cached, &esa->mask, begin,
-				 begin + 2 * worker->window.mask + 1, sizeof(*esa->cached));
-}
-
-/* Section 5.3, case 2: the cache is as wide as the window, here twice that. */
+/* Section 5.3, case 2: workers keep results for their peers. */
 void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
 		  const struct packet *packet)
 {
 	struct esa_worker *esa = worker->state;
 
 	(void)packet;
-	if (esa->mask < 2 * worker->window.mask)
-		widen_cache(worker);
-	esa->cached[piece & esa->mask] = value;
+	result_cache_put(&esa->cache, &worker->window, piece, value);
 }
 
-/* The worker holds the result, and no later piece has taken its place in the cache. */
-static bool is_cached(const struct hashed_worker *worker, uint64_t piece)
+static const uint64_t *find_result(const struct hashed_worker *worker, uint64_t piece)
 {
 	const struct esa_worker *esa = worker->state;
 
-	return esa->cached && window_has(&worker->window, piece) &&
-	       piece + esa->mask >= worker->window.next - 1;
+	return result_cache_find(&esa->cache, &worker->window, piece);
 }
 
 static void send_gradient(struct hashed_worker *worker, uint64_t piece)
 {
-	worker->retransmissions++;
 	send(to_server(worker, piece), ESA_GRADIENT, piece,
 	     exact_contribution(&worker->job->exact, worker->number, piece));
 }
@@ -225,10 +209,12 @@ bool esa_divert(struct hashed_worker *worker, uint64_t piece)
 static void wanted(struct hashed_worker *worker, uint64_t piece)
 {
 	struct esa_worker *esa = worker->state;
+	const uint64_t *result = find_result(worker, piece);
 
-	if (is_cached(worker, piece)) {
-		send(to_server(worker, piece), ESA_HAVE, piece, esa->cached[piece & esa->mask]);
+	if (result) {
+		send(to_server(worker, piece), ESA_HAVE, piece, *result);
 	} else if (piece < worker->window.next) {
+		worker->retransmissions++;
 		send_gradient(worker, piece);
 	} else {
 		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,
@@ -241,21 +227,20 @@ static void at_worker(void *owner, const struct message *message)
 {
 	struct esa_channel *channel = owner;
 	struct hashed_worker *worker = &channel->esa->server->job->workers[channel->worker];
-	const struct esa_worker *esa = worker->state;
 	uint64_t piece = message->number;
+	const uint64_t *result;
 
 	switch ((enum esa_message)message->type) {
 	case ESA_QUERY:
-		if (is_cached(worker, piece))
-			send(to_server(worker, piece), ESA_HAVE, piece,
-			     esa->cached[piece & esa->mask]);
-		else
-			send(to_server(worker, piece), ESA_HAVE_NOT, piece, 0);
+		result = find_result(worker, piece);
+		send(to_server(worker, piece), result ? ESA_HAVE : ESA_HAVE_NOT, piece,
+		     result ? *result : 0);
 		return;
 	case ESA_WANTED:
 		wanted(worker, piece);
 		return;
 	case ESA_RESULT:
+		window_no_samples(&worker->window);
 		hashed_worker_accept(worker, piece, message->value, false, NULL);
 		return;
 	case ESA_REMINDER:

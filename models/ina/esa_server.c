@@ -3,6 +3,7 @@
  * and gradients over the transport: esa_recovery.c. */
 #include "ina/esa.h"
 
+#include "base/fail.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 #define NONE          UINT32_MAX
 #define ENTRIES_FIRST 16
-#define LARGER_MAX    3 /* "dupACK", section 5.1 */
 
 static sim_time now_of(const struct esa_server *esa)
 {
@@ -113,38 +113,6 @@ static void arm(struct esa_server *esa)
 	timer_set(esa->server->job->scheme->env.sim, &esa->timer, at);
 }
 
-struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
-{
-	struct partial_sum *sum = server_entry(esa->server, piece);
-	struct esa_entry *entry;
-	uint64_t *lacking;
-	uint32_t i;
-
-	if (!sum || sum->complete)
-		return NULL;
-	if (esa->mask != esa->server->sums.mask)
-		widen(esa);
-	i = esa->entry_of[sum->index & esa->mask];
-	if (i)
-		return &esa->entries[i - 1];
-	i = take_free(esa);
-	entry = &esa->entries[i];
-	lacking = entry->lacking;
-	memset(lacking, 0, words_of(esa) * sizeof(*lacking));
-	*entry = (struct esa_entry){
-
-		.index = sum->index,
-		.created = now_of(esa),
-		.touched = now_of(esa),
-		.larger_limit = LARGER_MAX,
-		.lacking = lacking,
-	};
-	esa->entry_of[sum->index & esa->mask] = i + 1;
-	link_last(esa, i);
-	arm(esa);
-	return entry;
-}
-
 static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 {
 	uint32_t i = (uint32_t)(entry - esa->entries);
@@ -153,6 +121,59 @@ static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 	esa->entry_of[entry->index & esa->mask] = 0;
 	entry->following = esa->free;
 	esa->free = i;
+}
+
+/* The sum of a piece. When the ring of sums turns for that, it forgets pieces of which all workers
+ * hold the result. One may still be open: its timer has run out shortly before the result came,
+ * and the workers' answers are under way. Nothing is left to be done about it. */
+static struct partial_sum *sum_of(struct esa_server *esa, uint64_t piece)
+{
+	const struct partial_sums *sums = &esa->server->sums;
+	uint64_t seen = sums->end;
+	struct partial_sum *sum = server_entry(esa->server, piece);
+
+	if (esa->mask != sums->mask)
+		widen(esa);
+	if (sums->end > seen + esa->mask) /* more than a turn of the ring */
+		seen = sums->end - esa->mask - 1;
+	for (; seen < sums->end; seen++) {
+		uint32_t i = esa->entry_of[seen & esa->mask];
+
+		if (i)
+			entry_close(esa, &esa->entries[i - 1]);
+	}
+	return sum;
+}
+
+struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
+{
+	struct partial_sum *sum = sum_of(esa, piece);
+	struct esa_entry *entry;
+	uint64_t *lacking;
+	uint32_t i;
+
+	if (!sum || sum->complete)
+		return NULL;
+	i = esa->entry_of[sum->index & esa->mask];
+	if (i) {
+		SIM_BUG_ON(esa->entries[i - 1].index != sum->index);
+		return &esa->entries[i - 1];
+	}
+	i = take_free(esa);
+	entry = &esa->entries[i];
+	lacking = entry->lacking;
+	memset(lacking, 0, words_of(esa) * sizeof(*lacking));
+	*entry = (struct esa_entry){
+		.index = sum->index,
+		.created = now_of(esa),
+		.touched = now_of(esa),
+		.larger_limit = (uint32_t)esa->server->job->scheme->window.gap, /* "dupACK", 5.1 */
+		.lacking = lacking,
+	};
+	esa->entry_of[sum->index & esa->mask] = i + 1;
+	link_last(esa, i);
+	arm(esa);
+	return entry;
 }
 
 /* --- reminders --- */
@@ -181,9 +202,9 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_piece(esa, server_piece(esa->server, entry->index));
 }
 
-/* A contribution to a later piece has come: on the third, what is still open may hang
- * in a switch. Then after six more, twelve more: where most pieces lose their aggregator,
- * each arrival would else remind of a third of all that are open. */
+/* A contribution to a later piece has come: on the third (`duplicate_threshold`), what is
+ * still open may hang in a switch. Then after six more, twelve more: where most pieces lose
+ * their aggregator, each arrival would else remind of a third of all that are open. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
 	uint32_t last = esa->last;
@@ -249,6 +270,8 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 {
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool recovered = entry->querying;
+	/* after a timeout, here or at a worker: no sample for anybody (window.h) */
+	bool late = recovered || entry->rounds;
 
 	sum->complete = true;
 	sum->full = esa->server->racks.full;
@@ -256,7 +279,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
 	entry_close(esa, entry);
 	if (to_all)
-		server_send_result(esa->server, sum, 0, 0, 0);
+		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
 	/* copies that went by the transport may still sit in a switch, where they would
 	 * wait for ever */
 	if (recovered)

@@ -84,7 +84,7 @@ static bool collide(struct hashed_server *server, struct aggregators *pool, stru
 	struct collective_stats *stats = &pool->memory->stats;
 
 	aggregators_collision(pool, a, server->job->number);
-	stats->preemptions_tried++;
+	stats->preemptions_tried += esa_conf(server->job)->preemption != ESA_NEVER;
 	if (preempts(server->job, pool, a, packet)) {
 		stats->preemptions++;
 		swap_out(server->job->scheme, pool, a, packet->slot, actions);

@@ -77,8 +77,8 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 		  .imax = 1000000,                                                                 \
 		  .def = "3",                                                                      \
 		  .help = "A piece without a result is lost when a result this many pieces "       \
-			  "further on "                                                            \
-			  "has come.",                                                             \
+			  "further on has come; ESA's server reminds switches of a piece after "   \
+			  "as many contributions to later ones.",                                  \
 		  .source = "ESA sections 5.1 and 5.3" },                                          \
 		{ .name = "min_timeout",                                                           \
 		  .type = CONF_TIME,                                                               \

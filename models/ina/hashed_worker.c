@@ -132,6 +132,8 @@ void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t
 
 void hashed_worker_result(struct hashed_worker *worker, const struct packet *packet)
 {
+	if (__builtin_expect(packet->flags & PACKET_RETRANSMIT, 0))
+		window_no_samples(&worker->window);
 	hashed_worker_accept(worker, piece_near(worker->window.first, packet_piece(packet)),
 			     packet->value, packet->flags & PACKET_CE, packet);
 }

@@ -17,6 +17,7 @@ struct partial_sum {
 	bool complete;
 	bool marked;   /* a contribution had an ECN mark */
 	bool collided; /* a contribution had lost an aggregator to another owner */
+	bool resent;   /* ATP: a contribution was sent again */
 };
 
 struct partial_sums {

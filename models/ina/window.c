@@ -36,7 +36,6 @@ void window_init(struct window *window, const struct window_conf *conf, uint32_t
 		window->class[c].looked = c;
 	rto_init(&window->rto, &conf->rto);
 	set_cwnd(window, conf->initial);
-	window->ssthresh = window->cwnd;
 	window->ring = xcalloc(RING_FIRST, sizeof(*window->ring));
 	window->lost = xcalloc(LOST_FIRST, sizeof(*window->lost));
 }
@@ -79,16 +78,11 @@ static void reduce(struct window *window, uint64_t piece)
 	window->reduced = window->next;
 	window->reductions++;
 	set_cwnd(window, window->cwnd / 2);
-	window->ssthresh = window->cwnd;
 	window->credit = 0;
 }
 
 static void increase(struct window *window)
 {
-	if (window->cwnd < window->ssthresh) {
-		set_cwnd(window, window->cwnd + window->conf->increase);
-		return;
-	}
 	if (++window->credit < window->limit)
 		return;
 	window->credit = 0;
@@ -171,7 +165,10 @@ sim_time window_expire(struct window *window, sim_time now)
 		if (since + rto < again)
 			again = since + rto;
 	}
-	window->timeouts += any;
+	if (any) {
+		window->timeouts++;
+		window_no_samples(window);
+	}
 	if (anew && window->backoff < BACKOFF_MAX && rto < window->conf->max_rto) {
 		window->backoff++;
 		window->doubled = now;
@@ -193,7 +190,7 @@ bool window_result(struct window *window, uint64_t piece, bool marked, sim_time 
 	if (place->done)
 		return false;
 	place->done = true;
-	if (!place->again)
+	if (!place->again && piece >= window->unsampled)
 		rto_sample(&window->rto, now - acted_at(place));
 	window->backoff = 0;
 	window->progress = now;

@@ -8,12 +8,20 @@
  *
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
- * Additive increase, multiplicative decrease: + `increase` bytes a window (or, below
- * ssthresh, a packet), halved at most once a window for an ECN mark or a loss.
+ * Additive increase, multiplicative decrease: + `increase` bytes a window, halved at most
+ * once a window for an ECN mark or a loss. There is no slow start: its threshold would be the
+ * initial window, then what the last halving left, and no window is ever below that.
  * A piece seems lost when a result `gap` or more pieces further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
- * is the scheme's business. Pieces that go to different servers take different ways,
- * so only those of one server ("class", piece mod classes) overtake each other. */
+ * is the scheme's business.
+ *
+ * Karn's rule (RFC 6298, section 3) has to go further here than in TCP. A result is a sum: its
+ * round trip holds the timeout of any worker that had to send again. And a worker whose window
+ * waits for a lost piece holds back what comes behind, for which its peers wait in turn. So when
+ * a timeout runs out, or a result says that somebody sent again, no piece in flight is a sample.
+ * Else timeouts are each other's samples, and grow together to the largest. Pieces that go to
+ * different servers take different ways, so only those of one server ("class", piece mod classes)
+ * overtake each other. */
 #ifndef INASIM_INA_WINDOW_H
 #define INASIM_INA_WINDOW_H
 
@@ -73,7 +81,8 @@ struct window {
 	sim_time progress; /* last result */
 	uint64_t credit;   /* results since the last increase, in packets */
 
-	uint64_t cwnd, ssthresh; /* bytes */
+	uint64_t cwnd;      /* bytes */
+	uint64_t unsampled; /* pieces below are no samples of the round trip */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
 	uint64_t reduced; /* `next` at the last reduction */
@@ -102,6 +111,13 @@ uint64_t window_send(struct window *window, sim_time now);
 
 /* A result has come. False when it was there already. */
 bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now);
+
+/* The result that comes next holds a contribution that somebody had to send again, and with it
+ * that one's timeout: neither it nor any other piece in flight is a sample of the round trip. */
+static inline void window_no_samples(struct window *window)
+{
+	window->unsampled = window->next;
+}
 
 /* Takes the next piece that was declared lost and still has no result. */
 bool window_take_lost(struct window *window, uint64_t *piece, sim_time now);

@@ -32,7 +32,7 @@ enum packet_flag {
 	PACKET_ECT = 1,        /* ECN-capable: may be marked */
 	PACKET_CE = 2,         /* congestion experienced */
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
-	PACKET_RETRANSMIT = 8, /* sent before, for counters and tests */
+	PACKET_RETRANSMIT = 8, /* sent before; of a result: part of it was */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_VERSION = 32,   /* SwitchML's `ver` */
 	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */

@@ -109,14 +109,14 @@ Test(esa_alone, racks)
 /* --- the rules of an aggregator, packet by packet --- */
 
 /* Two jobs of three workers on a star; packets are handed to the switch by the test. */
-static void rivals(struct bench *bench, const char *preemption)
+static void rivals(struct bench *bench, const char *scheme)
 {
 	bench_open(bench, SCHEME_esa,
 		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 8}, "
-		   "\"schemes\": {\"esa\": {\"memory\": \"256B\", \"preemption\": \"%s\"}}, "
+		   "\"schemes\": {\"esa\": {\"memory\": \"256B\", %s}}, "
 		   "\"jobs\": [{\"count\": 2, \"workers\": 3, \"all_reduce\": \"esa\", \"model\": "
 		   "{\"layers\": [{\"gradient\": \"256B\", \"forward\": \"1s\"}]}}]}",
-		   preemption);
+		   scheme);
 	sim_run(&bench->s->sim, 1); /* the jobs are admitted */
 	cr_assert(bench_job(bench, 0) && bench_job(bench, 1));
 }
@@ -164,7 +164,7 @@ Test(esa_rules, preemption_swaps)
 	struct outcome o;
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 0, 0, 10);
 	o = offer(&bench, 0, 2, 0, 10);
 	cr_expect(!o.actions.forward && !o.actions.count);
@@ -191,7 +191,7 @@ Test(esa_rules, downgrading)
 {
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	for (unsigned q = 1; q <= 255; q++) {
 		for (unsigned r = 1; r <= q; r += q > 20 ? 17 : 1) {
 			unsigned tries = 0, wanted = 1;
@@ -226,7 +226,7 @@ Test(esa_rules, renewal)
 {
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 0, 7, 64);
 	offer(&bench, 1, 0, 7, 20);
 	offer(&bench, 1, 1, 7, 20);
@@ -245,7 +245,7 @@ Test(esa_rules, equals_and_own_pieces)
 {
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 0, 1, 8);
 	offer(&bench, 0, 0, 2, 8);
 	cr_expect_eq(only(&bench)->piece, 1);
@@ -270,7 +270,7 @@ Test(esa_rules, completion_frees)
 	struct outcome o;
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 0, 3, 9);
 	o = offer(&bench, 0, 0, 3, 9);
 	cr_expect(!o.actions.forward && !o.actions.count);
@@ -292,7 +292,7 @@ Test(esa_rules, reminders)
 	struct outcome o = { 0 };
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 1, 3, 9);
 	for (uint32_t job = 2; job-- > 0;) {
 		o.actions = (struct switch_actions){ 0 };
@@ -317,14 +317,16 @@ Test(esa_rules, straw_men)
 
 	for (int k = 0; k < 3; k++) {
 		struct collective_stats stats;
+		char scheme[64];
 		struct bench bench;
 
-		rivals(&bench, kinds[k]);
+		snprintf(scheme, sizeof(scheme), "\"preemption\": \"%s\"", kinds[k]);
+		rivals(&bench, scheme);
 		offer(&bench, 0, 0, 0, 200);
 		for (unsigned i = 1; i <= 1000; i++)
 			offer(&bench, i % 2, 0, i, 1);
 		stats = switch_stats(&bench);
-		cr_expect_eq(stats.preemptions_tried, 1000);
+		cr_expect_eq(stats.preemptions_tried, k < 2 ? 1000 : 0);
 		if (k == 1)
 			cr_expect(stats.preemptions > 437 && stats.preemptions < 563, "%" PRIu64,
 				  stats.preemptions);
@@ -335,8 +337,9 @@ Test(esa_rules, straw_men)
 	}
 }
 
-/* "dupACK" at the server: the third contribution to later pieces reminds of an open one,
- * then six more do, then twelve; those to earlier pieces and to itself do not count. */
+/* "dupACK" at the server: the third contribution to later pieces, or what duplicate_threshold
+ * says, reminds of an open one, then six more do, then twelve; those to earlier pieces and to
+ * itself do not count. */
 static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
 {
 	struct hashed_job *job = bench_job(bench, 0);
@@ -348,12 +351,12 @@ static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);
 }
 
-Test(esa_rules, third_larger_contribution)
+static void larger_contributions(const char *scheme, uint64_t third)
 {
 	uint64_t given = 0;
 	struct bench bench;
 
-	rivals(&bench, "priority");
+	rivals(&bench, scheme);
 	contribute(&bench, 0, 100);
 	for (uint64_t piece = 0; piece < 30; piece++)
 		for (uint32_t w = 0; w < 3; w++)
@@ -365,7 +368,8 @@ Test(esa_rules, third_larger_contribution)
 			contribute(&bench, w, piece);
 			given++;
 			cr_expect_eq(esa_server_of(&bench, 0)->reminders,
-				     (given >= 3) + (given >= 9) + (given >= 21) + (given >= 45),
+				     (given >= third) + (given >= 3 * third) +
+					     (given >= 7 * third) + (given >= 15 * third),
 				     "%" PRIu64 " after %" PRIu64,
 				     esa_server_of(&bench, 0)->reminders, given);
 		}
@@ -373,6 +377,12 @@ Test(esa_rules, third_larger_contribution)
 	contribute(&bench, 2, 100);
 	cr_expect_eq(esa_server_of(&bench, 0)->first, UINT32_MAX); /* all are complete */
 	bench_close(&bench);
+}
+
+Test(esa_rules, third_larger_contribution)
+{
+	larger_contributions("\"preemption\": \"priority\"", 3);
+	larger_contributions("\"duplicate_threshold\": 5", 5);
 }
 
 /* --- priorities --- */

@@ -39,14 +39,16 @@ static void three(struct bench *bench, struct named *named)
 
 /* Recovery counters at the end, while the job lives. */
 struct seen {
-	uint64_t queries, gradients, reminders;
+	uint64_t queries, gradients;
+	uint64_t no_samples; /* results at hosts that say so */
 };
 
 static void look(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct seen *seen = bench->owner;
 
-	(void)node, (void)packet;
+	seen->no_samples += node < bench->net->hosts && packet->flags & PACKET_RESULT &&
+			    packet->flags & PACKET_RETRANSMIT;
 	for (uint32_t j = 0; j < bench->scheme->job_count; j++) {
 		const struct esa_server *esa;
 
@@ -76,6 +78,7 @@ Test(esa_cases, case_1_gradient_lost)
 	esa_finish(&bench, 3 * 20);
 	cr_expect_eq(named.lost, 1);
 	cr_expect_eq(seen.queries, 1);
+	cr_expect_eq(seen.no_samples, 3);
 	stats = job_stats(&bench);
 	cr_expect_eq(stats.retransmissions, 1);
 	cr_expect_geq(stats.reminders, 3 + 1);
@@ -105,6 +108,7 @@ Test(esa_cases, case_2_result_lost_at_one)
 	cr_expect_eq(named.lost, 1);
 	stats = job_stats(&bench);
 	cr_expect_eq(seen.queries, 1);
+	cr_expect_eq(seen.no_samples, 0);
 	cr_expect_eq(stats.retransmissions, 0);
 	cr_expect_eq(stats.stale, 0);
 	cr_expect_eq(bench.server, 0);
@@ -266,6 +270,7 @@ Test(esa_cases, query_when_the_server_has_a_part)
  * never enters a switch: worker 2 is late by 20 ms, timers take 100 us. */
 Test(esa_cases, gradient_wanted_before_it_is_sent)
 {
+	struct seen seen = { 0 };
 	struct bench bench;
 
 	bench_open(&bench, SCHEME_esa,
@@ -274,11 +279,14 @@ Test(esa_cases, gradient_wanted_before_it_is_sent)
 		   "[{\"workers\": 3, \"all_reduce\": \"esa\", \"stragglers\": {\"workers\": 1, "
 		   "\"slowdown\": 20000}, \"model\": {\"layers\": [{\"gradient\": \"25600B\", "
 		   "\"forward\": \"1us\"}]}}]}");
+	bench.after = look;
+	bench.owner = &seen;
 	bench.watch = true;
 	esa_finish(&bench, 3 * 100);
 	cr_expect_eq(bench.resends, 0);
-	cr_expect_eq(bench.up, 3 * 100 - job_stats(&bench).retransmissions);
-	cr_expect_gt(job_stats(&bench).retransmissions, 0);
+	cr_expect_eq(bench.up, 3 * 100 - seen.gradients);
+	cr_expect_gt(seen.gradients, 0);
+	cr_expect_eq(job_stats(&bench).retransmissions, 0); /* each is sent once */
 	expect_near(tat(&bench, 0), 20e-3, 0.05, "TAT, s", 20000);
 	bench_close(&bench);
 }
@@ -452,4 +460,94 @@ Test(esa_random, memory_and_jobs)
 		for (size_t j = 0; j < 4; j++)
 			random_run((unsigned)(1 + m + j), 1e-3, memories[m], jobs[j],
 				   j % 2 ? 100 : 1, 200, false);
+}
+
+/* The widest window and the largest ring of sums of a run. */
+struct widest {
+	uint64_t window, sums;
+};
+
+static void look_widest(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	struct widest *widest = bench->owner;
+	struct hashed_job *job = bench_job(bench, packet->flow);
+
+	(void)node;
+	if (!job || job->over)
+		return;
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		if (job->workers[w].window.mask + 1 > widest->window)
+			widest->window = job->workers[w].window.mask + 1;
+	if (job->servers[0].sums.end > widest->sums)
+		widest->sums = job->servers[0].sums.end;
+}
+
+/* Long tensors: a lost piece holds up a window that grows from 200 packets to more than 1,024,
+ * so that rings of windows, results and sums are widened again and again, and run over. Sums stay
+ * exact: what a worker no longer holds it does not claim to. */
+static void long_run(unsigned seed, double loss, struct widest *widest)
+{
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": \"star\", \"hosts\": "
+		   "4, \"link\": {\"rate\": \"100Gbps\", \"delay\": \"2.5us\", \"loss\": %g}}, "
+		   "\"schemes\": {\"esa\": {\"window_increase\": \"15kB\", \"halve_on\": "
+		   "\"nothing\", \"initial_timeout\": \"1ms\"}}, \"jobs\": [{\"workers\": 3, "
+		   "\"all_reduce\": \"esa\", \"model\": {\"layers\": [{\"gradient\": "
+		   "\"4096kB\"}]}}]}",
+		   seed, loss);
+	bench.after = look_widest;
+	bench.owner = widest;
+	esa_finish(&bench, 3 * 16000);
+	cr_expect_eq(bench.resends, 0);
+	bench_close(&bench);
+}
+
+Test(esa_random, long_tensors)
+{
+	uint64_t window = 0;
+
+	for (unsigned seed = 1; seed <= 16; seed++) {
+		struct widest widest = { 0 };
+
+		long_run(seed, seed % 2 ? 1e-4 : 1e-3, &widest);
+		cr_expect_geq(widest.window, 1024, "seed %u: %" PRIu64, seed, widest.window);
+		cr_expect_gt(widest.sums, 4096, "seed %u: %" PRIu64, seed, widest.sums);
+		if (widest.window > window)
+			window = widest.window;
+	}
+	cr_expect_geq(window, 2048);
+}
+
+/* Timers about as short as the round trip, no loss: they run out for pieces whose results are on
+ * their way, and what servers then ask for is no longer needed when the answers come. Meanwhile
+ * pieces that lost their aggregators turn the ring of sums (256 places at first) over the entries
+ * that are open for them. Once all answers are in, none is. */
+static void spurious_run(unsigned seed, const char *memory, const char *timeout)
+{
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": \"star\", \"hosts\": "
+		   "16, \"link\": {\"rate\": \"100Gbps\", \"delay\": \"2.5us\"}}, \"schemes\": "
+		   "{\"esa\": {\"memory\": \"%s\", \"min_timeout\": \"%s\", \"initial_timeout\": "
+		   "\"%s\", \"max_timeout\": \"5ms\"}}, \"jobs\": [{\"count\": 3, \"workers\": 3, "
+		   "\"all_reduce\": \"esa\", \"iterations\": 6, \"send_jitter\": \"30us\", "
+		   "\"model\": {\"layers\": [{\"gradient\": \"256kB\"}]}}]}",
+		   seed, memory, timeout, timeout);
+	esa_finish(&bench, 3 * 3 * 6 * 1000);
+	cr_expect_eq(bench.resends, 0);
+	cr_expect_gt(job_stats(&bench).timeouts, 0);
+	bench_close(&bench);
+}
+
+Test(esa_random, spurious_timers)
+{
+	static const char *const timeouts[] = { "8us", "12us", "20us" };
+
+	for (unsigned seed = 1; seed <= 6; seed++) {
+		spurious_run(seed, "1MB", timeouts[seed % 3]);
+		spurious_run(seed, "64kB", timeouts[seed % 3]);
+	}
 }

@@ -230,3 +230,47 @@ Test(window, numbers_of_32_bits)
 	cr_expect_eq(piece_near(UINT64_C(0x1ffffffff), 3), UINT64_C(0x200000003));
 	cr_expect_eq(piece_near(UINT64_C(0x200000003), 0xfffffff0), UINT64_C(0x1fffffff0));
 }
+
+/* Karn's rule for sums: neither a result for which another worker had to send again is a sample of
+ * the round trip, nor that of any piece that was in flight when it came; what is sent later is. */
+Test(window, timeouts_of_others_are_no_samples)
+{
+	struct window_conf conf = conf_of(3);
+	struct window window;
+
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	cr_expect(window_result(&window, 0, false, 200 * US));
+	cr_expect_eq(window.rto.srtt, 200 * US);
+	send_all(&window, 200 * US); /* piece 3 */
+	window_no_samples(&window);
+	cr_expect(window_result(&window, 1, false, 900 * US));
+	cr_expect(window_result(&window, 2, false, 900 * US));
+	cr_expect(window_result(&window, 3, false, 1000 * US));
+	cr_expect_eq(window.rto.srtt, 200 * US);
+	send_all(&window, 1000 * US);
+	cr_expect(window_result(&window, 4, false, 2000 * US));
+	cr_expect_eq(window.rto.srtt, 300 * US); /* 7/8 of 200 and 1/8 of 1,000 */
+	window_release(&window);
+}
+
+/* The same for one's own timeout: pieces behind the one that it declares lost have waited, too. */
+Test(window, pieces_of_a_timeout_are_no_samples)
+{
+	struct window_conf conf = conf_of(3);
+	struct window window;
+	uint64_t piece;
+
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	window_expire(&window, 1000 * US);
+	cr_expect(window_take_lost(&window, &piece, 1000 * US));
+	cr_expect_eq(piece, 0);
+	for (uint64_t p = 0; p < 3; p++)
+		cr_expect(window_result(&window, p, false, 1200 * US));
+	cr_expect_eq(window.rto.srtt, 0);
+	send_all(&window, 1200 * US);
+	cr_expect(window_result(&window, 3, false, 1300 * US));
+	cr_expect_eq(window.rto.srtt, 100 * US);
+	window_release(&window);
+}

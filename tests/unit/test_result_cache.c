@@ -1,0 +1,126 @@
+/* What a worker can tell a server of its results, while its window grows. */
+#include "ina/result_cache.h"
+
+#include "core/rng.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+
+#define FRAME 300
+
+static uint64_t value_of(uint64_t piece)
+{
+	return ~piece;
+}
+
+static struct window_conf conf_of(uint64_t packets, uint64_t more)
+{
+	return (struct window_conf){
+		.initial = packets * FRAME,
+		.increase = more * FRAME,
+		.gap = 1000000,
+		.rto = { .rule = RTO_ADAPTIVE, .first = PS_PER_S, .least = PS_PER_S },
+		.max_rto = PS_PER_S,
+	};
+}
+
+static void take(struct result_cache *cache, struct window *window, uint64_t piece)
+{
+	cr_assert(window_result(window, piece, false, 0));
+	result_cache_put(cache, window, piece, value_of(piece));
+}
+
+/* A value is the right one or none; it is there if the piece has a result and lies within the
+ * ring of the window. Returns how many are there. */
+static uint64_t check(const struct result_cache *cache, const struct window *window)
+{
+	uint64_t found = 0;
+
+	for (uint64_t p = 0; p < window->next + 5; p++) {
+		const uint64_t *value = result_cache_find(cache, window, p);
+
+		found += value != NULL;
+		if (value) {
+			cr_assert(window_has(window, p), "piece %" PRIu64 " has no result", p);
+			cr_assert_eq(*value, value_of(p), "piece %" PRIu64 " of %" PRIu64, p,
+				     window->next);
+		} else if (window_has(window, p)) {
+			cr_assert_gt(window->next, p + window->mask + 1, "piece %" PRIu64, p);
+		}
+	}
+	return found;
+}
+
+/* Results in any order, in windows from 100 packets to more than 1,024. */
+Test(result_cache, growing_window)
+{
+	struct window_conf conf = conf_of(100, 30);
+	struct result_cache cache = { 0 };
+	struct window window;
+	struct rng rng;
+
+	rng_init(&rng, 1, "test", 0);
+	window_init(&window, &conf, FRAME, 1);
+	cr_expect_eq(check(&cache, &window), 0);
+	for (unsigned step = 0; window.mask < 2047; step++) {
+		uint64_t piece;
+
+		while (window_may_send(&window, UINT64_MAX))
+			window_send(&window, 0);
+		do
+			piece = window.first + rng_below(&rng, 80);
+		while (window_has(&window, piece));
+		take(&cache, &window, piece);
+		if (step % 97 == 0)
+			check(&cache, &window);
+		cr_assert_lt(window.next, 100000);
+	}
+	cr_expect_gt(window.next, 15000);
+	cr_expect_geq(check(&cache, &window), 1024);
+	result_cache_release(&cache);
+	window_release(&window);
+}
+
+/* Just after the cache has been widened, what had lost its place before has none: a window of 250
+ * packets, a cache of 512, and 1,000 results in turn; then the window grows past 256. */
+Test(result_cache, lost_pieces_stay_lost)
+{
+	struct window_conf conf = conf_of(250, 1);
+	struct result_cache cache = { 0 };
+	struct window window;
+	uint64_t found;
+
+	window_init(&window, &conf, FRAME, 1);
+	while (window.mask < 256) {
+		while (window_may_send(&window, UINT64_MAX))
+			window_send(&window, 0);
+		take(&cache, &window, window.first);
+		cr_assert_lt(window.next, 10000);
+	}
+	cr_assert_gt(window.next, 1024);
+	while (cache.mask < 512)
+		take(&cache, &window, window.first);
+	cr_expect_null(result_cache_find(&cache, &window, window.next - 513));
+	cr_expect_null(result_cache_find(&cache, &window, window.next - 1023));
+	found = check(&cache, &window);
+	cr_expect_eq(found, 512 - (window.next - window.first));
+	result_cache_release(&cache);
+	window_release(&window);
+}
+
+/* A first window that is larger than the first cache. */
+Test(result_cache, large_first_window)
+{
+	struct window_conf conf = conf_of(3000, 1);
+	struct result_cache cache = { 0 };
+	struct window window;
+
+	window_init(&window, &conf, FRAME, 1);
+	while (window_may_send(&window, UINT64_MAX))
+		window_send(&window, 0);
+	for (uint64_t p = 3000; p-- > 0;)
+		take(&cache, &window, p);
+	cr_expect_eq(check(&cache, &window), 3000);
+	result_cache_release(&cache);
+	window_release(&window);
+}
