@@ -11,8 +11,8 @@
  * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
  * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
  * accelerator, whose latency the headroom therefore includes (panama_burst()). An accelerator whose
- * memory is full drops the packet; that takes windows from before another job came. Left open by
- * the paper, and our reading:
+ * memory is full drops the packet, but for those that complete a sum and need no place; that takes
+ * windows from before another job came. Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -443,6 +443,18 @@ static uint32_t waits_on(const struct panama_worker *worker)
 	return t;
 }
 
+static void report_overflows(const struct panama_job *job, FILE *to)
+{
+	const struct panama_conf *conf = job->scheme->conf;
+
+	fprintf(to,
+		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
+		" of its packets because their memory of %" PRIu64
+		" bytes was full: give them more (\"memory\"), let fewer jobs run at once, or%s\n",
+		job->job.number, job->overflows, conf->memory,
+		conf->recovery ? " lower \"retransmission_timeout\"" : " set \"recovery\" to true");
+}
+
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct panama_job *job = instance;
@@ -451,6 +463,8 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 		ring_collective.report_waiting(job->ring, to, limit);
 		return;
 	}
+	if (job->overflows)
+		report_overflows(job, to);
 	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
 		const struct panama_worker *worker = &job->workers[w];
 		uint32_t t = waits_on(worker);

@@ -201,6 +201,7 @@ struct panama_job {
 	uint16_t *lanes_at; /* by switch: lanes that pass ... */
 	uint16_t *open_at;  /* ... and are not over */
 	struct panama_recovery *recovery;
+	uint64_t overflows; /* packets dropped by full accelerators */
 };
 
 struct panama_scheme {

@@ -98,6 +98,15 @@ static bool is_full(const struct panama_lane *lane, const struct panama_node *no
 	return memory->used_bytes + lane->job->scheme->frame > memory->memory_bytes;
 }
 
+/* The adder takes a packet off its FIFO, or gives the place back: see contribution(). */
+static void lend_place(struct panama_lane *lane, struct panama_node *node, bool lend)
+{
+	const struct panama_scheme *scheme = lane->job->scheme;
+	int64_t frame = scheme->frame;
+
+	collective_reserve(node->accelerator->memory, scheme->env.sim->now, lend ? -frame : frame);
+}
+
 void panama_node_over(struct panama_lane *lane, struct panama_node *node)
 {
 	if (node->fin)
@@ -227,11 +236,38 @@ static bool advance(struct panama_lane *lane, struct panama_node *node, uint32_t
 
 /* --- packets --- */
 
+/* Is a VID over when this packet has come, so that it is not stored itself, or takes a place that
+ * becomes free? Only a full memory asks. */
+static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
+		       const struct packet *packet)
+{
+	uint64_t first = node->expected, v = first;
+	const struct panama_row *row = row_of(node, first);
+
+	if (lane->partial && packet->seq == first && !((row->flags | packet->flags) & PANAMA_ALL) &&
+	    row->workers + panama_workers_in(packet) >= node->needed)
+		return true;
+	if (node->next[packet->source] > first)
+		return false;
+	reach(node, packet->seq);
+	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
+		if (row_of(node, v)->packets)
+			return true; /* discarded */
+	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
+}
+
+static void overflow(struct panama_lane *lane, struct panama_node *node)
+{
+	node->accelerator->memory->stats.overflows++; /* as if lost on the link */
+	lane->job->overflows++;
+}
+
 static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
 	uint64_t v = *next > node->expected ? *next : node->expected;
+	bool full;
 
 	if (vid < *next || node->fin) {
 		panama_violated(lane->job,
@@ -239,8 +275,9 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 				"a contribution came twice, or after FIN");
 		return;
 	}
-	if (vid >= node->expected && is_full(lane, node)) {
-		node->accelerator->memory->stats.overflows++; /* as if lost on the link */
+	full = vid >= node->expected && is_full(lane, node);
+	if (full && !makes_room(lane, node, packet)) {
+		overflow(lane, node);
 		return;
 	}
 	*next = vid + 1;
@@ -248,6 +285,9 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 		node->accelerator->memory->stats.late++; /* only with a fraction */
 		return;
 	}
+	/* What completes a sum meets the others in the adder, and needs no place of its own. */
+	if (full)
+		lend_place(lane, node, true);
 	reach(node, vid);
 	for (; v < vid; v++)
 		row_of(node, v)->past++;
@@ -261,6 +301,8 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 	 */
 	while (actions->count < 2 && !node->fin && advance(lane, node, back, actions))
 		;
+	if (full)
+		lend_place(lane, node, false);
 }
 
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
