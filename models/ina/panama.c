@@ -10,9 +10,10 @@
  * state into accelerators takes the controller's latency and no packets; conversion on hosts
  * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
  * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
- * accelerator, whose latency the headroom therefore includes (panama_burst()). An accelerator whose
- * memory is full drops the packet, but for those that complete a sum and need no place; that takes
- * windows from before another job came. Left open by the paper, and our reading:
+ * accelerator, whose latency the headroom therefore includes (panama_burst()); with a fraction, at
+ * most two sums leave because one packet came, the others by a timer (panama_backlog.c). An
+ * accelerator whose memory is full drops the packet, but for those that complete a sum and need no
+ * place; that takes windows from before another job came. Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -232,8 +233,10 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 			panama_count_job(lane->nodes[i].accelerator,
 					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
 	}
-	if (scheme->conf->fraction < 1)
+	if (scheme->conf->fraction < 1) {
 		lane->partial = panama_partial_new(lane);
+		panama_backlog_open(lane);
+	}
 	scheme->lanes = array_reserve(scheme->lanes, scheme->lane_count, &scheme->lane_capacity,
 				      sizeof(*scheme->lanes));
 	scheme->lanes[scheme->lane_count++] = lane;
@@ -246,6 +249,7 @@ static void close_lane(struct panama_lane *lane)
 		panama_node_release(&lane->nodes[i]);
 	}
 	panama_partial_free(lane->partial);
+	panama_backlog_close(lane);
 	free(lane->nodes);
 	lane->job->scheme->lanes[lane->number] = NULL;
 }

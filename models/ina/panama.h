@@ -8,6 +8,7 @@
  *   panama_worker.c    sending, results; the window is panama_window.h's
  *   panama_delay.c     the time that an accelerator takes
  *   panama_partial.c   fraction < 1: who is in
+ *   panama_backlog.c   fraction < 1: sums that may not leave at once
  *   panama_recovery.c  what is lost is asked for and sent again
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
@@ -120,6 +121,8 @@ struct panama_row {
 	uint8_t flags;    /* OR of CE, AND of FIN */
 };
 
+#define PANAMA_SUMS_AT_ONCE 2 /* because one packet came; with fraction 1 there is but one */
+
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
 
 /* A lane at a switch of its tree. What every packet needs comes first: lines of cache
@@ -142,6 +145,7 @@ struct panama_node {
 	uint32_t *down_ports; /* by child; of the tree */
 	uint32_t number;      /* among the parent's children */
 	bool fin;             /* over: its memory is given back */
+	bool behind;          /* sums wait in the lane's backlog */
 } __attribute__((aligned(64)));
 
 struct panama_lane {
@@ -152,7 +156,9 @@ struct panama_lane {
 	uint32_t node_count;
 	struct panama_node *nodes;
 	const uint32_t *node_of_switch; /* of the tree */
-	struct panama_partial *partial; /* fraction < 1 */
+	/* fraction < 1; else NULL */
+	struct panama_partial *partial;
+	struct panama_backlog *backlogs; /* by node */
 };
 
 struct panama_tree {
@@ -255,6 +261,13 @@ uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t la
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
 
+/* Is Expected_VID complete, or never will be? */
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node);
+
+/* Then: goes on to the next VID. True when there is a sum to send, now in *sum; else what there was
+ * of it is discarded. */
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum);
+
 /* A job's first lane at an accelerator comes, or its last one goes. */
 static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t lanes,
 				    bool comes)
@@ -316,6 +329,15 @@ void panama_partial_settle(struct panama_lane *lane, uint64_t vid);
 
 /* Sum of the weights of the workers in it (exact.h), and how many they are. */
 uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers);
+
+/* --- panama_backlog.c: fraction < 1 --- */
+
+void panama_backlog_open(struct panama_lane *lane);
+void panama_backlog_close(struct panama_lane *lane);
+
+/* More sums are complete at this node than may leave because a packet came by the link behind
+ * egress port `back`: from now on a timer sends them. */
+void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back);
 
 /* --- panama_recovery.c --- */
 

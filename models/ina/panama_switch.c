@@ -186,20 +186,6 @@ static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 	};
 }
 
-static void emit(struct panama_lane *lane, struct panama_node *node, const struct panama_row *row,
-		 uint32_t back, struct switch_actions *actions)
-{
-	struct panama_accelerator *accelerator = node->accelerator;
-	struct packet sum = sum_of(lane, node, row);
-
-	accelerator->memory->stats.packets_aggregated += row->packets;
-	accelerator->memory->stats.results += node->parent == TREE_NONE;
-	if (accelerator->latency)
-		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
-	else
-		panama_send_on(node, &sum, &actions->send[actions->count++]);
-}
-
 /* With a fraction, a VID need not wait for all; without, this is never asked before all are
  * past it. */
 static bool enough(const struct panama_lane *lane, const struct panama_node *node,
@@ -210,28 +196,36 @@ static bool enough(const struct panama_lane *lane, const struct panama_node *nod
 	return row->packets && row->workers >= node->needed;
 }
 
-/* Is Expected_VID over? Sends its sum, or discards it. */
-static bool advance(struct panama_lane *lane, struct panama_node *node, uint32_t back,
-		    struct switch_actions *actions)
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node)
+{
+	const struct panama_row *row = row_of(node, node->expected);
+
+	return !node->fin &&
+	       (row->past == node->children || (lane->partial && enough(lane, node, row)));
+}
+
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum)
 {
 	struct panama_row *row = row_of(node, node->expected);
-	bool all_past = row->past == node->children, fin;
+	struct collective_stats *stats = &node->accelerator->memory->stats;
+	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
+	bool sent = enough(lane, node, row);
 
-	if (!all_past && !(lane->partial && enough(lane, node, row)))
-		return false;
-	fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	reserve(lane, node, -(int64_t)row->packets);
 	if (lane->partial && node->parent == TREE_NONE)
 		panama_partial_settle(lane, node->expected);
-	if (enough(lane, node, row))
-		emit(lane, node, row, back, actions);
-	else
-		node->accelerator->memory->stats.discarded += row->packets;
+	if (sent) {
+		*sum = sum_of(lane, node, row);
+		stats->packets_aggregated += row->packets;
+		stats->results += node->parent == TREE_NONE;
+	} else {
+		stats->discarded += row->packets;
+	}
 	*row = (struct panama_row){ 0 };
 	node->expected++;
 	if (fin)
 		panama_node_over(lane, node);
-	return true;
+	return sent;
 }
 
 /* --- packets --- */
@@ -244,6 +238,8 @@ static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
 	uint64_t first = node->expected, v = first;
 	const struct panama_row *row = row_of(node, first);
 
+	if (node->behind)
+		return false;
 	if (lane->partial && packet->seq == first && !((row->flags | packet->flags) & PANAMA_ALL) &&
 	    row->workers + panama_workers_in(packet) >= node->needed)
 		return true;
@@ -260,6 +256,28 @@ static void overflow(struct panama_lane *lane, struct panama_node *node)
 {
 	node->accelerator->memory->stats.overflows++; /* as if lost on the link */
 	lane->job->overflows++;
+}
+
+/* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
+ * one of its FIFO. With one, others may have waited for it. */
+static void send_sums(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		      struct switch_actions *actions)
+{
+	struct panama_accelerator *accelerator = node->accelerator;
+	struct packet sum;
+	unsigned sums = 0;
+
+	while (sums < PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node)) {
+		if (!panama_pass(lane, node, &sum))
+			continue;
+		sums++;
+		if (accelerator->latency)
+			panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
+		else
+			panama_send_on(node, &sum, &actions->send[actions->count++]);
+	}
+	if (sums == PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node))
+		panama_backlog_begin(lane, node, back);
 }
 
 static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
@@ -296,11 +314,8 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 	reserve(lane, node, 1);
 	if (lane->partial)
 		panama_partial_in(lane, node, vid, packet->source);
-	/* Without a fraction one packet completes one sum at most: it is the only one of its
-	 * FIFO. With one, a second may have waited for its turn; a third waits for the next packet.
-	 */
-	while (actions->count < 2 && !node->fin && advance(lane, node, back, actions))
-		;
+	if (!node->behind)
+		send_sums(lane, node, back, actions);
 	if (full)
 		lend_place(lane, node, false);
 }
