@@ -223,7 +223,8 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 	*lane = (struct panama_lane){ .job = job,
 				      .number = (uint32_t)scheme->lane_count,
 				      .tree = number % job->tree_count,
-				      .repair = number >= job->tree_count };
+				      .repair = number >= job->tree_count,
+				      .half = number + job->tree_count < job->lane_count };
 	lane->node_count = job->trees[lane->tree].tree->node_count;
 	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
 	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
@@ -299,7 +300,7 @@ static void launch(struct panama_job *job)
 	tensors_init(&job->tensors, job->job.workers);
 	make_workers(job);
 	if (job->scheme->conf->recovery)
-		panama_recovery_start(job);
+		panama_recovery_start(job, least_cap(job));
 }
 
 static bool is_small(const struct panama_scheme *scheme, const struct collective_job *spec)

@@ -100,7 +100,8 @@ struct panama_accelerator {
 	struct panama_scheme *scheme;
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
-	uint32_t jobs; /* active: num_jobs */
+	uint32_t jobs;       /* active: num_jobs */
+	uint64_t first_sent; /* packets of lanes with `half` in memory */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
@@ -119,6 +120,7 @@ struct panama_row {
 	uint32_t workers; /* in these packets */
 	uint16_t cap;     /* least wnd_cap */
 	uint8_t flags;    /* OR of CE, AND of FIN */
+	bool placeless;   /* the newest packet has no place in memory: the row is over at once */
 };
 
 #define PANAMA_SUMS_AT_ONCE 2 /* because one packet came; with fraction 1 there is but one */
@@ -153,6 +155,7 @@ struct panama_lane {
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
 	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	bool half;       /* there is one for repairs beside it */
 	uint32_t node_count;
 	struct panama_node *nodes;
 	const uint32_t *node_of_switch; /* of the tree */
@@ -341,7 +344,8 @@ void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, ui
 
 /* --- panama_recovery.c --- */
 
-void panama_recovery_start(struct panama_job *job);
+/* `cap`: what the controller knows of the accelerators' memory. */
+void panama_recovery_start(struct panama_job *job, uint32_t cap);
 void panama_recovery_stop(struct panama_job *job);
 
 /* The worker has sent its next VID on a tree. */
@@ -349,7 +353,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
 
 /* A result has come, of a chunk that is of this tree. False when the worker has it already. */
 bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
-			    uint64_t vid, uint64_t chunk);
+			    const struct packet *packet, uint64_t chunk);
 
 /* Does the worker hold the result of a VID of a main lane? */
 bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid);

@@ -87,24 +87,22 @@ static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t 
 	const struct panama_scheme *scheme = lane->job->scheme;
 
 	node->buffered += (uint32_t)packets;
+	if (lane->half)
+		node->accelerator->first_sent += (uint64_t)packets;
 	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
 			   packets * (int64_t)scheme->frame);
 }
 
+/* With recovery, what is sent first never takes more than half of it: what is sent again finds
+ * room, whatever the first lanes wait for. */
 static bool is_full(const struct panama_lane *lane, const struct panama_node *node)
 {
-	const struct collective_memory *memory = node->accelerator->memory;
+	const struct panama_accelerator *accelerator = node->accelerator;
+	const struct collective_memory *memory = accelerator->memory;
+	uint64_t frame = lane->job->scheme->frame;
 
-	return memory->used_bytes + lane->job->scheme->frame > memory->memory_bytes;
-}
-
-/* The adder takes a packet off its FIFO, or gives the place back: see contribution(). */
-static void lend_place(struct panama_lane *lane, struct panama_node *node, bool lend)
-{
-	const struct panama_scheme *scheme = lane->job->scheme;
-	int64_t frame = scheme->frame;
-
-	collective_reserve(node->accelerator->memory, scheme->env.sim->now, lend ? -frame : frame);
+	return memory->used_bytes + frame > memory->memory_bytes ||
+	       (lane->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
 }
 
 void panama_node_over(struct panama_lane *lane, struct panama_node *node)
@@ -211,7 +209,7 @@ bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct pack
 	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	bool sent = enough(lane, node, row);
 
-	reserve(lane, node, -(int64_t)row->packets);
+	reserve(lane, node, row->placeless - (int64_t)row->packets);
 	if (lane->partial && node->parent == TREE_NONE)
 		panama_partial_settle(lane, node->expected);
 	if (sent) {
@@ -252,10 +250,46 @@ static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
 	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
 }
 
+/* As if lost on the link; but its header has been read. */
 static void overflow(struct panama_lane *lane, struct panama_node *node)
 {
-	node->accelerator->memory->stats.overflows++; /* as if lost on the link */
+	node->accelerator->memory->stats.overflows++;
 	lane->job->overflows++;
+}
+
+/* Into its row. What completes a sum meets the others in the adder, and needs no place. */
+static void store(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
+		  bool full)
+{
+	struct panama_row *row = row_of(node, packet->seq);
+
+	add(row, packet);
+	row->placeless = full;
+	if (!full)
+		reserve(lane, node, 1);
+	if (lane->partial)
+		panama_partial_in(lane, node, packet->seq, packet->source);
+}
+
+/* Another VID went, and this packet waits in its place. */
+static void find_place(struct panama_lane *lane, struct panama_node *node, uint64_t vid)
+{
+	if (vid < node->expected || !row_of(node, vid)->placeless)
+		return;
+	row_of(node, vid)->placeless = false;
+	reserve(lane, node, 1);
+}
+
+/* The child's FIFO has come to `vid`. */
+static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
+{
+	uint64_t *next = &node->next[child];
+	uint64_t v = *next > node->expected ? *next : node->expected;
+
+	reach(node, vid);
+	for (; v <= vid; v++)
+		row_of(node, v)->past++;
+	*next = vid + 1;
 }
 
 /* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
@@ -284,8 +318,7 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 			 const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
-	uint64_t v = *next > node->expected ? *next : node->expected;
-	bool full;
+	bool full, dropped;
 
 	if (vid < *next || node->fin) {
 		panama_violated(lane->job,
@@ -293,31 +326,24 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 				"a contribution came twice, or after FIN");
 		return;
 	}
-	full = vid >= node->expected && is_full(lane, node);
-	if (full && !makes_room(lane, node, packet)) {
-		overflow(lane, node);
-		return;
-	}
-	*next = vid + 1;
 	if (vid < node->expected) {
+		*next = vid + 1;
 		node->accelerator->memory->stats.late++; /* only with a fraction */
 		return;
 	}
-	/* What completes a sum meets the others in the adder, and needs no place of its own. */
-	if (full)
-		lend_place(lane, node, true);
-	reach(node, vid);
-	for (; v < vid; v++)
-		row_of(node, v)->past++;
-	row_of(node, vid)->past++;
-	add(row_of(node, vid), packet);
-	reserve(lane, node, 1);
-	if (lane->partial)
-		panama_partial_in(lane, node, vid, packet->source);
+	full = is_full(lane, node);
+	dropped = full && !makes_room(lane, node, packet);
+	/* Of a packet that is dropped, too: else two that both lack a place would be dropped for
+	 * ever, and what waits for them would keep the memory full. */
+	pass_to(node, packet->source, vid);
+	if (dropped)
+		overflow(lane, node);
+	else
+		store(lane, node, packet, full);
 	if (!node->behind)
 		send_sums(lane, node, back, actions);
-	if (full)
-		lend_place(lane, node, false);
+	if (full && !dropped)
+		find_place(lane, node, vid);
 }
 
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,

@@ -141,6 +141,35 @@ Test(panama_recovery, everything_for_a_while)
 	lose_some("the first round", all, 8, true);
 }
 
+/* A star of 8: memory for one packet of each FIFO and lane, or two. Orders wait for TCP's timeouts
+ * while the windows of others are out, timers send more than there is place for, and yet every job
+ * ends: half of the memory is for repairs, at most wnd_cap of them are out but for what timers
+ * order, and what finds no place still says how far its sender is. */
+Test(panama_recovery, memory_for_a_packet)
+{
+	static const unsigned kilobytes[] = { 24, 48 };
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct collective_stats stats = { 0 };
+		struct bench bench;
+
+		bench_open(
+			&bench, false,
+			"{'name': 't', 'seed': %u, 'stop': {'after': '100s'}, 'topology': "
+			"{'kind': 'star', 'hosts': 8, 'link': {'rate': '10Gbps', 'delay': '1us', "
+			"'loss': %s}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+			"'recovery': true, 'memory': '%uKB', 'retransmission_timeout': '1ms'}}, "
+			"'jobs': [{'workers': 8, 'all_reduce': 'panama', 'model': {'layers': "
+			"[{'gradient': '10MB'}]}}]}",
+			1 + i / 4, i / 2 % 2 ? "0.01" : "0.001", kilobytes[i % 2]);
+		bench_finish(&bench);
+		jobs_stats(bench.run.s->jobs, &stats);
+		cr_expect_gt(stats.timeouts, 0);
+		cr_expect(i % 2 || switch_stats(&bench).overflows > 0);
+		bench_close(&bench);
+	}
+}
+
 /* Random losses on every link, up to 1 %: everything arrives, right at all workers, on one switch,
  * in racks and in a fat tree, in several iterations and with layers that overlap. */
 Test(panama_recovery, random_losses)
