@@ -129,6 +129,15 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
+static void print_refused(const struct simulation *s, FILE *to)
+{
+	const char *group, *why = jobs_refusal(s->jobs, &group);
+
+	if (why)
+		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",
+			jobs_refused(s->jobs), jobs_count(s->jobs), group, why);
+}
+
 /* Without recovery nobody sends again what a full switch dropped: its job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
@@ -159,9 +168,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		end_reason_names[s->end], seconds_of(s->sim.now));
 	if (jobs_count(s->jobs))
 		print_jobs(s, to);
-	if (jobs_refused(s->jobs))
-		fprintf(to, "refused by their schemes: %zu of %zu jobs\n", jobs_refused(s->jobs),
-			jobs_count(s->jobs));
+	print_refused(s, to);
 	if (flows_started(s->flows))
 		print_flows(s, to);
 	print_left_out(s, to);

@@ -191,6 +191,19 @@ Test(panama_memory, cap_has_16_bits)
 	bench_close(&bench);
 }
 
+/* Does the summary on the terminal say so? */
+static void expect_said(const struct bench *bench, const char *what, bool wanted)
+{
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	results_print_summary(bench->run.s, to);
+	fclose(to);
+	cr_expect_eq(strstr(text, what) != NULL, wanted, "%s", text);
+	free(text);
+}
+
 static void note_jobs(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
 		      const struct packet *packet)
 {
@@ -232,6 +245,8 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 		bench_finish(&bench);
 		cr_expect_eq(most, cases[i].at_once, "%u: %u", cases[i].memory, most);
 		cr_expect_eq(jobs_refused(bench.run.s->jobs), most ? 0 : 2);
+		expect_said(&bench, "2 of 2 jobs; the first (job): the memory of an accelerator",
+			    !most);
 		bench_close(&bench);
 	}
 }
