@@ -6,14 +6,18 @@
  * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
  * equation 3; partial sums (PANAMA-0.88, -0.94); aggregation and other packets in the same egress
  * queues with the same ECN threshold.
- * Simplified: the FIFOs of a switch's ports are one row per VID (panama_switch.c); loading
- * state into accelerators takes the controller's latency and no packets; conversion on hosts
- * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
- * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
- * accelerator, whose latency the headroom therefore includes (panama_burst()); with a fraction, at
- * most two sums leave because one packet came, the others by a timer (panama_backlog.c). An
- * accelerator whose memory is full drops the packet, but for those that complete a sum and need no
- * place; that takes windows from before another job came. Left open by the paper, and our reading:
+ * Simplified: other packets, and results on their way down, pay no time in an accelerator (table 1:
+ * 957.5 ns for 1500 bytes): topology.switch.latency is the place for it, whose default has nothing
+ * for it. FIN is on the last packet of a tree in the last tensor only; a tree that this tensor,
+ * being short, does not reach has none, and the accelerator counts the job until it ends. The FIFOs
+ * of a switch's ports are one row per VID (panama_switch.c); loading state into accelerators takes
+ * the controller's latency and no packets; conversion on hosts takes no time. PAUSE is the
+ * network's: without it queues need room (topology.switch.buffer) or the job needs `recovery`; with
+ * it, a sum is charged to an input port when it leaves the accelerator, whose latency the headroom
+ * therefore includes (panama_burst()); with a fraction, at most two sums leave because one packet
+ * came, the others by a timer (panama_backlog.c). An accelerator whose memory is full drops the
+ * packet, but for those that complete a sum and need no place; that takes windows from before
+ * another job came. Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -23,6 +27,10 @@
  *   in which packets leave at first, section 4.2.2 wants trees independent;
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
  *   else a slow worker would fall behind by iterations;
+ * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
+ * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
+ * and does not say how its trees are kept apart below the core;
+ * - only_tree counts from 1 again where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
 #include "ina/panama.h"

@@ -102,7 +102,8 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 		  .def = CONF_OPTIONAL,                                                            \
 		  .help = "Uses this one of the trees alone, counted from 1 by the numbers of "    \
 			  "their roots "                                                           \
-			  "(PANAMA-Agg1...)." },                                                   \
+			  "(PANAMA-Agg1...); with fewer roots than that it counts on from the "    \
+			  "first." },                                                              \
 		{ .name = "elements_per_packet",                                                   \
 		  .type = CONF_INT,                                                                \
 		  AT(elements),                                                                    \
