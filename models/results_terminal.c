@@ -140,6 +140,37 @@ static void print_without_effect(const struct topology_conf *topology, FILE *to)
 		fprintf(to, "without effect on streams: /topology/switch/pause\n");
 }
 
+static void print_refused(const struct simulation *s, FILE *to)
+{
+	const char *group, *why = jobs_refusal(s->jobs, &group);
+
+	if (why)
+		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",
+			jobs_refused(s->jobs), jobs_count(s->jobs), group, why);
+}
+
+/* Without recovery nobody sends again what a full switch dropped: its job never ends. */
+static void print_overflows(const struct simulation *s, FILE *to)
+{
+	uint64_t overflows = 0;
+
+	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+		const struct collective_memory *memory;
+		size_t count = s->schemes[i] && scheme_ops(i)->memory
+				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
+				       : 0;
+
+		for (size_t m = 0; m < count; m++)
+			overflows += memory[m].stats.overflows;
+	}
+	if (overflows)
+		fprintf(to,
+			"aggregation memory: %" PRIu64
+			" contributions were dropped because it was full; give it more bytes, or "
+			"let fewer jobs run at once\n",
+			overflows);
+}
+
 void results_print_summary(const struct simulation *s, FILE *to)
 {
 	const struct network *net = &s->topo.net;
@@ -148,9 +179,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		end_reason_names[s->end], seconds_of(s->sim.now));
 	if (jobs_count(s->jobs))
 		print_jobs(s, to);
-	if (jobs_refused(s->jobs))
-		fprintf(to, "refused by their schemes: %zu of %zu jobs\n", jobs_refused(s->jobs),
-			jobs_count(s->jobs));
+	print_refused(s, to);
 	if (flows_started(s->flows))
 		print_flows(s, to);
 	print_left_out(s, to);
@@ -170,6 +199,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",
 		net->hops, net->dropped, net->lost, s->checks.exact_checked,
 		s->checks.exact_violations);
+	print_overflows(s, to);
 	fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.1f M packet-hops per CPU s, %.0f MB\n",
 		simulation_digest(s), s->cpu_s,
 		s->cpu_s > 0 ? (double)net->hops / s->cpu_s / 1e6 : 0,

@@ -6,13 +6,18 @@
  * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
  * equation 3; partial sums (PANAMA-0.88, -0.94); aggregation and other packets in the same egress
  * queues with the same ECN threshold.
- * Simplified: the FIFOs of a switch's ports are one row per VID (panama_switch.c); loading
- * state into accelerators takes the controller's latency and no packets; conversion on hosts
- * takes no time. PAUSE is the network's: without it queues need room (topology.switch.buffer) or
- * the job needs `recovery`; with it, a sum is charged to an input port when it leaves the
- * accelerator, whose latency the headroom therefore includes (panama_burst()). An accelerator whose
- * memory is full drops the packet; that takes windows from before another job came. Left open by
- * the paper, and our reading:
+ * Simplified: other packets, and results on their way down, pay no time in an accelerator (table 1:
+ * 957.5 ns for 1500 bytes): topology.switch.latency is the place for it, whose default has nothing
+ * for it. FIN is on the last packet of a tree in the last tensor only; a tree that this tensor,
+ * being short, does not reach has none, and the accelerator counts the job until it ends. The FIFOs
+ * of a switch's ports are one row per VID (panama_switch.c); loading state into accelerators takes
+ * the controller's latency and no packets; conversion on hosts takes no time. PAUSE is the
+ * network's: without it queues need room (topology.switch.buffer) or the job needs `recovery`; with
+ * it, a sum is charged to an input port when it leaves the accelerator, whose latency the headroom
+ * therefore includes (panama_burst()); with a fraction, at most two sums leave because one packet
+ * came, the others by a timer (panama_backlog.c). An accelerator whose memory is full drops the
+ * packet, but for those that complete a sum and need no place; that takes windows from before
+ * another job came. Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -22,6 +27,10 @@
  *   in which packets leave at first, section 4.2.2 wants trees independent;
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
  *   else a slow worker would fall behind by iterations;
+ * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
+ * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
+ * and does not say how its trees are kept apart below the core;
+ * - only_tree counts from 1 again where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
 #include "ina/panama.h"
@@ -222,7 +231,8 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 	*lane = (struct panama_lane){ .job = job,
 				      .number = (uint32_t)scheme->lane_count,
 				      .tree = number % job->tree_count,
-				      .repair = number >= job->tree_count };
+				      .repair = number >= job->tree_count,
+				      .half = number + job->tree_count < job->lane_count };
 	lane->node_count = job->trees[lane->tree].tree->node_count;
 	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
 	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
@@ -232,8 +242,10 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 			panama_count_job(lane->nodes[i].accelerator,
 					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
 	}
-	if (scheme->conf->fraction < 1)
+	if (scheme->conf->fraction < 1) {
 		lane->partial = panama_partial_new(lane);
+		panama_backlog_open(lane);
+	}
 	scheme->lanes = array_reserve(scheme->lanes, scheme->lane_count, &scheme->lane_capacity,
 				      sizeof(*scheme->lanes));
 	scheme->lanes[scheme->lane_count++] = lane;
@@ -246,6 +258,7 @@ static void close_lane(struct panama_lane *lane)
 		panama_node_release(&lane->nodes[i]);
 	}
 	panama_partial_free(lane->partial);
+	panama_backlog_close(lane);
 	free(lane->nodes);
 	lane->job->scheme->lanes[lane->number] = NULL;
 }
@@ -295,7 +308,7 @@ static void launch(struct panama_job *job)
 	tensors_init(&job->tensors, job->job.workers);
 	make_workers(job);
 	if (job->scheme->conf->recovery)
-		panama_recovery_start(job);
+		panama_recovery_start(job, least_cap(job));
 }
 
 static bool is_small(const struct panama_scheme *scheme, const struct collective_job *spec)
@@ -443,6 +456,18 @@ static uint32_t waits_on(const struct panama_worker *worker)
 	return t;
 }
 
+static void report_overflows(const struct panama_job *job, FILE *to)
+{
+	const struct panama_conf *conf = job->scheme->conf;
+
+	fprintf(to,
+		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
+		" of its packets because their memory of %" PRIu64
+		" bytes was full: give them more (\"memory\"), let fewer jobs run at once, or%s\n",
+		job->job.number, job->overflows, conf->memory,
+		conf->recovery ? " lower \"retransmission_timeout\"" : " set \"recovery\" to true");
+}
+
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct panama_job *job = instance;
@@ -451,6 +476,8 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 		ring_collective.report_waiting(job->ring, to, limit);
 		return;
 	}
+	if (job->overflows)
+		report_overflows(job, to);
 	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
 		const struct panama_worker *worker = &job->workers[w];
 		uint32_t t = waits_on(worker);

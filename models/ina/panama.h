@@ -8,6 +8,7 @@
  *   panama_worker.c    sending, results; the window is panama_window.h's
  *   panama_delay.c     the time that an accelerator takes
  *   panama_partial.c   fraction < 1: who is in
+ *   panama_backlog.c   fraction < 1: sums that may not leave at once
  *   panama_recovery.c  what is lost is asked for and sent again
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
@@ -99,7 +100,8 @@ struct panama_accelerator {
 	struct panama_scheme *scheme;
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
-	uint32_t jobs; /* active: num_jobs */
+	uint32_t jobs;       /* active: num_jobs */
+	uint64_t first_sent; /* packets of lanes with `half` in memory */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
@@ -118,7 +120,10 @@ struct panama_row {
 	uint32_t workers; /* in these packets */
 	uint16_t cap;     /* least wnd_cap */
 	uint8_t flags;    /* OR of CE, AND of FIN */
+	bool placeless;   /* the newest packet has no place in memory: the row is over at once */
 };
+
+#define PANAMA_SUMS_AT_ONCE 2 /* because one packet came; with fraction 1 there is but one */
 
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
 
@@ -142,6 +147,7 @@ struct panama_node {
 	uint32_t *down_ports; /* by child; of the tree */
 	uint32_t number;      /* among the parent's children */
 	bool fin;             /* over: its memory is given back */
+	bool behind;          /* sums wait in the lane's backlog */
 } __attribute__((aligned(64)));
 
 struct panama_lane {
@@ -149,10 +155,13 @@ struct panama_lane {
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
 	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	bool half;       /* there is one for repairs beside it */
 	uint32_t node_count;
 	struct panama_node *nodes;
 	const uint32_t *node_of_switch; /* of the tree */
-	struct panama_partial *partial; /* fraction < 1 */
+	/* fraction < 1; else NULL */
+	struct panama_partial *partial;
+	struct panama_backlog *backlogs; /* by node */
 };
 
 struct panama_tree {
@@ -201,6 +210,7 @@ struct panama_job {
 	uint16_t *lanes_at; /* by switch: lanes that pass ... */
 	uint16_t *open_at;  /* ... and are not over */
 	struct panama_recovery *recovery;
+	uint64_t overflows; /* packets dropped by full accelerators */
 };
 
 struct panama_scheme {
@@ -257,6 +267,13 @@ uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t la
  * egress port `back` leads. */
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
+
+/* Is Expected_VID complete, or never will be? */
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node);
+
+/* Then: goes on to the next VID. True when there is a sum to send, now in *sum; else what there was
+ * of it is discarded. */
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum);
 
 /* A job's first lane at an accelerator comes, or its last one goes. */
 static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t lanes,
@@ -320,9 +337,19 @@ void panama_partial_settle(struct panama_lane *lane, uint64_t vid);
 /* Sum of the weights of the workers in it (exact.h), and how many they are. */
 uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers);
 
+/* --- panama_backlog.c: fraction < 1 --- */
+
+void panama_backlog_open(struct panama_lane *lane);
+void panama_backlog_close(struct panama_lane *lane);
+
+/* More sums are complete at this node than may leave because a packet came by the link behind
+ * egress port `back`: from now on a timer sends them. */
+void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back);
+
 /* --- panama_recovery.c --- */
 
-void panama_recovery_start(struct panama_job *job);
+/* `cap`: what the controller knows of the accelerators' memory. */
+void panama_recovery_start(struct panama_job *job, uint32_t cap);
 void panama_recovery_stop(struct panama_job *job);
 
 /* The worker has sent its next VID on a tree. */
@@ -330,7 +357,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
 
 /* A result has come, of a chunk that is of this tree. False when the worker has it already. */
 bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
-			    uint64_t vid, uint64_t chunk);
+			    const struct packet *packet, uint64_t chunk);
 
 /* Does the worker hold the result of a VID of a main lane? */
 bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid);

@@ -102,7 +102,8 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 		  .def = CONF_OPTIONAL,                                                            \
 		  .help = "Uses this one of the trees alone, counted from 1 by the numbers of "    \
 			  "their roots "                                                           \
-			  "(PANAMA-Agg1...)." },                                                   \
+			  "(PANAMA-Agg1...); with fewer roots than that it counts on from the "    \
+			  "first." },                                                              \
 		{ .name = "elements_per_packet",                                                   \
 		  .type = CONF_INT,                                                                \
 		  AT(elements),                                                                    \
@@ -253,24 +254,54 @@ mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *f
 	conf_error(doc, pointer, "%s", text);
 }
 
-static void check(const struct panama_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc)
+/* What the smallest switch that has hosts needs for any job: one tree, a packet of it at each port,
+ * with recovery on two lanes. */
+static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
+			     uint32_t *ports)
 {
-	uint32_t frame = panama_frame(conf);
-	uint64_t least = (uint64_t)frame * (uint64_t)conf->trees * (conf->recovery ? 2 : 1);
+	struct topology_shape shape;
+
+	topology_shape(topology, &shape);
+	*ports = UINT32_MAX;
+	for (uint32_t i = 0; i < shape.switches; i++)
+		if (shape.tiers[i] == 1 && shape.ports[i] < *ports)
+			*ports = shape.ports[i];
+	topology_shape_release(&shape);
+	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
+}
+
+static void check_frame(const struct panama_conf *conf, const char *name,
+			const struct topology_conf *topology, struct conf_doc *doc)
+{
+	uint32_t frame = panama_frame(conf), mtu = topology_pause(topology, false).mtu;
 
 	if (frame > topology->switches.buffer)
 		mistake(doc, name, "elements_per_packet",
 			"a packet of %" PRIu32 " bytes does not fit into a switch queue of %" PRIu64
 			" bytes",
 			frame, topology->switches.buffer);
+	if (mtu && frame > mtu)
+		mistake(doc, name, "elements_per_packet",
+			"a packet of %" PRIu32
+			" bytes is larger than what the headroom of PAUSE is made for, %" PRIu32
+			" bytes (\"mtu\" of \"pause\")",
+			frame, mtu);
+}
+
+static void check(const struct panama_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc)
+{
+	uint32_t ports;
+	uint64_t least = least_memory(conf, topology, &ports);
+
+	check_frame(conf, name, topology, doc);
 	if (conf->only_tree > conf->trees)
 		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
 	if (least > conf->memory)
 		mistake(doc, name, "memory",
-			"a packet of every tree needs %" PRIu64
-			" bytes at each port, found %" PRIu64,
-			least, conf->memory);
+			"no job could ever run: a packet of one tree at each of the %" PRIu32
+			" ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
+			ports, conf->recovery ? ", and one for repairs," : "", least, conf->memory);
 	if (conf->recovery && conf->fraction < 1)
 		mistake(doc, name, "recovery", "does not go together with a fraction below 1");
 	if (!conf->recovery &&

@@ -22,14 +22,15 @@ sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, ui
 	return through + levels * latency->equation.adder + latency->equation.fixed;
 }
 
-/* With a fraction, one packet may be what two sums wait for (panama_switch.c). */
+/* With a fraction, one packet may be what several sums wait for: two leave at once
+ * (panama_switch.c), the others when nothing needs headroom for them (panama_backlog.c). */
 struct collective_burst panama_burst(const void *conf, uint32_t ports)
 {
 	const struct panama_conf *panama = conf;
 
 	return (struct collective_burst){
 		.held = panama_latency(&panama->latency, panama_frame(panama), ports),
-		.packets = panama->fraction < 1 ? 2 : 1,
+		.packets = panama->fraction < 1 ? PANAMA_SUMS_AT_ONCE : 1,
 	};
 }
 

@@ -10,8 +10,15 @@
  * are messages over TCP connections. Timers double until there is progress.
  *
  * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
- * packet on that lane comes (panama_switch.c), so nothing waits for ever; and an order that is
- * lost itself is found missing in the same two ways and given again. */
+ * packet on that lane comes (panama_switch.c), and an order that is lost itself is found missing in
+ * the same two ways and given again. What is sent again is bounded as what is sent first: at most
+ * wnd_cap packets of a tree behind the newest result of its second lane, for which half of the
+ * memory is kept free. Only what a timer orders is sent beyond that, past all that waits for its
+ * turn (which is then found missing): so a lane on which all that was out has been lost goes on, at
+ * the price of a packet per timeout that the memory may have no place for. Such a packet is
+ * dropped, but all before it is passed over as well: what waits for lost packets leaves the memory,
+ * and the job goes on when once all packets of an order get through. With memory for a packet or
+ * two of each FIFO that takes many timeouts. */
 #include "ina/panama.h"
 
 #include "base/mem.h"
@@ -25,7 +32,7 @@
 #define BACKOFF_MAX   64 /* times the first timeout */
 
 /* `type` of a message; `number` is a VID (of an order: its chunk), `value` the tree. */
-enum message_type { MESSAGE_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
+enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
 
 /* What a worker knows of a tree. */
 struct asker_tree {
@@ -34,7 +41,9 @@ struct asker_tree {
 	uint64_t seen;        /* VID behind the newest result of the main lane */
 	uint64_t seen_repair; /* the same of the lane for repairs */
 	uint64_t known;       /* orders that have reached this worker */
-	uint64_t sent;        /* of those, sent */
+	uint64_t sent;        /* of those, sent or passed over */
+	uint64_t urgent;      /* behind the newest of them that a timer gave; 0 = none */
+	uint32_t cap;         /* newest wnd_cap */
 	sim_time since;       /* the oldest VID has been waited for */
 };
 
@@ -132,6 +141,15 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 		worker->stale++;
 }
 
+static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
+{
+	struct asker_tree *self = &worker->asker->trees[tree];
+
+	self->known++;
+	if (urgent)
+		self->urgent = self->known;
+}
+
 /* At worker 0, from `owner`. */
 static void arrived_up(void *owner, const struct message *message)
 {
@@ -148,22 +166,24 @@ static void arrived_down(void *owner, const struct message *message)
 		answered(worker, tree, message->number);
 		return;
 	}
-	worker->asker->trees[tree].known++;
+	known(worker, tree, message->type == MESSAGE_URGENT_ORDER);
 	panama_worker_wake(worker);
 }
 
 /* --- orders --- */
 
-static void order(struct panama_job *job, uint32_t tree, uint64_t chunk)
+/* `urgent`: by a timer. */
+static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool urgent)
 {
+	enum message_type type = urgent ? MESSAGE_URGENT_ORDER : MESSAGE_ORDER;
 	struct orders *orders = &job->recovery->orders[tree];
 
 	orders->chunks = array_reserve(orders->chunks, orders->count, &orders->capacity,
 				       sizeof(*orders->chunks));
 	orders->chunks[orders->count++] = chunk;
-	first_worker(job)->asker->trees[tree].known++;
+	known(first_worker(job), tree, urgent);
 	for (uint32_t w = 1; w < job->job.workers; w++)
-		write_message(&job->workers[w].asker->down, MESSAGE_ORDER, tree, chunk, 0);
+		write_message(&job->workers[w].asker->down, type, tree, chunk, 0);
 }
 
 /* What worker 0 misses before a result is lost. */
@@ -177,15 +197,16 @@ static void order_gap(struct panama_worker *worker, const struct panama_lane *la
 					      : panama_chunk(job, lane->tree, v);
 
 		if (!panama_recovery_has(worker, lane->tree, chunk / job->tree_count))
-			order(worker->job, lane->tree, chunk);
+			order(worker->job, lane->tree, chunk, false);
 	}
 }
 
 bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
-			    uint64_t vid, uint64_t chunk)
+			    const struct packet *packet, uint64_t chunk)
 {
 	struct asker_tree *self = &worker->asker->trees[lane->tree];
 	uint64_t *seen = lane->repair ? &self->seen_repair : &self->seen, from = *seen;
+	uint64_t vid = packet->seq;
 	bool fresh = take(worker, lane->tree, chunk / worker->job->tree_count);
 
 	if (vid < from) {
@@ -193,6 +214,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_la
 		return fresh;
 	}
 	*seen = vid + 1;
+	self->cap = packet->slot;
 	if (decides(worker))
 		order_gap(worker, lane, from, vid);
 	return fresh;
@@ -204,34 +226,46 @@ uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint
 	return job->recovery->orders[tree].chunks[vid];
 }
 
-/* The tree on which the worker has something to send again, or PANAMA_TREES_MAX. An order may
- * come before the worker has handed the chunk over. */
-static uint32_t tree_to_repair(const struct panama_worker *worker)
+/* May the worker send something again on this tree? Then *vid is the first such. An order may come
+ * before the worker has handed the chunk over. */
+static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64_t *vid)
 {
-	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
-		const struct asker_tree *self = &worker->asker->trees[t];
+	const struct asker_tree *self = &worker->asker->trees[tree];
 
-		if (self->sent < self->known &&
-		    panama_recovery_chunk(worker->job, t, self->sent) < worker->available)
+	*vid = self->sent;
+	if (self->sent - self->seen_repair >= self->cap && self->urgent > self->sent)
+		*vid = self->urgent - 1;
+	else if (self->sent - self->seen_repair >= self->cap)
+		return false;
+	return *vid < self->known &&
+	       panama_recovery_chunk(worker->job, tree, *vid) < worker->available;
+}
+
+/* The tree on which the worker may send VID *vid again, or PANAMA_TREES_MAX. */
+static uint32_t tree_to_repair(const struct panama_worker *worker, uint64_t *vid)
+{
+	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+		if (may_repair(worker, t, vid))
 			return t;
-	}
 	return PANAMA_TREES_MAX;
 }
 
 bool panama_recovery_ready(const struct panama_worker *worker)
 {
-	return tree_to_repair(worker) != PANAMA_TREES_MAX;
+	uint64_t vid;
+
+	return tree_to_repair(worker, &vid) != PANAMA_TREES_MAX;
 }
 
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 {
 	const struct panama_job *job = worker->job;
-	uint32_t tree = tree_to_repair(worker);
 	uint64_t vid;
+	uint32_t tree = tree_to_repair(worker, &vid);
 
 	if (tree == PANAMA_TREES_MAX)
 		return false;
-	vid = worker->asker->trees[tree].sent++;
+	worker->asker->trees[tree].sent = vid + 1;
 	*packet = panama_contribution(worker, &job->lanes[job->tree_count + tree], vid,
 				      panama_recovery_chunk(job, tree, vid));
 	packet->flags |= PACKET_RETRANSMIT;
@@ -300,7 +334,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		asker->timeouts++;
 		expired = true;
 		if (decides(worker))
-			order(worker->job, t, panama_chunk(worker->job, t, flow->una));
+			order(worker->job, t, panama_chunk(worker->job, t, flow->una), true);
 		else
 			ask(worker, t);
 	}
@@ -312,7 +346,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- life --- */
 
-static void start_asker(struct panama_worker *worker)
+static void start_asker(struct panama_worker *worker, uint32_t cap)
 {
 	struct panama_job *job = worker->job;
 	const struct model_env *env = &job->scheme->env;
@@ -325,6 +359,7 @@ static void start_asker(struct panama_worker *worker)
 	for (uint32_t t = 0; t < job->tree_count; t++) {
 		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
 		asker->trees[t].mask = VIDS_FIRST - 1;
+		asker->trees[t].cap = cap;
 	}
 	timer_open(env->sim, &asker->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
@@ -353,12 +388,12 @@ static void stop_asker(struct panama_worker *worker)
 	free(asker);
 }
 
-void panama_recovery_start(struct panama_job *job)
+void panama_recovery_start(struct panama_job *job, uint32_t cap)
 {
 	job->recovery = xcalloc(1, sizeof(*job->recovery));
 	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
 	for (uint32_t w = 0; w < job->job.workers; w++)
-		start_asker(&job->workers[w]);
+		start_asker(&job->workers[w], cap);
 }
 
 void panama_recovery_stop(struct panama_job *job)

@@ -87,15 +87,22 @@ static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t 
 	const struct panama_scheme *scheme = lane->job->scheme;
 
 	node->buffered += (uint32_t)packets;
+	if (lane->half)
+		node->accelerator->first_sent += (uint64_t)packets;
 	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
 			   packets * (int64_t)scheme->frame);
 }
 
+/* With recovery, what is sent first never takes more than half of it: what is sent again finds
+ * room, whatever the first lanes wait for. */
 static bool is_full(const struct panama_lane *lane, const struct panama_node *node)
 {
-	const struct collective_memory *memory = node->accelerator->memory;
+	const struct panama_accelerator *accelerator = node->accelerator;
+	const struct collective_memory *memory = accelerator->memory;
+	uint64_t frame = lane->job->scheme->frame;
 
-	return memory->used_bytes + lane->job->scheme->frame > memory->memory_bytes;
+	return memory->used_bytes + frame > memory->memory_bytes ||
+	       (lane->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
 }
 
 void panama_node_over(struct panama_lane *lane, struct panama_node *node)
@@ -177,20 +184,6 @@ static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 	};
 }
 
-static void emit(struct panama_lane *lane, struct panama_node *node, const struct panama_row *row,
-		 uint32_t back, struct switch_actions *actions)
-{
-	struct panama_accelerator *accelerator = node->accelerator;
-	struct packet sum = sum_of(lane, node, row);
-
-	accelerator->memory->stats.packets_aggregated += row->packets;
-	accelerator->memory->stats.results += node->parent == TREE_NONE;
-	if (accelerator->latency)
-		panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
-	else
-		panama_send_on(node, &sum, &actions->send[actions->count++]);
-}
-
 /* With a fraction, a VID need not wait for all; without, this is never asked before all are
  * past it. */
 static bool enough(const struct panama_lane *lane, const struct panama_node *node,
@@ -201,37 +194,131 @@ static bool enough(const struct panama_lane *lane, const struct panama_node *nod
 	return row->packets && row->workers >= node->needed;
 }
 
-/* Is Expected_VID over? Sends its sum, or discards it. */
-static bool advance(struct panama_lane *lane, struct panama_node *node, uint32_t back,
-		    struct switch_actions *actions)
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node)
+{
+	const struct panama_row *row = row_of(node, node->expected);
+
+	return !node->fin &&
+	       (row->past == node->children || (lane->partial && enough(lane, node, row)));
+}
+
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum)
 {
 	struct panama_row *row = row_of(node, node->expected);
-	bool all_past = row->past == node->children, fin;
+	struct collective_stats *stats = &node->accelerator->memory->stats;
+	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
+	bool sent = enough(lane, node, row);
 
-	if (!all_past && !(lane->partial && enough(lane, node, row)))
-		return false;
-	fin = row->flags & PANAMA_FIN && row->packets == node->children;
-	reserve(lane, node, -(int64_t)row->packets);
+	reserve(lane, node, row->placeless - (int64_t)row->packets);
 	if (lane->partial && node->parent == TREE_NONE)
 		panama_partial_settle(lane, node->expected);
-	if (enough(lane, node, row))
-		emit(lane, node, row, back, actions);
-	else
-		node->accelerator->memory->stats.discarded += row->packets;
+	if (sent) {
+		*sum = sum_of(lane, node, row);
+		stats->packets_aggregated += row->packets;
+		stats->results += node->parent == TREE_NONE;
+	} else {
+		stats->discarded += row->packets;
+	}
 	*row = (struct panama_row){ 0 };
 	node->expected++;
 	if (fin)
 		panama_node_over(lane, node);
-	return true;
+	return sent;
 }
 
 /* --- packets --- */
+
+/* Is a VID over when this packet has come, so that it is not stored itself, or takes a place that
+ * becomes free? Only a full memory asks. */
+static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
+		       const struct packet *packet)
+{
+	uint64_t first = node->expected, v = first;
+	const struct panama_row *row = row_of(node, first);
+
+	if (node->behind)
+		return false;
+	if (lane->partial && packet->seq == first && !((row->flags | packet->flags) & PANAMA_ALL) &&
+	    row->workers + panama_workers_in(packet) >= node->needed)
+		return true;
+	if (node->next[packet->source] > first)
+		return false;
+	reach(node, packet->seq);
+	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
+		if (row_of(node, v)->packets)
+			return true; /* discarded */
+	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
+}
+
+/* As if lost on the link; but its header has been read. */
+static void overflow(struct panama_lane *lane, struct panama_node *node)
+{
+	node->accelerator->memory->stats.overflows++;
+	lane->job->overflows++;
+}
+
+/* Into its row. What completes a sum meets the others in the adder, and needs no place. */
+static void store(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
+		  bool full)
+{
+	struct panama_row *row = row_of(node, packet->seq);
+
+	add(row, packet);
+	row->placeless = full;
+	if (!full)
+		reserve(lane, node, 1);
+	if (lane->partial)
+		panama_partial_in(lane, node, packet->seq, packet->source);
+}
+
+/* Another VID went, and this packet waits in its place. */
+static void find_place(struct panama_lane *lane, struct panama_node *node, uint64_t vid)
+{
+	if (vid < node->expected || !row_of(node, vid)->placeless)
+		return;
+	row_of(node, vid)->placeless = false;
+	reserve(lane, node, 1);
+}
+
+/* The child's FIFO has come to `vid`. */
+static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
+{
+	uint64_t *next = &node->next[child];
+	uint64_t v = *next > node->expected ? *next : node->expected;
+
+	reach(node, vid);
+	for (; v <= vid; v++)
+		row_of(node, v)->past++;
+	*next = vid + 1;
+}
+
+/* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
+ * one of its FIFO. With one, others may have waited for it. */
+static void send_sums(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		      struct switch_actions *actions)
+{
+	struct panama_accelerator *accelerator = node->accelerator;
+	struct packet sum;
+	unsigned sums = 0;
+
+	while (sums < PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node)) {
+		if (!panama_pass(lane, node, &sum))
+			continue;
+		sums++;
+		if (accelerator->latency)
+			panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
+		else
+			panama_send_on(node, &sum, &actions->send[actions->count++]);
+	}
+	if (sums == PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node))
+		panama_backlog_begin(lane, node, back);
+}
 
 static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
-	uint64_t v = *next > node->expected ? *next : node->expected;
+	bool full, dropped;
 
 	if (vid < *next || node->fin) {
 		panama_violated(lane->job,
@@ -239,28 +326,24 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 				"a contribution came twice, or after FIN");
 		return;
 	}
-	if (vid >= node->expected && is_full(lane, node)) {
-		node->accelerator->memory->stats.overflows++; /* as if lost on the link */
-		return;
-	}
-	*next = vid + 1;
 	if (vid < node->expected) {
+		*next = vid + 1;
 		node->accelerator->memory->stats.late++; /* only with a fraction */
 		return;
 	}
-	reach(node, vid);
-	for (; v < vid; v++)
-		row_of(node, v)->past++;
-	row_of(node, vid)->past++;
-	add(row_of(node, vid), packet);
-	reserve(lane, node, 1);
-	if (lane->partial)
-		panama_partial_in(lane, node, vid, packet->source);
-	/* Without a fraction one packet completes one sum at most: it is the only one of its
-	 * FIFO. With one, a second may have waited for its turn; a third waits for the next packet.
-	 */
-	while (actions->count < 2 && !node->fin && advance(lane, node, back, actions))
-		;
+	full = is_full(lane, node);
+	dropped = full && !makes_room(lane, node, packet);
+	/* Of a packet that is dropped, too: else two that both lack a place would be dropped for
+	 * ever, and what waits for them would keep the memory full. */
+	pass_to(node, packet->source, vid);
+	if (dropped)
+		overflow(lane, node);
+	else
+		store(lane, node, packet, full);
+	if (!node->behind)
+		send_sums(lane, node, back, actions);
+	if (full && !dropped)
+		find_place(lane, node, vid);
 }
 
 void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,

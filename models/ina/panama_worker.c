@@ -221,7 +221,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_lane *lane
 		panama_violated(job, worker->host, vid, "a wrong sum");
 		return;
 	}
-	fresh = worker->asker ? panama_recovery_result(worker, lane, vid, chunk)
+	fresh = worker->asker ? panama_recovery_result(worker, lane, packet, chunk)
 			      : take_in_order(worker, flow, vid);
 	worker->stale += !fresh;
 	if (!lane->repair)

@@ -400,6 +400,17 @@ size_t jobs_refused(const struct jobs *jobs)
 	return jobs->refused;
 }
 
+const char *jobs_refusal(const struct jobs *jobs, const char **group)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (!jobs->jobs[i].refusal)
+			continue;
+		*group = jobs->jobs[i].conf->name;
+		return jobs->jobs[i].refusal;
+	}
+	return NULL;
+}
+
 size_t jobs_running(const struct jobs *jobs)
 {
 	return jobs->running;

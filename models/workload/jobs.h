@@ -176,6 +176,8 @@ void jobs_free(struct jobs *jobs);
 size_t jobs_count(const struct jobs *jobs);
 size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
+/* Why the first of them was, and which group it is of; NULL when none was. */
+const char *jobs_refusal(const struct jobs *jobs, const char **group);
 size_t jobs_running(const struct jobs *jobs);
 size_t jobs_arrived(const struct jobs *jobs); /* so far */
 /* Of measured jobs only: their numbers; the finished ones in order (as many as

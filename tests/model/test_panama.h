@@ -2,7 +2,8 @@
  * the protocol, and between NICs and workers, that checks at every packet:
  *
  *   at every send: outstanding <= floor(cwnd) <= the newest wnd_cap of that tree;
- *   every FIFO of an accelerator <= wnd_cap there, its memory never above its size;
+ *   every FIFO of an accelerator <= wnd_cap there, its memory never above its size; with recovery:
+ *   FIFOs of second lanes <= wnd_cap and a packet per timeout, first lanes <= half of the memory;
  *   results of a tree reach every worker in the order of VIDs (without recovery: each once);
  *   all workers get the same value for a VID;
  *   chunk c travels on tree c mod N;
@@ -91,12 +92,22 @@ static inline void bench_watch_workers(struct bench *bench, struct panama_job *j
 	}
 }
 
+static inline uint64_t bench_timeouts(const struct panama_job *job)
+{
+	struct collective_stats stats = { 0 };
+
+	panama_recovery_stats(job, &stats);
+	return stats.timeouts;
+}
+
 static inline void bench_check_node(struct bench *bench, struct panama_lane *lane,
 				    struct panama_node *node)
 {
 	const struct collective_memory *memory = node->accelerator->memory;
 
 	cr_assert_leq(memory->used_bytes, memory->memory_bytes);
+	cr_assert_leq(node->accelerator->first_sent * bench->scheme->frame,
+		      memory->memory_bytes / 2);
 	if (node->fin)
 		return;
 	for (uint32_t c = 0; c < node->children; c++) {
@@ -104,6 +115,8 @@ static inline void bench_check_node(struct bench *bench, struct panama_lane *lan
 
 		if (!lane->job->recovery && !lane->partial && !bench->changing)
 			cr_assert_leq(fifo, panama_cap(lane, node));
+		if (lane->repair && !bench->changing)
+			cr_assert_leq(fifo, panama_cap(lane, node) + bench_timeouts(lane->job));
 		bench->deepest = fifo > bench->deepest ? fifo : bench->deepest;
 	}
 }

@@ -141,6 +141,35 @@ Test(panama_recovery, everything_for_a_while)
 	lose_some("the first round", all, 8, true);
 }
 
+/* A star of 8: memory for one packet of each FIFO and lane, or two. Orders wait for TCP's timeouts
+ * while the windows of others are out, timers send more than there is place for, and yet every job
+ * ends: half of the memory is for repairs, at most wnd_cap of them are out but for what timers
+ * order, and what finds no place still says how far its sender is. */
+Test(panama_recovery, memory_for_a_packet)
+{
+	static const unsigned kilobytes[] = { 24, 48 };
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct collective_stats stats = { 0 };
+		struct bench bench;
+
+		bench_open(
+			&bench, false,
+			"{'name': 't', 'seed': %u, 'stop': {'after': '100s'}, 'topology': "
+			"{'kind': 'star', 'hosts': 8, 'link': {'rate': '10Gbps', 'delay': '1us', "
+			"'loss': %s}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+			"'recovery': true, 'memory': '%uKB', 'retransmission_timeout': '1ms'}}, "
+			"'jobs': [{'workers': 8, 'all_reduce': 'panama', 'model': {'layers': "
+			"[{'gradient': '10MB'}]}}]}",
+			1 + i / 4, i / 2 % 2 ? "0.01" : "0.001", kilobytes[i % 2]);
+		bench_finish(&bench);
+		jobs_stats(bench.run.s->jobs, &stats);
+		cr_expect_gt(stats.timeouts, 0);
+		cr_expect(i % 2 || switch_stats(&bench).overflows > 0);
+		bench_close(&bench);
+	}
+}
+
 /* Random losses on every link, up to 1 %: everything arrives, right at all workers, on one switch,
  * in racks and in a fat tree, in several iterations and with layers that overlap. */
 Test(panama_recovery, random_losses)
@@ -301,33 +330,95 @@ Test(panama_fraction, does_not_wait_for_the_slowest)
 
 /* Over two tiers the fraction holds at every accelerator: 3 leaves of 4 with 0.7: 3 of 4 at a leaf,
  * ceil(8.4) = 9 of 12 at the root. Workers start at random times, computation differs, tensors are
- * of any size; every iteration ends, and no worker is an iteration ahead (the jobs' accounts hold).
+ * of any size; every iteration ends, with the latency of the accelerator or without, and no worker
+ * is an iteration ahead (the jobs' accounts hold).
  */
 Test(panama_fraction, over_tiers_and_iterations)
 {
 	static const char *const fractions[] = { "0.7", "0.5", "0.1", "0.94" };
 	static const uint32_t least[] = { 9, 6, 1, 12 };
 
-	for (size_t f = 0; f < 4; f++) {
+	for (size_t f = 0; f < 8; f++) {
 		struct partials partials = { UINT32_MAX, 0 };
 		struct bench bench;
 
 		bench_open(&bench, false,
 			   "{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 3, "
 			   "'spines': 3, 'hosts_per_leaf': 4}, 'schemes': {'panama': "
-			   "{'aggregate_above': '0B', 'fraction': %s}}, 'jobs': [{'all_reduce': "
+			   "{'aggregate_above': '0B', 'fraction': %s, 'accelerator_latency': %s}}, "
+			   "'jobs': [{'all_reduce': "
 			   "'panama', 'workers': 12, 'iterations': 30, 'start_jitter': '20us', "
 			   "'send_jitter': '20us', 'compute_jitter': 0.5, 'overlap': 'layers', "
 			   "'model': {'layers': [{'gradient': '1000B', 'backward': '5us'}, "
 			   "{'gradient': '30kB', 'backward': '10us'}, {'gradient': '90kB', "
 			   "'forward': '5us'}]}}]}",
-			   fractions[f]);
+			   fractions[f / 2], f % 2 ? "'0s'" : "{}");
 		bench.at_host = note_workers;
 		bench.owner = &partials;
 		bench_finish(&bench);
-		cr_expect_geq(partials.least, least[f], "%s: %u", fractions[f], partials.least);
+		cr_expect_geq(partials.least, least[f / 2], "%s: %u", fractions[f / 2],
+			      partials.least);
 		cr_expect_eq(partials.most, 12);
 		cr_expect_eq(bench.run.s->checks.exact_checked, bench.down);
+		bench_close(&bench);
+	}
+}
+
+/* Do complete sums wait at a switch? They are in its memory. */
+static void note_backlog(struct bench *bench, uint32_t sw, const struct packet *packet)
+{
+	const struct panama_lane *lane = bench_lane(bench, packet->flow);
+	bool *seen = bench->owner;
+
+	if (lane)
+		*seen |= lane->nodes[lane->node_of_switch[sw]].behind;
+}
+
+/* The same without latency, and so short that no packet ever comes behind the one for which many
+ * sums waited. */
+Test(panama_fraction, needs_no_packet_to_go_on)
+{
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'seed': %u, 'topology': {'kind': 'leaf-spine', 'leaves': "
+			   "2, 'spines': 1, 'hosts_per_leaf': 2}, 'schemes': {'panama': "
+			   "{'aggregate_above': '0B', 'fraction': 0.01, 'accelerator_latency': "
+			   "'0s'}}, 'jobs': [{'all_reduce': 'panama', 'workers': 4, 'iterations': "
+			   "3, 'start_jitter': '50us', 'model': {'layers': [{'gradient': '1B', "
+			   "'backward': '5us'}, {'gradient': '30kB', 'backward': '5us'}]}}]}",
+			   seed);
+		bench_finish(&bench);
+		bench_close(&bench);
+	}
+}
+
+/* The packet of a straggler that ends a tensor completes a window of the next one, too. All these
+ * sums are charged to the straggler's port, whose headroom is for two a packet: the others wait
+ * for a timer, and while the port is stopped. Nothing is dropped, at any latency. */
+Test(panama_fraction, keeps_within_the_headroom_of_pause)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		const char *name = i % 2 ? "switchml_star" : "panama";
+		struct bench bench;
+
+		bench_open(
+			&bench, i % 2,
+			"{'name': 't', 'topology': {'kind': 'star', 'hosts': 8, 'link': {'rate': "
+			"'10Gbps'}, 'switch': {'buffer': '60KB', 'pause': true, 'ecn': false}}, "
+			"'schemes': {'%s': {'aggregate_above': '0B', 'fraction': 0.5, "
+			"'accelerator_latency': '%s'}}, 'jobs': [{'workers': 8, 'all_reduce': "
+			"'%s', 'iterations': 3, 'overlap': 'layers', 'stragglers': {'workers': "
+			"1, 'slowdown': 51}, 'model': {'layers': [{'gradient': '1MB', "
+			"'backward': '50us'}, {'gradient': '1MB', 'backward': '50us'}, "
+			"{'gradient': '1MB', 'backward': '50us'}]}}]}",
+			name, i / 2 ? "0s" : "3us", name);
+		bench.at_switch = note_backlog;
+		bench.owner = &(bool){ false };
+		bench_finish(&bench);
+		cr_expect(*(bool *)bench.owner, "case %u: nothing waited", i);
+		cr_expect_eq(bench.net->dropped, 0);
 		bench_close(&bench);
 	}
 }

@@ -3,6 +3,7 @@
 #include "test_panama.h"
 
 #include "base/mem.h"
+#include "results.h"
 
 /* --- windows of the workers of a tree --- */
 
@@ -190,6 +191,19 @@ Test(panama_memory, cap_has_16_bits)
 	bench_close(&bench);
 }
 
+/* Does the summary on the terminal say so? */
+static void expect_said(const struct bench *bench, const char *what, bool wanted)
+{
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	results_print_summary(bench->run.s, to);
+	fclose(to);
+	cr_expect_eq(strstr(text, what) != NULL, wanted, "%s", text);
+	free(text);
+}
+
 static void note_jobs(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
 		      const struct packet *packet)
 {
@@ -231,13 +245,57 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 		bench_finish(&bench);
 		cr_expect_eq(most, cases[i].at_once, "%u: %u", cases[i].memory, most);
 		cr_expect_eq(jobs_refused(bench.run.s->jobs), most ? 0 : 2);
+		expect_said(&bench, "2 of 2 jobs; the first (job): the memory of an accelerator",
+			    !most);
 		bench_close(&bench);
 	}
 }
 
+/* All workers have sent all, and the accelerators hold none of it. */
+static void expect_drained(const struct bench *bench)
+{
+	for (size_t l = 0; l < bench->scheme->lane_count; l++) {
+		const struct panama_lane *lane = bench->scheme->lanes[l];
+
+		for (uint32_t w = 0; lane && w < lane->job->job.workers; w++)
+			cr_expect_eq(lane->job->workers[w].flows[0].next,
+				     lane->job->workers[w].flows[0].available);
+	}
+	cr_expect_eq(bench->scheme->memory[0].used_bytes, 0);
+}
+
+/* In the summary on the terminal and among what unfinished jobs wait for. */
+static void expect_overflows_are_named(const struct bench *bench)
+{
+	uint64_t overflows = switch_stats(bench).overflows, of_jobs = 0;
+	char *text, wanted[96];
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	results_print_summary(bench->run.s, to);
+	jobs_report_waiting(bench->run.s->jobs, to, 10);
+	fclose(to);
+	cr_expect_gt(overflows, 0);
+	snprintf(wanted, sizeof(wanted), "memory: %" PRIu64 " contributions were dropped",
+		 overflows);
+	cr_expect(strstr(text, wanted), "%s", text);
+	for (size_t l = 0; l < bench->scheme->lane_count; l++) {
+		const struct panama_lane *lane = bench->scheme->lanes[l];
+		uint64_t dropped = lane ? lane->job->overflows : 0; /* else it is over */
+
+		of_jobs += dropped;
+		snprintf(wanted, sizeof(wanted), "dropped %" PRIu64 " of its packets", dropped);
+		cr_expect(!dropped || strstr(text, wanted), "%s", text);
+	}
+	cr_expect_eq(of_jobs, overflows);
+	free(text);
+}
+
 /* Workers of two jobs on every host, and one of each job comes late. The first job may fill 7 of 8
  * parts of the memory, then the second 7 of 16: more than there is. What does not fit is dropped,
- * never stored, and without recovery the job that lacks it never ends. */
+ * never stored, and without recovery the job that lacks it never ends, and says why. But the
+ * packets of the late workers are what the others in memory wait for: they need no place, and when
+ * all has been sent nothing is left in it. */
 Test(panama_memory, full)
 {
 	struct bench bench;
@@ -256,7 +314,8 @@ Test(panama_memory, full)
 	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
 	run_to(&bench.run, END_DEADLOCK);
 	cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 240000);
-	cr_expect_gt(switch_stats(&bench).overflows, 0);
+	expect_drained(&bench);
+	expect_overflows_are_named(&bench);
 	bench_close(&bench);
 }
 
