@@ -26,7 +26,9 @@
  * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order
  *   in which packets leave at first, section 4.2.2 wants trees independent;
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
- *   else a slow worker would fall behind by iterations;
+ *   else a slow worker would fall behind by iterations. A root may go on without a whole switch
+ *   below it, whose FIFOs the windows then do not bound: with small memory and fractions it may
+ *   overflow, and there is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
  * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
  * and does not say how its trees are kept apart below the core;
@@ -459,13 +461,17 @@ static uint32_t waits_on(const struct panama_worker *worker)
 static void report_overflows(const struct panama_job *job, FILE *to)
 {
 	const struct panama_conf *conf = job->scheme->conf;
+	const char *or_else = "";
 
+	if (conf->recovery)
+		or_else = ", or lower \"retransmission_timeout\"";
+	else if (conf->fraction >= 1)
+		or_else = ", or set \"recovery\" to true";
 	fprintf(to,
 		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
 		" of its packets because their memory of %" PRIu64
-		" bytes was full: give them more (\"memory\"), let fewer jobs run at once, or%s\n",
-		job->job.number, job->overflows, conf->memory,
-		conf->recovery ? " lower \"retransmission_timeout\"" : " set \"recovery\" to true");
+		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
+		job->job.number, job->overflows, conf->memory, or_else);
 }
 
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
