@@ -132,7 +132,7 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 	double seconds = seconds_of(s->sim.now);
 	bool none = s->fluid; /* nothing counts packets */
 	const struct collective_memory *memory;
-	size_t count = scheme_ops(scheme)->memory(s->schemes[scheme], &memory);
+	size_t count = simulation_memory(s, scheme, &memory);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct collective_memory *m = &memory[i];
@@ -180,6 +180,5 @@ void results_write_tables(struct simulation *s)
 	for (uint32_t i = 0; s->links && i < s->topo.net.port_count; i++)
 		write_link(s, i);
 	for (unsigned i = 0; s->aggregators && i < SCHEME_COUNT; i++)
-		if (s->schemes[i] && scheme_ops(i)->memory)
-			write_aggregators(s, i);
+		write_aggregators(s, i);
 }

@@ -351,9 +351,7 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 
 	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
 		const struct collective_memory *memory;
-		size_t count = s->schemes[i] && scheme_ops(i)->memory
-				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
-				       : 0;
+		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++) {
 			collective_stats_add(sum, &memory[m].stats);
@@ -372,9 +370,7 @@ static void json_held(struct json *json, const struct simulation *s)
 
 	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
 		const struct collective_memory *memory;
-		size_t count = s->schemes[i] && scheme_ops(i)->memory
-				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
-				       : 0;
+		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++)
 			if (memory[m].held)

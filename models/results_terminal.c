@@ -156,9 +156,7 @@ static void print_overflows(const struct simulation *s, FILE *to)
 
 	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
 		const struct collective_memory *memory;
-		size_t count = s->schemes[i] && scheme_ops(i)->memory
-				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
-				       : 0;
+		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++)
 			overflows += memory[m].stats.overflows;

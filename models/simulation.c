@@ -117,6 +117,14 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 }
 
 /* What must hold whenever a run stops, and what must hold after the last job. */
+size_t simulation_memory(const struct simulation *s, unsigned scheme,
+			 const struct collective_memory **list)
+{
+	if (!s->schemes[scheme] || !scheme_ops(scheme)->memory)
+		return 0;
+	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
+}
+
 static void final_checks(struct simulation *s)
 {
 	char *text = NULL;
@@ -126,9 +134,7 @@ static void final_checks(struct simulation *s)
 
 	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
 		const struct collective_memory *memory;
-		size_t count = s->schemes[i] && scheme_ops(i)->memory
-				       ? scheme_ops(i)->memory(s->schemes[i], &memory)
-				       : 0;
+		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++) {
 			if (memory[m].used_bytes == memory[m].draining_bytes)

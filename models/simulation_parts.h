@@ -47,4 +47,9 @@ void simulation_go(struct simulation *simulation, const struct simulation_option
  * far; in a fluid run, of transfers that have ended, at its end of all. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 
+/* The memories of switches that a scheme uses: their number, and the first in *list (not owned).
+ * 0 where the scheme is not in the run or has none; *list is then as it was. */
+size_t simulation_memory(const struct simulation *simulation, unsigned scheme,
+			 const struct collective_memory **list);
+
 #endif
