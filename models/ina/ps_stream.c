@@ -280,10 +280,11 @@ static sim_time round_trip(const struct switchml *job)
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = job->scheme->conf;
-	uint64_t slots = switchml_slots_for(job, round_trip(job));
+	uint64_t slots;
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
+	slots = switchml_slots_for(job, round_trip(job));
 	return (uint32_t)(slots > job->servers->count ? slots : job->servers->count);
 }
 
