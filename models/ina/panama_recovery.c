@@ -231,12 +231,11 @@ uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint
 static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64_t *vid)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
+	bool full = self->sent - self->seen_repair >= self->cap;
 
-	*vid = self->sent;
-	if (self->sent - self->seen_repair >= self->cap && self->urgent > self->sent)
-		*vid = self->urgent - 1;
-	else if (self->sent - self->seen_repair >= self->cap)
+	if (full && self->urgent <= self->sent)
 		return false;
+	*vid = full ? self->urgent - 1 : self->sent;
 	return *vid < self->known &&
 	       panama_recovery_chunk(worker->job, tree, *vid) < worker->available;
 }

@@ -13,15 +13,14 @@
  * initial window, then what the last halving left, and no window is ever below that.
  * A piece seems lost when a result `gap` or more pieces further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
- * is the scheme's business.
+ * is the scheme's business. Pieces that go to different servers take different ways,
+ * so only those of one server ("class", piece mod classes) overtake each other.
  *
  * Karn's rule (RFC 6298, section 3) has to go further here than in TCP. A result is a sum: its
  * round trip holds the timeout of any worker that had to send again. And a worker whose window
  * waits for a lost piece holds back what comes behind, for which its peers wait in turn. So when
  * a timeout runs out, or a result says that somebody sent again, no piece in flight is a sample.
- * Else timeouts are each other's samples, and grow together to the largest. Pieces that go to
- * different servers take different ways, so only those of one server ("class", piece mod classes)
- * overtake each other. */
+ * Else timeouts are each other's samples, and grow together to the largest. */
 #ifndef INASIM_INA_WINDOW_H
 #define INASIM_INA_WINDOW_H
 

@@ -35,8 +35,7 @@ static __attribute__((noinline)) bool before_among_equals(const struct equeue *q
 	return order_a != order_b ? order_a < order_b : q->keys[a] < q->keys[b];
 }
 
-/* While a slot is being sorted, `at` holds a rank instead: time within the slot,
- * class, and as many bits of the tie as fit. Equal ranks have equal times, too. */
+/* In sort_items() `at` holds a rank instead, see rank_of(); equal ranks have equal times, too. */
 static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 			       const struct eq_item *b)
 {
