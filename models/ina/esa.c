@@ -26,7 +26,9 @@
  *   drift apart, the slowest finds its aggregators gone, and waits for timers);
  * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
  *   what was in flight when a timeout ran out or when the server's result says that one has, at
- *   the server or, as far as it can know, at another worker (window.h);
+ *   the server or, as far as it can know, at another worker (window.h), nor what was open at the
+ *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
+ *   setup to completion);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
  *   ask all workers for the result, at once if it has had no part of the piece, else
  *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks

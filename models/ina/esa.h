@@ -68,8 +68,9 @@ struct esa_server {
 	uint64_t mask;
 	struct rto rto; /* from creation to completion */
 	struct rto_conf rto_conf;
-	unsigned backoff; /* rounds of timeouts since the last contribution: rto * 2^backoff */
-	sim_time doubled; /* when it last grew */
+	sim_time unsampled; /* entries from before are no samples for `rto` */
+	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */
+	sim_time doubled;   /* when it last grew */
 	sim_time armed;
 	struct timer timer;
 	struct esa_channel *to_worker, *from_worker; /* by worker; NULL when the job is over */
@@ -105,6 +106,10 @@ void esa_server_release(struct hashed_server *server);
 void esa_at_server(struct hashed_server *server, const struct packet *packet);
 /* RTO_ps. */
 sim_time esa_server_rto(const struct esa_server *esa);
+/* A timeout has run out, here or at a worker that says so: what is open now may hold it, since
+ * whoever waits for a piece sends later ones later, and is no sample of the round trip (window.h).
+ * Else this timeout would be a round trip of the next, and so on, up to max_timeout. */
+void esa_no_samples(struct esa_server *esa);
 /* The open entry of a piece, new if need be; NULL when the piece is complete or over. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece);
 /* Reminds all switches that may hold a part of the piece. */

@@ -126,6 +126,7 @@ static void at_server(void *owner, const struct message *message)
 
 	switch ((enum esa_message)message->type) {
 	case ESA_REMINDER:
+		esa_no_samples(esa);
 		if (entry)
 			reported(esa, entry, worker);
 		else

@@ -30,6 +30,11 @@ sim_time esa_server_rto(const struct esa_server *esa)
 	return rto < most ? rto : most;
 }
 
+void esa_no_samples(struct esa_server *esa)
+{
+	esa->unsampled = now_of(esa);
+}
+
 /* --- open entries, longest untouched first --- */
 
 static void unlink_entry(struct esa_server *esa, uint32_t i)
@@ -223,6 +228,7 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 /* Nothing has come for an RTO. */
 static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
 {
+	esa_no_samples(esa);
 	if (entry->querying && !entry->answers && !entry->wanting) {
 		esa_want_gradients(esa, entry);
 		touch(esa, entry);
@@ -275,7 +281,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 
 	sum->complete = true;
 	sum->full = esa->server->racks.full;
-	if (!entry->reminded)
+	if (!entry->reminded && entry->created >= esa->unsampled)
 		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
 	entry_close(esa, entry);
 	if (to_all)

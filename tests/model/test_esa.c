@@ -1,11 +1,13 @@
 /* ESA without loss: times against closed forms, what servers see, the rules of the
  * aggregator packet by packet, the traces of the paper's figures 3 and 4. Loss:
  * test_esa_loss.c. */
+#include "model_run.h"
 #include "test_esa.h"
 
 #define T        (330 * 8 / 100e9) /* a frame of 310 bytes with preamble and gap */
 #define DELAY    1e-6
 #define PIPELINE 500e-9
+#define US       PS_PER_US
 
 /* --- a job alone --- */
 
@@ -383,6 +385,77 @@ Test(esa_rules, third_larger_contribution)
 {
 	larger_contributions("\"preemption\": \"priority\"", 3);
 	larger_contributions("\"duplicate_threshold\": 5", 5);
+}
+
+static bool lose_packets(void *owner, uint32_t port, const struct packet *packet)
+{
+	(void)owner, (void)port;
+	return packet->kind == PACKET_AGGREGATION;
+}
+
+/* A worker's message to the server of job 0. */
+static void remind(struct bench *bench, uint32_t worker, uint64_t piece)
+{
+	const struct messages *messages = &esa_server_of(bench, 0)->from_worker[worker].messages;
+
+	messages->arrived(messages->owner,
+			  &(struct message){ .type = ESA_REMINDER, .number = piece });
+}
+
+static void wait(struct bench *bench, sim_time time)
+{
+	run_until(&(struct run){ .s = bench->s }, bench->s->sim.now + time);
+}
+
+static void complete(struct bench *bench, uint64_t piece)
+{
+	for (uint32_t w = 1; w < 3; w++)
+		contribute(bench, w, piece);
+}
+
+/* "RTT" at the server is from the setup of an entry to its completion (section 6), without what is
+ * open when a timeout runs out, its own or that of a worker that sends a reminder: after a sample
+ * of 200 us a piece that is open for 500 us when the timer of another runs out is none, nor one
+ * that is open for 200 us when a worker reminds of another; what is set up afterwards is. */
+Test(esa_rules, round_trips_at_the_server)
+{
+	const struct esa_server *esa;
+	struct bench bench;
+
+	rivals(&bench, "\"min_timeout\": \"1ms\"");
+	bench_lose(&bench, lose_packets, NULL); /* workers have not sent what gets results here */
+	esa = esa_server_of(&bench, 0);
+	contribute(&bench, 0, 0);
+	wait(&bench, 200 * US);
+	complete(&bench, 0);
+	cr_expect_eq(esa->rto.srtt, 200 * US);
+
+	contribute(&bench, 0, 1);
+	wait(&bench, 900 * US);
+	contribute(&bench, 0, 2);
+	cr_expect_eq(esa->reminders, 0);
+	wait(&bench, 500 * US);
+	cr_expect_eq(esa->reminders, 1); /* of piece 1 */
+	complete(&bench, 2);
+	complete(&bench, 1);
+	cr_expect_eq(esa->rto.srtt, 200 * US);
+	contribute(&bench, 0, 3);
+	wait(&bench, 360 * US);
+	complete(&bench, 3);
+	cr_expect_eq(esa->rto.srtt, 220 * US); /* 7/8 of 200 and 1/8 of 360 */
+
+	contribute(&bench, 0, 4);
+	wait(&bench, 100 * US);
+	remind(&bench, 1, 9);
+	wait(&bench, 100 * US);
+	complete(&bench, 4);
+	cr_expect_eq(esa->rto.srtt, 220 * US);
+	contribute(&bench, 0, 5);
+	wait(&bench, 300 * US);
+	complete(&bench, 5);
+	cr_expect_eq(esa->rto.srtt, 230 * US);
+	cr_expect_eq(bench.s->checks.exact_violations, 0);
+	bench_close(&bench);
 }
 
 /* --- priorities --- */
