@@ -32,9 +32,10 @@
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
  *   ask all workers for the result, at once if it has had no part of the piece, else
  *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
- *   at once whatever the server has); if none has it and nothing
- * has come for an RTO, the missing gradients are asked for; three reminders by the server's own
- * timer lead there, too;
+ *   at once whatever the server has); if none has it and nothing has come for an RTO, the
+ *   missing gradients are asked for; three reminders by the server's own timer lead there, too;
+ * - the first reminder of a piece by a worker makes the server remind the switches at once;
+ *   later ones say who lacks the result, and its own timer goes on (section 5.3: each does);
  * - a worker that has not sent a piece yet when its gradient is asked for sends it over
  *   the transport in its turn, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over
