@@ -47,20 +47,30 @@ void *xrealloc(void *old, size_t count, size_t size)
 	return p;
 }
 
-void *xaligned(size_t alignment, size_t size)
+static size_t round_up(size_t alignment, size_t size)
+{
+	return size ? (size + alignment - 1) / alignment * alignment : alignment;
+}
+
+void *xaligned_raw(size_t alignment, size_t size)
 {
 	void *p;
 
 	if (size >= HUGE_PAGE / 4 && alignment < HUGE_PAGE)
 		alignment = HUGE_PAGE;
-	size = (size + alignment - 1) / alignment * alignment;
-	if (posix_memalign(&p, alignment, size ? size : alignment))
+	size = round_up(alignment, size);
+	if (posix_memalign(&p, alignment, size))
 		out_of_memory(size);
 #ifdef MADV_HUGEPAGE
 	if (alignment == HUGE_PAGE) /* fewer TLB misses; harmless where it is refused */
 		(void)madvise(p, size, MADV_HUGEPAGE);
 #endif
-	return memset(p, 0, size);
+	return p;
+}
+
+void *xaligned(size_t alignment, size_t size)
+{
+	return memset(xaligned_raw(alignment, size), 0, round_up(alignment, size));
 }
 
 char *xstrndup(const char *text, size_t length)

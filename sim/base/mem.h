@@ -11,7 +11,8 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed; overflow checked */
 void *xrealloc(void *old, size_t count, size_t size);
-void *xaligned(size_t alignment, size_t size); /* zeroed; alignment a power of two */
+void *xaligned(size_t alignment, size_t size);     /* zeroed; alignment a power of two */
+void *xaligned_raw(size_t alignment, size_t size); /* the same, not zeroed */
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

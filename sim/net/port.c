@@ -7,7 +7,7 @@
 void port_resize(struct port *port, uint8_t bits)
 {
 	struct packet *ring =
-		bits <= SMALL_RING_BITS ? port->small : xaligned(64, sizeof(*ring) << bits);
+		bits <= SMALL_RING_BITS ? port->small : xaligned_raw(64, sizeof(*ring) << bits);
 	struct packet *old = port->ring;
 
 	for (uint32_t i = 0; i < port->count; i++)
