@@ -156,7 +156,7 @@ static void end_epoch(struct fluid *fluid)
 static void on_age(struct sim *sim, uint32_t entity, void *owner)
 {
 	(void)entity;
-	sim->samples++;
+	sim->uncounted++;
 	end_epoch(owner);
 }
 
@@ -514,11 +514,11 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
 	memcpy(fluid->capacity, capacity, links * sizeof(*capacity));
 	fluid->bound = SIM_TIME_MAX;
-	timer_open(sim, &fluid->timer, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
-		   on_ended, fluid);
+	timer_open(sim, &fluid->timer, SIM_NOWHERE, SIM_ARRIVAL,
+		   sim_key(SIM_ARRIVAL, UINT64_C(1) << 40), on_ended, fluid);
 	sim_name(sim, on_ended, "a fluid transfer ends");
-	timer_open(sim, &fluid->age, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41), on_age,
-		   fluid);
+	timer_open(sim, &fluid->age, SIM_NOWHERE, SIM_SAMPLE,
+		   sim_key(SIM_SAMPLE, UINT64_C(1) << 41), on_age, fluid);
 	sim_name(sim, on_age, "an epoch of the fluid solver ends");
 	return fluid;
 }

@@ -283,7 +283,8 @@ static bool place_servers(struct hashed_job *job)
 		good &= racks_init(&server->racks, topo, job->job.hosts, job->job.workers,
 				   job->job.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		timer_open(scheme->env.sim, &server->inbox.timer, SIM_TIMER,
+		timer_open(scheme->env.sim, &server->inbox.timer, job->job.server_hosts[q],
+			   SIM_TIMER,
 			   sim_key(SIM_TIMER,
 				   UINT64_C(15) << 52 | (uint64_t)job->job.number << 24 | q),
 			   on_added, server);

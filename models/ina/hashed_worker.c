@@ -138,16 +138,37 @@ void hashed_worker_result(struct hashed_worker *worker, const struct packet *pac
 			     packet->value, packet->flags & PACKET_CE, packet);
 }
 
+/* What pull() may start: its own timer and, where pieces are diverted, those of a message to the
+ * server, which on the worker's own host takes no time. */
+static bool is_prompt(const struct hashed_worker *worker)
+{
+	const struct hashed_job *job = worker->job;
+	const struct hashed_scheme *scheme = job->scheme;
+	const struct network *net = &scheme->env.topo->net;
+	const struct window_conf *conf = &scheme->window;
+	bool prompt = nic_prompt(net, conf->rto.first) || nic_prompt(net, conf->rto.least) ||
+		      nic_prompt(net, conf->max_rto);
+
+	if (!scheme->ops->divert)
+		return prompt;
+	prompt |= tcp_is_prompt(scheme->env.tcp);
+	for (uint32_t q = 0; q < job->job.servers; q++)
+		prompt |= job->job.server_hosts[q] == worker->host;
+	return prompt;
+}
+
 void hashed_worker_init(struct hashed_worker *worker)
 {
 	struct hashed_job *job = worker->job;
 	uint64_t key = UINT64_C(3) << 54 | (uint64_t)job->job.number << 24 | worker->number;
 
 	window_init(&worker->window, &job->scheme->window, job->frame, job->job.servers);
-	worker->source = (struct nic_source){ .pull = worker_pull, .owner = worker };
+	worker->source = (struct nic_source){ .pull = worker_pull,
+					      .owner = worker,
+					      .prompt = is_prompt(worker) };
 	worker->armed = SIM_TIME_MAX;
-	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_timeout, worker);
+	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER,
+		   sim_key(SIM_TIMER, key), on_timeout, worker);
 	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 

@@ -71,7 +71,7 @@ void panama_delay_init(struct panama_accelerator *a)
 
 	a->held_mask = HELD_FIRST - 1;
 	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
-	timer_open(sim, &a->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_due, a);
+	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, key), on_due, a);
 	sim_name(sim, on_due, "accelerator of switch %h");
 }
 

@@ -353,6 +353,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	uint64_t key = UINT64_C(13) << 52 | (uint64_t)job->job.number << 24 | worker->number;
 
 	asker->worker = worker;
+	worker->source.prompt = true; /* arm() may find that a timeout is over */
 	asker->timeout = job->scheme->conf->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
@@ -360,7 +361,8 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		asker->trees[t].mask = VIDS_FIRST - 1;
 		asker->trees[t].cap = cap;
 	}
-	timer_open(env->sim, &asker->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_timeout, asker);
+	timer_open(env->sim, &asker->timer, worker->host, SIM_TIMER, sim_key(SIM_TIMER, key),
+		   on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;

@@ -308,7 +308,8 @@ static void open_server(struct switchml *job, uint32_t q)
 	ring_init(&server->in);
 	ring_init(&server->out);
 	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
-	timer_open(env->sim, &server->timer, SIM_TIMER, sim_key(SIM_TIMER, key), on_added, server);
+	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, sim_key(SIM_TIMER, key),
+		   on_added, server);
 	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
 }
 

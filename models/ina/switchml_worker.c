@@ -209,13 +209,19 @@ void switchml_worker_init(struct worker *worker)
 
 	rto_init(&worker->rto, &job->scheme->conf->timeout);
 	worker->alarm = SIM_TIME_MAX;
-	worker->source = (struct nic_source){ .pull = worker_pull, .owner = worker };
+	worker->source = (struct nic_source){
+		.pull = worker_pull,
+		.owner = worker,
+		.prompt = job->scheme->conf->timeout.rule ==
+				  RTO_ADAPTIVE || /* may be over when set */
+			  nic_prompt(&job->scheme->env.topo->net, job->scheme->conf->timeout.first),
+	};
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].piece = i;
-	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_timeout, worker);
+	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER,
+		   sim_key(SIM_TIMER, key), on_timeout, worker);
 	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 

@@ -198,6 +198,13 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	tcp->idle[tcp->idle_count++] = number;
 }
 
+bool tcp_is_prompt(const struct tcp *tcp)
+{
+	const struct network *net = &tcp->topo->net;
+
+	return nic_prompt(net, tcp->conf->min_rto) || nic_prompt(net, tcp->conf->initial_rto);
+}
+
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_tx *tx = &tcp->conns[number]->tx;

@@ -93,6 +93,9 @@ void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, 
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
+/* Whether the sources of its connections are prompt: see nic_prompt(). */
+bool tcp_is_prompt(const struct tcp *tcp);
+
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);
 

@@ -92,8 +92,8 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	ranges_clear(&rx->early); /* keeps its memory */
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every > 1)
-		timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, sim_key(SIM_TIMER, 2 * key + 1),
-			   on_ack_timer, conn);
+		timer_open(conn->tcp->sim, &rx->timer, rx->host, SIM_TIMER,
+			   sim_key(SIM_TIMER, 2 * key + 1), on_ack_timer, conn);
 }
 
 void tcp_rx_close(struct tcp_conn *conn)

@@ -320,7 +320,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 	double mss = (double)tcp->conf->mss;
 
 	conn->tx = (struct tcp_tx){
-		.source = { .pull = tcp_pull, .owner = conn },
+		.source = { .pull = tcp_pull, .owner = conn, .prompt = tcp_is_prompt(tcp) },
 		.ops = cc,
 		.host = src,
 		.flags = cc->ecn ? PACKET_ECT : 0,
@@ -332,7 +332,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 			.g = tcp->conf->g },
 	};
 	cc->init(&conn->tx.cc);
-	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, sim_key(SIM_TIMER, 2 * key), on_timer,
+	timer_open(tcp->sim, &conn->tx.timer, src, SIM_TIMER, sim_key(SIM_TIMER, 2 * key), on_timer,
 		   conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 }

@@ -113,6 +113,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		return;
 	}
 	flows->started++;
+	network_settle_host(&flows->env.topo->net, draw->src);
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -276,8 +277,8 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
 
-	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
-		   group);
+	timer_open(sim, &group->timer, SIM_NOWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, group->number), on_arrival, group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;

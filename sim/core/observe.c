@@ -22,7 +22,8 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 					    .handler = entity.handler,
 					    .entity = id,
 					    .class = sim->queue.nodes[id].class };
-		if (event.class == SIM_SAMPLE) {
+		sim_entity_settle(sim, &entity);
+		if (entity.silent) {
 			entity.handler(sim, id, entity.owner);
 			continue;
 		}

@@ -8,7 +8,7 @@
 /* One event, as it is known before its handler runs. */
 struct sim_event {
 	sim_time at;
-	uint64_t number; /* from 1; samples are not counted */
+	uint64_t number; /* from 1; those that are silent are not counted */
 	uint64_t key;    /* stable name of the entity */
 	sim_handler *handler;
 	uint32_t entity;
@@ -25,7 +25,7 @@ struct sim_observer {
 };
 
 /* As sim_run(), in the same order and to the same end. Both calls of the
- * observer are required; events of SIM_SAMPLE run unobserved. */
+ * observer are required; silent events run unobserved: samples, and those of NICs. */
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer);
 
 #endif

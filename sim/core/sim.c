@@ -22,7 +22,7 @@ void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_ha
 		   void *owner)
 {
 	SIM_BUG_ON(sim->block_count || sim->entity_count);
-	sim->block = (struct sim_entity){ handler, owner };
+	sim->block = (struct sim_entity){ handler, owner, SIM_NOWHERE, false };
 	sim->block_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		equeue_add(&sim->queue, (uint8_t) class, sim_key(class, i));
@@ -35,20 +35,27 @@ uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim
 
 	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
 				      sizeof(*sim->entities));
-	sim->entities[sim->entity_count++] = (struct sim_entity){ handler, owner };
+	sim->entities[sim->entity_count++] =
+		(struct sim_entity){ handler, owner, SIM_NOWHERE, class == SIM_SAMPLE };
 	return id;
 }
 
-void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
-		sim_handler *handler, void *owner)
+void sim_silent(struct sim *sim, uint32_t id)
 {
-	if (!sim->idle_count) {
+	sim->entities[id - sim->block_count].silent = true;
+}
+
+void timer_open(struct sim *sim, struct timer *timer, uint32_t site, enum sim_class class,
+		uint64_t key, sim_handler *handler, void *owner)
+{
+	if (sim->idle_count) {
+		timer->id = sim->idle_timers[--sim->idle_count];
+		equeue_rename(&sim->queue, timer->id, (uint8_t) class, key);
+	} else {
 		timer->id = sim_add_entity(sim, class, key, handler, owner);
-		return;
 	}
-	timer->id = sim->idle_timers[--sim->idle_count];
-	equeue_rename(&sim->queue, timer->id, (uint8_t) class, key);
-	sim->entities[timer->id - sim->block_count] = (struct sim_entity){ handler, owner };
+	sim->entities[timer->id - sim->block_count] =
+		(struct sim_entity){ handler, owner, site, class == SIM_SAMPLE };
 }
 
 void timer_close(struct sim *sim, struct timer *timer)
@@ -94,6 +101,7 @@ bool sim_run(struct sim *sim, uint64_t budget)
 		} else {
 			const struct sim_entity *entity = &sim->entities[id - sim->block_count];
 
+			sim_entity_settle(sim, entity);
 			entity->handler(sim, id, entity->owner);
 		}
 	}

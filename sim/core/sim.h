@@ -34,9 +34,17 @@ typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
  * Called before each event; how many are known: see equeue_look_ahead(). */
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
+/* Does what is due at `site` and was put off, before a timer runs that acts there. */
+typedef void sim_settle(void *owner, uint32_t site);
+
+#define SIM_EVERYWHERE UINT32_MAX       /* it may look at any host, or make it act */
+#define SIM_NOWHERE    (UINT32_MAX - 1) /* it does neither */
+
 struct sim_entity {
 	sim_handler *handler;
-	void *owner; /* not owned */
+	void *owner;   /* not owned */
+	uint32_t site; /* a host, or one of the above */
+	bool silent;   /* no part of the run: its events are not observed */
 };
 
 struct sim {
@@ -52,23 +60,28 @@ struct sim {
 	uint32_t *idle_timers; /* ids for reuse */
 	size_t idle_count, idle_capacity;
 	sim_lookahead *lookahead; /* optional */
+	sim_settle *settle;       /* optional */
+	void *settle_owner;
 	struct equeue queue;
-	uint64_t samples; /* events of SIM_SAMPLE, counted by their handlers */
+	uint64_t uncounted; /* events that are no part of the run, counted by their handlers */
 	struct sim_names *names;
 };
 
 void sim_init(struct sim *sim, uint64_t seed);
 void sim_release(struct sim *sim);
 
-/* Adds an entity for the whole run. `key` is a stable name for ties: the number
- * of the thing within its kind, combined by sim_key(). */
 /* The first entities may be a block of equals: numbers 0..count-1, one handler
  * and owner for all, nothing looked up per event. Keys: sim_key(class, number). */
 void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
 		   void *owner);
 
+/* Adds an entity for the whole run. `key` is a stable name for ties: the number
+ * of the thing within its kind, combined by sim_key(). Nothing is settled for it. */
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner);
+
+/* Its events are no part of the run: its handler counts them in `uncounted`, as samples do. */
+void sim_silent(struct sim *sim, uint32_t id);
 
 static inline uint64_t sim_key(enum sim_class class, uint64_t number)
 {
@@ -94,17 +107,26 @@ static inline void sim_cancel(struct sim *sim, uint32_t id)
 
 /* Entities that come and go (one per flow, one per worker): a timer is an
  * entity taken from a pool. timer_open() before use, timer_close() gives it
- * back. timer_set() replaces an earlier setting. */
+ * back. timer_set() replaces an earlier setting. `site` is the host whose sources and state it
+ * may touch, or SIM_EVERYWHERE or SIM_NOWHERE; its class comes behind SIM_DEPARTURE, unless it is
+ * SIM_NOWHERE. */
 struct timer {
 	uint32_t id;
 };
 
-void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
-		sim_handler *handler, void *owner);
+void timer_open(struct sim *sim, struct timer *timer, uint32_t site, enum sim_class class,
+		uint64_t key, sim_handler *handler, void *owner);
 void timer_close(struct sim *sim, struct timer *timer);
 void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
+
+/* Before the handler of an entity that is not of the block. */
+static inline void sim_entity_settle(struct sim *sim, const struct sim_entity *entity)
+{
+	if (sim->settle && entity->site != SIM_NOWHERE)
+		sim->settle(sim->settle_owner, entity->site);
+}
 
 /* Runs events until none is left or sim_stop() was called by a handler.
  * `budget` bounds the number of events of this call (UINT64_MAX = none), so that
@@ -118,10 +140,11 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
 	return equeue_peek(&sim->queue, at);
 }
 
-/* Events that are part of the run: all but those that only look. */
+/* Events that are part of the run: all but those that only look, and those of NICs, which may
+ * happen without an event (nic.h). */
 static inline uint64_t sim_event_count(const struct sim *sim)
 {
-	return sim->events - sim->samples;
+	return sim->events - sim->uncounted;
 }
 
 /* What happened so far, in one number: the digest of a run at its end. */

@@ -266,6 +266,12 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 
 void network_send(struct network *net, uint32_t host, const struct packet *packet)
 {
+	network_nic_settle(net, host, net->sim->now);
+	network_send_now(net, host, packet);
+}
+
+void network_send_now(struct network *net, uint32_t host, const struct packet *packet)
+{
 	net->created++;
 	if (__builtin_expect(net->lossless != NULL, 0)) {
 		lossless_send(net, host, packet);
@@ -348,12 +354,15 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 {
 	struct network *net = owner;
 	struct port *port = &net->ports[number];
-	const struct packet *head = port_head(port);
+	const struct packet *head;
 	struct packet packet;
 
+	if (__builtin_expect(port->attention, 0))
+		network_nic_settle(net, number, sim->now);
+	head = port_head(port);
 	net->hops++;
 	sim_digest(sim, number, head->seq ^ packet_label(head));
-	if (__builtin_expect(port->special, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->attention & PORT_SPECIAL, 0) && hop_lose(net, number)) {
 		take_head(net, number, port);
 		return;
 	}

@@ -34,7 +34,7 @@ HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const st
 {
 	sim_time at = depart + port_class(net, port)->latency;
 
-	if (__builtin_expect(port->special, 0))
+	if (__builtin_expect(port->attention & PORT_SPECIAL, 0))
 		at = hop_jittered(net, number, at);
 	sim_schedule(net->sim, number, at);
 }
@@ -71,6 +71,7 @@ bool hop_lose(struct network *net, uint32_t number);
 /* A packet has reached a host. */
 HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
 {
+	network_nic_settle(net, host, net->sim->now);
 	net->delivered++;
 	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
 						      packet);

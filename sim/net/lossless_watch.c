@@ -90,7 +90,7 @@ void lossless_on_watch(struct sim *sim, uint32_t id, void *owner)
 	struct network *net = owner;
 	struct lossless *ll = net->lossless;
 
-	sim->samples++;
+	sim->uncounted++;
 	ll->watching = ll->stopped > 0;
 	if (!ll->watching)
 		return;

@@ -16,6 +16,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 {
 	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
 	net->port_count = hosts;
+	net->nics_by_event = true; /* until network_tune() */
 	net->switch_nodes = xcalloc(switches, sizeof(*net->switch_nodes));
 	for (uint32_t s = 0; s < switches; s++) {
 		net->switch_nodes[s] = (struct switch_node){ .first_port = net->port_count,
@@ -108,7 +109,7 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->special = params->loss > 0 || params->peer_jitter > 0;
+	port->attention = params->loss > 0 || params->peer_jitter > 0 ? PORT_SPECIAL : 0;
 	port->to = to;
 	port->to_port = network_port(net, to, 0);
 	port->to_host = to < net->hosts;
@@ -129,6 +130,41 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 		return;
 	lossless_join(net, port_a, &ba->pause);
 	lossless_join(net, port_b, &ab->pause);
+}
+
+void network_settle(struct network *net, sim_time until)
+{
+	for (uint32_t h = 0; h < net->hosts; h++)
+		network_nic_settle(net, h, until);
+}
+
+/* Departures come before timers of the same time. */
+static void settle(void *owner, uint32_t site)
+{
+	struct network *net = owner;
+
+	if (site == SIM_EVERYWHERE)
+		network_settle(net, net->sim->now + 1);
+	else
+		network_nic_settle(net, site, net->sim->now + 1);
+}
+
+/* How NICs learn that they are free: see nic.h. */
+static void choose_departures(struct network *net)
+{
+	sim_time shortest = SIM_TIME_MAX;
+
+	for (uint32_t h = 0; h < net->hosts; h++) {
+		sim_time latency = port_class(net, &net->ports[h])->latency;
+
+		shortest = latency < shortest ? latency : shortest;
+		net->nic_lag = latency > net->nic_lag ? latency : net->nic_lag;
+	}
+	net->nics_by_event = net->lossless || !shortest;
+	if (net->nics_by_event)
+		return;
+	net->sim->settle = settle;
+	net->sim->settle_owner = net;
 }
 
 /* A few events per slot when every port is busy, so that there is little to sort;
@@ -164,6 +200,7 @@ void network_tune(struct network *net)
 	equeue_tune(&net->sim->queue, shift, bits);
 	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : hop_look_ahead;
 	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
+	choose_departures(net);
 }
 
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self)
@@ -177,8 +214,9 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 void network_tamper(struct network *net, const struct network_tamper *tamper)
 {
 	net->tamper = tamper;
+	net->nics_by_event = true;
 	for (uint32_t i = 0; i < net->port_count; i++)
-		net->ports[i].special = true;
+		net->ports[i].attention |= PORT_SPECIAL;
 }
 
 uint64_t network_queue_bytes(struct network *net, uint32_t port)

@@ -82,6 +82,8 @@ struct network {
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
+	bool nics_by_event;        /* see nic.h */
+	sim_time nic_lag; /* for how long a NIC may be behind: the longest link of a host */
 
 	const struct network_tamper *tamper; /* NULL = none; not owned */
 
@@ -153,6 +155,27 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 /* A host sends at once, past the turn-taking of its sources: for ACKs and
  * control packets, which a host never holds back. */
 void network_send(struct network *net, uint32_t host, const struct packet *packet);
+
+/* The same when what the NIC had put off is done. */
+void network_send_now(struct network *net, uint32_t host, const struct packet *packet);
+
+/* What the NIC of a host had to do before the time `until` is done: see nic.h. */
+static inline void network_nic_settle(struct network *net, uint32_t host, sim_time until)
+{
+	const struct port *port = &net->ports[host];
+
+	if (port->attention & PORT_NIC_DUE && port->busy_until < until)
+		nic_catch_up(&net->nics[host], until);
+}
+
+/* Up to now, in an event that no host was settled for (SIM_NOWHERE) and that makes one send. */
+static inline void network_settle_host(struct network *net, uint32_t host)
+{
+	network_nic_settle(net, host, net->sim->now + 1);
+}
+
+/* All NICs: before anybody looks at them after the last event. */
+void network_settle(struct network *net, sim_time until);
 
 /* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's
  * constant latency. `back` as at_switch() had it: in a lossless network the packet is charged to

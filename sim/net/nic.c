@@ -50,9 +50,24 @@ static struct nic_source *nic_take_first(struct nic *nic)
 	return first;
 }
 
-/* Serves waiting sources while the transmitter is free; then asks to be woken
- * when it is free again. */
-static void nic_serve(struct nic *nic, struct sim *sim)
+/* Goes on when the transmitter is free. */
+static void nic_wait(struct nic *nic)
+{
+	struct port *port = &nic->net->ports[nic->host];
+
+	if (port->busy_until == SIM_TIME_MAX)
+		return; /* stopped by PAUSE: nic_go_on() */
+	if (!nic->by_event && !nic->net->nics_by_event) {
+		port->attention |= PORT_NIC_DUE;
+		return;
+	}
+	if (!nic->armed) /* a source may have woken another one */
+		sim_schedule(nic->net->sim, nic->entity, port->busy_until);
+	nic->armed = true;
+}
+
+/* Serves waiting sources while the transmitter is free. */
+static void nic_serve(struct nic *nic)
 {
 	const struct port *port = &nic->net->ports[nic->host];
 
@@ -61,12 +76,8 @@ static void nic_serve(struct nic *nic, struct sim *sim)
 		struct packet packet;
 		enum nic_pull pull;
 
-		if (port->busy_until > sim->now) {
-			if (port->busy_until == SIM_TIME_MAX)
-				return;  /* stopped by PAUSE: nic_go_on() */
-			if (!nic->armed) /* a source may have woken another one */
-				sim_schedule(sim, nic->entity, port->busy_until);
-			nic->armed = true;
+		if (port->busy_until > nic->net->sim->now) {
+			nic_wait(nic);
 			return;
 		}
 		source = nic_take_first(nic);
@@ -77,7 +88,7 @@ static void nic_serve(struct nic *nic, struct sim *sim)
 			nic_put_back(nic, source, packet.size);
 		else
 			source->credit = 0; /* nothing is saved up */
-		network_send(nic->net, nic->host, &packet);
+		network_send_now(nic->net, nic->host, &packet);
 	}
 }
 
@@ -86,8 +97,40 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	struct nic *nic = owner;
 
 	(void)entity;
+	sim->uncounted++;
 	nic->armed = false;
-	nic_serve(nic, sim);
+	nic_serve(nic);
+}
+
+void nic_catch_up(struct nic *nic, sim_time until)
+{
+	struct sim *sim = nic->net->sim;
+	struct port *port = &nic->net->ports[nic->host];
+	sim_time now = sim->now;
+
+	while (port->attention & PORT_NIC_DUE && port->busy_until < until) {
+		port->attention &= (uint8_t)~PORT_NIC_DUE;
+		sim->now = port->busy_until;
+		nic_serve(nic);
+	}
+	sim->now = now;
+}
+
+/* From now on its departures are events. */
+static void nic_use_events(struct nic *nic)
+{
+	struct port *port = &nic->net->ports[nic->host];
+
+	nic->by_event = true;
+	if (!(port->attention & PORT_NIC_DUE))
+		return;
+	port->attention &= (uint8_t)~PORT_NIC_DUE;
+	nic_wait(nic);
+}
+
+bool nic_prompt(const struct network *net, sim_time timer)
+{
+	return timer <= net->nic_lag;
 }
 
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode)
@@ -95,41 +138,48 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
 				     nic_free, nic);
+	sim_silent(net->sim, nic->entity);
 	sim_name(net->sim, nic_free, "NIC of h%n");
+}
+
+static void send_all(struct nic *nic, struct nic_source *source)
+{
+	struct packet packet;
+	enum nic_pull pull;
+
+	do {
+		pull = source->pull(source->owner, &packet);
+		if (pull != NIC_NOTHING)
+			network_send_now(nic->net, nic->host, &packet);
+	} while (pull == NIC_MORE);
 }
 
 void nic_wake(struct nic *nic, struct nic_source *source)
 {
-	struct sim *sim = nic->net->sim;
-
+	network_nic_settle(nic->net, nic->host, nic->net->sim->now);
 	if (nic->mode == NIC_FIFO || source->urgent) {
-		struct packet packet;
-		enum nic_pull pull;
-
-		do {
-			pull = source->pull(source->owner, &packet);
-			if (pull != NIC_NOTHING)
-				network_send(nic->net, nic->host, &packet);
-		} while (pull == NIC_MORE);
+		send_all(nic, source);
 		return;
 	}
 	if (source->waiting)
 		return;
+	if (source->prompt && !nic->by_event)
+		nic_use_events(nic);
 	nic_append(nic, source);
-	if (!nic->armed)
-		nic_serve(nic, sim);
+	nic_go_on(nic);
 }
 
 void nic_go_on(struct nic *nic)
 {
-	if (!nic->armed)
-		nic_serve(nic, nic->net->sim);
+	if (!nic->armed && !(nic->net->ports[nic->host].attention & PORT_NIC_DUE))
+		nic_serve(nic);
 }
 
 void nic_forget(struct nic *nic, struct nic_source *source)
 {
 	struct nic_source *before;
 
+	network_nic_settle(nic->net, nic->host, nic->net->sim->now);
 	if (!source->waiting)
 		return;
 	for (before = nic->last; before->next != source; before = before->next)

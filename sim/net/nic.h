@@ -9,7 +9,17 @@
  * 1518-byte TCP frames, a stream of 180-byte aggregation packets gets an eighth
  * of the link in turns of a packet, and half of it in turns of equal bytes.
  * With NIC_FIFO a source's packets are all taken at once into the port's queue
- * (the plain model, which lets one large window delay everybody). */
+ * (the plain model, which lets one large window delay everybody).
+ *
+ * A transmitter that becomes free costs no event as a rule: that it serves its sources at
+ * busy_until is noted in the port (PORT_NIC_DUE) and done before anything else can tell, which is
+ *   - before the packet at the head of the port arrives: what is served comes behind it;
+ *   - before a packet is delivered to the host;
+ *   - before a timer of the host, or one that may look at every host, runs (sim->settle).
+ * Then sim->now is set back to busy_until while the sources are asked, so they send what they would
+ * have sent then, and set their timers as they would have; results and digests are the same. This
+ * needs a link that takes time, and sources whose timers are longer than that (`prompt`); where
+ * either is missing, in lossless networks and under a test's hand there is an event. */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
@@ -41,6 +51,7 @@ struct nic_source {
 	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
 	bool urgent; /* sends control packets only, which a host never holds back */
+	bool prompt; /* pull() may set a timer that is due soon: see nic_prompt() */
 };
 
 struct nic {
@@ -50,9 +61,17 @@ struct nic {
 	uint32_t entity;         /* transmitter becomes free */
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
+	bool by_event;          /* for ever */
 } __attribute__((aligned(32))); /* never across two lines of cache */
 
+/* Whether a source whose pull() sets timers of this time is `prompt`. Ask when all links are there.
+ */
+bool nic_prompt(const struct network *net, sim_time timer);
+
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
+
+/* What the NIC had to do before the time `until` is done. */
+void nic_catch_up(struct nic *nic, sim_time until);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);

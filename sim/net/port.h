@@ -64,12 +64,18 @@ struct port_rare {
 
 #define HEAP_RING_BITS 3 /* smallest ring on the heap */
 
+/* What makes an arrival at the far end more than the usual. */
+enum port_attention {
+	PORT_SPECIAL = 1, /* losses, jitter, or watched */
+	PORT_NIC_DUE = 2, /* of a host: its NIC serves its sources at busy_until, see nic.h */
+};
+
 struct port {
 	struct packet *ring; /* small, or owned */
 	uint32_t head, count, sent;
 	uint8_t ring_bits; /* the ring has 2^ring_bits places */
 	bool to_host;
-	bool special; /* losses, jitter, or watched */
+	uint8_t attention; /* enum port_attention: 0 nearly always */
 	uint8_t class;
 	sim_time busy_until;
 	uint64_t queued_bytes;   /* of the packets behind `sent` */

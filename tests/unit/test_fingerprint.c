@@ -61,7 +61,7 @@ static void on_ping(struct sim *sim, uint32_t entity, void *owner)
 static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 {
 	(void)entity;
-	sim->samples++;
+	sim->uncounted++;
 	if (sim->now < 1000)
 		timer_set(sim, owner, sim->now + 7);
 }
@@ -104,11 +104,12 @@ static uint64_t ping(struct seen *seen, unsigned change, sim_time late, bool obs
 	*seen = (struct seen){ .sim = &sim };
 	sim_init(&sim, 5);
 	for (unsigned i = 0; i < 2; i++) {
-		timer_open(&sim, &pingers[i].timer, SIM_TIMER, sim_key(SIM_TIMER, i), on_ping,
-			   &pingers[i]);
+		timer_open(&sim, &pingers[i].timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, i),
+			   on_ping, &pingers[i]);
 		timer_set(&sim, &pingers[i].timer, i ? 100 + late : 100);
 	}
-	timer_open(&sim, &sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample, &sampler);
+	timer_open(&sim, &sampler, SIM_NOWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample,
+		   &sampler);
 	timer_set(&sim, &sampler, 3);
 	while (observed ? sim_observe(&sim, 1, &observer) : sim_run(&sim, 1))
 		if (change && pingers[1].left == 50 - change)

@@ -1,0 +1,92 @@
+/* NICs that serve their sources late, but as of then (nic.h): a run is the same, to the last
+ * picosecond of every event, as one in which each departure is an event. */
+#include "model_run.h"
+
+struct outcome {
+	uint64_t digest, events, departures;
+};
+
+static struct outcome run_with(bool by_event, const char *topology, const char *work)
+{
+	const struct simulation_options options = { 0 };
+	struct outcome outcome;
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '200ms' },"
+		  " 'topology': { %s }, %s }",
+		  topology, work);
+	run.s->topo.net.nics_by_event |= by_event;
+	simulation_go(run.s, &options);
+	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
+	outcome = (struct outcome){ simulation_digest(run.s), simulation_events(run.s),
+				    run.s->sim.uncounted };
+	cr_expect_gt(outcome.events, 1000, "%s: too little happens", work);
+	run_free(&run);
+	return outcome;
+}
+
+/* The share of the departures that took an event all the same. */
+static double same_both_ways(const char *topology, const char *work)
+{
+	struct outcome a = run_with(false, topology, work), b = run_with(true, topology, work);
+
+	cr_expect_eq(a.digest, b.digest, "%s, %s", topology, work);
+	cr_expect_eq(a.events, b.events, "%s, %s", topology, work);
+	return (double)a.departures / (double)b.departures;
+}
+
+#define STAR  "'kind': 'star', 'hosts': 8, 'link': { 'rate': '10Gbps', 'delay': '1us' }"
+#define RACKS "'kind': 'leaf-spine', 'leaves': 3, 'spines': 2, 'hosts_per_leaf': 4"
+#define LOSSY RACKS ", 'link': { 'rate': '100Gbps', 'delay': '2us', 'loss': 1e-3 }"
+#define SLOW  RACKS ", 'link': { 'rate': '100Gbps', 'delay': '300us' }"
+
+#define JOBS(scheme)                                                                               \
+	"'jobs': [ { 'name': 'a', 'all_reduce': '" scheme "', 'count': 3, 'workers': 4,"           \
+	" 'iterations': 3, 'arrival': { 'poisson_gap': '100us' },"                                 \
+	" 'model': { 'layers': [ { 'gradient': '200kB' }, { 'gradient': '50kB' } ] },"             \
+	" 'placement': 'random' } ]"
+#define FLOWS                                                                                      \
+	"'flows': [ { 'name': 'f', 'size': '60kB', 'count': 100,"                                  \
+	" 'arrival': { 'poisson_load': 0.5 } } ]"
+
+#define PANAMA "'schemes': { 'panama': { 'aggregate_above': '0B' } }, "
+
+static const char *const works[] = {
+	FLOWS,       JOBS("ring"), JOBS("switchml"),  JOBS("switchml_star"), JOBS("atp"),
+	JOBS("esa"), JOBS("ps"),   JOBS("ps_stream"), PANAMA JOBS("panama"), JOBS("esa") ", " FLOWS
+};
+#define WORKS (sizeof(works) / sizeof(*works))
+
+Test(departures, are_the_same_without_events)
+{
+	for (size_t i = 0; i < WORKS; i++)
+		cr_expect_eq(same_both_ways(STAR, works[i]), 0, "%s", works[i]);
+}
+
+/* Losses: timers, recovery, messages. PANAMA's recovery may start a timer that is over. */
+Test(departures, are_the_same_without_events_where_packets_are_lost)
+{
+	for (size_t i = 0; i < WORKS; i++)
+		if (!strstr(works[i], "panama") && !strstr(works[i], "star"))
+			cr_expect_eq(same_both_ways(LOSSY, works[i]), 0, "%s", works[i]);
+	cr_expect_gt(same_both_ways(LOSSY, "'schemes': { 'panama': { 'aggregate_above': '0B', "
+					   "'recovery': true } }, " JOBS("panama")),
+		     0);
+}
+
+/* A timeout shorter than the link of a host would be over before its NIC is looked at. */
+Test(departures, are_events_where_timers_are_shorter_than_links)
+{
+	cr_expect_eq(same_both_ways(SLOW, "'tcp': { 'min_rto': '200us' }, " FLOWS), 1);
+	cr_expect_eq(
+		same_both_ways(
+			SLOW,
+			"'schemes': { 'switchml': { 'retransmission_timeout': '250us' } }, " JOBS(
+				"switchml")),
+		1);
+	cr_expect_gt(same_both_ways(SLOW, "'schemes': { 'esa': { 'min_timeout': '100us' } }, " JOBS(
+						  "esa")),
+		     0);
+	cr_expect_eq(same_both_ways(SLOW, JOBS("esa")), 0);
+}
