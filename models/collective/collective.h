@@ -79,6 +79,11 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 /* The integral up to `now`, in byte seconds. */
 double collective_reserved(const struct collective_memory *memory, sim_time now);
 
+/* Adds an error at "elements_per_packet" of a scheme when packets of `frame` bytes cannot pass: a
+ * queue of a switch or of a NIC does not take one, or PAUSE is made for smaller ones. */
+void collective_check_frame(const char *scheme, uint32_t frame,
+			    const struct topology_conf *topology, struct conf_doc *doc);
+
 /* What is held at `node` cannot be, as `what` says: notes it (exact.h) and stops the run. `unit`
  * and `number` say which part of the job's stream of tensors. */
 void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,

@@ -67,12 +67,7 @@ void hashed_check(const struct hashed_conf *conf, const char *name,
 	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
 	char place[64];
 
-	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", name);
-	if (hashed_frame(conf) > topology->switches.buffer)
-		conf_error(doc, place,
-			   "a packet of %" PRIu32
-			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
-			   hashed_frame(conf), topology->switches.buffer);
+	collective_check_frame(name, hashed_frame(conf), topology, doc);
 	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
 	if (conf->memory < each)
 		conf_error(doc, place,

@@ -270,31 +270,13 @@ static uint64_t least_memory(const struct panama_conf *conf, const struct topolo
 	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
 }
 
-static void check_frame(const struct panama_conf *conf, const char *name,
-			const struct topology_conf *topology, struct conf_doc *doc)
-{
-	uint32_t frame = panama_frame(conf), mtu = topology_pause(topology, false).mtu;
-
-	if (frame > topology->switches.buffer)
-		mistake(doc, name, "elements_per_packet",
-			"a packet of %" PRIu32 " bytes does not fit into a switch queue of %" PRIu64
-			" bytes",
-			frame, topology->switches.buffer);
-	if (mtu && frame > mtu)
-		mistake(doc, name, "elements_per_packet",
-			"a packet of %" PRIu32
-			" bytes is larger than what the headroom of PAUSE is made for, %" PRIu32
-			" bytes (\"mtu\" of \"pause\")",
-			frame, mtu);
-}
-
 static void check(const struct panama_conf *conf, const char *name,
 		  const struct topology_conf *topology, struct conf_doc *doc)
 {
 	uint32_t ports;
 	uint64_t least = least_memory(conf, topology, &ports);
 
-	check_frame(conf, name, topology, doc);
+	collective_check_frame(name, panama_frame(conf), topology, doc);
 	if (conf->only_tree > conf->trees)
 		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
 	if (least > conf->memory)

@@ -202,8 +202,9 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 			    struct conf_doc *doc)
 {
 	const struct switchml_conf *conf = self;
+	struct switchml_format format = switchml_format_of(conf);
 
-	switchml_check_packet(conf, "ps_stream", topology, doc);
+	collective_check_frame("ps_stream", switchml_frame(&format), topology, doc);
 	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
 		conf_error(doc, "/schemes/ps_stream/slots",
 			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");

@@ -152,8 +152,6 @@ uint64_t switchml_slot_bytes(const struct switchml_format *format);
 uint64_t switchml_share(const struct switchml_conf *conf);
 
 void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
-void switchml_check_packet(const struct switchml_conf *conf, const char *scheme,
-			   const struct topology_conf *topology, struct conf_doc *doc);
 
 /* --- what SwitchML and ps_stream share --- */
 

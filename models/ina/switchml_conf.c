@@ -192,27 +192,12 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 		   conf->tenants ? "a tenant of a switch" : "a switch", switchml_share(conf));
 }
 
-void switchml_check_packet(const struct switchml_conf *conf, const char *scheme,
-			   const struct topology_conf *topology, struct conf_doc *doc)
-{
-	struct switchml_format format = switchml_format_of(conf);
-	char place[64];
-
-	if (switchml_frame(&format) <= topology->switches.buffer)
-		return;
-	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", scheme);
-	conf_error(doc, place,
-		   "a packet of %" PRIu32 " bytes does not fit into a switch queue of %" PRIu64
-		   " bytes",
-		   switchml_frame(&format), topology->switches.buffer);
-}
-
 void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
 {
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 
-	switchml_check_packet(conf, "switchml", topology, doc);
+	collective_check_frame("switchml", switchml_frame(&format), topology, doc);
 	if (format.switch_elements > format.elements)
 		conf_error(doc, "/schemes/switchml/switch_elements",
 			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,
