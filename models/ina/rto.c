@@ -49,7 +49,7 @@ static void count_expired(struct rto *rto, uint64_t count)
 	}
 }
 
-void rto_expired(struct rto *rto, uint64_t count)
+void rto_expired(struct rto *rto, uint64_t count, sim_time sent, sim_time now)
 {
 	switch ((enum rto_rule)rto->conf->rule) {
 	case RTO_FIXED:
@@ -58,6 +58,9 @@ void rto_expired(struct rto *rto, uint64_t count)
 		count_expired(rto, count);
 		return;
 	case RTO_ADAPTIVE:
+		if (sent < rto->doubled)
+			return;
+		rto->doubled = now;
 		back_off(rto);
 		return;
 	}

@@ -6,7 +6,8 @@
  *             the threshold grows by its first value. It never falls again;
  *   adaptive  SwitchML's section 6 asks for a timeout that follows the round-trip time and does not
  *             say how: RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, not below `least`,
- *             doubled whenever timers expire, until the next round-trip time is measured.
+ *             doubled when the timer of a packet expires that was sent since it last doubled,
+ *             so once a round however many expire, until the next round-trip time is measured.
  *
  * One object serves all packets of a worker, so that the oldest is always the next to expire.
  * Samples of packets that were sent twice must not be given (Karn). Integers only. */
@@ -29,7 +30,11 @@ struct rto {
 	const struct rto_conf *conf; /* not owned */
 	sim_time timeout;            /* now */
 	sim_time srtt, rttvar;       /* adaptive; 0 before the first sample */
-	uint64_t expired, threshold; /* doubling */
+	union {
+		uint64_t expired; /* doubling: since it last did */
+		sim_time doubled; /* adaptive: when it last did */
+	};
+	uint64_t threshold; /* doubling */
 };
 
 void rto_init(struct rto *rto, const struct rto_conf *conf);
@@ -37,7 +42,7 @@ void rto_init(struct rto *rto, const struct rto_conf *conf);
 /* A result has come this long after its packet was sent for the only time. */
 void rto_sample(struct rto *rto, sim_time rtt);
 
-/* The timers of `count` packets have run out together. */
-void rto_expired(struct rto *rto, uint64_t count);
+/* The timers of `count` packets have run out together, now; the newest was sent at `sent`. */
+void rto_expired(struct rto *rto, uint64_t count, sim_time sent, sim_time now);
 
 #endif

@@ -20,6 +20,10 @@
 #define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
 #define SWITCHML_NONE      UINT32_MAX
 
+/* Flag of packets of jobs whose timeouts are adaptive: somebody's timeout has passed on the way to
+ * this contribution or sum, so the round trip of whoever waited for it means nothing. */
+#define SWITCHML_LATE PACKET_PUSH
+
 struct switchml_conf {
 	bytes memory;
 	int64_t tenants; /* 0 = memory is not split */
@@ -50,6 +54,7 @@ struct slot {
 	uint64_t value;
 	uint32_t count; /* children that have contributed */
 	uint8_t state;  /* enum slot_state */
+	uint8_t late;   /* SWITCHML_LATE, if that is in it */
 };
 
 /* A switch of the tree. */
@@ -78,6 +83,7 @@ struct worker_slot {
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `piece` */
 	bool again;                   /* it has been sent twice: its round trip means nothing */
+	bool late; /* the result before it came by repair: others have sent theirs long ago */
 };
 
 struct worker_list {

@@ -46,7 +46,8 @@ static void send_result(struct switch_actions *actions, const struct slot *slot,
 	struct packet result = *like;
 
 	result.value = slot->value;
-	result.flags = (uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | flags);
+	result.flags =
+		(uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | slot->late | flags);
 	send(actions, &result, ports, count);
 }
 
@@ -56,13 +57,13 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 	struct packet partial = *like;
 
 	partial.value = slot->value;
-	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | flags);
+	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | slot->late | flags);
 	partial.source = (uint16_t)node->place->number;
 	send(actions, &partial, &node->place->up_port, 1);
 }
 
 /* This switch has the contribution already: whoever sent it again lacks a result. */
-static void repeat(struct node *node, const struct slot *slot, const struct packet *packet,
+static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
 		   struct switch_actions *actions)
 {
 	struct collective_stats *stats = &node->memory->stats;
@@ -73,6 +74,7 @@ static void repeat(struct node *node, const struct slot *slot, const struct pack
 		return; /* others are missing */
 	case SLOT_SENT_UP:
 		stats->repairs++;
+		slot->late |= packet->flags & SWITCHML_LATE;
 		send_partial(actions, node, slot, packet, PACKET_RETRANSMIT);
 		return;
 	case SLOT_DONE:
@@ -126,8 +128,10 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	if (slot->count++ == 0) {
 		slot->value = packet->value; /* what was there is never cleared: n = 1 works, too */
 		slot->state = SLOT_PARTIAL;
+		slot->late = packet->flags & SWITCHML_LATE;
 	} else {
 		slot->value += packet->value;
+		slot->late |= packet->flags & SWITCHML_LATE;
 	}
 	if (slot->count == node->place->children)
 		complete(node, slot, packet, actions);

@@ -66,6 +66,7 @@ static void leave(struct worker *worker, uint32_t i, struct packet *packet)
 	struct switchml *job = worker->job;
 	struct worker_slot *slot = &worker->slots[i];
 	bool again = slot->state == WORKER_SLOT_EXPIRED;
+	bool late = worker->rto.conf->rule == RTO_ADAPTIVE && (again || slot->late);
 
 	*packet = (struct packet){
 		.seq = slot->piece,
@@ -76,7 +77,7 @@ static void leave(struct worker *worker, uint32_t i, struct packet *packet)
 		.slot = (uint16_t)i,
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
-				   (again ? PACKET_RETRANSMIT : 0)),
+				   (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0)),
 		.protocol = job->scheme->protocol,
 	};
 	worker->retransmissions += again;
@@ -120,6 +121,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
 	uint64_t before = worker->timeouts;
+	sim_time newest = 0;
 	uint32_t i;
 
 	(void)entity;
@@ -127,11 +129,12 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
 		worker->timeouts++;
+		newest = worker->slots[i].sent; /* oldest first */
 		list_remove(worker, &worker->sent, i);
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
 	if (worker->timeouts > before)
-		rto_expired(&worker->rto, worker->timeouts - before);
+		rto_expired(&worker->rto, worker->timeouts - before, newest, sim->now);
 	arm_timer(worker);
 	wake(worker);
 }
@@ -153,14 +156,16 @@ void switchml_worker_contribute(struct worker *worker, uint64_t pieces)
 
 /* --- results --- */
 
-/* The slot goes on to its next piece. */
-static void advance(struct worker *worker, uint32_t i)
+/* The slot goes on to its next piece; `flags` of the result. A result is a sum: its round trip
+ * holds the timeouts of all workers, which as samples of each other would grow without end. */
+static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
 
 	if (slot->state == WORKER_SLOT_SENT) {
 		list_remove(worker, &worker->sent, i);
-		if (worker->rto.conf->rule == RTO_ADAPTIVE && !slot->again) {
+		if (worker->rto.conf->rule == RTO_ADAPTIVE && !slot->again &&
+		    !(flags & (SWITCHML_LATE | PACKET_RETRANSMIT))) {
 			rto_sample(&worker->rto, worker->job->scheme->env.sim->now - slot->sent);
 			arm_timer(worker);
 		}
@@ -170,6 +175,7 @@ static void advance(struct worker *worker, uint32_t i)
 	}
 	slot->piece += worker->job->slots;
 	slot->version ^= 1;
+	slot->late = (flags & PACKET_RETRANSMIT) != 0;
 	slot->state = WORKER_SLOT_IDLE;
 	if (slot->piece < tensors_available(&worker->job->tensors, worker->number))
 		make_ready(worker, i, WORKER_SLOT_READY);
@@ -194,7 +200,7 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 		switchml_violated(job, worker->host, packet->seq, "a wrong sum");
 		return;
 	}
-	advance(worker, packet->slot);
+	advance(worker, packet->slot, packet->flags);
 	wake(worker);
 	if (tensors_result(&job->tensors, worker->number, packet->seq, &tensor))
 		job->job.done(job->job.owner, worker->number, tensor);

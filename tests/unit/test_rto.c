@@ -10,7 +10,7 @@ Test(rto, fixed)
 
 	rto_init(&rto, &conf);
 	rto_sample(&rto, 1000);
-	rto_expired(&rto, 1000000);
+	rto_expired(&rto, 1000000, 0, 2000);
 	cr_expect_eq(rto.timeout, PS_PER_MS);
 }
 
@@ -29,19 +29,20 @@ Test(rto, doubling)
 	rto_init(&together, &conf);
 	for (int i = 0; i < 3; i++) {
 		for (uint64_t n = 1; n < at[i]; n++)
-			rto_expired(&rto, 1);
+			rto_expired(&rto, 1, 0, 2000);
 		cr_expect_eq(rto.timeout, want);
 		rto_sample(&rto, 1000); /* does not count */
-		rto_expired(&rto, 1);
+		rto_expired(&rto, 1, 0, 2000);
 		want *= 2;
 		cr_expect_eq(rto.timeout, want);
 	}
-	rto_expired(&together, 603);
+	rto_expired(&together, 603, 0, 2000);
 	cr_expect_eq(together.timeout, want);
 }
 
 /* RFC 6298 section 2: the first sample R gives R + 4 R/2, the next ones the two filters; section
- * 5.5: doubled when timers expire, until the next sample. Not below the least. */
+ * 5.5: doubled when timers expire, until the next sample. Not below the least. A packet that was
+ * sent before it last doubled says nothing new. */
 Test(rto, adaptive)
 {
 	const struct rto_conf conf = { .rule = RTO_ADAPTIVE, .first = 5000, .least = 900 };
@@ -53,14 +54,16 @@ Test(rto, adaptive)
 	cr_expect_eq(rto.timeout, 800 + 4 * 400);
 	rto_sample(&rto, 1600); /* rttvar 3/4 400 + 1/4 800, srtt 7/8 800 + 1/8 1600 */
 	cr_expect_eq(rto.timeout, 900 + 4 * 500);
-	rto_expired(&rto, 64);
-	rto_expired(&rto, 1);
+	rto_expired(&rto, 64, 10, 3000);
+	rto_expired(&rto, 1, 2999, 3001);
+	cr_expect_eq(rto.timeout, 2 * (900 + 4 * 500));
+	rto_expired(&rto, 1, 3000, 9000);
 	cr_expect_eq(rto.timeout, 4 * (900 + 4 * 500));
 	for (int i = 0; i < 200; i++)
 		rto_sample(&rto, 100);
 	cr_expect_eq(rto.timeout, 900);
 	cr_expect_leq(rto.srtt, 107); /* integers stop within 7 of the value */
 	for (int i = 0; i < 100; i++)
-		rto_expired(&rto, 1);
+		rto_expired(&rto, 1, rto.doubled, rto.doubled + 1);
 	cr_expect_eq(rto.timeout, 100 * PS_PER_S);
 }
