@@ -4,8 +4,9 @@
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
  * timers; slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
  * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program is
- * free of it). Adding takes the host's reduction rate (reducer.h). What a worker on the server's
- * own host sends and gets takes no network and no time.
+ * free of it). Adding takes the host's reduction rate (reducer.h); a contribution that is there
+ * already is not added: it is answered at once, or dropped while the first one waits for its turn.
+ * What a worker on the server's own host sends and gets takes no network and no time.
  * Simplified: no CPU per packet, other than the reduction rate.
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
  * more is; copies go to the workers in turn, from number (server mod n) on. There is no congestion
@@ -38,6 +39,7 @@ struct ps_server {
 	uint32_t number, host;
 	struct tree_node place; /* of a root with the workers as children; their numbers as ports */
 	struct node node;
+	uint64_t *arrived; /* as node.seen, of contributions that are added or wait for it */
 	struct ring in, out;
 	struct timer timer; /* for the first of `in` */
 	struct nic_source source;
@@ -135,19 +137,27 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 	serve(server, &packet);
 }
 
-static void receive(struct ps_server *server, const struct packet *packet)
+/* For the first time: takes its turn to be added. */
+static void wait_for_adding(struct ps_server *server, const struct packet *packet)
 {
 	const struct switchml_scheme *scheme = server->job->scheme;
 	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
 				    (bytes)scheme->elements * ELEMENT_BYTES);
 
-	if (!scheme->env.reducers->rate) {
-		serve(server, packet);
-		return;
-	}
+	switchml_mark(server->arrived, server->node.words, packet);
 	if (!ring_front(&server->in))
 		timer_set(scheme->env.sim, &server->timer, due);
 	ring_push(&server->in, &(struct held){ .packet = *packet, .due = due });
+}
+
+static void receive(struct ps_server *server, const struct packet *packet)
+{
+	const struct node *node = &server->node;
+
+	if (!server->arrived || switchml_seen(node->seen, node->words, packet))
+		serve(server, packet);
+	else if (!switchml_seen(server->arrived, node->words, packet))
+		wait_for_adding(server, packet);
 }
 
 /* --- between workers and servers --- */
@@ -306,6 +316,10 @@ static void open_server(struct switchml *job, uint32_t q)
 	server->node.place = &server->place;
 	server->node.memory = &job->servers->counters;
 	switchml_node_init(&server->node, job->slots);
+	if (env->reducers->rate)
+		server->arrived =
+			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
+				sizeof(*server->arrived));
 	ring_init(&server->in);
 	ring_init(&server->out);
 	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
@@ -423,6 +437,7 @@ static void ps_stream_finish(void *instance)
 		nic_forget(&env->topo->net.nics[server->host], &server->source);
 		timer_close(env->sim, &server->timer);
 		switchml_node_release(&server->node);
+		free(server->arrived);
 		free(server->in.items);
 		free(server->out.items);
 	}

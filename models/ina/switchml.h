@@ -195,6 +195,13 @@ void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, cons
 void switchml_node_init(struct node *node, uint32_t slots);
 void switchml_node_release(struct node *node);
 
+/* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: is the child that sent
+ * the packet marked there? */
+bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
+
+/* The child has contributed to this version; it has the result that the other one keeps. */
+void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
+
 /* A contribution on its way up, or a result on its way down, has reached a switch. */
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions);

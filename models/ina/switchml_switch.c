@@ -29,6 +29,22 @@ static uint32_t slot_index(const struct packet *packet)
 	return SWITCHML_VERSIONS * (uint32_t)packet->slot + version;
 }
 
+bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet)
+{
+	return seen[(size_t)slot_index(packet) * words + packet->source / 64] >>
+		       packet->source % 64 &
+	       1;
+}
+
+void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
+{
+	uint64_t bit = UINT64_C(1) << packet->source % 64;
+	uint32_t index = slot_index(packet), word = packet->source / 64;
+
+	seen[(size_t)index * words + word] |= bit;
+	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
+}
+
 static void send(struct switch_actions *actions, const struct packet *packet, const uint32_t *ports,
 		 uint32_t count)
 {
@@ -102,18 +118,13 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 static void contribution(struct switchml *job, struct node *node, const struct packet *packet,
 			 struct switch_actions *actions)
 {
-	uint32_t index = slot_index(packet), word = packet->source / 64;
-	struct slot *slot = &node->slots[index];
-	uint64_t bit = UINT64_C(1) << packet->source % 64;
-	uint64_t *seen = &node->seen[(size_t)index * node->words + word];
-	uint64_t *seen_other = &node->seen[(size_t)(index ^ 1) * node->words + word];
+	struct slot *slot = &node->slots[slot_index(packet)];
 
-	if (*seen & bit) {
+	if (switchml_seen(node->seen, node->words, packet)) {
 		repeat(node, slot, packet, actions);
 		return;
 	}
-	*seen |= bit;
-	*seen_other &= ~bit; /* the child has the result that is kept there */
+	switchml_mark(node->seen, node->words, packet);
 	if (slot->count == node->place->children) {
 		slot->piece += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;

@@ -218,6 +218,46 @@ Test(ps_stream, reduction_rate)
 	}
 }
 
+/* Timers that are much shorter than the queue of n s packets: what comes again is not added, and
+ * the time stays n |U| / R, for one server, for servers beside workers, and with losses. */
+Test(ps_stream, duplicates_are_not_added)
+{
+	static const struct {
+		const char *servers;
+		unsigned most; /* that a server adds of |U|: n, or n / m */
+		double loss;
+	} cases[] = {
+		{ "{ 'count': 1 }", 4, 0 },
+		{ "{ 'placement': 'workers' }", 1, 0 },
+		{ "{ 'count': 1 }", 4, 0.001 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double want = cases[i].most * 1e6 * 8 / 1e9;
+		sim_time busy = 0;
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 5,"
+			  " 'link': { 'rate': '10Gbps', 'delay': '1us', 'loss': %g },"
+			  " 'host': { 'reduction_rate': '1Gbps' } },"
+			  " 'schemes': { 'ps_stream': { 'slots': 512, "
+			  "'retransmission_timeout': '500us' } },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': 'ps_stream', 'servers': %s,"
+			  "   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			  cases[i].loss, cases[i].servers);
+		run_to(&run, END_ALL_DONE);
+		printf("%s: %.3f ms, %.4f of the bound\n", cases[i].servers,
+		       iteration_s(&run) * 1e3, iteration_s(&run) / want);
+		cr_expect_float_eq(iteration_s(&run) / want, 1.001, 0.001);
+		cr_expect_gt(run.s->jobs->jobs[0].stats.retransmissions, 7813);
+		for (uint32_t h = 0; h < 5; h++)
+			busy += run.s->reducers.host[h].busy;
+		cr_expect_eq(busy, 4 * UINT64_C(7813) * 128 * 8000);
+		run_free(&run);
+	}
+}
+
 /* The straggler's own slots complete from hand to hand the moment it hands its tensor over, and the
  * rest takes what its link needs. */
 Test(ps_stream, straggler)
