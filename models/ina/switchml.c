@@ -377,17 +377,21 @@ void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
 
 	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
 		const struct worker *worker = &job->workers[w];
+		bool sent = worker->sent.first != SWITCHML_NONE;
 		const struct worker_slot *oldest;
 
-		if (worker->sent.first == SWITCHML_NONE)
+		if (!sent && worker->ready.first == SWITCHML_NONE)
 			continue;
-		oldest = &worker->slots[worker->sent.first];
-		fprintf(to,
-			"  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
-			") waits for piece %" PRIu64 " of %" PRIu64 ", sent at %.9f s\n",
-			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host,
-			oldest->piece, tensors_available(&worker->job->tensors, worker->number),
-			seconds_of(oldest->sent));
+		oldest = &worker->slots[sent ? worker->sent.first : worker->ready.first];
+		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") waits for ",
+			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host);
+		if (oldest->state == WORKER_SLOT_READY)
+			fprintf(to, "its NIC to send ");
+		fprintf(to, "piece %" PRIu64 " of %" PRIu64, oldest->piece,
+			tensors_available(&worker->job->tensors, worker->number));
+		if (oldest->state != WORKER_SLOT_READY)
+			fprintf(to, ", sent at %.9f s", seconds_of(oldest->sent));
+		fprintf(to, "\n");
 		limit--;
 	}
 }
