@@ -9,8 +9,10 @@
  * What a worker on the server's own host sends and gets takes no network and no time.
  * Simplified: no CPU per packet, other than the reduction rate.
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
- * more is; copies go to the workers in turn, from number (server mod n) on. There is no congestion
- * control: n s / m packets at most meet at a server's port. */
+ * more is: slots by the rule are a multiple of m, but of a number that is not some servers have one
+ * more than others, and with it more of every tensor; copies go to the workers in turn, from number
+ * (server mod n) on. There is no congestion control: n s / m packets at most meet at a server's
+ * port. */
 #include "ina/switchml.h"
 
 #include "base/mem.h"
@@ -296,7 +298,8 @@ static uint32_t choose_slots(const struct switchml *job)
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
 	slots = switchml_slots_for(job, round_trip(job));
-	return (uint32_t)(slots > job->servers->count ? slots : job->servers->count);
+	slots = (slots + job->servers->count - 1) / job->servers->count * job->servers->count;
+	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
 }
 
 static void open_server(struct switchml *job, uint32_t q)
@@ -385,13 +388,14 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_way_longest(longest, &way);
 }
 
-/* All slots go at one rate, so all servers do; each has its part of the slots in flight. */
+/* All slots go at one rate, so all servers that have some do; each as the one with most slots. */
 static void *ps_stream_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 			    const char **never)
 {
 	struct switchml *job = new_job(self, spec);
 	const struct switchml_scheme *scheme = self;
 	struct ps_servers *servers = job->servers;
+	uint32_t most = (job->slots + servers->count - 1) / servers->count;
 	struct plan_way up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
 
@@ -399,9 +403,9 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
-	stream->packets.fraction = 1.0 / spec->servers;
+	stream->packets.fraction = (double)most / job->slots;
 	for (uint32_t w = 0; w < spec->workers; w++) {
-		for (uint32_t q = 0; q < servers->count; q++) {
+		for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
 			if (spec->hosts[w] == spec->server_hosts[q])
 				continue;
 			plan_way(job, spec->hosts[w], route_of(servers->up, servers, w, q), stream,
@@ -413,7 +417,7 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	up = plan_way_then(&up, &down);
 	plan->latency = plan_way_latency(&up);
 	stream->cap =
-		fmin(plan_window_rate(&stream->packets, (double)job->slots / spec->servers, up.sum),
+		fmin(plan_window_rate(&stream->packets, most, up.sum),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
 	plan_close(plan);
 	return job;

@@ -308,6 +308,43 @@ Test(ps_stream, slots)
 		     1);
 }
 
+/* Numbers of servers that do not divide a power of two: slots by the rule are shared evenly all the
+ * same, so T = n/m |U| / (B g); a number of slots that is no multiple gives the first server
+ * ceil(s/m) of them, and T = n ceil(s/m)/s |U| / (B g), in packets and as a stream. */
+Test(ps_stream, slots_shared_evenly)
+{
+	static const struct {
+		unsigned servers, slots; /* slots 0: by the rule */
+		double part;             /* of the busiest server */
+	} cases[] = { { 3, 0, 1.0 / 3 },
+		      { 5, 0, 1.0 / 5 },
+		      { 7, 0, 1.0 / 7 },
+		      { 3, 40, 14.0 / 40 },
+		      { 7, 71, 11.0 / 71 } };
+	static const char *const fidelities[] = { "packet", "fluid" };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t f = 0; f < 2; f++) {
+			double want = 7 * cases[i].part * 4e6 / RATE, t;
+			char servers[16], rest[128], slots[16];
+			struct run run;
+
+			snprintf(servers, sizeof(servers), "%u", cases[i].servers);
+			snprintf(slots, sizeof(slots), "%u", cases[i].slots);
+			snprintf(rest, sizeof(rest),
+				 ", 'fidelity': '%s', 'schemes': { 'ps_stream': { 'slots': %s } }",
+				 fidelities[f], cases[i].slots ? slots : "'bdp'");
+			build(&run, 14, 7, servers, rest, 4000000);
+			run_to(&run, END_ALL_DONE);
+			t = jobs_records(run.s->jobs)[0].communication;
+			printf("%u servers, %s: %.3f ms, %.4f of the closed form\n",
+			       cases[i].servers, rest, t * 1e3, t / want);
+			cr_expect_float_eq(t / want, 1.002, 0.003);
+			run_free(&run);
+		}
+	}
+}
+
 /* What counts is the pair farthest apart, also when worker 0 has a server in its rack: over six
  * links 2 x (6 x 0.16 us + 6 us + 5 x 500 ns) = 18.92 us, 131.4 packets; in a rack 39.2. */
 Test(ps_stream, slots_of_the_longest_pair)
