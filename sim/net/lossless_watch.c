@@ -24,6 +24,8 @@ static bytes stuck_bytes(const struct network *net, uint32_t in)
 		for (uint32_t i = port->sent; ll->lanes[n].stuck && i < port->count; i++) {
 			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
 
+			if (charge == CHARGE_NONE)
+				continue; /* a control packet, which is not stopped */
 			if (charge & CHARGE_CELL)
 				charge = ll->cells[charge & ~CHARGE_CELL].port;
 			if (charge == in && port->ring[at].depart == SIM_TIME_MAX)
