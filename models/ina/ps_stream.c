@@ -210,6 +210,12 @@ static uint32_t ps_stream_servers(uint32_t workers)
 	return workers;
 }
 
+/* As ps.c: a gradient from each worker and a sum to each, but for what stays on a host. */
+static double ps_stream_injected(uint32_t workers, bool beside)
+{
+	return 2 * ((double)workers - beside);
+}
+
 static void ps_stream_check(const void *self, const struct topology_conf *topology,
 			    struct conf_doc *doc)
 {
@@ -454,6 +460,7 @@ const struct collective_ops ps_stream_collective = {
 		"5.3)",
 	.table = &ps_stream_table,
 	.servers = ps_stream_servers,
+	.injected = ps_stream_injected,
 	.check = ps_stream_check,
 	.open = ps_stream_open,
 	.close = ps_stream_close,

@@ -51,9 +51,12 @@ Test(load, both_definitions)
 	static const struct {
 		const char *scheme;
 		double own;
-	} cases[] = { { "ring", 0.4 }, { "switchml", 0.4 * 4 / 6 }, { "ps", 0.4 * 8 / 6 } };
+	} cases[] = { { "ring", 0.4 },
+		      { "switchml", 0.4 * 4 / 6 },
+		      { "ps", 0.4 * 8 / 6 },
+		      { "ps_stream", 0.4 * 8 / 6 } };
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct run run;
 		struct offered offered;
 
@@ -76,14 +79,25 @@ static bool count_payload(struct tap *tap, uint32_t host, struct packet *packet)
 	return true;
 }
 
+/* Of 32 elements; `payload` is the slot's number there. */
+static bool count_packets(struct tap *tap, uint32_t host, struct packet *packet)
+{
+	(void)host, (void)packet;
+	*(uint64_t *)tap->owner += 128;
+	return true;
+}
+
 /* One job of four workers and 64 kB, two iterations; bytes sent, without loss, are those
  * of job_group_bytes(). */
 Test(load, own_bytes_are_what_hosts_send)
 {
 	static const char *const jobs[] = {
-		"'all_reduce': 'ring'", "'all_reduce': 'ps'",
+		"'all_reduce': 'ring'",
+		"'all_reduce': 'ps'",
 		"'all_reduce': 'ps', 'servers': { 'placement': 'workers' }",
-		"'all_reduce': 'ps', 'servers': 2"
+		"'all_reduce': 'ps', 'servers': 2",
+		"'all_reduce': 'ps_stream'",
+		"'all_reduce': 'ps_stream', 'servers': { 'placement': 'workers', 'count': 2 }",
 	};
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
@@ -99,7 +113,10 @@ Test(load, own_bytes_are_what_hosts_send)
 			  " 'jobs': [ { 'workers': 4, 'iterations': 2, %s,"
 			  "  'model': { 'layers': [ { 'gradient': '64KB' } ] } } ] }",
 			  jobs[i]);
-		tap_in(&tap, &run, "tcp", count_payload, &payload);
+		if (strstr(jobs[i], "ps_stream"))
+			tap_in(&tap, &run, "ps_stream", count_packets, &payload);
+		else
+			tap_in(&tap, &run, "tcp", count_payload, &payload);
 		run_to(&run, END_ALL_DONE);
 		group = scenario_jobs(&run.scenario);
 		cr_assert(job_models_load(&models, group, &error));
