@@ -23,13 +23,15 @@ static double mean_wire(const struct model_env *env, const struct sizes *sizes)
 	double mean = 0;
 
 	if (!sizes->count)
-		return wire_of_short(env, sizes->fixed);
+		return wire_of_short(env, sizes_scaled(sizes, sizes->fixed));
 	for (size_t t = 0; t < sizes->count; t++) {
 		double sum = 0;
 
-		for (int q = 0; q < QUANTILES; q++)
-			sum += wire_of_short(
-				env, size_cdf_quantile(sizes->cdfs[t], (q + 0.5) / QUANTILES));
+		for (int q = 0; q < QUANTILES; q++) {
+			bytes size = size_cdf_quantile(sizes->cdfs[t], (q + 0.5) / QUANTILES);
+
+			sum += wire_of_short(env, sizes_scaled(sizes, size));
+		}
 		mean += weights_fraction(&sizes->weights, t) * sum / QUANTILES;
 	}
 	return mean;

@@ -194,10 +194,13 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 
 		start_flow(group, &draw);
 	} while (together && generator->next <= sim->now);
-	if (flow_generator_done(generator))
-		drop_load(group);
-	else
+	if (!flow_generator_done(generator)) {
 		timer_set(sim, &group->timer, generator->next);
+		return;
+	}
+	drop_load(group);
+	if (group->flows->changed) /* flows that are load never finish: perhaps this was all */
+		group->flows->changed(group->flows->owner);
 }
 
 /* --- set-up --- */

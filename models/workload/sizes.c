@@ -86,20 +86,28 @@ void sizes_release(struct sizes *sizes)
 	*sizes = (struct sizes){ 0 };
 }
 
-bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
+bytes sizes_scaled(const struct sizes *sizes, bytes size)
 {
-	bytes size = sizes->count
-			     ? size_cdf_draw(sizes->cdfs[weights_draw(&sizes->weights, rng)], rng)
-			     : sizes->fixed;
 	double scaled = (double)size * sizes->scale + 0.5;
 
 	return scaled < 1 ? 1 : (bytes)scaled;
 }
 
+bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
+{
+	bytes size = sizes->count
+			     ? size_cdf_draw(sizes->cdfs[weights_draw(&sizes->weights, rng)], rng)
+			     : sizes->fixed;
+
+	return sizes_scaled(sizes, size);
+}
+
 double sizes_mean(const struct sizes *sizes)
 {
-	double mean = sizes->count ? 0 : (double)sizes->fixed;
+	double mean = 0;
 
+	if (!sizes->count)
+		return (double)sizes_scaled(sizes, sizes->fixed);
 	for (size_t i = 0; i < sizes->count; i++)
 		mean += weights_fraction(&sizes->weights, i) * size_cdf_mean(sizes->cdfs[i]);
 	return mean * sizes->scale;

@@ -37,8 +37,9 @@ bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *s
 		char **error);
 void sizes_release(struct sizes *sizes);
 
-/* At least 1 byte. */
+/* What a size of a table, or the fixed one, is in this group: times the scale, at least 1 byte. */
+bytes sizes_scaled(const struct sizes *sizes, bytes size);
 bytes sizes_draw(const struct sizes *sizes, struct rng *rng);
-double sizes_mean(const struct sizes *sizes); /* bytes; exact but for rounding to whole bytes */
+double sizes_mean(const struct sizes *sizes); /* bytes; of tables but for rounding to whole bytes */
 
 #endif

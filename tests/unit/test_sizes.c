@@ -106,3 +106,19 @@ Test(sizes, scale)
 	sizes_release(&tiny);
 	sizes_release(&web);
 }
+
+/* Flows of one size: the mean is what each of them has, on which a load is built. */
+Test(sizes, mean_of_the_fixed_size)
+{
+	static const double scales[] = { 1, 0.333, 1e-4, 1000 };
+
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		const struct size_conf conf = { .form = SIZE_FIXED,
+						.fixed = 1000,
+						.scale = scales[i] };
+		struct sizes sizes = load(&conf);
+
+		cr_expect_eq(sizes_mean(&sizes), (double)sizes_draw(&sizes, NULL), "%g", scales[i]);
+		sizes_release(&sizes);
+	}
+}
