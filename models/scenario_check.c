@@ -373,8 +373,8 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	sim_time longest = 0;
 
 	place(where, pointer, "/arrival/trace");
-	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, &trace,
-			     &error)) {
+	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, look->pool,
+			     &trace, &error)) {
 		take_error(look, where, error);
 		return 0;
 	}

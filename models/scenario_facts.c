@@ -195,7 +195,8 @@ static double cost_of_jobs(const struct network_size *net, const struct job_grou
 		iterations = (double)group->iterations;
 		exchanges =
 			count_of_jobs(net, group, end_s) * iterations * workers_of(&group->workers);
-	} else if (job_group_trace(group, path, (uint32_t)net->hosts, &trace, &error)) {
+	} else if (job_group_trace(group, path, (uint32_t)net->hosts, (uint32_t)net->hosts, &trace,
+				   &error)) {
 		for (size_t i = 0; i < trace.count; i++) {
 			iterations = group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
 					     ? seconds_of(trace.jobs[i].duration) /

@@ -212,8 +212,8 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 {
 	struct job_trace trace;
 
-	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count, &trace,
-			     error))
+	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count,
+			     jobs->pool_count, &trace, error))
 		return false;
 	for (size_t i = 0; i < trace.count; i++) {
 		const struct dnn *dnn = job_models_draw(models, model_stream);

@@ -526,13 +526,19 @@ uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace
 
 /* Why a job of a trace cannot run; NULL when it can. Caller frees. */
 static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
-			   const struct trace_job *job)
+			   uint32_t pool, const struct trace_job *job)
 {
-	uint64_t workers = job_trace_workers(conf, job), own;
+	uint64_t workers = job_trace_workers(conf, job);
+	uint32_t servers = workers > hosts ? 0 : job_group_servers(conf, (uint32_t)workers);
+	uint32_t own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
 
-	own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
+	if (conf->servers.placement == SERVERS_SHARED && servers > pool)
+		return xasprintf("%s: job %" PRIu64 " has %" PRIu64 " workers and so %" PRIu32
+				 " servers on hosts that jobs share, but there are %" PRIu32
+				 "; see \"count\" of its servers",
+				 path, job->id, workers, servers, pool);
 	if (own && workers + own > hosts)
-		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64 " workers and %" PRIu64
+		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64 " workers and %" PRIu32
 				 " servers on hosts of their own, but the network has %" PRIu32
 				 " hosts for them; see gpus_per_worker",
 				 path, job->id, workers, own, hosts);
@@ -554,7 +560,7 @@ static char *trace_mistake(const struct job_group_conf *conf, const char *path, 
 }
 
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
-		     struct job_trace *trace, char **error)
+		     uint32_t pool, struct job_trace *trace, char **error)
 {
 	char *path = data_file_find(DATA_JOBS, conf->arrival.trace, scenario, error);
 	bool good = path && job_trace_load(trace, path, error);
@@ -562,7 +568,7 @@ bool job_group_trace(const struct job_group_conf *conf, const char *scenario, ui
 	if (good && conf->arrival.limit && (size_t)conf->arrival.limit < trace->count)
 		trace->count = (size_t)conf->arrival.limit;
 	for (size_t i = 0; good && i < trace->count; i++) {
-		*error = trace_mistake(conf, path, hosts, &trace->jobs[i]);
+		*error = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
 		if (!*error)
 			continue;
 		job_trace_release(trace);

@@ -138,9 +138,10 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 			    const char *pointer, const struct topology_conf *topology);
 
 /* jobs_conf.c: the trace of a group, with as many workers a job as it says. False
- * and *error (caller frees) when it is not right for `hosts` hosts that take workers. */
+ * and *error (caller frees) when it is not right for `hosts` hosts that take workers and `pool`
+ * that are kept for servers. */
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
-		     struct job_trace *trace, char **error);
+		     uint32_t pool, struct job_trace *trace, char **error);
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
 
 #endif
