@@ -15,7 +15,8 @@ struct tcp_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, highest sent */
 	uint64_t written;       /* by the application */
-	uint64_t recover;       /* recovery ends when this has been acknowledged */
+	uint64_t recover;       /* `max` at the last timeout or start of a recovery, which ends when
+				 * this has been acknowledged; 0 = there was none */
 	uint64_t usage_end;     /* `limited` and `max_flight` are of the window up to here */
 	uint64_t max_flight;
 	double inflation; /* of the window during recovery, bytes */

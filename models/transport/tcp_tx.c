@@ -202,16 +202,17 @@ static void enter_recovery(struct tcp_conn *conn)
 	conn->stats.fast_retransmits++;
 }
 
+/* RFC 6582, section 3.2, step 2: duplicates of an ACK that covers no more than `recover` may echo
+ * what was sent again without need, after a timeout that came too early, and start nothing. */
 static void on_duplicate_ack(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
+	bool first = !tx->recover; /* there was neither a timeout nor a recovery */
 
-	if (tx->recovering) {
+	if (tx->recovering)
 		tx->inflation += tx->cc.mss; /* one more segment has left the network */
-	} else if (++tx->dupacks == DUPACK_THRESHOLD && tx->una >= tx->recover) {
-		/* una < recover: these echo what was sent again after a timeout (RFC 6582, 3.2) */
+	else if (++tx->dupacks == DUPACK_THRESHOLD && (first || tx->una > tx->recover))
 		enter_recovery(conn);
-	}
 }
 
 /* RFC 6582, section 3.2: recovery goes on until everything outstanding at its

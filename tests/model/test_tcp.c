@@ -326,6 +326,34 @@ Test(tcp, go_back_n)
 	free(watch);
 }
 
+/* Nothing is lost, but the first timeout is shorter than the round trip of 4 ms: the ten segments
+ * of the first window are sent again as their ACKs come in. The ACKs of these are duplicates of the
+ * one that covers all that was sent before the timeout, and start no fast retransmit (RFC
+ * 6582, 3.2, step 2). */
+Test(tcp, duplicates_of_a_spurious_timeout)
+{
+	static const char *const timeouts[] = { "700us", "1500us", "3ms" };
+
+	for (int i = 0; i < 6; i++) {
+		struct run run;
+		const struct tcp_conn *conn;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2,"
+			"  'link': { 'rate': '10Gbps', 'delay': '1ms' } },"
+			" 'tcp': { 'initial_rto': '%s' },"
+			" 'flows': [ { 'size': '200kB', 'pairs': [[0, 1]], 'transport': '%s' } ] }",
+			timeouts[i / 2], i % 2 ? "dctcp" : "reno");
+		run_to(&run, END_ALL_DONE);
+		conn = run_conn(&run, 0);
+		cr_expect_gt(conn->stats.timeouts, 0);
+		cr_expect_gt(conn->stats.retransmissions, 3);
+		cr_expect_eq(conn->stats.fast_retransmits, 0, "after %s", timeouts[i / 2]);
+		run_free(&run);
+	}
+}
+
 static bool lose_first_two(const struct watch *watch, const struct packet *packet, unsigned nth)
 {
 	(void)watch;
