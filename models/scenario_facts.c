@@ -186,29 +186,32 @@ static double cost_of_jobs(const struct network_size *net, const struct job_grou
 			   const char *path, double end_s, double *longest)
 {
 	struct job_size size = size_of_job(group);
-	double iterations = 0, exchanges = 0, one_s;
+	double exchanges = 0, most = 0, one_s; /* `most`: iterations of a job */
 	struct job_trace trace;
 	char *error = NULL;
 
 	one_s = size.compute_s + 2 * 8 * size.gradient_bytes / net->rate_bps;
 	if (group->arrival.form != JOBS_TRACE) {
-		iterations = (double)group->iterations;
-		exchanges =
-			count_of_jobs(net, group, end_s) * iterations * workers_of(&group->workers);
+		most = (double)group->iterations;
+		exchanges = count_of_jobs(net, group, end_s) * most * workers_of(&group->workers);
 	} else if (job_group_trace(group, path, (uint32_t)net->hosts, (uint32_t)net->hosts, &trace,
 				   &error)) {
 		for (size_t i = 0; i < trace.count; i++) {
-			iterations = group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
-					     ? seconds_of(trace.jobs[i].duration) /
-						       group->arrival.speedup / size.compute_s
-					     : (double)group->iterations;
+			double iterations =
+				group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
+					? seconds_of(trace.jobs[i].duration) /
+						  group->arrival.speedup / size.compute_s
+					: (double)group->iterations;
+
 			exchanges += iterations * (double)job_trace_workers(group, &trace.jobs[i]);
+			if (iterations > most)
+				most = iterations;
 		}
 		job_trace_release(&trace);
 	}
 	free(error);
-	if (one_s * iterations > *longest)
-		*longest = one_s * iterations;
+	if (one_s * most > *longest)
+		*longest = one_s * most;
 	return exchanges * hops_of_bytes(net, 2 * size.gradient_bytes);
 }
 

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct facts {
 	uint64_t hash;
@@ -60,6 +61,35 @@ Test(scenario_facts, cost_of_jobs)
 		     "\"14600B\" } ] } } ]";
 
 	cr_expect_float_eq(facts_of(jobs, "").cost, 2 * 3 * 4 * 21 * 2 * 2, 1e-9);
+}
+
+/* Flows go on while jobs do: as long as the longest job of a trace, whichever row it is. */
+Test(scenario_facts, cost_of_a_trace_in_any_order)
+{
+	static const char *const rows[] = { "1,0,2,100\n2,0,2,1\n", "1,0,2,1\n2,0,2,100\n" };
+	double cost[2];
+
+	for (int i = 0; i < 2; i++) {
+		char path[] = "/tmp/inasim-trace-XXXXXX", *members;
+		FILE *file = fdopen(mkstemp(path), "w");
+
+		cr_assert_not_null(file);
+		fprintf(file, "job_id,submit_s,gpus,duration_s\n%s", rows[i]);
+		fclose(file);
+		members = xasprintf(
+			STAR
+			", \"stop\": { \"when\": \"jobs_done\", \"after\": \"1000s\" },"
+			" \"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"14600B\","
+			"   \"backward\": \"1s\" } ] }, \"all_reduce\": \"ring\","
+			"   \"iterations\": \"duration\", \"arrival\": { \"trace\": \"%s\" } } ],"
+			" \"flows\": [ { \"size\": \"1MB\", \"stop\": \"jobs_done\","
+			"   \"arrival\": { \"poisson_load\": 0.1 } } ]",
+			path);
+		cost[i] = facts_of(members, "").cost;
+		free(members);
+		unlink(path);
+	}
+	cr_expect_float_eq(cost[0], cost[1], 1e-6 * cost[0], "%g, %g", cost[0], cost[1]);
 }
 
 Test(scenario_facts, hash_is_of_what_decides)
