@@ -115,8 +115,8 @@ static const struct out_column summary_columns[] = {
 	{ "aggregation.throughput_share", OUT_REAL,
 	  "Mean over the jobs that finished of throughput_share in jobs.csv; null if none." },
 	{ "aggregation.retransmissions", OUT_COUNT,
-	  "Packets that workers sent again (all schemes)." },
-	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of workers that expired." },
+	  "Packets that workers (and servers over TCP) sent again, of all schemes." },
+	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
 	{ "aggregation.memory_reserved_max", OUT_REAL,
 	  "Sum over the switches that were used of the most that was reserved at one time, over "
 	  "the "

@@ -34,8 +34,10 @@ struct collective_stats {
 	uint64_t results;            /* sums completed in switches */
 	uint64_t duplicates;         /* contributions that a switch had already */
 	uint64_t repairs;            /* sums, complete for who keeps them, sent again */
-	uint64_t retransmissions;    /* contributions that workers sent again, by any way */
-	uint64_t timeouts;
+	/* Contributions that workers sent again, by any way; of schemes over TCP, segments that
+	 * workers and servers did. */
+	uint64_t retransmissions;
+	uint64_t timeouts; /* of the same */
 	/* Packets that met an aggregator of another owner ... */
 	uint64_t collisions;
 	uint64_t collisions_own;                 /* ... of the same job (another piece) */
