@@ -119,3 +119,19 @@ double size_cdf_mean(const struct size_cdf *cdf)
 	}
 	return mean;
 }
+
+double size_cdf_lift(const struct size_cdf *cdf, double least)
+{
+	double lift = 0;
+
+	for (size_t i = 1; i < cdf->count && (double)cdf->points[i - 1].size < least; i++) {
+		double from = (double)cdf->points[i - 1].size, to = (double)cdf->points[i].size;
+		double mass = cdf->points[i].cdf - cdf->points[i - 1].cdf, below = least - from;
+
+		if (to <= least)
+			lift += mass * (least - 0.5 * (from + to));
+		else
+			lift += mass * 0.5 * below * below / (to - from);
+	}
+	return lift;
+}

@@ -104,11 +104,13 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 
 double sizes_mean(const struct sizes *sizes)
 {
-	double mean = 0;
+	/* smaller sizes of a table are drawn as 1 byte, or are less than 1 byte after the scale */
+	double mean = 0, least = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)
 		return (double)sizes_scaled(sizes, sizes->fixed);
 	for (size_t i = 0; i < sizes->count; i++)
-		mean += weights_fraction(&sizes->weights, i) * size_cdf_mean(sizes->cdfs[i]);
+		mean += weights_fraction(&sizes->weights, i) *
+			(size_cdf_mean(sizes->cdfs[i]) + size_cdf_lift(sizes->cdfs[i], least));
 	return mean * sizes->scale;
 }

@@ -107,6 +107,39 @@ Test(sizes, scale)
 	sizes_release(&web);
 }
 
+/* Where the scale leaves flows less than a byte they have one, and the mean, on which a load is
+ * built, counts that: it is the mean of many draws within 4 standard errors, and within what the
+ * rounding to whole bytes can do where the density changes within a byte. */
+Test(sizes, mean_of_what_is_drawn)
+{
+	enum { N = 100000 };
+	static const double scales[] = { 1, 1e-2, 1e-4, 1e-5, 1e-6 };
+	static const char *const tables[] = { "websearch_dctcp_bytes",
+					      "hadoop_fb_opera_interrack" };
+
+	for (size_t i = 0; i < 10; i++) {
+		const struct size_conf conf = { .form = SIZE_CDF,
+						.scale = scales[i / 2],
+						.cdf = tables[i % 2] };
+		struct sizes sizes = load(&conf);
+		double sum = 0, squares = 0, error;
+		struct rng rng;
+
+		rng_init(&rng, 6, "sizes", i);
+		for (int n = 0; n < N; n++) {
+			double size = (double)sizes_draw(&sizes, &rng);
+
+			sum += size;
+			squares += size * size;
+		}
+		error = sqrt((squares / N - sum / N * (sum / N)) / N);
+		cr_expect_float_eq(sizes_mean(&sizes), sum / N, 4 * error + 0.05,
+				   "%s times %g: %g, drawn %g", conf.cdf, conf.scale,
+				   sizes_mean(&sizes), sum / N);
+		sizes_release(&sizes);
+	}
+}
+
 /* Flows of one size: the mean is what each of them has, on which a load is built. */
 Test(sizes, mean_of_the_fixed_size)
 {
