@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +22,13 @@
 struct term {
 	const char *name;
 	const char *suffix;
+	const char *end; /* stands in the last bytes of a whole file; NULL: text, nothing does */
 };
 
-static const struct term terms[] = {
-	{ "png", "png" }, { "svg", "svg" }, { "pdf", "pdf" }, { "dumb", "txt" }
-};
+static const struct term terms[] = { { "png", "png", "IEND" },
+				     { "svg", "svg", "</svg>" },
+				     { "pdf", "pdf", "%%EOF" },
+				     { "dumb", "txt", NULL } };
 
 static const struct term *term_of(const struct plot_page *page)
 {
@@ -343,11 +344,14 @@ static bool close_output(struct plot_page *page, FILE **file, const char *suffix
 {
 	if (*file == NULL)
 		return true;
-	bool ok = ferror(*file) == 0;
+	errno = 0; /* of an earlier write that failed, the reason is no longer known */
+	bool ok = fflush(*file) == 0 && ferror(*file) == 0;
+	int reason = errno;
 	ok = fclose(*file) == 0 && ok;
 	*file = NULL;
 	if (!ok && page->error == NULL)
-		page->error = xasprintf("cannot write %s/%s.%s", page->folder, page->name, suffix);
+		page->error = xasprintf("cannot write %s/%s.%s: %s", page->folder, page->name,
+					suffix, reason ? strerror(reason) : "a write failed");
 	return ok;
 }
 
@@ -393,6 +397,25 @@ static int run(const char *command, char *said)
 	return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Is the figure there, to its end? On a full disk gnuplot's drivers leave a part of it, and
+ * gnuplot ends with 0. */
+static bool is_whole(const char *figure, const char *end)
+{
+	char tail[16];
+	FILE *file = fopen(figure, "rb");
+	if (file == NULL)
+		return false;
+	if (fseek(file, -(long)sizeof tail, SEEK_END) != 0)
+		rewind(file); /* it is shorter */
+	size_t length = fread(tail, 1, sizeof tail, file);
+	size_t wanted = end == NULL ? 1 : strlen(end);
+	fclose(file);
+	for (size_t i = 0; i + wanted <= length; i++)
+		if (end == NULL || memcmp(tail + i, end, wanted) == 0)
+			return true;
+	return false;
+}
+
 static bool draw(struct plot_page *page, const char *figure)
 {
 	char said[MESSAGE_MAX];
@@ -400,16 +423,17 @@ static bool draw(struct plot_page *page, const char *figure)
 	unlink(figure); /* an old one must not pass for the new one */
 	int status = run(command, said);
 	free(command);
-	struct stat st;
 	if (status == SHELL_NOT_FOUND)
 		page->error = xasprintf("figures need gnuplot, which is not installed or not in "
 					"PATH (Debian: gnuplot-nox)");
 	else if (status != 0)
 		page->error = xasprintf("gnuplot failed on %s/%s.gp: %s", page->folder, page->name,
 					*said != '\0' ? said : "it says nothing");
-	else if (stat(figure, &st) != 0 || st.st_size == 0)
-		page->error = xasprintf("gnuplot made no %s: %s", figure,
+	else if (!is_whole(figure, term_of(page)->end))
+		page->error = xasprintf("gnuplot made no whole %s: %s", figure,
 					*said != '\0' ? said : "it says nothing");
+	if (page->error != NULL)
+		unlink(figure); /* a part must not pass for the whole */
 	return page->error == NULL;
 }
 

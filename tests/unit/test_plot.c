@@ -434,6 +434,26 @@ Test(plot, failing_gnuplot)
 	free(fake);
 }
 
+/* On a full disk gnuplot leaves a part of a figure and ends with 0, as this one does. */
+Test(plot, half_a_figure)
+{
+	static const char *const terms[] = { "png", "svg", "pdf" };
+	create_flows();
+	char *fake = folder_join(folder, "gnuplot");
+	create_text("gnuplot",
+		    "#!/bin/sh\nfor term in png svg pdf; do\n"
+		    "printf 'as much of it as there was room for' >slowdown.$term\ndone\n");
+	cr_assert_eq(chmod(fake, 0700), 0);
+	free(fake);
+	cr_assert_eq(setenv("PATH", folder, 1), 0);
+	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+		char name[64];
+		expect_error("slowdown", terms[i], "gnuplot made no whole ");
+		snprintf(name, sizeof name, "figures/slowdown.%s", terms[i]);
+		cr_expect_not(folder_has(folder, name), "%s passes for a figure", name);
+	}
+}
+
 Test(plot, figures_that_cannot_be_written)
 {
 	create_flows();
