@@ -38,6 +38,7 @@ ends 0 run --quiet "$scenario" --out fluid --set '/output/series={"every": "10ms
 holds '[.jobs.jct_s.mean, .flows.fct_s.mean] | (.[0] - 0.2400 | fabs) < 2e-5 and (.[1] - 0.24428 | fabs) < 2e-5' fluid/summary.json
 holds '.packet_hops == null and .network.drops == null and .aggregation.packets_aggregated == null' fluid/summary.json
 holds '.aggregation.memory_reserved_max > 0' fluid/summary.json
+holds '.packet_hops == null' fluid/manifest.json
 ends 0 run --quiet "$scenario" --out again
 checks=$((checks + 1))
 [[ $(jq .digest fluid/summary.json) == $(jq .digest again/summary.json) ]] ||

@@ -145,7 +145,10 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_real(&json, "cpu_s", s->cpu_s);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_u64(&json, "events", simulation_events(s));
-	json_u64(&json, "packet_hops", s->topo.net.hops);
+	if (s->fluid)
+		json_null(&json, "packet_hops");
+	else
+		json_u64(&json, "packet_hops", s->topo.net.hops);
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_hex64(&json, "digest", simulation_digest(s));
 	json_files(&json, dir);
