@@ -17,6 +17,14 @@ static void print_number(FILE *to, int width, double value, double scale)
 		fprintf(to, " %*.3f", width, value * scale);
 }
 
+/* Milliseconds; a dash without them where there is no value. */
+static void print_time(FILE *to, int width, double seconds)
+{
+	print_number(to, isnan(seconds) ? width + 2 : width, seconds, 1e3);
+	if (!isnan(seconds))
+		fputs("ms", to);
+}
+
 static void print_jobs(const struct simulation *s, FILE *to)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -36,14 +44,11 @@ static void print_jobs(const struct simulation *s, FILE *to)
 			stats_sort(values, count);
 			if (f == JOB_JCT) {
 				fprintf(to, " %8zu", count);
-				print_number(to, 8, stats_mean(values, count), 1e3);
-				fputs("ms", to);
-				print_number(to, 8, stats_max(values, count), 1e3);
-				fputs("ms", to);
+				print_time(to, 8, stats_mean(values, count));
+				print_time(to, 8, stats_max(values, count));
 			} else {
-				print_number(to, f == JOB_COMMUNICATION ? 12 : 10,
-					     stats_mean(values, count), 1e3);
-				fputs("ms", to);
+				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
+					   stats_mean(values, count));
 			}
 			free(values);
 		}
@@ -87,10 +92,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 		stats_sort(slowdown, n);
 		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
 			classes[c].count, n);
-		print_number(to, 10, stats_mean(fct, n), 1e3);
-		fputs("ms", to);
-		print_number(to, 10, stats_percentile(fct, n, 0.99), 1e3);
-		fputs("ms", to);
+		print_time(to, 10, stats_mean(fct, n));
+		print_time(to, 10, stats_percentile(fct, n, 0.99));
 		print_number(to, 10, stats_mean(slowdown, n), 1);
 		print_number(to, 10, stats_percentile(slowdown, n, 0.99), 1);
 		fputc('\n', to);

@@ -63,6 +63,10 @@ for verb in run check explain list schema regress plot export import crosscheck;
 	says err "$verb has no option \"--colour\""
 	silent out
 done
+ends 0 sweep --version
+says out '^inasim [0-9]'
+ends 0 run --help
+says out '--fidelity F +packet, fluid .*, or analytic'
 ends 0 --version
 says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
@@ -84,6 +88,8 @@ ends 2 run --set /seed small.json
 ends 2 explain small.json late.json
 ends 2 list everything
 ends 2 schema small.json
+ends 2 schema --plan --results
+says err '--plan or --results, not both'
 ends 2 plot --term gif .
 ends 2 plot --figure nonsense .
 ends 2 plot --together . .
@@ -138,6 +144,9 @@ cmp -s printed written || fail "--json prints something else than summary.json"
 ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
+ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
+says out '^job +ring +0 +- +- +- +- +-$'
+says out '^10KB-100KB +4 +0 +- +- +- +-$'
 NO_COLOR=1 "$INASIM" run small.json >out 2>err
 if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
 ends 0 run --quiet --seed 9 --set /jobs/0/workers=3 small.json --out seeded
@@ -151,10 +160,24 @@ ends 3 run wrong.json --out wrong
 ends 6 run nothing.json
 ends 6 run small.json --out small.json/results
 says err 'small.json/results'
+ends 6 run small.json --out /proc/results/small # no folder can be made there
+says err '/proc/results/small.partial: No such file or directory'
 mkdir precious && echo mine >precious/file
 ends 6 run small.json --out precious
 [[ $(<precious/file) == mine && ! -e precious.partial ]] || fail "somebody else's directory was touched"
-if [[ -w /dev/full ]] && "$INASIM" list >/dev/full 2>err; then fail "a full disk ends with 0"; fi
+# full ARGUMENT...: standard output is a full disk
+full() {
+	local code=0
+	"$INASIM" "$@" >/dev/full 2>err || code=$?
+	((code == 6)) || fail "inasim $*: exit code $code on a full disk, not 6"
+	says err 'standard output cannot be written'
+}
+if [[ -w /dev/full ]]; then
+	full list
+	full --version
+	full run --help
+	full run --json --set /stop/after=1us small.json # 4 would say that there is a summary
+fi
 
 ends 4 run late.json --out late
 says out '^late: time_limit after 0.005000 s'

@@ -168,6 +168,10 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 	char *full;
 	int code;
 
+	if (argc > 1 && !strcmp(argv[1], "--version")) {
+		print_version();
+		return EXIT_DONE;
+	}
 	if (argc < 2 || help) {
 		print_family(name, help ? stdout : stderr);
 		return help ? EXIT_DONE : EXIT_USAGE;
@@ -178,12 +182,8 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 	return code;
 }
 
-int main(int argc, char **argv)
+static int run_program(struct cli *cli, int argc, char **argv)
 {
-	struct cli cli = { .full_argc = argc, .full_argv = argv };
-	int code;
-
-	gsl_set_error_handler_off();
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
@@ -197,12 +197,21 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (is_family(argv[1]))
-		code = run_family(&cli, argv[1], argc - 1, argv + 1);
-	else
-		code = run_verb(&cli, argv[1], argc - 1, argv + 1);
-	if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) {
+		return run_family(cli, argv[1], argc - 1, argv + 1);
+	return run_verb(cli, argv[1], argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .full_argc = argc, .full_argv = argv };
+	int code;
+
+	gsl_set_error_handler_off();
+	code = run_program(&cli, argc, argv);
+	if (fflush(stdout) || ferror(stdout)) {
 		complain("standard output cannot be written");
-		code = EXIT_IO;
+		if (code < EXIT_IO)
+			code = EXIT_IO;
 	}
 	options_release(&cli);
 	return code;

@@ -273,6 +273,10 @@ int verb_list(const struct cli *cli)
 
 int verb_schema(const struct cli *cli)
 {
+	if (cli->schema.plan && cli->schema.results) {
+		complain("schema takes --plan or --results, not both");
+		return EXIT_USAGE;
+	}
 	if (cli->schema.plan)
 		conf_schema(&plan_table, "Sweep plan of inasim", stdout);
 	else if (cli->schema.results)

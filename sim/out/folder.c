@@ -67,10 +67,11 @@ bool folder_make_parents(const char *path)
 	bool ok = true;
 	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')) != NULL; p++) {
 		*p = '\0';
-		if (mkdir(part, 0777) != 0 && !folder_is_folder(part)) {
-			ok = false;
-			if (errno == EEXIST || errno == ENOENT) /* a file, or a dangling link */
-				errno = ENOTDIR;
+		if (mkdir(part, 0777) != 0) {
+			int reason = errno; /* of mkdir(), not of the look at what is there */
+			ok = folder_is_folder(part);
+			errno = reason == EEXIST ? ENOTDIR
+						 : reason; /* a file, or a dangling link */
 		}
 		*p = '/';
 	}
