@@ -77,6 +77,15 @@ cells '
 cells 'c["retransmissions"] != "" { print $0 }' fluid/flows.csv
 cells 'c["retransmissions"] != "" || c["timeouts"] != "" { print $0 }' fluid/jobs.csv
 
+# A signal to the whole group, as of timeout(1) and batch systems, ends the run in order: SimGrid
+# waits for the run.
+code=0
+timeout -s TERM 1 "$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
+	--out stopped >out 2>err || code=$?
+checks=$((checks + 1))
+((code == 124)) || fail "timeout ends with $code, not 124"
+holds '.end_reason == "interrupted"' stopped/manifest.json
+
 # SimGrid killed in the middle of a run: exit code 5, in words, and no process is left.
 "$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
 	--out killed >out 2>err &

@@ -266,7 +266,9 @@ static void serve(char *text)
 
 int main(void)
 {
-	signal(SIGINT, SIG_IGN); /* the simulation decides when to end */
+	/* The simulation decides when to end; a terminal and timeout(1) signal the whole group. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	while (get(&epoch.head, sizeof(epoch.head))) {
 		char *text = room(epoch.head.text, 1);
 		int status;
