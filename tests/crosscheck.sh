@@ -113,4 +113,25 @@ checks=$((checks + 2))
 ((code == 130)) || fail "interrupted: exit code $code, not 130"
 [[ -z $(ls temporary) ]] || fail "interrupted: leaves $(ls temporary)"
 
+# --- killed: no run goes on for nobody ---
+
+"$INASIM" crosscheck ring-star.json --set '/jobs/0/iterations=100000' >out 2>err &
+pid=$!
+runs=
+for ((i = 0; i < 300; i++)); do
+	runs=$(pgrep -P "$pid" || true)
+	[[ -z $runs ]] || break
+	sleep 0.02
+done
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null || true
+sleep 0.2
+checks=$((checks + 1))
+for run in $runs; do
+	case $(ps -o stat= -p "$run" || true) in
+	"" | Z*) ;; # nobody may have waited for it yet
+	*) fail "killed: process $run went on" && kill -KILL "$run" ;;
+	esac
+done
+
 finish "$checks checks"

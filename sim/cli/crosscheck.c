@@ -2,6 +2,7 @@
  * promised of its kind. Each run is a process of its own. */
 #include "cli/crosscheck.h"
 
+#include "base/child.h"
 #include "base/mem.h"
 #include "crosscheck/random_scenario.h"
 #include "out/folder.h"
@@ -102,7 +103,7 @@ static int run_all(const struct cli *cli, const char *path, const char *folder, 
 
 	fflush(NULL);
 	for (int i = 0; i < runs; i++) {
-		children[i] = fork();
+		children[i] = child_fork();
 		if (children[i] == 0)
 			run_child(cli, path, fidelities[i], folder_join(folder, fidelities[i]));
 	}

@@ -1,6 +1,7 @@
 /* The verb regress: every scenario in a process of its own, the longest first. */
 #include "cli/regress.h"
 
+#include "base/child.h"
 #include "base/mem.h"
 #include "build_info.h"
 #include "out/folder.h"
@@ -149,7 +150,7 @@ static bool start(struct regress *r, struct process *p)
 		return false;
 	}
 	fflush(stdout);
-	p->pid = fork();
+	p->pid = child_fork();
 	if (p->pid < 0) {
 		p->pid = 0;
 		complain("no process can be started: %s", strerror(errno));

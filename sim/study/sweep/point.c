@@ -1,5 +1,6 @@
 #include "study/sweep/point.h"
 
+#include "base/child.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "out/folder.h"
@@ -18,9 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #define LONGEST_LOG  (16 << 20)
 #define MESSAGE_SIZE 400 /* of the log's end that the record repeats */
@@ -162,7 +160,7 @@ static void limit_memory(bytes limit)
 		setrlimit(RLIMIT_DATA, &data);
 }
 
-static _Noreturn void be_child(const struct running *run, pid_t parent)
+static _Noreturn void be_child(const struct running *run)
 {
 	const struct rlimit no_core = { 0 };
 	int log = open(run->own_log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -170,11 +168,6 @@ static _Noreturn void be_child(const struct running *run, pid_t parent)
 	sigset_t none;
 	int code;
 
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would write the record */
-#endif
-	if (getppid() != parent) /* died before that */
-		_exit(1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
@@ -403,16 +396,15 @@ static enum point_end run_child(struct running *run, struct point_record *record
 {
 	struct outcome outcome = { 0 };
 	bool former_counts = record_is_usable(record); /* when forced */
-	pid_t parent = getpid();
 
 	fflush(NULL); /* or the child would write it again */
-	run->child = fork();
+	run->child = child_fork();
 	if (run->child < 0) {
 		*words = xasprintf("cannot start a process: %s", strerror(errno));
 		return POINT_FAILED;
 	}
 	if (run->child == 0)
-		be_child(run, parent);
+		be_child(run);
 	attend(run, &outcome);
 	if (!lease_renew(&run->lease)) {
 		*words = xstrdup("another process has taken it over meanwhile");
