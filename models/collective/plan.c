@@ -7,7 +7,7 @@
 
 void plan_init(struct stream_plan *plan, size_t count)
 {
-	*plan = (struct stream_plan){ .count = count };
+	*plan = (struct stream_plan){ .count = count, .ramp_streams = 1 };
 	plan->streams = xcalloc(count, sizeof(*plan->streams));
 	for (size_t i = 0; i < count; i++)
 		plan->streams[i].cap = INFINITY;
@@ -110,10 +110,15 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 	};
 }
 
+static double count_of(const struct plan_packets *packets, double data)
+{
+	return ceil(data / packets->payload - 1e-9);
+}
+
 /* Of so many bytes of data. */
 static double wire_bytes(const struct plan_packets *packets, double data)
 {
-	double count = ceil(data / packets->payload - 1e-9);
+	double count = count_of(packets, data);
 
 	if (packets->padded)
 		data = count * packets->payload;
@@ -130,28 +135,57 @@ double plan_wire_bytes(const struct plan_packets *packets, bytes size)
 	return packets->messages * wire_bytes(packets, message_of(packets, size));
 }
 
+double plan_message_packets(const struct plan_packets *packets, bytes size)
+{
+	return count_of(packets, message_of(packets, size));
+}
+
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
 {
 	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
 }
 
-sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
-		   double rate, sim_time round_trip, double total)
+struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,
+			   double rate, sim_time round_trip)
 {
-	double packet = (packets->payload + packets->overhead) / rate, window = growth->window;
-	double lost = 0, trip = seconds_of(round_trip);
+	return (struct plan_ramp){ .growth = *growth,
+				   .packet_s = (packets->payload + packets->overhead) / rate,
+				   .trip_s = seconds_of(round_trip) };
+}
 
-	while (window * packet < trip && window < total) {
-		lost += trip - window * packet;
-		total -= window;
-		if (window < growth->ssthresh)
-			window = fmin(2 * window, growth->ssthresh);
-		else if (growth->step > 0)
-			window += growth->step;
+sim_time plan_ramp_take(struct plan_ramp *ramp, double packets)
+{
+	struct plan_growth *growth = &ramp->growth;
+	double lost = 0;
+
+	ramp->out += packets;
+	while (growth->window * ramp->packet_s < ramp->trip_s && growth->window < ramp->out) {
+		lost += ramp->trip_s - growth->window * ramp->packet_s;
+		ramp->out -= growth->window;
+		if (growth->window < growth->ssthresh)
+			growth->window = fmin(2 * growth->window, growth->ssthresh);
 		else
-			break;
+			growth->window += growth->step;
 	}
 	return (sim_time)llround(lost * (double)PS_PER_S);
+}
+
+void plan_ramp_rest(struct plan_ramp *ramp)
+{
+	ramp->out = 0;
+}
+
+sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size)
+{
+	const struct plan_packets *packets = &plan->streams[0].packets;
+	double count = plan->ramp_streams * plan_message_packets(packets, size);
+	sim_time lost = plan_ramp_take(ramp, count);
+
+	for (double m = 1; m < packets->messages; m++) {
+		plan_ramp_rest(ramp);
+		lost += plan_ramp_take(ramp, count);
+	}
+	return lost;
 }
 
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,

@@ -45,11 +45,25 @@ struct plan_blocks {
 	double first, last; /* seconds per byte */
 };
 
+/* A window that starts with `window` packets, doubles in each round trip up to `ssthresh`
+ * (INFINITY: slow start) and grows by `step` from there. */
+struct plan_growth {
+	double window, ssthresh, step;
+};
+
+/* Such a window on its way to filling a path; all 0 = it does. */
+struct plan_ramp {
+	struct plan_growth growth; /* `window`: now */
+	double packet_s, trip_s;   /* a packet at the rate of the path; a round trip */
+	double out;                /* packets of the window that are out */
+};
+
 struct stream_plan {
 	struct plan_stream *streams; /* owned */
 	size_t count;
-	/* What windows that grow at first lose, before the first tensor's streams begin. */
-	sim_time lead;
+	/* The windows of streams, which are alike; it delays tensors by what they lose. */
+	struct plan_ramp ramp;
+	uint32_t ramp_streams; /* that one window serves */
 	/* From the end of the last stream until all workers hold the tensor; and what is added
 	 * when the way back is not packet by packet. */
 	sim_time latency;
@@ -90,19 +104,26 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* What is lost until a window fills the path or `total` packets (INFINITY: many) are out: it starts
- * with `window` packets, doubles in each round trip up to `ssthresh` (INFINITY: slow start) and
- * grows by `step` from there. `rate` = what the path takes, bytes per second.
+/* A window at its start, on a path that takes `rate` bytes per second. */
+struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,
+			   double rate, sim_time round_trip);
+
+/* So many more packets go out: what is lost until they are out, or the window fills the path.
  *
  *     sum over round trips of (round trip - window * packet / rate), while that is positive
  *
- * Of the last round trip nothing is lost.
- */
-struct plan_growth {
-	double window, ssthresh, step;
-};
-sim_time plan_lead(const struct plan_packets *packets, const struct plan_growth *growth,
-		   double rate, sim_time round_trip, double total);
+ * Of the round trip in which the last of them leaves nothing is lost. */
+sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
+
+/* Everything is acknowledged: the next packet finds the whole window. */
+void plan_ramp_rest(struct plan_ramp *ramp);
+
+/* The same for a whole tensor. Its messages follow each other: before the next one begins, all of
+ * the one before is at the next rank, and its ACKs are on their way. */
+sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size);
+
+/* Packets of each message of a tensor. */
+double plan_message_packets(const struct plan_packets *packets, bytes size);
 
 /* The rate that tcp.max_window lets through on a path and back; INFINITY = without limit. An ACK
  * for several segments frees the first of them that much later. */
@@ -130,7 +151,7 @@ double plan_alone(const struct plan_stream *stream, const struct network *net);
 /* The same for all streams of a closed plan when the job is alone: those that share links with each
  * other share them equally, and all have equal parts of a tensor. So a tensor takes
  *
- *     max over streams (wire bytes / idle rate) + latency (and, the first, the lead).
+ *     max over streams (wire bytes / idle rate) + latency (and, at first, the ramp).
  *
  * By stream; the caller frees. */
 double *plan_idle_rates(const struct stream_plan *plan, const struct network *net);

@@ -116,8 +116,8 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 		       plan_reducer_rate(packets, env->reducers, job->workers), plan);
 	plan_release(&apart);
 	plan->latency = plan_way_latency(&ways.push) + plan_way_latency(&ways.pull);
-	plan->lead = plan_lead(packets, &growth, plan_alone(&plan->streams[0], net),
-			       ways.round_trip.sum, INFINITY);
+	plan->ramp = plan_ramp(packets, &growth, plan_alone(&plan->streams[0], net),
+			       ways.round_trip.sum);
 	return scheme;
 }
 

@@ -59,8 +59,8 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 		plan_tcp_cap(env->tcp, &packets, &longest, (uint32_t)ring->scheme->conf->ack_every);
 	plan->in_turn = true;
 	plan_close(plan);
-	plan->lead = plan_lead(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
-			       longest.sum, INFINITY);
+	plan->ramp = plan_ramp(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
+			       longest.sum);
 	free(edges);
 	return ring;
 }

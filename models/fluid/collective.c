@@ -37,15 +37,29 @@ struct instance {
 	struct tensor *tensors; /* ring of those from `held` to `count` */
 	uint64_t mask;
 	uint64_t held, left, ready, count;
-	sim_time begin;        /* of the first stream */
+	struct plan_ramp ramp; /* of the windows, now */
+	sim_time begin;        /* no stream begins before: windows grow */
 	sim_time due;          /* of the last that has left */
 	uint64_t *contributed; /* by worker */
-	struct timer timer;    /* for the beginning, then for the next that is due */
+	struct timer timer;    /* for what comes first: the beginning, or the next that is due */
 };
 
 static struct tensor *tensor_of(const struct instance *instance, uint64_t number)
 {
 	return &instance->tensors[number & instance->mask];
+}
+
+static void wake(struct instance *instance)
+{
+	struct sim *sim = instance->scheme->sim;
+	sim_time next = SIM_TIME_MAX;
+
+	if (instance->held < instance->left)
+		next = tensor_of(instance, instance->held)->due;
+	if (instance->begin > sim->now && instance->begin < next)
+		next = instance->begin;
+	if (next < SIM_TIME_MAX)
+		timer_set(sim, &instance->timer, next);
 }
 
 /* --- streams --- */
@@ -94,8 +108,8 @@ static void on_stream_ended(void *owner, uint32_t route)
 			tensor->due = instance->due;
 		instance->due = tensor->due;
 	}
-	if (instance->held < instance->left && !timer_pending(sim, &instance->timer))
-		timer_set(sim, &instance->timer, tensor_of(instance, instance->held)->due);
+	if (instance->held < instance->left)
+		wake(instance);
 	start_ready(instance);
 }
 
@@ -111,12 +125,25 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		for (uint32_t w = 0; w < instance->job.workers; w++)
 			instance->job.done(instance->job.owner, w, number);
 	}
-	if (instance->held < instance->left)
-		timer_set(sim, &instance->timer, tensor_of(instance, instance->held)->due);
+	wake(instance);
 	start_ready(instance);
 }
 
 /* --- tensors --- */
+
+/* The tensor that is ready goes out through windows that may still grow. */
+static void ramp_up(struct instance *instance, bytes size)
+{
+	sim_time now = instance->scheme->sim->now, lost;
+
+	if (instance->held == instance->ready)
+		plan_ramp_rest(&instance->ramp);
+	lost = plan_ramp_tensor(&instance->plan, &instance->ramp, size);
+	if (!lost)
+		return;
+	instance->begin = (instance->begin > now ? instance->begin : now) + lost;
+	wake(instance);
+}
 
 static void contribute(void *self, uint32_t worker, bytes size)
 {
@@ -132,10 +159,8 @@ static void contribute(void *self, uint32_t worker, bytes size)
 	if (++tensor_of(instance, number)->given < instance->job.workers)
 		return;
 	SIM_BUG_ON(number != instance->ready);
-	if (instance->ready++ == 0 && instance->plan.lead) {
-		instance->begin = instance->scheme->sim->now + instance->plan.lead;
-		timer_set(instance->scheme->sim, &instance->timer, instance->begin);
-	}
+	ramp_up(instance, size);
+	instance->ready++;
 	start_ready(instance);
 }
 
@@ -176,6 +201,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	instance->job = *job;
 	instance->admitted = admitted;
 	instance->plan = plan;
+	instance->ramp = plan.ramp;
 	instance->mask = TENSORS_FIRST - 1;
 	instance->tensors = xcalloc(TENSORS_FIRST, sizeof(*instance->tensors));
 	instance->contributed = xcalloc(job->workers, sizeof(*instance->contributed));

@@ -27,8 +27,9 @@ static void plan_rack(const struct hashed_server *server, const struct rack *rac
 }
 
 /* The window starts in congestion avoidance; each server sees its part of it. */
-static sim_time lead_of(const struct hashed_scheme *scheme, const struct plan_stream *stream,
-			uint32_t servers, sim_time round_trip)
+static struct plan_ramp ramp_of(const struct hashed_scheme *scheme,
+				const struct plan_stream *stream, uint32_t servers,
+				sim_time round_trip)
 {
 	double frame = stream->packets.payload + (double)scheme->conf->header;
 	struct plan_growth growth = {
@@ -37,7 +38,7 @@ static sim_time lead_of(const struct hashed_scheme *scheme, const struct plan_st
 	};
 	double rate = plan_alone(stream, &scheme->env.topo->net);
 
-	return plan_lead(&stream->packets, &growth, rate, round_trip, INFINITY);
+	return plan_ramp(&stream->packets, &growth, rate, round_trip);
 }
 
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
@@ -103,9 +104,11 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 	}
 	plan_close(plan);
 	for (uint32_t q = 0; q < spec->servers; q++) {
-		sim_time lead = lead_of(scheme, &plan->streams[q], spec->servers, round_trip);
+		struct plan_ramp ramp =
+			ramp_of(scheme, &plan->streams[q], spec->servers, round_trip);
 
-		plan->lead = lead > plan->lead ? lead : plan->lead;
+		if (q == 0 || ramp.packet_s < plan->ramp.packet_s) /* the fastest loses most */
+			plan->ramp = ramp;
 	}
 	return job;
 }

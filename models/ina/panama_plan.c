@@ -90,8 +90,8 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */
-	plan->lead = plan_lead(&plan->streams[0].packets,
+	plan->ramp = plan_ramp(&plan->streams[0].packets,
 			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
-			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip,
-			       INFINITY);
+			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
+	plan->ramp_streams = each;
 }

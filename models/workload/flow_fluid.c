@@ -76,6 +76,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_packets packets = packets_of(env);
 	double alone = path_rate(env, spec), alone_ps;
+	struct plan_ramp ramp = plan_ramp(&packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
 				     .route = spec->route,
@@ -93,8 +94,8 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		   sim_key(SIM_TIMER, UINT64_C(3) << 52 | spec->key), on_timer, flow);
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
-		  env->sim->now + plan_lead(&packets, &growth, alone, round_trip.sum,
-					    ceil((double)spec->size / packets.payload)));
+		  env->sim->now +
+			  plan_ramp_take(&ramp, plan_message_packets(&packets, spec->size)));
 }
 
 void flow_fluid_close(struct flow_fluid *flow)
