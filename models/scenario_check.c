@@ -482,6 +482,37 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
+/* Short flows that are load, on the network that there will be. */
+static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct model_env env = { .load_below = scenario->fluid.load_below };
+	struct topology topo;
+	struct sim sim;
+	char *error = NULL;
+
+	sim_init(&sim, (uint64_t)scenario->seed);
+	topology_build(&topo, &scenario->topology, &sim);
+	env.sim = &sim;
+	env.topo = &topo;
+	env.tcp = tcp_new(&topo, &scenario->tcp);
+	if (!flows_loads_fit(&env, scenario_flows(scenario), scenario->flows.count, conf_path(doc),
+			     &error))
+		conf_error(doc, "/flows", "%s", error);
+	free(error);
+	tcp_free(env.tcp);
+	topology_release(&topo);
+	sim_release(&sim);
+}
+
+static bool has_poisson_flows(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled &&
+		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
+			return true;
+	return false;
+}
+
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -538,4 +569,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
+	if (scenario->fidelity == FIDELITY_FLUID && has_poisson_flows(scenario) &&
+	    !conf_errors(doc))
+		check_short_flows(scenario, doc);
 }

@@ -141,32 +141,51 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 	tcp_write(tcp, flow->conn, draw->size);
 }
 
-/* Links have what the short flows of all groups leave. False, and *error (caller frees), when that
- * is nothing somewhere. */
-static bool apply_loads(struct flows *flows, char **error)
+static char *describe_overload(const struct topology *topo, uint32_t port, double load)
+{
+	const struct network *net = &topo->net;
+	char from[32], to[32];
+
+	return xasprintf("short flows (below fluid.load_below) would be a load of %.3g on the link "
+			 "%s -> %s; it must be below %g",
+			 load,
+			 topology_node_name(topo, net->ports[net->rare[port].reverse].to, from,
+					    sizeof(from)),
+			 topology_node_name(topo, net->ports[port].to, to, sizeof(to)),
+			 1 - LEAST_LEFT);
+}
+
+/* What the short flows of all groups leave of each link, bytes per second; caller frees. NULL, and
+ * *error (caller frees), when that is nothing somewhere. */
+static double *find_capacities(const struct flows *flows, char **error)
 {
 	const struct network *net = &flows->env.topo->net;
 	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
-	bool good = true;
 
-	for (uint32_t p = 0; p < net->port_count && good; p++) {
+	for (uint32_t p = 0; p < net->port_count; p++) {
 		double whole = (double)port_class(net, &net->ports[p])->rate / 8;
 
 		capacity[p] = whole;
 		for (size_t g = 0; g < flows->group_count; g++)
 			if (flows->groups[g].load)
 				capacity[p] -= flows->groups[g].load[p];
-		good = capacity[p] > LEAST_LEFT * whole;
-		if (!good)
-			*error =
-				xasprintf("short flows (below fluid.load_below) would be a load of "
-					  "%.3g on link %" PRIu32 "; it must be below %g",
-					  1 - capacity[p] / whole, p, 1 - LEAST_LEFT);
+		if (capacity[p] > LEAST_LEFT * whole)
+			continue;
+		*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
+		free(capacity);
+		return NULL;
 	}
-	if (good)
+	return capacity;
+}
+
+static bool apply_loads(struct flows *flows, char **error)
+{
+	double *capacity = find_capacities(flows, error);
+
+	if (capacity)
 		fluid_set_capacities(flows->env.fluid, capacity);
 	free(capacity);
-	return good;
+	return capacity;
 }
 
 /* The group is done: no more load. */
@@ -238,9 +257,19 @@ static void shuffle_hosts(struct group *group)
 	rng_shuffle(&rng, group->order, n);
 }
 
-static void find_load(struct group *group, double per_s)
+/* Flows per second of Poisson arrivals. */
+static double arrivals_per_s(const struct group *group)
+{
+	const struct topology *topo = group->flows->env.topo;
+
+	return group->conf->arrival.load * (double)topo->conf->link.rate * topo->net.hosts /
+	       (8 * sizes_mean(&group->size));
+}
+
+static void find_load(struct group *group)
 {
 	const struct model_env *env = &group->flows->env;
+	double per_s = arrivals_per_s(group);
 
 	group->load = xcalloc(env->topo->net.port_count, sizeof(*group->load));
 	flow_load_add(env, &(struct flow_source){ group->conf, &group->size, group->order, per_s },
@@ -264,13 +293,10 @@ static void begin_generator(struct group *group)
 	rng_init(&generator->draws, seed, "flow sizes", group->number);
 	rng_init(&generator->pairs, seed, "flow pairs", group->number);
 	if (conf->arrival.form == ARRIVE_POISSON) {
-		double per_s = conf->arrival.load * (double)topo->conf->link.rate *
-			       topo->net.hosts / (8 * sizes_mean(&group->size));
-
-		generator->mean_gap_ps = (double)PS_PER_S / per_s;
+		generator->mean_gap_ps = (double)PS_PER_S / arrivals_per_s(group);
 		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
 		    conf->enabled)
-			find_load(group, per_s);
+			find_load(group);
 	}
 	flow_generator_begin(generator);
 }
@@ -336,16 +362,52 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 	return flows;
 }
 
-void flows_free(struct flows *flows)
+static void free_groups(struct flows *flows)
 {
-	if (!flows)
-		return;
 	for (size_t i = 0; i < flows->group_count; i++) {
 		sizes_release(&flows->groups[i].size);
 		flow_trace_release(&flows->groups[i].trace);
 		free(flows->groups[i].order);
 		free(flows->groups[i].load);
 	}
+	free(flows->groups);
+}
+
+bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
+		     size_t count, const char *scenario, char **error)
+{
+	struct flows flows = { .env = *env, .group_count = count };
+	double *capacity = NULL;
+	bool good = true;
+
+	flows.groups = xcalloc(count, sizeof(*flows.groups));
+	for (size_t i = 0; i < count && good; i++) {
+		struct group *group = &flows.groups[i];
+
+		*group = (struct group){ .flows = &flows,
+					 .conf = &groups[i],
+					 .number = (uint32_t)i };
+		if (!groups[i].enabled || groups[i].arrival.form != ARRIVE_POISSON)
+			continue;
+		good = sizes_load(&group->size, &groups[i].size, scenario, error);
+		if (!good)
+			break;
+		shuffle_hosts(group);
+		find_load(group);
+	}
+	if (good)
+		capacity = find_capacities(&flows, error);
+	good = capacity;
+	free(capacity);
+	free_groups(&flows);
+	return good;
+}
+
+void flows_free(struct flows *flows)
+{
+	if (!flows)
+		return;
+	free_groups(flows);
 	for (size_t i = 0; i < flows->all_count; i++)
 		free(flows->all[i]);
 	for (size_t c = 0; c < flows->class_count; c++) {
@@ -357,7 +419,6 @@ void flows_free(struct flows *flows)
 	flow_ahead_release(&flows->ahead);
 	free(flows->generators);
 	free(flows->all);
-	free(flows->groups);
 	free(flows);
 }
 

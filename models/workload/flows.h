@@ -104,6 +104,11 @@ struct flows_report {
 	struct out_table *table; /* may be NULL; not owned */
 };
 
+/* Fluid: do short flows of Poisson arrivals leave something of every link? False and *error (caller
+ * frees) when they do not. Of `env` the network, the transport and the limit are looked at. */
+bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
+		     size_t count, const char *scenario, char **error);
+
 /* NULL and *error (caller frees) when a file is not right. Generators start by themselves. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
 			size_t count, const char *scenario, const struct flows_report *report,

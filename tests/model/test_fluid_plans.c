@@ -427,11 +427,13 @@ Test(fluid_plans, the_last_flow_is_load, .timeout = 60)
 	run_free(&run);
 }
 
-/* More load than a link has. */
+/* More load than a link has is a mistake of the scenario, found before anything runs. */
 Test(fluid_plans, too_much_load_is_refused, .timeout = 60)
 {
 	struct run run;
-	char *error = NULL;
+	char *said = NULL;
+	size_t length;
+	FILE *to = open_memstream(&said, &length);
 	static const char text[] =
 		"{ \"name\": \"t\", \"fidelity\": \"fluid\", \"topology\": { \"kind\": \"star\","
 		"  \"hosts\": 4, \"link\": { \"rate\": \"10Gbps\", \"delay\": \"1us\" } },"
@@ -439,12 +441,12 @@ Test(fluid_plans, too_much_load_is_refused, .timeout = 60)
 		"   \"count\": 10, \"pairs\": [[0, 1]] } ] }";
 
 	run.doc = scenario_parse("t.json", text, sizeof(text) - 1, &run.scenario);
-	cr_assert_eq(conf_errors(run.doc), 0);
-	run.s = simulation_build(&run.scenario, NULL, NULL, &error);
-	cr_assert_null(run.s);
-	cr_assert_not_null(error);
-	cr_expect_not_null(strstr(error, "short flows (below fluid.load_below) would be a load"),
-			   "%s", error);
-	free(error);
+	cr_expect_eq(conf_errors(run.doc), 1);
+	conf_print_errors(run.doc, to, false);
+	fclose(to);
+	cr_expect_not_null(strstr(said, "short flows (below fluid.load_below) would be a load"),
+			   "%s", said);
+	cr_expect_not_null(strstr(said, "on the link h0 -> switch"), "%s", said);
+	free(said);
 	conf_doc_free(run.doc);
 }
