@@ -179,6 +179,23 @@ if [[ -w /dev/full ]]; then
 	full run --json --set /stop/after=1us small.json # 4 would say that there is a summary
 fi
 
+# Several runs into one directory at once, which may hold results: some are told so, and one leaves
+# its results, whole. What two of them can do to each other takes many rounds to show.
+for _ in {1..100}; do
+	rm -f codes
+	for _ in 1 2 3 4; do
+		("$INASIM" run --quiet small.json --out crowded 2>>told || echo $? >>codes) &
+	done
+	wait
+	checks=$((checks + 1))
+	! grep -qv 6 codes 2>/dev/null || fail "at once: exit code $(grep -v 6 codes)"
+	[[ -f crowded/manifest.json && -f crowded/summary.json && -f crowded/flows.csv ]] ||
+		fail "at once: crowded has $(ls crowded)"
+	[[ ! -e crowded/.writing ]] || fail "at once: a marker is left"
+	[[ -z $(compgen -G 'crowded.*') ]] || fail "at once: $(compgen -G 'crowded.*')"
+done
+says told 'is being written by another run'
+
 ends 4 run late.json --out late
 says out '^late: time_limit after 0.005000 s'
 says err 'the time limit was reached at 0.005000000 s with unfinished work'

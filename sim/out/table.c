@@ -203,34 +203,75 @@ static char *why_not(const struct out_dir *dir)
 	return NULL;
 }
 
-/* The process that writes to PATH.partial right now, 0 if none does. */
-static pid_t writer_of(const char *partial)
+/* Tries to lock the marker. False, and *writer, when another process has locked it. The lock is
+ * advice only: where it fails for other reasons (file systems without locks), it counts as taken.
+ */
+static bool lock_marker(int fd, pid_t *writer)
 {
-	char *path = folder_join(partial, MARKER);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	pid_t writer = 0;
-	int fd = open(path, O_RDWR);
-	if (fd >= 0) {
-		if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-			writer = lock.l_pid;
-		close(fd);
-	}
-	free(path);
-	return writer;
+
+	if (fcntl(fd, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN))
+		return true;
+	*writer = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+	return false;
 }
 
-/* The lock is advice only, so that it may fail (file systems without locks). */
-static bool make_marker(struct out_dir *dir)
+/* Removes what a killed run left in PATH.partial. Who locks the marker may: of two that find the
+ * same remains, one. False when a run lives, which is *writer (0 = unknown), or nothing can be
+ * removed, with errno. */
+static bool remove_remains(const char *partial, bool *busy, pid_t *writer)
 {
-	char *path = folder_join(dir->partial, MARKER);
-	dir->marker = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	if (dir->marker >= 0)
-		fcntl(dir->marker, F_SETLK, &lock);
-	int reason = errno;
+	char *path = folder_join(partial, MARKER);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
 	free(path);
+	*busy = false;
+	if (fd < 0)
+		return folder_remove(partial);
+	*busy = !lock_marker(fd, writer) || fstat(fd, &st) != 0 || st.st_nlink == 0;
+	bool gone = !*busy && folder_remove(partial);
+	int reason = errno;
+	close(fd);
 	errno = reason;
-	return dir->marker >= 0;
+	return gone;
+}
+
+/* Makes PATH.partial, which appears with its marker locked or not at all. */
+static bool make_partial(struct out_dir *dir)
+{
+	char *fresh = xasprintf("%s.%ld", dir->partial, (long)getpid());
+	char *marker = folder_join(fresh, MARKER);
+	pid_t nobody;
+
+	if (folder_exists(fresh)) /* of a killed run with this number */
+		folder_remove(fresh);
+	if (folder_make_parents(fresh) && mkdir(fresh, 0777) == 0)
+		dir->marker = open(marker, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	bool made = dir->marker >= 0 && lock_marker(dir->marker, &nobody) &&
+		    rename(fresh, dir->partial) == 0;
+	int reason = errno;
+	if (!made && folder_exists(fresh))
+		folder_remove(fresh);
+	free(marker);
+	free(fresh);
+	errno = reason;
+	return made;
+}
+
+/* Several runs may try at once; one gets it. NULL, or why not (caller frees). */
+static char *claim(struct out_dir *dir)
+{
+	pid_t writer = 0;
+	bool busy = false;
+	bool free_now =
+		!folder_exists(dir->partial) || remove_remains(dir->partial, &busy, &writer);
+	if (free_now && make_partial(dir))
+		return NULL;
+	if (busy || (free_now && (errno == ENOTEMPTY || errno == EEXIST)))
+		return writer ? xasprintf("%s is being written by another run (process %ld)",
+					  dir->path, (long)writer)
+			      : xasprintf("%s is being written by another run", dir->path);
+	return xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
 static void dir_free(struct out_dir *dir)
@@ -261,18 +302,9 @@ struct out_dir *out_dir_open(const char *path, char **error)
 	*error = why_not(dir);
 	if (*error != NULL)
 		goto fail;
-	pid_t writer = writer_of(dir->partial);
-	if (writer != 0) {
-		*error = xasprintf("%s is being written by another run (process %ld)", dir->path,
-				   (long)writer);
+	*error = claim(dir);
+	if (*error != NULL)
 		goto fail;
-	}
-	bool gone = !folder_exists(dir->partial) || folder_remove(dir->partial);
-	if (!gone || !folder_make_parents(dir->partial) || mkdir(dir->partial, 0777) != 0 ||
-	    !make_marker(dir)) {
-		*error = xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
-		goto fail;
-	}
 	return dir;
 fail:
 	dir_free(dir);
@@ -332,10 +364,10 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 		*error = why_not(dir); /* the run took hours: PATH may have changed */
 	bool ok = *error == NULL;
 	if (ok) {
-		char *marker = folder_join(dir->partial, MARKER);
-		unlink(marker);
-		free(marker);
 		ok = move_into_place(dir, error);
+		char *marker = folder_join(dir->path, MARKER);
+		unlink(marker); /* not before: without it, PATH.partial is remains */
+		free(marker);
 	}
 	dir_free(dir);
 	return ok;
