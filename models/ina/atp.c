@@ -225,12 +225,20 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	return scheme;
 }
 
+/* A gradient from each worker, and the server's acknowledgement, which the switch copies. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return (double)workers + 1;
+}
+
 const struct collective_ops atp_collective = {
 	.name = "atp",
 	.help = "ATP: hashed aggregators that jobs share, first come first served; the parameter "
 		"server acknowledges every sum and adds what collided",
 	.table = &atp_table,
 	.servers = hashed_servers,
+	.injected = injected,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,
 	.check = check,

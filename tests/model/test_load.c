@@ -51,12 +51,11 @@ Test(load, both_definitions)
 	static const struct {
 		const char *scheme;
 		double own;
-	} cases[] = { { "ring", 0.4 },
-		      { "switchml", 0.4 * 4 / 6 },
-		      { "ps", 0.4 * 8 / 6 },
-		      { "ps_stream", 0.4 * 8 / 6 } };
+	} cases[] = { { "ring", 0.4 },        { "switchml", 0.4 * 4 / 6 },
+		      { "ps", 0.4 * 8 / 6 },  { "ps_stream", 0.4 * 8 / 6 },
+		      { "atp", 0.4 * 5 / 6 }, { "esa", 0.4 * 4 / 6 } };
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct run run;
 		struct offered offered;
 
@@ -218,4 +217,30 @@ Test(load, what_is_measured)
 {
 	for (size_t i = 0; i < sizeof(window_cases) / sizeof(window_cases[0]); i++)
 		expect_window(&window_cases[i]);
+}
+
+/* ATP's server answers each sum once, ESA's gets none: packets that hosts send a piece. */
+Test(load, payload_of_schemes_whose_servers_answer)
+{
+	static const struct {
+		const char *scheme;
+		uint64_t copies;
+	} cases[] = { { "switchml", 4 }, { "atp", 5 }, { "esa", 4 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t packets = 0;
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9 },"
+			  " 'schemes': { '%s': { 'memory': '64MB', 'elements_per_packet': 256 } },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s',"
+			  "  'model': { 'layers': [ { 'gradient': '102400B' } ] } } ] }",
+			  cases[i].scheme, cases[i].scheme);
+		run_to(&run, END_ALL_DONE);
+		for (uint32_t h = 0; h < run.s->topo.net.hosts; h++)
+			packets += run.s->topo.net.ports[h].packets;
+		cr_expect_eq(packets, 100 * cases[i].copies, "%s", cases[i].scheme);
+		run_free(&run);
+	}
 }
