@@ -332,7 +332,7 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 		send_copies(net, &actions.send[i]);
 }
 
-/* On special ports: whether the packet at the head is lost. */
+/* Where PORT_LOSES: whether the packet at the head is lost. */
 __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 {
 	struct port_rare *rare = &net->rare[number];
@@ -357,12 +357,12 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	const struct packet *head;
 	struct packet packet;
 
-	if (__builtin_expect(port->attention, 0))
+	if (__builtin_expect(port->attention & (PORT_NIC_DUE | PORT_LOSES), 0))
 		network_nic_settle(net, number, sim->now);
 	head = port_head(port);
 	net->hops++;
 	sim_digest(sim, number, head->seq ^ packet_label(head));
-	if (__builtin_expect(port->attention & PORT_SPECIAL, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number, port);
 		return;
 	}

@@ -265,7 +265,7 @@ HOT_INLINE void arrive(struct sim *sim, uint32_t number, void *owner, bool class
 
 	net->hops++;
 	sim_digest(sim, number, head->seq ^ packet_label(head));
-	if (__builtin_expect(port->attention & PORT_SPECIAL, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number);
 		return;
 	}

@@ -109,7 +109,8 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->attention = params->loss > 0 || params->peer_jitter > 0 ? PORT_SPECIAL : 0;
+	port->attention = (uint8_t)((params->loss > 0 ? PORT_LOSES : 0) |
+				    (params->peer_jitter > 0 ? PORT_JITTERS : 0));
 	port->to = to;
 	port->to_port = network_port(net, to, 0);
 	port->to_host = to < net->hosts;
@@ -216,7 +217,7 @@ void network_tamper(struct network *net, const struct network_tamper *tamper)
 	net->tamper = tamper;
 	net->nics_by_event = true;
 	for (uint32_t i = 0; i < net->port_count; i++)
-		net->ports[i].attention |= PORT_SPECIAL;
+		net->ports[i].attention |= PORT_LOSES | PORT_JITTERS;
 }
 
 uint64_t network_queue_bytes(struct network *net, uint32_t port)

@@ -64,10 +64,11 @@ struct port_rare {
 
 #define HEAP_RING_BITS 3 /* smallest ring on the heap */
 
-/* What makes an arrival at the far end more than the usual. */
+/* What makes a port do more than the usual. */
 enum port_attention {
-	PORT_SPECIAL = 1, /* losses, jitter, or watched */
-	PORT_NIC_DUE = 2, /* of a host: its NIC serves its sources at busy_until, see nic.h */
+	PORT_LOSES = 1,   /* an arrival at the far end: losses, a watch, or tests */
+	PORT_JITTERS = 2, /* the time of an arrival: jitter of the host, or tests */
+	PORT_NIC_DUE = 4, /* of a host: its NIC serves its sources at busy_until, see nic.h */
 };
 
 struct port {
