@@ -4,41 +4,34 @@
 
 #define QUANTUM 1538 /* NIC_BYTES: a full-sized frame with preamble and gap */
 
-static void nic_prepend(struct nic *nic, struct nic_source *source)
+static void nic_append(struct nic *nic, struct nic_source *source)
 {
 	if (nic->last) {
 		source->next = nic->last->next;
 		nic->last->next = source;
 	} else {
 		source->next = source;
-		nic->last = source;
 	}
+	nic->last = source;
 	source->waiting = true;
 }
 
-static void nic_append(struct nic *nic, struct nic_source *source)
-{
-	nic_prepend(nic, source);
-	nic->last = source;
-}
-
-/* The source has sent and has more: it goes on, or is the turn over? */
-static void nic_put_back(struct nic *nic, struct nic_source *source, uint32_t size)
+/* The first source has sent and has more: it goes on, or is the turn over? */
+static void nic_end_turn(struct nic *nic, uint32_t size)
 {
 	const struct port *port = &nic->net->ports[nic->host];
+	struct nic_source *first = nic->last->next;
 
 	if (nic->mode == NIC_BYTES) {
-		source->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
-		if (source->credit > 0) {
-			nic_prepend(nic, source);
+		first->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
+		if (first->credit > 0)
 			return;
-		}
-		source->credit += QUANTUM;
+		first->credit += QUANTUM;
 	}
-	nic_append(nic, source);
+	nic->last = first;
 }
 
-static struct nic_source *nic_take_first(struct nic *nic)
+static void nic_drop_first(struct nic *nic)
 {
 	struct nic_source *first = nic->last->next;
 
@@ -47,7 +40,6 @@ static struct nic_source *nic_take_first(struct nic *nic)
 	else
 		nic->last->next = first->next;
 	first->waiting = false;
-	return first;
 }
 
 /* Goes on when the transmitter is free. */
@@ -61,35 +53,35 @@ static void nic_wait(struct nic *nic)
 		port->attention |= PORT_NIC_DUE;
 		return;
 	}
-	if (!nic->armed) /* a source may have woken another one */
-		sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 	nic->armed = true;
+	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
-/* Serves waiting sources while the transmitter is free. */
+/* Serves waiting sources while the transmitter is free. A source that is asked may wake another
+ * one: that waits for its turn. */
 static void nic_serve(struct nic *nic)
 {
 	const struct port *port = &nic->net->ports[nic->host];
 
-	while (nic->last) {
-		struct nic_source *source;
+	nic->serving = true;
+	while (nic->last && port->busy_until <= nic->net->sim->now) {
+		struct nic_source *first = nic->last->next;
 		struct packet packet;
-		enum nic_pull pull;
+		enum nic_pull pull = first->pull(first->owner, &packet);
 
-		if (port->busy_until > nic->net->sim->now) {
-			nic_wait(nic);
-			return;
+		if (pull == NIC_MORE) {
+			nic_end_turn(nic, packet.size);
+		} else {
+			nic_drop_first(nic);
+			if (pull == NIC_NOTHING)
+				continue;
+			first->credit = 0; /* nothing is saved up */
 		}
-		source = nic_take_first(nic);
-		pull = source->pull(source->owner, &packet);
-		if (pull == NIC_NOTHING)
-			continue;
-		if (pull == NIC_MORE)
-			nic_put_back(nic, source, packet.size);
-		else
-			source->credit = 0; /* nothing is saved up */
 		network_send_now(nic->net, nic->host, &packet);
 	}
+	nic->serving = false;
+	if (nic->last)
+		nic_wait(nic);
 }
 
 static void nic_free(struct sim *sim, uint32_t entity, void *owner)
@@ -171,7 +163,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 
 void nic_go_on(struct nic *nic)
 {
-	if (!nic->armed && !(nic->net->ports[nic->host].attention & PORT_NIC_DUE))
+	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].attention & PORT_NIC_DUE))
 		nic_serve(nic);
 }
 

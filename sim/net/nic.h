@@ -62,6 +62,7 @@ struct nic {
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 	bool by_event;          /* for ever */
+	bool serving;           /* a source is asked for a packet */
 } __attribute__((aligned(32))); /* never across two lines of cache */
 
 /* Whether a source whose pull() sets timers of this time is `prompt`. Ask when all links are there.
