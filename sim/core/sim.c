@@ -99,10 +99,11 @@ bool sim_run(struct sim *sim, uint64_t budget)
 		if (id < sim->block_count) {
 			sim->block.handler(sim, id, sim->block.owner);
 		} else {
-			const struct sim_entity *entity = &sim->entities[id - sim->block_count];
+			/* a copy: what is settled may open timers, which moves the others */
+			const struct sim_entity entity = sim->entities[id - sim->block_count];
 
-			sim_entity_settle(sim, entity);
-			entity->handler(sim, id, entity->owner);
+			sim_entity_settle(sim, &entity);
+			entity.handler(sim, id, entity.owner);
 		}
 	}
 	return !sim->stopped;
