@@ -15,7 +15,9 @@
  * busy_until is noted in the port (PORT_NIC_DUE) and done before anything else can tell, which is
  *   - before the packet at the head of the port arrives: what is served comes behind it;
  *   - before a packet is delivered to the host;
- *   - before a timer of the host, or one that may look at every host, runs (sim->settle).
+ *   - before a timer of the host, or one that may look at every host, runs (sim->settle);
+ *   - before any other event looks at the host's sources or makes it send, which has to see to that
+ *     itself (network_nic_settle()).
  * Then sim->now is set back to busy_until while the sources are asked, so they send what they would
  * have sent then, and set their timers as they would have; results and digests are the same. This
  * needs a link that takes time, and sources whose timers are longer than that (`prompt`); where

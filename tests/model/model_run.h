@@ -31,19 +31,36 @@ static inline void run_vparse(struct run *run, const char *fmt, va_list args)
 	run->doc = scenario_parse("test.json", text, (size_t)length, &run->scenario);
 }
 
+/* Its tables go to `dir`, if not NULL. */
+static inline void run_vbuild(struct run *run, struct out_dir *dir, const char *fmt, va_list args)
+{
+	char *error = NULL;
+
+	run_vparse(run, fmt, args);
+	conf_print_errors(run->doc, stderr, false);
+	cr_assert_eq(conf_errors(run->doc), 0);
+	run->s = simulation_build(&run->scenario, NULL, dir, &error);
+	cr_assert_not_null(run->s, "%s", error ? error : "");
+}
+
 static inline __attribute__((format(printf, 2, 3))) void run_build(struct run *run, const char *fmt,
 								   ...)
 {
-	char *error = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	run_vparse(run, fmt, args);
+	run_vbuild(run, NULL, fmt, args);
 	va_end(args);
-	conf_print_errors(run->doc, stderr, false);
-	cr_assert_eq(conf_errors(run->doc), 0);
-	run->s = simulation_build(&run->scenario, NULL, NULL, &error);
-	cr_assert_not_null(run->s, "%s", error ? error : "");
+}
+
+static inline __attribute__((format(printf, 3, 4))) void
+run_build_to(struct run *run, struct out_dir *dir, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	run_vbuild(run, dir, fmt, args);
+	va_end(args);
 }
 
 /* Number of mistakes in a scenario, and where the messages have `words`. */

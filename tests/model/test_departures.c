@@ -2,6 +2,12 @@
  * picosecond of every event, as one in which each departure is an event. */
 #include "model_run.h"
 
+#include "out/folder.h"
+#include "out/table.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
 struct outcome {
 	uint64_t digest, events, departures;
 };
@@ -89,4 +95,46 @@ Test(departures, are_events_where_timers_are_shorter_than_links)
 						  "esa")),
 		     0);
 	cr_expect_eq(same_both_ways(SLOW, JOBS("esa")), 0);
+}
+
+/* flows.csv of a run; the caller frees. */
+static char *flow_rows(bool by_event, const char *text)
+{
+	const struct simulation_options options = { 0 };
+	char folder[] = "/tmp/inasim-test-departures-XXXXXX", *error = NULL, *path, *rows;
+	struct out_dir *dir;
+	struct run run;
+
+	cr_assert_not_null(mkdtemp(folder));
+	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
+	run_build_to(&run, dir, "%s", text);
+	run.s->topo.net.nics_by_event |= by_event;
+	simulation_go(run.s, &options);
+	cr_assert(out_dir_commit(dir, &error), "%s", error);
+	path = folder_join(folder, "flows.csv");
+	cr_assert_not_null(rows = folder_read(path, 1 << 20, NULL));
+	run_free(&run);
+	cr_expect(folder_remove(folder));
+	free(path);
+	return rows;
+}
+
+/* A flow is over at its receiver, which says what its sender, another host, has sent again by
+ * then: here a timeout of 36 us is shorter than the way of 41 us, and the NIC is busy with frames
+ * of 12 us. */
+Test(departures, have_happened_when_a_receiver_counts_what_was_sent_again)
+{
+	const char *text =
+		"{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '200ms' },"
+		" 'topology': { 'kind': 'star', 'hosts': 4,"
+		" 'link': { 'rate': '1Gbps', 'delay': '20us' } }, 'tcp': { 'initial_rto': '36us' },"
+		" 'flows': [ { 'name': 'long', 'size': '1MB', 'pairs': 'permutation' },"
+		" { 'name': 'short', 'size': '100B', 'count': 200,"
+		" 'arrival': { 'poisson_load': 0.005 } } ] }";
+	char *late = flow_rows(false, text), *by_event = flow_rows(true, text);
+
+	cr_expect_not_null(strstr(by_event, ",1,1,1\n"), "nothing was sent again");
+	cr_expect_str_eq(late, by_event);
+	free(late);
+	free(by_event);
 }
