@@ -189,12 +189,15 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 
-/* Pieces are sent in order. */
+/* Pieces are sent in order. Of a tensor that is complete here the end may be forgotten. */
 static uint8_t priority(struct hashed_worker *worker, uint64_t piece)
 {
 	const struct tensors *tensors = &worker->job->tensors;
+	uint64_t open = tensors->readers[worker->number].first_open;
 	struct esa_worker *esa = worker->state;
 
+	if (esa->sending < open)
+		esa->sending = open;
 	while (piece >= tensors->end[esa->sending & tensors->mask])
 		esa->sending++;
 	return esa->priority[esa->sending & esa->priority_mask];

@@ -572,6 +572,35 @@ Test(esa_priority, of_the_layers_of_a_job)
 	bench_close(&bench);
 }
 
+/* Eight layers handed over while a flow has the worker's NIC, again in the second iteration, when
+ * the last tensor sent is long complete and its place in the ring of tensors is taken: each piece
+ * has the priority of its own layer, as in the first iteration. */
+#define LAYER        "{\"gradient\": \"256B\", \"forward\": \"1us\", \"backward\": \"5ns\"}"
+#define TWO_LAYERS   LAYER "," LAYER
+#define EIGHT_LAYERS TWO_LAYERS "," TWO_LAYERS "," TWO_LAYERS "," TWO_LAYERS
+
+Test(esa_priority, of_layers_that_wait_for_the_nic)
+{
+	uint8_t seen[20] = { 0 };
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 4, \"link\": "
+		   "{\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": {\"priority_scale\": 5}}, "
+		   "\"flows\": [{\"size\": \"1MB\", \"pairs\": [[0, 3], [1, 3]]}], "
+		   "\"jobs\": [{\"workers\": 2, \"iterations\": 2, \"all_reduce\": \"esa\", "
+		   "\"overlap\": \"layers\", "
+		   "\"model\": {\"layers\": [" EIGHT_LAYERS "]}}]}");
+	bench.after = note_priorities;
+	bench.owner = seen;
+	esa_finish(&bench, 2 * 16);
+	for (int i = 0; i < 8; i++) {
+		cr_expect_eq(seen[8 + i], seen[i], "%d: %u, not %u", i, seen[8 + i], seen[i]);
+		cr_expect(i == 0 || seen[i] > seen[i - 1], "%u, %u", seen[i - 1], seen[i]);
+	}
+	bench_close(&bench);
+}
+
 /* --- the paper's traces --- */
 
 /* Who received what, in order: "P0:3" = the server of job 0 got bits 3, "R1" = a result
