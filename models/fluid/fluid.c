@@ -40,6 +40,10 @@ struct fluid {
 	void *owner;
 	double *progress; /* by number */
 	size_t progress_room;
+	/* Rates are constant until a transfer begins or ends, so what remains is a line. */
+	unsigned known;    /* ends of it that the solver has told since: 0, 1, or both */
+	double line_at[2]; /* epoch time: of the first look, of the next end of a transfer */
+	uint64_t looks;    /* fluid_looks() */
 };
 
 static double epoch_time(const struct fluid *fluid, sim_time at)
@@ -139,6 +143,7 @@ static void end_epoch(struct fluid *fluid)
 	if (!fluid->open)
 		return;
 	fluid->open = false;
+	fluid->known = 0;
 	timer_cancel(fluid->sim, &fluid->age);
 	facts = ask_solver(fluid, ORDER_END, fluid->sim->now);
 	if (!facts)
@@ -287,6 +292,7 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	memcpy(ended, fluid->ended, count * sizeof(*ended));
 	fluid->ended_count = 0;
+	fluid->known = 0;
 	qsort(ended, count, sizeof(*ended), by_number);
 	for (size_t i = 0; i < count; i++) {
 		struct fluid_route *route = &fluid->routes[ended[i]];
@@ -313,6 +319,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	route->active = true;
 	route->bytes = route->remaining = size;
 	route->earliest = earliest(fluid, route);
+	fluid->known = 0;
 	fluid->active++;
 	sim_digest(fluid->sim, route->key, 0);
 	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH || !has_room(route, fluid->tick)))
@@ -425,19 +432,64 @@ size_t fluid_active(const struct fluid *fluid)
 	return fluid->active;
 }
 
-/* What remains now of the transfers of the epoch, into the progress of their routes. */
+/* What the solver says, as an end of the line: what remains, of all others nothing. */
+static void note_line(struct fluid *fluid, const struct solver_facts *facts, unsigned end)
+{
+	for (size_t i = 0; i < fluid->count; i++)
+		fluid->routes[i].left[end] = 0;
+	for (uint32_t i = 0; i < facts->count; i++)
+		if (facts->list[i].remains)
+			fluid->routes[fluid->numbers[facts->list[i].route]].left[end] =
+				facts->list[i].value;
+	fluid->known = end + 1;
+}
+
+/* When the first of them has ended; there may be none. */
+static double first_end(const struct solver_facts *facts)
+{
+	double first = INFINITY;
+
+	for (uint32_t i = 0; i < facts->count; i++)
+		if (!facts->list[i].remains)
+			first = fmin(first, facts->list[i].value);
+	return first;
+}
+
+/* Each question is a copy of the solver's process, which takes milliseconds: the first look since
+ * rates have changed is for now, the second for the end of the line, and further ones are free. */
+static bool find_line(struct fluid *fluid, double now)
+{
+	const struct solver_facts *facts;
+
+	if (fluid->known == 2 || (fluid->known == 1 && now <= fluid->line_at[0]))
+		return true;
+	fluid->looks++;
+	facts = ask_solver(fluid, fluid->known ? ORDER_AHEAD : ORDER_LOOK, fluid->sim->now);
+	if (!facts)
+		return false;
+	fluid->line_at[fluid->known] = fluid->known ? first_end(facts) : now;
+	note_line(fluid, facts, fluid->known);
+	return true;
+}
+
+/* What of the transfers of the epoch has been carried by now, into the progress of their routes. */
 static void look(struct fluid *fluid)
 {
-	const struct solver_facts *facts = ask_solver(fluid, ORDER_LOOK, fluid->sim->now);
+	double now = epoch_time(fluid, fluid->sim->now), along = 0;
 
-	if (!facts)
+	if (!find_line(fluid, now))
 		return;
-	for (uint32_t i = 0; i < facts->count; i++) {
-		uint32_t number = fluid->numbers[facts->list[i].route];
+	if (fluid->known == 2)
+		along = (now - fluid->line_at[0]) / (fluid->line_at[1] - fluid->line_at[0]);
+	for (size_t i = 0; i < fluid->count; i++) {
+		const struct fluid_route *route = &fluid->routes[i];
+		double left = route->left[0];
 
-		if (facts->list[i].remains)
-			fluid->progress[number] =
-				fluid->routes[number].bytes - facts->list[i].value;
+		if (!route->active)
+			continue;
+		if (fluid->known == 2)
+			left += along * (route->left[1] - left);
+		fluid->progress[i] = route->bytes - left;
 	}
 }
 
@@ -454,7 +506,7 @@ const double *fluid_progress(struct fluid *fluid)
 
 		fluid->progress[i] = route->active ? route->bytes - route->remaining : 0;
 	}
-	if (fluid->open && !fluid->failed)
+	if (fluid->open && fluid->active && !fluid->failed)
 		look(fluid);
 	return fluid->progress;
 }
@@ -470,6 +522,11 @@ const double *fluid_all_carried(struct fluid *fluid)
 		if (fluid->routes[i].active)
 			credit(fluid->carried_now, &fluid->routes[i], progress[i]);
 	return fluid->carried_now;
+}
+
+uint64_t fluid_looks(const struct fluid *fluid)
+{
+	return fluid->looks;
 }
 
 double fluid_carried(const struct fluid *fluid, uint32_t link)

@@ -55,12 +55,16 @@ void fluid_start(struct fluid *fluid, uint32_t route, double size);
 size_t fluid_active(const struct fluid *fluid);
 
 /* Bytes of the transfer under way on each route that have been carried by now, by number of the
- * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. */
+ * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. Between
+ * two changes of rates the solver is asked twice at most, however often this is called. */
 const double *fluid_progress(struct fluid *fluid);
 
 /* Bytes that each link has carried by now. Looks, and changes nothing; the array lives until the
  * next call. */
 const double *fluid_all_carried(struct fluid *fluid);
+
+/* How often the solver was asked for that. */
+uint64_t fluid_looks(const struct fluid *fluid);
 
 /* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);

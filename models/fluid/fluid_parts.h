@@ -15,6 +15,7 @@ struct fluid_route {
 	bool active;
 	double bytes;      /* of the transfer under way */
 	double remaining;  /* of them, when the epoch began or the transfer did */
+	double left[2];    /* of them, at both ends of the line that look() has drawn */
 	sim_time earliest; /* when it can end */
 	uint32_t in_epoch; /* its number there, or NOT_IN_EPOCH */
 };

@@ -218,6 +218,62 @@ Test(fluid, transfers_of_days, .timeout = 120)
 	}
 }
 
+/* 100 looks at transfers of which one ends after 0.3 s and one begins after 0.5 s: all on the line
+ * that the other solver's rates make, within 1e-9, while the solver is asked twice for each of the
+ * three sets of rates; and not at all when nothing is under way. */
+Test(fluid, few_looks_ask_the_solver, .timeout = 60)
+{
+	static struct system system;
+	double rate[3][ROUTES] = { 0 };
+	const sim_time step = PS_PER_S / 100;
+	const double *progress;
+
+	for (uint64_t seed = 0; seed < 5; seed++) {
+		double sum[ROUTES] = { 0 };
+
+		draw(&system, seed);
+		maxmin(LINKS, system.capacity, ROUTES - 1, system.flows, rate[0]);
+		maxmin(LINKS, system.capacity, ROUTES - 2, system.flows + 1, rate[1] + 1);
+		maxmin(LINKS, system.capacity, ROUTES - 1, system.flows + 1, rate[2] + 1);
+		for (int f = 0; f < ROUTES; f++)
+			add_route(&system, f);
+		for (int f = 0; f < ROUTES - 1; f++)
+			fluid_start(system.fluid, system.route[f], f ? 1e12 : 0.3 * rate[0][0]);
+		for (int i = 1; i <= 100; i++) {
+			run_to(&system, (sim_time)i * step);
+			progress = fluid_progress(system.fluid);
+			for (int f = 1; f < ROUTES; f++) {
+				sum[f] += 0.01 * rate[i <= 30 ? 0 : i <= 50 ? 1 : 2][f];
+				cr_expect_float_eq(progress[system.route[f]], sum[f], 1e-9 * sum[f],
+						   "seed %d, route %d, %d ms: %.17g, not %.17g",
+						   (int)seed, f, 10 * i, progress[system.route[f]],
+						   sum[f]);
+			}
+			if (i == 50)
+				fluid_start(system.fluid, system.route[ROUTES - 1], 1e12);
+		}
+		cr_expect_leq(fluid_looks(system.fluid), 6);
+		cr_expect_geq(fluid_looks(system.fluid), 3, "rates have changed twice");
+		release(&system);
+	}
+}
+
+Test(fluid, nothing_under_way_asks_nobody, .timeout = 60)
+{
+	static struct system system;
+
+	draw(&system, 3);
+	add_route(&system, 0);
+	fluid_start(system.fluid, system.route[0], fluid_alone(system.fluid, system.route[0]));
+	for (sim_time second = 1; second <= 10; second++) {
+		run_to(&system, (second + 1) * PS_PER_S);
+		cr_expect_eq(fluid_progress(system.fluid)[system.route[0]], 0);
+	}
+	cr_expect_eq(system.ended[0], PS_PER_S);
+	cr_expect_eq(fluid_looks(system.fluid), 0);
+	release(&system);
+}
+
 /* Bytes that links have carried: weight times size, the part of what is under way included. */
 Test(fluid, links_count_what_they_carry, .timeout = 60)
 {
@@ -240,11 +296,11 @@ Test(fluid, links_count_what_they_carry, .timeout = 60)
 }
 
 /* A link that becomes slower under a transfer, and faster again: half of the bytes at 1e9, then at
- * 2.5e8 for 2 s, then at 1e9. */
+ * 2.5e8 for 2 s, then at 1e9. Looks follow it. */
 Test(fluid, capacities_change, .timeout = 60)
 {
 	static struct system system;
-	double capacity[LINKS];
+	double capacity[LINKS], sum = 0;
 
 	draw(&system, 4);
 	for (int l = 0; l < LINKS; l++)
@@ -254,12 +310,15 @@ Test(fluid, capacities_change, .timeout = 60)
 	system.links[0][0] = (struct plan_link){ 5, 1 };
 	add_route(&system, 0);
 	fluid_start(system.fluid, system.route[0], 2e9);
-	run_to(&system, PS_PER_S);
-	capacity[5] = 2.5e8;
-	fluid_set_capacities(system.fluid, capacity);
-	run_to(&system, 3 * PS_PER_S);
-	capacity[5] = 1e9;
-	fluid_set_capacities(system.fluid, capacity);
+	for (sim_time tenth = 1; tenth < 35; tenth++) {
+		if (tenth == 11 || tenth == 31) {
+			capacity[5] = tenth == 11 ? 2.5e8 : 1e9;
+			fluid_set_capacities(system.fluid, capacity);
+		}
+		run_to(&system, tenth * PS_PER_S / 10);
+		sum += capacity[5] / 10;
+		cr_expect_float_eq(fluid_progress(system.fluid)[system.route[0]], sum, 1e-9 * sum);
+	}
 	run_to(&system, 10 * PS_PER_S);
 	cr_expect_float_eq(seconds_of(system.ended[0]), 3.5, 1e-11);
 	release(&system);

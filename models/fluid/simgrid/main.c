@@ -182,14 +182,24 @@ static void drain(void)
 	}
 }
 
-/* A copy of this process looks ahead and answers; this one has not moved. */
-static void look(void)
+/* Until the next transfer ends, if nothing else begins. */
+static void go_ahead(void)
+{
+	epoch.count = 0;
+	advance(INFINITY, true);
+}
+
+/* A copy of this process looks and answers, `ahead` for when the next transfer ends; this one has
+ * not moved. */
+static void look(bool ahead)
 {
 	pid_t copy = fork();
 
 	if (copy < 0)
 		give_up(strerror(errno));
 	if (copy == 0) {
+		if (ahead)
+			go_ahead();
 		drain();
 		answer();
 		_exit(0);
@@ -216,7 +226,10 @@ static void controller(int argc, char **argv)
 			break;
 		case ORDER_LOOK:
 			advance(order.at, false);
-			look();
+			look(false);
+			break;
+		case ORDER_AHEAD:
+			look(true);
 			break;
 		case ORDER_END:
 			advance(order.at, false);

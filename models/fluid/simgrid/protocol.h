@@ -32,7 +32,8 @@ enum order_kind {
 	ORDER_START, /* `bytes` on `route` at time `at`; no answer */
 	ORDER_RUN,   /* until `at` or until a transfer ends; answers with what has ended */
 	ORDER_LOOK,  /* answers with what has ended, and what remains of the others at `at` */
-	ORDER_END,   /* the same; then the process ends */
+	ORDER_AHEAD, /* the same of the time when the next transfer ends; not what ended before */
+	ORDER_END,   /* as ORDER_LOOK; then the process ends */
 };
 
 struct epoch_order {
