@@ -394,7 +394,27 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_way_longest(longest, &way);
 }
 
-/* All slots go at one rate, so all servers that have some do; each as the one with most slots. */
+/* How long the first copy of a slot waits for the last at a server: all come through its link. */
+static sim_time copies_wait(const struct switchml *job, uint32_t q)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	const struct ps_servers *servers = job->servers;
+	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
+	struct plan_way link = { 0 };
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		if (job->job.hosts[w] == host)
+			continue;
+		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
+		link = plan_path(&topo->net, ports, 1, job->scheme->frame);
+		copies++;
+	}
+	return copies ? (copies - 1) * link.slowest : 0;
+}
+
+/* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
+ * slot is free again after a round trip and the wait of its first copy for the last, which with few
+ * slots a server is more than the window covers. */
 static void *ps_stream_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 			    const char **never)
 {
@@ -404,6 +424,7 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	uint32_t most = (job->slots + servers->count - 1) / servers->count;
 	struct plan_way up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
+	sim_time wait = 0;
 
 	*never = NULL;
 	plan_init(plan, 1);
@@ -420,10 +441,12 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 				 stream, &down);
 		}
 	}
+	for (uint32_t q = 0; q < servers->count && q < job->slots; q++)
+		wait = copies_wait(job, q) > wait ? copies_wait(job, q) : wait;
 	up = plan_way_then(&up, &down);
 	plan->latency = plan_way_latency(&up);
 	stream->cap =
-		fmin(plan_window_rate(&stream->packets, most, up.sum),
+		fmin(plan_window_rate(&stream->packets, most, up.sum + wait),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
 	plan_close(plan);
 	return job;

@@ -345,6 +345,37 @@ Test(ps_stream, slots_shared_evenly)
 	}
 }
 
+/* Few slots at one server: each is free again after the round trip and, as all copies come through
+ * one link, n - 1 packets more: 5.64 us + (n - 1) 0.16 us for k packets, in packets as in fluid. */
+Test(ps_stream, few_slots)
+{
+	static const char *const fidelities[] = { "packet", "fluid", "analytic" };
+
+	for (unsigned n = 2; n <= 16; n *= 2) {
+		for (unsigned k = 1; k * n * 0.16e-6 < 5.64e-6 + (n - 1) * 0.16e-6; k *= 2) {
+			double want = 10240.0 / k * (5.64e-6 + (n - 1) * 0.16e-6), t;
+
+			for (size_t f = 0; f < 3; f++) {
+				char rest[128];
+				struct run run;
+
+				snprintf(rest, sizeof(rest),
+					 ", 'fidelity': '%s', 'schemes': { 'ps_stream': { 'slots': "
+					 "%u } }",
+					 fidelities[f], k);
+				build(&run, n + 1, n, "1", rest, 10240 * 128);
+				run_to(&run, END_ALL_DONE);
+				t = jobs_records(run.s->jobs)[0].communication;
+				cr_expect_float_eq(t / want, 1.0015, 0.002,
+						   "%u workers, %u slots, %s: %.4f of the closed "
+						   "form",
+						   n, k, fidelities[f], t / want);
+				run_free(&run);
+			}
+		}
+	}
+}
+
 /* What counts is the pair farthest apart, also when worker 0 has a server in its rack: over six
  * links 2 x (6 x 0.16 us + 6 us + 5 x 500 ns) = 18.92 us, 131.4 packets; in a rack 39.2. */
 Test(ps_stream, slots_of_the_longest_pair)
