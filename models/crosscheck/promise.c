@@ -18,10 +18,16 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 	[CROSSCHECK_ALONE_SMALL] = { "one job alone, tensors below 10 MB", NOT_PROMISED,
 				     NOT_PROMISED, NOT_PROMISED,
 				     "start-up and pipelines weigh more the smaller a tensor is" },
-	[CROSSCHECK_ALONE_PATHS] = { "one job alone, ps and ps_stream over several tiers",
+	[CROSSCHECK_ALONE_PATHS] = { "one job alone, ring, ps and ps_stream over several tiers",
 				     NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
 				     "where paths to several servers meet (ECMP), their windows do "
-				     "not share the link max-min, and all wait for the slowest" },
+				     "not share the link max-min, and all wait for the slowest; "
+				     "where edges of a ring differ, its workers end one by one" },
+	[CROSSCHECK_ALONE_SERVERS] = { "one job alone, ps_stream on one switch, several servers",
+				       NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
+				       "sums of several servers meet at a worker, and a window "
+				       "that just covers the round trip of an empty path has no "
+				       "room for the wait" },
 	[CROSSCHECK_ALONE_SHARDS] = { "one job alone, ps on one switch, servers with less than "
 				      "10 MB each",
 				      NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
@@ -36,10 +42,10 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", NOT_PROMISED, 0.05,
 			      0.05,
 			      "streams of one kind through the same queues are served alike" },
-	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED, 0.10,
-			       NOT_PROMISED,
-			       "who bursts takes from who is cut back, so shares are not max-min; "
-			       "the work that is done is the same" },
+	[CROSSCHECK_APART] = { "jobs under another scheme, one worker a host", NOT_PROMISED,
+			       NOT_PROMISED, NOT_PROMISED,
+			       "who bursts takes from who is cut back, so shares are not max-min, "
+			       "and a job that is left alone cannot always take what others had" },
 	[CROSSCHECK_ALIKE] = { "jobs under another scheme that share hosts", NOT_PROMISED,
 			       NOT_PROMISED, NOT_PROMISED,
 			       "who bursts takes from who is cut back, so shares are not max-min; "
@@ -56,7 +62,7 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 /* By scheme, on one switch and over several tiers. A scheme that is not here is of the first
  * kind: short, for which nothing is promised. */
 static const enum crosscheck_kind alone_kinds[SCHEME_COUNT][2] = {
-	[SCHEME_ring] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_ring] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_ps] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_ps_stream] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_switchml] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
@@ -158,6 +164,9 @@ static enum crosscheck_kind kind_of_alone(const struct scenario *scenario,
 	if (kind == CROSSCHECK_ALONE && group->all_reduce == SCHEME_ps &&
 	    least < (double)ALONE_LARGE * servers_of(group))
 		return CROSSCHECK_ALONE_SHARDS;
+	if (kind == CROSSCHECK_ALONE && group->all_reduce == SCHEME_ps_stream &&
+	    servers_of(group) > 1)
+		return CROSSCHECK_ALONE_SERVERS;
 	return kind;
 }
 

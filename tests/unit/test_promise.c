@@ -43,7 +43,11 @@ Test(promise, kinds_of_one_job)
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_SHARDS);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("esa") " ]"), CROSSCHECK_ALONE_HASHED);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE);
+	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ring") " ]"), CROSSCHECK_ALONE_PATHS);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE_SERVERS);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ { 'workers': 4, 'servers': 1, 'all_reduce': "
+				  "'ps_stream', " LARGE " } ]"),
+		     CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE_PATHS);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_PATHS);
 	cr_expect_eq(
@@ -135,6 +139,26 @@ Test(promise, what_hangs_on_chance_is_open)
 
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
 		cr_expect_eq(kind_of(scenarios[i]), CROSSCHECK_OPEN, "%s", scenarios[i]);
+}
+
+/* Bounds stand where a mechanism keeps them: streams of one kind that are served alike, or nobody
+ * else. Where congestion control or hashing decides who gets what, or when the last job ends, there
+ * are none. */
+Test(promise, what_no_mechanism_keeps_is_not_promised)
+{
+	static const enum crosscheck_kind kept[] = { CROSSCHECK_ALONE, CROSSCHECK_EVEN };
+
+	for (unsigned kind = 0; kind < CROSSCHECK_KINDS; kind++) {
+		const struct promise *promise = &promises[kind];
+		bool any = isfinite(promise->each) || isfinite(promise->end) ||
+			   isfinite(promise->mean);
+
+		cr_expect_eq(any, kind == kept[0] || kind == kept[1], "%s", promise->kind);
+	}
+	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("atp") ", " JOB("atp") " ]"),
+		     CROSSCHECK_APART);
+	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ring") ", " JOB("ring") " ]"),
+		     CROSSCHECK_APART);
 }
 
 Test(promise, every_kind_has_its_words)
