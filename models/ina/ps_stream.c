@@ -441,8 +441,11 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 				 stream, &down);
 		}
 	}
-	for (uint32_t q = 0; q < servers->count && q < job->slots; q++)
-		wait = copies_wait(job, q) > wait ? copies_wait(job, q) : wait;
+	for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
+		sim_time one = copies_wait(job, q);
+
+		wait = one > wait ? one : wait;
+	}
 	up = plan_way_then(&up, &down);
 	plan->latency = plan_way_latency(&up);
 	stream->cap =

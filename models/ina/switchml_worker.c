@@ -208,6 +208,14 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 
 /* --- life --- */
 
+/* An adaptive timeout that has become shorter may be over when the timer is set. */
+static bool is_prompt(const struct switchml_scheme *scheme)
+{
+	const struct rto_conf *timeout = &scheme->conf->timeout;
+
+	return timeout->rule == RTO_ADAPTIVE || nic_prompt(&scheme->env.topo->net, timeout->first);
+}
+
 void switchml_worker_init(struct worker *worker)
 {
 	struct switchml *job = worker->job;
@@ -215,13 +223,9 @@ void switchml_worker_init(struct worker *worker)
 
 	rto_init(&worker->rto, &job->scheme->conf->timeout);
 	worker->alarm = SIM_TIME_MAX;
-	worker->source = (struct nic_source){
-		.pull = worker_pull,
-		.owner = worker,
-		.prompt = job->scheme->conf->timeout.rule ==
-				  RTO_ADAPTIVE || /* may be over when set */
-			  nic_prompt(&job->scheme->env.topo->net, job->scheme->conf->timeout.first),
-	};
+	worker->source = (struct nic_source){ .pull = worker_pull,
+					      .owner = worker,
+					      .prompt = is_prompt(job->scheme) };
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)

@@ -147,7 +147,7 @@ static void settle(void *owner, uint32_t site)
 	if (site == SIM_EVERYWHERE)
 		network_settle(net, net->sim->now + 1);
 	else
-		network_nic_settle(net, site, net->sim->now + 1);
+		network_settle_host(net, site);
 }
 
 /* How NICs learn that they are free: see nic.h. */

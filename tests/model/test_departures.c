@@ -101,7 +101,7 @@ Test(departures, are_events_where_timers_are_shorter_than_links)
 static char *flow_rows(bool by_event, const char *text)
 {
 	const struct simulation_options options = { 0 };
-	char folder[] = "/tmp/inasim-test-departures-XXXXXX", *error = NULL, *path, *rows;
+	char folder[] = INASIM_WORK_DIR "/inasim-departures-XXXXXX", *error = NULL, *path, *rows;
 	struct out_dir *dir;
 	struct run run;
 

@@ -70,7 +70,7 @@ Test(scenario_facts, cost_of_a_trace_in_any_order)
 	double cost[2];
 
 	for (int i = 0; i < 2; i++) {
-		char path[] = "/tmp/inasim-trace-XXXXXX", *members;
+		char path[] = INASIM_WORK_DIR "/inasim-trace-XXXXXX", *members;
 		FILE *file = fdopen(mkstemp(path), "w");
 
 		cr_assert_not_null(file);
