@@ -351,12 +351,7 @@ static void drain(struct esa_server *esa)
 
 void esa_drain(struct hashed_job *job)
 {
-	const struct model_env *env = &job->scheme->env;
-
 	for (uint32_t q = 0; q < job->job.servers; q++) {
-		/* a straggler in a switch may be the reason: reminders leave behind what the
-		 * server's NIC has put off */
-		network_nic_settle(&env->topo->net, job->servers[q].racks.server, env->sim->now);
 		esa_channels_release(job->servers[q].state);
 		drain(job->servers[q].state);
 	}
