@@ -232,8 +232,13 @@ static const struct conf_row scenario_rows[] = {
 	  .help = "What is written besides the tables." },
 	{ 0 },
 };
+static const struct conf_other_kind plan = {
+	"base", "topology",
+	"this is a sweep plan, not a scenario (it has \"base\" and no \"topology\"); "
+	"its verbs are inasim sweep plan, run, status and collect"
+};
 const struct conf_table scenario_table = { "scenario", scenario_rows, sizeof(struct scenario),
-					   "A scenario of inasim." };
+					   "A scenario of inasim.", &plan };
 
 bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 {

@@ -124,6 +124,21 @@ ends 0 check --seed 7 --fidelity packet --set /name=other small.json
 ends 3 check --seed seven small.json
 says err 'command line: --set /seed'
 
+# --- a plan for a scenario, and the other way round ---
+
+echo '{ "name": "plan", "base": "small.json", "axes": [] }' >plan.json
+for verb in check run explain; do
+	ends 3 "$verb" plan.json --seed 7 --set /topology/hosts=4
+	says err '^plan.json:1:1: /: this is a sweep plan, not a scenario .*inasim sweep plan, run, '
+	says err '^    \^$'
+	[[ $(wc -l <err) == 3 ]] || fail "$verb says more of a plan than that it is one: $(<err)"
+done
+ends 3 sweep run small.json 0
+says err '^small.json:1:1: /: this is a scenario, not a sweep plan .*inasim check, explain and run'
+ends 2 sweep plan.json
+says err 'there is no verb "sweep plan.json"'
+says err 'inasim sweep run PLAN N'
+
 # --- run: streams, results ---
 
 ends 0 run small.json

@@ -150,10 +150,10 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Runs one verb; argv[0] is its name, or the last word of it. */
-static int run_verb(struct cli *cli, const char *name, int argc, char **argv)
+/* Runs one verb (NULL = there is none, as was said); argv[0] is its name, or the last word of it.
+ */
+static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	const struct verb *verb = find_verb(name);
 	int code;
 
 	if (!verb)
@@ -165,8 +165,8 @@ static int run_verb(struct cli *cli, const char *name, int argc, char **argv)
 static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 {
 	bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+	const struct verb *verb;
 	char *full;
-	int code;
 
 	if (argc > 1 && !strcmp(argv[1], "--version")) {
 		print_version();
@@ -177,9 +177,11 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 		return help ? EXIT_DONE : EXIT_USAGE;
 	}
 	full = xasprintf("%s %s", name, argv[1]);
-	code = run_verb(cli, full, argc - 1, argv + 1);
+	verb = find_verb(full);
 	free(full);
-	return code;
+	if (!verb) /* "sweep FILE": the verb was forgotten */
+		print_family(name, stderr);
+	return run_verb(cli, verb, argc - 1, argv + 1);
 }
 
 static int run_program(struct cli *cli, int argc, char **argv)
@@ -198,7 +200,7 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	}
 	if (is_family(argv[1]))
 		return run_family(cli, argv[1], argc - 1, argv + 1);
-	return run_verb(cli, argv[1], argc - 1, argv + 1);
+	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -110,11 +110,19 @@ struct conf_row {
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
 
+/* Another kind of document, which users hand over in place of this one: it has one
+ * key at its top and lacks another. */
+struct conf_other_kind {
+	const char *has, *lacks;
+	const char *message; /* said instead of all that is wrong with it as one of this kind */
+};
+
 struct conf_table {
 	const char *name;            /* of the definition in the schema, and for messages */
 	const struct conf_row *rows; /* ends with a row without name */
 	size_t size;                 /* of the struct */
 	const char *help;
+	const struct conf_other_kind *other; /* of a whole document; NULL = none */
 };
 
 struct conf_doc;

@@ -58,6 +58,13 @@ static void apply_overrides(struct conf_doc *doc, const struct conf_override *ov
 	}
 }
 
+/* Asked of the file alone: an override may well bring the key that it lacks. */
+static bool is_of_kind(const cJSON *root, const struct conf_other_kind *kind)
+{
+	return kind != NULL && cJSON_GetObjectItemCaseSensitive(root, kind->has) != NULL &&
+	       cJSON_GetObjectItemCaseSensitive(root, kind->lacks) == NULL;
+}
+
 struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 			    const struct conf_table *table, void *out,
 			    const struct conf_override *overrides, size_t override_count)
@@ -73,6 +80,11 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 		struct conf_place place = { .offset = error.offset };
 
 		conf_report(doc, place, "", "%s", error.text);
+		return doc;
+	}
+	if (is_of_kind(doc->json.root, table->other)) {
+		conf_sort_marks(doc);
+		conf_error(doc, "", "%s", table->other->message);
 		return doc;
 	}
 	conf_check_json(doc, &doc->json, 0, "");

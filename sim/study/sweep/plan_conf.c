@@ -240,5 +240,10 @@ static const struct conf_row plan_rows[] = {
 	  .help = "What a point may use; it is ended when it wants more." },
 	{ 0 },
 };
+static const struct conf_other_kind scenario = {
+	"topology", "base",
+	"this is a scenario, not a sweep plan (it has \"topology\" and no \"base\"); "
+	"its verbs are inasim check, explain and run, and a plan names it as its \"base\""
+};
 const struct conf_table plan_table = { "plan", plan_rows, sizeof(struct plan_conf),
-				       "A sweep over the values of a scenario." };
+				       "A sweep over the values of a scenario.", &scenario };
