@@ -343,6 +343,19 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	# a figure for which there is no data
+	for figure in series packets slowdown; do
+		ends 6 plot --quiet --figure "$figure" results/deep/small
+		silent out
+		says err "^inasim: results/deep/small: no figure $figure: "
+		[[ ! -e results/deep/small/figures/$figure.png ]] || fail "an empty $figure.png"
+	done
+	ends 0 plot results/deep/small
+	says err '^results/deep/small: no figure series: .* no series/network.csv; .*output.series'
+	mkdir bare
+	cp results/deep/small/manifest.json bare
+	ends 6 plot --quiet bare
+	says err 'bare has no data for a figure'
 fi
 
 finish "$checks checks hold"

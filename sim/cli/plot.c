@@ -83,14 +83,15 @@ static bool options_fit(const struct cli *cli)
 	return !plot->together || all_results(cli, "--together");
 }
 
-static int report(int drawn, char *error, const char *dir, bool quiet)
+/* A script that asked for figures and got none must not go on as if it had some. */
+static int report(int drawn, char *error, const char *dir)
 {
-	int code = EXIT_DONE;
+	int code = drawn > 0 ? EXIT_DONE : EXIT_IO;
 
 	if (drawn < 0) {
 		complain("%s", error);
 		code = drawn == PLOT_SWEEP_USAGE ? EXIT_USAGE : EXIT_IO;
-	} else if (!drawn && !quiet) {
+	} else if (!drawn) {
 		complain("%s has no data for a figure", dir);
 	}
 	free(error);
@@ -116,7 +117,7 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 			    ? plot_sweep(dir, &sweep, options, stdout, &error)
 			    : plot_directory(dir, options, stdout, &error);
 
-	return report(drawn, error, dir, cli->quiet);
+	return report(drawn, error, dir);
 }
 
 static int plot_all_together(const struct cli *cli, const struct plot_options *options)
@@ -131,7 +132,7 @@ static int plot_all_together(const struct cli *cli, const struct plot_options *o
 	}
 	drawn = plot_together(runs, (size_t)cli->argc, options, stdout, &error);
 	free(runs);
-	return report(drawn, error, cli->argv[0], cli->quiet);
+	return report(drawn, error, cli->argv[0]);
 }
 
 int verb_plot(const struct cli *cli)

@@ -110,7 +110,10 @@ int plot_directory(const char *dir, const struct plot_options *options, FILE *to
 					  .name = figures[i].name,
 					  .options = options };
 		enum plot_outcome outcome = plot_page_render(&page, draws[i](&page), to);
-		if (outcome == PLOT_NO_DATA)
+		if (outcome == PLOT_NO_DATA && options->only != NULL)
+			page.error =
+				xasprintf("%s: no figure %s: %s", trimmed, page.name, page.why);
+		else if (outcome == PLOT_NO_DATA)
 			fprintf(stderr, "%s: no figure %s: %s\n", trimmed, page.name, page.why);
 		drawn += outcome == PLOT_DRAWN;
 		*error = page.error;

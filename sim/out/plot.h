@@ -32,7 +32,8 @@ struct plot_figure {
 const struct plot_figure *plot_figures(size_t *count);
 
 /* Draws into options->out or DIR/figures (created). Prints the path of each figure made, one a
- * line, to `to`; a figure without data is skipped with a word on stderr.
+ * line, to `to`. A figure without data is not drawn: with a word on stderr, or, when it was asked
+ * for by name, as an error.
  * Returns the number drawn, or -1 with *error (caller frees): no such
  * directory, not a result directory, gnuplot missing or failing. */
 int plot_directory(const char *dir, const struct plot_options *options, FILE *to, char **error);

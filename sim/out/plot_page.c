@@ -83,10 +83,32 @@ bool plot_is_dumb(const struct plot_page *page)
 
 /* ---- Tables ---- */
 
+/* A run leaves out the tables that would be empty. */
+static const struct {
+	const char *file, *why;
+} missing[] = {
+	{ "flows.csv", "there is no flows.csv, as after a run without flows" },
+	{ "jobs.csv", "there is no jobs.csv, as after a run without jobs" },
+	{ "iterations.csv", "there is no iterations.csv, as after a run without jobs" },
+	{ "links.csv", "there is no links.csv" },
+	{ "series/network.csv",
+	  "there is no series/network.csv; scenarios ask for it by \"every\" of output.series" },
+	{ "series/links.csv",
+	  "there is no series/links.csv; scenarios ask for it by \"links\" of output.series" },
+};
+
+static const char *why_missing(const char *file)
+{
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+		if (strcmp(missing[i].file, file) == 0)
+			return missing[i].why;
+	return "there is no such table";
+}
+
 struct csv *plot_table(struct plot_page *page, const char *file)
 {
 	if (!folder_has(page->dir, file)) {
-		page->why = "there is no such table";
+		page->why = why_missing(file);
 		return NULL;
 	}
 	char *path = folder_join(page->dir, file);

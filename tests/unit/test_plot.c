@@ -116,12 +116,17 @@ static void expect_error(const char *figure, const char *term, const char *want)
 	free(error);
 }
 
+/* Of a figure that was asked for by name that is an error; of all figures (NULL) it is none. */
 static void expect_no_data(const char *figure)
 {
 	char *printed, *error = NULL;
-	cr_expect_eq(draw(figure, "png", &printed, &error), 0, "%s", error);
+	cr_expect_eq(draw(figure, "png", &printed, &error), figure == NULL ? 0 : -1, "%s", error);
+	cr_expect_eq(error != NULL, figure != NULL);
+	if (error != NULL)
+		cr_expect_not_null(strstr(error, ": no figure "), "%s", error);
 	cr_expect_str_eq(printed, "");
 	free(printed);
+	free(error);
 }
 
 /* ---- Flows ---- */

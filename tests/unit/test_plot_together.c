@@ -187,7 +187,7 @@ Test(plot_together, all_that_both_have)
 	free(printed);
 	cr_expect_eq(draw("series", NULL, &printed, &error), -1);
 	cr_expect_not_null(strstr(error, "no figure series: "), "%s", error);
-	cr_expect_not_null(strstr(error, "B: there is no such table"), "%s", error);
+	cr_expect_not_null(strstr(error, "B: there is no series/network.csv"), "%s", error);
 	free(printed);
 	free(error);
 	free(path);
