@@ -131,7 +131,6 @@ static struct out_cell held_cell(const struct holding_times *held, double p)
 
 static void write_aggregators(const struct simulation *s, unsigned scheme)
 {
-	double seconds = seconds_of(s->sim.now);
 	bool none = s->fluid; /* nothing counts packets */
 	const struct collective_memory *memory;
 	size_t count = simulation_memory(s, scheme, &memory);
@@ -169,9 +168,8 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .none = none || !m->held, .count = m->held ? m->held->count : 0 },
 				held_cell(none ? NULL : m->held, 0),
 				held_cell(none ? NULL : m->held, 0.99),
-				{ .real = seconds > 0 ? collective_reserved(m, s->sim.now) /
-								((double)m->memory_bytes * seconds)
-						      : 0 } });
+				{ .real = collective_utilization(collective_reserved(m, s->sim.now),
+								 m->memory_bytes, s->sim.now) } });
 	}
 }
 

@@ -347,7 +347,7 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 			 double *reserved_max, double *utilization)
 {
 	uint64_t whole = 0, used = 0;
-	double byte_s = 0, seconds = seconds_of(s->sim.now);
+	byte_time used_time = 0;
 
 	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
 		const struct collective_memory *memory;
@@ -357,11 +357,11 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 			collective_stats_add(sum, &memory[m].stats);
 			whole += memory[m].used_max_bytes ? memory[m].memory_bytes : 0;
 			used += memory[m].used_max_bytes;
-			byte_s += collective_reserved(&memory[m], s->sim.now);
+			used_time += collective_reserved(&memory[m], s->sim.now);
 		}
 	}
 	*reserved_max = whole ? (double)used / (double)whole : 0;
-	*utilization = whole && seconds > 0 ? byte_s / ((double)whole * seconds) : 0;
+	*utilization = collective_utilization(used_time, whole, s->sim.now);
 }
 
 static void json_held(struct json *json, const struct simulation *s)

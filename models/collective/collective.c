@@ -2,14 +2,21 @@
 
 #include <inttypes.h>
 
-double collective_reserved(const struct collective_memory *memory, sim_time now)
+byte_time collective_reserved(const struct collective_memory *memory, sim_time now)
 {
-	return memory->used_byte_s + (double)memory->used_bytes * seconds_of(now - memory->changed);
+	return memory->used_time + (byte_time)memory->used_bytes * (now - memory->changed);
+}
+
+double collective_utilization(byte_time used, bytes whole, sim_time now)
+{
+	byte_time all = (byte_time)whole * now;
+
+	return all ? (double)used / (double)all : 0;
 }
 
 void collective_reserve(struct collective_memory *memory, sim_time now, int64_t bytes_more)
 {
-	memory->used_byte_s = collective_reserved(memory, now);
+	memory->used_time = collective_reserved(memory, now);
 	memory->changed = now;
 	memory->used_bytes += (uint64_t)bytes_more;
 	SIM_BUG_ON(memory->used_bytes > memory->memory_bytes); /* also: less than nothing */

@@ -62,12 +62,16 @@ struct collective_stats {
 /* Adds every counter of *one. */
 void collective_stats_add(struct collective_stats *sum, const struct collective_stats *one);
 
+/* Bytes times picoseconds. In integers, so that a memory that is always full is used to
+ * exactly 1. */
+typedef unsigned __int128 byte_time;
+
 /* Memory of one switch, for aggregators.csv. */
 struct collective_memory {
 	uint32_t sw;
 	uint64_t memory_bytes, used_bytes, used_max_bytes;
 	sim_time changed;        /* when used_bytes last changed */
-	double used_byte_s;      /* integral of used_bytes up to then; for reports only */
+	byte_time used_time;     /* integral of used_bytes up to then; for reports only */
 	uint64_t draining_bytes; /* of used_bytes: of jobs that are over; their release is under way
 				  */
 	const struct holding_times
@@ -78,8 +82,12 @@ struct collective_memory {
 /* Reserves (or, negative, gives back) memory of a switch at time `now`. */
 void collective_reserve(struct collective_memory *memory, sim_time now, int64_t bytes_more);
 
-/* The integral up to `now`, in byte seconds. */
-double collective_reserved(const struct collective_memory *memory, sim_time now);
+/* The integral up to `now`. */
+byte_time collective_reserved(const struct collective_memory *memory, sim_time now);
+
+/* What share of `whole` bytes was in use from the start to `now`, on average; 0 when that is
+ * no time or nothing. */
+double collective_utilization(byte_time used, bytes whole, sim_time now);
 
 /* Adds an error at "elements_per_packet" of a scheme when packets of `frame` bytes cannot pass: a
  * queue of a switch or of a NIC does not take one, or PAUSE is made for smaller ones. */
