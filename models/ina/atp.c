@@ -199,6 +199,7 @@ static const struct hashed_ops ops = {
 	.at_switch = atp_at_switch,
 	.result_at_switch = atp_result_at_switch,
 	.at_server = atp_at_server,
+	.add = atp_add,
 	.lost = hashed_worker_wake, /* it is sent again */
 	.index = index_of,
 	.accepted = accepted,

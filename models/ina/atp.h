@@ -44,6 +44,8 @@ void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool
 
 /* atp_server.c */
 void atp_at_server(struct hashed_server *server, const struct packet *packet);
+bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+	     uint64_t value);
 
 /* atp.c: the new index of a position whose packets collided at `slot`, + 1; 0 = it
  * keeps the old one. */

@@ -9,19 +9,19 @@ static void send_parameters(struct hashed_server *server, const struct partial_s
 			   sum->fresh);
 }
 
-/* Adds the packet's contributors if none of them is in; one that comes with some is
- * dropped, as later copies come one by one. */
-static void add(struct hashed_server *server, struct partial_sum *sum, const struct packet *packet)
+/* One that comes with some who are in is of no use, as later copies come one by one; but the sum
+ * of all is, whoever is in. */
+bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+	     uint64_t value)
 {
-	struct bitmap bitmap = packet_bitmap(packet);
-
-	if (partial_sums_is_all(&server->sums, bitmap)) {
-		sum->value = packet->value;
-		sum->full = bitmap.bits;
-		sum->begun = 0;
-	} else if (partial_sums_compare(&server->sums, sum, bitmap) == PRESENT_NONE) {
-		partial_sums_add(&server->sums, sum, bitmap, packet->value);
-	}
+	if (!partial_sums_is_all(sums, contributors))
+		return partial_sums_add(sums, sum, contributors, value);
+	if (sum->full == contributors.bits)
+		return false;
+	sum->value = value;
+	sum->full = contributors.bits;
+	sum->begun = 0;
+	return true;
 }
 
 void atp_at_server(struct hashed_server *server, const struct packet *packet)
@@ -38,7 +38,7 @@ void atp_at_server(struct hashed_server *server, const struct packet *packet)
 	}
 	sum->collided |= (packet->flags & PACKET_BYPASS) != 0;
 	sum->marked |= (packet->flags & PACKET_CE) != 0;
-	add(server, sum, packet);
+	atp_add(&server->sums, sum, packet_bitmap(packet), packet->value);
 	if (sum->full != server->racks.full)
 		return;
 	sum->complete = true;

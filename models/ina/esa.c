@@ -243,6 +243,7 @@ static const struct hashed_ops ops = {
 	.release = release,
 	.at_switch = esa_at_switch,
 	.at_server = esa_at_server,
+	.add = partial_sums_add,
 	.lost = esa_lost,
 	.divert = esa_divert,
 	.index = index_of,

@@ -300,8 +300,7 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 
 	/* Contributors that come together with some that are in already have been asked for
 	 * their gradients, one by one: partial sums overlap only with such. */
-	if (partial_sums_compare(&esa->server->sums, sum, bitmap) == PRESENT_NONE) {
-		partial_sums_add(&esa->server->sums, sum, bitmap, value);
+	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
 		if (sum->full == esa->server->racks.full)

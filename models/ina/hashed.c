@@ -81,9 +81,27 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	hashed_multicast(server, sw, packet, actions);
 }
 
-static struct waiting *first_waiting(struct inbox *inbox)
+/* --- packets that servers receive --- */
+
+/* No worker will ask for pieces below. */
+static uint64_t oldest_needed(const struct hashed_job *job)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		if (job->workers[w].window.first < oldest)
+			oldest = job->workers[w].window.first;
+	return oldest;
+}
+
+static struct waiting *first_waiting(const struct inbox *inbox)
 {
 	return &inbox->ring[inbox->head & inbox->mask];
+}
+
+static struct waiting *last_waiting(const struct inbox *inbox)
+{
+	return &inbox->ring[(inbox->head + inbox->count - 1) & inbox->mask];
 }
 
 /* The server's host has added the gradients of the oldest packet. */
@@ -120,20 +138,49 @@ static void wait_for_adding(struct hashed_server *server, const struct packet *p
 		timer_set(server->job->scheme->env.sim, &inbox->timer, due);
 }
 
+/* The packet brings contributors that neither are in the sum nor wait to be added. */
+static bool brings_new(struct hashed_server *server, const struct packet *packet)
+{
+	struct partial_sums *arrived = &server->inbox.arrived;
+	uint64_t index = server_index(server, server_packet_piece(server, packet));
+	const struct partial_sum *sum = partial_sums_find(&server->sums, index);
+	struct partial_sum *known;
+
+	if (sum && sum->complete) /* ESA: perhaps without any packet */
+		return false;
+	if (!arrived->ring)
+		partial_sums_init(arrived, &server->racks);
+	if (index >= arrived->end)
+		partial_sums_reserve(arrived, index,
+				     server_index(server, oldest_needed(server->job)));
+	known = partial_sums_find(arrived, index);
+	return known && server->job->scheme->ops->add(arrived, known, packet_bitmap(packet), 0);
+}
+
+/* When the server may look at a packet that has come. One without news takes its host no time,
+ * but it does not overtake what came before. */
+static sim_time due_at(struct hashed_server *server, const struct packet *packet)
+{
+	const struct hashed_scheme *scheme = server->job->scheme;
+	const struct inbox *inbox = &server->inbox;
+	sim_time now = scheme->env.sim->now;
+
+	if (brings_new(server, packet))
+		return reducers_add(scheme->env.reducers, server->racks.server, now,
+				    (bytes)scheme->conf->elements_per_packet * ELEMENT_BYTES);
+	return inbox->count ? last_waiting(inbox)->due : now;
+}
+
 static void to_server(struct hashed_server *server, const struct packet *packet)
 {
 	const struct hashed_scheme *scheme = server->job->scheme;
-	const struct model_env *env = &scheme->env;
 
 	server->packets++;
 	server->frame_bytes += packet->size;
-	if (!env->reducers->rate)
-		scheme->ops->at_server(server, packet);
+	if (scheme->env.reducers->rate)
+		wait_for_adding(server, packet, due_at(server, packet));
 	else
-		wait_for_adding(
-			server, packet,
-			reducers_add(env->reducers, server->racks.server, env->sim->now,
-				     (bytes)scheme->conf->elements_per_packet * ELEMENT_BYTES));
+		scheme->ops->at_server(server, packet);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
@@ -200,17 +247,6 @@ uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t sal
 }
 
 /* --- servers --- */
-
-/* No worker will ask for pieces below. */
-static uint64_t oldest_needed(const struct hashed_job *job)
-{
-	uint64_t oldest = UINT64_MAX;
-
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		if (job->workers[w].window.first < oldest)
-			oldest = job->workers[w].window.first;
-	return oldest;
-}
 
 uint64_t server_packet_piece(const struct hashed_server *server, const struct packet *packet)
 {
@@ -336,6 +372,7 @@ static void free_servers(struct hashed_job *job)
 		free(job->servers[q].inbox.ring);
 		outbox_release(&job->servers[q].outbox);
 		partial_sums_release(&job->servers[q].sums);
+		partial_sums_release(&job->servers[q].inbox.arrived);
 		racks_release(&job->servers[q].racks);
 	}
 	free(job->servers);

@@ -28,13 +28,15 @@
 struct hashed_job;
 
 /* Packets that have reached a server and wait until its host has added what came
- * before: only where the host's reduction rate is limited. */
+ * before: only where the host's reduction rate is limited. Who is in `arrived` is known by
+ * bitmap as soon as a packet is here, so only one that brings somebody new takes time. */
 struct inbox {
 	struct waiting {
 		struct packet packet;
 		sim_time due;
 	} * ring;
 	uint64_t head, count, mask;
+	struct partial_sums arrived; /* with what waits; values mean nothing. Made when needed */
 	struct timer timer;
 };
 
@@ -101,8 +103,12 @@ struct hashed_ops {
 	/* Optional: a result passes a switch on its way down. */
 	void (*result_at_switch)(struct hashed_server *server, struct aggregators *pool,
 				 struct packet *packet);
-	/* A packet for the server has reached its host. */
+	/* A packet for the server has reached its host, which has added what came before. */
 	void (*at_server)(struct hashed_server *server, const struct packet *packet);
+	/* Adds contributors to a sum that is not complete; false when it cannot use them, as some
+	 * of them are in. */
+	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+		    uint64_t value);
 	/* A piece seems lost to a worker: it is among window_take_lost(), which a worker's
 	 * turn at the NIC takes from, too. */
 	void (*lost)(struct hashed_worker *worker);

@@ -98,17 +98,12 @@ enum presence partial_sums_compare(const struct partial_sums *sums, const struct
 	return contributors.bits & ~in ? PRESENT_SOME : PRESENT_ALL;
 }
 
-void partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
-		      struct bitmap contributors, uint64_t value)
+static void add_part(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors)
 {
-	uint32_t bit = UINT32_C(1) << contributors.rack, *part;
+	uint32_t bit = UINT32_C(1) << contributors.rack;
+	uint32_t *part =
+		&sums->parts[(sum->index & sums->mask) * sums->racks->count + contributors.rack];
 
-	sum->value += value;
-	if (contributors.rack == RACK_NONE) {
-		sum->full |= contributors.bits;
-		return;
-	}
-	part = &sums->parts[(sum->index & sums->mask) * sums->racks->count + contributors.rack];
 	*part |= contributors.bits;
 	if (*part == sums->racks->racks[contributors.rack].full) {
 		sum->full |= bit;
@@ -116,6 +111,19 @@ void partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 	} else {
 		sum->begun |= bit;
 	}
+}
+
+bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
+		      struct bitmap contributors, uint64_t value)
+{
+	if (partial_sums_compare(sums, sum, contributors) != PRESENT_NONE)
+		return false;
+	sum->value += value;
+	if (contributors.rack == RACK_NONE)
+		sum->full |= contributors.bits;
+	else
+		add_part(sums, sum, contributors);
+	return true;
 }
 
 bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,

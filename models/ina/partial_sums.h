@@ -57,8 +57,8 @@ static inline bool partial_sums_is_all(const struct partial_sums *sums, struct b
 	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->full;
 }
 
-/* Adds contributors of which none is in. */
-void partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
+/* Adds contributors if none of them is in; else false, and nothing is done. */
+bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		      struct bitmap contributors, uint64_t value);
 
 /* The worker's contribution is in. */

@@ -84,13 +84,14 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 	return true;
 }
 
+#define SMALL                                                                                      \
+	"\"memory\": \"25600B\", \"index\": \"position\", \"positions\": 50, "                     \
+	"\"min_timeout\": \"100us\", \"initial_timeout\": \"100us\""
+
 /* Three workers and a server (host 3) on one switch (node 4). */
 static void three(struct bench *bench, struct named *named, uint64_t pieces, const char *job)
 {
-	atp_star(bench, 3, "",
-		 "\"memory\": \"25600B\", \"index\": \"position\", \"positions\": 50, "
-		 "\"min_timeout\": \"100us\", \"initial_timeout\": \"100us\"",
-		 job, pieces * 256);
+	atp_star(bench, 3, "", SMALL, job, pieces * 256);
 	bench->watch = true;
 	named->bench = bench;
 	bench_lose(bench, lose_named, named);
@@ -155,6 +156,38 @@ Test(atp_cases, parameters_lost_on_a_branch)
 	cr_expect_eq(bench.resends, 1);
 	cr_expect_eq(bench.server, 200 + 1);
 	cr_expect_eq(job_stats(&bench).stale, 2);
+	bench_close(&bench);
+}
+
+/* Servers add 256 bytes at a rate that takes 102.4 ns for that. Copies of what a server has added,
+ * as in the case before, are known by their bitmap and take no time. */
+Test(atp_cases, duplicates_of_sums_are_not_added)
+{
+	struct named named = { .node = 1, .piece = 2, .times = 1 };
+	struct bench bench;
+
+	atp_star(&bench, 3, ", \"host\": {\"reduction_rate\": \"20Gbps\"}", SMALL, "", 200 * 256);
+	named.bench = &bench;
+	bench_lose(&bench, lose_named, &named);
+	atp_finish(&bench, 3 * 200);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(bench.server, 200 + 1);
+	cr_expect_eq(bench.s->reducers.host[3].busy, 200 * UINT64_C(102400));
+	bench_close(&bench);
+}
+
+/* Nor do copies of what waits to be added: a server that takes 102.4 us for each sum, where
+ * workers send again after 100 us. It has added all after 20 times that, whatever came besides. */
+Test(atp_cases, duplicates_of_what_waits_are_not_added)
+{
+	struct bench bench;
+
+	atp_star(&bench, 3, ", \"host\": {\"reduction_rate\": \"20Mbps\"}", SMALL, "", 20 * 256);
+	bench.watch = true;
+	atp_finish(&bench, 3 * 20);
+	cr_expect_gt(bench.server, 2 * 20);
+	cr_expect_eq(bench.s->reducers.host[3].busy, 20 * UINT64_C(102400000));
+	expect_near(tat(&bench, 0), 20 * 102.4e-6, 0.01, "TAT, s", 20);
 	bench_close(&bench);
 }
 
