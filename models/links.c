@@ -22,14 +22,7 @@ struct link_place link_place_of(const struct network *net, uint32_t port)
 
 unsigned links_tiers(const struct topology_conf *conf)
 {
-	struct topology_shape shape;
-	unsigned highest = 0;
-
-	topology_shape(conf, &shape);
-	for (uint32_t i = 0; i < shape.switches; i++)
-		highest = shape.tiers[i] > highest ? shape.tiers[i] : highest;
-	topology_shape_release(&shape);
-	return highest;
+	return topology_tiers(conf); /* the highest has no link that leads up */
 }
 
 uint32_t links_count(const struct topology_conf *conf)

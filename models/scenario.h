@@ -86,8 +86,8 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 	return scenario->flows.items;
 }
 
-/* Adds the errors that need more than one key, or a file, to be seen. Called by
- * the two above, when every value is right in itself. */
+/* Adds the errors that need more than one key, or a file, to be seen; where there is none, warnings
+ * of what is hardly meant. Called by the two above, when every value is right in itself. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
 /* What decides the result of a run, as one number: the resolved scenario with its

@@ -124,6 +124,33 @@ ends 0 check --seed 7 --fidelity packet --set /name=other small.json
 ends 3 check --seed seven small.json
 says err 'command line: --set /seed'
 
+# --- what is allowed, but hardly meant ---
+
+# a frame and its ACK over two links: 2 x (1538 + 84 bytes) at 5 Gbps, 4 x 20 us, twice a switch of 500 ns
+jq '.topology.link = { rate: "5Gbps", delay: "20us" } | .tcp.initial_rto = "50us"' small.json >hasty.json
+ends 0 check hasty.json
+says out '^hasty.json: valid$'
+says err '^hasty.json:[0-9]+:[0-9]+: /tcp/initial_rto: warning: 5e-05 s is shorter than the round trip .*, 8\.61904e-05 s:'
+ends 0 check --json hasty.json
+holds 'length == 1 and .[0].severity == "warning" and .[0].pointer == "/tcp/initial_rto"' out
+ends 0 check --quiet hasty.json
+silent err
+ends 0 run hasty.json
+says err '/tcp/initial_rto: warning: '
+says out '^small: all_done after'
+ends 0 explain hasty.json
+says err '/tcp/initial_rto: warning: '
+ends 0 run --quiet hasty.json
+silent err
+ends 0 check hasty.json --set /tcp/initial_rto=100us
+silent err
+ends 0 check hasty.json --set '/topology/link/delay="1us"'
+silent err
+ends 0 check hasty.json --fidelity analytic # has no timeouts
+silent err
+echo '{ "base": "hasty.json", "name": "hasty", "axes": [] }' >hasty-plan.json
+ends 0 sweep plan hasty-plan.json
+
 # --- a plan for a scenario, and the other way round ---
 
 echo '{ "name": "plan", "base": "small.json", "axes": [] }' >plan.json

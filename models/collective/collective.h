@@ -137,6 +137,7 @@ struct collective_burst {
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
+	bool over_tcp;                  /* its gradients go over TCP connections */
 
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */

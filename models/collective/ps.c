@@ -392,6 +392,7 @@ const struct collective_ops ps_collective = {
 	.name = "ps",
 	.help = "parameter servers over TCP connections: dedicated, shared, or beside workers",
 	.table = &ps_table,
+	.over_tcp = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
 	.check = ps_check,

@@ -409,6 +409,7 @@ const struct collective_ops ring_collective = {
 	.name = "ring",
 	.help = "ring all-reduce between hosts over TCP connections",
 	.table = &ring_table,
+	.over_tcp = true,
 	.injected = ring_injected,
 	.check = ring_check,
 	.open = ring_open,

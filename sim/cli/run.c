@@ -279,12 +279,12 @@ static int run_one(const struct cli *cli, int i)
 	char *out = out_path(cli, i);
 	int code;
 
-	if (conf_errors(doc)) {
+	if (conf_errors(doc) || !cli->quiet)
 		conf_print_errors(doc, stderr, false);
+	if (conf_errors(doc))
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
-	} else {
+	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
-	}
 	free(out);
 	conf_doc_free(doc);
 	return code;

@@ -37,9 +37,9 @@ int verb_check(const struct cli *cli)
 
 		if (cli->json)
 			conf_print_errors(doc, stdout, true);
-		else if (code != EXIT_DONE)
+		else if (code != EXIT_DONE || !cli->quiet)
 			conf_print_errors(doc, stderr, false);
-		else if (!cli->quiet)
+		if (!cli->json && code == EXIT_DONE && !cli->quiet)
 			printf("%s: valid\n", cli->argv[i]);
 		worst = code > worst ? code : worst;
 		conf_doc_free(doc);
@@ -96,14 +96,13 @@ int verb_explain(const struct cli *cli)
 		scenario_load(cli->argv[0], &scenario, cli->overrides, cli->override_count);
 	int code = code_of(doc);
 
+	conf_print_errors(doc, stderr, false);
 	if (code == EXIT_DONE) {
 		conf_explain(doc, stdout, cli->json);
 		if (!cli->json) {
 			explain_network(&scenario.topology);
 			explain_load(&scenario);
 		}
-	} else {
-		conf_print_errors(doc, stderr, false);
 	}
 	conf_doc_free(doc);
 	return code;

@@ -153,9 +153,14 @@ size_t conf_errors(const struct conf_doc *doc);
 void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* All messages, in the order of their places, one or more lines each:
+/* The same of what is allowed, but hardly meant. It is no error, and conf_mistake() does not tell
+ * it. Only of a document without errors. */
+void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* All messages, errors or else warnings, in the order of their places, one or more lines each:
  *   FILE:LINE:COLUMN: /pointer: message
- * or, with json, an array of {file,line,column,pointer,message}. */
+ * or, with json, an array of {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 
 /* The mistakes one by one, in the order of arrival: for a caller whose user wrote

@@ -191,7 +191,7 @@ bool conf_io_error(const struct conf_doc *doc)
 
 size_t conf_errors(const struct conf_doc *doc)
 {
-	return doc->message_count + doc->dropped;
+	return doc->message_count + doc->dropped - doc->warnings;
 }
 
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty)

@@ -18,6 +18,7 @@ struct conf_place {
 struct conf_message {
 	struct conf_place place;
 	size_t order; /* of arrival, among messages for one place */
+	bool warning;
 	char *pointer;
 	char *text;
 };
@@ -39,7 +40,8 @@ struct conf_doc {
 
 	struct conf_message *messages;
 	size_t message_count, message_capacity;
-	size_t dropped; /* messages beyond CONF_MAX_MESSAGES */
+	size_t dropped;  /* messages beyond CONF_MAX_MESSAGES */
+	size_t warnings; /* of the messages: all, or none */
 
 	char **override_pointers;
 	size_t override_count;

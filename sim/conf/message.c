@@ -1,5 +1,6 @@
 #include "conf/doc.h"
 
+#include "base/fail.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -47,9 +48,23 @@ void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	va_end(args);
 }
 
+void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+{
+	size_t before = doc->message_count;
+	va_list args;
+
+	SIM_BUG_ON(conf_errors(doc));
+	va_start(args, fmt);
+	conf_reportv(doc, conf_place_of_pointer(doc, pointer), pointer, fmt, args);
+	va_end(args);
+	doc->warnings = doc->message_count + doc->dropped;
+	if (doc->message_count > before)
+		doc->messages[before].warning = true;
+}
+
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
 {
-	if (index >= doc->message_count)
+	if (index >= doc->message_count || doc->messages[index].warning)
 		return false;
 	*mistake = (struct conf_mistake){ .pointer = doc->messages[index].pointer,
 					  .text = doc->messages[index].text,
@@ -124,6 +139,7 @@ static void print_pointer(const char *pointer, FILE *to)
 
 static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
 {
+	const char *severity = message->warning ? "warning: " : "";
 	size_t line, column;
 
 	if (message->place.override_index > 0) {
@@ -132,17 +148,17 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 		fprintf(to, "command line: --set %s: ", set);
 		if (strcmp(set, message->pointer) != 0)
 			print_pointer(message->pointer, to);
-		fprintf(to, "%s\n", message->text);
+		fprintf(to, "%s%s\n", severity, message->text);
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
 		if (message->pointer[0] != '\0')
 			print_pointer(message->pointer, to);
-		fprintf(to, "%s\n", message->text);
+		fprintf(to, "%s%s\n", severity, message->text);
 	} else {
 		conf_json_position(&doc->json, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
 		print_pointer(message->pointer, to);
-		fprintf(to, "%s\n", message->text);
+		fprintf(to, "%s%s\n", severity, message->text);
 		if (printable_line(doc, line))
 			print_source(doc, line, column, to);
 	}
@@ -160,6 +176,7 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 	cJSON_AddNumberToObject(object, "line", (double)line);
 	cJSON_AddNumberToObject(object, "column", (double)column);
 	cJSON_AddStringToObject(object, "pointer", message->pointer);
+	cJSON_AddStringToObject(object, "severity", message->warning ? "warning" : "error");
 	cJSON_AddStringToObject(object, "message", message->text);
 	return object;
 }

@@ -48,3 +48,28 @@ sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned
 {
 	return ideal_transfer(net, ports, count, frame, frame, 0, 0);
 }
+
+/* A frame over a link that leads to a node with this pipeline. */
+static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_time pipeline,
+			  uint32_t frame)
+{
+	const struct link_conf *link = fabric && conf->uplink_given ? &conf->uplink : &conf->link;
+	struct link_class class = { .rate = fabric ? topology_uplink_rate(conf) : link->rate,
+				    .wire_extra = conf->wire_overhead ? PREAMBLE_AND_GAP : 0 };
+
+	return link_transmission(&class, frame) + link->delay + pipeline;
+}
+
+static sim_time one_way(const struct topology_conf *conf, uint32_t frame)
+{
+	unsigned between_switches = 2 * (topology_tiers(conf) - 1);
+
+	return over_link(conf, false, conf->switches.latency, frame) +
+	       between_switches * over_link(conf, true, conf->switches.latency, frame) +
+	       over_link(conf, false, conf->host.latency, frame);
+}
+
+sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer)
+{
+	return one_way(conf, frame) + one_way(conf, answer);
+}

@@ -80,6 +80,18 @@ void topology_shape_release(struct topology_shape *shape)
 	free(shape->tiers);
 }
 
+unsigned topology_tiers(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	unsigned highest = 0;
+
+	topology_shape(conf, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		highest = shape.tiers[i] > highest ? shape.tiers[i] : highest;
+	topology_shape_release(&shape);
+	return highest;
+}
+
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)
 {
 	struct topology_shape shape;

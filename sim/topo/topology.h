@@ -148,6 +148,9 @@ struct topology_shape {
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
 
+/* The highest tier of switches of a valid configuration. */
+unsigned topology_tiers(const struct topology_conf *conf);
+
 /* The caller releases it. */
 void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
 void topology_shape_release(struct topology_shape *shape);
@@ -197,5 +200,9 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 /* One frame over the path. */
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame);
+
+/* A frame and the answer to it between hosts that have the top of the network between them, from
+ * the configuration alone: ideal_packet() there and back. */
+sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
 
 #endif

@@ -929,3 +929,28 @@ Test(conf, mistakes_one_by_one)
 	cr_expect(!conf_mistake(doc, 2, &mistake));
 	conf_doc_free(doc);
 }
+
+/* A warning is told at its place, but makes nothing invalid. */
+Test(conf, warnings)
+{
+	const char *text = "{\n  \"name\": \"x\"\n}";
+	struct conf_doc *doc =
+		conf_parse("t.json", text, strlen(text), &sample_table, NULL, NULL, 0);
+	struct conf_mistake mistake;
+	char *told;
+
+	cr_assert_eq(conf_errors(doc), 0);
+	conf_warn(doc, "/name", "%s is short", "x");
+	cr_expect_eq(conf_errors(doc), 0);
+	cr_expect_not(conf_mistake(doc, 0, &mistake));
+	told = errors_of(doc, false);
+	cr_expect_not_null(strstr(told, "t.json:2:11: /name: warning: x is short\n"), "%s", told);
+	free(told);
+	told = errors_of(doc, true);
+	cr_expect_not_null(strstr(told, "\"severity\": \"warning\""), "%s", told);
+	free(told);
+	for (int i = 0; i < 1000; i++) /* more than are kept */
+		conf_warn(doc, "/name", "again");
+	cr_expect_eq(conf_errors(doc), 0);
+	conf_doc_free(doc);
+}

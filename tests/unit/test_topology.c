@@ -545,3 +545,44 @@ Test(topology, ideal_grows_with_the_size)
 	}
 	chain_release(&chain);
 }
+
+static sim_time idle_packet(const struct topology *topo, uint32_t from, uint32_t to, uint32_t frame)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+
+	topology_route(topo, from, to, 1, &route);
+	return ideal_packet(&topo->net, ports, topology_path(topo, from, &route, ports), frame);
+}
+
+/* What is worked out of the configuration is what the network will take, there and back. */
+Test(topology, round_trip_before_it_is_built)
+{
+	static const char *const jsons[] = {
+		"{\"kind\": \"star\", \"hosts\": 4, \"wire_overhead\": false, "
+		"\"link\": {\"rate\": \"3Gbps\", \"delay\": \"7us\"}}",
+		"{\"kind\": \"leaf-spine\", \"leaves\": 2, \"spines\": 2, \"hosts_per_leaf\": 4, "
+		"\"oversubscription\": 3, \"switch\": {\"latency\": \"300ns\"}, "
+		"\"host\": {\"latency\": \"11us\"}}",
+		"{\"kind\": \"fat-tree\", \"k\": 4, \"uplink\": {\"rate\": \"40Gbps\", "
+		"\"delay\": \"5us\"}}",
+	};
+
+	for (size_t i = 0; i < sizeof(jsons) / sizeof(jsons[0]); i++) {
+		struct site site;
+		struct conf_doc *doc = conf_parse("t", jsons[i], strlen(jsons[i]), &topology_table,
+						  &site.conf, NULL, 0);
+		sim_time idle;
+		uint32_t last;
+
+		cr_assert_eq(conf_errors(doc), 0, "%s", jsons[i]);
+		sim_init(&site.sim, 1);
+		topology_build(&site.topo, &site.conf, &site.sim);
+		last = site.topo.net.hosts - 1;
+		idle = idle_packet(&site.topo, 0, last, 1518) +
+		       idle_packet(&site.topo, last, 0, 64);
+		cr_expect_eq(ideal_round_trip(&site.conf, 1518, 64), idle, "%s", jsons[i]);
+		site_release(&site);
+		conf_doc_free(doc);
+	}
+}
