@@ -75,13 +75,13 @@ static const struct verb verbs[] = {
 
 void complain(const char *fmt, ...)
 {
+	char text[4096]; /* on stderr at once: those of other processes may stand beside it */
 	va_list args;
 
-	fputs("inasim: ", stderr);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
+	fprintf(stderr, "inasim: %s\n", text);
 }
 
 void print_version(void)

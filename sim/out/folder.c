@@ -41,15 +41,28 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-bool folder_is_empty(const char *path)
+bool folder_is_empty_at(int fd)
 {
-	DIR *dir = opendir(path);
-	if (dir == NULL)
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	if (dir == NULL) {
+		if (own >= 0)
+			close(own);
 		return false;
+	}
 	bool empty = true;
 	for (struct dirent *entry; empty && (entry = readdir(dir)) != NULL;)
 		empty = is_dots(entry->d_name);
 	closedir(dir);
+	return empty;
+}
+
+bool folder_is_empty(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool empty = fd >= 0 && folder_is_empty_at(fd);
+	if (fd >= 0)
+		close(fd);
 	return empty;
 }
 
@@ -142,8 +155,23 @@ bool folder_replace(const char *path, const char *temporary, const char *text)
 	return good;
 }
 
-/* Empties the folder open as `fd`, which is closed. */
-static bool remove_content(int fd)
+static bool remove_content(int fd, const char *but);
+
+/* True when there is none of this name any more. */
+static bool remove_entry(int fd, const char *name)
+{
+	struct stat st;
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT;
+	if (!S_ISDIR(st.st_mode))
+		return unlinkat(fd, name, 0) == 0 || errno == ENOENT;
+	int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool empty = inner >= 0 ? remove_content(inner, NULL) : errno == ENOENT;
+	return empty && (unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
+}
+
+/* Empties the folder open as `fd`, which is closed; `but` is left (NULL = nothing). */
+static bool remove_content(int fd, const char *but)
 {
 	DIR *dir = fdopendir(fd);
 	if (dir == NULL) {
@@ -151,28 +179,26 @@ static bool remove_content(int fd)
 		return false;
 	}
 	bool ok = true;
-	for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;) {
-		const char *name = entry->d_name;
-		struct stat st;
-		if (is_dots(name))
-			continue;
-		ok = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-		if (ok && S_ISDIR(st.st_mode)) {
-			int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-			ok = inner >= 0 && remove_content(inner) &&
-			     unlinkat(fd, name, AT_REMOVEDIR) == 0;
-		} else if (ok) {
-			ok = unlinkat(fd, name, 0) == 0;
-		}
-	}
+	for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;)
+		if (!is_dots(entry->d_name) && (but == NULL || strcmp(entry->d_name, but) != 0))
+			ok = remove_entry(fd, entry->d_name);
+	if (ok && but != NULL)
+		ok = remove_entry(fd, but);
 	int reason = errno;
 	closedir(dir);
 	errno = reason;
 	return ok;
 }
 
+bool folder_remove_last(const char *path, const char *last)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT;
+	return remove_content(fd, last) && (rmdir(path) == 0 || errno == ENOENT);
+}
+
 bool folder_remove(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	return fd >= 0 && remove_content(fd) && rmdir(path) == 0;
+	return folder_remove_last(path, NULL);
 }

@@ -14,6 +14,7 @@ char *folder_join(const char *folder, const char *name); /* caller frees */
 bool folder_exists(const char *path); /* anything of this name, a dangling link too */
 bool folder_is_folder(const char *path);
 bool folder_is_empty(const char *path); /* false when it is no folder */
+bool folder_is_empty_at(int fd);        /* the folder open as `fd` */
 bool folder_has(const char *path, const char *file);
 
 /* Makes the folder `path` is in, and those above it. */
@@ -32,7 +33,11 @@ char *folder_read(const char *path, size_t most, size_t *length);
  * renaming it: PATH is the former file or the whole new one at any time. */
 bool folder_replace(const char *path, const char *temporary, const char *text);
 
-/* Removes a folder with all in it; links are removed, never followed. */
+/* Removes a folder with all in it; links are removed, never followed. That somebody else removes
+ * it, too, or has done so is no failure. */
 bool folder_remove(const char *path);
+
+/* The same, where a file of this name in it goes last: until there is nothing else, it stays. */
+bool folder_remove_last(const char *path, const char *last);
 
 #endif

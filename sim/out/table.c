@@ -173,9 +173,18 @@ const char *out_dir_working_path(const struct out_dir *dir)
 
 /* ---- The directory itself ---- */
 
-static bool may_replace(const char *path)
+/* There is nothing at PATH, or nothing in it, or one of these files (NULL = none). Of one
+ * directory, whatever other runs rename meanwhile; what they remove, they remove such a file
+ * last. */
+static bool is_ours(const char *path, const char *file, const char *other)
 {
-	return !folder_exists(path) || folder_has(path, MANIFEST) || folder_is_empty(path);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || !folder_exists(path);
+	bool ours = faccessat(fd, file, F_OK, 0) == 0 ||
+		    (other != NULL && faccessat(fd, other, F_OK, 0) == 0) || folder_is_empty_at(fd);
+	close(fd);
+	return ours;
 }
 
 /* NULL if results may be written to PATH, else why not (caller frees). */
@@ -191,13 +200,13 @@ static char *why_not(const struct out_dir *dir)
 	if (readlink(dir->path, link, sizeof link) >= 0)
 		return xasprintf("%s is a symbolic link; give the directory it points to",
 				 dir->path);
-	if (!may_replace(dir->path))
+	if (!is_ours(dir->path, MANIFEST, NULL))
 		return xasprintf("%s exists and is not a result directory (no " MANIFEST
 				 "); it is left alone",
 				 dir->path);
-	if (!may_replace(dir->replaced))
+	if (!is_ours(dir->replaced, MANIFEST, NULL))
 		return xasprintf("%s is in the way and is not a result directory", dir->replaced);
-	if (!may_replace(dir->partial) && !folder_has(dir->partial, MARKER))
+	if (!is_ours(dir->partial, MARKER, MANIFEST))
 		return xasprintf("%s is in the way and does not come from a killed run",
 				 dir->partial);
 	return NULL;
@@ -216,22 +225,34 @@ static bool lock_marker(int fd, pid_t *writer)
 	return false;
 }
 
-/* Removes what a killed run left in PATH.partial. Who locks the marker may: of two that find the
- * same remains, one. False when a run lives, which is *writer (0 = unknown), or nothing can be
- * removed, with errno. */
+/* `fd` is the file that has this name now: its run has not renamed or removed it meanwhile. */
+static bool is_there_still(int fd, const char *path)
+{
+	struct stat mine, there;
+
+	return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+	       mine.st_ino == there.st_ino;
+}
+
+/* Removes what a killed run left in PATH.partial. Who locks the marker may, and makes one where
+ * there is none: without that, a run that has just put its own directory there would lose it. So
+ * of several that find the same remains, one removes them. False when another run is at it, which
+ * is *writer (0 = unknown), or nothing can be removed, with errno. */
 static bool remove_remains(const char *partial, bool *busy, pid_t *writer)
 {
 	char *path = folder_join(partial, MARKER);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct stat st;
-	free(path);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	bool gone = fd < 0 && errno == ENOENT; /* renamed or removed meanwhile */
+
 	*busy = false;
-	if (fd < 0)
-		return folder_remove(partial);
-	*busy = !lock_marker(fd, writer) || fstat(fd, &st) != 0 || st.st_nlink == 0;
-	bool gone = !*busy && folder_remove(partial);
+	if (fd >= 0) {
+		*busy = !lock_marker(fd, writer) || !is_there_still(fd, path);
+		gone = !*busy && folder_remove_last(partial, MARKER);
+	}
 	int reason = errno;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	free(path);
 	errno = reason;
 	return gone;
 }
@@ -267,7 +288,7 @@ static char *claim(struct out_dir *dir)
 		!folder_exists(dir->partial) || remove_remains(dir->partial, &busy, &writer);
 	if (free_now && make_partial(dir))
 		return NULL;
-	if (busy || (free_now && (errno == ENOTEMPTY || errno == EEXIST)))
+	if (busy || errno == ENOTEMPTY || errno == EEXIST)
 		return writer ? xasprintf("%s is being written by another run (process %ld)",
 					  dir->path, (long)writer)
 			      : xasprintf("%s is being written by another run", dir->path);
@@ -334,7 +355,7 @@ static char *close_tables(struct out_dir *dir)
  * between which PATH.replaced is what PATH was. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
-	if (folder_exists(dir->replaced) && !folder_remove(dir->replaced)) {
+	if (!folder_remove_last(dir->replaced, MANIFEST)) {
 		*error = xasprintf("cannot remove %s: %s", dir->replaced, strerror(errno));
 		return false;
 	}
@@ -350,7 +371,9 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 		}
 		return false;
 	}
-	if (!had || folder_remove(dir->replaced))
+	/* not empty: the next run, which has written its results meanwhile, has put these there */
+	if (!had || folder_remove_last(dir->replaced, MANIFEST) || errno == ENOTEMPTY ||
+	    errno == EEXIST)
 		return true;
 	*error = xasprintf("%s is complete, but the former results cannot be removed from %s: %s",
 			   dir->path, dir->replaced, strerror(errno));
@@ -375,6 +398,6 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 
 void out_dir_abandon(struct out_dir *dir)
 {
-	folder_remove(dir->partial);
+	folder_remove_last(dir->partial, MARKER);
 	dir_free(dir);
 }
