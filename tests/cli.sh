@@ -249,6 +249,28 @@ says err 'connection h0 -> h1: [0-9]+ of 1000000000 bytes acknowledged'
 holds '.end_reason == "time_limit"' late/manifest.json
 ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
 
+# --- out of memory ---
+
+# The address sanitizer itself wants terabytes.
+if { (ulimit -v 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null; then
+	echo '{ "name": "many", "topology": { "kind": "star", "hosts": 4 },
+		"flows": [ { "pairs": "uniform", "count": 5000000, "size": "1KB" } ] }' >many.json
+	for _ in 1 2; do # what the first leaves is not in the way of the second
+		code=0
+		(ulimit -v 100000 && "$INASIM" run small.json many.json --out scarce) >out 2>err || code=$?
+		((code == 7)) || fail "out of memory: exit code $code"
+		says err '^inasim: out of memory: [0-9]+ more bytes were wanted, beside [0-9]+ MB in use$'
+		says err '^  scenario many, seed 1, time 0 ps, event 1$'
+		says out '^small: all_done after'
+		[[ ! -e scarce/1 && -f scarce/0/manifest.json ]] || fail "out of memory: $(ls scarce)"
+	done
+	cp scarce/0/manifest.json former.json # stays where a run does not get that far
+	code=0
+	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0) 2>err || code=$?
+	((code == 7)) || fail "out of memory: exit code $code"
+	same scarce/0/manifest.json former.json
+fi
+
 # --- signals ---
 
 # signalled SIGNAL SECONDS OUT: starts an endless run and sends the signal; the code is in `code`

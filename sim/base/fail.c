@@ -4,13 +4,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-/* The only mutable variable at file scope: read by nothing but sim_bug(). */
+/* The only mutable variable at file scope: read by nothing but last words. */
 static _Thread_local const struct fail_context *current;
 
 void fail_context(const struct fail_context *context)
 {
 	current = context;
+}
+
+/* What ran, as the next line. */
+static void print_context(void)
+{
+	if (current)
+		fprintf(stderr,
+			"\n  scenario %s, seed %" PRIu64 ", time %" PRIu64 " ps, event %" PRIu64,
+			current->scenario, current->seed, *current->now_ps, *current->events);
 }
 
 void sim_bug(const char *file, int line, const char *fmt, ...)
@@ -22,10 +33,20 @@ void sim_bug(const char *file, int line, const char *fmt, ...)
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
-	if (current)
-		fprintf(stderr,
-			"\n  scenario %s, seed %" PRIu64 ", time %" PRIu64 " ps, event %" PRIu64,
-			current->scenario, current->seed, *current->now_ps, *current->events);
+	print_context();
 	fputs("\n  This is a mistake in inasim, not in your scenario; please report it.\n", stderr);
 	abort();
+}
+
+void fail_out_of_memory(size_t size)
+{
+	struct rusage usage = { 0 };
+
+	fflush(stdout); /* of earlier runs */
+	getrusage(RUSAGE_SELF, &usage);
+	fprintf(stderr, "inasim: out of memory: %zu more bytes were wanted, beside %ld MB in use",
+		size, usage.ru_maxrss / 1000);
+	print_context();
+	fputc('\n', stderr);
+	_exit(FAIL_OUT_OF_MEMORY);
 }

@@ -5,6 +5,7 @@
 #ifndef INASIM_BASE_FAIL_H
 #define INASIM_BASE_FAIL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Prints the message, the context set by fail_context() and the place on
@@ -12,7 +13,13 @@
 _Noreturn void sim_bug(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* A program's last words: what ran when a bug was hit. The struct stays owned
+/* The program needs `size` bytes that there are not. Says so, how much it has and what it was at,
+ * and ends it with FAIL_OUT_OF_MEMORY: results that are being written keep the name of unfinished
+ * ones. Nothing is allocated any more. Never returns. */
+#define FAIL_OUT_OF_MEMORY 7 /* exit code */
+_Noreturn void fail_out_of_memory(size_t size) __attribute__((cold));
+
+/* A program's last words: what ran when a bug was hit, or memory ran out. The struct stays owned
  * by the caller, which must clear the pointer (NULL) before it goes away.
  * Thread-local, so that two simulations in two threads do not mix. */
 struct fail_context {

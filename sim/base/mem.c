@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include "base/fail.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,18 +12,12 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static _Noreturn void out_of_memory(size_t size)
-{
-	fprintf(stderr, MEM_LAST_WORDS " (%zu bytes wanted)\n", size);
-	abort();
-}
-
 void *xmalloc(size_t size)
 {
 	void *p = malloc(size ? size : 1);
 
 	if (!p)
-		out_of_memory(size);
+		fail_out_of_memory(size);
 	return p;
 }
 
@@ -30,7 +26,7 @@ void *xcalloc(size_t count, size_t size)
 	void *p = calloc(count ? count : 1, size ? size : 1);
 
 	if (!p)
-		out_of_memory(size);
+		fail_out_of_memory(size);
 	return p;
 }
 
@@ -39,11 +35,11 @@ void *xrealloc(void *old, size_t count, size_t size)
 	void *p;
 
 	if (size && count > SIZE_MAX / size)
-		out_of_memory(SIZE_MAX);
+		fail_out_of_memory(SIZE_MAX);
 	count *= size;
 	p = realloc(old, count ? count : 1);
 	if (!p)
-		out_of_memory(count);
+		fail_out_of_memory(count);
 	return p;
 }
 
@@ -60,7 +56,7 @@ void *xaligned_raw(size_t alignment, size_t size)
 		alignment = HUGE_PAGE;
 	size = round_up(alignment, size);
 	if (posix_memalign(&p, alignment, size))
-		out_of_memory(size);
+		fail_out_of_memory(size);
 #ifdef MADV_HUGEPAGE
 	if (alignment == HUGE_PAGE) /* fewer TLB misses; harmless where it is refused */
 		(void)madvise(p, size, MADV_HUGEPAGE);

@@ -1,12 +1,9 @@
-/* Allocation that cannot fail: out of memory ends the program in one place.
+/* Allocation that cannot fail: out of memory ends the program in one place (fail.h).
  * Everything returned here is released with free(). */
 #ifndef INASIM_BASE_MEM_H
 #define INASIM_BASE_MEM_H
 
 #include <stddef.h>
-
-/* What the program says on stderr, followed by details, before it aborts. */
-#define MEM_LAST_WORDS "inasim: out of memory"
 
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed; overflow checked */

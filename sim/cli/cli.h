@@ -2,6 +2,7 @@
 #ifndef INASIM_CLI_CLI_H
 #define INASIM_CLI_CLI_H
 
+#include "base/fail.h"
 #include "conf/conf.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@ enum exit_code {
 	EXIT_UNFINISHED = 4,
 	EXIT_VIOLATED = 5,
 	EXIT_IO = 6,
+	EXIT_MEMORY = FAIL_OUT_OF_MEMORY,
 	EXIT_INTERRUPTED = 130,
 };
 

@@ -101,8 +101,8 @@ static void print_usage(FILE *to)
 	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\n"
 	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario or "
 	      "plan,\n"
-	      "            4 unfinished work, 5 a check was violated, 6 input/output failed, 130 "
-	      "interrupted\n",
+	      "            4 unfinished work, 5 a check was violated, 6 input/output failed,\n"
+	      "            7 out of memory, 130 interrupted\n",
 	      to);
 }
 
@@ -209,6 +209,7 @@ int main(int argc, char **argv)
 	int code;
 
 	gsl_set_error_handler_off();
+	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		complain("standard output cannot be written");

@@ -2,6 +2,7 @@
 
 #include "base/child.h"
 #include "base/fail.h"
+#include "base/fail.h"
 #include "base/mem.h"
 #include "out/folder.h"
 #include "study/sweep/lease.h"
@@ -173,7 +174,7 @@ static _Noreturn void be_child(const struct running *run)
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(6);
-	setrlimit(RLIMIT_CORE, &no_core); /* running out of memory is an abort */
+	setrlimit(RLIMIT_CORE, &no_core); /* of a point that crashes; nobody would look at it */
 	limit_memory(run->order->memory_limit);
 	code = run->order->simulate(run->order->owner, run->own);
 	fflush(NULL);
@@ -244,12 +245,14 @@ static enum point_status status_of_code(int code)
 		return POINT_VIOLATED;
 	case 6:
 		return POINT_IO;
+	case FAIL_OUT_OF_MEMORY:
+		return POINT_MEMORY;
 	default:
 		return POINT_KILLED; /* no code of ours: a crash that a tool turned into one */
 	}
 }
 
-static enum point_status status_of(const struct outcome *outcome, const char *log)
+static enum point_status status_of(const struct outcome *outcome)
 {
 	if (outcome->timed_out)
 		return POINT_TIMEOUT;
@@ -257,8 +260,6 @@ static enum point_status status_of(const struct outcome *outcome, const char *lo
 		return POINT_KILLED;
 	if (WIFEXITED(outcome->status))
 		return status_of_code(WEXITSTATUS(outcome->status));
-	if (WTERMSIG(outcome->status) == SIGABRT && strstr(log, MEM_LAST_WORDS))
-		return POINT_MEMORY;
 	return POINT_KILLED;
 }
 
@@ -294,10 +295,10 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 	if (outcome->interrupted)
 		return xstrdup("the sweep was interrupted");
 	end = end_of_log(log);
-	if (!WIFSIGNALED(outcome->status))
-		return end;
 	if (status == POINT_MEMORY && order->memory_limit)
 		text = xasprintf("more than %g MB: %s", (double)order->memory_limit / 1e6, end);
+	else if (!WIFSIGNALED(outcome->status))
+		return end;
 	else
 		text = xasprintf("signal %d (%s)%s%s", WTERMSIG(outcome->status),
 				 strsignal(WTERMSIG(outcome->status)), *end ? ": " : "", end);
@@ -325,7 +326,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	const char *words = log ? log : "";
 
 	*strrchr(host, '-') = '\0';
-	record->status = status_of(outcome, words);
+	record->status = status_of(outcome);
 	record->exit_code = WIFEXITED(outcome->status) ? WEXITSTATUS(outcome->status) : -1;
 	record->signal = WIFSIGNALED(outcome->status) ? WTERMSIG(outcome->status) : 0;
 	record->wall_s = outcome->wall_s;
