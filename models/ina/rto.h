@@ -9,6 +9,12 @@
  *             doubled when the timer of a packet expires that was sent since it last doubled,
  *             so once a round however many expire, until the next round-trip time is measured.
  *
+ * The doubled timeout of the adaptive rule stays until the next sample, as RFC 6298's. Where
+ * samples are rare by design (ATP, ESA), rto_expired() is not called: window.h and esa_server.c
+ * double on top of this estimate, up to a limit of the scenario, and whatever result or
+ * contribution comes next ends that, sample or not. So once a round is the same rule three times,
+ * but what it doubles, how far and until when are not.
+ *
  * One object serves all packets of a worker, so that the oldest is always the next to expire.
  * Samples of packets that were sent twice must not be given (Karn). Integers only. */
 #ifndef INASIM_INA_RTO_H

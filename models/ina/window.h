@@ -74,7 +74,7 @@ struct window {
 	uint64_t lost_count;            /* declared lost, waiting for the scheme */
 	const struct window_conf *conf; /* not owned */
 	uint32_t classes;
-	unsigned backoff; /* timeouts since the last result: 2^backoff times that */
+	unsigned backoff; /* rounds of timeouts since the last result: 2^backoff times rto */
 
 	struct rto rto;    /* follows the round trips */
 	sim_time progress; /* last result */
