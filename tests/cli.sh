@@ -249,6 +249,16 @@ says err 'connection h0 -> h1: [0-9]+ of 1000000000 bytes acknowledged'
 holds '.end_reason == "time_limit"' late/manifest.json
 ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
 
+# Streams that are closed: what is said there is in no file.
+"$INASIM" run late.json --out mute <&- 2>&- >out && fail "ends as if all were done"
+for file in late/*.csv; do
+	same "$file" "mute/${file##*/}"
+done
+"$INASIM" run late.json --out mute <&- >&- 2>&- && fail "ends as if all were done"
+for file in late/*.csv; do
+	same "$file" "mute/${file##*/}"
+done
+
 # --- out of memory ---
 
 # The address sanitizer itself wants terabytes.
