@@ -157,6 +157,25 @@ ends 3 export tree.json --platform simgrid --set /topology/k=3
 says err 'must be even'
 silent out
 ends 6 export tree.json --platform simgrid --out not/there.xml
+
+# --- what is no file is written to, and stays what it is ---
+
+ends 0 export tree.json --platform simgrid --out tree.xml
+touch target.xml
+ln -s target.xml link.xml
+ends 0 export tree.json --platform simgrid --out link.xml
+[[ -L link.xml ]] || fail "the link is a file now"
+same target.xml tree.xml
+mkfifo pipe
+cat pipe >piped.xml &
+ends 0 export tree.json --platform simgrid --out pipe
+wait
+[[ -p pipe ]] || fail "the pipe is a file now"
+same piped.xml tree.xml
+ln -s /dev/full full
+ends 6 export tree.json --platform simgrid --out full
+says err 'full cannot be written: No space left'
+ends 6 export tree.json --platform simgrid --out .
 says err 'cannot be written'
 ends 6 import not-there.xml
 says err 'cannot be read'

@@ -140,13 +140,21 @@ char *folder_read(const char *path, size_t most, size_t *length)
 	return NULL;
 }
 
-bool folder_replace(const char *path, const char *temporary, const char *text)
+static bool write_file(const char *path, int flags, const char *text)
 {
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);
 	if (fd < 0)
 		return false;
 	bool good = folder_write(fd, text, strlen(text));
-	good = close(fd) == 0 && good && rename(temporary, path) == 0;
+	return close(fd) == 0 && good;
+}
+
+bool folder_replace(const char *path, const char *temporary, const char *text)
+{
+	struct stat there;
+	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+		return write_file(path, 0, text);
+	bool good = write_file(temporary, O_CREAT, text) && rename(temporary, path) == 0;
 	if (!good) {
 		int reason = errno;
 		unlink(temporary);

@@ -30,7 +30,8 @@ bool folder_write(int fd, const char *text, size_t length);
 char *folder_read(const char *path, size_t most, size_t *length);
 
 /* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
- * renaming it: PATH is the former file or the whole new one at any time. */
+ * renaming it: PATH is the former file or the whole new one at any time. What is there and is no
+ * file (a device, a pipe, a link) stays what it is, and is written to. */
 bool folder_replace(const char *path, const char *temporary, const char *text);
 
 /* Removes a folder with all in it; links are removed, never followed. That somebody else removes
