@@ -107,6 +107,8 @@ ends 2 crosscheck ring-star.json --random 2
 says err 'not both'
 ends 2 crosscheck ring-star.json --seed 2
 says err 'belong to --random'
+ends 2 crosscheck --random 0 # would find everything in order
+says err 'takes a whole number from 1 '
 ends 2 crosscheck --random many
 says err 'takes a whole number'
 ends 2 crosscheck ring-star.json --tolerance 2

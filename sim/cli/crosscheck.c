@@ -200,15 +200,17 @@ int crosscheck_scenario(const struct cli *cli, const char *path, struct crossche
 
 /* --- random scenarios --- */
 
-static bool whole_number(const char *option, const char *text, uint64_t most, uint64_t *number)
+static bool whole_number(const char *option, const char *text, uint64_t least, uint64_t most,
+			 uint64_t *number)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *number <= most)
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least && *number <= most)
 		return true;
-	complain("--%s takes a whole number up to %" PRIu64 "; found \"%s\"", option, most, text);
+	complain("--%s takes a whole number from %" PRIu64 " to %" PRIu64 "; found \"%s\"", option,
+		 least, most, text);
 	return false;
 }
 
@@ -235,9 +237,9 @@ static int make_random(const struct cli *cli, struct cli *made)
 	char *dir;
 	int code = EXIT_DONE;
 
-	if (!whole_number("random", cli->crosscheck.count, MOST_RANDOM, &count) ||
+	if (!whole_number("random", cli->crosscheck.count, 1, MOST_RANDOM, &count) ||
 	    (cli->crosscheck.seed &&
-	     !whole_number("seed", cli->crosscheck.seed, UINT64_C(9007199254740991), &seed)))
+	     !whole_number("seed", cli->crosscheck.seed, 0, UINT64_C(9007199254740991), &seed)))
 		return EXIT_USAGE;
 	dir = cli->out ? xstrdup(cli->out) : xasprintf("results/crosscheck-%" PRIu64, seed);
 	made->argv = xcalloc(count + 1, sizeof(*made->argv));

@@ -256,6 +256,8 @@ Test(compare, runs_refused)
 	refused(a, folder, ASK_USUAL, COMPARE_IO, "is neither the result of a run");
 	sample_write(b, "summary.json", "{");
 	refused(a, b, ASK_USUAL, COMPARE_IO, "b/summary.json:1: is not a JSON object");
+	sample_write(b, "summary.json", "{}");
+	refused(a, b, ASK_USUAL, COMPARE_IO, "b/summary.json has no \"seed\": no run wrote it");
 	free(a);
 	free(b);
 }

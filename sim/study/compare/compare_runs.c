@@ -19,9 +19,13 @@ static bool run_read(struct run *run, const char *dir, size_t index, char **erro
 	*run = (struct run){ .dir = dir, .label = compare_label(index) };
 	run->manifest = summary_read_json(dir, "manifest.json", error);
 	run->root = run->manifest == NULL ? NULL : summary_read_json(dir, "summary.json", error);
-	if (run->root != NULL)
-		summary_init(&run->summary, run->root);
-	return run->root != NULL;
+	if (run->root == NULL)
+		return false;
+	summary_init(&run->summary, run->root);
+	if (!isnan(summary_value(&run->summary, "seed")))
+		return true;
+	*error = xasprintf("%s/summary.json has no \"seed\": no run wrote it", dir);
+	return false;
 }
 
 static void runs_release(struct runs *runs)
