@@ -128,18 +128,33 @@ static bool printable_line(const struct conf_doc *doc, size_t line)
 	return conf_utf8_mistake(text, strcspn(text, "\r\n")) == CONF_NOWHERE;
 }
 
-/* A key may hold anything, also what a terminal would obey. */
+/* Keys and values may hold anything, also what a terminal would obey. */
+static void print_plain(const char *text, FILE *to)
+{
+	char *plain = xstrdup(text);
+
+	for (char *p = plain; *p != '\0'; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	fputs(plain, to);
+	free(plain);
+}
+
 static void print_pointer(const char *pointer, FILE *to)
 {
-	fputs(*pointer == '\0' ? "/" : "", to);
-	for (; *pointer != '\0'; pointer++)
-		fputc((unsigned char)*pointer < 0x20 || *pointer == 0x7f ? '?' : *pointer, to);
+	print_plain(*pointer == '\0' ? "/" : pointer, to);
 	fputs(": ", to);
+}
+
+static void print_message(const struct conf_message *message, FILE *to)
+{
+	fputs(message->warning ? "warning: " : "", to);
+	print_plain(message->text, to);
+	fputc('\n', to);
 }
 
 static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
 {
-	const char *severity = message->warning ? "warning: " : "";
 	size_t line, column;
 
 	if (message->place.override_index > 0) {
@@ -148,17 +163,17 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 		fprintf(to, "command line: --set %s: ", set);
 		if (strcmp(set, message->pointer) != 0)
 			print_pointer(message->pointer, to);
-		fprintf(to, "%s%s\n", severity, message->text);
+		print_message(message, to);
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
 		if (message->pointer[0] != '\0')
 			print_pointer(message->pointer, to);
-		fprintf(to, "%s%s\n", severity, message->text);
+		print_message(message, to);
 	} else {
 		conf_json_position(&doc->json, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
 		print_pointer(message->pointer, to);
-		fprintf(to, "%s%s\n", severity, message->text);
+		print_message(message, to);
 		if (printable_line(doc, line))
 			print_source(doc, line, column, to);
 	}
