@@ -564,3 +564,32 @@ Test(plot_sweep, nothing_to_draw)
 	free(printed);
 	free(dir);
 }
+
+/* Nothing said about a sweep of flows: their 99th percentile, or the mean where they are too few
+ * for that. */
+Test(plot_sweep, usual_metrics_of_flows)
+{
+	static const struct {
+		const char *metrics, *first;
+	} cases[] = { { "\"flows.fct_s.mean\"", "flows.fct_s.mean-over-load" },
+		      { "\"flows.fct_s.mean\",\"flows.fct_s.p99\"", "flows.fct_s.p99-over-load" } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char json[500], path[4096], *printed, *error = NULL;
+		snprintf(json, sizeof json,
+			 "{\"name\":\"f\",\"axes\":[{\"name\":\"load\",\"values\":[\"1\",\"2\"]}],"
+			 "\"replications\":1,\"metrics\":[%s]}",
+			 cases[i].metrics);
+		char *dir = sample_sweep(folder, "f", json,
+					 i == 0 ? "point,hash,replication,seed,load,status,"
+						  "flows.fct_s.mean\n0," HASH("0") ",0,1,1,done,1\n"
+						: "point,hash,replication,seed,load,status,"
+						  "flows.fct_s.mean,flows.fct_s.p99\n0," HASH(
+							  "0") ",0,1,1,done,1,2\n");
+		struct plot_sweep_options nothing = { 0 };
+		cr_assert_eq(draw(dir, &nothing, "png", &printed, &error), 1, "%s", error);
+		snprintf(path, sizeof path, "%s/figures/%s.png\n", dir, cases[i].first);
+		cr_expect_str_eq(printed, path);
+		free(printed);
+		free(dir);
+	}
+}

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIGURES_MAX 24                 /* of a call for one metric; more are hardly meant */
-#define CURVES_MAX  (2 * PLOT_COLOURS) /* colour, dash and mark tell so many apart */
+#define USUAL_METRICS 2
+#define FIGURES_MAX   24                 /* of a call for one metric; more are hardly meant */
+#define CURVES_MAX    (2 * PLOT_COLOURS) /* colour, dash and mark tell so many apart */
 
 /* ---- Names, with "did you mean" ---- */
 
@@ -133,12 +134,27 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
+/* The metrics of a sweep of which nobody said any. Few flows have no 99th percentile. */
+static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
+{
+	static const struct {
+		const char *name, *instead;
+	} usual[USUAL_METRICS] = { { "jobs.jct_s.mean", NULL },
+				   { "flows.fct_s.p99", "flows.fct_s.mean" } };
+
+	for (size_t i = 0; i < USUAL_METRICS; i++) {
+		size_t metric = sweep_table_metric(table, usual[i].name);
+		if (metric == SIZE_MAX && usual[i].instead != NULL)
+			metric = sweep_table_metric(table, usual[i].instead);
+		if (metric != SIZE_MAX)
+			choice->metrics[choice->metric_count++] = metric;
+	}
+}
+
 static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
 			   const struct plot_sweep_options *options, char **error)
 {
-	static const char *const usual[] = { "jobs.jct_s.mean", "flows.fct_s.p99" };
-	size_t room = options->metric_count + sizeof usual / sizeof *usual;
-	choice->metrics = xcalloc(room, sizeof *choice->metrics);
+	choice->metrics = xcalloc(options->metric_count + USUAL_METRICS, sizeof *choice->metrics);
 	for (size_t i = 0; i < options->metric_count; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics[i]);
 		if (metric == SIZE_MAX) {
@@ -151,13 +167,8 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 		}
 		choice->metrics[choice->metric_count++] = metric;
 	}
-	if (choice->metric_count > 0)
-		return true;
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-		size_t metric = sweep_table_metric(table, usual[i]);
-		if (metric != SIZE_MAX)
-			choice->metrics[choice->metric_count++] = metric;
-	}
+	if (choice->metric_count == 0)
+		choose_usual_metrics(choice, table);
 	if (choice->metric_count > 0)
 		return true;
 	char *some = listed(table->metrics, table->metric_count, 5);
