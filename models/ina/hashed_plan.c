@@ -7,6 +7,7 @@
 #include "ina/hashed.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* From a rack's workers up to level 1. */
 static void plan_rack(const struct hashed_server *server, const struct rack *rack,
@@ -26,19 +27,25 @@ static void plan_rack(const struct hashed_server *server, const struct rack *rac
 	plan_way_longest(down, &way);
 }
 
-/* The window starts in congestion avoidance; each server sees its part of it. */
-static struct plan_ramp ramp_of(const struct hashed_scheme *scheme,
-				const struct plan_stream *stream, uint32_t servers,
+/* The window starts in congestion avoidance; each server sees its part of it, and of the links that
+ * the pieces of all share. It is anchored at the oldest piece, and pieces go to servers in turn, so
+ * all go at the rate of the slowest: what its path takes is what the window has to fill. */
+static struct plan_ramp ramp_of(const struct hashed_scheme *scheme, const struct stream_plan *plan,
 				sim_time round_trip)
 {
-	double frame = stream->packets.payload + (double)scheme->conf->header;
+	const struct plan_packets *packets = &plan->streams[0].packets;
+	double frame = packets->payload + (double)scheme->conf->header;
+	double servers = (double)plan->count, *rates, slowest = INFINITY;
 	struct plan_growth growth = {
 		.window = (double)scheme->window.initial / frame / servers,
 		.step = (double)scheme->window.increase / frame / servers,
 	};
-	double rate = plan_alone(stream, &scheme->env.topo->net);
 
-	return plan_ramp(&stream->packets, &growth, rate, round_trip);
+	rates = plan_idle_rates(plan, &scheme->env.topo->net);
+	for (size_t q = 0; q < plan->count; q++)
+		slowest = fmin(slowest, rates[q]);
+	free(rates);
+	return plan_ramp(packets, &growth, slowest, round_trip);
 }
 
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
@@ -103,13 +110,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
-	for (uint32_t q = 0; q < spec->servers; q++) {
-		struct plan_ramp ramp =
-			ramp_of(scheme, &plan->streams[q], spec->servers, round_trip);
-
-		if (q == 0 || ramp.packet_s < plan->ramp.packet_s) /* the fastest loses most */
-			plan->ramp = ramp;
-	}
+	plan->ramp = ramp_of(scheme, plan, round_trip);
 	return job;
 }
 
