@@ -1,5 +1,6 @@
 #include "crosscheck/promise.h"
 
+#include "ina/switchml.h"
 #include "links.h"
 #include "workload/job_models.h"
 #include "workload/jobs_parts.h"
@@ -23,11 +24,13 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 				     "where paths to several servers meet (ECMP), their windows do "
 				     "not share the link max-min, and all wait for the slowest; "
 				     "where edges of a ring differ, its workers end one by one" },
-	[CROSSCHECK_ALONE_SERVERS] = { "one job alone, ps_stream on one switch, several servers",
+	[CROSSCHECK_ALONE_SERVERS] = { "one job alone, ps_stream on one switch, several servers, "
+				       "a number of slots",
 				       NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
-				       "sums of several servers meet at a worker, and a window "
-				       "that just covers the round trip of an empty path has no "
-				       "room for the wait" },
+				       "sums of several servers meet at a worker, and slots that "
+				       "just cover the round trip of an empty path have no room "
+				       "for "
+				       "the wait" },
 	[CROSSCHECK_ALONE_SHARDS] = { "one job alone, ps on one switch, servers with less than "
 				      "10 MB each",
 				      NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
@@ -155,6 +158,14 @@ static uint32_t servers_of(const struct job_group_conf *group)
 	return job_group_servers(group, (uint32_t)workers);
 }
 
+/* The slots of `ps_stream` are not those of its rule, which are enough. */
+static bool slots_are_given(const struct scenario *scenario)
+{
+	const struct switchml_conf *conf = scenario->schemes[SCHEME_ps_stream];
+
+	return conf->slots_form == SLOTS_NUMBER;
+}
+
 /* Parameter servers may be on hosts of the job's workers. */
 static bool may_be_beside(const struct job_group_conf *group)
 {
@@ -176,7 +187,7 @@ static enum crosscheck_kind kind_of_alone(const struct scenario *scenario,
 	    least < (double)ALONE_LARGE * servers_of(group))
 		return CROSSCHECK_ALONE_SHARDS;
 	if (kind == CROSSCHECK_ALONE && group->all_reduce == SCHEME_ps_stream &&
-	    servers_of(group) > 1)
+	    servers_of(group) > 1 && slots_are_given(scenario))
 		return CROSSCHECK_ALONE_SERVERS;
 	if (group->all_reduce == SCHEME_atp &&
 	    (may_be_beside(group) ||

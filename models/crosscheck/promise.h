@@ -16,7 +16,7 @@ enum crosscheck_kind {
 	CROSSCHECK_ALONE_SHORT,   /* queues mark or drop before a window fills the path */
 	CROSSCHECK_ALONE_SMALL,   /* tensors below ALONE_LARGE bytes */
 	CROSSCHECK_ALONE_PATHS,   /* rings and parameter servers over several tiers of switches */
-	CROSSCHECK_ALONE_SERVERS, /* several parameter servers without TCP */
+	CROSSCHECK_ALONE_SERVERS, /* several parameter servers without TCP, with slots by number */
 	CROSSCHECK_ALONE_SHARDS,  /* parameter servers over TCP, shards below ALONE_LARGE bytes */
 	CROSSCHECK_ALONE_HASHED,  /* ESA, and ATP where pieces that collide may be lost */
 	CROSSCHECK_ALONE,

@@ -296,6 +296,49 @@ static sim_time round_trip(const struct switchml *job)
 	return longest;
 }
 
+/* How long the first copy of a slot waits for the last at a server: all come through its link. */
+static sim_time copies_wait(const struct switchml *job, uint32_t q)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	const struct ps_servers *servers = job->servers;
+	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
+	struct plan_way link = { 0 };
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		if (job->job.hosts[w] == host)
+			continue;
+		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
+		link = plan_path(&topo->net, ports, 1, job->scheme->frame);
+		copies++;
+	}
+	return copies ? (copies - 1) * link.slowest : 0;
+}
+
+/* At the server with most copies. */
+static sim_time longest_wait(const struct switchml *job)
+{
+	sim_time longest = 0;
+
+	for (uint32_t q = 0; q < job->servers->count; q++) {
+		sim_time wait = copies_wait(job, q);
+
+		longest = wait > longest ? wait : longest;
+	}
+	return longest;
+}
+
+/* What a job's slots have to cover at the rate of a worker's link. As in SwitchML (section 3.6) the
+ * round trip; but a slot is free again only after the wait for its last copy, too, and a server's
+ * link must not rest, either. It carries n copies of a part of 1/m, so with fewer servers than
+ * workers it is busy with m/n of the slots that a worker's link needs. */
+static sim_time time_to_cover(const struct switchml *job)
+{
+	uint64_t n = job->job.workers, m = job->servers->count;
+	sim_time trip = round_trip(job), busy = (trip + longest_wait(job)) * m / (m > n ? m : n);
+
+	return busy > trip ? busy : trip;
+}
+
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = job->scheme->conf;
@@ -303,7 +346,7 @@ static uint32_t choose_slots(const struct switchml *job)
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	slots = switchml_slots_for(job, round_trip(job));
+	slots = switchml_slots_for(job, time_to_cover(job));
 	slots = (slots + job->servers->count - 1) / job->servers->count * job->servers->count;
 	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
 }
@@ -394,24 +437,6 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_way_longest(longest, &way);
 }
 
-/* How long the first copy of a slot waits for the last at a server: all come through its link. */
-static sim_time copies_wait(const struct switchml *job, uint32_t q)
-{
-	const struct topology *topo = job->scheme->env.topo;
-	const struct ps_servers *servers = job->servers;
-	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
-	struct plan_way link = { 0 };
-
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		if (job->job.hosts[w] == host)
-			continue;
-		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
-		link = plan_path(&topo->net, ports, 1, job->scheme->frame);
-		copies++;
-	}
-	return copies ? (copies - 1) * link.slowest : 0;
-}
-
 /* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
  * slot is free again after a round trip and the wait of its first copy for the last, which with few
  * slots a server is more than the window covers. */
@@ -424,7 +449,6 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	uint32_t most = (job->slots + servers->count - 1) / servers->count;
 	struct plan_way up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
-	sim_time wait = 0;
 
 	*never = NULL;
 	plan_init(plan, 1);
@@ -441,15 +465,10 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 				 stream, &down);
 		}
 	}
-	for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
-		sim_time one = copies_wait(job, q);
-
-		wait = one > wait ? one : wait;
-	}
 	up = plan_way_then(&up, &down);
 	plan->latency = plan_way_latency(&up);
 	stream->cap =
-		fmin(plan_window_rate(&stream->packets, most, up.sum + wait),
+		fmin(plan_window_rate(&stream->packets, most, up.sum + longest_wait(job)),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
 	plan_close(plan);
 	return job;

@@ -29,9 +29,9 @@ static const struct conf_row slots_forms[] = {
 	  AT(slots_rule),
 	  .choices = slots_rules,
 	  .help = "bdp: the smallest power of two that covers the bandwidth-delay product of the "
-		  "job's tree, at most what the memory holds (ps_stream: of its longest way, "
-		  "raised to a "
-		  "multiple of its servers); memory: all that it holds." },
+		  "job's tree, at most what the memory holds (ps_stream: of its longest way, and "
+		  "what keeps the servers' links busy while a slot waits for the copies of all "
+		  "workers; raised to a multiple of its servers); memory: all that it holds." },
 	{ 0 },
 };
 static const struct conf_table slots_table = { "switchml_slots", slots_forms,

@@ -376,6 +376,59 @@ Test(ps_stream, few_slots)
 	}
 }
 
+/* Slots by the rule keep all links busy, also with packets so large that the round trip is few of
+ * them and the wait for the copies of all workers is most of a slot's time. 9,766 packets of 1,080
+ * + 20 bytes, 8 x 1,100 B / 10 Gbps = 0.88 us each, 0.88 n/m on a server's link; a round trip is
+ * 5 us (3 with 500 ns) and four packets:
+ *
+ *     n, m      round trip   and wait      m / max(m, n)    slots, of a multiple of m
+ *     8, 8      9.7          16.7          16.7             32
+ *     16, 16    9.7          24.7          24.7             32
+ *     16, 8     7.4 (500 ns) 22.4          11.2             16
+ *     16, 1     9.7          24.7          1.5              16
+ *     8, 8      60.8 (100 Gbps) 67.8       67.8             128
+ *
+ * (with the round trip alone 16, 16, 8, 16 and 64). So a tensor takes the links' time and a round
+ * trip; 0.5 % for sums of several servers that meet at a worker, and the last slots. In fluid, too.
+ */
+Test(ps_stream, slots_cover_the_wait, .timeout = 120)
+{
+	static const struct {
+		unsigned workers, servers, gbps, delay_ns, slots;
+	} cases[] = { { 8, 8, 10, 1000, 32 },
+		      { 16, 16, 10, 1000, 32 },
+		      { 16, 8, 10, 500, 16 },
+		      { 16, 1, 10, 1000, 16 },
+		      { 8, 8, 100, 1000, 128 } };
+	static const char *const fidelities[] = { "packet", "fluid" };
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned n = cases[i / 2].workers, m = cases[i / 2].servers;
+		double part = n > m ? (double)n / m : 1;
+		double trip = 4e-9 * cases[i / 2].delay_ns + 1e-6, t;
+		double want = part * 9766 * 1100 * 8 / (cases[i / 2].gbps * 1e9) + trip;
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', 'hosts': "
+			"%u,"
+			" 'link': { 'rate': '%uGbps', 'delay': '%uns' } },"
+			" 'schemes': { 'ps_stream': { 'elements_per_packet': 256, 'header': 56 } },"
+			" 'jobs': [ { 'workers': %u, 'all_reduce': 'ps_stream', 'servers': %u,"
+			"   'model': { 'layers': [ { 'gradient': '10MB' } ] } } ] }",
+			fidelities[i % 2], n + m, cases[i / 2].gbps, cases[i / 2].delay_ns, n, m);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(run.s->jobs->jobs[0].slots, cases[i / 2].slots, "case %zu: %lu", i / 2,
+			     (unsigned long)run.s->jobs->jobs[0].slots);
+		t = jobs_records(run.s->jobs)[0].communication;
+		cr_expect_float_eq(t / want, 1.0025, 0.0025,
+				   "case %zu, %s: %.4f of the closed form", i / 2,
+				   fidelities[i % 2], t / want);
+		run_free(&run);
+	}
+}
+
 /* What counts is the pair farthest apart, also when worker 0 has a server in its rack: over six
  * links 2 x (6 x 0.16 us + 6 us + 5 x 500 ns) = 18.92 us, 131.4 packets; in a rack 39.2. */
 Test(ps_stream, slots_of_the_longest_pair)

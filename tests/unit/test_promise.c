@@ -52,7 +52,10 @@ Test(promise, kinds_of_one_job)
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " ATP("[ 3 ]") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("esa") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ring") " ]"), CROSSCHECK_ALONE_PATHS);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE_SERVERS);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE);
+	cr_expect_eq(kind_of(STAR ", 'schemes': { 'ps_stream': { 'slots': 64 } }, 'jobs': [ " JOB(
+			     "ps_stream") " ]"),
+		     CROSSCHECK_ALONE_SERVERS);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ { 'workers': 4, 'servers': 1, 'all_reduce': "
 				  "'ps_stream', " LARGE " } ]"),
 		     CROSSCHECK_ALONE);
