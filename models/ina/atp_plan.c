@@ -3,7 +3,10 @@
  * what collisions with itself send. So bytes stand for time here; beside other jobs that is the
  * time that the job would have lost alone.
  *
- * After REPLAYED pieces a job goes on as in the second half of them. */
+ * A replay takes time, so it ends: STEPS are shared by the job's groups of workers, and behind that
+ * many pieces the job goes on as in the second half of them. That is all of a tensor of 1 GB (256
+ * elements a packet) on one switch, and of 134 MB in eight racks; what comes behind is close to
+ * what came before when windows have been at their marks a few times. */
 #include "ina/atp_replay.h"
 
 #include "base/mem.h"
@@ -11,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define REPLAYED (UINT64_C(1) << 17) /* 134 MB of 256 elements a packet */
+#define STEPS (UINT64_C(1) << 20) /* about 0.15 s */
 
 /* Of a job, instead of struct atp_job. */
 struct atp_alone {
@@ -25,7 +28,8 @@ struct atp_alone {
 	sim_time begin;
 	double ideal, lost;
 	double all_ideal, all_lost;   /* since the beginning */
-	double half_ideal, half_lost; /* in the first half of REPLAYED */
+	double half_ideal, half_lost; /* in the first half of what is replayed */
+	uint64_t half;                /* pieces */
 };
 
 /* Seconds that so many pieces take by the plan. */
@@ -61,7 +65,7 @@ static void send(struct atp_alone *alone, uint64_t pieces)
 /* The next pieces, at most so many; returns how many, and adds to what is lost. */
 static uint64_t replay(struct atp_alone *alone, uint64_t pieces, double *lost)
 {
-	uint64_t half = REPLAYED / 2, left = half - alone->replayed % half;
+	uint64_t left = alone->half - alone->replayed % alone->half;
 
 	if (pieces < left) {
 		send(alone, pieces);
@@ -70,7 +74,7 @@ static uint64_t replay(struct atp_alone *alone, uint64_t pieces, double *lost)
 	}
 	send(alone, left);
 	*lost += more_lost(alone, atp_replay_held(alone->replay));
-	if (alone->replayed == half) {
+	if (alone->replayed == alone->half) {
 		alone->half_ideal = alone->all_ideal;
 		alone->half_lost = alone->all_lost;
 		return left;
@@ -119,6 +123,7 @@ void *atp_plan(void *self, const struct collective_job *spec, struct stream_plan
 	job->number = scheme->planned++;
 	alone = job->state = xcalloc(1, sizeof(*alone));
 	alone->replay = atp_replay_new(job);
+	alone->half = STEPS / 2 / atp_replay_groups(alone->replay);
 	alone->packets = plan->streams[0].packets;
 	alone->servers = spec->servers;
 	alone->latency = plan->latency;

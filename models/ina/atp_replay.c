@@ -61,7 +61,6 @@ struct group {
 	sim_time nic;     /* free again */
 	sim_time spacing; /* of packets there */
 	sim_time up;      /* from the NIC to the switch */
-	sim_time turn;    /* of its next step */
 	struct fifo down; /* and back, where results of all servers meet */
 	struct way *ways; /* by server */
 };
@@ -75,6 +74,7 @@ struct atp_replay {
 	const struct hashed_job *job;
 	uint32_t group_count, all, servers, pool_count, fifo_count, positions;
 	struct group *groups;
+	sim_time turns[RACK_INPUTS_MAX + 1]; /* of the groups' next steps */
 	struct replayed_server *server;
 	uint32_t *switches; /* of pools */
 	struct held **pools;
@@ -349,30 +349,32 @@ static void contribute_again(struct atp_replay *replay, uint32_t g, uint64_t num
 
 /* When the group's next packet, or the next result that it has to hear before, would be at level 1
  * if nothing were in the way: those who are first there go first. */
-static void plan_step(const struct atp_replay *replay, struct group *group)
+static void plan_step(struct atp_replay *replay, uint32_t g)
 {
+	const struct group *group = &replay->groups[g];
 	const struct window *window = &group->window;
 	sim_time up = group->ways[window->next % replay->servers].to_level1, due;
 
-	group->turn = NEVER;
+	replay->turns[g] = NEVER;
 	if (window_has_lost(window) || window_may_send(window, replay->end))
-		group->turn = group->nic + up;
+		replay->turns[g] = group->nic + up;
 	else if (window->next < replay->end && next_way(replay, group, &due))
-		group->turn = later(group->nic, due) + up;
+		replay->turns[g] = later(group->nic, due) + up;
 }
 
-/* A result comes, or a packet leaves: what is lost goes first. */
+/* The results that are there are heard; then a packet leaves, what is lost first, or the next
+ * result comes. */
 static void step(struct atp_replay *replay, uint32_t g)
 {
 	struct group *group = &replay->groups[g];
 	struct window *window = &group->window;
 	sim_time now = group->nic, due;
-	struct way *way = next_way(replay, group, &due);
+	struct way *way;
 	uint64_t piece;
 
-	if (way && due <= now) {
+	while ((way = next_way(replay, group, &due)) && due <= now)
 		accept(group, way, due);
-	} else if (window_take_lost(window, &piece, now)) {
+	if (window_take_lost(window, &piece, now)) {
 		group->nic += group->spacing;
 		contribute_again(replay, g, piece, now + group->up);
 	} else if (window_may_send(window, replay->end)) {
@@ -384,24 +386,31 @@ static void step(struct atp_replay *replay, uint32_t g)
 	}
 }
 
+static uint32_t first_turn(const struct atp_replay *replay)
+{
+	uint32_t first = 0;
+
+	for (uint32_t g = 1; g < replay->group_count; g++)
+		if (replay->turns[g] < replay->turns[first])
+			first = g;
+	return first;
+}
+
 /* In turns, until nobody has anything to do. */
 static void run(struct atp_replay *replay)
 {
 	replay->news = true;
 	for (;;) {
-		uint32_t first = 0;
+		uint32_t g;
 
-		for (uint32_t g = 0; g < replay->group_count; g++) {
-			if (replay->news)
-				plan_step(replay, &replay->groups[g]);
-			if (replay->groups[g].turn < replay->groups[first].turn)
-				first = g;
-		}
-		if (replay->groups[first].turn == NEVER)
+		for (g = 0; replay->news && g < replay->group_count; g++)
+			plan_step(replay, g);
+		g = first_turn(replay);
+		if (replay->turns[g] == NEVER)
 			return;
 		replay->news = false;
-		step(replay, first);
-		plan_step(replay, &replay->groups[first]);
+		step(replay, g);
+		plan_step(replay, g);
 	}
 }
 
@@ -483,6 +492,11 @@ void atp_replay_rest(struct atp_replay *replay)
 	hear_all(replay);
 	for (uint32_t g = 0; g < replay->group_count; g++)
 		replay->groups[g].nic = replay->held;
+}
+
+uint32_t atp_replay_groups(const struct atp_replay *replay)
+{
+	return replay->group_count;
 }
 
 uint64_t atp_replay_server_packets(const struct atp_replay *replay)

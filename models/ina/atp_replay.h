@@ -26,7 +26,7 @@
  * with several servers over several tiers a loss more or less, of which each halves the windows, is
  * a matter of nanoseconds (crosscheck/README.md).
  *
- * A piece takes 0.1 to 0.2 us a group; memory is 24 bytes an aggregator of each switch. */
+ * A piece takes 0.07 to 0.15 us a group; memory is 24 bytes an aggregator of each switch. */
 #ifndef INASIM_INA_ATP_REPLAY_H
 #define INASIM_INA_ATP_REPLAY_H
 
@@ -38,6 +38,9 @@ struct atp_replay;
  * nothing sent. The caller frees. */
 struct atp_replay *atp_replay_new(const struct hashed_job *job);
 void atp_replay_free(struct atp_replay *replay);
+
+/* How many groups of workers there are. */
+uint32_t atp_replay_groups(const struct atp_replay *replay);
 
 /* All workers hand so many pieces over, and send them as soon as they may. */
 void atp_replay_send(struct atp_replay *replay, uint64_t pieces);
