@@ -3,10 +3,9 @@
  * what collisions with itself send. So bytes stand for time here; beside other jobs that is the
  * time that the job would have lost alone.
  *
- * A replay takes time, so it ends: STEPS are shared by the job's groups of workers, and behind that
- * many pieces the job goes on as in the second half of them. That is all of a tensor of 1 GB (256
- * elements a packet) on one switch, and of 134 MB in eight racks; what comes behind is close to
- * what came before when windows have been at their marks a few times. */
+ * A replay takes time, so it ends, and the job goes on as in the second half of it: after a number
+ * of pieces that doubles until all windows have been halved HALVINGS times in the second half, for
+ * then they are where they will be; or after STEPS, pieces times groups of workers, for good. */
 #include "ina/atp_replay.h"
 
 #include "base/mem.h"
@@ -14,7 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STEPS (UINT64_C(1) << 20) /* about 0.15 s */
+#define FIRST    8192 /* pieces */
+#define HALVINGS 8
+#define STEPS    (UINT64_C(1) << 20) /* about 0.15 s */
 
 /* Of a job, instead of struct atp_job. */
 struct atp_alone {
@@ -29,7 +30,8 @@ struct atp_alone {
 	double ideal, lost;
 	double all_ideal, all_lost;   /* since the beginning */
 	double half_ideal, half_lost; /* in the first half of what is replayed */
-	uint64_t half;                /* pieces */
+	uint64_t half_halvings;
+	uint64_t look; /* behind so many pieces whether it is enough */
 };
 
 /* Seconds that so many pieces take by the plan. */
@@ -62,10 +64,26 @@ static void send(struct atp_alone *alone, uint64_t pieces)
 	alone->all_ideal += ideal;
 }
 
+/* Nothing new is to be expected; if not, the second half begins here. */
+static bool is_enough(struct atp_alone *alone)
+{
+	uint64_t halvings = atp_replay_halvings(alone->replay);
+
+	if (alone->half_ideal > 0 && halvings >= alone->half_halvings + HALVINGS)
+		return true;
+	if (alone->replayed * atp_replay_groups(alone->replay) >= STEPS)
+		return true;
+	alone->half_ideal = alone->all_ideal;
+	alone->half_lost = alone->all_lost;
+	alone->half_halvings = halvings;
+	alone->look *= 2;
+	return false;
+}
+
 /* The next pieces, at most so many; returns how many, and adds to what is lost. */
 static uint64_t replay(struct atp_alone *alone, uint64_t pieces, double *lost)
 {
-	uint64_t left = alone->half - alone->replayed % alone->half;
+	uint64_t left = alone->look - alone->replayed;
 
 	if (pieces < left) {
 		send(alone, pieces);
@@ -74,13 +92,10 @@ static uint64_t replay(struct atp_alone *alone, uint64_t pieces, double *lost)
 	}
 	send(alone, left);
 	*lost += more_lost(alone, atp_replay_held(alone->replay));
-	if (alone->replayed == alone->half) {
-		alone->half_ideal = alone->all_ideal;
-		alone->half_lost = alone->all_lost;
-		return left;
+	if (is_enough(alone)) {
+		atp_replay_free(alone->replay);
+		alone->replay = NULL;
 	}
-	atp_replay_free(alone->replay);
-	alone->replay = NULL;
 	return left;
 }
 
@@ -123,7 +138,7 @@ void *atp_plan(void *self, const struct collective_job *spec, struct stream_plan
 	job->number = scheme->planned++;
 	alone = job->state = xcalloc(1, sizeof(*alone));
 	alone->replay = atp_replay_new(job);
-	alone->half = STEPS / 2 / atp_replay_groups(alone->replay);
+	alone->look = FIRST;
 	alone->packets = plan->streams[0].packets;
 	alone->servers = spec->servers;
 	alone->latency = plan->latency;

@@ -499,6 +499,16 @@ uint32_t atp_replay_groups(const struct atp_replay *replay)
 	return replay->group_count;
 }
 
+uint64_t atp_replay_halvings(const struct atp_replay *replay)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t g = 0; g < replay->group_count; g++)
+		if (replay->groups[g].window.reductions < least)
+			least = replay->groups[g].window.reductions;
+	return least;
+}
+
 uint64_t atp_replay_server_packets(const struct atp_replay *replay)
 {
 	return replay->server_packets;

@@ -42,6 +42,9 @@ void atp_replay_free(struct atp_replay *replay);
 /* How many groups of workers there are. */
 uint32_t atp_replay_groups(const struct atp_replay *replay);
 
+/* How often each of their windows has been halved, at least. */
+uint64_t atp_replay_halvings(const struct atp_replay *replay);
+
 /* All workers hand so many pieces over, and send them as soon as they may. */
 void atp_replay_send(struct atp_replay *replay, uint64_t pieces);
 
