@@ -338,6 +338,8 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	bool interrupted = false;
 
 	fail_context(&context);
+	if (s->observer)
+		network_by_event(&s->topo.net);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
 		while (!interrupted && run_some(s, 1 << 17)) {

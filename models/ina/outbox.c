@@ -37,7 +37,7 @@ void outbox_send(struct outbox *outbox, const struct packet *packet)
 	uint64_t end;
 
 	/* also when a switch's event is the reason, for which no host was settled */
-	network_nic_settle(net, outbox->nic->host, net->sim->now);
+	network_settle_host(net, outbox->nic->host, net->sim->now);
 	end = outbox->head + outbox->count++;
 	outbox->ring =
 		ring_reserve(outbox->ring, &outbox->mask, outbox->head, end, sizeof(*outbox->ring));

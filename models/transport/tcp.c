@@ -109,6 +109,13 @@ static const struct protocol_ops tcp_protocol = {
 	.prefetch = tcp_prefetch,
 };
 
+static const struct protocol_ops tcp_patient_protocol = {
+	.name = "tcp",
+	.patient = true,
+	.deliver = tcp_deliver,
+	.prefetch = tcp_prefetch,
+};
+
 /* --- connections --- */
 
 struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
@@ -119,6 +126,7 @@ struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
 	tcp->conf = conf;
 	tcp->sim = topo->net.sim;
 	tcp->protocol = network_register(&topo->net, &tcp_protocol, tcp);
+	tcp->patient = network_register(&topo->net, &tcp_patient_protocol, tcp);
 	return tcp;
 }
 
@@ -174,6 +182,7 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 
 	SIM_BUG_ON(src == dst);
 	conn->open = true;
+	conn->patient = false;
 	conn->app = app;
 	conn->owner = owner;
 	conn->stats = (struct tcp_stats){ 0 };
@@ -216,6 +225,17 @@ void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 	tx->flags |= PACKET_URGENT;
 }
 
+void tcp_set_patient(struct tcp *tcp, uint32_t number)
+{
+	const struct network *net = &tcp->topo->net;
+	struct tcp_conn *conn = tcp->conns[number];
+
+	SIM_BUG_ON(conn->tx.written > 0);
+	conn->patient = late_in_time(net, tcp->conf->min_rto) &&
+			late_in_time(net, tcp->conf->initial_rto) &&
+			(conn->rx.ack_every == 1 || late_in_time(net, tcp->conf->ack_delay));
+}
+
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;
@@ -232,7 +252,7 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 {
 	const struct tcp_conn *conn;
 
-	if (packet->protocol != tcp->protocol)
+	if (packet->protocol != tcp->protocol && packet->protocol != tcp->patient)
 		return false;
 	conn = tcp->conns[packet->flow];
 	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;

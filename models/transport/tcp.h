@@ -67,6 +67,10 @@ void tcp_close(struct tcp *tcp, uint32_t conn);
  * byte is written. */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
+/* All is written at once, and nobody waits for less than all: of the rest of its segments and ACKs
+ * their hosts may learn late (net/late.h). Before the first byte is written. */
+void tcp_set_patient(struct tcp *tcp, uint32_t conn);
+
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 

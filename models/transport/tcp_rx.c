@@ -1,6 +1,15 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
 #include "transport/tcp_conn.h"
 
+/* Whether the sender has been waiting for this ACK, see tcp_set_patient(): `expect` is UINT64_MAX
+ * when all has come. */
+static bool is_last(const struct tcp_conn *conn)
+{
+	const struct tcp_rx *rx = &conn->rx;
+
+	return !conn->patient || rx->next >= rx->expect || rx->expect == UINT64_MAX;
+}
+
 static void send_ack(struct tcp_conn *conn, bool ece)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -12,7 +21,7 @@ static void send_ack(struct tcp_conn *conn, bool ece)
 		.size = TCP_MIN_FRAME,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
-		.protocol = conn->tcp->protocol,
+		.protocol = is_last(conn) ? conn->tcp->protocol : conn->tcp->patient,
 	};
 
 	packet_set_route(&packet, &rx->route);

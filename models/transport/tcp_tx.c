@@ -121,6 +121,9 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	if (seq + payload == conn->tx.written)
 		packet->flags |= PACKET_PUSH;
 	conn->stats.segments++;
+	/* what fills a hole, or is the last, may be what the application waits for */
+	if (conn->patient && seq >= conn->tx.max && !(packet->flags & PACKET_PUSH))
+		packet->protocol = conn->tcp->patient;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;

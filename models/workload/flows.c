@@ -41,7 +41,7 @@ static void on_delivered(void *owner, uint64_t total)
 
 	(void)total;
 	/* flows.csv has what the sender, another host, has sent again by now */
-	network_nic_settle(&env->topo->net, flow->src, env->sim->now);
+	network_settle_host(&env->topo->net, flow->src, env->sim->now);
 	complete(flow);
 }
 
@@ -118,7 +118,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		return;
 	}
 	flows->started++;
-	network_settle_host(&flows->env.topo->net, draw->src);
+	network_settle_host_now(&flows->env.topo->net, draw->src);
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -142,6 +142,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
 			      0, flow->id, &flow_app, flow);
 	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
+	tcp_set_patient(tcp, flow->conn);
 	tcp_expect(tcp, flow->conn, draw->size);
 	tcp_write(tcp, flow->conn, draw->size);
 }

@@ -131,6 +131,13 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
+/* Takes back the last equeue_pop(), with nothing in between. */
+static inline void equeue_unpop(struct equeue *q)
+{
+	q->batch_head--;
+	q->nodes[q->batch[q->batch_head].id].place = EQ_BATCH;
+}
+
 /* The first event leaves the queue: its time in *at. EQ_NONE when there is none. */
 static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 {

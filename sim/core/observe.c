@@ -8,7 +8,7 @@ static struct sim_entity entity_of(const struct sim *sim, uint32_t id)
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer)
 {
 	for (; budget && !sim->stopped; budget--) {
-		uint32_t id = equeue_pop(&sim->queue, &sim->now);
+		uint32_t id = sim_settle_first(sim, equeue_pop(&sim->queue, &sim->now));
 		struct sim_entity entity;
 		struct sim_event event;
 
@@ -22,7 +22,6 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 					    .handler = entity.handler,
 					    .entity = id,
 					    .class = sim->queue.nodes[id].class };
-		sim_entity_settle(sim, &entity);
 		if (entity.silent) {
 			entity.handler(sim, id, entity.owner);
 			continue;

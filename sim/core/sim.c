@@ -83,6 +83,38 @@ bool timer_pending(const struct sim *sim, const struct timer *timer)
 	return sim_pending(sim, timer->id);
 }
 
+uint32_t sim_settle_first(struct sim *sim, uint32_t id)
+{
+	while (id != EQ_NONE && id >= sim->block_count && sim->settle) {
+		uint32_t site = sim->entities[id - sim->block_count].site, first;
+
+		if (site == SIM_NOWHERE)
+			break;
+		equeue_unpop(&sim->queue);
+		sim->settle(sim->settle_owner, site);
+		first = equeue_pop(&sim->queue, &sim->now);
+		if (first == id)
+			break;
+		id = first;
+	}
+	return id;
+}
+
+/* The event of an entity that is not of the block: false when, its site being up to date, there is
+ * none any more. */
+static bool run_entity(struct sim *sim, uint32_t id)
+{
+	struct sim_entity entity; /* a copy: a handler may open timers, which moves the others */
+
+	id = sim_settle_first(sim, id);
+	if (id == EQ_NONE)
+		return false;
+	sim->events++;
+	entity = id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
+	entity.handler(sim, id, entity.owner);
+	return true;
+}
+
 bool sim_run(struct sim *sim, uint64_t budget)
 {
 	struct equeue *q = &sim->queue;
@@ -95,15 +127,11 @@ bool sim_run(struct sim *sim, uint64_t budget)
 		if (sim->lookahead)
 			sim->lookahead(sim, &q->batch[q->batch_head],
 				       q->batch_count - q->batch_head);
-		sim->events++;
 		if (id < sim->block_count) {
+			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
-		} else {
-			/* a copy: what is settled may open timers, which moves the others */
-			const struct sim_entity entity = sim->entities[id - sim->block_count];
-
-			sim_entity_settle(sim, &entity);
-			entity.handler(sim, id, entity.owner);
+		} else if (!run_entity(sim, id)) {
+			return false;
 		}
 	}
 	return !sim->stopped;

@@ -121,12 +121,10 @@ void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
 
-/* Before the handler of an entity that is not of the block. */
-static inline void sim_entity_settle(struct sim *sim, const struct sim_entity *entity)
-{
-	if (sim->settle && entity->site != SIM_NOWHERE)
-		sim->settle(sim->settle_owner, entity->site);
-}
+/* The entity whose event was popped: what has been put off at its site is done, before which its
+ * event must not be over, as that may cancel or replace it. Returns the entity whose event is
+ * first then; EQ_NONE when there is none. */
+uint32_t sim_settle_first(struct sim *sim, uint32_t id);
 
 /* Runs events until none is left or sim_stop() was called by a handler.
  * `budget` bounds the number of events of this call (UINT64_MAX = none), so that

@@ -215,6 +215,22 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
+/* A packet has come to an empty port that leads to a host which may learn of it late, or did of one
+ * before, or which jitters. */
+static __attribute__((noinline)) void await_late(struct network *net, uint32_t number,
+						 const struct packet *packet, sim_time depart)
+{
+	const struct port *port = &net->ports[number];
+
+	if (port->attention & PORT_PATIENT && !(port->attention & (PORT_LOSES | PORT_JITTERS)) &&
+	    network_is_patient(net, packet))
+		late_begin(net, number);
+	else if (port->attention & PORT_LATE)
+		late_end(net, number);
+	else
+		hop_schedule_head(net, number, port, depart);
+}
+
 /* Copies the packet into the queue, `hop` switches behind it. The one copy per
  * hop: fields are written in the ring, never in a temporary (a narrow store
  * before a wide load stalls the processor). */
@@ -255,8 +271,16 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
 	if (__builtin_expect(verdict == ADMIT_MARKED, 0))
 		place->flags |= PACKET_CE;
-	if (port->count++ == 0)
-		hop_schedule_head(net, number, port, depart);
+	if (port->count++ == 0) {
+		if (__builtin_expect(port->attention & (PORT_PATIENT | PORT_LATE | PORT_JITTERS),
+				     0))
+			await_late(net, number, packet, depart);
+		else
+			sim_schedule(net->sim, number, depart + link->latency);
+	} else if (__builtin_expect(port->attention & PORT_LATE && !network_is_patient(net, packet),
+				    0)) {
+		late_end(net, number);
+	}
 }
 
 void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
@@ -266,7 +290,7 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 
 void network_send(struct network *net, uint32_t host, const struct packet *packet)
 {
-	network_nic_settle(net, host, net->sim->now);
+	network_settle_host(net, host, net->sim->now);
 	network_send_now(net, host, packet);
 }
 
@@ -300,17 +324,8 @@ void network_switch_send(struct network *net, uint32_t back, const struct switch
 /* The packet at the head has arrived: takes it off and waits for the next. */
 HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *port)
 {
-	uint32_t waited = !port->sent;
-
-	/* also without a branch */
-	port->sent -= !waited;
-	port->queued_bytes -= port_head(port)->size & -waited;
-	if (--port->count) {
-		port->head = ring_index(port, 1);
+	if (hop_unlink_head(port))
 		hop_schedule_head(net, number, port, port_head(port)->depart);
-	} else {
-		port->head = 0; /* the first places stay in the cache */
-	}
 	if (__builtin_expect(ring_is_wide(port), 0))
 		ring_shrink(port);
 }
@@ -357,11 +372,15 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	const struct packet *head;
 	struct packet packet;
 
-	if (__builtin_expect(port->attention & (PORT_NIC_DUE | PORT_LOSES), 0))
-		network_nic_settle(net, number, sim->now);
+	if (__builtin_expect(port->attention & PORT_AWAITS, 0)) {
+		late_event(net, number);
+		return;
+	}
+	if (port->attention & PORT_NIC_DUE && /* what it sends comes behind */
+	    (port->attention & PORT_OWED || port->busy_until < sim->now))
+		network_settle_host(net, number, sim->now);
 	head = port_head(port);
-	net->hops++;
-	sim_digest(sim, number, head->seq ^ packet_label(head));
+	hop_note(net, number, head);
 	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number, port);
 		return;

@@ -3,6 +3,7 @@
 #ifndef INASIM_NET_HOP_H
 #define INASIM_NET_HOP_H
 
+#include "net/late.h"
 #include "net/network.h"
 
 /* Code that the compiler would rather share than inline three times. */
@@ -68,13 +69,42 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 /* Whether the link loses the packet at the head, by chance. */
 bool hop_lose(struct network *net, uint32_t number);
 
-/* A packet has reached a host. */
-HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
+/* A packet has crossed the link behind a port. */
+HOT_INLINE void hop_note(struct network *net, uint32_t number, const struct packet *packet)
 {
-	network_nic_settle(net, host, net->sim->now);
+	net->hops++;
+	sim_digest(net->sim, number, packet->seq ^ packet_label(packet));
+}
+
+/* Takes the packet at the head off. False when there is none behind it. */
+HOT_INLINE bool hop_unlink_head(struct port *port)
+{
+	uint32_t waited = !port->sent;
+
+	/* also without a branch */
+	port->sent -= !waited;
+	port->queued_bytes -= port_head(port)->size & -waited;
+	if (!--port->count) {
+		port->head = 0; /* the first places stay in the cache */
+		return false;
+	}
+	port->head = ring_index(port, 1);
+	return true;
+}
+
+/* A packet has reached a host that is up to date. */
+HOT_INLINE void hop_hand_over(struct network *net, uint32_t host, const struct packet *packet)
+{
 	net->delivered++;
 	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
 						      packet);
+}
+
+/* A packet has reached a host. */
+HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
+{
+	network_settle_host(net, host, net->sim->now);
+	hop_hand_over(net, host, packet);
 }
 
 /* Asks a scheme what a switch does with an AGGREGATION packet that came from where port `back`

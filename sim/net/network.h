@@ -9,6 +9,7 @@
 #define INASIM_NET_NETWORK_H
 
 #include "net/ingress.h"
+#include "net/late.h"
 #include "net/nic.h"
 #include "net/port.h"
 #include "net/watch.h"
@@ -38,6 +39,8 @@ struct switch_actions {
 
 struct protocol_ops {
 	const char *name;
+	/* A host may learn of its packets late: see late.h. */
+	bool patient;
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
 	/* Required of those that send AGGREGATION packets. It has passed the pipeline
@@ -80,10 +83,17 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
+	uint32_t patient;          /* a bit for each protocol that is */
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* see nic.h */
 	sim_time nic_lag; /* for how long a NIC may be behind: the longest link of a host */
+	struct {
+		sim_time patience;   /* of a packet: the shortest link of a host */
+		sim_time longest;    /* for how long a host may be behind */
+		uint64_t deliveries; /* without an event */
+		uint64_t events;     /* to see to it */
+	} late;                      /* see late.h */
 
 	const struct network_tamper *tamper; /* NULL = none; not owned */
 
@@ -107,6 +117,10 @@ struct link_params {
 	bool wire_overhead;        /* count preamble and inter-frame gap (20 bytes) */
 	struct pause_params pause; /* of the switch it leads to, in a lossless network */
 };
+
+/* Before the first packet is sent: nothing is put off, each departure at a NIC and each arrival at
+ * a host is an event (nic.h, late.h). For those who look at every event. */
+void network_by_event(struct network *net);
 
 /* Makes room for the nodes. `switch_ports` has one entry a switch. `nics`:
  * see nic.h. Events of `sim` must not have started. */
@@ -148,6 +162,12 @@ static inline const struct link_class *port_class(const struct network *net,
 	return &net->classes[port->class];
 }
 
+/* Whether its host may learn of a packet late: see late.h. */
+static inline bool network_is_patient(const struct network *net, const struct packet *packet)
+{
+	return net->patient >> packet->protocol & 1;
+}
+
 /* Puts a packet into an egress queue: tail drop, ECN mark (instantaneous queue
  * before the packet is added), then its place in time. A drop is counted. */
 void network_enqueue(struct network *net, uint32_t port, const struct packet *packet);
@@ -159,22 +179,25 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
 /* The same when what the NIC had put off is done. */
 void network_send_now(struct network *net, uint32_t host, const struct packet *packet);
 
-/* What the NIC of a host had to do before the time `until` is done: see nic.h. */
-static inline void network_nic_settle(struct network *net, uint32_t host, sim_time until)
+/* A host is up to date: what its NIC had to do before the time `until` is done, and what has
+ * reached it before that is delivered. See nic.h and late.h. */
+static inline void network_settle_host(struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
 
-	if (port->attention & PORT_NIC_DUE && port->busy_until < until)
+	if (port->attention & PORT_OWED)
+		late_catch_up(net, host, until);
+	else if (port->attention & PORT_NIC_DUE && port->busy_until < until)
 		nic_catch_up(&net->nics[host], until);
 }
 
 /* Up to now, in an event that no host was settled for (SIM_NOWHERE) and that makes one send. */
-static inline void network_settle_host(struct network *net, uint32_t host)
+static inline void network_settle_host_now(struct network *net, uint32_t host)
 {
-	network_nic_settle(net, host, net->sim->now + 1);
+	network_settle_host(net, host, net->sim->now + 1);
 }
 
-/* All NICs: before anybody looks at them after the last event. */
+/* All hosts: before anybody looks at them after the last event. */
 void network_settle(struct network *net, sim_time until);
 
 /* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's

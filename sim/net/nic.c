@@ -94,6 +94,12 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
+void nic_is_free(struct nic *nic)
+{
+	nic->net->ports[nic->host].attention &= (uint8_t)~PORT_NIC_DUE;
+	nic_serve(nic);
+}
+
 void nic_catch_up(struct nic *nic, sim_time until)
 {
 	struct sim *sim = nic->net->sim;
@@ -101,9 +107,8 @@ void nic_catch_up(struct nic *nic, sim_time until)
 	sim_time now = sim->now;
 
 	while (port->attention & PORT_NIC_DUE && port->busy_until < until) {
-		port->attention &= (uint8_t)~PORT_NIC_DUE;
 		sim->now = port->busy_until;
-		nic_serve(nic);
+		nic_is_free(nic);
 	}
 	sim->now = now;
 }
@@ -114,6 +119,7 @@ static void nic_use_events(struct nic *nic)
 	struct port *port = &nic->net->ports[nic->host];
 
 	nic->by_event = true;
+	late_never(nic->net, nic->host); /* which relies on departures that are put off */
 	if (!(port->attention & PORT_NIC_DUE))
 		return;
 	port->attention &= (uint8_t)~PORT_NIC_DUE;
@@ -148,7 +154,7 @@ static void send_all(struct nic *nic, struct nic_source *source)
 
 void nic_wake(struct nic *nic, struct nic_source *source)
 {
-	network_nic_settle(nic->net, nic->host, nic->net->sim->now);
+	network_settle_host(nic->net, nic->host, nic->net->sim->now);
 	if (nic->mode == NIC_FIFO || source->urgent) {
 		send_all(nic, source);
 		return;
@@ -171,7 +177,7 @@ void nic_forget(struct nic *nic, struct nic_source *source)
 {
 	struct nic_source *before;
 
-	network_nic_settle(nic->net, nic->host, nic->net->sim->now);
+	network_settle_host(nic->net, nic->host, nic->net->sim->now);
 	if (!source->waiting)
 		return;
 	for (before = nic->last; before->next != source; before = before->next)

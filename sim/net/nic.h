@@ -61,6 +61,7 @@ struct nic {
 	struct nic_source *last; /* ring of waiting sources: last->next is next to be served */
 	uint32_t host;           /* its egress port has the same number */
 	uint32_t entity;         /* transmitter becomes free */
+	uint32_t down;           /* the port that leads to the host */
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 	bool by_event;          /* for ever */
@@ -75,6 +76,9 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 
 /* What the NIC had to do before the time `until` is done. */
 void nic_catch_up(struct nic *nic, sim_time until);
+
+/* Its transmitter is free now, which had been put off (PORT_NIC_DUE). */
+void nic_is_free(struct nic *nic);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);

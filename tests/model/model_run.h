@@ -164,21 +164,23 @@ static inline void tap_in(struct tap *tap, struct run *run, const char *protocol
 			  void *owner)
 {
 	struct network *net = &run->s->topo.net;
-	unsigned i = 0;
 
-	while (strcmp(net->protocols[i].ops->name, protocol))
-		i++;
-	*tap = (struct tap){ .inner = net->protocols[i].ops,
-			     .inner_self = net->protocols[i].self,
-			     .ops = *net->protocols[i].ops,
-			     .pass = pass,
-			     .owner = owner,
-			     .run = run };
+	/* TCP has two of its name, which are handled alike */
+	for (unsigned i = 0; i < net->protocol_count; i++) {
+		if (strcmp(net->protocols[i].ops->name, protocol))
+			continue;
+		*tap = (struct tap){ .inner = net->protocols[i].ops,
+				     .inner_self = net->protocols[i].self,
+				     .ops = *net->protocols[i].ops,
+				     .pass = pass,
+				     .owner = owner,
+				     .run = run };
+		net->protocols[i].ops = &tap->ops;
+		net->protocols[i].self = tap;
+	}
 	tap->ops.deliver = tap_deliver;
 	tap->ops.at_switch = tap_at_switch;
 	tap->ops.prefetch = NULL;
-	net->protocols[i].ops = &tap->ops;
-	net->protocols[i].self = tap;
 }
 
 static inline struct tcp_conn *run_conn(const struct run *run, uint32_t number)

@@ -56,3 +56,76 @@ Test(sim, settling_before_a_timer_may_open_timers)
 	cr_expect_eq(host.site, 7);
 	sim_release(&sim);
 }
+
+/* What is settled finds the timer pending, and decides about it. */
+struct delayed {
+	struct timer timer, other;
+	sim_time again; /* 0 = cancelled for good */
+	sim_time ran[2];
+	unsigned count, others;
+};
+
+static void note(struct sim *s, uint32_t entity, void *owner)
+{
+	struct delayed *delayed = owner;
+
+	(void)entity;
+	cr_assert_lt(delayed->count, 2);
+	delayed->ran[delayed->count++] = s->now;
+}
+
+static void note_other(struct sim *s, uint32_t entity, void *owner)
+{
+	struct delayed *delayed = owner;
+
+	(void)s, (void)entity;
+	delayed->others++;
+}
+
+static void decide(void *owner, uint32_t site)
+{
+	struct delayed *delayed = owner;
+
+	if (site != 3)
+		return;
+	if (sim.now == 100) {
+		cr_expect(timer_pending(&sim, &delayed->timer));
+		timer_cancel(&sim, &delayed->timer);
+		if (delayed->again)
+			timer_set(&sim, &delayed->timer, delayed->again);
+	}
+}
+
+static void run_delayed(struct delayed *delayed)
+{
+	sim_init(&sim, 1);
+	sim.settle = decide;
+	sim.settle_owner = delayed;
+	timer_open(&sim, &delayed->timer, 3, SIM_TIMER, sim_key(SIM_TIMER, 0), note, delayed);
+	timer_open(&sim, &delayed->other, 4, SIM_TIMER, sim_key(SIM_TIMER, 1), note_other, delayed);
+	timer_set(&sim, &delayed->timer, 100);
+	timer_set(&sim, &delayed->other, 150);
+	cr_expect_not(sim_run(&sim, UINT64_MAX));
+	cr_expect_eq(delayed->others, 1);
+	sim_release(&sim);
+}
+
+/* An event that is taken back while it is settled neither runs nor counts. */
+Test(sim, settling_may_take_the_timer_back)
+{
+	struct delayed delayed = { 0 };
+
+	run_delayed(&delayed);
+	cr_expect_eq(delayed.count, 0);
+	cr_expect_eq(sim.events, 1);
+}
+
+Test(sim, settling_may_set_the_timer_again)
+{
+	struct delayed delayed = { .again = 200 };
+
+	run_delayed(&delayed);
+	cr_expect_eq(delayed.count, 1);
+	cr_expect_eq(delayed.ran[0], 200);
+	cr_expect_eq(sim.events, 2);
+}

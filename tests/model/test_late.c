@@ -1,0 +1,163 @@
+/* Hosts that learn late of packets that only they care for (late.h): a run is the same, to the last
+ * row of its tables, as one with an event for each arrival. */
+#include "model_run.h"
+
+#include "base/mem.h"
+#include "out/folder.h"
+#include "out/table.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct outcome {
+	uint64_t digest, events;
+	uint64_t hops, late, late_events;
+	char *flows, *series; /* tables; owned */
+};
+
+static char *read_table(const char *folder, const char *name)
+{
+	char *path = folder_join(folder, name), *text = folder_read(path, 16 << 20, NULL);
+
+	cr_assert_not_null(text, "no %s", path);
+	free(path);
+	return text;
+}
+
+static struct outcome run_with(bool by_event, const char *text)
+{
+	const struct simulation_options options = { 0 };
+	char folder[] = INASIM_WORK_DIR "/inasim-late-XXXXXX", *error = NULL;
+	struct outcome outcome;
+	struct out_dir *dir;
+	struct run run;
+
+	cr_assert_not_null(mkdtemp(folder));
+	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
+	run_build_to(&run, dir, "%s", text);
+	if (by_event)
+		network_by_event(&run.s->topo.net);
+	simulation_go(run.s, &options);
+	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
+	outcome = (struct outcome){ .digest = simulation_digest(run.s),
+				    .events = simulation_events(run.s),
+				    .hops = run.s->topo.net.hops,
+				    .late = run.s->topo.net.late.deliveries,
+				    .late_events = run.s->topo.net.late.events };
+	cr_assert(out_dir_commit(dir, &error), "%s", error);
+	run_free(&run);
+	outcome.flows = read_table(folder, "flows.csv");
+	outcome.series = read_table(folder, "series/network.csv");
+	cr_expect(folder_remove(folder));
+	return outcome;
+}
+
+/* Returns the part of all hops that took no event. */
+static double same_both_ways(const char *topology, const char *rest)
+{
+	char *text = xasprintf("{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '200ms' },"
+			       " 'output': { 'series': { 'every': '100us' } },"
+			       " 'topology': { %s }, %s }",
+			       topology, rest);
+	struct outcome a = run_with(false, text), b = run_with(true, text);
+	double late = (double)a.late / (double)a.hops;
+
+	cr_expect_eq(a.digest, b.digest, "%s", text);
+	cr_expect_eq(a.events, b.events, "%s", text);
+	cr_expect_str_eq(a.flows, b.flows, "%s", text);
+	cr_expect_str_eq(a.series, b.series, "%s", text);
+	cr_expect_eq(b.late + b.late_events, 0);
+	cr_expect_leq(a.late_events, a.late, "it costs more than it saves: %s", text);
+	free(a.flows), free(a.series), free(b.flows), free(b.series);
+	free(text);
+	return late;
+}
+
+#define LINK(rate, delay) "'link': { 'rate': '" rate "', 'delay': '" delay "' }"
+#define STAR              "'kind': 'star', 'hosts': 8, "
+#define RACKS             "'kind': 'leaf-spine', 'leaves': 3, 'spines': 2, 'hosts_per_leaf': 4, "
+#define FLOWS                                                                                      \
+	"'flows': [ { 'name': 'f', 'size': '60kB', 'count': 100,"                                  \
+	" 'arrival': { 'poisson_load': 0.6 } },"                                                   \
+	" { 'name': 'p', 'size': '300kB', 'transport': 'reno', 'pairs': 'permutation' } ]"
+
+static const char *const networks[] = {
+	STAR LINK("10Gbps", "1us"),
+	STAR LINK("100Gbps", "20us"),
+	RACKS LINK("100Gbps", "500ns") ", 'switch': { 'buffer': '40kB' }",
+	RACKS LINK("1Gbps",
+		   "500ns") ", 'uplink': { 'rate': '1Gbps', 'delay': '5us', 'loss': 0.01 }",
+	STAR LINK("25Gbps", "1us") ", 'host': { 'nic': 'bytes' }",
+	STAR LINK("25Gbps", "1us") ", 'host': { 'nic': 'fifo' }",
+};
+
+/* Full queues, losses on the way, timeouts, other ways to serve a NIC. Of two hops in a star one
+ * leads to a host. */
+Test(late, is_the_same)
+{
+	for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++)
+		cr_expect_gt(same_both_ways(networks[i], FLOWS), 0.1, "%s", networks[i]);
+}
+
+/* ACKs that wait for more segments or for a timer, timeouts just longer than a host may be late. */
+Test(late, is_the_same_with_short_timers)
+{
+	static const char *const timers[] = {
+		"'tcp': { 'ack_every': 4 }, ",
+		"'tcp': { 'ack_every': 2, 'ack_delay': '8us' }, ",
+		"'tcp': { 'min_rto': '7us', 'initial_rto': '30us', 'initial_window': 100 }, ",
+		"'tcp': { 'min_rto': '60us', 'ack_every': 4, 'ack_delay': '50us' }, ",
+	};
+
+	for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+		char *rest = xasprintf("%s" FLOWS, timers[i]);
+
+		cr_expect_gt(same_both_ways(STAR LINK("100Gbps", "1us"), rest), 0.1, "%s",
+			     timers[i]);
+		same_both_ways(networks[2], rest);
+		same_both_ways(networks[3], rest);
+		free(rest);
+	}
+}
+
+/* A timer that could be over before its packet is delivered: 1 Gbps send the largest frame in
+ * 524 us. */
+Test(late, is_never_where_timers_are_shorter)
+{
+	const char *slow = STAR LINK("1Gbps", "500ns");
+
+	cr_expect_eq(same_both_ways(slow, "'tcp': { 'min_rto': '500us' }, " FLOWS), 0);
+	cr_expect_eq(same_both_ways(slow, "'tcp': { 'initial_rto': '500us' }, " FLOWS), 0);
+	cr_expect_eq(
+		same_both_ways(slow, "'tcp': { 'ack_every': 2, 'ack_delay': '500us' }, " FLOWS), 0);
+	cr_expect_gt(same_both_ways(slow, "'tcp': { 'ack_delay': '500us' }, " FLOWS), 0.1);
+}
+
+/* Packets that somebody waits for come to the same hosts: each time the port goes back to events.
+ */
+Test(late, is_the_same_beside_jobs)
+{
+	static const char *const schemes[] = { "ring", "ps", "switchml", "esa", "atp" };
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+		char *rest = xasprintf(
+			FLOWS
+			", 'jobs': [ { 'name': 'a', 'all_reduce': '%s', 'workers': 4,"
+			" 'iterations': 3, 'model': { 'layers': [ { 'gradient': '200kB' } ] },"
+			" 'placement': 'random' } ]",
+			schemes[i]);
+
+		cr_expect_gt(same_both_ways(networks[0], rest), 0, "%s", schemes[i]);
+		cr_expect_gt(same_both_ways(networks[2], rest), 0, "%s", schemes[i]);
+		free(rest);
+	}
+}
+
+/* Where a host's port loses or jitters, with classes or PAUSE, nothing is late. */
+Test(late, is_never_elsewhere)
+{
+	cr_expect_eq(same_both_ways(STAR "'link': { 'loss': 0.001 }", FLOWS), 0);
+	cr_expect_eq(same_both_ways(STAR "'host': { 'jitter': '200ns' }", FLOWS), 0);
+	cr_expect_eq(same_both_ways(STAR "'classes': 'control-first'", FLOWS), 0);
+	cr_expect_eq(same_both_ways(STAR "'switch': { 'pause': true }", FLOWS), 0);
+}
