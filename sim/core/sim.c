@@ -124,7 +124,7 @@ bool sim_run(struct sim *sim, uint64_t budget)
 
 		if (__builtin_expect(id == EQ_NONE, 0))
 			return false;
-		if (sim->lookahead)
+		if (budget % SIM_LOOK_EVERY == 0 && sim->lookahead)
 			sim->lookahead(sim, &q->batch[q->batch_head],
 				       q->batch_count - q->batch_head);
 		if (id < sim->block_count) {

@@ -31,7 +31,8 @@ struct sim;
 typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 
 /* Told the next events, soonest first, to prefetch what they touch: speed only.
- * Called before each event; how many are known: see equeue_look_ahead(). */
+ * Called before every SIM_LOOK_EVERYth event; how many are known: see equeue_look_ahead(). */
+#define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
 /* Does what is due at `site` and was put off, before a timer runs that acts there. */

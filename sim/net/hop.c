@@ -75,41 +75,65 @@ static inline const struct nic *nic_of(const struct network *net, uint32_t entit
 	return host < net->hosts ? &net->nics[host] : NULL;
 }
 
+HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count) {
+		__builtin_prefetch(&net->ports[id]);
+	} else if ((nic = nic_of(net, id))) {
+		__builtin_prefetch(nic);
+		__builtin_prefetch(&net->ports[nic->host]);
+	}
+}
+
+HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count)
+		prefetch_packet(port_head(&net->ports[id]));
+	else if ((nic = nic_of(net, id)))
+		__builtin_prefetch(nic->last); /* whose `next` comes first */
+}
+
+HOT_INLINE void ahead_out(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count)
+		prefetch_out(net, &net->ports[id]);
+	else if ((nic = nic_of(net, id)))
+		prefetch_source(nic);
+}
+
+HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
+{
+	const struct port *port = &net->ports[id];
+	const struct nic *nic;
+
+	if (id >= net->port_count) {
+		if ((nic = nic_of(net, id)))
+			prefetch_tail(&net->ports[nic->host]);
+	} else if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
+		prefetch_scheme(net, port, true);
+	} else {
+		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
+	}
+}
+
 void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
 {
 	const struct network *net = sim->block.owner;
-	const struct port *ports = net->ports, *port;
-	const struct nic *nic;
-	uint32_t id;
 
-	if (count < AHEAD_PORT)
+	if (count < HOP_AHEAD)
 		return; /* so few events that nothing waits for them */
-	id = next[AHEAD_PORT - 1].id;
-	if (id < net->port_count) {
-		__builtin_prefetch(&ports[id]);
-	} else if ((nic = nic_of(net, id))) {
-		__builtin_prefetch(nic);
-		__builtin_prefetch(&ports[nic - net->nics]);
-	}
-	id = next[AHEAD_PACKET - 1].id;
-	if (id < net->port_count)
-		prefetch_packet(port_head(&ports[id]));
-	else if ((nic = nic_of(net, id)))
-		__builtin_prefetch(nic->last); /* whose `next` comes first */
-	id = next[AHEAD_OUT - 1].id;
-	if (id < net->port_count)
-		prefetch_out(net, &ports[id]);
-	else if ((nic = nic_of(net, id)))
-		prefetch_source(nic);
-	id = next[AHEAD_TAIL - 1].id;
-	if (id < net->port_count) {
-		port = &ports[id];
-		if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
-			prefetch_scheme(net, port, true);
-		else
-			prefetch_tail(&ports[hop_out_port(port, port_head(port))]);
-	} else if ((nic = nic_of(net, id))) {
-		prefetch_tail(&ports[nic->host]);
+#pragma GCC unroll 4
+	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
+		ahead_port(net, next[AHEAD_PORT - i].id);
+		ahead_packet(net, next[AHEAD_PACKET - i].id);
+		ahead_out(net, next[AHEAD_OUT - i].id);
+		ahead_tail(net, next[AHEAD_TAIL - i].id);
 	}
 }
 

@@ -9,10 +9,10 @@
 /* Code that the compiler would rather share than inline three times. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
-#define HOP_AHEAD 24 /* events that hop_look_ahead() wants to know */
+#define HOP_AHEAD 28 /* events that hop_look_ahead() wants to know */
 
-/* How far ahead of its event what is asked for. */
-enum { AHEAD_PORT = HOP_AHEAD, AHEAD_PACKET = 16, AHEAD_OUT = 10, AHEAD_TAIL = 5 };
+/* How far ahead of its event what is asked for, at most: by SIM_LOOK_EVERY - 1 less for some. */
+enum { AHEAD_PORT = HOP_AHEAD - 1, AHEAD_PACKET = 19, AHEAD_OUT = 12, AHEAD_TAIL = 6 };
 
 sim_handler hop_arrive;
 sim_lookahead hop_look_ahead;

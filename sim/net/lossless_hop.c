@@ -8,30 +8,37 @@
 
 /* --- looking ahead: see hop.c --- */
 
-/* Besides what every hop touches: the lanes of the port, of the one whose memory gets
- * the packet back, of the one whose memory takes it, and of the one it goes on by. */
-void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
+HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 {
-	const struct network *net = sim->block.owner;
 	const struct lane *lanes = net->lossless->lanes;
-	const struct port *port;
-	uint32_t id, charge;
+	const struct port *port = &net->ports[id];
+	uint32_t charge;
 
-	hop_look_ahead(sim, next, count);
-	if (count < HOP_AHEAD)
-		return;
-	id = next[AHEAD_PORT - 1].id;
-	if (id < net->port_count)
-		__builtin_prefetch(&lanes[id]);
-	id = next[AHEAD_OUT - 1].id;
 	if (id >= net->port_count)
 		return;
-	port = &net->ports[id];
 	charge = lanes[id].charge[port->head];
 	__builtin_prefetch(&lanes[hop_out_port(port, port_head(port))]);
 	__builtin_prefetch(&lanes[lanes[id].reverse]);
 	if (charge < net->port_count)
 		__builtin_prefetch(&lanes[charge]);
+}
+
+/* Besides what every hop touches: the lanes of the port, of the one whose memory gets
+ * the packet back, of the one whose memory takes it, and of the one it goes on by. */
+void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
+{
+	const struct network *net = sim->block.owner;
+
+	hop_look_ahead(sim, next, count);
+	if (count < HOP_AHEAD)
+		return;
+	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
+		uint32_t id = next[AHEAD_PORT - i].id;
+
+		if (id < net->port_count)
+			__builtin_prefetch(&net->lossless->lanes[id]);
+		ahead_lanes(net, next[AHEAD_OUT - i].id);
+	}
 }
 
 /* --- into a queue --- */
