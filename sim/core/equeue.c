@@ -244,8 +244,8 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	for (i = q->batch_count++; i > q->batch_head; i--) {
 		struct eq_item *previous = &q->batch[i - 1];
 
-		/* of a cancelled item only the time is known, and that is enough */
-		if (previous->id == EQ_NONE ? previous->at <= item.at
+		/* of a cancelled item only the time is known: it may go behind its equals */
+		if (previous->id == EQ_NONE ? previous->at < item.at
 					    : !item_before(q, &item, previous))
 			break;
 		q->batch[i] = *previous;

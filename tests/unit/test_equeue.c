@@ -299,3 +299,51 @@ Test(equeue, dry_after_a_cancel)
 		equeue_release(&q);
 	}
 }
+
+#define EQUALS                                                                                     \
+	20 /* entities 1..EQUALS, all at one time; entity 0 comes before them in their slot */
+
+/* Pops them all. */
+static void pop_equals(struct equeue *q, uint32_t order[EQUALS], size_t count)
+{
+	sim_time at;
+
+	for (size_t i = 0; i < count; i++) {
+		order[i] = equeue_pop(q, &at);
+		cr_assert_eq(at, 5000);
+	}
+}
+
+static void open_equals(struct equeue *q)
+{
+	equeue_init(q, 7);
+	for (uint32_t i = 0; i <= EQUALS; i++)
+		equeue_add(q, 2, i);
+	equeue_push(q, 0, 4900);
+}
+
+/* The first of many at one time comes last, when their slot is open, behind one that has been
+ * cancelled: it is still the first. */
+Test(equeue, order_among_equals_in_spite_of_cancelled_ones)
+{
+	uint32_t order[EQUALS], again[EQUALS] = { 0 };
+	struct equeue q;
+	sim_time at;
+
+	open_equals(&q);
+	for (uint32_t i = 1; i <= EQUALS; i++)
+		equeue_push(&q, i, 5000);
+	cr_assert_eq(equeue_pop(&q, &at), 0);
+	pop_equals(&q, order, EQUALS);
+	equeue_release(&q);
+
+	open_equals(&q);
+	for (size_t i = 1; i < EQUALS; i++)
+		equeue_push(&q, order[i], 5000);
+	cr_assert_eq(equeue_pop(&q, &at), 0);
+	equeue_cancel(&q, order[EQUALS - 1]);
+	equeue_push(&q, order[0], 5000);
+	pop_equals(&q, again, EQUALS - 1);
+	cr_expect_arr_eq(again, order, (EQUALS - 1) * sizeof(*order));
+	equeue_release(&q);
+}
