@@ -109,13 +109,16 @@ HOT_INLINE void ahead_out(const struct network *net, uint32_t id)
 
 HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
 {
-	const struct port *port = &net->ports[id];
+	const struct port *port;
 	const struct nic *nic;
 
 	if (id >= net->port_count) {
 		if ((nic = nic_of(net, id)))
 			prefetch_tail(&net->ports[nic->host]);
-	} else if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
+		return;
+	}
+	port = &net->ports[id];
+	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
 		prefetch_scheme(net, port, true);
 	} else {
 		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);

@@ -11,11 +11,12 @@
 HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 {
 	const struct lane *lanes = net->lossless->lanes;
-	const struct port *port = &net->ports[id];
+	const struct port *port;
 	uint32_t charge;
 
 	if (id >= net->port_count)
 		return;
+	port = &net->ports[id];
 	charge = lanes[id].charge[port->head];
 	__builtin_prefetch(&lanes[hop_out_port(port, port_head(port))]);
 	__builtin_prefetch(&lanes[lanes[id].reverse]);
