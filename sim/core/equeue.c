@@ -254,6 +254,16 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
+bool equeue_was_before(const struct equeue *q, uint32_t id, sim_time at)
+{
+	const struct eq_item *last;
+
+	if (!q->batch_head)
+		return false;
+	last = &q->batch[q->batch_head - 1];
+	return at == last->at && before_among_equals(q, at, id, last->id);
+}
+
 static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
 {
 	return q->nodes[a].at < q->nodes[b].at; /* ties are settled when the slot is sorted */

@@ -92,6 +92,11 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 /* Takes an entity out again; nothing happens when it is not pending. */
 void equeue_cancel(struct equeue *q, uint32_t id);
 
+/* Whether an event of entity `id` at time `at` would have come before the last one that was popped,
+ * in the order of events of one time: false when the times differ. Nothing may have looked for
+ * another event since. */
+bool equeue_was_before(const struct equeue *q, uint32_t id, sim_time at);
+
 /* The parts that are not hot. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);

@@ -106,6 +106,13 @@ static inline void sim_cancel(struct sim *sim, uint32_t id)
 	equeue_cancel(&sim->queue, id);
 }
 
+/* Whether an event of entity `id` at time `at` would have come before the one that runs, which is
+ * of the same time: for what happens without an event. */
+static inline bool sim_was_before(const struct sim *sim, uint32_t id, sim_time at)
+{
+	return equeue_was_before(&sim->queue, id, at);
+}
+
 /* Entities that come and go (one per flow, one per worker): a timer is an
  * entity taken from a pool. timer_open() before use, timer_close() gives it
  * back. timer_set() replaces an earlier setting. `site` is the host whose sources and state it

@@ -45,6 +45,13 @@ void late_begin(struct network *net, uint32_t number)
 	late_await(net, number);
 }
 
+/* Of arrivals at the very time of the event that runs, those are due that come before it, as their
+ * events would. */
+static bool is_due(const struct network *net, uint32_t down, sim_time in, sim_time until)
+{
+	return in < until || (in == until && sim_was_before(net->sim, down, in));
+}
+
 void late_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	struct sim *sim = net->sim;
@@ -57,7 +64,7 @@ void late_catch_up(struct network *net, uint32_t host, sim_time until)
 		sim_time in = arrival(net, down);
 		sim_time out = up->attention & PORT_NIC_DUE ? up->busy_until : SIM_TIME_MAX;
 
-		if ((in < out ? in : out) >= until)
+		if (in <= out ? !is_due(net, nic->down, in, until) : out >= until)
 			break;
 		sim->now = in <= out ? in : out; /* arrivals come before departures: sim.h */
 		if (in <= out)

@@ -20,7 +20,8 @@
 struct network;
 
 /* Everything that has reached the host before the time `until` is delivered, and what its NIC had
- * to do before that is done. */
+ * to do before that is done. Where `until` is now, packets that arrive now are delivered if their
+ * arrival comes before the event that runs. */
 void late_catch_up(struct network *net, uint32_t host, sim_time until);
 
 /* A patient packet has come to an empty port that is PORT_PATIENT. */

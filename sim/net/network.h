@@ -180,7 +180,8 @@ void network_send(struct network *net, uint32_t host, const struct packet *packe
 void network_send_now(struct network *net, uint32_t host, const struct packet *packet);
 
 /* A host is up to date: what its NIC had to do before the time `until` is done, and what has
- * reached it before that is delivered. See nic.h and late.h. */
+ * reached it before that is delivered. Up to now: before the event that runs. See nic.h and
+ * late.h. */
 static inline void network_settle_host(struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
