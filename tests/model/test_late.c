@@ -144,6 +144,44 @@ Test(late, is_the_same_in_rows_written_among_equals)
 	}
 }
 
+/* A flow starts at the very time of an ACK that its host learns of late, which comes first: what it
+ * allows is sent before. */
+Test(late, is_the_same_when_a_flow_starts_among_equals)
+{
+	static const char *const starts[] = { "3872ns", "4872ns", "5872ns", "7744ns", "11616ns" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		char *rest = xasprintf("'tcp': { 'mss': 942, 'initial_window': 2 }, 'flows': ["
+				       " { 'name': 'a', 'size': '47100B', 'pairs': [[0, 1]] },"
+				       " { 'name': 'b', 'size': '9420B', 'pairs': [[0, 2]],"
+				       " 'arrival': { 'at': '%s' } } ]",
+				       starts[i]);
+
+		same_both_ways(STAR LOCK_STEP, rest);
+		free(rest);
+	}
+}
+
+/* The last flow of the window ends while others are under way: at the end all hosts are up to date.
+ */
+Test(late, is_the_same_when_the_run_ends_under_way)
+{
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		char *text = xasprintf(
+			"{ 'name': 't', 'seed': %u, 'stop': { 'when': 'measured_done',"
+			" 'after': '50ms', 'warmup': '100us', 'window': '200us' },"
+			" 'output': { 'series': { 'every': '100us' } },"
+			" 'topology': { " STAR LINK(
+				"10Gbps",
+				"20us") " }, 'flows': [ { 'name': 'f',"
+					" 'size': '60kB', 'arrival': { 'poisson_load': 0.6 } } ] }",
+			seed);
+
+		same_twice(text);
+		free(text);
+	}
+}
+
 /* Full queues, losses on the way, timeouts, other ways to serve a NIC. Of two hops in a star one
  * leads to a host. */
 Test(late, is_the_same)
