@@ -3,15 +3,17 @@
  * What a host does can be seen elsewhere no sooner than its link takes. So it may learn late, by as
  * much, of a packet that only it cares for (an ACK that opens a window, a segment of many):
  * such a packet is `patient`. While a port that leads to a host holds patient packets only, it is
- * PORT_LATE: its event is not the arrival of its first packet but the last moment at which that
- * may be dealt with, and then all that have arrived are delivered at once, each with sim->now
- * set back to its arrival, in turns with the departures that the NIC has put off (nic.h).
- * Mostly they are delivered sooner, since a host is brought up to date whenever anything else could
- * tell: see network_settle_host(). So results and digests are the same as with an event each.
+ * PORT_LATE, and no event stands for the arrival of its first packet. As long as the host's NIC is
+ * busy there is none at all: whenever a packet of the host arrives, it is brought up to date.
+ * Otherwise there is one at the last moment at which an answer could still leave as if it had been
+ * in time. Up to date means: what has arrived is delivered, each with sim->now set back to its
+ * arrival, in turns with the departures that the NIC has put off (nic.h). That happens whenever
+ * anything else could tell, too: see network_settle_host(). So results and digests are the same as
+ * with an event each.
  *
  * A packet that is not patient ends this (late_end()) until the port runs empty: from then on
  * there is an event for each arrival. Ports that lose or jitter, networks with classes or PAUSE,
- * and those where NICs go by events know no patience. */
+ * those where NICs go by events, and those too large for the cache (network.c) know no patience. */
 #ifndef INASIM_NET_LATE_H
 #define INASIM_NET_LATE_H
 
