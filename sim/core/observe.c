@@ -1,10 +1,5 @@
 #include "core/observe.h"
 
-static struct sim_entity entity_of(const struct sim *sim, uint32_t id)
-{
-	return id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
-}
-
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer)
 {
 	for (; budget && !sim->stopped; budget--) {
@@ -15,7 +10,7 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 		if (id == EQ_NONE)
 			return false;
 		sim->events++;
-		entity = entity_of(sim, id);
+		entity = sim_entity_of(sim, id);
 		event = (struct sim_event){ .at = sim->now,
 					    .number = sim_event_count(sim),
 					    .key = sim->queue.keys[id],

@@ -104,13 +104,13 @@ uint32_t sim_settle_first(struct sim *sim, uint32_t id)
  * none any more. */
 static bool run_entity(struct sim *sim, uint32_t id)
 {
-	struct sim_entity entity; /* a copy: a handler may open timers, which moves the others */
+	struct sim_entity entity;
 
 	id = sim_settle_first(sim, id);
 	if (id == EQ_NONE)
 		return false;
 	sim->events++;
-	entity = id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
+	entity = sim_entity_of(sim, id);
 	entity.handler(sim, id, entity.owner);
 	return true;
 }

@@ -76,6 +76,12 @@ void sim_release(struct sim *sim);
 void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
 		   void *owner);
 
+/* Whose event it is: a copy, since a handler may open timers, which moves the others. */
+static inline struct sim_entity sim_entity_of(const struct sim *sim, uint32_t id)
+{
+	return id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
+}
+
 /* Adds an entity for the whole run. `key` is a stable name for ties: the number
  * of the thing within its kind, combined by sim_key(). Nothing is settled for it. */
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,

@@ -118,11 +118,10 @@ HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
 		return;
 	}
 	port = &net->ports[id];
-	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
+	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
 		prefetch_scheme(net, port, true);
-	} else {
+	else
 		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
-	}
 }
 
 void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)

@@ -194,20 +194,13 @@ HOT_INLINE void take_head(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
 	struct lane *lane = &net->lossless->lanes[number];
-	uint32_t waited = !port->sent, size = port_head(port)->size;
 
-	port->sent -= !waited;
-	port->queued_bytes -= size & -waited;
 	if (__builtin_expect(lane->given != 0, 0))
 		lane->given--;
 	else
-		lossless_give(net->lossless, lane->charge[port->head], size);
-	if (--port->count) {
-		port->head = ring_index(port, 1);
+		lossless_give(net->lossless, lane->charge[port->head], port_head(port)->size);
+	if (hop_unlink_head(port))
 		schedule_head(net, number, port);
-	} else {
-		port->head = 0;
-	}
 	if (__builtin_expect(ring_is_wide(port), 0))
 		resize(net, number, port->ring_bits - 1);
 }
@@ -263,16 +256,14 @@ static void aggregate(struct network *net, uint32_t in, uint32_t sw, struct pack
 }
 
 /* The packet at the head of a port's ring reaches the far end. */
-HOT_INLINE void arrive(struct sim *sim, uint32_t number, void *owner, bool classes)
+HOT_INLINE void arrive(struct network *net, uint32_t number, bool classes)
 {
-	struct network *net = owner;
 	struct port *port = &net->ports[number];
 	const struct packet *head = port_head(port);
 	uint32_t in = net->lossless->lanes[number].reverse;
 	struct packet packet;
 
-	net->hops++;
-	sim_digest(sim, number, head->seq ^ packet_label(head));
+	hop_note(net, number, head);
 	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number);
 		return;
@@ -293,10 +284,12 @@ HOT_INLINE void arrive(struct sim *sim, uint32_t number, void *owner, bool class
 
 void lossless_on_arrival(struct sim *sim, uint32_t number, void *owner)
 {
-	arrive(sim, number, owner, false);
+	(void)sim;
+	arrive(owner, number, false);
 }
 
 void lossless_on_classed_arrival(struct sim *sim, uint32_t number, void *owner)
 {
-	arrive(sim, number, owner, true);
+	(void)sim;
+	arrive(owner, number, true);
 }

@@ -322,6 +322,21 @@ static void open_equals(struct equeue *q)
 	equeue_push(q, 0, 4900);
 }
 
+static void fill_equals(struct equeue *q)
+{
+	sim_time at;
+
+	for (uint32_t i = 1; i <= EQUALS; i++)
+		equeue_push(q, i, 5000);
+	cr_assert_eq(equeue_pop(q, &at), 0); /* opens their slot */
+}
+
+static void open_and_fill(struct equeue *q)
+{
+	open_equals(q);
+	fill_equals(q);
+}
+
 /* The first of many at one time comes last, when their slot is open, behind one that has been
  * cancelled: it is still the first. */
 Test(equeue, order_among_equals_in_spite_of_cancelled_ones)
@@ -330,10 +345,7 @@ Test(equeue, order_among_equals_in_spite_of_cancelled_ones)
 	struct equeue q;
 	sim_time at;
 
-	open_equals(&q);
-	for (uint32_t i = 1; i <= EQUALS; i++)
-		equeue_push(&q, i, 5000);
-	cr_assert_eq(equeue_pop(&q, &at), 0);
+	open_and_fill(&q);
 	pop_equals(&q, order, EQUALS);
 	equeue_release(&q);
 
@@ -358,16 +370,11 @@ Test(equeue, knows_what_was_before)
 
 	open_equals(&q);
 	cr_expect_not(equeue_was_before(&q, 1, 0), "nothing was popped");
-	for (uint32_t i = 1; i <= EQUALS; i++)
-		equeue_push(&q, i, 5000);
-	cr_assert_eq(equeue_pop(&q, &at), 0);
+	fill_equals(&q);
 	pop_equals(&q, order, EQUALS);
 	equeue_release(&q);
 
-	open_equals(&q);
-	for (uint32_t i = 1; i <= EQUALS; i++)
-		equeue_push(&q, i, 5000);
-	cr_assert_eq(equeue_pop(&q, &at), 0);
+	open_and_fill(&q);
 	for (size_t i = 0; i < EQUALS; i++) {
 		cr_assert_eq(equeue_pop(&q, &at), order[i]);
 		for (size_t j = 0; j < EQUALS; j++) {
