@@ -1,35 +1,17 @@
 /* NICs that serve their sources late, but as of then (nic.h): a run is the same, to the last
  * picosecond of every event, as one in which each departure is an event. */
-#include "model_run.h"
-
-#include "out/folder.h"
-#include "out/table.h"
-
-#include <stdlib.h>
-#include <unistd.h>
-
-struct outcome {
-	uint64_t digest, events, departures;
-};
+#include "both_ways.h"
 
 static struct outcome run_with(bool by_event, const char *topology, const char *work)
 {
-	const struct simulation_options options = { 0 };
-	struct outcome outcome;
-	struct run run;
+	char *text = xasprintf("{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '200ms' },"
+			       " 'topology': { %s }, %s }",
+			       topology, work);
+	struct outcome outcome = outcome_of(by_event, text);
 
-	run_build(&run,
-		  "{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '200ms' },"
-		  " 'topology': { %s }, %s }",
-		  topology, work);
-	if (by_event)
-		network_by_event(&run.s->topo.net);
-	simulation_go(run.s, &options);
-	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
-	outcome = (struct outcome){ simulation_digest(run.s), simulation_events(run.s),
-				    run.s->sim.uncounted - run.s->topo.net.late.events };
 	cr_expect_gt(outcome.events, 1000, "%s: too little happens", work);
-	run_free(&run);
+	outcome_release(&outcome);
+	free(text);
 	return outcome;
 }
 
@@ -98,29 +80,6 @@ Test(departures, are_events_where_timers_are_shorter_than_links)
 	cr_expect_eq(same_both_ways(SLOW, JOBS("esa")), 0);
 }
 
-/* flows.csv of a run; the caller frees. */
-static char *flow_rows(bool by_event, const char *text)
-{
-	const struct simulation_options options = { 0 };
-	char folder[] = INASIM_WORK_DIR "/inasim-departures-XXXXXX", *error = NULL, *path, *rows;
-	struct out_dir *dir;
-	struct run run;
-
-	cr_assert_not_null(mkdtemp(folder));
-	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
-	run_build_to(&run, dir, "%s", text);
-	if (by_event)
-		network_by_event(&run.s->topo.net);
-	simulation_go(run.s, &options);
-	cr_assert(out_dir_commit(dir, &error), "%s", error);
-	path = folder_join(folder, "flows.csv");
-	cr_assert_not_null(rows = folder_read(path, 1 << 20, NULL));
-	run_free(&run);
-	cr_expect(folder_remove(folder));
-	free(path);
-	return rows;
-}
-
 /* A flow is over at its receiver, which says what its sender, another host, has sent again by
  * then: here a timeout of 36 us is shorter than the way of 41 us, and the NIC is busy with frames
  * of 12 us. */
@@ -133,10 +92,10 @@ Test(departures, have_happened_when_a_receiver_counts_what_was_sent_again)
 		" 'flows': [ { 'name': 'long', 'size': '1MB', 'pairs': 'permutation' },"
 		" { 'name': 'short', 'size': '100B', 'count': 200,"
 		" 'arrival': { 'poisson_load': 0.005 } } ] }";
-	char *late = flow_rows(false, text), *by_event = flow_rows(true, text);
+	struct outcome late = outcome_of(false, text), by_event = outcome_of(true, text);
 
-	cr_expect_not_null(strstr(by_event, ",1,1,1\n"), "nothing was sent again");
-	cr_expect_str_eq(late, by_event);
-	free(late);
-	free(by_event);
+	cr_expect_not_null(strstr(by_event.flows, ",1,1,1\n"), "nothing was sent again");
+	cr_expect_str_eq(late.flows, by_event.flows);
+	outcome_release(&late);
+	outcome_release(&by_event);
 }

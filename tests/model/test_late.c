@@ -1,70 +1,21 @@
 /* Hosts that learn late of packets that only they care for (late.h): a run is the same, to the last
  * row of its tables, as one with an event for each arrival. */
-#include "model_run.h"
-
-#include "base/mem.h"
-#include "out/folder.h"
-#include "out/table.h"
-
-#include <stdlib.h>
-#include <unistd.h>
-
-struct outcome {
-	uint64_t digest, events;
-	uint64_t hops, late, late_events;
-	char *flows, *series; /* tables; owned */
-};
-
-static char *read_table(const char *folder, const char *name)
-{
-	char *path = folder_join(folder, name), *text = folder_read(path, 16 << 20, NULL);
-
-	cr_assert_not_null(text, "no %s", path);
-	free(path);
-	return text;
-}
-
-static struct outcome run_with(bool by_event, const char *text)
-{
-	const struct simulation_options options = { 0 };
-	char folder[] = INASIM_WORK_DIR "/inasim-late-XXXXXX", *error = NULL;
-	struct outcome outcome;
-	struct out_dir *dir;
-	struct run run;
-
-	cr_assert_not_null(mkdtemp(folder));
-	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
-	run_build_to(&run, dir, "%s", text);
-	if (by_event)
-		network_by_event(&run.s->topo.net);
-	simulation_go(run.s, &options);
-	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
-	outcome = (struct outcome){ .digest = simulation_digest(run.s),
-				    .events = simulation_events(run.s),
-				    .hops = run.s->topo.net.hops,
-				    .late = run.s->topo.net.late.deliveries,
-				    .late_events = run.s->topo.net.late.events };
-	cr_assert(out_dir_commit(dir, &error), "%s", error);
-	run_free(&run);
-	outcome.flows = read_table(folder, "flows.csv");
-	outcome.series = read_table(folder, "series/network.csv");
-	cr_expect(folder_remove(folder));
-	return outcome;
-}
+#include "both_ways.h"
 
 /* Returns the numbers of the run whose hosts may be late; its tables are freed. */
 static struct outcome same_twice(const char *text)
 {
-	struct outcome a = run_with(false, text), b = run_with(true, text);
+	struct outcome a = outcome_of(false, text), b = outcome_of(true, text);
 
 	cr_expect_eq(a.digest, b.digest, "%s", text);
 	cr_expect_eq(a.events, b.events, "%s", text);
+	cr_assert(a.flows && a.series && b.flows && b.series, "%s", text);
 	cr_expect_str_eq(a.flows, b.flows, "%s", text);
 	cr_expect_str_eq(a.series, b.series, "%s", text);
 	cr_expect_eq(b.late + b.late_events, 0);
 	cr_expect_leq(a.late_events, a.late, "it costs more than it saves: %s", text);
-	free(a.flows), free(a.series), free(b.flows), free(b.series);
-	a.flows = a.series = NULL;
+	outcome_release(&a);
+	outcome_release(&b);
 	return a;
 }
 
