@@ -33,17 +33,18 @@ struct fluid {
 	bool stopped;
 	sim_time epoch_from; /* its time 0 */
 	double tick;         /* of its clock, in seconds; a power of 2 */
-	sim_time bound;      /* no transfer can end before */
+	sim_time bound;      /* no transfer can end before, whatever begins */
+	sim_time quiet;      /* nor before this, if none begins and none ends */
 	uint32_t *numbers;   /* of the epoch's routes */
 	size_t numbers_room;
 	void (*prepare)(void *owner); /* before an epoch; may be NULL */
 	void *owner;
 	double *progress; /* by number */
 	size_t progress_room;
-	/* Rates are constant until a transfer begins or ends, so what remains is a line. */
-	unsigned known;    /* ends of it that the solver has told since: 0, 1, or both */
-	double line_at[2]; /* epoch time: of the first look, of the next end of a transfer */
-	uint64_t looks;    /* fluid_looks() */
+	/* Rates are constant until a transfer begins or ends; the solver has told them since: */
+	bool rates_known;
+	double looked_at; /* epoch time */
+	uint64_t looks;   /* fluid_looks() */
 };
 
 static double epoch_time(const struct fluid *fluid, sim_time at)
@@ -57,6 +58,7 @@ static sim_time sim_time_of(const struct fluid *fluid, double at)
 {
 	sim_time time = fluid->epoch_from + (sim_time)llround(at * fluid->tick * 1e12);
 
+	SIM_BUG_ON(time + (sim_time)(1000 * fluid->tick) < fluid->sim->now);
 	return time < fluid->sim->now ? fluid->sim->now : time;
 }
 
@@ -72,13 +74,13 @@ static void fail(struct fluid *fluid)
 }
 
 /* The solver's answer; NULL when it has failed, which then is told. */
-static const struct solver_facts *ask_solver(struct fluid *fluid, enum order_kind kind, sim_time at)
+static const struct epoch_reply *ask_solver(struct fluid *fluid, enum order_kind kind, sim_time at)
 {
-	const struct solver_facts *facts = solver_ask(fluid->solver, kind, epoch_time(fluid, at));
+	const struct epoch_reply *reply = solver_ask(fluid->solver, kind, epoch_time(fluid, at));
 
-	if (!facts)
+	if (!reply)
 		fail(fluid);
-	return facts;
+	return reply;
 }
 
 /* --- epochs --- */
@@ -133,28 +135,39 @@ static void take_remaining(struct fluid *fluid)
 	}
 }
 
+/* A transfer begins, has ended or is broken off: from now on rates are others. */
+static void change_rates(struct fluid *fluid)
+{
+	fluid->rates_known = false;
+	fluid->quiet = 0;
+	find_bound(fluid);
+}
+
 /* Takes what remains of each transfer; the epoch is over. */
 static void end_epoch(struct fluid *fluid)
 {
-	const struct solver_facts *facts;
+	const struct epoch_reply *reply;
 
 	if (!fluid->solver)
 		take_remaining(fluid);
 	if (!fluid->open)
 		return;
 	fluid->open = false;
-	fluid->known = 0;
+	fluid->rates_known = false;
 	timer_cancel(fluid->sim, &fluid->age);
-	facts = ask_solver(fluid, ORDER_END, fluid->sim->now);
-	if (!facts)
+	reply = ask_solver(fluid, ORDER_END, fluid->sim->now);
+	if (!reply)
 		return;
-	for (uint32_t i = 0; i < facts->count; i++) {
-		uint32_t number = fluid->numbers[facts->list[i].route];
+	for (uint32_t i = 0; i < reply->count; i++) {
+		const struct epoch_fact *fact = &reply->facts[i];
+		uint32_t number = fluid->numbers[fact->route];
 
-		if (facts->list[i].remains)
-			fluid->routes[number].remaining = facts->list[i].value;
+		if (fact->remains && fact->value > 0)
+			fluid->routes[number].remaining = fact->value;
 		else
-			note_ended(fluid, number, sim_time_of(fluid, facts->list[i].value));
+			note_ended(fluid, number,
+				   fact->remains ? fluid->sim->now
+						 : sim_time_of(fluid, fact->value));
 	}
 }
 
@@ -244,10 +257,20 @@ static void end_alone(struct fluid *fluid, sim_time until)
 			note_ended(fluid, (uint32_t)i, fluid->bound);
 }
 
+/* Nothing has ended by `until`. With a margin for rounding, in the bytes that SimGrid says are left
+ * and in its times. */
+static void expect_next_end(struct fluid *fluid, const struct epoch_reply *reply, sim_time until)
+{
+	double left = (reply->next_end - epoch_time(fluid, until)) * fluid->tick * 1e12;
+
+	if (reply->next_end > 0 && left < 1e18)
+		fluid->quiet = until + (sim_time)fmax(left * (1 - 1e-6) - 1000 * fluid->tick, 0);
+}
+
 /* Lets the solver go on until a transfer ends, or to `until`. */
 static void ask(struct fluid *fluid, sim_time until)
 {
-	const struct solver_facts *facts;
+	const struct epoch_reply *reply;
 
 	if (!fluid->solver) {
 		end_alone(fluid, until);
@@ -257,14 +280,16 @@ static void ask(struct fluid *fluid, sim_time until)
 		begin_epoch(fluid);
 	if (until - fluid->epoch_from > epoch_longest(fluid))
 		until = fluid->epoch_from + epoch_longest(fluid); /* on_age() */
-	if (fluid->failed || until < fluid->bound)
+	if (fluid->failed || until < fluid->bound || until < fluid->quiet)
 		return;
-	facts = ask_solver(fluid, ORDER_RUN, until);
-	if (!facts)
+	reply = ask_solver(fluid, ORDER_RUN, until);
+	if (!reply)
 		return;
-	for (uint32_t i = 0; i < facts->count; i++)
-		note_ended(fluid, fluid->numbers[facts->list[i].route],
-			   sim_time_of(fluid, facts->list[i].value));
+	if (!reply->count)
+		expect_next_end(fluid, reply, until);
+	for (uint32_t i = 0; i < reply->count; i++)
+		note_ended(fluid, fluid->numbers[reply->facts[i].route],
+			   sim_time_of(fluid, reply->facts[i].value));
 }
 
 /* --- transfers --- */
@@ -292,7 +317,6 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	memcpy(ended, fluid->ended, count * sizeof(*ended));
 	fluid->ended_count = 0;
-	fluid->known = 0;
 	qsort(ended, count, sizeof(*ended), by_number);
 	for (size_t i = 0; i < count; i++) {
 		struct fluid_route *route = &fluid->routes[ended[i]];
@@ -305,7 +329,7 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 		sim_digest(sim, route->key, 1);
 		ended[told++] = ended[i];
 	}
-	find_bound(fluid);
+	change_rates(fluid);
 	for (size_t i = 0; i < told; i++)
 		fluid->routes[ended[i]].ended(fluid->routes[ended[i]].owner, ended[i]);
 	free(ended);
@@ -319,7 +343,6 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	route->active = true;
 	route->bytes = route->remaining = size;
 	route->earliest = earliest(fluid, route);
-	fluid->known = 0;
 	fluid->active++;
 	sim_digest(fluid->sim, route->key, 0);
 	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH || !has_room(route, fluid->tick)))
@@ -327,7 +350,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	if (fluid->open)
 		solver_start(fluid->solver, route->in_epoch, epoch_time(fluid, fluid->sim->now),
 			     size);
-	lower_bound(fluid, route);
+	change_rates(fluid);
 }
 
 static void find_alone(const struct fluid *fluid, struct fluid_route *route)
@@ -391,7 +414,7 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 		credit(fluid->carried, route, route->bytes - route->remaining);
 		route->active = false;
 		fluid->active--;
-		find_bound(fluid);
+		change_rates(fluid);
 	}
 	free(route->links);
 	route->links = NULL;
@@ -412,7 +435,7 @@ void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 		find_alone(fluid, route);
 		route->earliest = earliest(fluid, route);
 	}
-	find_bound(fluid);
+	change_rates(fluid);
 }
 
 /* --- questions --- */
@@ -432,64 +455,46 @@ size_t fluid_active(const struct fluid *fluid)
 	return fluid->active;
 }
 
-/* What the solver says, as an end of the line: what remains, of all others nothing. */
-static void note_line(struct fluid *fluid, const struct solver_facts *facts, unsigned end)
+/* A look right after a change finds rates that are not yet known: the next one asks again. */
+static bool find_rates(struct fluid *fluid, double now)
 {
-	for (size_t i = 0; i < fluid->count; i++)
-		fluid->routes[i].left[end] = 0;
-	for (uint32_t i = 0; i < facts->count; i++)
-		if (facts->list[i].remains)
-			fluid->routes[fluid->numbers[facts->list[i].route]].left[end] =
-				facts->list[i].value;
-	fluid->known = end + 1;
-}
+	const struct epoch_reply *reply;
 
-/* When the first of them has ended; there may be none. */
-static double first_end(const struct solver_facts *facts)
-{
-	double first = INFINITY;
-
-	for (uint32_t i = 0; i < facts->count; i++)
-		if (!facts->list[i].remains)
-			first = fmin(first, facts->list[i].value);
-	return first;
-}
-
-/* Each question is a copy of the solver's process, which takes milliseconds: the first look since
- * rates have changed is for now, the second for the end of the line, and further ones are free. */
-static bool find_line(struct fluid *fluid, double now)
-{
-	const struct solver_facts *facts;
-
-	if (fluid->known == 2 || (fluid->known == 1 && now <= fluid->line_at[0]))
+	if (fluid->rates_known)
 		return true;
 	fluid->looks++;
-	facts = ask_solver(fluid, fluid->known ? ORDER_AHEAD : ORDER_LOOK, fluid->sim->now);
-	if (!facts)
+	reply = ask_solver(fluid, ORDER_LOOK, fluid->sim->now);
+	if (!reply)
 		return false;
-	fluid->line_at[fluid->known] = fluid->known ? first_end(facts) : now;
-	note_line(fluid, facts, fluid->known);
+	for (size_t i = 0; i < fluid->count; i++)
+		fluid->routes[i].left = fluid->routes[i].rate = 0;
+	for (uint32_t i = 0; i < reply->count; i++)
+		if (reply->facts[i].remains) {
+			struct fluid_route *route =
+				&fluid->routes[fluid->numbers[reply->facts[i].route]];
+
+			route->left = reply->facts[i].value;
+			route->rate = reply->facts[i].rate;
+		}
+	fluid->rates_known = reply->next_end > 0;
+	fluid->looked_at = now;
 	return true;
 }
 
 /* What of the transfers of the epoch has been carried by now, into the progress of their routes. */
 static void look(struct fluid *fluid)
 {
-	double now = epoch_time(fluid, fluid->sim->now), along = 0;
+	double now = epoch_time(fluid, fluid->sim->now);
 
-	if (!find_line(fluid, now))
+	if (!find_rates(fluid, now))
 		return;
-	if (fluid->known == 2)
-		along = (now - fluid->line_at[0]) / (fluid->line_at[1] - fluid->line_at[0]);
 	for (size_t i = 0; i < fluid->count; i++) {
 		const struct fluid_route *route = &fluid->routes[i];
-		double left = route->left[0];
 
-		if (!route->active)
-			continue;
-		if (fluid->known == 2)
-			left += along * (route->left[1] - left);
-		fluid->progress[i] = route->bytes - left;
+		if (route->active)
+			fluid->progress[i] =
+				route->bytes -
+				fmax(route->left - route->rate * (now - fluid->looked_at), 0);
 	}
 }
 

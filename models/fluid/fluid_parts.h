@@ -15,7 +15,7 @@ struct fluid_route {
 	bool active;
 	double bytes;      /* of the transfer under way */
 	double remaining;  /* of them, when the epoch began or the transfer did */
-	double left[2];    /* of them, at both ends of the line that look() has drawn */
+	double left, rate; /* what the solver said when it was last looked at, and per tick */
 	sim_time earliest; /* when it can end */
 	uint32_t in_epoch; /* its number there, or NOT_IN_EPOCH */
 };
@@ -27,8 +27,7 @@ struct platform {
 	char *text;
 	size_t length;
 	uint32_t routes, side, links;
-	double tick;   /* seconds in one of SimGrid's */
-	double *alone; /* by route of the epoch; bytes per tick */
+	double tick; /* seconds in one of SimGrid's */
 };
 
 /* `routes` lists those of the epoch, `route_links` = links of the fluid network. Left out is what

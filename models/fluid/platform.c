@@ -176,7 +176,8 @@ static void write_routes(FILE *to, const struct platform *platform, const struct
 	}
 }
 
-static void write_text(struct platform *platform, const struct uses *uses)
+static void write_text(struct platform *platform, const struct uses *uses,
+		       const struct fluid_route *const *routes)
 {
 	struct listing listing;
 	FILE *to = open_memstream(&platform->text, &platform->length);
@@ -194,7 +195,7 @@ static void write_text(struct platform *platform, const struct uses *uses)
 		fprintf(to,
 			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"0s\" "
 			"sharing_policy=\"FATPIPE\"/>\n",
-			r, platform->alone[r] * EPOCH_SCALE);
+			r, routes[r]->alone * platform->tick * EPOCH_SCALE);
 	for (size_t s = 0; s < uses->count; s++)
 		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
 			uses->shared[s].capacity * platform->tick * EPOCH_SCALE);
@@ -213,13 +214,10 @@ void platform_build(struct platform *platform, const struct fluid_route *const *
 	*platform = (struct platform){ .routes = count, .tick = tick };
 	while ((uint64_t)platform->side * platform->side < count)
 		platform->side++;
-	platform->alone = xcalloc(count, sizeof(*platform->alone));
-	for (uint32_t r = 0; r < count; r++)
-		platform->alone[r] = routes[r]->alone * tick;
 	group_by_link(&uses, routes, count, capacity, links);
 	keep_what_matters(&uses, routes);
 	platform->links = (uint32_t)uses.count;
-	write_text(platform, &uses);
+	write_text(platform, &uses, routes);
 	free(uses.list);
 	free(uses.shared);
 }
@@ -227,5 +225,4 @@ void platform_build(struct platform *platform, const struct fluid_route *const *
 void platform_release(struct platform *platform)
 {
 	free(platform->text);
-	free(platform->alone);
 }

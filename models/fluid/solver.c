@@ -23,9 +23,8 @@ struct solver {
 	pid_t process;
 	struct epoch_order held[MOST_HELD];
 	size_t held_count;
-	struct epoch_fact *list;
-	uint32_t room;
-	struct solver_facts facts;
+	struct epoch_reply *reply;
+	size_t room; /* of it, in bytes */
 };
 
 /* --- the process --- */
@@ -102,7 +101,7 @@ double solver_close(struct solver *solver)
 		close(solver->socket);
 	while (wait4(solver->process, NULL, 0, &usage) < 0 && errno == EINTR)
 		;
-	free(solver->list);
+	free(solver->reply);
 	free(solver);
 	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
 	       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
@@ -135,21 +134,24 @@ static bool put(struct solver *solver, const void *from, size_t size)
 	return solver->socket >= 0;
 }
 
-static bool get(struct solver *solver, void *to, size_t size)
+/* Waits until `size` bytes of the reply are there, of which there are `have`, and takes more if
+ * they are. How many there are; 0 when the solver is gone. */
+static size_t get(struct solver *solver, size_t have, size_t size)
 {
-	char *at = to;
-
-	while (size && solver->socket >= 0) {
-		ssize_t n = read(solver->socket, at, size);
+	if (size > solver->room) {
+		solver->room = 2 * size;
+		solver->reply = xrealloc(solver->reply, solver->room, 1);
+	}
+	while (have < size && solver->socket >= 0) {
+		ssize_t n = read(solver->socket, (char *)solver->reply + have, solver->room - have);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return lose(solver);
-		at += n;
-		size -= (size_t)n;
+		have += (size_t)n;
 	}
-	return solver->socket >= 0;
+	return have;
 }
 
 /* --- questions --- */
@@ -162,8 +164,7 @@ bool solver_begin(struct solver *solver, const struct platform *platform)
 				   .text = (uint32_t)platform->length };
 
 	solver->held_count = 0;
-	return put(solver, &head, sizeof(head)) && put(solver, platform->text, platform->length) &&
-	       put(solver, platform->alone, platform->routes * sizeof(*platform->alone));
+	return put(solver, &head, sizeof(head)) && put(solver, platform->text, platform->length);
 }
 
 static bool send_held(struct solver *solver)
@@ -186,19 +187,14 @@ void solver_start(struct solver *solver, uint32_t route, double at, double size)
 	hold(solver, &(struct epoch_order){ ORDER_START, route, at, size });
 }
 
-const struct solver_facts *solver_ask(struct solver *solver, enum order_kind kind, double at)
+const struct epoch_reply *solver_ask(struct solver *solver, enum order_kind kind, double at)
 {
-	struct epoch_reply reply;
+	size_t have, head = sizeof(*solver->reply);
 
 	hold(solver, &(struct epoch_order){ .kind = kind, .at = at });
-	if (!send_held(solver) || !get(solver, &reply, sizeof(reply)))
+	have = send_held(solver) ? get(solver, 0, head) : 0;
+	if (!have)
 		return NULL;
-	if (reply.count > solver->room) {
-		solver->room = reply.count;
-		solver->list = xrealloc(solver->list, solver->room, sizeof(*solver->list));
-	}
-	if (!get(solver, solver->list, reply.count * sizeof(*solver->list)))
-		return NULL;
-	solver->facts = (struct solver_facts){ solver->list, reply.count };
-	return &solver->facts;
+	have = get(solver, have, head + solver->reply->count * sizeof(*solver->reply->facts));
+	return have ? solver->reply : NULL;
 }

@@ -159,10 +159,21 @@ static void follow(const struct system *system, const double *begin, const doubl
 	}
 }
 
+/* As run_to(), with other events on the way, before each of which a transfer might end. */
+static void run_by_steps(struct system *system, sim_time until, int steps)
+{
+	sim_time from = system->sim.now;
+
+	for (int i = 1; i <= steps; i++)
+		run_to(system, from + (until - from) * (sim_time)i / (sim_time)steps);
+}
+
 /* Transfers that begin at random times, half of them on routes that nobody has known before, so
- * that epochs end under the others: every end within 1e-9, whether or not somebody looks meanwhile.
- * With a `scale`, all takes so much longer. */
-static void come_and_go(uint64_t seed, uint64_t scale, bool look, sim_time *ends)
+ * that epochs end under the others: every end within 1e-9, whether or not somebody looks meanwhile
+ * and in however many steps the time between goes by. One that begins makes some slower and others
+ * faster than what the solver has said of the next end. With a `scale`, all takes so much
+ * longer. */
+static void come_and_go(uint64_t seed, uint64_t scale, bool look, int steps, sim_time *ends)
 {
 	static struct system system;
 	double begin[ROUTES], size[ROUTES], end[ROUTES];
@@ -177,7 +188,7 @@ static void come_and_go(uint64_t seed, uint64_t scale, bool look, sim_time *ends
 			add_route(&system, f);
 	}
 	for (int f = 0; f < ROUTES; f++) {
-		run_to(&system, (sim_time)llround(begin[f] * 1e12));
+		run_by_steps(&system, (sim_time)llround(begin[f] * 1e12), steps);
 		if (f % 2 == 0)
 			add_route(&system, f);
 		fluid_start(system.fluid, system.route[f], size[f]);
@@ -185,7 +196,7 @@ static void come_and_go(uint64_t seed, uint64_t scale, bool look, sim_time *ends
 			fluid_progress(system.fluid);
 	}
 	while (fluid_active(system.fluid))
-		run_to(&system, system.sim.now + scale * PS_PER_S);
+		run_by_steps(&system, system.sim.now + scale * PS_PER_S, steps);
 	follow(&system, begin, size, end);
 	for (int f = 0; f < ROUTES; f++)
 		cr_expect_float_eq(seconds_of(system.ended[f]) / end[f], 1, 1e-9,
@@ -198,11 +209,13 @@ static void come_and_go(uint64_t seed, uint64_t scale, bool look, sim_time *ends
 Test(fluid, transfers_come_and_go, .timeout = 120)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
-		sim_time ends[2][ROUTES];
+		sim_time ends[3][ROUTES];
 
-		come_and_go(seed, 1, false, ends[0]);
-		come_and_go(seed, 1, true, ends[1]);
+		come_and_go(seed, 1, false, 1, ends[0]);
+		come_and_go(seed, 1, true, 1, ends[1]);
+		come_and_go(seed, 1, false, 20, ends[2]);
 		cr_expect_arr_eq(ends[0], ends[1], sizeof(ends[0]), "looking changed the run");
+		cr_expect_arr_eq(ends[0], ends[2], sizeof(ends[0]), "steps changed the run");
 	}
 }
 
@@ -213,8 +226,8 @@ Test(fluid, transfers_of_days, .timeout = 120)
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		sim_time ends[ROUTES];
 
-		come_and_go(seed, 100000, false, ends);
-		come_and_go(seed, 1000, true, ends);
+		come_and_go(seed, 100000, false, 1, ends);
+		come_and_go(seed, 1000, true, 7, ends);
 	}
 }
 

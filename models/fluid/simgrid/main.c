@@ -19,6 +19,7 @@
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <simgrid/link.h>
+#include <simgrid/plugins/load.h>
 #include <simgrid/semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,17 +30,23 @@
 #include <unistd.h>
 
 #define PRECISION 1e-12 /* seconds; SimGrid's own */
-#define UNLIMITED 1e20  /* scaled bytes per second; more than any link */
+
+struct transfer {
+	sg_link_t cap; /* its own link, which knows its rate */
+	double left;   /* bytes, when the rates were last seen */
+	double rate;   /* bytes per second then */
+	bool active;
+};
 
 /* One epoch; SimGrid gives actors no other way to their data than through globals or text. */
 static struct {
 	struct epoch_head head;
-	double *alone;
-	sg_sem_t ended;           /* counts transfers that have ended since the last answer */
-	struct epoch_fact *facts; /* those */
-	uint32_t count;
+	struct transfer *transfers; /* by route */
+	sg_sem_t ended;             /* counts those that have ended since the last answer */
+	struct epoch_reply *reply;  /* with room for all routes */
 	uint32_t active;
-	double *bytes; /* of the transfer on a route, until it has begun */
+	double seen;      /* when `left` was true */
+	bool rates_known; /* since then, and nothing has begun or ended */
 } epoch;
 
 static void give_up(const char *what)
@@ -70,12 +77,6 @@ static bool get(void *to, size_t size)
 	return true;
 }
 
-static void need(void *to, size_t size)
-{
-	if (!get(to, size))
-		_exit(0); /* the simulation has ended */
-}
-
 static void put(const void *from, size_t size)
 {
 	const char *at = from;
@@ -101,6 +102,89 @@ static void *room(size_t count, size_t size)
 	return memory;
 }
 
+/* The next order; as many as have come are read at once. An epoch's last one is waited for. */
+static struct epoch_order next_order(void)
+{
+	static struct epoch_order orders[64];
+	static size_t bytes, taken;
+
+	while (bytes < (taken + 1) * sizeof(*orders)) {
+		ssize_t n;
+
+		if (bytes == taken * sizeof(*orders))
+			bytes = taken = 0;
+		n = read(STDIN_FILENO, (char *)orders + bytes, sizeof(orders) - bytes);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(0); /* the simulation has ended */
+		bytes += (size_t)n;
+	}
+	return orders[taken++];
+}
+
+/* --- what remains --- */
+
+/* SimGrid does not say what remains of a transfer, but which rate its link has; rates are constant
+ * until a transfer begins or ends, and SimGrid knows them when time has passed since. The plugin
+ * only has the extreme rates since its last reset: right after it, both are the present one. */
+static double rate_of(const struct transfer *transfer)
+{
+	sg_link_load_reset(transfer->cap);
+	return sg_link_get_max_instantaneous_load(transfer->cap) / EPOCH_SCALE;
+}
+
+/* Before a transfer begins or ends, and before anybody asks. */
+static void see(void)
+{
+	double now = simgrid_get_clock(), passed = now - epoch.seen;
+
+	if (passed <= 0)
+		return;
+	for (uint32_t i = 0; i < epoch.head.routes; i++) {
+		struct transfer *transfer = &epoch.transfers[i];
+
+		if (!transfer->active)
+			continue;
+		if (!epoch.rates_known)
+			transfer->rate = rate_of(transfer);
+		transfer->left -= transfer->rate * passed;
+	}
+	epoch.rates_known = true;
+	epoch.seen = now;
+}
+
+static double next_end(void)
+{
+	double next = INFINITY;
+
+	if (!epoch.rates_known)
+		return 0;
+	for (uint32_t i = 0; i < epoch.head.routes; i++) {
+		const struct transfer *transfer = &epoch.transfers[i];
+
+		if (transfer->active)
+			next = fmin(next, epoch.seen + transfer->left / transfer->rate);
+	}
+	return next;
+}
+
+static void add_remains(void)
+{
+	for (uint32_t i = 0; i < epoch.head.routes; i++) {
+		const struct transfer *transfer = &epoch.transfers[i];
+
+		if (transfer->active)
+			epoch.reply->facts[epoch.reply->count++] = (struct epoch_fact){
+				.value =
+					fmax(transfer->left, 0), /* 0: ends now, but for rounding */
+				.rate = epoch.rates_known ? transfer->rate : 0,
+				.route = i,
+				.remains = true,
+			};
+	}
+}
+
 /* --- transfers --- */
 
 static sg_host_t host(char side, uint32_t number)
@@ -117,8 +201,11 @@ static void transfer(int argc, char **argv)
 
 	(void)argc;
 	sg_host_sendto(host('a', route / epoch.head.side), host('b', route % epoch.head.side),
-		       floor(epoch.bytes[route] * EPOCH_SCALE + 0.5));
-	epoch.facts[epoch.count++] =
+		       epoch.transfers[route].left * EPOCH_SCALE);
+	see();
+	epoch.rates_known = false;
+	epoch.transfers[route].active = false;
+	epoch.reply->facts[epoch.reply->count++] =
 		(struct epoch_fact){ .value = simgrid_get_clock(), .route = route };
 	epoch.active--;
 	sg_sem_release(epoch.ended);
@@ -127,9 +214,13 @@ static void transfer(int argc, char **argv)
 static void start(const struct epoch_order *order)
 {
 	char text[16], *argv[] = { text, NULL };
+	struct transfer *begun = &epoch.transfers[order->route];
 
+	see();
+	epoch.rates_known = false;
 	snprintf(text, sizeof(text), "%u", order->route);
-	epoch.bytes[order->route] = order->bytes;
+	begun->left = floor(order->bytes * EPOCH_SCALE + 0.5) / EPOCH_SCALE;
+	begun->active = true;
 	epoch.active++;
 	sg_actor_create("transfer", host('a', order->route / epoch.head.side), transfer, 1, argv);
 }
@@ -137,104 +228,79 @@ static void start(const struct epoch_order *order)
 /* Until `at`; with `first`, only until a transfer has ended. */
 static void advance(double at, bool first)
 {
-	while (!(first && epoch.count)) {
+	while (!(first && epoch.reply->count)) {
 		double left = at - simgrid_get_clock();
 
 		if (left < PRECISION || (isinf(at) && !epoch.active))
-			return;
+			break;
 		if (isinf(at))
 			sg_sem_acquire(epoch.ended);
 		else if (sg_sem_acquire_timeout(epoch.ended, left))
-			return;
+			break;
 	}
+	sg_actor_yield(); /* to transfers that end now */
+	see();
+}
+
+static void send_reply(void)
+{
+	epoch.reply->next_end = next_end();
+	put(epoch.reply, sizeof(*epoch.reply) + epoch.reply->count * sizeof(*epoch.reply->facts));
 }
 
 static void answer(void)
 {
-	struct epoch_reply reply = { .now = simgrid_get_clock(), .count = epoch.count };
-
 	while (sg_sem_get_capacity(epoch.ended))
 		sg_sem_acquire(epoch.ended);
-	put(&reply, sizeof(reply));
-	put(epoch.facts, epoch.count * sizeof(*epoch.facts));
-	epoch.count = 0;
+	send_reply();
+	epoch.reply->count = 0;
 }
 
-/* How much remains of the active transfers: let loose from each other, each goes at the rate that
- * it has when alone. */
-static void drain(void)
+/* What has ended is told again. */
+static void look(void)
 {
-	double begun = simgrid_get_clock();
-	uint32_t before = epoch.count;
-	char name[16];
+	uint32_t ended = epoch.reply->count;
 
-	for (uint32_t l = 0; l < epoch.head.links; l++) {
-		snprintf(name, sizeof(name), "l%u", l);
-		sg_link_set_bandwidth(sg_link_by_name(name), UNLIMITED);
-	}
-	while (epoch.active)
-		sg_sem_acquire(epoch.ended);
-	for (uint32_t i = before; i < epoch.count; i++) {
-		struct epoch_fact *fact = &epoch.facts[i];
-
-		fact->value = (fact->value - begun) * epoch.alone[fact->route];
-		fact->remains = true;
-	}
+	add_remains();
+	send_reply();
+	epoch.reply->count = ended;
 }
 
-/* Until the next transfer ends, if nothing else begins. */
-static void go_ahead(void)
+static void open_transfers(void)
 {
-	epoch.count = 0;
-	advance(INFINITY, true);
-}
+	uint32_t count = epoch.head.routes;
 
-/* A copy of this process looks and answers, `ahead` for when the next transfer ends; this one has
- * not moved. */
-static void look(bool ahead)
-{
-	pid_t copy = fork();
+	epoch.reply = room(1, sizeof(*epoch.reply) + count * sizeof(*epoch.reply->facts));
+	epoch.transfers = room(count, sizeof(*epoch.transfers));
+	for (uint32_t i = 0; i < count; i++) {
+		char name[16];
 
-	if (copy < 0)
-		give_up(strerror(errno));
-	if (copy == 0) {
-		if (ahead)
-			go_ahead();
-		drain();
-		answer();
-		_exit(0);
+		snprintf(name, sizeof(name), "c%u", i);
+		epoch.transfers[i].cap = sg_link_by_name(name);
+		sg_link_load_track(epoch.transfers[i].cap);
 	}
-	if (waitpid(copy, &(int){ 0 }, 0) != copy)
-		give_up(strerror(errno));
 }
 
 static void controller(int argc, char **argv)
 {
-	struct epoch_order order;
-
 	(void)argc, (void)argv;
+	open_transfers();
 	for (;;) {
-		need(&order, sizeof(order));
+		struct epoch_order order = next_order();
+
+		advance(order.at, order.kind == ORDER_RUN);
 		switch ((enum order_kind)order.kind) {
 		case ORDER_START:
-			advance(order.at, false);
 			start(&order);
 			break;
 		case ORDER_RUN:
-			advance(order.at, true);
 			answer();
 			break;
 		case ORDER_LOOK:
-			advance(order.at, false);
-			look(false);
-			break;
-		case ORDER_AHEAD:
-			look(true);
+			look();
 			break;
 		case ORDER_END:
-			advance(order.at, false);
-			drain();
-			answer();
+			look();
 			_exit(0);
 		}
 	}
@@ -268,9 +334,8 @@ static void serve(char *text)
 	int argc = sizeof(argv) / sizeof(*argv) - 1;
 
 	simgrid_init(&argc, argv);
+	sg_link_load_plugin_init();
 	load_platform(text);
-	epoch.bytes = room(epoch.head.routes, sizeof(*epoch.bytes));
-	epoch.facts = room(epoch.head.routes, sizeof(*epoch.facts));
 	epoch.ended = sg_sem_init(0);
 	sg_actor_create("controller", sg_host_by_name("a0"), controller, 0, NULL);
 	simgrid_run();
@@ -287,16 +352,14 @@ int main(void)
 		int status;
 		pid_t child;
 
-		epoch.alone = room(epoch.head.routes, sizeof(*epoch.alone));
-		need(text, epoch.head.text);
-		need(epoch.alone, epoch.head.routes * sizeof(*epoch.alone));
+		if (!get(text, epoch.head.text))
+			break; /* the simulation has ended */
 		child = fork();
 		if (child < 0)
 			give_up(strerror(errno));
 		if (child == 0)
 			serve(text);
 		free(text);
-		free(epoch.alone);
 		if (waitpid(child, &status, 0) != child || status)
 			return 1; /* the simulation sees that the socket is closed */
 	}

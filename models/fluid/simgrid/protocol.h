@@ -1,7 +1,7 @@
 /* What the fluid fidelity and the program that runs SimGrid say to each other: raw structs over
  * a socket between two processes of one machine and one build.
  *
- *     epoch, text, alone rates     ->     (a fresh SimGrid process, at time 0)
+ *     epoch, text                  ->     (a fresh SimGrid process, at time 0)
  *     START, START, RUN            ->
  *                                  <-     reply, ended transfers
  *     ... END                      ->
@@ -24,15 +24,13 @@ struct epoch_head {
 	uint32_t routes;
 	uint32_t side;
 	uint32_t links; /* shared ones: "l0", "l1", ... */
-	uint32_t text;  /* bytes of the platform description that follows; behind it, for each
-			 * route, a double: its rate when nobody else is there, bytes per second */
+	uint32_t text;  /* bytes of the platform description that follows */
 };
 
 enum order_kind {
 	ORDER_START, /* `bytes` on `route` at time `at`; no answer */
 	ORDER_RUN,   /* until `at` or until a transfer ends; answers with what has ended */
 	ORDER_LOOK,  /* answers with what has ended, and what remains of the others at `at` */
-	ORDER_AHEAD, /* the same of the time when the next transfer ends; not what ended before */
 	ORDER_END,   /* as ORDER_LOOK; then the process ends */
 };
 
@@ -43,16 +41,18 @@ struct epoch_order {
 	double bytes;
 };
 
-struct epoch_reply {
-	double now;
-	uint32_t count; /* of struct epoch_fact that follow */
-	uint32_t padding;
-};
-
 struct epoch_fact {
 	double value; /* when it ended, s of the epoch; or bytes that remain */
+	double rate;  /* of what remains, bytes per second; 0 = not known */
 	uint32_t route;
 	uint32_t remains; /* 0 = it has ended */
+};
+
+struct epoch_reply {
+	double next_end; /* when a transfer ends if none begins; 0 = not known */
+	uint32_t count;
+	uint32_t padding;
+	struct epoch_fact facts[];
 };
 
 #endif
