@@ -416,6 +416,9 @@ if command -v gnuplot >/dev/null; then
 	mkdir bare
 	cp results/deep/small/manifest.json bare
 	ends 6 plot --quiet bare
+	says err 'cannot read bare/'
+	echo '{ "files": [] }' >bare/manifest.json
+	ends 6 plot --quiet bare
 	says err 'bare has no data for a figure'
 fi
 

@@ -17,6 +17,10 @@ struct csv {
 	char *error;   /* the first one, or NULL */
 	uint64_t line; /* being read */
 	uint64_t row_line;
+	uint64_t rows;   /* behind the header line */
+	const char *who; /* says how many there are, or NULL */
+	uint64_t expected;
+	bool cut;     /* the row just read ended with the file */
 	char **names; /* of the columns */
 	size_t columns;
 
@@ -102,6 +106,20 @@ static int read_cell(struct csv *csv, int c)
 	return c;
 }
 
+static void check_end(struct csv *csv)
+{
+	char *what = NULL;
+	if (csv->who != NULL && csv->rows != csv->expected)
+		what = xasprintf("ends after %" PRIu64 " rows, %s says %" PRIu64
+				 ": cut off or changed since",
+				 csv->rows, csv->who, csv->expected);
+	else if (csv->who != NULL && csv->cut)
+		what = xasprintf("the last line has no end: cut off or changed since");
+	if (what != NULL)
+		fail_at(csv, csv->row_line, what);
+	free(what);
+}
+
 /* The cells of the next line that is not empty; false at the end and on errors. */
 static bool read_row(struct csv *csv)
 {
@@ -114,8 +132,10 @@ static bool read_row(struct csv *csv)
 	} while (c == '\n' || c == '\r');
 	if (c == EOF && ferror(csv->file))
 		fail_at(csv, csv->line, strerror(errno));
-	if (c == EOF)
+	if (c == EOF) {
+		check_end(csv);
 		return false;
+	}
 	csv->length = 0;
 	csv->count = 0;
 	c = read_cell(csv, c);
@@ -123,6 +143,7 @@ static bool read_row(struct csv *csv)
 		c = read_cell(csv, get(csv));
 	if (c == EOF && ferror(csv->file))
 		fail_at(csv, csv->line, strerror(errno));
+	csv->cut = c == EOF;
 	return csv->error == NULL;
 }
 
@@ -213,12 +234,19 @@ bool csv_next(struct csv *csv)
 {
 	if (!read_row(csv))
 		return false;
+	csv->rows++;
 	if (csv->count == csv->columns)
 		return true;
 	char *what = xasprintf("%zu cells, the header line has %zu", csv->count, csv->columns);
 	fail_at(csv, csv->row_line, what);
 	free(what);
 	return false;
+}
+
+void csv_expect(struct csv *csv, uint64_t rows, const char *who)
+{
+	csv->expected = rows;
+	csv->who = who;
 }
 
 uint64_t csv_line(const struct csv *csv)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "out/folder.h"
 #include "out/number.h"
+#include "out/result_read.h"
 
 #include <errno.h>
 #include <math.h>
@@ -107,13 +108,9 @@ static const char *why_missing(const char *file)
 
 struct csv *plot_table(struct plot_page *page, const char *file)
 {
-	if (!folder_has(page->dir, file)) {
+	struct csv *csv = result_table(page->dir, file, &page->error);
+	if (csv == NULL && page->error == NULL)
 		page->why = why_missing(file);
-		return NULL;
-	}
-	char *path = folder_join(page->dir, file);
-	struct csv *csv = csv_open(path, &page->error);
-	free(path);
 	return csv;
 }
 

@@ -29,7 +29,4 @@ bool summary_is_of_machine(const char *name);
 size_t summary_find(const struct summary *summary, const char *name);
 double summary_value(const struct summary *summary, const char *name); /* NaN */
 
-/* Reads DIR/FILE; NULL and *error (caller frees). cJSON_Delete() is the caller's. */
-cJSON *summary_read_json(const char *dir, const char *file, char **error);
-
 #endif

@@ -418,6 +418,15 @@ Test(plot, mistakes_in_tables_are_told)
 	expect_error("fct_cdf", "png", "column fct_s: \"0\" is no duration");
 }
 
+/* The manifest knows of a second row. */
+Test(plot, tables_that_were_cut_are_told)
+{
+	create_text("manifest.json", "{ \"files\": [ { \"name\": \"flows.csv\", \"rows\": 2 } ] }");
+	expect_error("slowdown", "png", "cannot read");
+	create_text("flows.csv", FLOWS_HEADER "\n1,web,0,1,100,0,1,1,1,1,0,1\n");
+	expect_error("slowdown", "png", "ends after 1 rows, manifest.json says 2");
+}
+
 Test(plot, missing_gnuplot)
 {
 	create_flows();

@@ -1,6 +1,8 @@
 /* The numbers of a summary.json by their paths. */
 #include "study/summary.h"
 
+#include "out/json_read.h"
+
 #include "sweep_sample.h"
 
 #include <math.h>
@@ -31,7 +33,7 @@ Test(summary, numbers_by_path)
 	char *error = NULL;
 	struct summary s;
 	sample_write(folder, "summary.json", text);
-	cJSON *root = summary_read_json(folder, "summary.json", &error);
+	cJSON *root = json_read(folder, "summary.json", &error);
 	cr_assert_not_null(root, "%s", error);
 	summary_init(&s, root);
 	cr_expect_eq(s.count, 5);
@@ -53,7 +55,7 @@ static void refused(const char *text, const char *want)
 	char *error = NULL;
 	if (text != NULL)
 		sample_write(folder, "summary.json", text);
-	cr_expect_null(summary_read_json(folder, "summary.json", &error));
+	cr_expect_null(json_read(folder, "summary.json", &error));
 	cr_expect_not_null(strstr(error, want), "%s", error);
 	free(error);
 }

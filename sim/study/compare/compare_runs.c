@@ -2,6 +2,7 @@
 #include "study/compare/compare_parts.h"
 
 #include "base/mem.h"
+#include "out/json_read.h"
 #include "study/compare/json_diff.h"
 #include "study/compare/samples.h"
 
@@ -17,8 +18,8 @@
 static bool run_read(struct run *run, const char *dir, size_t index, char **error)
 {
 	*run = (struct run){ .dir = dir, .label = compare_label(index) };
-	run->manifest = summary_read_json(dir, "manifest.json", error);
-	run->root = run->manifest == NULL ? NULL : summary_read_json(dir, "summary.json", error);
+	run->manifest = json_read(dir, "manifest.json", error);
+	run->root = run->manifest == NULL ? NULL : json_read(dir, "summary.json", error);
 	if (run->root == NULL)
 		return false;
 	summary_init(&run->summary, run->root);

@@ -2,8 +2,7 @@
 
 #include "base/mem.h"
 #include "core/inference.h"
-#include "out/csv_read.h"
-#include "out/folder.h"
+#include "out/result_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,13 +78,9 @@ static void add_member(struct fairness *fairness, struct csv *csv, const struct 
 static bool read_table(struct fairness *fairness, const char *dir, const struct table *table,
 		       char **error)
 {
-	if (!folder_has(dir, table->file))
-		return true;
-	char *path = folder_join(dir, table->file);
-	struct csv *csv = csv_open(path, error);
-	free(path);
+	struct csv *csv = result_table(dir, table->file, error);
 	if (csv == NULL)
-		return false;
+		return *error == NULL;
 	struct columns columns = { .group = csv_need(csv, table->group),
 				   .bytes = csv_need(csv, table->bytes),
 				   .times = column_of(csv, table->times),

@@ -2,8 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "out/csv_read.h"
-#include "out/folder.h"
+#include "out/result_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,13 +242,9 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 {
 	size_t capacity = 0;
 	*samples = (struct samples){ .each_is_work = source->table->finished != NULL };
-	if (!folder_has(dir, source->table->file))
-		return true;
-	char *path = folder_join(dir, source->table->file);
-	struct csv *csv = csv_open(path, error);
-	free(path);
+	struct csv *csv = result_table(dir, source->table->file, error);
 	if (csv == NULL)
-		return false;
+		return *error == NULL;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
 		struct sample sample = read_sample(csv, &columns, source); /* strict for all rows */

@@ -7,6 +7,7 @@
 #include "out/csv_write.h"
 #include "out/folder.h"
 #include "out/json.h"
+#include "out/json_read.h"
 #include "study/sweep/groups.h"
 #include "study/sweep/lease.h"
 #include "study/sweep/point.h"
@@ -75,7 +76,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 {
 	char *result = point_path(sweep->folder, sweep->facts[number].hash, "");
 	char *reason = NULL;
-	cJSON *root = summary_read_json(result, "summary.json", &reason);
+	cJSON *root = json_read(result, "summary.json", &reason);
 	struct summary summary;
 	bool good = root;
 

@@ -1,0 +1,13 @@
+/* Reads the tables of a result directory, as a run left them: manifest.json says which there are
+ * and how many rows each has. Without it (a run that was killed) they are taken as they are. */
+#ifndef INASIM_OUT_RESULT_READ_H
+#define INASIM_OUT_RESULT_READ_H
+
+#include "out/csv_read.h"
+
+/* Opens DIR/FILE. NULL when there is none, as runs leave out tables that would be empty; NULL and
+ * *error (caller frees) when it cannot be read or is lost. That it was cut off is told at its end.
+ */
+struct csv *result_table(const char *dir, const char *file, char **error);
+
+#endif

@@ -1,0 +1,94 @@
+/* Tables of a result directory against its manifest.json: what was cut off, changed or lost after
+ * the run is told, whatever byte it ends at; without a manifest tables are taken as they are. */
+#include "out/result_read.h"
+
+#include "sweep_sample.h"
+
+#include <stdint.h>
+#include <unistd.h>
+
+#define TABLE    "id,size\n0,17\n1,1577\n"
+#define MANIFEST "{ \"files\": [ { \"name\": \"t.csv\", \"rows\": 2 } ] }"
+
+static char folder[] = INASIM_WORK_DIR "/inasim-result-XXXXXX";
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+}
+
+static void teardown(void)
+{
+	cr_expect(folder_remove(folder));
+}
+
+TestSuite(result_read, .init = setup, .fini = teardown);
+
+/* Rows of t.csv; SIZE_MAX with *error when something is wrong with it. */
+static size_t rows(char **error)
+{
+	size_t count = 0;
+	struct csv *csv = result_table(folder, "t.csv", error);
+	if (csv == NULL)
+		return *error == NULL ? 0 : SIZE_MAX;
+	while (csv_next(csv))
+		count++;
+	return csv_close(csv, error) ? count : SIZE_MAX;
+}
+
+static void expect_rows(size_t want)
+{
+	char *error = NULL;
+	cr_expect_eq(rows(&error), want, "%s", error);
+}
+
+static void expect_error(const char *want)
+{
+	char *error = NULL;
+	cr_assert_eq(rows(&error), SIZE_MAX, "no error, wanted: %s", want);
+	cr_expect_not_null(strstr(error, want), "%s", error);
+	free(error);
+}
+
+Test(result_read, whole)
+{
+	expect_rows(0); /* no manifest, no table */
+	sample_write(folder, "manifest.json", "{ \"files\": [] }");
+	expect_rows(0); /* a run leaves out what would be empty */
+	sample_write(folder, "manifest.json", MANIFEST);
+	sample_write(folder, "t.csv", TABLE);
+	expect_rows(2);
+}
+
+Test(result_read, every_cut_is_told)
+{
+	char text[] = TABLE;
+	sample_write(folder, "manifest.json", MANIFEST);
+	for (size_t length = sizeof text - 1; length-- > 0;) {
+		text[length] = '\0';
+		sample_write(folder, "t.csv", text);
+		char *error = NULL;
+		cr_expect_eq(rows(&error), SIZE_MAX, "cut after %zu bytes: \"%s\"", length, text);
+		free(error);
+	}
+}
+
+Test(result_read, says_what_is_wrong)
+{
+	sample_write(folder, "manifest.json", MANIFEST);
+	expect_error("cannot read");
+	sample_write(folder, "t.csv", "id,size\n0,17\n");
+	expect_error("t.csv:3: ends after 1 rows, manifest.json says 2");
+	sample_write(folder, "t.csv", TABLE "2,3\n");
+	expect_error("ends after 3 rows, manifest.json says 2");
+	sample_write(folder, "t.csv", "id,size\n0,17\n1,15");
+	expect_error("the last line has no end");
+	sample_write(folder, "manifest.json", "{ \"files\": [");
+	expect_error("manifest.json:1: is not a JSON object");
+}
+
+Test(result_read, without_a_manifest)
+{
+	sample_write(folder, "t.csv", "id,size\n0,17\n1,15");
+	expect_rows(2);
+}
