@@ -453,5 +453,6 @@ void simulation_report(const struct simulation *s, FILE *to)
 	if (lossless_deadlocked(&s->topo.net))
 		report_stuck(s, to);
 	jobs_report_waiting(s->jobs, to, 10);
+	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
 }

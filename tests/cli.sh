@@ -249,6 +249,16 @@ says err 'connection h0 -> h1: [0-9]+ of 1000000000 bytes acknowledged'
 holds '.end_reason == "time_limit"' late/manifest.json
 ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
 
+# flows that were asked for and have not started are unfinished work, too
+cat >few.json <<'JSON'
+{ "name": "few", "topology": { "kind": "star", "hosts": 4 }, "stop": { "after": "10ms" },
+  "flows": [ { "name": "many", "size": "1KB", "arrival": { "poisson_load": 0.001 }, "count": 1000 },
+             { "name": "done", "size": "1KB", "pairs": [[0, 1]] } ] }
+JSON
+ends 4 run few.json
+says err '^  flows \(many\): [0-9]+ of 1000 have started, the next would at 0\.01[0-9]* s$'
+! grep -q 'flows (done)' err || fail 'a group that has made all its flows is said to wait'
+
 # Streams that are closed: what is said there is in no file.
 "$INASIM" run late.json --out mute <&- 2>&- >out && fail "ends as if all were done"
 for file in late/*.csv; do

@@ -460,6 +460,24 @@ double flows_progress(const struct flows *flows)
 	return limit > 0 ? (double)flows->finished / limit : 1;
 }
 
+void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
+{
+	for (size_t i = 0; i < flows->group_count && limit; i++) {
+		const struct group *group = &flows->groups[i];
+		const struct flow_generator *generator = &group->generator;
+
+		if (!group->conf->enabled || generator->limit == UINT64_MAX ||
+		    flow_generator_done(generator))
+			continue;
+		limit--;
+		fprintf(to,
+			"  flows (%s): %" PRIu64 " of %" PRIu64
+			" have started, the next would at %.9f s\n",
+			group->conf->name, generator->made, generator->limit,
+			seconds_of(generator->next));
+	}
+}
+
 uint64_t flows_started(const struct flows *flows)
 {
 	return flows->started;

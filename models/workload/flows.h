@@ -124,6 +124,9 @@ bool flows_done(const struct flows *flows);
 /* Fraction of the flows asked for that is finished (0 if their number is open). */
 double flows_progress(const struct flows *flows);
 
+/* Groups that have not made all the flows that were asked for, a line each. */
+void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
+
 /* Flows of the measured window that are under way. */
 uint64_t flows_measured_open(const struct flows *flows);
 
