@@ -100,6 +100,24 @@ Test(sweep_table, refuses_rows_that_are_wrong)
 	refused(SAMPLE_JSON, SAMPLE_CSV "12,", "sweep.csv:14: ");
 }
 
+/* sweep.json says how many points there are: what was cut off is no smaller sweep. */
+Test(sweep_table, refuses_a_table_that_was_cut)
+{
+	static const char json[] = "{ \"name\": \"cut\", \"axes\": [], \"replications\": 2, "
+				   "\"points\": 2, \"metrics\": [\"m\"] }";
+#define CUT_ROW "point,hash,replication,seed,status,m\n0," HASH ",0,7,done,17\n"
+	char *error = NULL;
+	char *dir = sample_sweep(folder, "whole", json, CUT_ROW "1," HASH ",1,8,done,17\n");
+	struct sweep_table *t = sweep_table_read(dir, &error);
+
+	cr_assert_not_null(t, "%s", error);
+	cr_expect_eq(t->point_count, 2);
+	sweep_table_free(t);
+	free(dir);
+	refused(json, CUT_ROW "1," HASH ",1,8,done,1", "the last line has no end");
+	refused(json, CUT_ROW, "sweep.csv:3: ends after 1 rows, sweep.json says 2");
+}
+
 Test(sweep_table, refuses_files_that_do_not_fit)
 {
 	refused(SAMPLE_JSON, "point,hash,replication,seed,load,status,jct,late\n",

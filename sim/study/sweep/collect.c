@@ -228,6 +228,7 @@ static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
 	json_string(&json, "name", plan->name);
 	plan_axes_json(plan, &json);
 	json_u64(&json, "replications", plan->replications);
+	json_u64(&json, "points", plan->point_count);
 	json_open_array(&json, "metrics");
 	for (size_t m = 0; m < metrics->count; m++)
 		json_string(&json, NULL, metrics->names[m]);

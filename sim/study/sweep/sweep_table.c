@@ -32,6 +32,7 @@ struct sweep_text {
 	struct conf_list axes;    /* struct axis_text */
 	struct conf_list metrics; /* const char * */
 	int64_t replications;
+	int64_t points; /* rows of sweep.csv; 0 = not said */
 };
 
 static const struct conf_row text_row = { .type = CONF_STRING };
@@ -59,6 +60,12 @@ static const struct conf_row sweep_rows[] = {
 	  .offset = offsetof(struct sweep_text, replications),
 	  .imin = 1,
 	  .imax = INT64_C(1) << 53 },
+	{ .name = "points",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct sweep_text, points),
+	  .imin = 1,
+	  .imax = INT64_C(1) << 53,
+	  .def = CONF_OPTIONAL },
 	{ .name = "metrics",
 	  .type = CONF_LIST,
 	  .offset = offsetof(struct sweep_text, metrics),
@@ -75,6 +82,7 @@ struct store {
 	struct conf_doc *doc;     /* owns names, values, metrics */
 	char *dir;
 	size_t capacity; /* of table.points */
+	uint64_t points; /* that sweep.json says there are; 0 = it does not */
 };
 
 static void store_free(struct store *store)
@@ -157,6 +165,7 @@ static bool read_sweep(struct store *store, const char *path, char **error)
 		table->metrics = text.metrics.items;
 		table->metric_count = text.metrics.count;
 		table->replications = (uint64_t)text.replications;
+		store->points = (uint64_t)text.points;
 		take_axes(store, &text);
 		check_distinct(store->doc, "/metrics", table->metrics, table->metric_count);
 	}
@@ -254,6 +263,8 @@ static bool read_points(struct store *store, const char *path, char **error)
 	struct csv *csv = csv_open(path, error);
 	if (csv == NULL)
 		return false;
+	if (store->points)
+		csv_expect(csv, store->points, "sweep.json");
 	struct columns columns = find_columns(table, csv, &misfit);
 	while (misfit == NULL && csv_next(csv)) {
 		table->points = array_reserve(table->points, table->point_count, &store->capacity,
