@@ -1,16 +1,19 @@
 #include "collective/plan.h"
 
 #include "base/mem.h"
+#include "collective/collective.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 void plan_init(struct stream_plan *plan, size_t count)
 {
-	*plan = (struct stream_plan){ .count = count, .ramp_streams = 1 };
+	*plan = (struct stream_plan){ .count = count };
 	plan->streams = xcalloc(count, sizeof(*plan->streams));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		plan->streams[i].cap = INFINITY;
+		plan->streams[i].share = 1;
+	}
 }
 
 void plan_release(struct stream_plan *plan)
@@ -178,7 +181,7 @@ void plan_ramp_rest(struct plan_ramp *ramp)
 sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size)
 {
 	const struct plan_packets *packets = &plan->streams[0].packets;
-	double count = plan->ramp_streams * plan_message_packets(packets, size);
+	double count = plan_message_packets(packets, size);
 	sim_time lost = plan_ramp_take(ramp, count);
 
 	for (double m = 1; m < packets->messages; m++) {
@@ -186,6 +189,56 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 		lost += plan_ramp_take(ramp, count);
 	}
 	return lost;
+}
+
+/* --- turns --- */
+
+double plan_turn(const struct plan_packets *packets, const struct network *net)
+{
+	if (net->nics[0].mode != NIC_TURNS)
+		return 1;
+	return (double)(packets->payload + packets->overhead) / NIC_QUANTUM;
+}
+
+/* Turns of each NIC, and what it sends in all of them for a byte of each stream. */
+struct nic_load {
+	uint32_t turns, weight;
+};
+
+static struct nic_load *load_nics(const struct stream_plan *plan, const struct network *net,
+				  const struct collective_job *job, uint32_t servers)
+{
+	struct nic_load *nics = xcalloc(net->hosts, sizeof(*nics));
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		nics[job->hosts[w]].turns++;
+	for (uint32_t q = 0; q < servers; q++)
+		nics[job->server_hosts[q]].turns++;
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t l = 0; l < plan->streams[i].count; l++) {
+			const struct plan_link *link = &plan->streams[i].links[l];
+
+			if (link->link < net->hosts) /* host h sends on port h */
+				nics[link->link].weight += link->weight;
+		}
+	return nics;
+}
+
+void plan_share_turns(struct stream_plan *plan, const struct network *net,
+		      const struct collective_job *job, uint32_t servers)
+{
+	struct nic_load *nics;
+	double turns = INFINITY;
+
+	if (net->nics[0].mode == NIC_FIFO)
+		return;
+	nics = load_nics(plan, net, job, servers);
+	for (uint32_t h = 0; h < net->hosts; h++)
+		if (nics[h].weight)
+			turns = fmin(turns, (double)nics[h].turns / nics[h].weight);
+	for (size_t i = 0; i < plan->count; i++)
+		plan->streams[i].share = turns * plan_turn(&plan->streams[i].packets, net);
+	free(nics);
 }
 
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
@@ -265,6 +318,16 @@ double *plan_idle_rates(const struct stream_plan *plan, const struct network *ne
 	}
 	free(all);
 	return rates;
+}
+
+double plan_slowest(const struct stream_plan *plan, const struct network *net)
+{
+	double *rates = plan_idle_rates(plan, net), slowest = INFINITY;
+
+	for (size_t i = 0; i < plan->count; i++)
+		slowest = fmin(slowest, rates[i]);
+	free(rates);
+	return slowest;
 }
 
 /* --- latencies --- */

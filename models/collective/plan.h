@@ -14,6 +14,8 @@
 #include "topo/tree.h"
 #include "transport/tcp.h"
 
+struct collective_job;
+
 struct plan_link {
 	uint32_t link;
 	uint32_t weight; /* what the link carries of each byte of the stream */
@@ -34,7 +36,8 @@ struct plan_packets {
 struct plan_stream {
 	struct plan_link *links; /* owned */
 	size_t count, capacity;
-	double cap; /* bytes per second; INFINITY = none */
+	double cap;   /* bytes per second; INFINITY = none */
+	double share; /* streams that wait for one link have rates in proportion to this; > 0 */
 	struct plan_packets packets;
 };
 
@@ -63,7 +66,6 @@ struct stream_plan {
 	size_t count;
 	/* The windows of streams, which are alike; it delays tensors by what they lose. */
 	struct plan_ramp ramp;
-	uint32_t ramp_streams; /* that one window serves */
 	/* From the end of the last stream until all workers hold the tensor; and what is added
 	 * when the way back is not packet by packet. */
 	sim_time latency;
@@ -77,7 +79,7 @@ struct stream_plan {
 	double (*stretch)(void *admitted, bytes size, bool rested);
 };
 
-/* `count` empty streams without caps. */
+/* `count` empty streams without caps, of share 1. */
 void plan_init(struct stream_plan *plan, size_t count);
 void plan_release(struct stream_plan *plan);
 
@@ -101,6 +103,17 @@ void plan_close(struct stream_plan *plan);
  * receives, as in rings and parameter servers. Messages: one of the whole tensor. */
 struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
 				     uint32_t ack_every);
+
+/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. The share
+ * of a connection. */
+double plan_turn(const struct plan_packets *packets, const struct network *net);
+
+/* Shares of the streams of a closed plan of aggregation packets. Each worker has one turn at its
+ * NIC, and each of the first `servers` servers of the job; whatever it sends to several others or
+ * on several trees shares that. Where a NIC has to send most in a turn decides: it is what the
+ * streams wait for. */
+void plan_share_turns(struct stream_plan *plan, const struct network *net,
+		      const struct collective_job *job, uint32_t servers);
 
 /* What else than the elements `frame` bytes carry on the wire. One message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
@@ -159,6 +172,9 @@ double plan_alone(const struct plan_stream *stream, const struct network *net);
  *
  * By stream; the caller frees. */
 double *plan_idle_rates(const struct stream_plan *plan, const struct network *net);
+
+/* The lowest of them. */
+double plan_slowest(const struct stream_plan *plan, const struct network *net);
 
 /* From the end of a tensor's last stream until all workers hold it. */
 sim_time plan_latency(const struct stream_plan *plan, bytes size);

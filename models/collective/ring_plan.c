@@ -57,6 +57,7 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	plan->latency = latency_of_steps(ring, edges);
 	plan->streams[0].cap =
 		plan_tcp_cap(env->tcp, &packets, &longest, (uint32_t)ring->scheme->conf->ack_every);
+	plan->streams[0].share = plan_turn(&packets, &env->topo->net);
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->ramp = plan_ramp(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),

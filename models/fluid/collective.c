@@ -182,12 +182,13 @@ static void open_streams(struct instance *instance)
 	for (size_t i = 0; i < instance->plan.count; i++) {
 		struct stream *stream = &instance->streams[i];
 		const struct plan_stream *plan = &instance->plan.streams[i];
+		struct plan_stream path = *plan;
 
 		stream->instance = instance;
 		stream->plan = plan;
+		path.cap = share ? plan->cap : idle[i];
 		stream->route = fluid_route_add(
-			fluid, plan->links, plan->count, share ? plan->cap : idle[i],
-			UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
+			fluid, &path, UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
 			on_stream_ended, stream);
 	}
 	free(idle);

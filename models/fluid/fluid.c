@@ -364,9 +364,8 @@ static void find_alone(const struct fluid *fluid, struct fluid_route *route)
 	SIM_BUG_ON(!(route->alone > 0 && isfinite(route->alone)));
 }
 
-uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, size_t count,
-			 double cap, uint64_t key, void (*ended)(void *owner, uint32_t route),
-			 void *owner)
+uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
+			 void (*ended)(void *owner, uint32_t route), void *owner)
 {
 	struct fluid_route *route;
 	uint32_t number;
@@ -378,15 +377,18 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, siz
 		fluid->routes = array_reserve(fluid->routes, fluid->count++, &fluid->room,
 					      sizeof(*fluid->routes));
 	}
+	SIM_BUG_ON(!(stream->share > 0));
 	route = &fluid->routes[number];
-	*route = (struct fluid_route){ .count = count,
-				       .cap = cap,
+	*route = (struct fluid_route){ .count = stream->count,
+				       .cap = stream->cap,
+				       .share = stream->share,
 				       .key = key,
 				       .ended = ended,
 				       .owner = owner,
 				       .in_epoch = NOT_IN_EPOCH };
-	route->links = xcalloc(count + 1, sizeof(*route->links));
-	memcpy(route->links, links, count * sizeof(*links));
+	route->links = xcalloc(stream->count + 1, sizeof(*route->links));
+	if (stream->count)
+		memcpy(route->links, stream->links, stream->count * sizeof(*route->links));
 	plan_merge(route->links, &route->count);
 	find_alone(fluid, route);
 	return number;

@@ -1,9 +1,10 @@
 /* Fluid transfers that share links max-min fairly, on the clock of a simulation.
  *
  * A route is a set of links, each with a whole weight (a ring that crosses a link twice takes
- * twice its rate there), and a cap of its own. At any time one transfer may be under way on a
- * route. The rates of all transfers are the max-min fair ones; SimGrid computes them, in a process
- * of its own that is started here (README.md says why and how).
+ * twice its rate there), a cap of its own, and a share. At any time one transfer may be under way
+ * on a route. The rates of all transfers are the max-min fair ones, of rates divided by shares;
+ * SimGrid computes them, in a process of its own that is started here (README.md says why and
+ * how).
  *
  * Links are numbered as the caller likes; rates and capacities are in bytes per second, and count
  * what is on the wire. Ends of transfers are events of the simulation: SimGrid's seconds become
@@ -28,12 +29,11 @@ void fluid_free(struct fluid *fluid);
 /* Ends the solver; returns the CPU time that it took, in seconds. No transfer may follow. */
 double fluid_stop(struct fluid *fluid);
 
-/* A new route; it exists until it is removed. A link may be listed several times; weights add
- * up. `cap` may be INFINITY if there are links. `key` names it in the digest. ended() is called
- * from an event, and may start transfers. */
-uint32_t fluid_route_add(struct fluid *fluid, const struct plan_link *links, size_t count,
-			 double cap, uint64_t key, void (*ended)(void *owner, uint32_t route),
-			 void *owner);
+/* A new route; it exists until it is removed. Of the stream its links, cap and share are copied. A
+ * link may be listed several times; weights add up. The cap may be INFINITY if there are links.
+ * `key` names it in the digest. ended() is called from an event, and may start transfers. */
+uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
+			 void (*ended)(void *owner, uint32_t route), void *owner);
 /* A transfer that is under way is broken off. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
 

@@ -9,6 +9,7 @@ struct fluid_route {
 	struct plan_link *links; /* owned; each once, by number; NULL = removed */
 	size_t count;
 	double cap, alone; /* bytes per second */
+	double share;
 	uint64_t key;
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;

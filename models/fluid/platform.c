@@ -193,9 +193,9 @@ static void write_text(struct platform *platform, const struct uses *uses,
 			h, h);
 	for (uint32_t r = 0; r < platform->routes; r++)
 		fprintf(to,
-			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"0s\" "
+			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
 			"sharing_policy=\"FATPIPE\"/>\n",
-			r, routes[r]->alone * platform->tick * EPOCH_SCALE);
+			r, routes[r]->alone * platform->tick * EPOCH_SCALE, 1 / routes[r]->share);
 	for (size_t s = 0; s < uses->count; s++)
 		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
 			uses->shared[s].capacity * platform->tick * EPOCH_SCALE);

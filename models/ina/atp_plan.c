@@ -131,7 +131,6 @@ void *atp_plan(void *self, const struct collective_job *spec, struct stream_plan
 	struct hashed_scheme *scheme = self;
 	struct hashed_job *job = hashed_plan(scheme, spec, plan, never);
 	struct atp_alone *alone;
-	double *rates;
 
 	if (!job)
 		return NULL;
@@ -142,11 +141,7 @@ void *atp_plan(void *self, const struct collective_job *spec, struct stream_plan
 	alone->packets = plan->streams[0].packets;
 	alone->servers = spec->servers;
 	alone->latency = plan->latency;
-	alone->rate = INFINITY;
-	rates = plan_idle_rates(plan, &scheme->env.topo->net);
-	for (size_t q = 0; q < plan->count; q++)
-		alone->rate = fmin(alone->rate, rates[q]);
-	free(rates);
+	alone->rate = plan_slowest(plan, &scheme->env.topo->net);
 	plan->ramp = (struct plan_ramp){ 0 }; /* the replay has it */
 	plan->stretch = stretch;
 	return job;

@@ -36,17 +36,13 @@ static struct plan_ramp ramp_of(const struct hashed_scheme *scheme, const struct
 {
 	const struct plan_packets *packets = &plan->streams[0].packets;
 	double frame = packets->payload + (double)scheme->conf->header;
-	double servers = (double)plan->count, *rates, slowest = INFINITY;
+	double servers = (double)plan->count;
 	struct plan_growth growth = {
 		.window = (double)scheme->window.initial / frame / servers,
 		.step = (double)scheme->window.increase / frame / servers,
 	};
 
-	rates = plan_idle_rates(plan, &scheme->env.topo->net);
-	for (size_t q = 0; q < plan->count; q++)
-		slowest = fmin(slowest, rates[q]);
-	free(rates);
-	return plan_ramp(packets, &growth, slowest, round_trip);
+	return plan_ramp(packets, &growth, plan_slowest(plan, &scheme->env.topo->net), round_trip);
 }
 
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
@@ -111,6 +107,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
+	plan_share_turns(plan, net, spec, scheme->ops->through_server ? spec->servers : 0);
 	plan->ramp = ramp_of(scheme, plan, round_trip);
 	return job;
 }

@@ -43,34 +43,17 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 								     : least;
 }
 
-/* Equal streams over each tree. A worker takes one turn at its NIC whatever the number of its
- * trees; so that its job has the share of others, it has as many streams as one over the farthest
- * hosts has trees: a job in few racks has fewer roots, and several streams over each. */
-static uint32_t streams_of_tree(const struct panama_job *job)
-{
-	const struct topology *topo = job->scheme->env.topo;
-	uint32_t most, farthest[] = { 0, topo->net.hosts - 1 };
-
-	if (job->scheme->conf->only_tree) /* all have one */
-		return 1;
-	free(panama_roots(topo, farthest, 2, &most));
-	if (most > job->scheme->conf->trees)
-		most = (uint32_t)job->scheme->conf->trees;
-	return (most + job->tree_count - 1) / job->tree_count;
-}
-
-/* Streams over the trees, as chunks take turns on them. All workers are in every sum, whatever the
+/* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
  * fraction; the windows are those of jobs that are here now, when they have grown. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->scheme->env.topo->net;
 	const struct panama_window_conf *conf = &job->scheme->window;
-	uint32_t each = streams_of_tree(job);
 	sim_time round_trip = 0;
 
-	plan_init(plan, (size_t)job->tree_count * each);
+	plan_init(plan, job->tree_count);
 	for (size_t s = 0; s < plan->count; s++) {
-		const struct tree *tree = job->trees[s % job->tree_count].tree;
+		const struct tree *tree = job->trees[s].tree;
 		struct plan_stream *stream = &plan->streams[s];
 		struct plan_way way = plan_tree_way(net, tree, job->job.hosts, job->job.workers,
 						    job->scheme->frame);
@@ -80,18 +63,17 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		stream->packets = plan_ina_packets(net, job->scheme->frame,
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
-		stream->cap = plan_window_rate(&stream->packets,
-					       (double)tree_window(job, tree) / each, way.sum);
+		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
 		round_trip = way.sum > round_trip ? way.sum : round_trip;
 		if (plan_way_latency(&way) > plan->latency)
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
+	plan_share_turns(plan, net, &job->job, 0);
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */
 	plan->ramp = plan_ramp(&plan->streams[0].packets,
 			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
 			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
-	plan->ramp_streams = each;
 }

@@ -318,6 +318,7 @@ static void *switchml_plan(void *self, const struct collective_job *spec, struct
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
 	stream->cap = plan_window_rate(&stream->packets, job->slots, way.sum);
 	plan_close(plan);
+	plan_share_turns(plan, net, spec, 0);
 	return job;
 }
 

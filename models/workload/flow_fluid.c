@@ -40,16 +40,17 @@ uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t ds
 {
 	struct plan_way round_trip = plan_tcp_round_trip(env->tcp, env->topo, src, dst, key);
 	struct plan_packets packets = packets_of(env);
-	struct plan_stream stream = { 0 };
+	struct plan_stream stream = {
+		.cap = plan_tcp_cap(env->tcp, &packets, &round_trip,
+				    (uint32_t)tcp_parameters(env->tcp)->ack_every),
+		.share = plan_turn(&packets, &env->topo->net),
+	};
 	struct route route;
 	uint32_t number;
 
 	tcp_route(env->tcp, src, dst, key, false, &route);
 	plan_add_route(&stream, env->topo, src, &route, 1);
-	number = fluid_route_add(env->fluid, stream.links, stream.count,
-				 plan_tcp_cap(env->tcp, &packets, &round_trip,
-					      (uint32_t)tcp_parameters(env->tcp)->ack_every),
-				 key, NULL, NULL);
+	number = fluid_route_add(env->fluid, &stream, key, NULL, NULL);
 	free(stream.links);
 	return number;
 }

@@ -2,8 +2,6 @@
 
 #include "net/network.h"
 
-#define QUANTUM 1538 /* NIC_BYTES: a full-sized frame with preamble and gap */
-
 static void nic_append(struct nic *nic, struct nic_source *source)
 {
 	if (nic->last) {
@@ -26,7 +24,7 @@ static void nic_end_turn(struct nic *nic, uint32_t size)
 		first->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
 		if (first->credit > 0)
 			return;
-		first->credit += QUANTUM;
+		first->credit += NIC_QUANTUM;
 	}
 	nic->last = first;
 }

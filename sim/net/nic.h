@@ -42,8 +42,10 @@ typedef enum nic_pull nic_source_pull(void *owner, struct packet *packet);
 enum nic_mode {
 	NIC_TURNS, /* a packet a turn */
 	NIC_FIFO,
-	NIC_BYTES, /* deficit round robin: as many packets as a full-sized frame has bytes */
+	NIC_BYTES, /* deficit round robin: as many packets as NIC_QUANTUM has bytes */
 };
+
+#define NIC_QUANTUM 1538 /* a full-sized frame with preamble and gap */
 
 /* Embedded in its owner, which calls nic_forget() before it goes away. */
 struct nic_source {

@@ -8,7 +8,8 @@
 /* Two constraints that are met at rates this close are met together. */
 #define TOGETHER 1e-12
 
-/* The rate of all rising flows at which the link is full; INFINITY when none uses it. */
+/* The rate for their shares of all rising flows at which the link is full; INFINITY when none uses
+ * it. */
 static double full_at(size_t link, double capacity, size_t flows, const struct maxmin_flow *flow,
 		      const double *rate, const bool *stopped)
 {
@@ -21,15 +22,15 @@ static double full_at(size_t link, double capacity, size_t flows, const struct m
 			if (stopped[f])
 				left -= flow[f].uses[u].weight * rate[f];
 			else
-				weight += flow[f].uses[u].weight;
+				weight += flow[f].uses[u].weight * flow[f].share;
 		}
 	return weight > 0 ? left / weight : INFINITY;
 }
 
-/* The rate at which this flow has to stop. */
+/* The rate for its share at which this flow has to stop. */
 static double stops_at(const struct maxmin_flow *flow, const double *full)
 {
-	double level = flow->cap;
+	double level = flow->cap / flow->share;
 
 	for (size_t u = 0; u < flow->count; u++)
 		level = fmin(level, full[flow->uses[u].link]);
@@ -54,7 +55,7 @@ void maxmin(size_t links, const double *capacity, size_t flows, const struct max
 		for (size_t f = 0; f < flows; f++) {
 			if (stopped[f] || stops_at(&flow[f], full) > level * (1 + TOGETHER))
 				continue;
-			rate[f] = level;
+			rate[f] = level * flow[f].share;
 			stopped[f] = true;
 			rising--;
 		}
@@ -84,7 +85,7 @@ static double fastest_on(size_t link, size_t flows, const struct maxmin_flow *fl
 	for (size_t f = 0; f < flows; f++)
 		for (size_t u = 0; u < flow[f].count; u++)
 			if (flow[f].uses[u].link == link)
-				fastest = fmax(fastest, rate[f]);
+				fastest = fmax(fastest, rate[f] / flow[f].share);
 	return fastest;
 }
 
@@ -104,7 +105,8 @@ bool maxmin_holds(size_t links, const double *capacity, size_t flows,
 
 			bottleneck =
 				load_of(l, flows, flow, rate) >= capacity[l] * (1 - tolerance) &&
-				rate[f] >= fastest_on(l, flows, flow, rate) * (1 - tolerance);
+				rate[f] / flow[f].share >=
+					fastest_on(l, flows, flow, rate) * (1 - tolerance);
 		}
 		if (!bottleneck)
 			return false;

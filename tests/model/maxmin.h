@@ -3,8 +3,8 @@
  * held against. It shares nothing with the code under test and takes no shortcuts.
  *
  * A flow of rate r takes weight * r of each link that it uses, and never gets more
- * than its cap. All rates rise together; a flow stops when a link that it uses is
- * full or its cap is reached. Rates and capacities are in one unit, any. */
+ * than its cap. All rates rise together, in proportion to the flows' shares; a flow stops when a
+ * link that it uses is full or its cap is reached. Rates and capacities are in one unit, any. */
 #ifndef INASIM_TESTS_MAXMIN_H
 #define INASIM_TESTS_MAXMIN_H
 
@@ -19,7 +19,8 @@ struct maxmin_use {
 struct maxmin_flow {
 	const struct maxmin_use *uses; /* not owned; each link once */
 	size_t count;
-	double cap; /* INFINITY = none; only then `count` must not be 0 */
+	double cap;   /* INFINITY = none; only then `count` must not be 0 */
+	double share; /* > 0 */
 };
 
 /* Writes the rate of each flow to rate[0..flows-1]. Capacities are > 0. */
@@ -28,7 +29,7 @@ void maxmin(size_t links, const double *capacity, size_t flows, const struct max
 
 /* Whether `rate` is max-min fair, from the definition and not by solving: no link is
  * over its capacity, and each flow is at its cap or uses a full link on which no
- * flow is faster. `tolerance` is relative. */
+ * flow is faster for its share. `tolerance` is relative. */
 bool maxmin_holds(size_t links, const double *capacity, size_t flows,
 		  const struct maxmin_flow *flow, const double *rate, double tolerance);
 

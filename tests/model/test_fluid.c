@@ -1,5 +1,5 @@
 /* The fluid engine: SimGrid's rates against an independent max-min solver (maxmin.h), on random
- * networks with weights and caps, while transfers come and go, and across its epochs. */
+ * networks with weights, caps and shares, while transfers come and go, and across its epochs. */
 #include "maxmin.h"
 
 #include "core/rng.h"
@@ -39,7 +39,11 @@ static void add_route(struct system *system, int f)
 {
 	const struct maxmin_flow *flow = &system->flows[f];
 
-	system->route[f] = fluid_route_add(system->fluid, system->links[f], flow->count, flow->cap,
+	system->route[f] = fluid_route_add(system->fluid,
+					   &(struct plan_stream){ .links = system->links[f],
+								  .count = flow->count,
+								  .cap = flow->cap,
+								  .share = flow->share },
 					   (uint64_t)f, on_ended, system);
 }
 
@@ -58,6 +62,7 @@ static void draw(struct system *system, uint64_t seed)
 		flow->uses = system->uses[f];
 		flow->cap =
 			rng_below(&rng, 3) ? INFINITY : 1e8 * (1 + (double)rng_below(&rng, 100));
+		flow->share = rng_below(&rng, 2) ? 1 : 0.01 * (1 + (double)rng_below(&rng, 200));
 		for (uint32_t l = 0; l < LINKS; l++) {
 			uint32_t weight = rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rng_below(&rng, 3);
 
@@ -319,7 +324,7 @@ Test(fluid, capacities_change, .timeout = 60)
 	for (int l = 0; l < LINKS; l++)
 		capacity[l] = 1e9;
 	fluid_set_capacities(system.fluid, capacity);
-	system.flows[0] = (struct maxmin_flow){ .count = 1, .cap = INFINITY };
+	system.flows[0] = (struct maxmin_flow){ .count = 1, .cap = INFINITY, .share = 1 };
 	system.links[0][0] = (struct plan_link){ 5, 1 };
 	add_route(&system, 0);
 	fluid_start(system.fluid, system.route[0], 2e9);
@@ -345,7 +350,7 @@ Test(fluid, long_runs_keep_their_precision, .timeout = 60)
 	sim_time month = 30 * 24 * 3600 * PS_PER_S;
 
 	draw(&system, 4);
-	system.flows[0] = (struct maxmin_flow){ .cap = 1e9 };
+	system.flows[0] = (struct maxmin_flow){ .cap = 1e9, .share = 1 };
 	add_route(&system, 0);
 	fluid_start(system.fluid, system.route[0], 1e9);
 	run_to(&system, month);

@@ -256,6 +256,24 @@ Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways, .timeout = 60)
 	}
 }
 
+/* Communication of all jobs, in the order of the scenario. */
+static __attribute__((format(printf, 2, 3))) void job_times(double *time, const char *scenario, ...)
+{
+	struct run run;
+	va_list args;
+
+	va_start(args, scenario);
+	run_vbuild(&run, NULL, scenario, args);
+	va_end(args);
+	run_to(&run, END_ALL_DONE);
+	for (uint64_t i = 0; i < jobs_finished(run.s->jobs); i++) { /* as they finish */
+		const struct job_record *job = &jobs_records(run.s->jobs)[i];
+
+		time[job->group - scenario_jobs(run.s->scenario)] = job->communication;
+	}
+	run_free(&run);
+}
+
 /* Two PANAMA jobs share two hosts, whose NICs give their workers turns: one of 8 workers has four
  * trees, one of 2 workers in one rack has one root and so one tree. Half of the NICs each. */
 Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
@@ -263,10 +281,8 @@ Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
 	static const char *const fidelities[] = { "packet", "fluid" };
 	double time[2][2];
 
-	for (int f = 0; f < 2; f++) {
-		struct run run;
-
-		run_build(&run,
+	for (int f = 0; f < 2; f++)
+		job_times(time[f],
 			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'fat-tree',"
 			  " 'k': 4, 'link': { 'rate': '10Gbps', 'delay': '1us' },"
 			  " 'host': { 'slots': 2 } }, 'schemes': { %s }, 'jobs': ["
@@ -276,20 +292,62 @@ Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
 			  "'1us' },"
 			  "   'model': { 'layers': [ { 'gradient': '5MB' } ] } } ] }",
 			  fidelities[f], schemes);
-		run_to(&run, END_ALL_DONE);
-		for (int i = 0; i < 2; i++) { /* as they finish */
-			const struct job_record *job = &jobs_records(run.s->jobs)[i];
-
-			time[f][job->group - scenario_jobs(run.s->scenario)] = job->communication;
-		}
-		run_free(&run);
-	}
 	/* 10 MB of 1520 bytes for 1448, two jobs; then the rest */
 	cr_expect_float_eq(time[1][1] / (1e7 / 1448 * 1520 * 8e-10), 1, 5e-3);
 	cr_expect_float_eq(time[1][0] / (2.5e7 / 1448 * 1520 * 8e-10), 1, 5e-3);
 	for (int j = 0; j < 2; j++)
 		cr_expect_float_eq(time[0][j] / time[1][j], 1, 0.02, "job %d: %.9f s, not %.9f s",
 				   j, time[0][j], time[1][j]);
+}
+
+/* Two jobs on the same hosts, 10 Gbps, a and b bytes on the wire. Where NICs give turns of a packet
+ * they share in proportion to their packets, else equally; the one that is over first leaves the
+ * link to the other.
+ *
+ * - SwitchML (1 MB in 180 + 20 bytes for 128) beside PANAMA (10 MB in 1500 + 20 for 1448);
+ * - the server of ps_stream (4 MB, 4 copies of 256 elements) beside a ring of two (10 MB): a turn
+ * for the server, whatever its workers, and one for the ring's connection. */
+Test(fluid_plans, jobs_share_a_nic_by_turns, .timeout = 60)
+{
+	static const char switchml[] = "{ 'workers': [0, 1, 2, 3], 'all_reduce': 'switchml',"
+				       " 'model': { 'layers': [ { 'gradient': '1MB' } ] } },"
+				       "{ 'workers': [0, 1, 2, 3], 'all_reduce': 'panama',"
+				       " 'model': { 'layers': [ { 'gradient': '10MB' } ] } }";
+	static const char server[] =
+		"{ 'workers': [0, 1, 2, 3], 'servers': [4], 'all_reduce': 'ps_stream',"
+		" 'model': { 'layers': [ { 'gradient': '4MB' } ] } },"
+		"{ 'workers': [4, 5], 'all_reduce': 'ring',"
+		" 'model': { 'layers': [ { 'gradient': '10MB' } ] } }";
+	static const struct {
+		const char *jobs, *nic;
+		double wire[2], packet[2]; /* bytes in all, of a packet */
+	} cases[] = {
+		{ switchml, "turns", { 1e6 / 128 * 200, 1e7 / 1448 * 1520 }, { 200, 1520 } },
+		{ switchml, "bytes", { 1e6 / 128 * 200, 1e7 / 1448 * 1520 }, { 1, 1 } },
+		{ server, "turns", { 4 * 4e6 / 1024 * 1096, 1e7 / 1460 * 1580 }, { 1096, 1538 } },
+		{ server, "bytes", { 4 * 4e6 / 1024 * 1096, 1e7 / 1460 * 1580 }, { 1, 1 } },
+	};
+	static const char *const fidelities[] = { "fluid", "packet" };
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		const double *wire = cases[i / 2].wire, *packet = cases[i / 2].packet;
+		double both = packet[0] + packet[1], time[2], by_hand[2];
+		int first = wire[0] / packet[0] > wire[1] / packet[1];
+
+		by_hand[first] = wire[first] * both / packet[first] * 8e-10;
+		by_hand[!first] = (wire[0] + wire[1]) * 8e-10;
+		job_times(time,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star',"
+			  " 'hosts': 6, 'link': { 'rate': '10Gbps', 'delay': '1us' },"
+			  " 'host': { 'slots': 2, 'nic': '%s' } }, 'schemes': {"
+			  " 'panama': { 'aggregate_above': '0B', 'trees': 1 },"
+			  " 'ps_stream': { 'elements_per_packet': 256 } }, 'jobs': [ %s ] }",
+			  fidelities[i % 2], cases[i / 2].nic, cases[i / 2].jobs);
+		for (int j = 0; j < 2; j++)
+			cr_expect_float_eq(time[j] / by_hand[j], 1, 0.02,
+					   "case %zu, %s, job %d: %.9f s, not %.9f s", i / 2,
+					   fidelities[i % 2], j, time[j], by_hand[j]);
+	}
 }
 
 /* Two SwitchML jobs that one switch has no memory for at once, a queue behind them: waiting and

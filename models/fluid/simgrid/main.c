@@ -7,7 +7,9 @@
  * SimGrid is told to be pure max-min: CM02 without cross traffic, no latencies (the simulation adds
  * them), as precise as doubles are. A route is a FATPIPE link of its own, whose bandwidth is the
  * transfer's rate when nobody else is there, and the links that it shares with others; one that is
- * listed twice has weight 2. */
+ * listed twice has weight 2. Rates are shared in inverse proportion to latencies, which is how a
+ * route has its share: its link's latency is 1 / share. The factor makes it nothing as a time, but
+ * more than 0, for then SimGrid would take a share of 1. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fluid/simgrid/protocol.h"
 
@@ -36,6 +38,7 @@ struct transfer {
 	double left;   /* bytes, when the rates were last seen */
 	double rate;   /* bytes per second then */
 	bool active;
+	sg_sem_t begins; /* its actor waits for that; NULL = it has none yet */
 };
 
 /* One epoch; SimGrid gives actors no other way to their data than through globals or text. */
@@ -195,20 +198,26 @@ static sg_host_t host(char side, uint32_t number)
 	return sg_host_by_name(name);
 }
 
+/* All transfers on a route, one after the other: making an actor takes longer than a transfer. */
 static void transfer(int argc, char **argv)
 {
 	uint32_t route = (uint32_t)strtoul(argv[0], NULL, 10);
+	struct transfer *own = &epoch.transfers[route];
+	sg_host_t from = host('a', route / epoch.head.side);
+	sg_host_t to = host('b', route % epoch.head.side);
 
 	(void)argc;
-	sg_host_sendto(host('a', route / epoch.head.side), host('b', route % epoch.head.side),
-		       epoch.transfers[route].left * EPOCH_SCALE);
-	see();
-	epoch.rates_known = false;
-	epoch.transfers[route].active = false;
-	epoch.reply->facts[epoch.reply->count++] =
-		(struct epoch_fact){ .value = simgrid_get_clock(), .route = route };
-	epoch.active--;
-	sg_sem_release(epoch.ended);
+	for (;;) {
+		sg_sem_acquire(own->begins);
+		sg_host_sendto(from, to, own->left * EPOCH_SCALE);
+		see();
+		epoch.rates_known = false;
+		own->active = false;
+		epoch.reply->facts[epoch.reply->count++] =
+			(struct epoch_fact){ .value = simgrid_get_clock(), .route = route };
+		epoch.active--;
+		sg_sem_release(epoch.ended);
+	}
 }
 
 static void start(const struct epoch_order *order)
@@ -218,11 +227,15 @@ static void start(const struct epoch_order *order)
 
 	see();
 	epoch.rates_known = false;
-	snprintf(text, sizeof(text), "%u", order->route);
 	begun->left = floor(order->bytes * EPOCH_SCALE + 0.5) / EPOCH_SCALE;
 	begun->active = true;
 	epoch.active++;
-	sg_actor_create("transfer", host('a', order->route / epoch.head.side), transfer, 1, argv);
+	if (!begun->begins) {
+		begun->begins = sg_sem_init(0);
+		snprintf(text, sizeof(text), "%u", order->route);
+		sg_actor_create("transfer", sg_host_self(), transfer, 1, argv);
+	}
+	sg_sem_release(begun->begins);
 }
 
 /* Until `at`; with `first`, only until a transfer has ended. */
@@ -326,6 +339,8 @@ static void serve(char *text)
 			 "--log=root.thres:critical",
 			 "--cfg=network/model:CM02",
 			 "--cfg=network/crosstraffic:0",
+			 "--cfg=network/TCP-gamma:0",
+			 "--cfg=network/latency-factor:1e-18",
 			 "--cfg=surf/precision:1e-12",
 			 "--cfg=maxmin/precision:1e-12",
 
