@@ -1,4 +1,6 @@
-/* A ring as one fluid stream: all edges at one rate, that of the slowest. */
+/* A ring as fluid streams, one an edge. An edge that is slow for a while holds the next one up only
+ * when that has nothing left to pass on, a chunk later, and all of them after a whole round. Left
+ * out is that: an edge may be ahead of the one before by any number of chunks. */
 #include "collective/ring.h"
 
 #include "base/mem.h"
@@ -21,47 +23,53 @@ static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
 	return 2 * sum - least + ring_steps(ring) * ring->scheme->conf->step_latency;
 }
 
+/* Returns the latency of the edge. */
+static sim_time plan_edge(const struct ring *ring, uint32_t r, struct plan_stream *stream,
+			  struct plan_way *round_trip)
+{
+	const struct model_env *env = &ring->scheme->env;
+	const struct rank *rank = &ring->ranks[r];
+	uint32_t ports[ROUTE_MAX + 1], to = ring_next(rank)->host;
+	uint64_t key = ring_edge_key(ring, r);
+	struct plan_way way;
+	struct route route;
+
+	tcp_route(env->tcp, rank->host, to, key, false, &route);
+	plan_add_route(stream, env->topo, rank->host, &route, 1);
+	way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, to, key);
+	plan_way_longest(round_trip, &way);
+	way = plan_path(&env->topo->net, ports, topology_path(env->topo, rank->host, &route, ports),
+			stream->packets.payload + TCP_OVERHEAD);
+	return plan_way_latency(&way);
+}
+
 void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		const char **never)
 {
 	const struct model_env *env = &((struct ring_scheme *)self)->env;
+	const struct network *net = &env->topo->net;
 	struct ring *ring = ring_new(self, job);
+	uint32_t ack_every = (uint32_t)ring->scheme->conf->ack_every;
 	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
+	struct plan_packets packets = plan_tcp_packets(env->tcp, net, ack_every);
 	struct plan_way longest = { 0 };
-	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net,
-						       (uint32_t)ring->scheme->conf->ack_every);
 
 	*never = NULL;
-	plan_init(plan, 1);
-	for (uint32_t r = 0; r < job->workers; r++) {
-		struct rank *rank = &ring->ranks[r];
-		uint32_t ports[ROUTE_MAX + 1];
-		struct plan_way way;
-		struct route route;
-
-		tcp_route(env->tcp, rank->host, ring_next(rank)->host, ring_edge_key(ring, r),
-			  false, &route);
-		plan_add_route(&plan->streams[0], env->topo, rank->host, &route, 1);
-		way = plan_path(&env->topo->net, ports,
-				topology_path(env->topo, rank->host, &route, ports),
-				packets.payload + TCP_OVERHEAD);
-		edges[r] = plan_way_latency(&way);
-		way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, ring_next(rank)->host,
-					  ring_edge_key(ring, r));
-		plan_way_longest(&longest, &way);
-	}
 	packets.messages = ring_steps(ring);
 	packets.fraction = 1.0 / job->workers;
-	plan->streams[0].packets = packets;
+	plan_init(plan, job->workers);
+	for (uint32_t r = 0; r < job->workers; r++) {
+		plan->streams[r].packets = packets;
+		plan->streams[r].share = plan_turn(&packets, net);
+		edges[r] = plan_edge(ring, r, &plan->streams[r], &longest);
+	}
+	for (uint32_t r = 0; r < job->workers; r++)
+		plan->streams[r].cap = plan_tcp_cap(env->tcp, &packets, &longest, ack_every);
 	plan->latency = latency_of_steps(ring, edges);
-	plan->streams[0].cap =
-		plan_tcp_cap(env->tcp, &packets, &longest, (uint32_t)ring->scheme->conf->ack_every);
-	plan->streams[0].share = plan_turn(&packets, &env->topo->net);
 	plan->in_turn = true;
 	plan_close(plan);
-	plan->ramp = plan_ramp(&packets, &growth, plan_alone(&plan->streams[0], &env->topo->net),
-			       longest.sum);
+	plan->ramp = plan_ramp(&packets, &growth, plan_slowest(plan, net), longest.sum);
 	free(edges);
 	return ring;
 }

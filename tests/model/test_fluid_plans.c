@@ -350,6 +350,29 @@ Test(fluid_plans, jobs_share_a_nic_by_turns, .timeout = 60)
 	}
 }
 
+/* A ring of 4 (100 MB: 150 MB over each edge) whose edge to host 1 meets a flow of 30 MB at once,
+ * and that to host 3 another one later. Fluid: each edge is held up once. In packets an edge that
+ * is held up keeps the others waiting, one more with each chunk; at most both times add up. */
+Test(fluid_plans, edges_of_a_ring_are_held_up_one_by_one, .timeout = 60)
+{
+	static const char *const fidelities[] = { "fluid", "packet" };
+	double edge = 1.5e8 / 1460 * 1580 * 8e-10, flow = 3e7 / 1460 * 1538 * 8e-10, time[2];
+
+	for (int f = 0; f < 2; f++)
+		job_times(&time[f],
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star',"
+			  " 'hosts': 6, 'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+			  " 'jobs': [ { 'workers': [0, 1, 2, 3], 'all_reduce': 'ring',"
+			  "   'model': { 'layers': [ { 'gradient': '100MB' } ] } } ],"
+			  " 'flows': [ { 'pairs': [[4, 1]], 'size': '30MB', 'count': 1,"
+			  "   'arrival': { 'at': '0s' } }, { 'pairs': [[5, 3]], 'size': '30MB',"
+			  "   'count': 1, 'arrival': { 'at': '80ms' } } ] }",
+			  fidelities[f]);
+	cr_expect_float_eq(time[0] / (edge + flow), 1, 2e-3, "%.9f s", time[0]);
+	cr_expect_geq(time[1], time[0]);
+	cr_expect_leq(time[1], (edge + 2 * flow) * 1.01, "%.9f s", time[1]);
+}
+
 /* Two SwitchML jobs that one switch has no memory for at once, a queue behind them: waiting and
  * finish are the packets', as the admission is. */
 Test(fluid_plans, admission_is_the_packets, .timeout = 60)
