@@ -12,7 +12,7 @@ void plan_init(struct stream_plan *plan, size_t count)
 	plan->streams = xcalloc(count, sizeof(*plan->streams));
 	for (size_t i = 0; i < count; i++) {
 		plan->streams[i].cap = INFINITY;
-		plan->streams[i].share = 1;
+		plan->streams[i].share = plan->streams[i].turn = 1;
 	}
 }
 
@@ -84,6 +84,11 @@ void plan_close(struct stream_plan *plan)
 }
 
 /* --- packets --- */
+
+static double line_rate(const struct network *net, uint32_t link)
+{
+	return (double)port_class(net, &net->ports[link])->rate / 8;
+}
 
 static uint32_t wire_extra(const struct network *net)
 {
@@ -191,13 +196,35 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 	return lost;
 }
 
-/* --- turns --- */
+/* --- shares --- */
 
-double plan_turn(const struct plan_packets *packets, const struct network *net)
+void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
+		     const struct network *net, uint32_t host)
+{
+	double packet = stream->packets.payload + stream->packets.overhead;
+	uint32_t port = net->rare[host].reverse;
+	const struct link_class *class = port_class(net, &net->ports[port]);
+	double flight = line_rate(net, port) * seconds_of(round_trip), queue;
+
+	queue = (double)(class->ecn_min < class->limit_bytes ? class->ecn_min : class->limit_bytes);
+	if (class->ecn_in_packets && class->ecn_min < class->limit_bytes)
+		queue *= NIC_QUANTUM;
+	stream->fixed = true;
+	stream->share = window * packet / (flight + queue);
+}
+
+/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. */
+static double turn_of(const struct plan_packets *packets, const struct network *net)
 {
 	if (net->nics[0].mode != NIC_TURNS)
 		return 1;
 	return (double)(packets->payload + packets->overhead) / NIC_QUANTUM;
+}
+
+void plan_fill_queues(struct plan_stream *stream, const struct network *net)
+{
+	stream->turn = turn_of(&stream->packets, net);
+	stream->fills = true;
 }
 
 /* Turns of each NIC, and what it sends in all of them for a byte of each stream. */
@@ -224,8 +251,8 @@ static struct nic_load *load_nics(const struct stream_plan *plan, const struct n
 	return nics;
 }
 
-void plan_share_turns(struct stream_plan *plan, const struct network *net,
-		      const struct collective_job *job, uint32_t servers)
+void plan_take_turns(struct stream_plan *plan, const struct network *net,
+		     const struct collective_job *job, uint32_t servers)
 {
 	struct nic_load *nics;
 	double turns = INFINITY;
@@ -237,7 +264,7 @@ void plan_share_turns(struct stream_plan *plan, const struct network *net,
 		if (nics[h].weight)
 			turns = fmin(turns, (double)nics[h].turns / nics[h].weight);
 	for (size_t i = 0; i < plan->count; i++)
-		plan->streams[i].share = turns * plan_turn(&plan->streams[i].packets, net);
+		plan->streams[i].turn = turns * turn_of(&plan->streams[i].packets, net);
 	free(nics);
 }
 
@@ -273,8 +300,7 @@ double plan_alone(const struct plan_stream *stream, const struct network *net)
 	for (size_t i = 0; i < stream->count; i++) {
 		const struct plan_link *link = &stream->links[i];
 
-		rate = fmin(rate, (double)port_class(net, &net->ports[link->link])->rate / 8 /
-					  link->weight);
+		rate = fmin(rate, line_rate(net, link->link) / link->weight);
 	}
 	return rate;
 }
@@ -312,8 +338,7 @@ double *plan_idle_rates(const struct stream_plan *plan, const struct network *ne
 
 			while (all[at].link != link) /* both in the order of their numbers */
 				at++;
-			rates[i] = fmin(rates[i], (double)port_class(net, &net->ports[link])->rate /
-							  8 / all[at].weight);
+			rates[i] = fmin(rates[i], line_rate(net, link) / all[at].weight);
 		}
 	}
 	free(all);

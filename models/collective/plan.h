@@ -36,8 +36,12 @@ struct plan_packets {
 struct plan_stream {
 	struct plan_link *links; /* owned */
 	size_t count, capacity;
-	double cap;   /* bytes per second; INFINITY = none */
-	double share; /* streams that wait for one link have rates in proportion to this; > 0 */
+	double cap; /* bytes per second; INFINITY = none */
+	/* Streams that wait for one link have rates in proportion to these; > 0: */
+	double share; /* in the queue of a switch: what they have in flight */
+	double turn;  /* at a NIC that sends for several jobs or flows: its turns */
+	bool fixed;   /* its window heeds no marks */
+	bool fills;   /* TCP: it fills queues until marks come */
 	struct plan_packets packets;
 };
 
@@ -79,7 +83,7 @@ struct stream_plan {
 	double (*stretch)(void *admitted, bytes size, bool rested);
 };
 
-/* `count` empty streams without caps, of share 1. */
+/* `count` empty streams without caps; share and turn are 1. */
 void plan_init(struct stream_plan *plan, size_t count);
 void plan_release(struct stream_plan *plan);
 
@@ -104,22 +108,26 @@ void plan_close(struct stream_plan *plan);
 struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
 				     uint32_t ack_every);
 
-/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. The share
- * of a connection. */
-double plan_turn(const struct plan_packets *packets, const struct network *net);
+/* A stream of TCP connections, one for each of its weight on a NIC. */
+void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
-/* Shares of the streams of a closed plan of aggregation packets. Each worker has one turn at its
+/* Turns of the streams of a closed plan of aggregation packets. Each worker has one turn at its
  * NIC, and each of the first `servers` servers of the job; whatever it sends to several others or
  * on several trees shares that. Where a NIC has to send most in a turn decides: it is what the
  * streams wait for. */
-void plan_share_turns(struct stream_plan *plan, const struct network *net,
-		      const struct collective_job *job, uint32_t servers);
+void plan_take_turns(struct stream_plan *plan, const struct network *net,
+		     const struct collective_job *job, uint32_t servers);
 
 /* What else than the elements `frame` bytes carry on the wire. One message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
+
+/* A stream whose window, of so many packets, heeds no marks: its share is what it is of all that is
+ * in flight where TCP fills the path to a host and, up to the marks, the queue before it. */
+void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
+		     const struct network *net, uint32_t host);
 
 /* A window at its start, on a path that takes `rate` bytes per second. */
 struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,

@@ -101,7 +101,7 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	packets = &plan->streams[0].packets;
 	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
 	packets->fraction = 1.0 / job->servers;
-	plan->streams[0].share = plan_turn(packets, net);
+	plan_fill_queues(&plan->streams[0], net);
 	plan_init(&apart, 2);
 	apart.streams[0].packets = apart.streams[1].packets = *packets;
 	for (uint32_t w = 0; w < job->workers; w++) {

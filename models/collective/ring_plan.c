@@ -61,7 +61,7 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	plan_init(plan, job->workers);
 	for (uint32_t r = 0; r < job->workers; r++) {
 		plan->streams[r].packets = packets;
-		plan->streams[r].share = plan_turn(&packets, net);
+		plan_fill_queues(&plan->streams[r], net);
 		edges[r] = plan_edge(ring, r, &plan->streams[r], &longest);
 	}
 	for (uint32_t r = 0; r < job->workers; r++)

@@ -188,7 +188,8 @@ static void open_streams(struct instance *instance)
 		stream->plan = plan;
 		path.cap = share ? plan->cap : idle[i];
 		stream->route = fluid_route_add(
-			fluid, &path, UINT64_C(1) << 56 | (uint64_t)instance->job.number << 16 | i,
+			fluid, &path,
+			UINT64_C(1) << 56 | (uint64_t)instance->job.number << FLUID_KEY_BITS | i,
 			on_stream_ended, stream);
 	}
 	free(idle);

@@ -15,10 +15,9 @@
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
-	double *capacity;    /* by link */
-	double *carried;     /* by link: of transfers that have ended */
-	double *carried_now; /* fluid_all_carried() */
-	size_t links;
+	struct fluid_links links;
+	double *carried;            /* by link: of transfers that have ended */
+	double *carried_now;        /* fluid_all_carried() */
 	struct fluid_route *routes; /* by number */
 	size_t count, room;
 	uint32_t *idle; /* numbers of routes for reuse */
@@ -231,7 +230,7 @@ static void begin_epoch(struct fluid *fluid)
 	fluid->tick = tick_for_all(fluid);
 	fluid->open = true;
 	timer_set(fluid->sim, &fluid->age, fluid->sim->now + epoch_longest(fluid));
-	platform_build(&platform, list, count, fluid->capacity, fluid->links, fluid->tick);
+	platform_build(&platform, list, count, &fluid->links, fluid->tick);
 	free(list);
 	if (!solver_begin(fluid->solver, &platform))
 		fail(fluid);
@@ -357,7 +356,7 @@ static void find_alone(const struct fluid *fluid, struct fluid_route *route)
 {
 	route->alone = route->cap;
 	for (size_t i = 0; i < route->count; i++) {
-		double rate = fluid->capacity[route->links[i].link] / route->links[i].weight;
+		double rate = fluid->links.capacity[route->links[i].link] / route->links[i].weight;
 
 		route->alone = fmin(route->alone, rate);
 	}
@@ -377,11 +376,14 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 		fluid->routes = array_reserve(fluid->routes, fluid->count++, &fluid->room,
 					      sizeof(*fluid->routes));
 	}
-	SIM_BUG_ON(!(stream->share > 0));
+	SIM_BUG_ON(!(stream->share > 0 && stream->turn > 0));
 	route = &fluid->routes[number];
 	*route = (struct fluid_route){ .count = stream->count,
 				       .cap = stream->cap,
 				       .share = stream->share,
+				       .turn = stream->turn,
+				       .fixed = stream->fixed,
+				       .fills = stream->fills,
 				       .key = key,
 				       .ended = ended,
 				       .owner = owner,
@@ -428,7 +430,7 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
 	end_epoch(fluid);
-	memcpy(fluid->capacity, capacity, fluid->links * sizeof(*capacity));
+	memcpy(fluid->links.capacity, capacity, fluid->links.count * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++) {
 		struct fluid_route *route = &fluid->routes[i];
 
@@ -523,8 +525,8 @@ const double *fluid_all_carried(struct fluid *fluid)
 	const double *progress = fluid_progress(fluid);
 
 	if (!fluid->carried_now)
-		fluid->carried_now = xcalloc(fluid->links, sizeof(*fluid->carried_now));
-	memcpy(fluid->carried_now, fluid->carried, fluid->links * sizeof(*fluid->carried));
+		fluid->carried_now = xcalloc(fluid->links.count, sizeof(*fluid->carried_now));
+	memcpy(fluid->carried_now, fluid->carried, fluid->links.count * sizeof(*fluid->carried));
 	for (size_t i = 0; i < fluid->count; i++)
 		if (fluid->routes[i].active)
 			credit(fluid->carried_now, &fluid->routes[i], progress[i]);
@@ -562,7 +564,7 @@ bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *
 }
 
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, bool share, char **error)
+			 size_t links, size_t nics, bool share, char **error)
 {
 	struct solver *solver = share ? solver_open(error) : NULL;
 	struct fluid *fluid;
@@ -573,10 +575,9 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	fluid->sim = sim;
 	fluid->checks = checks;
 	fluid->solver = solver;
-	fluid->links = links;
-	fluid->capacity = xcalloc(links, sizeof(*fluid->capacity));
+	fluid->links = (struct fluid_links){ xcalloc(links, sizeof(*capacity)), links, nics };
 	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
-	memcpy(fluid->capacity, capacity, links * sizeof(*capacity));
+	memcpy(fluid->links.capacity, capacity, links * sizeof(*capacity));
 	fluid->bound = SIM_TIME_MAX;
 	timer_open(sim, &fluid->timer, SIM_NOWHERE, SIM_ARRIVAL,
 		   sim_key(SIM_ARRIVAL, UINT64_C(1) << 40), on_ended, fluid);
@@ -618,7 +619,7 @@ void fluid_free(struct fluid *fluid)
 	free(fluid->ended);
 	free(fluid->numbers);
 	free(fluid->progress);
-	free(fluid->capacity);
+	free(fluid->links.capacity);
 	free(fluid->carried);
 	free(fluid->carried_now);
 	free(fluid);

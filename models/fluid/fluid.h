@@ -1,10 +1,10 @@
 /* Fluid transfers that share links max-min fairly, on the clock of a simulation.
  *
  * A route is a set of links, each with a whole weight (a ring that crosses a link twice takes
- * twice its rate there), a cap of its own, and a share. At any time one transfer may be under way
+ * twice its rate there), a cap of its own, and shares. At any time one transfer may be under way
  * on a route. The rates of all transfers are the max-min fair ones, of rates divided by shares;
  * SimGrid computes them, in a process of its own that is started here (README.md says why and
- * how).
+ * how). A route that meets others at a NIC has its share of turns, any other that of queues.
  *
  * Links are numbered as the caller likes; rates and capacities are in bytes per second, and count
  * what is on the wire. Ends of transfers are events of the simulation: SimGrid's seconds become
@@ -17,21 +17,24 @@
 #include "core/observe.h"
 #include "core/sim.h"
 
+#define FLUID_KEY_BITS 16
+
 struct fluid;
 
 /* Starts the solver; without `share` there is none, and every transfer goes as if it were alone.
- * `capacity` of `links` links is copied. NULL and *error (caller frees) when that cannot be.
- * `checks` hears when the solver fails later. */
+ * `capacity` of `links` links is copied; the first `nics` of them are NICs. NULL and *error (caller
+ * frees) when that cannot be. `checks` hears when the solver fails later. */
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, bool share, char **error);
+			 size_t links, size_t nics, bool share, char **error);
 void fluid_free(struct fluid *fluid);
 
 /* Ends the solver; returns the CPU time that it took, in seconds. No transfer may follow. */
 double fluid_stop(struct fluid *fluid);
 
-/* A new route; it exists until it is removed. Of the stream its links, cap and share are copied. A
+/* A new route; it exists until it is removed. Of the stream its links, cap and shares are copied. A
  * link may be listed several times; weights add up. The cap may be INFINITY if there are links.
- * `key` names it in the digest. ended() is called from an event, and may start transfers. */
+ * `key` names it in the digest; but for its last FLUID_KEY_BITS it names whose turns it takes at
+ * NICs. ended() is called from an event, and may start transfers. */
 uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
 			 void (*ended)(void *owner, uint32_t route), void *owner);
 /* A transfer that is under way is broken off. */

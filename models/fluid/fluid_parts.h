@@ -8,8 +8,9 @@
 struct fluid_route {
 	struct plan_link *links; /* owned; each once, by number; NULL = removed */
 	size_t count;
-	double cap, alone; /* bytes per second */
-	double share;
+	double cap, alone;  /* bytes per second */
+	double share, turn; /* see struct plan_stream */
+	bool fixed, fills;
 	uint64_t key;
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;
@@ -23,6 +24,12 @@ struct fluid_route {
 
 #define NOT_IN_EPOCH UINT32_MAX
 
+struct fluid_links {
+	double *capacity; /* by link; owned */
+	size_t count;
+	size_t nics; /* the first ones */
+};
+
 /* The links that some routes share, as a platform description of SimGrid. */
 struct platform {
 	char *text;
@@ -31,11 +38,11 @@ struct platform {
 	double tick; /* seconds in one of SimGrid's */
 };
 
-/* `routes` lists those of the epoch, `route_links` = links of the fluid network. Left out is what
+/* `routes` lists those of the epoch. Left out is what
  * cannot make a difference: links that even all routes at their fastest do not fill, and of links
  * that carry the same routes with the same weights all but the slowest. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const double *capacity, size_t links, double tick);
+		    uint32_t count, const struct fluid_links *links, double tick);
 void platform_release(struct platform *platform);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "fluid/fluid.h"
 #include "fluid/fluid_parts.h"
 #include "fluid/simgrid/protocol.h"
 
@@ -61,6 +62,55 @@ static void group_by_link(struct uses *uses, const struct fluid_route *const *ro
 		begin = end[l];
 	}
 	free(end);
+}
+
+/* Who sends by turns: the routes of a job differ in the last bits of their keys only. */
+static uint64_t sender(const struct fluid_route *route)
+{
+	return route->key >> FLUID_KEY_BITS;
+}
+
+/* Who sends by this NIC: several that take turns, and TCP among them? */
+static void find_senders(const struct uses *uses, const struct shared *nic,
+			 const struct fluid_route *const *routes, bool *several, bool *filled)
+{
+	const struct use *list = &uses->list[nic->first];
+
+	*several = *filled = false;
+	for (size_t i = 0; i < nic->count; i++) {
+		*several |= sender(routes[list[i].route]) != sender(routes[list[0].route]);
+		*filled |= routes[list[i].route]->fills;
+	}
+}
+
+/* By route. Those of several senders that meet at a NIC wait for turns there, all others in the
+ * queues of switches. TCP fills these until marks come; a fixed window beside it is there, too, and
+ * has no packet left for each of its turns. */
+static double *find_shares(const struct uses *uses, const struct fluid_route *const *routes,
+			   uint32_t count, size_t nics)
+{
+	double *shares = xcalloc(count, sizeof(*shares));
+
+	for (uint32_t r = 0; r < count; r++)
+		shares[r] = INFINITY; /* of turns */
+	for (size_t s = 0; s < uses->count && uses->shared[s].link < nics; s++) {
+		const struct use *list = &uses->list[uses->shared[s].first];
+		bool several, filled;
+
+		find_senders(uses, &uses->shared[s], routes, &several, &filled);
+		for (size_t i = 0; several && i < uses->shared[s].count; i++) {
+			const struct fluid_route *route = routes[list[i].route];
+			double *share = &shares[list[i].route];
+
+			*share = fmin(*share, route->turn);
+			if (filled && route->fixed)
+				*share = fmin(*share, route->share);
+		}
+	}
+	for (uint32_t r = 0; r < count; r++)
+		if (isinf(shares[r]))
+			shares[r] = routes[r]->share;
+	return shares;
 }
 
 /* Could its routes fill it, if nothing else stopped them? */
@@ -177,7 +227,7 @@ static void write_routes(FILE *to, const struct platform *platform, const struct
 }
 
 static void write_text(struct platform *platform, const struct uses *uses,
-		       const struct fluid_route *const *routes)
+		       const struct fluid_route *const *routes, const double *shares)
 {
 	struct listing listing;
 	FILE *to = open_memstream(&platform->text, &platform->length);
@@ -195,7 +245,7 @@ static void write_text(struct platform *platform, const struct uses *uses,
 		fprintf(to,
 			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
 			"sharing_policy=\"FATPIPE\"/>\n",
-			r, routes[r]->alone * platform->tick * EPOCH_SCALE, 1 / routes[r]->share);
+			r, routes[r]->alone * platform->tick * EPOCH_SCALE, 1 / shares[r]);
 	for (size_t s = 0; s < uses->count; s++)
 		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
 			uses->shared[s].capacity * platform->tick * EPOCH_SCALE);
@@ -207,17 +257,20 @@ static void write_text(struct platform *platform, const struct uses *uses,
 }
 
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const double *capacity, size_t links, double tick)
+		    uint32_t count, const struct fluid_links *links, double tick)
 {
 	struct uses uses = { 0 };
+	double *shares;
 
 	*platform = (struct platform){ .routes = count, .tick = tick };
 	while ((uint64_t)platform->side * platform->side < count)
 		platform->side++;
-	group_by_link(&uses, routes, count, capacity, links);
+	group_by_link(&uses, routes, count, links->capacity, links->count);
+	shares = find_shares(&uses, routes, count, links->nics);
 	keep_what_matters(&uses, routes);
 	platform->links = (uint32_t)uses.count;
-	write_text(platform, &uses, routes);
+	write_text(platform, &uses, routes, shares);
+	free(shares);
 	free(uses.list);
 	free(uses.shared);
 }

@@ -95,6 +95,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 		stream->packets = plan_ina_packets(net, job->frame,
 						   (uint32_t)scheme->conf->elements_per_packet);
 		stream->packets.fraction = 1.0 / spec->servers;
+		stream->share = 1.0 / spec->servers; /* one window for all */
 		plan_server(&job->servers[q], stream, &way);
 		if (window > 0)
 			stream->cap =
@@ -107,7 +108,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
-	plan_share_turns(plan, net, spec, scheme->ops->through_server ? spec->servers : 0);
+	plan_take_turns(plan, net, spec, scheme->ops->through_server ? spec->servers : 0);
 	plan->ramp = ramp_of(scheme, plan, round_trip);
 	return job;
 }

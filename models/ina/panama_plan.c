@@ -64,12 +64,15 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		if (conf->fixed)
+			plan_fix_window(stream, tree_window(job, tree), way.sum, net,
+					job->job.hosts[0]);
 		round_trip = way.sum > round_trip ? way.sum : round_trip;
 		if (plan_way_latency(&way) > plan->latency)
 			plan->latency = plan_way_latency(&way);
 	}
 	plan_close(plan);
-	plan_share_turns(plan, net, &job->job, 0);
+	plan_take_turns(plan, net, &job->job, 0);
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */

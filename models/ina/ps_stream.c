@@ -470,8 +470,9 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	stream->cap =
 		fmin(plan_window_rate(&stream->packets, most, up.sum + longest_wait(job)),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
+	plan_fix_window(stream, most, up.sum, &scheme->env.topo->net, spec->hosts[0]);
 	plan_close(plan);
-	plan_share_turns(plan, &scheme->env.topo->net, spec, servers->count);
+	plan_take_turns(plan, &scheme->env.topo->net, spec, servers->count);
 	return job;
 }
 

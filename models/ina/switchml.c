@@ -317,8 +317,9 @@ static void *switchml_plan(void *self, const struct collective_job *spec, struct
 	plan->latency = plan_way_latency(&way);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
 	stream->cap = plan_window_rate(&stream->packets, job->slots, way.sum);
+	plan_fix_window(stream, job->slots, way.sum, net, spec->hosts[0]);
 	plan_close(plan);
-	plan_share_turns(plan, net, spec, 0);
+	plan_take_turns(plan, net, spec, 0);
 	return job;
 }
 

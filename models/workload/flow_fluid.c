@@ -43,11 +43,13 @@ uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t ds
 	struct plan_stream stream = {
 		.cap = plan_tcp_cap(env->tcp, &packets, &round_trip,
 				    (uint32_t)tcp_parameters(env->tcp)->ack_every),
-		.share = plan_turn(&packets, &env->topo->net),
+		.share = 1,
+		.packets = packets,
 	};
 	struct route route;
 	uint32_t number;
 
+	plan_fill_queues(&stream, &env->topo->net);
 	tcp_route(env->tcp, src, dst, key, false, &route);
 	plan_add_route(&stream, env->topo, src, &route, 1);
 	number = fluid_route_add(env->fluid, &stream, key, NULL, NULL);

@@ -43,8 +43,9 @@ static void add_route(struct system *system, int f)
 					   &(struct plan_stream){ .links = system->links[f],
 								  .count = flow->count,
 								  .cap = flow->cap,
-								  .share = flow->share },
-					   (uint64_t)f, on_ended, system);
+								  .share = 1,
+								  .turn = flow->share },
+					   (uint64_t)f << FLUID_KEY_BITS, on_ended, system);
 }
 
 static void draw(struct system *system, uint64_t seed)
@@ -74,8 +75,8 @@ static void draw(struct system *system, uint64_t seed)
 		}
 	}
 	sim_init(&system->sim, 1);
-	system->fluid =
-		fluid_open(&system->sim, &system->checks, system->capacity, LINKS, true, &error);
+	system->fluid = fluid_open(&system->sim, &system->checks, system->capacity, LINKS, LINKS,
+				   true, &error);
 	cr_assert_not_null(system->fluid, "%s", error ? error : "");
 }
 
@@ -369,8 +370,8 @@ Test(fluid, without_sharing)
 
 	draw(&system, 5);
 	fluid_free(system.fluid);
-	system.fluid =
-		fluid_open(&system.sim, &system.checks, system.capacity, LINKS, false, &error);
+	system.fluid = fluid_open(&system.sim, &system.checks, system.capacity, LINKS, LINKS, false,
+				  &error);
 	for (int f = 0; f < ROUTES; f++) {
 		add_route(&system, f);
 		fluid_start(system.fluid, system.route[f], 1e9);
