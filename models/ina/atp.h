@@ -3,7 +3,7 @@
  *   atp.c         parameters, aggregator indices; opens with what is modelled
  *   atp_switch.c  two levels of hashed aggregators
  *   atp_server.c  the parameter server: the rest of the sums, acknowledgements
- *   atp_replay.c  one job alone, piece by piece
+ *   atp_replay*.c one job alone, piece by piece
  *   atp_plan.c    a job as fluid streams
  */
 #ifndef INASIM_INA_ATP_H

@@ -6,27 +6,25 @@
  * the hash, the window (window.h itself runs here), the links. So a job is replayed.
  *
  * The workers below one switch are alike: they send, and hear, at the same times, and are one
- * group here, with one window and one NIC. Groups act in turns, in the order in which what they
- * send would be at level 1 if nothing were in the way. When a group sends a piece, it is worked out
- * at once which aggregators its packets find taken and when they are through each link, a FIFO, up
- * to the server; when the last group has, when the result passes the switches, where it frees
- * aggregators, and reaches the groups' windows. So what has its turn later is taken to come later,
- * at each link and aggregator; of an aggregator the last two owners are known, so that one that
- * overtakes there meets the right one.
+ * group here, with one window and one NIC. Each group has its own way to a server, by the route of
+ * its rack, and results come back by the server's tree. Each link of these is a FIFO. Where one has
+ * packets from one link only, when they are through is worked out at once; where several meet, and
+ * at level 1, each waits until it is its turn (flights.h). So all that meets comes in the order of
+ * time, at links and aggregators.
  *
- * Replayed: windows that grow, and are halved by marks and losses; ECN at each port on the way up;
+ * Replayed: windows that grow, and are halved by marks and losses; ECN at each port;
  * aggregators of all switches, by hash or by position; pieces that only some groups' packets found
  * an aggregator for, which are lost until they are sent again; timeouts, of windows that nothing
- * else gets going; the rate at which the server's host adds.
- * Not replayed: other jobs; loss and full buffers; results on links that gradients of another
- * server's pieces use, and queues on the way down but for the last link; who marks by chance (RED):
- * as often, but not the draws; turns of a NIC that a worker and a server share: the worker has what
- * the results leave.
- * So with one server, or one switch, it is the packets' time to 0.1 %, mostly to the picosecond;
- * with several servers over several tiers a loss more or less, of which each halves the windows, is
- * a matter of nanoseconds (crosscheck/README.md).
+ * else gets going; results on links that gradients of another server's pieces use; the rate at
+ * which the server's host adds. Not replayed: other jobs; loss and full buffers; results that are
+ * sent again; what comes first of all that comes at the same time (the packets' draws,
+ * core/equeue.h, are others); who marks by chance (RED): as often, but not the draws; turns of a
+ * NIC that a worker and a server share: the worker has what the results leave. So with one server,
+ * or one switch, it is the packets' time to 0.1 %, mostly to the picosecond; with several servers
+ * over several tiers a loss more or less, of which each halves the windows, is a matter of who is
+ * first of two at the same time (crosscheck/README.md).
  *
- * A piece takes 0.07 to 0.15 us a group; memory is 24 bytes an aggregator of each switch. */
+ * A piece takes 0.15 to 0.5 us a group; memory is 16 bytes an aggregator of each switch. */
 #ifndef INASIM_INA_ATP_REPLAY_H
 #define INASIM_INA_ATP_REPLAY_H
 

@@ -45,6 +45,30 @@ static struct plan_ramp ramp_of(const struct hashed_scheme *scheme, const struct
 	return plan_ramp(packets, &growth, plan_slowest(plan, &scheme->env.topo->net), round_trip);
 }
 
+/* How long the packets of a piece wait for each other where paths of racks meet, which have one
+ * link into level 1's switch then. */
+static sim_time wait_of_racks(const struct hashed_server *server)
+{
+	const struct racks *racks = &server->racks;
+	const struct topology *topo = server->job->scheme->env.topo;
+	uint32_t last[RACK_INPUTS_MAX], ports[ROUTE_MAX + 1];
+	sim_time longest = 0;
+
+	for (uint32_t r = 0; r < racks->count; r++) {
+		const struct rack *rack = &racks->racks[r];
+		sim_time wait = 0;
+
+		last[r] = ports[topology_path(topo, rack->down_host, &rack->up, ports) - 2];
+		for (uint32_t before = 0; before < r; before++)
+			if (last[before] == last[r])
+				wait += link_transmission(
+					port_class(&topo->net, &topo->net.ports[last[r]]),
+					server->job->frame);
+		longest = wait > longest ? wait : longest;
+	}
+	return longest;
+}
+
 static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
 			struct plan_way *total)
 {
@@ -91,19 +115,20 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 	for (uint32_t q = 0; q < spec->servers; q++) {
 		struct plan_stream *stream = &plan->streams[q];
 		struct plan_way way;
+		sim_time trip;
 
 		stream->packets = plan_ina_packets(net, job->frame,
 						   (uint32_t)scheme->conf->elements_per_packet);
 		stream->packets.fraction = 1.0 / spec->servers;
 		stream->share = 1.0 / spec->servers; /* one window for all */
 		plan_server(&job->servers[q], stream, &way);
+		trip = way.sum + wait_of_racks(&job->servers[q]);
 		if (window > 0)
-			stream->cap =
-				plan_window_rate(&stream->packets, window / job->frame, way.sum);
+			stream->cap = plan_window_rate(&stream->packets, window / job->frame, trip);
 		if (scheme->ops->through_server)
 			stream->cap = fmin(stream->cap, plan_reducer_rate(&stream->packets,
 									  scheme->env.reducers, 1));
-		round_trip = way.sum > round_trip ? way.sum : round_trip;
+		round_trip = trip > round_trip ? trip : round_trip;
 		if (plan_way_latency(&way) > plan->latency)
 			plan->latency = plan_way_latency(&way);
 	}

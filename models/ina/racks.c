@@ -1,5 +1,6 @@
 #include "ina/racks.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -130,7 +131,8 @@ static void find_routes(struct racks *racks, const struct topology *topo, uint64
 	for (uint32_t r = 0; r < racks->count; r++) {
 		struct rack *rack = &racks->racks[r];
 
-		topology_route(topo, rack->down_host, racks->server, entropy, &rack->up);
+		topology_route(topo, rack->down_host, racks->server, hash_pair(entropy, rack->sw),
+			       &rack->up);
 		topology_route(topo, racks->server, rack->down_host, entropy, &rack->down);
 		rack->up_port = network_port(net, net->hosts + rack->sw, rack->up.out[0]);
 	}

@@ -55,9 +55,9 @@ struct racks {
 };
 
 /* Places the workers (host numbers; one may be the server's host) around a server.
- * `entropy` picks one path among equal ones, the same for all packets of a rack, so
- * that they keep their order. False when a level would have more than 31 inputs;
- * racks_release() is needed in any case. */
+ * `entropy` picks one path among equal ones for each rack, as ECMP does by address: the same for
+ * all packets of a rack, so that they keep their order. Results come down one tree. False when a
+ * level would have more than 31 inputs; racks_release() is needed in any case. */
 bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);

@@ -221,6 +221,44 @@ Test(atp_racks, packets_per_level)
 	}
 }
 
+/* Packets of a port so far. */
+static uint64_t packets_of(const struct bench *bench, uint32_t sw, uint16_t port)
+{
+	const struct network *net = bench->net;
+	uint64_t packets, carried;
+
+	port_carried(&net->ports[network_port(net, net->hosts + sw, port)], &packets, &carried);
+	return packets;
+}
+
+/* What a rack sends goes one way, so that it keeps its order; which one, ECMP draws for each rack:
+ * eight racks do not all meet on one link to the server's. Leaf 8 is the server's; leaves have
+ * ports 0 and 1 to hosts, 2 to 5 to spines, which are switches 9 to 12. */
+Test(atp_racks, racks_take_paths_of_their_own)
+{
+	struct bench bench;
+	unsigned used = 0;
+
+	bench_open(
+		&bench, SCHEME_atp,
+		"{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": 9, "
+		"\"spines\": 4, \"hosts_per_leaf\": 2}, \"jobs\": [{\"workers\": [0, 2, 4, 6, 8, "
+		"10, 12, 14], \"servers\": [16], \"all_reduce\": \"atp\", \"model\": {\"layers\": "
+		"[{\"gradient\": \"25600B\"}]}}]}");
+	atp_finish(&bench, 800);
+	for (uint32_t leaf = 0; leaf < 8; leaf++) {
+		unsigned ways = 0;
+
+		for (uint16_t spine = 0; spine < 4; spine++)
+			ways += packets_of(&bench, leaf, (uint16_t)(2 + spine)) > 0;
+		cr_expect_eq(ways, 1, "rack %" PRIu32 " goes %u ways", leaf, ways);
+	}
+	for (uint16_t spine = 0; spine < 4; spine++)
+		used += packets_of(&bench, 9 + spine, 8) > 0;
+	cr_expect_gt(used, 1, "all racks go over one spine");
+	bench_close(&bench);
+}
+
 /* A server beside a worker of its job, whose gradients go by the switch all the same. */
 Test(atp_racks, server_beside_a_worker)
 {
