@@ -23,7 +23,9 @@ static const struct out_column summary_columns[] = {
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
 	  "work was left; "
 	  "interrupted; violation." },
-	{ "sim_time_s", OUT_SECONDS, "Simulated time at the end." },
+	{ "sim_time_s", OUT_SECONDS,
+	  "Simulated time at the end; where nothing could happen any more, that of the last "
+	  "event." },
 	{ "events", OUT_COUNT, "Events of the simulator, without samples of time series." },
 	{ "packet_hops", OUT_COUNT,
 	  "Packets (data, ACK, control), each time one is sent over a link." },

@@ -255,7 +255,8 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 			sample_links(series, &series->sets[i]);
 	if (series->flows)
 		sample_flows(series);
-	timer_set(sim, &series->timer, sim->now + series->every);
+	if (simulation_moves(series->s))
+		timer_set(sim, &series->timer, sim->now + series->every);
 }
 
 /* --- set-up --- */

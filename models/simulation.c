@@ -85,15 +85,24 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 	sim_stop(sim);
 }
 
-/* Nothing is pending any more. */
-static bool nothing_pending(const struct simulation *s)
+bool simulation_moves(const struct simulation *s)
 {
-	if (s->fluid && fluid_active(s->fluid))
-		return false;
-	for (uint32_t i = 0; i < s->sim.queue.node_count; i++)
-		if (sim_pending(&s->sim, i))
-			return false;
-	return true;
+	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
+	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
+}
+
+/* A run in which nothing could happen any more went on to its time limit, without an event: its
+ * time is that of the last thing that happened. */
+static void set_back_time(struct simulation *s)
+{
+	sim_time packets, others;
+
+	if (!s->limit_reached || simulation_moves(s))
+		return;
+	packets = network_last_arrival(&s->topo.net);
+	others = sim_last_move(&s->sim, s->limit.id);
+	s->sim.now = packets > others ? packets : others;
 }
 
 static enum end_reason end_of(const struct simulation *s, bool interrupted)
@@ -113,7 +122,7 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 		return END_TIME;
 	if (goal_reached(s))
 		return reached[s->scenario->stop.when];
-	return s->limit_reached && !nothing_pending(s) ? END_TIME_LIMIT : END_DEADLOCK;
+	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
 }
 
 /* What must hold whenever a run stops, and what must hold after the last job. */
@@ -162,7 +171,8 @@ static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	sim->uncounted++;
 	checkpoints_add(s->checkpoints, sim_event_count(sim), sim_run_digest(sim));
-	timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
+	if (simulation_moves(s))
+		timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
 }
 
 void simulation_checkpoints(struct simulation *s)
@@ -353,6 +363,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 		}
 	}
 	network_settle(&s->topo.net, s->sim.now);
+	set_back_time(s);
 	fail_context(NULL);
 	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	if (s->fluid)

@@ -15,7 +15,7 @@ enum end_reason {
 	END_FLOWS_DONE,
 	END_TIME,       /* the planned end */
 	END_TIME_LIMIT, /* work was left */
-	END_DEADLOCK,   /* work was left, and nothing could happen any more */
+	END_DEADLOCK,   /* work was left, and nothing could happen any more: since sim.now */
 	END_INTERRUPTED,
 	END_VIOLATION,
 	END_MEASURED_DONE,

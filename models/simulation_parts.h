@@ -35,6 +35,10 @@ struct simulation {
 	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };
 
+/* Whether anything can still happen, looks and the time limit apart; always where that time is
+ * what was asked for. Looks that come again and again ask this, and end when nothing can. */
+bool simulation_moves(const struct simulation *simulation);
+
 /* Builds without running; for tests that look inside. As simulation_run(). */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);

@@ -115,4 +115,32 @@ cells '{ last = c["jain"]; n = c["whole"]; g = c["goodput_bps"]; rows++ }
 # up-links carry 10, 5, 5 and the ACKs: the same from hosts 1 and 4, a fraction of 84 / 1538
 cells '{ j = c["utilization_jain"] } END { a = 84 / 1538; want = (20 + 20 * a) ^ 2 / (5 * (150 + 200 * a * a)); if (j > want + 0.002 || j < want - 0.01) print "Jain " j ", not " want }' three/series/links.csv
 
+# A tree that lost a packet stands still for ever, and so does what is looked at: neither series nor
+# means go on to the time limit. Memory in use, as bytes x time, is that of a run up to the limit.
+cat >lost.json <<'JSON'
+{
+  "name": "lost", "topology": { "kind": "star", "hosts": 4, "switch": { "buffer": "3KB" } },
+  "schemes": { "switchml_star": { "aggregate_above": "1B" } },
+  "jobs": [ { "name": "tree", "workers": 3, "all_reduce": "switchml_star", "model": { "layers": [ { "gradient": "1MB" } ] } } ],
+  "flows": [ { "name": "other", "size": "1MB", "pairs": [[3, 0]] } ],
+  "output": { "series": { "every": "1us" } }
+}
+JSON
+ends 4 run lost.json --out lost
+ends 4 run lost.json --out lost-limit --set /stop/after=10ms --set '/output={}'
+ends 0 run lost.json --out lost-time --set /stop/after=10ms --set /output/series/every=1ms --set /stop/when=time
+holds '.end_reason == "deadlock" and .sim_time_s > 5e-4 and .sim_time_s < 2e-3' lost/summary.json
+for of in .digest .sim_time_s .network.by_tier .aggregation; do
+	checks=$((checks + 1))
+	[[ $(jq -c $of lost/summary.json) == "$(jq -c $of lost-limit/summary.json)" ]] || fail "$of is of the time limit"
+done
+holds '.sim_time_s == 0.01' lost-time/summary.json
+cells '{ last = c["time_s"] } END { if (last < 0.009) print "no samples from " last " s on" }' lost-time/series/network.csv
+end_s=$(jq .sim_time_s lost/summary.json)
+cells '{ last = c["time_s"] } END { if (last < '"$end_s"' - 1e-6 || last > '"$end_s"' + 1e-6) print "the last sample is at " last " s" }' \
+	lost/series/network.csv
+cells 'c["memory_bytes"] { used[FILENAME] = c["memory_utilization"] * (FILENAME ~ /time/ ? 0.01 : '"$end_s"') }
+	END { if (!off(used["lost/aggregators.csv"] * 1e9, 0) || off(used["lost/aggregators.csv"] / used["lost-time/aggregators.csv"], 1)) print "memory" }' \
+	lost/aggregators.csv lost-time/aggregators.csv
+
 finish "links, classes, goodput and Jain's index are right"

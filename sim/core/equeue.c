@@ -210,6 +210,7 @@ uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key)
 		q->keys = xrealloc(q->keys, q->node_capacity, sizeof(*q->keys));
 	}
 	q->node_count++;
+	q->nodes[id].at = 0;
 	q->nodes[id].place = EQ_IDLE;
 	equeue_rename(q, id, class, key);
 	return id;
@@ -217,7 +218,7 @@ uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key)
 
 void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 {
-	SIM_BUG_ON(q->nodes[id].place != EQ_IDLE || class > 15);
+	SIM_BUG_ON(equeue_pending(q, id) || class > 15);
 	q->nodes[id].class = class;
 	q->keys[id] = key;
 }
@@ -329,6 +330,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 
 	switch ((enum eq_place)node->place) {
 	case EQ_IDLE:
+	case EQ_CANCELLED:
 		return;
 	case EQ_HEAP:
 		heap_remove(q, node->link);
@@ -346,7 +348,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 				q->batch[i].id = EQ_NONE;
 		break;
 	}
-	node->place = EQ_IDLE;
+	node->place = EQ_CANCELLED;
 }
 
 /* The next used slot behind those of the cursor's word of 64. */

@@ -30,7 +30,9 @@
 
 #define EQ_NONE UINT32_MAX
 
-enum eq_place { EQ_IDLE, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
+/* The first two are not pending; a node that is EQ_IDLE has the time at which it was popped last.
+ */
+enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
 
 /* Four to a line of cache: every hop touches one. */
 struct eq_node {
@@ -97,6 +99,18 @@ void equeue_cancel(struct equeue *q, uint32_t id);
  * another event since. */
 bool equeue_was_before(const struct equeue *q, uint32_t id, sim_time at);
 
+static inline bool equeue_pending(const struct equeue *q, uint32_t id)
+{
+	return q->nodes[id].place > EQ_CANCELLED;
+}
+
+/* When the last event of an entity that is not pending was popped; 0 when none was, or when one
+ * was cancelled since. */
+static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
+{
+	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
+}
+
 /* The parts that are not hot. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
@@ -107,7 +121,7 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 	struct eq_node *node = &q->nodes[id];
 	uint64_t number = at >> q->shift, mask = q->slot_count - 1;
 
-	SIM_BUG_ON(node->place != EQ_IDLE);
+	SIM_BUG_ON(node->place > EQ_CANCELLED);
 	node->at = at;
 	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* 1 <= ahead < slot_count */
 		uint64_t slot = number & mask;

@@ -136,3 +136,22 @@ bool sim_run(struct sim *sim, uint64_t budget)
 	}
 	return !sim->stopped;
 }
+
+bool sim_moves(const struct sim *sim, uint32_t end)
+{
+	for (uint32_t id = 0; id < sim->queue.node_count; id++)
+		if (sim_pending(sim, id) && id != end && sim->queue.nodes[id].class != SIM_SAMPLE)
+			return true;
+	return false;
+}
+
+sim_time sim_last_move(const struct sim *sim, uint32_t end)
+{
+	sim_time last = 0;
+
+	for (uint32_t id = sim->block_count; id < sim->queue.node_count; id++)
+		if (!sim->entities[id - sim->block_count].silent && id != end &&
+		    equeue_last(&sim->queue, id) > last)
+			last = equeue_last(&sim->queue, id);
+	return last;
+}

@@ -104,7 +104,7 @@ static inline void sim_schedule(struct sim *sim, uint32_t id, sim_time at)
 
 static inline bool sim_pending(const struct sim *sim, uint32_t id)
 {
-	return sim->queue.nodes[id].place != EQ_IDLE;
+	return equeue_pending(&sim->queue, id);
 }
 
 static inline void sim_cancel(struct sim *sim, uint32_t id)
@@ -151,6 +151,15 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
 {
 	return equeue_peek(&sim->queue, at);
 }
+
+/* Whether anything is still to happen: an event is pending, of a class other than SIM_SAMPLE and of
+ * an entity other than `end`, which only ends the run. Goes through the entities: not for every
+ * event. */
+bool sim_moves(const struct sim *sim, uint32_t end);
+
+/* When something happened last, where nothing will any more: the time of the last event of such
+ * entities. Silent ones are left out, and the block, whose owner knows. */
+sim_time sim_last_move(const struct sim *sim, uint32_t end);
 
 /* Events that are part of the run: all but those that only look, and those of NICs, which may
  * happen without an event (nic.h). */

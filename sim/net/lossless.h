@@ -64,6 +64,9 @@ uint64_t lossless_frames(const struct network *net);
  * circles. */
 bool lossless_deadlocked(const struct network *net);
 
+/* Ports are stopped, so a look for such a circle is pending. */
+bool lossless_watching(const struct network *net);
+
 /* This port is one of the circle. */
 bool lossless_stuck(const struct network *net, uint32_t port);
 

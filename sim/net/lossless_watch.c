@@ -109,6 +109,11 @@ bool lossless_deadlocked(const struct network *net)
 	return net->lossless && net->lossless->deadlocked;
 }
 
+bool lossless_watching(const struct network *net)
+{
+	return net->lossless && net->lossless->watching;
+}
+
 bool lossless_stuck(const struct network *net, uint32_t port)
 {
 	return net->lossless->lanes[port].stuck;

@@ -143,6 +143,26 @@ void network_settle(struct network *net, sim_time until)
 		network_settle_host(net, h, until);
 }
 
+/* The event of a port that may be PORT_LATE is no arrival; but such a port does not jitter. */
+static sim_time last_arrival(const struct network *net, uint32_t number)
+{
+	const struct port *port = &net->ports[number];
+
+	if (!(port->attention & PORT_PATIENT) || port->attention & PORT_JITTERS)
+		return equeue_last(&net->sim->queue, number);
+	return port->busy_until ? port->busy_until + port_class(net, port)->latency : 0;
+}
+
+sim_time network_last_arrival(const struct network *net)
+{
+	sim_time last = 0;
+
+	for (uint32_t i = 0; i < net->port_count; i++)
+		if (last_arrival(net, i) > last)
+			last = last_arrival(net, i);
+	return last;
+}
+
 /* Departures come before timers of the same time. */
 static void settle(void *owner, uint32_t site)
 {

@@ -201,6 +201,9 @@ static inline void network_settle_host_now(struct network *net, uint32_t host)
 /* All hosts: before anybody looks at them after the last event. */
 void network_settle(struct network *net, sim_time until);
 
+/* When the last packet arrived, where none is under way any more. */
+sim_time network_last_arrival(const struct network *net);
+
 /* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's
  * constant latency. `back` as at_switch() had it: in a lossless network the packet is charged to
  * that port from now on. */

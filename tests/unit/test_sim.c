@@ -129,3 +129,31 @@ Test(sim, settling_may_set_the_timer_again)
 	cr_expect_eq(delayed.ran[0], 200);
 	cr_expect_eq(sim.events, 2);
 }
+
+/* What keeps a run going, and when it last did: a look does not, nor does what only ends it, nor an
+ * event that was cancelled. */
+Test(sim, looks_and_the_end_are_no_moves)
+{
+	struct timer timer, look, end;
+
+	sim_init(&sim, 1);
+	timer_open(&sim, &timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, 0), nothing, NULL);
+	timer_open(&sim, &look, SIM_NOWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), nothing, NULL);
+	timer_open(&sim, &end, SIM_NOWHERE, SIM_CONTROL, sim_key(SIM_CONTROL, 0), nothing, NULL);
+	timer_set(&sim, &timer, 100);
+	timer_set(&sim, &look, 200);
+	timer_set(&sim, &end, 300);
+	cr_expect(sim_moves(&sim, end.id));
+	cr_expect(sim_run(&sim, 1));
+	cr_expect_not(sim_moves(&sim, end.id));
+	cr_expect(sim_moves(&sim, EQ_NONE));
+	cr_expect_not(sim_run(&sim, UINT64_MAX));
+	cr_expect_eq(sim.now, 300);
+	cr_expect_eq(sim_last_move(&sim, end.id), 100);
+	timer_set(&sim, &timer, 400);
+	cr_expect(sim_moves(&sim, end.id));
+	timer_cancel(&sim, &timer);
+	cr_expect_not(sim_moves(&sim, end.id));
+	cr_expect_eq(sim_last_move(&sim, end.id), 0);
+	sim_release(&sim);
+}
