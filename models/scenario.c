@@ -75,7 +75,8 @@ static const struct conf_row series_rows[] = {
 	  .min = PS_PER_US,
 	  .max = 1000000 * PS_PER_S,
 	  .def = CONF_OPTIONAL,
-	  .help = "Interval of the samples in series/network.csv." },
+	  .help = "Interval of the samples in series/network.csv; there is one at the end of "
+		  "the run, too." },
 	{ .name = "links",
 	  .type = CONF_LIST,
 	  .offset = offsetof(struct scenario, series.links),

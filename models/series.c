@@ -9,8 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Over the rest alone, rates of the last row would have no bounds: a packet counts where it
+ * arrives. */
+#define END_OF_INTERVAL                                                                            \
+	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
+	"all the same: rows add up to the run."
+
 static const struct out_column network_columns[] = {
-	{ "time_s", OUT_SECONDS, "End of the interval." },
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
 	{ "active_flows", OUT_COUNT, "Background flows under way." },
 	{ "active_jobs", OUT_COUNT, "Jobs that have hosts." },
 	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues; empty without packets." },
@@ -22,7 +28,7 @@ const struct out_schema series_schema = { "series/network.csv", "One row a sampl
 					  network_columns };
 
 static const struct out_column link_columns[] = {
-	{ "time_s", OUT_SECONDS, "End of the interval." },
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
 	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of one." },
 	{ "count", OUT_COUNT, "Number of these links." },
 	{ "aggregation_utilization", OUT_REAL,
@@ -54,7 +60,7 @@ const struct out_schema link_series_schema = {
 };
 
 static const struct out_column flow_columns[] = {
-	{ "time_s", OUT_SECONDS, "End of the interval." },
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
 	{ "group", OUT_TEXT, "Name of the group." },
 	{ "active", OUT_COUNT, "Its flows under way at the end of the interval." },
 	{ "goodput_bps", OUT_REAL, "Payload delivered in order in the interval, all flows." },
@@ -81,6 +87,7 @@ static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a cl
 struct series {
 	struct simulation *s;
 	sim_time every;
+	sim_time last;                             /* sample */
 	struct out_table *network, *links, *flows; /* NULL = not wanted */
 	double *before, *carried;                  /* wire bytes by port: at the last sample, and
 						    * in the interval; owned */
@@ -222,7 +229,7 @@ static void sample_flows(struct series *series)
 	size_t count = s->scenario->flows.count;
 	struct flow_sample *samples = xcalloc(count, sizeof(*samples));
 
-	flows_sample(s->flows, s->sim.now - series->every, samples);
+	flows_sample(s->flows, series->last, samples);
 	for (size_t g = 0; g < count; g++) {
 		const struct flow_group_conf *group = &scenario_flows(s->scenario)[g];
 
@@ -240,12 +247,8 @@ static void sample_flows(struct series *series)
 	free(samples);
 }
 
-static void sample(struct sim *sim, uint32_t entity, void *owner)
+static void sample_all(struct series *series)
 {
-	struct series *series = owner;
-
-	(void)entity;
-	sim->uncounted++;
 	take_carried(series);
 	sample_network(series);
 	for (size_t i = 0; i < series->set_count; i++)
@@ -255,8 +258,21 @@ static void sample(struct sim *sim, uint32_t entity, void *owner)
 			sample_links(series, &series->sets[i]);
 	if (series->flows)
 		sample_flows(series);
-	if (simulation_moves(series->s))
-		timer_set(sim, &series->timer, sim->now + series->every);
+	series->last = series->s->sim.now;
+}
+
+/* Where nothing can happen any more the run has ended before now: series_stop() takes the last
+ * sample then. */
+static void on_sample(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct series *series = owner;
+
+	(void)entity;
+	sim->uncounted++;
+	if (!simulation_moves(series->s))
+		return;
+	sample_all(series);
+	timer_set(sim, &series->timer, sim->now + series->every);
 }
 
 /* --- set-up --- */
@@ -304,7 +320,7 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 	series->before = xcalloc(s->topo.net.port_count, sizeof(*series->before));
 	series->carried = xcalloc(s->topo.net.port_count, sizeof(*series->carried));
 	timer_open(&s->sim, &series->timer, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0),
-		   sample, series);
+		   on_sample, series);
 	if (!(series->network = out_table_open(dir, &series_schema, error)) ||
 	    (scenario->series.links.count &&
 	     !(series->links = out_table_open(dir, &link_series_schema, error))) ||
@@ -325,8 +341,11 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 
 void series_stop(struct series *series)
 {
-	if (series)
-		timer_cancel(&series->s->sim, &series->timer);
+	if (!series)
+		return;
+	timer_cancel(&series->s->sim, &series->timer);
+	if (series->s->sim.now > series->last)
+		sample_all(series);
 }
 
 void series_free(struct series *series)

@@ -1,5 +1,6 @@
 /* Time series of a run: the network as a whole, chosen links by class of traffic,
- * and groups of flows, every `output.series.every`.
+ * and groups of flows, every `output.series.every` and at the end of the run, so that the rows
+ * add up to the whole of it.
  *
  * Samples look and change nothing: a run with series has the digest of the run
  * without. Links are counted by class only where a series asks for them. */
@@ -26,7 +27,8 @@ struct series;
 /* Opens the tables that the scenario asks for and starts sampling; NULL and no *error
  * when it asks for none, NULL and *error (caller frees) when a table cannot be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
-void series_stop(struct series *series); /* the run is over; may be NULL */
+/* The run is over, at sim.now: the last sample. Before fluid_stop(). `series` may be NULL. */
+void series_stop(struct series *series);
 void series_free(struct series *series);
 
 #endif

@@ -364,12 +364,12 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	}
 	network_settle(&s->topo.net, s->sim.now);
 	set_back_time(s);
+	series_stop(s->series);
 	fail_context(NULL);
 	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	if (s->fluid)
 		s->cpu_s += fluid_stop(s->fluid);
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
-	series_stop(s->series);
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
 	if (s->checkpoints)

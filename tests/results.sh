@@ -170,7 +170,12 @@ for run in all cut flows; do
 	# a packet counts where it arrives: up to one too many in an interval of 125,000 bytes
 	table $run/series/network.csv '
 		c["max_utilization"] > 1 + 1538 / 125000 || c["mean_utilization"] > c["max_utilization"] || c["mean_utilization"] < 0 { bad("utilization") }
-		off(c["time_s"], (NR - 1) * 0.0001) { bad("time " c["time_s"]) }'
+		late { bad("a sample after the last") }
+		off(c["time_s"], (NR - 1) * 0.0001) { late = 1; if (c["time_s"] > (NR - 1) * 0.0001 || off(c["time_s"], '"$(jq .sim_time_s $run/summary.json)"')) bad("time " c["time_s"]) }'
+	# the rows add up to the whole run
+	close_to "$(sum $run/series/network.csv mean_utilization | awk '{ printf "%.17g", $1 * 0.0001 }')" \
+		"$(awk -v s="$(sum $run/links.csv utilization)" -v n="$(rows $run/links.csv)" -v t="$(jq .sim_time_s $run/summary.json)" \
+			'BEGIN { printf "%.17g", s * t / n }')" "$run: utilization of all samples"
 done
 table all/aggregators.csv '
 	c["used_max_bytes"] > c["memory_bytes"] || c["used_max_bytes"] < 1 { bad("memory") }
