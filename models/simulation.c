@@ -125,7 +125,6 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
 }
 
-/* What must hold whenever a run stops, and what must hold after the last job. */
 size_t simulation_memory(const struct simulation *s, unsigned scheme,
 			 const struct collective_memory **list)
 {
@@ -134,6 +133,7 @@ size_t simulation_memory(const struct simulation *s, unsigned scheme,
 	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
 }
 
+/* What must hold whenever a run stops, and what must hold after the last job. */
 static void final_checks(struct simulation *s)
 {
 	char *text = NULL;
