@@ -55,6 +55,20 @@ holds '.kept == false and .kinds[0].broken == 1' out
 ends 0 crosscheck ring-star.json --tolerance 0.02
 says out 'closed form .* within 1e-06'
 
+# --- what has not finished when the run ends has no time: "-", and null ---
+
+cat >unfinished.json <<-JSON
+	{ "name": "unfinished", "topology": { "kind": "star", "hosts": 8, "link": { "rate": "1Gbps" } }, "stop": { "when": "time", "after": "50ms" },
+	  "jobs": [ { "name": "long", "workers": 4, "all_reduce": "ring", "model": { "layers": [ { "gradient": "100MB" } ] } } ],
+	  "flows": [ { "name": "other", "size": "100MB", "pairs": [ [ 0, 5 ] ] } ] }
+JSON
+ends 0 crosscheck unfinished.json
+says out '^  job 0 \(long\) +- +- +-$'
+checks=$((checks + 1))
+! grep -qi 'nan' out || fail "not a number: $(grep -i nan out)"
+ends 0 crosscheck unfinished.json --json
+holds '.scenarios[0].items[0] | .packet_s == null and .fluid_s == null and .difference == null' out
+
 # --- a promised mean: of 50 jobs and more, and it can be broken when nothing else is ---
 
 # Timers that end before a packet can be back fill links with what is sent again, which fluid does

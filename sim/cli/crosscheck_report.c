@@ -33,6 +33,23 @@ static bool closed_kept(const struct crosscheck *check)
 
 /* --- one scenario --- */
 
+/* What has not finished has no time, and no difference. */
+static void print_seconds(double value_s)
+{
+	if (isnan(value_s))
+		printf(" %13s", "-");
+	else
+		printf(" %11.6f s", value_s);
+}
+
+static void print_difference(double difference)
+{
+	if (isnan(difference))
+		printf(" %10s", "-");
+	else
+		printf(" %+8.2f %%", 100 * difference);
+}
+
 static void print_check(const struct crosscheck_report *report, const struct crosscheck *check)
 {
 	printf("%s: %s\n", check->path, promises[check->kind].kind);
@@ -41,18 +58,26 @@ static void print_check(const struct crosscheck_report *report, const struct cro
 		const struct outcome_item *item = &check->items[i];
 		double bound = bound_of(report, check, item);
 
-		printf("  %-28s %11.6f s %11.6f s %+8.2f %%", item->name, item->packet_s,
-		       item->fluid_s, 100 * item->difference);
+		printf("  %-28s", item->name);
+		print_seconds(item->packet_s);
+		print_seconds(item->fluid_s);
+		print_difference(item->difference);
 		if (!isinf(bound))
 			printf("  %s %.2g %%",
 			       item_kept(report, check, item) ? "within" : "BROKEN: promised",
 			       100 * bound);
 		putchar('\n');
 	}
-	if (!isnan(check->closed_s))
-		printf("  %-28s %13s %11.6f s %+8.1e  %s %.0e\n", "closed form", "",
-		       check->closed_s, check->closed_difference,
-		       closed_kept(check) ? "within" : "BROKEN: promised", CLOSED_FORM_BOUND);
+	if (!isnan(check->closed_s)) {
+		printf("  %-28s %13s", "closed form", "");
+		print_seconds(check->closed_s);
+		if (isnan(check->closed_difference))
+			printf(" %8s", "-");
+		else
+			printf(" %+8.1e", check->closed_difference);
+		printf("  %s %.0e\n", closed_kept(check) ? "within" : "BROKEN: promised",
+		       CLOSED_FORM_BOUND);
+	}
 }
 
 static void json_check(struct crosscheck_report *report, const struct crosscheck *check)
