@@ -112,7 +112,7 @@ char *data_suggestion(const char *name, char *const *names)
 	const char *meant = conf_suggest(name, (const char *const *)names);
 	char *text = meant ? xasprintf("; did you mean \"%s\"?", meant) : xstrdup(";");
 
-	append(&text, names[0] ? " There are: " : " there are none", "");
+	append(&text, !names[0] ? " there are none" : meant ? " There are: " : " there are: ", "");
 	for (size_t i = 0; names[i]; i++)
 		append(&text, i ? ", " : "", names[i]);
 	return text;

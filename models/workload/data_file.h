@@ -32,8 +32,8 @@ char **data_file_list(enum data_kind kind);
 void data_file_list_free(char **names);
 
 /* The name among `names` (NULL behind the last) that `name` may stand for and
- * the list of them, for messages: "; did you mean \"a\"? There are: a, b".
- * Caller frees. */
+ * the list of them, for messages: "; did you mean \"a\"? There are: a, b" or
+ * "; there are: a, b". Caller frees. */
 char *data_suggestion(const char *name, char *const *names);
 
 /* A cell with a time as decimal number of units (PS_PER_S ...), converted exactly:

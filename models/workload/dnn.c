@@ -247,6 +247,23 @@ struct dnn *dnn_load(const char *name, const char *gpu, char **error)
 	return dnn;
 }
 
+bool dnn_lacks_gpu(const char *name, const char *gpu)
+{
+	char *error = NULL, **gpus;
+	struct dnn_list list;
+	bool lacks;
+
+	if (!dnn_list_load(&list, &error)) {
+		free(error);
+		return false;
+	}
+	gpus = names_in(&list, name);
+	lacks = gpus[0] && !find_profile(&list, name, gpu);
+	free(gpus);
+	dnn_list_release(&list);
+	return lacks;
+}
+
 void dnn_free(struct dnn *dnn)
 {
 	if (!dnn)

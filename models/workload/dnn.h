@@ -49,6 +49,10 @@ struct dnn {
 struct dnn *dnn_load(const char *name, const char *gpu, char **error);
 void dnn_free(struct dnn *dnn);
 
+/* Whether a model has computing times, but none on this GPU: then dnn_load() has failed by the
+ * GPU. */
+bool dnn_lacks_gpu(const char *name, const char *gpu);
+
 /* A network that stands in the scenario itself; dnn_add_layer() front layer first. */
 struct dnn *dnn_new(const char *name);
 void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,

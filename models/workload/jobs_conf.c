@@ -388,10 +388,12 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 	char place[160], key[64], *error;
 
 	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
-		struct dnn *dnn = dnn_load(model_conf_name(&conf->model, i), conf->gpu, &error);
+		const char *name = model_conf_name(&conf->model, i);
+		struct dnn *dnn = dnn_load(name, conf->gpu, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
-		snprintf(place, sizeof(place), "%s%s", pointer, key);
+		snprintf(place, sizeof(place), "%s%s", pointer,
+			 !dnn && dnn_lacks_gpu(name, conf->gpu) ? "/gpu" : key);
 		if (!dnn) {
 			conf_error(doc, place, "%s", error);
 			free(error);

@@ -14,7 +14,7 @@ messages_of() {
 
 # Lists that grow with every scheme or model are left out.
 shorten() {
-	sed -E 's/(allowed here:|There are:|with the keys|one of) .*$/\1.../'
+	sed -E 's/(allowed here:|[Tt]here are:|with the keys|one of) .*$/\1.../'
 }
 
 # same_messages EXPECTED FOUND

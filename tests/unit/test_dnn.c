@@ -225,11 +225,15 @@ Test(dnn, wrong_names_are_told_what_exists)
 {
 	expect_message("vgg15", "p100",
 		       "no model \"vgg15\"; did you mean \"vgg16\"? There are: alexnet, vgg16");
-	expect_message("xyzzy", "p100", "no model \"xyzzy\"; There are: alexnet");
+	expect_message("xyzzy", "p100", "no model \"xyzzy\"; there are: alexnet");
 	expect_message(
 		"vgg16", "p10",
 		"of vgg16 on GPU \"p10\"; did you mean \"p100\"? There are: p100, v100, a100");
-	expect_message("deeplight", "a100", "There are: p100");
+	expect_message("deeplight", "a100", "did you mean \"p100\"? There are: p100");
+	expect_message("deeplight", "xyzzy", "GPU \"xyzzy\"; there are: p100");
+	cr_expect(dnn_lacks_gpu("deeplight", "xyzzy"));
+	cr_expect_not(dnn_lacks_gpu("deeplight", "p100"));
+	cr_expect_not(dnn_lacks_gpu("xyzzy", "p100"));
 	expect_message("resnet101", "p100", "its layers are known");
 	expect_message("", "p100", "no model \"\"");
 }
