@@ -367,16 +367,23 @@ static void check_models(const struct looking *look, const struct job_group_conf
 			check_model_size(look, group, pointer, &size, duration_s);
 }
 
+/* Of the largest job of a group that says so. */
+static int64_t most_workers(const struct job_group_conf *group)
+{
+	const struct workers_conf *workers = &group->workers;
+
+	return workers->form == WORKERS_NUMBER  ? workers->number
+	       : workers->form == WORKERS_RANGE ? workers->max
+						: (int64_t)workers->hosts.count;
+}
+
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer)
 {
-	const struct workers_conf *workers = &group->workers;
-	int64_t most = workers->form == WORKERS_NUMBER  ? workers->number
-		       : workers->form == WORKERS_RANGE ? workers->max
-							: (int64_t)workers->hosts.count;
+	int64_t most = most_workers(group);
 	char where[PLACE_SIZE];
 
-	if (workers->given && group->stragglers.workers > most)
+	if (group->workers.given && group->stragglers.workers > most)
 		conf_error(look->doc, place(where, pointer, "/stragglers/workers"),
 			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
 			   group->stragglers.workers, most);
@@ -558,11 +565,31 @@ static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
+/* Each enabled group, by its largest job; those of a trace are as they are. */
+static void doubt_jobs(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		int64_t workers = most_workers(group);
+		char where[PLACE_SIZE];
+
+		if (!group->enabled || !group->workers.given || workers < 2 || !ops->doubt)
+			continue;
+		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
+		ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
+			   (uint32_t)workers, job_group_servers(group, (uint32_t)workers), doc,
+			   where);
+	}
+}
+
 /* What is possible, but hardly meant. */
 static void doubt(const struct scenario *scenario, struct conf_doc *doc)
 {
-	if (scenario->fidelity == FIDELITY_PACKET)
-		doubt_timeout(scenario, doc);
+	if (scenario->fidelity != FIDELITY_PACKET)
+		return;
+	doubt_timeout(scenario, doc);
+	doubt_jobs(scenario, doc);
 }
 
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)

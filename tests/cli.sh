@@ -151,6 +151,32 @@ silent err
 echo '{ "base": "hasty.json", "name": "hasty", "axes": [] }' >hasty-plan.json
 ends 0 sweep plan hasty-plan.json
 
+# Where all that workers may send to one server does not fit its port's buffer, a fixed timer may send the lost
+# for ever (seeds 1, 4 and 6 here); at the edge, with another timer, under PAUSE or as streams there is no warning.
+cat >crowd.json <<'JSON'
+{ "name": "crowd", "topology": { "kind": "star", "hosts": 9, "link": { "rate": "25Gbps" },
+                                 "switch": { "latency": "2us", "buffer": "100KB" } },
+  "jobs": [ { "workers": 7, "servers": 1, "send_jitter": "20us", "all_reduce": "ps_stream",
+              "model": { "layers": [ { "gradient": "800KB" } ] } } ] }
+JSON
+ends 0 check crowd.json
+says err '^crowd.json:3:[0-9]+: /jobs/0/all_reduce: warning: 7 workers with 256 slots a server .* 322560 bytes at once, more than the 100000 '
+ends 0 run crowd.json --seed 2 --out crowd
+cells 'c["slots"] != 256 { print c["slots"] " slots, not those of the warning" }' crowd/jobs.csv
+ends 0 check crowd.json --set /topology/switch/buffer=322559B
+says err 'warning: 7 workers'
+while read -r -a options; do
+	ends 0 check crowd.json "${options[@]}"
+	silent err
+done <<'OPTIONS'
+--set /topology/switch/buffer=322560B
+--set /schemes/ps_stream={"timeout_rule":"doubling"}
+--set /jobs/0/servers=2 --set /topology/switch/buffer=200KB
+--set /topology/switch/pause=true --set /topology/switch/buffer=300KB
+--set /jobs/0/enabled=false --set /flows=[{"size":"1KB","pairs":[[0,1]]}]
+--fidelity fluid
+OPTIONS
+
 # --- a plan for a scenario, and the other way round ---
 
 echo '{ "name": "plan", "base": "small.json", "axes": [] }' >plan.json

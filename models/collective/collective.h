@@ -155,6 +155,10 @@ struct collective_ops {
 	struct collective_burst (*burst)(const void *conf, uint32_t ports);
 	/* Required. Adds errors for parameters that cannot work on this topology. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this
+	 * topology is possible but hardly meant. Of packets alone. */
+	void (*doubt)(const void *conf, const struct topology_conf *topology, uint32_t workers,
+		      uint32_t servers, struct conf_doc *doc, const char *pointer);
 	/* Required. The scheme for a run; `conf` outlives it. */
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "topo/topology.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -327,28 +328,71 @@ static sim_time longest_wait(const struct switchml *job)
 	return longest;
 }
 
-/* What a job's slots have to cover at the rate of a worker's link. As in SwitchML (section 3.6) the
- * round trip; but a slot is free again only after the wait for its last copy, too, and a server's
- * link must not rest, either. It carries n copies of a part of 1/m, so with fewer servers than
- * workers it is busy with m/n of the slots that a worker's link needs. */
-static sim_time time_to_cover(const struct switchml *job)
+/* The time that the slots of n workers and m servers have to cover at the rate of a worker's link.
+ * As in SwitchML (section 3.6) the round trip; but a slot is free again only after the wait for its
+ * last copy, too, and a server's link must not rest, either. It carries n copies of a part of 1/m,
+ * so with fewer servers than workers it is busy with m/n of the slots that a worker's link needs.
+ */
+static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
-	uint64_t n = job->job.workers, m = job->servers->count;
-	sim_time trip = round_trip(job), busy = (trip + longest_wait(job)) * m / (m > n ? m : n);
+	sim_time busy = (trip + wait) * m / (m > n ? m : n);
 
 	return busy > trip ? busy : trip;
+}
+
+/* As many at each of m servers. */
+static uint32_t shared_evenly(uint64_t slots, uint32_t m)
+{
+	slots = (slots + m - 1) / m * m;
+	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
 }
 
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = job->scheme->conf;
-	uint64_t slots;
+	uint32_t n = job->job.workers, m = job->servers->count;
+	sim_time time;
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	slots = switchml_slots_for(job, time_to_cover(job));
-	slots = (slots + job->servers->count - 1) / job->servers->count * job->servers->count;
-	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
+	time = time_to_cover(round_trip(job), longest_wait(job), n, m);
+	return shared_evenly(switchml_slots_for(job, time), m);
+}
+
+/* The same before there is a network: through its top. */
+static uint32_t slots_through_top(const struct switchml_conf *conf,
+				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
+				  uint32_t m)
+{
+	bps rate = topology->link.rate;
+	sim_time trip = ideal_round_trip(topology, frame, frame),
+		 wait = (n - 1) * (frame * UINT64_C(8) * PS_PER_S / rate);
+
+	if (conf->slots_form == SLOTS_NUMBER)
+		return (uint32_t)conf->slots;
+	return shared_evenly(switchml_slots_of(rate, frame, time_to_cover(trip, wait, n, m)), m);
+}
+
+/* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
+ * with all that only waits in it: where that fills the buffer again, it goes on for ever. */
+static void ps_stream_doubt(const void *self, const struct topology_conf *topology, uint32_t n,
+			    uint32_t m, struct conf_doc *doc, const char *pointer)
+{
+	const struct switchml_conf *conf = self;
+	const struct pause_conf *pause = &topology->switches.pause;
+	struct switchml_format format = switchml_format_of(conf);
+	uint32_t frame = switchml_frame(&format);
+	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
+
+	if (conf->timeout.rule != RTO_FIXED || pause->form == PAUSE_SET || pause->on ||
+	    n * slots * frame <= topology->switches.buffer)
+		return;
+	conf_warn(doc, pointer,
+		  "%" PRIu32 " workers with %" PRIu64 " slots a server send it up to %" PRIu64
+		  " bytes at once, more than the %" PRIu64 " of a switch's buffer (\"buffer\"): "
+		  "with the fixed timer of ps_stream what is lost may be sent again for ever; "
+		  "\"timeout_rule\": \"doubling\" ends",
+		  n, slots, n * slots * frame, topology->switches.buffer);
 }
 
 static void open_server(struct switchml *job, uint32_t q)
@@ -509,6 +553,7 @@ const struct collective_ops ps_stream_collective = {
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
 	.check = ps_stream_check,
+	.doubt = ps_stream_doubt,
 	.open = ps_stream_open,
 	.close = ps_stream_close,
 	.start = ps_stream_start,

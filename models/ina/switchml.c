@@ -126,18 +126,23 @@ static sim_time round_trip(const struct switchml *job)
 	}
 }
 
+uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
+{
+	unsigned __int128 product = (unsigned __int128)round_trip_time * rate; /* bits * PS_PER_S */
+	uint64_t slots = 1;
+
+	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product &&
+	       slots < SWITCHML_SLOTS_MAX)
+		slots *= 2;
+	return slots;
+}
+
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->scheme->env.topo->net;
 	const struct link_class *link = port_class(net, &net->ports[job->job.hosts[0]]);
-	unsigned __int128 product =
-		(unsigned __int128)round_trip_time * link->rate; /* bits * PS_PER_S */
-	uint64_t slots = 1;
 
-	while ((unsigned __int128)slots * job->scheme->frame * 8 * PS_PER_S < product &&
-	       slots < SWITCHML_SLOTS_MAX)
-		slots *= 2;
-	return slots;
+	return switchml_slots_of(link->rate, job->scheme->frame, round_trip_time);
 }
 
 static uint32_t choose_slots(const struct switchml *job)

@@ -167,6 +167,7 @@ void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env
 /* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
  * paper counts. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
+uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time);
 
 /* `scheme`, `job` (a copy of what the scheme was given), `slots` and `tree` (or none) are set:
  * makes the workers and enters the job into the scheme's list; undoes that. */
