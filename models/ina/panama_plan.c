@@ -64,7 +64,7 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
-		if (conf->fixed)
+		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
 			plan_fix_window(stream, tree_window(job, tree), way.sum, net,
 					job->job.hosts[0]);
 		round_trip = way.sum > round_trip ? way.sum : round_trip;

@@ -411,6 +411,24 @@ Test(fluid_plans, a_fixed_window_waits_in_the_queue_of_tcp, .timeout = 60)
 	}
 }
 
+/* Two SwitchML* jobs on one uplink; the second comes when the memory of the switches, and so
+ * wnd_cap, is shared already. Both have half, for the first one's cap changes with it. */
+Test(fluid_plans, who_comes_later_has_no_smaller_window, .timeout = 60)
+{
+	double time[2];
+
+	job_times(time,
+		  "{ 'name': 't', 'fidelity': 'fluid', 'topology': { 'kind': 'leaf-spine',"
+		  " 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 4, 'oversubscription': 4,"
+		  " 'link': { 'rate': '10Gbps', 'delay': '1us' } }, 'schemes': { %s }, 'jobs': ["
+		  " { 'workers': [0, 1, 4, 5], 'all_reduce': 'switchml_star',"
+		  "   'model': { 'layers': [ { 'gradient': '8MB' } ] } },"
+		  " { 'workers': [2, 3, 6, 7], 'all_reduce': 'switchml_star',"
+		  "   'model': { 'layers': [ { 'gradient': '8MB' } ] } } ] }",
+		  "'switchml_star': { 'aggregate_above': '0B' }");
+	cr_expect_float_eq(time[0] / time[1], 1, 1e-3, "%.9f and %.9f s", time[0], time[1]);
+}
+
 /* A ring of 4 (100 MB: 150 MB over each edge) whose edge to host 1 meets a flow of 30 MB at once,
  * and that to host 3 another one later. Fluid: each edge is held up once. In packets an edge that
  * is held up keeps the others waiting, one more with each chunk; at most both times add up. */
