@@ -139,7 +139,6 @@ static void change_rates(struct fluid *fluid)
 {
 	fluid->rates_known = false;
 	fluid->quiet = 0;
-	find_bound(fluid);
 }
 
 /* Takes what remains of each transfer; the epoch is over. */
@@ -329,6 +328,7 @@ static void on_ended(struct sim *sim, uint32_t entity, void *owner)
 		ended[told++] = ended[i];
 	}
 	change_rates(fluid);
+	find_bound(fluid);
 	for (size_t i = 0; i < told; i++)
 		fluid->routes[ended[i]].ended(fluid->routes[ended[i]].owner, ended[i]);
 	free(ended);
@@ -350,6 +350,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 		solver_start(fluid->solver, route->in_epoch, epoch_time(fluid, fluid->sim->now),
 			     size);
 	change_rates(fluid);
+	lower_bound(fluid, route);
 }
 
 static void find_alone(const struct fluid *fluid, struct fluid_route *route)
@@ -419,6 +420,7 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 		route->active = false;
 		fluid->active--;
 		change_rates(fluid);
+		find_bound(fluid);
 	}
 	free(route->links);
 	route->links = NULL;
@@ -440,6 +442,7 @@ void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 		route->earliest = earliest(fluid, route);
 	}
 	change_rates(fluid);
+	find_bound(fluid);
 }
 
 /* --- questions --- */

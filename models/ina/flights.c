@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define CAPACITY_FIRST 64
-
 static bool is_before(const struct flight *a, const struct flight *b)
 {
 	if (a->first != b->first)
@@ -19,10 +17,8 @@ void flights_push(struct flights *flights, const struct flight *flight)
 {
 	size_t place = flights->count++;
 
-	if (flights->count > flights->capacity) {
-		flights->capacity = flights->capacity ? flights->capacity * 2 : CAPACITY_FIRST;
-		flights->heap = xrealloc(flights->heap, flights->capacity, sizeof(*flights->heap));
-	}
+	flights->heap =
+		array_reserve(flights->heap, place, &flights->capacity, sizeof(*flights->heap));
 	while (place && is_before(flight, &flights->heap[(place - 1) / 2])) {
 		flights->heap[place] = flights->heap[(place - 1) / 2];
 		place = (place - 1) / 2;
