@@ -1,7 +1,6 @@
 #!/bin/bash
-# Platforms for SimGrid and from it, with SimGrid itself as the witness: it loads what
-# `export` writes, and its times are those of the bottleneck; a cluster that went through
-# `import` and `export` has the routes that it has in SimGrid.
+# Platforms for SimGrid, with SimGrid itself as the witness: it loads what `export`
+# writes, and its times are those of the bottleneck.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 transfers=$(dirname "$INASIM")/tests/simgrid_transfers
 if [[ ! -x $transfers ]]; then
@@ -107,46 +106,6 @@ sed 's/<link_ctn id="edge0-agg0"/<link_ctn id="nowhere"/' tree.xml >broken.xml
 checks=$((checks + 1))
 "$transfers" broken.xml >moved 2>&1 && fail "SimGrid takes a route over a link that is not there"
 
-# --- a cluster by SimGrid itself, and through import and export ---
-
-# cluster NAME PARAMETERS RADICAL: a fat tree of SimGrid
-cluster() {
-	cat >"$1.xml" <<-XML
-		<?xml version='1.0'?>
-		<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-		<platform version="4.1">
-		  <cluster id="$1" prefix="h" suffix="" radical="$3" speed="1Gf" bw="125MBps" lat="50us" $2/>
-		</platform>
-	XML
-	ends 0 import "$1.xml" --quiet
-	silent err
-	platform "$1-again" "$(cat out)"
-}
-
-# alike NAME PAIR...: both have the same times, latencies and numbers of links
-alike() {
-	moves "$1.xml" "${@:2}"
-	tail -n +2 moved >theirs
-	moves "$1-again.xml" "${@:2}"
-	tail -n +2 moved >ours
-	same theirs ours
-}
-
-cluster flat '' 0-9
-alike flat h0 h9 1e6 h1 h9 1e6 h3 h4 1e5
-cluster backbone 'bb_bw="2.25GBps" bb_lat="500us"' 0-9
-moves backbone.xml h0 h9 1e6
-line 1 0.0086 6e-4 3
-moves backbone-again.xml h0 h9 1e6
-line 1 0.0086 6e-4 2 # the backbone is no link here, its latency is the switch's
-cluster leaves 'topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,2"' 0-15
-alike leaves h0 h1 1e6 h4 h9 1e6 h12 h15 1e6
-cluster pods 'topology="FAT_TREE" topo_parameters="3;2,2,4;1,2,2;1,1,1"' 0-15
-alike pods h0 h1 1e6 h2 h5 1e6 h8 h10 1e6
-ends 3 import tree.xml
-says err '^tree.xml:[0-9]+: error: <host> cannot be taken'
-silent out
-
 # --- usage ---
 
 ends 2 export tree.json
@@ -177,7 +136,5 @@ ends 6 export tree.json --platform simgrid --out full
 says err 'full cannot be written: No space left'
 ends 6 export tree.json --platform simgrid --out .
 says err 'cannot be written'
-ends 6 import not-there.xml
-says err 'cannot be read'
 
 finish "$checks checks, SimGrid agrees"

@@ -112,7 +112,6 @@ enum verb_bit {
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
 	VERB_EXPORT = 1 << 12,
-	VERB_IMPORT = 1 << 13,
 	VERB_CROSSCHECK = 1 << 14,
 };
 
@@ -133,7 +132,6 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
-int verb_import(const struct cli *cli);
 int verb_crosscheck(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);

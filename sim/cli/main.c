@@ -5,7 +5,6 @@
 #include "build_info.h"
 
 #include <cjson/cJSON.h>
-#include <expat.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
@@ -54,9 +53,6 @@ static const struct verb verbs[] = {
 	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
 	  "the network of a scenario in the format of another simulator", VERB_EXPORT, "a scenario",
 	  1, verb_export },
-	{ "import", "import FILE",
-	  "a <cluster> of a SimGrid platform as the topology of a scenario, in JSON", VERB_IMPORT,
-	  "a platform", 1, verb_import },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
@@ -90,7 +86,7 @@ void print_version(void)
 {
 	printf("inasim %s (%s), %s build, %s\n", BUILD_VERSION, BUILD_COMMIT, BUILD_TYPE,
 	       BUILD_COMPILER);
-	printf("GSL %s, cJSON %s, %s\n", gsl_version, cJSON_Version(), XML_ExpatVersion());
+	printf("GSL %s, cJSON %s\n", gsl_version, cJSON_Version());
 }
 
 static void print_usage(FILE *to)
