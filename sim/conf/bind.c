@@ -138,20 +138,22 @@ static void check_keys(struct binding *b, const cJSON *item, const char **names)
 	free(names);
 }
 
+cJSON *conf_default(const struct conf_row *row)
+{
+	cJSON *value = cJSON_ParseWithOpts(row->def, NULL, true);
+
+	return conf_node(value != NULL ? value : cJSON_CreateString(row->def));
+}
+
 static cJSON *bind_default(struct binding *b, const struct conf_row *row, char *base)
 {
 	const struct conf_row *outer = b->default_row;
-	struct conf_syntax_error error;
-	struct conf_json json;
-	cJSON *resolved;
+	cJSON *value = conf_default(row), *resolved;
 
-	if (!conf_json_parse(&json, row->def, strlen(row->def), &error))
-		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is no JSON: %s", row->name,
-			error.text);
 	b->default_row = row;
-	resolved = conf_bind_value(b, row, base, json.root);
+	resolved = conf_bind_value(b, row, base, value);
 	b->default_row = outer;
-	conf_json_release(&json);
+	cJSON_Delete(value);
 	return resolved;
 }
 

@@ -62,5 +62,8 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 size_t conf_row_size(const struct conf_row *row); /* of the field */
+/* The default of a row that has one: JSON, or what does not parse as such, a string, as a user
+ * would write it behind --set. The caller deletes it. */
+cJSON *conf_default(const struct conf_row *row);
 
 #endif

@@ -7,8 +7,7 @@
  *
  *   struct link_conf { bps rate; sim_time delay; };
  *   static const struct conf_row link_rows[] = {
- *       { .name = "rate", .type = CONF_RATE, .offset = offsetof(struct link_conf, rate),
- *         .min = 1000000, .max = ..., .def = "\"10Gbps\"", .help = "...", .source = "..." },
+ *       CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, ..., "help", "source"),
  *       { 0 } };
  *   const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf) };
  *
@@ -98,9 +97,11 @@ struct conf_row {
 		*item;      /* LIST, MAP: the row of an item (offset 0, no name, no default) */
 	size_t tag;         /* ONEOF */
 	size_t present;     /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;    /* default as JSON text; CONF_REQUIRED; or CONF_OPTIONAL */
+	const char *def;    /* default: JSON, or if it does not parse, a string; CONF_REQUIRED; or
+			     * CONF_OPTIONAL */
 	const char *help;   /* one sentence */
-	const char *source; /* where the default comes from: paper and section, RFC, "our choice" */
+	const char *source; /* behind help: where the default comes from: paper and section, RFC,
+			       "our choice" */
 };
 
 /* `def` of a row without default: the key must be there / may be missing (the
@@ -109,6 +110,48 @@ struct conf_row {
 #define CONF_REQUIRED NULL
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
+
+/* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]),
+ * where WHAT is the bounds, the choices or the table, and members are any others of the row, such
+ * as `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so
+ * one list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself. */
+#define CONF_GIVEN(s, field) 1 + offsetof(s, field)
+#define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
+	{                                                                                          \
+		.name = key, .type = kind, .offset = offsetof(s, field), .def = d, __VA_ARGS__     \
+	}
+#define CONF_AMOUNT_(kind, key, s, field, d, lo, hi, ...)                                          \
+	CONF_ROW_(kind, key, s, field, d, .min = lo, .max = hi, .help = __VA_ARGS__)
+#define CONF_BOOL(key, s, field, d, ...) CONF_ROW_(CONF_BOOL, key, s, field, d, .help = __VA_ARGS__)
+#define CONF_STRING(key, s, field, d, ...)                                                         \
+	CONF_ROW_(CONF_STRING, key, s, field, d, .help = __VA_ARGS__)
+#define CONF_JSON(key, s, field, d, ...) CONF_ROW_(CONF_JSON, key, s, field, d, .help = __VA_ARGS__)
+#define CONF_INT(key, s, field, d, lo, hi, ...)                                                    \
+	CONF_ROW_(CONF_INT, key, s, field, d, .imin = lo, .imax = hi, .help = __VA_ARGS__)
+#define CONF_REAL(key, s, field, d, lo, hi, ...)                                                   \
+	CONF_ROW_(CONF_REAL, key, s, field, d, .rmin = lo, .rmax = hi, .help = __VA_ARGS__)
+#define CONF_TIME(...)  CONF_AMOUNT_(CONF_TIME, __VA_ARGS__)
+#define CONF_BYTES(...) CONF_AMOUNT_(CONF_BYTES, __VA_ARGS__)
+#define CONF_RATE(...)  CONF_AMOUNT_(CONF_RATE, __VA_ARGS__)
+#define CONF_QUEUE(...) CONF_AMOUNT_(CONF_QUEUE, __VA_ARGS__)
+#define CONF_ENUM(key, s, field, d, names, ...)                                                    \
+	CONF_ROW_(CONF_ENUM, key, s, field, d, .choices = names, .help = __VA_ARGS__)
+#define CONF_OBJECT(key, s, field, d, rows, ...)                                                   \
+	CONF_ROW_(CONF_OBJECT, key, s, field, d, .table = rows, .help = __VA_ARGS__)
+#define CONF_GROUP(key, d, rows, ...)                                                              \
+	{                                                                                          \
+		.name = key, .type = CONF_OBJECT, .def = d, .table = rows, .help = __VA_ARGS__     \
+	}
+#define CONF_LIST(key, s, field, d, of, lo, hi, ...)                                               \
+	CONF_ROW_(CONF_LIST, key, s, field, d, .item = of, .min = lo, .max = hi,                   \
+		  .help = __VA_ARGS__)
+#define CONF_MAP(key, s, field, d, of, lo, hi, ...)                                                \
+	CONF_ROW_(CONF_MAP, key, s, field, d, .item = of, .min = lo, .max = hi, .help = __VA_ARGS__)
+#define CONF_ONEOF(key, s, field, d, forms, form, ...)                                             \
+	CONF_ROW_(CONF_ONEOF, key, s, field, d, .table = forms, .tag = offsetof(s, form),          \
+		  .help = __VA_ARGS__)
+#define CONF_SCHEMES(key, s, field, d, of, ...)                                                    \
+	CONF_ROW_(CONF_SCHEMES, key, s, field, d, .tables = of, .help = __VA_ARGS__)
 
 /* Another kind of document, which users hand over in place of this one: it has one
  * key at its top and lacks another. */

@@ -178,9 +178,15 @@ static void add_example(struct conf_buf *buf, const struct conf_row *row, const 
 {
 	uint64_t value;
 
-	if (row->def != NULL && row->def[0] == '"') {
-		conf_buf_addf(buf, ", such as %s", row->def);
-		return;
+	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL) {
+		cJSON *usual_one = conf_default(row);
+		bool text = cJSON_IsString(usual_one);
+
+		if (text)
+			conf_buf_addf(buf, ", such as \"%s\"", usual_one->valuestring);
+		cJSON_Delete(usual_one);
+		if (text)
+			return;
 	}
 	if (row->type != CONF_QUEUE &&
 	    unit_parse(conf_unit_kind(row->type), usual, &value) == UNIT_OK &&

@@ -47,15 +47,6 @@ static void close_object(cJSON *schema)
 	add(schema, "additionalProperties", cJSON_CreateFalse());
 }
 
-static cJSON *parse_default(const struct conf_row *row)
-{
-	cJSON *value = cJSON_Parse(row->def);
-
-	if (value == NULL)
-		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is no JSON", row->name);
-	return value;
-}
-
 static void describe_member(cJSON *schema, const struct conf_row *row)
 {
 	struct conf_buf text = { 0 };
@@ -73,7 +64,7 @@ static void describe_member(cJSON *schema, const struct conf_row *row)
 		add_string(schema, "description", conf_buf_text(&text));
 	conf_buf_release(&text);
 	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL)
-		add(schema, "default", parse_default(row));
+		add(schema, "default", conf_default(row));
 }
 
 static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
