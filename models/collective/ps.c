@@ -27,6 +27,7 @@
 #include "collective/ps.h"
 
 #include "base/mem.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -258,12 +259,11 @@ static void *ps_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 
-/* The key is apart from those of flows and rings; `number` of the connection in its job. */
 uint64_t ps_connection_key(const struct ps *ps, uint32_t w, uint32_t q, bool push)
 {
 	uint64_t number = 2 * ((uint64_t)w * ps->job.servers + q) + push;
 
-	return UINT64_C(1) << 49 | (uint64_t)ps->job.number << 24 | number;
+	return connection_key(CONNECTION_PS, (uint64_t)ps->job.number << 24 | number);
 }
 
 static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)

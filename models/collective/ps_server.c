@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -86,7 +87,7 @@ void ps_server_delivered(struct server *server, uint64_t number)
 void ps_server_open(struct ps *ps, uint32_t q)
 {
 	struct server *server = &ps->servers[q];
-	uint64_t key = UINT64_C(3) << 53 | (uint64_t)ps->job.number << 24 | q;
+	uint64_t key = timer_key_of_job(TIMER_PS, ps->job.number, q);
 
 	*server = (struct server){ .ps = ps,
 				   .number = q,
@@ -96,8 +97,8 @@ void ps_server_open(struct ps *ps, uint32_t q)
 	server->added = xcalloc(ps->job.workers, sizeof(*server->added));
 	server->blocks = xcalloc(RING_FIRST, sizeof(*server->blocks));
 	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
-	timer_open(ps->scheme->env.sim, &server->timer, server->host, SIM_TIMER,
-		   sim_key(SIM_TIMER, key), on_added, server);
+	timer_open(ps->scheme->env.sim, &server->timer, server->host, SIM_TIMER, key, on_added,
+		   server);
 	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
 }
 

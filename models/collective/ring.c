@@ -14,6 +14,7 @@
 #include "collective/ring.h"
 
 #include "base/mem.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -258,7 +259,7 @@ static void *ring_open(const struct model_env *env, const void *conf)
 
 uint64_t ring_edge_key(const struct ring *ring, uint32_t rank)
 {
-	return UINT64_C(1) << 48 | (uint64_t)ring->job.number << 20 | rank;
+	return connection_key(CONNECTION_RING, (uint64_t)ring->job.number << 20 | rank);
 }
 
 static void connect_rank(struct rank *rank)
@@ -270,8 +271,7 @@ static void connect_rank(struct rank *rank)
 	rank->chunks = xcalloc(p, sizeof(*rank->chunks));
 	rank->in_flight = xcalloc(2 * (size_t)p, sizeof(*rank->in_flight));
 	timer_open(env->sim, &rank->timer, rank->host, SIM_TIMER,
-		   sim_key(SIM_TIMER, UINT64_C(1) << 54 | ring_edge_key(ring, rank->number)),
-		   on_prepared, rank);
+		   timer_key(TIMER_RING, ring_edge_key(ring, rank->number)), on_prepared, rank);
 	sim_name(env->sim, on_prepared, "chunk ready on ring edge %n");
 	rank->conn =
 		tcp_open(env->tcp, rank->host, to, cc_kind((unsigned)ring->scheme->conf->transport),

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -214,7 +215,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	instance->tensors = xcalloc(TENSORS_FIRST, sizeof(*instance->tensors));
 	instance->contributed = xcalloc(job->workers, sizeof(*instance->contributed));
 	timer_open(scheme->sim, &instance->timer, SIM_NOWHERE, SIM_TIMER,
-		   sim_key(SIM_TIMER, UINT64_C(1) << 55 | job->number), on_due, instance);
+		   timer_key(TIMER_FLUID, job->number), on_due, instance);
 	sim_name(scheme->sim, on_due, "sums reach the workers of job %n");
 	open_streams(instance);
 	return instance;

@@ -4,6 +4,7 @@
 #include "ina/esa.h"
 
 #include "base/mem.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -264,8 +265,9 @@ void esa_channels_init(struct esa_server *esa)
 	esa->from_worker = xcalloc(job->job.workers, sizeof(*esa->from_worker));
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		uint32_t host = job->job.hosts[w], server = esa->server->racks.server;
-		uint64_t key = UINT64_C(1) << 50 | (uint64_t)job->job.number << 16 |
-			       esa->server->number << 11 | w << 1;
+		uint64_t key =
+			connection_key(CONNECTION_ESA, (uint64_t)job->job.number << 16 |
+							       esa->server->number << 11 | w << 1);
 
 		esa->to_worker[w].esa = esa->from_worker[w].esa = esa;
 		esa->to_worker[w].worker = esa->from_worker[w].worker = w;

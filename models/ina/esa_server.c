@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -360,7 +361,7 @@ void esa_server_init(struct hashed_server *server)
 {
 	struct hashed_job *job = server->job;
 	struct esa_server *esa = xcalloc(1, sizeof(*esa));
-	uint64_t key = UINT64_C(7) << 53 | (uint64_t)job->job.number << 24 | server->number;
+	uint64_t key = timer_key_of_job(TIMER_ESA_SERVER, job->job.number, server->number);
 
 	server->state = esa;
 	esa->server = server;
@@ -374,7 +375,7 @@ void esa_server_init(struct hashed_server *server)
 	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
 	timer_open(job->scheme->env.sim, &esa->timer, job->job.server_hosts[server->number],
-		   SIM_TIMER, sim_key(SIM_TIMER, key), on_timer, esa);
+		   SIM_TIMER, key, on_timer, esa);
 	sim_name(job->scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
 	esa_channels_init(esa);
 }

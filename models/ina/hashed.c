@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -320,9 +321,7 @@ static bool place_servers(struct hashed_job *job)
 				   job->job.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
 		timer_open(scheme->env.sim, &server->inbox.timer, job->job.server_hosts[q],
-			   SIM_TIMER,
-			   sim_key(SIM_TIMER,
-				   UINT64_C(15) << 52 | (uint64_t)job->job.number << 24 | q),
+			   SIM_TIMER, timer_key_of_job(TIMER_HASHED_INBOX, job->job.number, q),
 			   on_added, server);
 		sim_name(scheme->env.sim, on_added, "a packet is added up at server %w of job %j");
 		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);

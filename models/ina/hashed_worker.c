@@ -1,5 +1,6 @@
 /* A worker under ATP and ESA: a window of gradient packets, results, a timer. */
 #include "ina/hashed.h"
+#include "transport/keys.h"
 
 static sim_time now_of(const struct hashed_worker *worker)
 {
@@ -160,15 +161,15 @@ static bool is_prompt(const struct hashed_worker *worker)
 void hashed_worker_init(struct hashed_worker *worker)
 {
 	struct hashed_job *job = worker->job;
-	uint64_t key = UINT64_C(3) << 54 | (uint64_t)job->job.number << 24 | worker->number;
+	uint64_t key = timer_key_of_job(TIMER_HASHED_WORKER, job->job.number, worker->number);
 
 	window_init(&worker->window, &job->scheme->window, job->frame, job->job.servers);
 	worker->source = (struct nic_source){ .pull = worker_pull,
 					      .owner = worker,
 					      .prompt = is_prompt(worker) };
 	worker->armed = SIM_TIME_MAX;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER,
-		   sim_key(SIM_TIMER, key), on_timeout, worker);
+	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
+		   worker);
 	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 

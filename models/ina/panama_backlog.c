@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "net/lossless.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -80,12 +81,11 @@ void panama_backlog_open(struct panama_lane *lane)
 	lane->backlogs = xcalloc(lane->node_count, sizeof(*lane->backlogs));
 	for (uint32_t i = 0; i < lane->node_count; i++) {
 		struct panama_backlog *backlog = &lane->backlogs[i];
-		uint64_t key = UINT64_C(9) << 52 | (uint64_t)lane->number << 20 | i;
+		uint64_t key = timer_key(TIMER_PANAMA_BACKLOG, (uint64_t)lane->number << 20 | i);
 
 		backlog->lane = lane;
 		backlog->node = i;
-		timer_open(sim, &backlog->timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, key),
-			   on_due, backlog);
+		timer_open(sim, &backlog->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, backlog);
 	}
 	sim_name(sim, on_due, "sums that wait in an accelerator");
 }

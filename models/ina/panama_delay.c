@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -67,11 +68,12 @@ void panama_delay(struct panama_accelerator *a, const struct packet *packet, uin
 void panama_delay_init(struct panama_accelerator *a)
 {
 	struct sim *sim = a->scheme->env.sim;
-	uint64_t key = UINT64_C(11) << 52 | (uint64_t)a->scheme->protocol << 32 | a->sw;
+	uint64_t key =
+		timer_key(TIMER_PANAMA_ACCELERATOR, (uint64_t)a->scheme->protocol << 32 | a->sw);
 
 	a->held_mask = HELD_FIRST - 1;
 	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
-	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, key), on_due, a);
+	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, a);
 	sim_name(sim, on_due, "accelerator of switch %h");
 }
 

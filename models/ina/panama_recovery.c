@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "transport/messages.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -350,7 +351,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	struct panama_job *job = worker->job;
 	const struct model_env *env = &job->scheme->env;
 	struct panama_asker *asker = worker->asker = xcalloc(1, sizeof(*asker));
-	uint64_t key = UINT64_C(13) << 52 | (uint64_t)job->job.number << 24 | worker->number;
+	uint64_t key = timer_key_of_job(TIMER_PANAMA_ASKER, job->job.number, worker->number);
 
 	asker->worker = worker;
 	worker->source.prompt = true; /* arm() may find that a timeout is over */
@@ -361,12 +362,12 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		asker->trees[t].mask = VIDS_FIRST - 1;
 		asker->trees[t].cap = cap;
 	}
-	timer_open(env->sim, &asker->timer, worker->host, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_timeout, asker);
+	timer_open(env->sim, &asker->timer, worker->host, SIM_TIMER, key, on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
-	key = UINT64_C(1) << 51 | (uint64_t)job->job.number << 25 | 2 * (uint64_t)worker->number;
+	key = connection_key(CONNECTION_PANAMA,
+			     (uint64_t)job->job.number << 25 | 2 * (uint64_t)worker->number);
 	messages_init(&asker->up, env->tcp, env->sim, worker->host, first_worker(job)->host, key,
 		      arrived_up, worker);
 	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->host, worker->host,

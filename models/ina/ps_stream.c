@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "topo/topology.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -399,7 +400,7 @@ static void open_server(struct switchml *job, uint32_t q)
 {
 	const struct model_env *env = &job->scheme->env;
 	struct ps_server *server = &job->servers->list[q];
-	uint64_t key = UINT64_C(7) << 52 | (uint64_t)job->job.number << 24 | q;
+	uint64_t key = timer_key_of_job(TIMER_PS_STREAM, job->job.number, q);
 
 	server->job = job;
 	server->number = q;
@@ -419,8 +420,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	ring_init(&server->in);
 	ring_init(&server->out);
 	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
-	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, sim_key(SIM_TIMER, key),
-		   on_added, server);
+	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, key, on_added, server);
 	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
 }
 

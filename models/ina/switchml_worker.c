@@ -3,6 +3,7 @@
 #include "ina/switchml.h"
 
 #include "base/mem.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -219,7 +220,7 @@ static bool is_prompt(const struct switchml_scheme *scheme)
 void switchml_worker_init(struct worker *worker)
 {
 	struct switchml *job = worker->job;
-	uint64_t key = UINT64_C(1) << 55 | (uint64_t)job->job.number << 24 | worker->number;
+	uint64_t key = timer_key_of_job(TIMER_SWITCHML, job->job.number, worker->number);
 
 	rto_init(&worker->rto, &job->scheme->conf->timeout);
 	worker->alarm = SIM_TIME_MAX;
@@ -230,8 +231,8 @@ void switchml_worker_init(struct worker *worker)
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].piece = i;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER,
-		   sim_key(SIM_TIMER, key), on_timeout, worker);
+	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
+		   worker);
 	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/keys.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ static void open_connection(struct messages *messages)
 	messages->ring = xcalloc(RING_FIRST, sizeof(*messages->ring));
 	if (messages->src == messages->dst) {
 		timer_open(messages->sim, &messages->timer, messages->src, SIM_TIMER,
-			   sim_key(SIM_TIMER, 2 * messages->key), on_timer, messages);
+			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
 		sim_name(messages->sim, on_timer, "messages of a host to itself %h");
 	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst,

@@ -1,5 +1,6 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
 #include "transport/tcp_conn.h"
+#include "transport/keys.h"
 
 /* Whether the sender has been waiting for this ACK, see tcp_set_patient(): `expect` is UINT64_MAX
  * when all has come. */
@@ -102,7 +103,7 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every > 1)
 		timer_open(conn->tcp->sim, &rx->timer, rx->host, SIM_TIMER,
-			   sim_key(SIM_TIMER, 2 * key + 1), on_ack_timer, conn);
+			   timer_key(TIMER_TCP, 2 * key + 1), on_ack_timer, conn);
 }
 
 void tcp_rx_close(struct tcp_conn *conn)

@@ -1,5 +1,6 @@
 /* The sender of a connection: window, retransmission, timer. */
 #include "transport/tcp_conn.h"
+#include "transport/keys.h"
 
 #include <math.h>
 
@@ -336,8 +337,8 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 			.g = tcp->conf->g },
 	};
 	cc->init(&conn->tx.cc);
-	timer_open(tcp->sim, &conn->tx.timer, src, SIM_TIMER, sim_key(SIM_TIMER, 2 * key), on_timer,
-		   conn);
+	timer_open(tcp->sim, &conn->tx.timer, src, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
+		   on_timer, conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 }
 

@@ -1,4 +1,5 @@
 #include "workload/flow_fluid.h"
+#include "transport/keys.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,8 +94,8 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	fluid_route_give(env->fluid, spec->route, on_stream_ended, flow);
-	timer_open(env->sim, &flow->timer, SIM_NOWHERE, SIM_TIMER,
-		   sim_key(SIM_TIMER, UINT64_C(3) << 52 | spec->key), on_timer, flow);
+	timer_open(env->sim, &flow->timer, SIM_NOWHERE, SIM_TIMER, timer_key(TIMER_FLOW, spec->key),
+		   on_timer, flow);
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
 		  env->sim->now +

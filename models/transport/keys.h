@@ -1,0 +1,56 @@
+/* Numbers that name things for ever: whose timer (ties among equal times are broken by a hash of
+ * it, core/sim.h), and which connection (its ECMP path is a hash of it, tcp.h). Each kind of owner
+ * has a tag, so that two kinds never share a number. A scheme that needs a new one adds it here;
+ * the values of those that exist must stay, as digests hang on them.
+ *
+ *   timer       55..52 tag | 51..0 number in the tag
+ *   connection          51..48 tag | 47..0 number in the tag */
+#ifndef INASIM_TRANSPORT_KEYS_H
+#define INASIM_TRANSPORT_KEYS_H
+
+#include "core/sim.h"
+
+enum timer_tag {
+	TIMER_TCP = 0,    /* 2 * connection + 0 retransmission, + 1 delayed ACK */
+	TIMER_PACING = 1, /* connection */
+	TIMER_FLOW = 3,
+	TIMER_RING = 4,
+	TIMER_PS = 6,
+	TIMER_PS_STREAM = 7,
+	TIMER_SWITCHML = 8,
+	TIMER_FLUID = 8, /* a job of the fluid fidelity: never beside the other */
+	TIMER_PANAMA_BACKLOG = 9,
+	TIMER_TASK = 10, /* computation of a worker */
+	TIMER_PANAMA_ACCELERATOR = 11,
+	TIMER_HASHED_WORKER = 12,
+	TIMER_PANAMA_ASKER = 13,
+	TIMER_ESA_SERVER = 14,
+	TIMER_HASHED_INBOX = 15,
+};
+
+enum connection_tag {
+	CONNECTION_FLOW = 0,
+	CONNECTION_RING = 1,
+	CONNECTION_PS = 2,
+	CONNECTION_ESA = 4,
+	CONNECTION_PANAMA = 8,
+};
+
+/* The key of a timer of class SIM_TIMER, for timer_open(). */
+static inline uint64_t timer_key(enum timer_tag tag, uint64_t number)
+{
+	return sim_key(SIM_TIMER, (uint64_t)tag << 52 | number);
+}
+
+/* The same of the q-th part (worker, server) of a job. */
+static inline uint64_t timer_key_of_job(enum timer_tag tag, uint32_t job, uint32_t q)
+{
+	return timer_key(tag, (uint64_t)job << 24 | q);
+}
+
+static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
+{
+	return (uint64_t)tag << 48 | number;
+}
+
+#endif
