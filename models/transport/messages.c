@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "transport/dctcp.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
@@ -84,8 +85,8 @@ static void open_connection(struct messages *messages)
 			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
 		sim_name(messages->sim, on_timer, "messages of a host to itself %h");
 	} else {
-		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst,
-					  cc_kind(0) /* DCTCP */, 0, messages->key, &app, messages);
+		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst, &dctcp_cc, 0,
+					  messages->key, &app, messages);
 		tcp_set_urgent(messages->tcp, messages->conn);
 	}
 }

@@ -61,14 +61,8 @@ static const struct conf_row tcp_rows[] = {
 	  .min = 1460,
 	  .def = CONF_OPTIONAL,
 	  .help = "Upper bound of the window (receive buffer)." },
-	{ .name = "dctcp_g",
-	  .type = CONF_REAL,
-	  .offset = offsetof(struct tcp_conf, g),
-	  .rmin = 0.0001,
-	  .rmax = 1,
-	  .def = "0.0625",
-	  .help = "Gain of DCTCP's estimate of the marked fraction.",
-	  .source = "RFC 8257 section 4.2" },
+	CONF_SCHEMES("control", struct tcp_conf, control, "{}", cc_tables,
+		     "Parameters of congestion controls."),
 	{ 0 },
 };
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
@@ -186,9 +180,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->app = app;
 	conn->owner = owner;
 	conn->stats = (struct tcp_stats){ 0 };
-	tcp_tx_open(conn, src, cc, key);
+	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
-	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
 	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
 	return conn->number;
 }
@@ -231,7 +224,7 @@ void tcp_set_patient(struct tcp *tcp, uint32_t number)
 	struct tcp_conn *conn = tcp->conns[number];
 
 	SIM_BUG_ON(conn->tx.written > 0);
-	conn->patient = late_in_time(net, tcp->conf->min_rto) &&
+	conn->patient = !conn->tx.ops->paces && late_in_time(net, tcp->conf->min_rto) &&
 			late_in_time(net, tcp->conf->initial_rto) &&
 			(conn->rx.ack_every == 1 || late_in_time(net, tcp->conf->ack_delay));
 }

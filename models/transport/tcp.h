@@ -27,8 +27,8 @@ struct tcp_conf {
 	sim_time min_rto, initial_rto;
 	int64_t ack_every;
 	sim_time ack_delay;
-	bytes max_window; /* 0 = none */
-	double g;
+	bytes max_window;        /* 0 = none */
+	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_tables */
 };
 
 extern const struct conf_table tcp_table;

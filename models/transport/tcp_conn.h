@@ -30,6 +30,8 @@ struct tcp_tx {
 	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
 	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
 	struct timer timer;
+	sim_time next_at;    /* pacing: no segment before this */
+	struct timer pacing; /* only of controls that pace */
 };
 
 /* The receiver's half. */
@@ -71,7 +73,8 @@ struct tcp {
 };
 
 /* tcp_tx.c */
-void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, uint64_t key);
+void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		 uint64_t key);
 void tcp_tx_close(struct tcp_conn *conn);
 void tcp_tx_wake(struct tcp_conn *conn); /* there may be something to send */
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */

@@ -46,6 +46,30 @@ static bool has_work(const struct tcp_conn *conn)
 	return tx->resend || (tx->nxt < tx->written && window_allows(conn));
 }
 
+/* --- pacing: the rate of a control spaces segments by their time on a link that fast --- */
+
+static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity;
+	tcp_tx_wake(owner);
+}
+
+/* Whether the next segment has to wait; it is sent when the timer runs. */
+static bool held_back(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	if (tx->next_at <= conn->tcp->sim->now)
+		return false;
+	timer_set(conn->tcp->sim, &tx->pacing, tx->next_at);
+	return true;
+}
+
+static void pace(struct tcp_tx *tx, uint32_t size, sim_time now)
+{
+	tx->next_at = tx->cc.rate ? now + size * 8 * PS_PER_S / tx->cc.rate : 0;
+}
+
 /* There is more to send, and it is the congestion window that forbids it (not the
  * receive window: what is never used must not grow). */
 static bool window_limited(const struct tcp_conn *conn)
@@ -149,11 +173,12 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 	struct tcp_tx *tx = &conn->tx;
 	bool idle = tx->nxt == tx->una, more;
 
-	if (!has_work(conn))
+	if (!has_work(conn) || held_back(conn))
 		return NIC_NOTHING;
 	if (tx->resend) {
 		send_again(conn, packet);
-		return has_work(conn) ? NIC_MORE : NIC_LAST;
+		pace(tx, packet->size, conn->tcp->sim->now);
+		return has_work(conn) && !held_back(conn) ? NIC_MORE : NIC_LAST;
 	}
 	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
 	tx->nxt += packet->payload;
@@ -163,12 +188,13 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 		arm_timer(conn);
 	more = has_work(conn);
 	note_usage(tx, !more && window_limited(conn));
-	return more ? NIC_MORE : NIC_LAST;
+	pace(tx, packet->size, conn->tcp->sim->now);
+	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 
 void tcp_tx_wake(struct tcp_conn *conn)
 {
-	if (has_work(conn))
+	if (has_work(conn) && !held_back(conn))
 		nic_wake(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
 }
 
@@ -200,7 +226,7 @@ static void enter_recovery(struct tcp_conn *conn)
 
 	tx->recovering = true;
 	tx->recover = tx->max;
-	tx->ops->on_loss(&tx->cc);
+	tx->ops->on_loss(&tx->cc, conn->tcp->sim->now);
 	tx->inflation = DUPACK_THRESHOLD * tx->cc.mss;
 	tx->resend = true;
 	conn->stats.fast_retransmits++;
@@ -266,6 +292,8 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 		.acked = packet->seq > tx->una ? packet->seq - tx->una : 0,
 		.ece = packet->flags & PACKET_ECE,
 		.in_recovery = tx->recovering,
+		.now = conn->tcp->sim->now,
+		.rtt = conn->tcp->sim->now - packet->sent_at,
 	};
 
 	if (packet->seq < tx->una)
@@ -273,7 +301,7 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 	ack.growth = growth(tx, ack.acked);
 	conn->stats.acks++;
 	conn->stats.marked_acks += ack.ece;
-	measure_rtt(conn, conn->tcp->sim->now - packet->sent_at);
+	measure_rtt(conn, ack.rtt);
 	if (ack.acked)
 		on_new_ack(conn, packet->seq);
 	else if (tx->una < tx->max)
@@ -304,7 +332,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	}
 	conn->stats.timeouts++;
 	if (!tx->backoff) /* RFC 5681, (4): the same segment again leaves ssthresh alone */
-		tx->ops->on_timeout(&tx->cc, tx->nxt - tx->una);
+		tx->ops->on_timeout(&tx->cc, tx->nxt - tx->una, sim->now);
 	tx->nxt = tx->una; /* go back */
 	tx->recover = tx->max;
 	tx->recovering = false;
@@ -319,13 +347,16 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- opening and closing --- */
 
-void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, uint64_t key)
+void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		 uint64_t key)
 {
 	const struct tcp *tcp = conn->tcp;
 	double mss = (double)tcp->conf->mss;
 
 	conn->tx = (struct tcp_tx){
-		.source = { .pull = tcp_pull, .owner = conn, .prompt = tcp_is_prompt(tcp) },
+		.source = { .pull = tcp_pull,
+			    .owner = conn,
+			    .prompt = tcp_is_prompt(tcp) || cc->paces },
 		.ops = cc,
 		.host = src,
 		.flags = cc->ecn ? PACKET_ECT : 0,
@@ -334,16 +365,25 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, const struct cc_ops *cc, u
 		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,
 			.ssthresh = INFINITY,
 			.mss = mss,
-			.g = tcp->conf->g },
+			.conf = tcp->conf->control[cc_index(cc)] },
 	};
+	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
+	conn->tx.cc.hops = conn->tx.route.hops;
 	cc->init(&conn->tx.cc);
 	timer_open(tcp->sim, &conn->tx.timer, src, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
 		   on_timer, conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
+	if (!cc->paces)
+		return;
+	timer_open(tcp->sim, &conn->tx.pacing, src, SIM_TIMER, timer_key(TIMER_PACING, key),
+		   on_pacing_timer, conn);
+	sim_name(tcp->sim, on_pacing_timer, "next paced segment of connection %n");
 }
 
 void tcp_tx_close(struct tcp_conn *conn)
 {
 	nic_forget(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
 	timer_close(conn->tcp->sim, &conn->tx.timer);
+	if (conn->tx.ops->paces)
+		timer_close(conn->tcp->sim, &conn->tx.pacing);
 }

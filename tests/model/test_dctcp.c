@@ -1,6 +1,8 @@
 /* DCTCP: the algorithm on hand-made ACKs, and what it makes of a queue. */
 #include "model_run.h"
 
+#include "transport/dctcp.h"
+
 #include <math.h>
 
 #define MSS 1460.0
@@ -12,11 +14,13 @@ struct bench {
 	uint64_t una, nxt;
 };
 
+static const double gain = 1.0 / 16; /* the parameters of DCTCP, of which g is the only one */
+
 static void bench_init(struct bench *b, const char *name, double segments)
 {
 	*b = (struct bench){ .ops = cc_named(name), .nxt = (uint64_t)(segments * MSS) };
 	b->cc = (struct cc){
-		.cwnd = segments * MSS, .ssthresh = INFINITY, .mss = MSS, .g = 1.0 / 16
+		.cwnd = segments * MSS, .ssthresh = INFINITY, .mss = MSS, .conf = &gain
 	};
 	b->ops->init(&b->cc);
 }
@@ -49,25 +53,25 @@ Test(dctcp, alpha)
 	double a;
 
 	bench_init(&b, "dctcp", 10);
-	cr_assert_float_eq(b.cc.dctcp.alpha, 1, 0);
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 1, 0);
 	for (int k = 1; k <= 100; k++) {
 		window(&b, false);
-		cr_assert_float_eq(b.cc.dctcp.alpha, pow(15.0 / 16, k), 1e-14);
+		cr_assert_float_eq(dctcp_of(&b.cc)->alpha, pow(15.0 / 16, k), 1e-14);
 	}
-	a = b.cc.dctcp.alpha;
+	a = dctcp_of(&b.cc)->alpha;
 	for (int k = 1; k <= 300; k++) {
 		window(&b, true);
-		cr_assert_float_eq(b.cc.dctcp.alpha, 1 - (1 - a) * pow(15.0 / 16, k), 1e-13);
+		cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 1 - (1 - a) * pow(15.0 / 16, k), 1e-13);
 	}
-	cr_expect_gt(b.cc.dctcp.alpha, 0.99999);
-	cr_expect_leq(b.cc.dctcp.alpha, 1);
+	cr_expect_gt(dctcp_of(&b.cc)->alpha, 0.99999);
+	cr_expect_leq(dctcp_of(&b.cc)->alpha, 1);
 	for (int k = 0; k < 300; k++) {
 		b.nxt = b.una + 14600;
 		ack(&b, 7300, true, 0);
 		ack(&b, 7300, false, 0);
 	}
 	/* an update sees one half or the other, whichever ACK passes the end: 1/2 in the mean */
-	cr_expect_float_eq(b.cc.dctcp.alpha, 0.5, 0.04);
+	cr_expect_float_eq(dctcp_of(&b.cc)->alpha, 0.5, 0.04);
 }
 
 /* The window of observation ends when an ACK passes what had been sent at its
@@ -78,15 +82,16 @@ Test(dctcp, observation_window)
 
 	bench_init(&b, "dctcp", 10);
 	ack(&b, 1460, false, 14600); /* the first ACK passes 0; window_end = 16060 */
-	cr_assert_float_eq(b.cc.dctcp.alpha, 15.0 / 16, 1e-15);
-	cr_assert_eq(b.cc.dctcp.window_end, 16060);
-	b.cc.dctcp.cwr = true; /* only the estimate matters here */
-	b.cc.dctcp.cwr_end = UINT64_MAX;
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 16, 1e-15);
+	cr_assert_eq(dctcp_of(&b.cc)->window_end, 16060);
+	dctcp_of(&b.cc)->cwr = true; /* only the estimate matters here */
+	dctcp_of(&b.cc)->cwr_end = UINT64_MAX;
 	ack(&b, 1460, true, 14600);
 	ack(&b, 13140, false, 14600); /* una = 16060: not beyond */
-	cr_assert_float_eq(b.cc.dctcp.alpha, 15.0 / 16, 1e-15);
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 16, 1e-15);
 	ack(&b, 1460, false, 14600);
-	cr_assert_float_eq(b.cc.dctcp.alpha, 15.0 / 16 * 15 / 16 + 1460.0 / 16060 / 16, 1e-15);
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 16 * 15 / 16 + 1460.0 / 16060 / 16,
+			   1e-15);
 }
 
 /* Alpha is still 1 at the first mark, so slow start ends with a halving; no growth
@@ -104,12 +109,12 @@ Test(dctcp, one_cut_per_window)
 		ack(&b, 1460, i % 2, 7300);
 		cr_assert_float_eq(b.cc.cwnd, 7300, 1e-9, "in CWR, ACK %d", i);
 	}
-	cr_assert(b.cc.dctcp.cwr);
-	alpha = b.cc.dctcp.alpha;
+	cr_assert(dctcp_of(&b.cc)->cwr);
+	alpha = dctcp_of(&b.cc)->alpha;
 	ack(&b, 1460, true, 7300); /* covers the window: cut again, with the alpha of now */
-	cr_assert_float_eq(b.cc.dctcp.alpha, alpha, 0); /* 16060 is not beyond window_end */
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, alpha, 0); /* 16060 is not beyond window_end */
 	cr_assert_float_eq(b.cc.cwnd, 7300 * (1 - alpha / 2), 1e-9);
-	cr_assert(b.cc.dctcp.cwr);
+	cr_assert(dctcp_of(&b.cc)->cwr);
 }
 
 /* RFC 8257, 3.3: alpha is updated before it is used for the cut. */
@@ -135,7 +140,7 @@ Test(dctcp, floor)
 		window(&b, true);
 	cr_expect_float_eq(b.cc.cwnd, 2 * MSS, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 2 * MSS, 0);
-	b.ops->on_timeout(&b.cc, 2920);
+	b.ops->on_timeout(&b.cc, 2920, 0);
 	cr_assert_float_eq(b.cc.cwnd, MSS, 0);
 	window(&b, true);
 	cr_expect_float_eq(b.cc.cwnd, MSS, 0, "a cut that opens the window");
@@ -178,7 +183,7 @@ Test(dctcp, loss)
 	for (int i = 0; i < 100; i++)
 		window(&b, false);
 	b.cc.cwnd = 20 * MSS;
-	b.ops->on_loss(&b.cc);
+	b.ops->on_loss(&b.cc, 0);
 	cr_expect_float_eq(b.cc.cwnd, 10 * MSS, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 10 * MSS, 0);
 	for (int i = 0; i < 5; i++) {
@@ -187,9 +192,9 @@ Test(dctcp, loss)
 	}
 	cr_expect_float_eq(b.cc.cwnd, 10 * MSS, 0);
 	/* a timeout ends CWR: slow start begins with the next ACK */
-	b.cc.dctcp.cwr = true;
-	b.cc.dctcp.cwr_end = UINT64_MAX;
-	b.ops->on_timeout(&b.cc, 29200);
+	dctcp_of(&b.cc)->cwr = true;
+	dctcp_of(&b.cc)->cwr_end = UINT64_MAX;
+	b.ops->on_timeout(&b.cc, 29200, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 10 * MSS, 0);
 	ack(&b, 1460, false, 2920);
 	cr_expect_float_eq(b.cc.cwnd, 2 * MSS, 0);

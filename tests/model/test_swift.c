@@ -1,0 +1,144 @@
+/* Swift (SIGCOMM 2020): the rules on hand-made ACKs, and the round trip that it keeps. */
+#include "model_run.h"
+
+#include <math.h>
+
+#define MSS 1460.0
+
+/* The defaults of /tcp/control/swift. */
+#define TARGET_US 25.0
+#define HOP_US    1.0
+#define RANGE_US  50.0
+#define LEAST     0.1
+#define MOST      100.0
+
+/* Section 3.5, of a window in packets over one switch. */
+static double target_us(double window)
+{
+	double alpha = RANGE_US / (1 / sqrt(LEAST) - 1 / sqrt(MOST));
+
+	return TARGET_US + HOP_US +
+	       fmax(0, fmin(RANGE_US, alpha / sqrt(window) - alpha / sqrt(MOST)));
+}
+
+/* A sender of `window` packets over one switch, in a run that gives it its parameters. */
+static struct cc *sender(struct run *run, double window)
+{
+	struct cc *cc;
+
+	run_build(run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2 },"
+		  " 'stop': { 'when': 'time', 'after': '1us' },"
+		  " 'flows': [ { 'size': '1MB', 'pairs': [[0, 1]], 'transport': 'swift' } ] }");
+	run_until(run, 1);
+	cc = &run_conn(run, 0)->tx.cc;
+	cc->cwnd = window * MSS;
+	cr_assert_eq(cc->hops, 1);
+	return cc;
+}
+
+static void ack(struct cc *cc, double rtt_us, double now_us, double packets)
+{
+	struct cc_ack event = { .acked = (uint64_t)(packets * MSS),
+				.growth = (uint64_t)(packets * MSS),
+				.now = (sim_time)(now_us * 1e6),
+				.rtt = (sim_time)(rtt_us * 1e6) };
+
+	cc_named("swift")->on_ack(cc, &event);
+}
+
+/* Algorithm 1: below the target + ai / cwnd a packet, above it one cut by
+ * beta * (delay - target) / delay a round trip, at most by max_mdf. */
+Test(swift, increase_and_decrease)
+{
+	struct run run;
+	struct cc *cc = sender(&run, 16);
+	double aim = target_us(16), window;
+
+	ack(cc, aim - 0.01, 1000, 1);
+	cr_expect_float_eq(cc->cwnd / MSS, 16 + 1.0 / 16, 1e-9);
+	cc->cwnd = 16 * MSS;
+	ack(cc, aim * 1.25, 2000, 1);
+	window = 16 * (1 - 0.8 * 0.25 / 1.25);
+	cr_expect_float_eq(cc->cwnd / MSS, window, 1e-6);
+	ack(cc, aim * 2, 2000 + aim, 1); /* within a round trip: no second cut */
+	cr_expect_float_eq(cc->cwnd / MSS, window, 1e-6);
+	ack(cc, aim * 100, 9000, 1);
+	cr_expect_float_eq(cc->cwnd / MSS, window / 2, 1e-6);
+	run_free(&run);
+}
+
+/* Section 3.6: a window of half a packet is a packet every two round trips; below a packet it
+ * grows by ai for each packet acknowledged. From a packet on there is no pacing. */
+Test(swift, below_a_packet)
+{
+	struct run run;
+	struct cc *cc = sender(&run, 1);
+
+	ack(cc, 1000, 5000, 1);
+	cr_expect_float_eq(cc->cwnd / MSS, 0.5, 1e-9);
+	cr_expect_float_eq((double)cc->rate, 0.5 * MSS * 8 / 1000e-6, 1);
+	ack(cc, 20, 5001, 0.25);
+	cr_expect_float_eq(cc->cwnd / MSS, 0.75, 1e-9);
+	ack(cc, 20, 5002, 0.5);
+	cr_expect_float_eq(cc->cwnd / MSS, 1.25, 1e-9);
+	cr_expect_eq(cc->rate, 0);
+	run_free(&run);
+}
+
+/* N long flows into one port of 10 Gbps: the port is always busy, nothing is lost, the windows are
+ * alike, and the round trip is the target of the window that each has, i.e. the fixed point of
+ *     w = RTT * (10 Gbps * 1460 / 1538) / (N * mss),  RTT = target(w).
+ * Tolerance 12 %: a window grows by a packet before each cut. With 200 flows windows are below a
+ * packet, and it is pacing that keeps the queue short: with a packet each, the round trip would be
+ * 246 us. There an ACK adds a whole packet (algorithm 1), so windows swing by several times and the
+ * mean is up to 50 % above the target. */
+static void incast(unsigned n, double tolerance, double least_jain)
+{
+	struct run run;
+	const struct link_class *link;
+	double w = 1, rtt = 0, moved = 0, sum = 0, squares = 0, rate;
+	unsigned samples = 0;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': %u,"
+		  " 'switch': { 'buffer': '2MB' }, 'host': { 'jitter': '0.2us' } },"
+		  " 'stop': { 'when': 'time', 'after': '60ms' }, 'tcp': { 'initial_window': 1 },"
+		  " 'flows': [ { 'size': '10GB', 'pairs': 'incast', 'fan_in': %u,"
+		  "   'transport': 'swift' } ] }",
+		  n + 1, n);
+	run_until(&run, 20 * PS_PER_MS);
+	for (unsigned i = 0; i < n; i++)
+		moved -= (double)run_conn(&run, i)->rx.next;
+	for (sim_time t = 20 * PS_PER_MS; t < 59 * PS_PER_MS; t += 50 * PS_PER_US, samples++) {
+		run_until(&run, t);
+		rtt += (double)run_conn(&run, samples % n)->tx.srtt / 1e6;
+	}
+	rtt /= samples;
+	for (unsigned i = 0; i < n; i++) {
+		double share = (double)run_conn(&run, i)->rx.next;
+
+		sum += share;
+		squares += share * share;
+		cr_expect_eq(run_conn(&run, i)->stats.retransmissions, 0);
+	}
+	for (int k = 0; k < 200; k++)
+		w = 0.5 * w + 0.5 * target_us(w) * 1e-6 * (10e9 * 1460 / 1538) / 8 / (n * MSS);
+	link = port_class(&run.s->topo.net, &run.s->topo.net.ports[0]);
+	moved += sum;
+	rate = moved * 8 / ((59.0 - 20) * 1e-3) / ((double)link->rate * 1460 / 1538);
+	printf("%u flows: round trip %.1f us, target %.1f us at %.2f packets; throughput %.3f\n", n,
+	       rtt, target_us(w), w, rate);
+	cr_expect_float_eq(rtt / target_us(w), 1, tolerance);
+	cr_expect_geq(rate, 0.97);
+	cr_expect_geq(sum * sum / n / squares, least_jain, "Jain's index %f",
+		      sum * sum / n / squares);
+	run_free(&run);
+}
+
+Test(swift, incast)
+{
+	incast(2, 0.12, 0.99);
+	incast(16, 0.12, 0.98);
+	incast(200, 0.5, 0.9);
+}
