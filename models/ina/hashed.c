@@ -434,9 +434,10 @@ static void release(struct hashed_job *job)
 {
 	struct hashed_scheme *scheme = job->scheme;
 
-	scheme->ops->release(job);
+	/* workers first: their NICs may still owe a turn of the past, in which they ask the scheme */
 	for (uint32_t w = 0; w < job->job.workers && !job->over; w++)
 		hashed_worker_release(&job->workers[w]);
+	scheme->ops->release(job);
 	scheme->jobs[job->number] = NULL;
 	free_servers(job);
 	tensors_release(&job->tensors);
