@@ -69,13 +69,14 @@ uint64_t window_send(struct window *window, sim_time now)
 
 /* --- congestion control --- */
 
-/* A mark on the result of `piece`, or its loss. What was sent before the last
- * reduction says nothing about the window since then. */
+/* A mark on the result of `piece`, or its loss. What the last window allowed says nothing about
+ * the window since then, even if the NIC has taken it only now: workers that receive the same
+ * results would else disagree on which pieces belong to one window. */
 static void reduce(struct window *window, uint64_t piece)
 {
 	if (piece < window->reduced)
 		return;
-	window->reduced = window->next;
+	window->reduced = window->first + window->limit;
 	window->reductions++;
 	set_cwnd(window, window->cwnd / 2);
 	window->credit = 0;

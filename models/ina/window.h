@@ -9,8 +9,14 @@
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
  * Additive increase, multiplicative decrease: + `increase` bytes a window, halved at most
- * once a window for an ECN mark or a loss. There is no slow start: its threshold would be the
- * initial window, then what the last halving left, and no window is ever below that.
+ * once for all that one window has allowed. A mark on the result of piece p, or its loss, halves if
+ *
+ *     p >= reduced;    then reduced = first + floor(cwnd / frame), with the cwnd before
+ *
+ * (no less than `next`, as p has been sent). What is allowed counts, not what the NIC has taken:
+ * workers that receive the same results then have the same windows, also when one starts late.
+ * There is no slow start: its threshold would be the initial window, then what the last halving
+ * left, and no window is ever below that.
  * A piece seems lost when a result `gap` or more pieces further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
  * is the scheme's business. Pieces that go to different servers take different ways,
@@ -84,7 +90,7 @@ struct window {
 	uint64_t unsampled; /* pieces below are no samples of the round trip */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
-	uint64_t reduced; /* `next` at the last reduction */
+	uint64_t reduced; /* pieces below were allowed before the last reduction */
 	sim_time doubled; /* when `backoff` last grew */
 	uint64_t *lost;   /* what is lost: a ring of its own */
 	uint64_t lost_head, lost_mask;

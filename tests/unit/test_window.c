@@ -134,6 +134,36 @@ Test(window, additive_increase_multiplicative_decrease)
 	window_release(&window);
 }
 
+/* What one window has allowed halves it once. Of two workers that receive the same results one
+ * began late: half of its window is still at its NIC when the first hole shows. */
+Test(window, halves_once_for_all_that_it_allowed)
+{
+	struct window_conf conf = conf_of(20);
+	struct window window[2];
+
+	for (unsigned w = 0; w < 2; w++) {
+		window_init(&window[w], &conf, 300, 1);
+		for (unsigned p = 0; p < (w ? 10u : 20u); p++)
+			window_send(&window[w], 0);
+		for (uint64_t p = 1; p < 10; p++)
+			window_result(&window[w], p, false, 1); /* 0 is a hole */
+		cr_expect_eq(window[w].limit, 10);
+		window_result(&window[w], 0, false, 2);
+		send_all(&window[w], 2);
+		cr_expect_eq(window[w].next, 20);
+		for (uint64_t p = 13; p < 20; p++)
+			window_result(&window[w], p, p == 15, 3); /* 10, 11, 12 are holes */
+		cr_expect_eq(window[w].limit, 11, "one more for the ten results since");
+		for (uint64_t p = 10; p < 13; p++)
+			window_result(&window[w], p, false, 4);
+		send_all(&window[w], 4);
+		window_result(&window[w], 20, true, 5);
+		cr_expect_eq(window[w].limit, 5, "a window later");
+		cr_expect_eq(window[w].reductions, 2);
+		window_release(&window[w]);
+	}
+}
+
 /* Every hole three or more behind the newest result is lost, once. */
 Test(window, holes)
 {
