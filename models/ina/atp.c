@@ -40,7 +40,7 @@ static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 					   NULL };
 
 static const struct conf_row atp_rows[] = {
-	HASHED_ROWS("loss", "our choice; ATP's public code evaluates losses once a window"),
+	HASHED_ROWS("our choice; ATP's public code evaluates losses once a window"),
 	{ .name = "index",
 	  .type = CONF_ENUM,
 	  .offset = offsetof(struct atp_conf, index),

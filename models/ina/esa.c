@@ -21,9 +21,8 @@
  *   once; then, and for the end of the window, a timer decides; servers remind after the
  *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
  *   ... more (section 5.1: after every third, it seems), and by timer;
- * - a piece whose result comes out of order, as of every preempted one, does not halve
- *   the window; marks and timeouts do (with `halve_on: loss` windows of a job's workers
- *   drift apart, the slowest finds its aggregators gone, and waits for timers);
+ * - a piece whose result comes out of order seems lost and halves the window, as under ATP; so
+ *   does every preempted one (`halve_on`);
  * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
  *   what was in flight when a timeout ran out or when the server's result says that one has, at
  *   the server or, as far as it can know, at another worker (window.h), nor what was open at the
@@ -67,8 +66,7 @@ static const char *const query_names[] = {
 };
 
 static const struct conf_row esa_rows[] = {
-	HASHED_ROWS("timeout", "our choice: the result of a preempted piece comes out of order, "
-			       "which says nothing about congestion"),
+	HASHED_ROWS("ESA section 5.1: ATP's congestion control"),
 	{ .name = "preemption",
 	  .type = CONF_ENUM,
 	  .offset = offsetof(struct esa_conf, preemption),

@@ -16,8 +16,8 @@ struct hashed_conf {
 extern const char *const timeout_resends_names[], *const halve_on_names[];
 
 #define HASHED_AT(field) .offset = offsetof(struct hashed_conf, field)
-/* `halves` = default of halve_on, `why` its source. */
-#define HASHED_ROWS(halves, why)                                                                   \
+/* `why` = source of halve_on's default. */
+#define HASHED_ROWS(why)                                                                           \
 	{ .name = "memory",                                                                        \
 	  .type = CONF_BYTES,                                                                      \
 	  HASHED_AT(memory),                                                                       \
@@ -109,7 +109,7 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 		  .type = CONF_ENUM,                                                               \
 		  HASHED_AT(window.halve_on),                                                      \
 		  .choices = halve_on_names,                                                       \
-		  .def = "\"" halves "\"",                                                         \
+		  .def = "\"loss\"",                                                               \
 		  .help = "What halves the window: nothing (with max_window = initial_window it "  \
 			  "is fixed); mark: an ECN mark; timeout: a timeout, too; loss: also a "   \
 			  "piece behind the newest result.",                                       \

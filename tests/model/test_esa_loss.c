@@ -428,7 +428,8 @@ Test(esa_random, timeouts_do_not_raise_each_other)
 			   "\"initial_rto\": \"1ms\"}, \"topology\": {\"kind\": \"leaf-spine\", "
 			   "\"leaves\": 5, \"spines\": 2, \"hosts_per_leaf\": 4, \"link\": "
 			   "{\"rate\": \"100Gbps\", \"delay\": \"1us\", \"loss\": 0.02}}, "
-			   "\"schemes\": {\"esa\": {\"memory\": \"8KB\"}}, \"jobs\": [{\"count\": "
+			   "\"schemes\": {\"esa\": {\"memory\": \"8KB\", \"halve_on\": "
+			   "\"timeout\"}}, \"jobs\": [{\"count\": "
 			   "4, \"workers\": 4, \"all_reduce\": \"esa\", \"placement\": \"random\", "
 			   "\"model\": {\"layers\": [{\"gradient\": \"300kB\"}]}}]}",
 			   seed);

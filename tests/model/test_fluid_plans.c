@@ -127,18 +127,20 @@ Test(fluid_plans, packets_agree, .timeout = 280)
 /* What fluid leaves out of ESA: of four racks three share a link (ECMP), and the packet of the
  * fourth holds its aggregator until they are through. Pieces that meet there go to the server, and
  * windows wait for them: without marks, as many of them cost as much as the packets are behind
- * fluid, and none are left with more memory and windows that are no larger than the path. */
+ * fluid, and none are left with more memory and windows that are no larger than the path. A window
+ * that halves for a piece overtaken by others (the default) costs far more. */
 Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 {
 	static const struct row rows_of_esa[] = {
-		{ "esa", FAT, DEEP, 0, NULL },
-		{ "esa", FAT, DEEP, 0, "'esa': { 'memory': '16MB' }" },
+		{ "esa", FAT, DEEP, 0, "'esa': { 'halve_on': 'timeout' }" },
+		{ "esa", FAT, DEEP, 0, "'esa': { 'memory': '16MB', 'halve_on': 'timeout' }" },
 		{ "esa", FAT, DEEP, 0, "'esa': { 'memory': '16MB', 'max_window': '60kB' }" },
+		{ "esa", FAT, DEEP, 0, NULL },
 	};
-	struct collective_stats stats[3] = { 0 };
-	double behind[3];
+	struct collective_stats stats[4] = { 0 };
+	double behind[4];
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		behind[i] = job_counted("packet", &rows_of_esa[i], TENSOR, 1, &stats[i]) /
 				    job_time("fluid", &rows_of_esa[i], TENSOR, 1) -
 			    1;
@@ -148,6 +150,7 @@ Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 	cr_expect_gt(stats[0].server_packets, 2 * stats[1].server_packets);
 	cr_expect_gt(stats[1].server_packets, 0);
 	cr_expect_eq(stats[2].server_packets, 0);
+	cr_expect(behind[3] > 4 * behind[0], "%g %g", behind[3], behind[0]);
 }
 
 /* Small tensors on long paths, where windows that grow need hundreds of round trips until the path
