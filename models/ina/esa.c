@@ -33,8 +33,10 @@
  *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
  *   at once whatever the server has); if none has it and nothing has come for an RTO, the
  *   missing gradients are asked for; three reminders by the server's own timer lead there, too;
- * - the first reminder of a piece by a worker makes the server remind the switches at once;
- *   later ones say who lacks the result, and its own timer goes on (section 5.3: each does);
+ * - each reminder of a worker makes the server remind the switches at once (section 5.3); its own
+ *   timer for the piece goes on from the first;
+ * - a worker does not remind again, nor does a server repeat a result, while the same is under way
+ *   on the transport between them;
  * - a worker that has not sent a piece yet when its gradient is asked for sends it over
  *   the transport in its turn, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over

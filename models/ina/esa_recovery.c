@@ -22,6 +22,17 @@ static void send(struct esa_channel *channel, enum esa_message type, uint64_t pi
 		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
 }
 
+/* Unless the same is still under way: what a reliable channel carries already need not be said
+ * again, and a channel that loses much would fill up with repetitions. */
+static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t piece,
+		      uint64_t value)
+{
+	if (messages_under_way(&channel->messages, type, piece))
+		return false;
+	send(channel, type, piece, value);
+	return true;
+}
+
 static struct esa_channel *to_server(struct hashed_worker *worker, uint64_t piece)
 {
 	struct esa_server *esa = server_of_piece(worker->job, piece)->state;
@@ -74,7 +85,7 @@ static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t piec
 	const struct partial_sum *sum = server_entry(esa->server, piece);
 
 	if (sum && sum->complete) /* else all workers hold it by now */
-		send(&esa->to_worker[worker], ESA_RESULT, piece, sum->value);
+		send_once(&esa->to_worker[worker], ESA_RESULT, piece, sum->value);
 }
 
 /* A worker holds the result, so all had contributed: what the server has is of no use. */
@@ -97,22 +108,23 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		esa_want_gradients(esa, entry);
 }
 
-/* A worker misses the result. When the server has had no part of the piece, it may be
- * that the result was sent: the workers know. Else a part hangs in a switch, most
- * likely, and workers are asked only if a reminder does not help within an RTO (unless
- * `query` wants it at once). Once: the
- * others that miss it report, too. */
+/* A worker misses the result: switches are reminded, by each that says so (section 5.3, cases 1
+ * and 2), while the server's own timer goes on from the first. When the server has had no part of
+ * the piece, it may be that the result was sent: the workers know. Else a part hangs in a switch,
+ * most likely, and workers are asked only if a reminder does not help within an RTO (unless `query`
+ * wants it at once). Once: the others that miss it report, too. */
 static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
 	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool first = !entry->reported;
 
-	if (entry->querying)
-		return; /* it is being seen to, and has been asked or has said so */
-	note_lack(entry, worker);
+	if (!entry->querying) /* else it has been asked or has said so */
+		note_lack(entry, worker);
 	entry->reported = true;
-	if (!first)
+	if (!first || entry->querying) {
+		esa_remind_piece(esa, server_piece(esa->server, entry->index));
 		return;
+	}
 	esa_remind(esa, entry);
 	if (esa_conf(esa->server->job)->query == ESA_QUERY_ALWAYS || (!sum->full && !sum->begun))
 		esa_start_query(esa, entry);
@@ -186,10 +198,8 @@ void esa_lost(struct hashed_worker *worker)
 {
 	uint64_t piece;
 
-	while (window_take_lost(&worker->window, &piece, worker->job->scheme->env.sim->now)) {
-		worker->reminders++;
-		send(to_server(worker, piece), ESA_REMINDER, piece, 0);
-	}
+	while (window_take_lost(&worker->window, &piece, worker->job->scheme->env.sim->now))
+		worker->reminders += send_once(to_server(worker, piece), ESA_REMINDER, piece, 0);
 }
 
 /* The server has asked for the gradient of a piece that has not been sent yet: when its

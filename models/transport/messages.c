@@ -91,6 +91,17 @@ static void open_connection(struct messages *messages)
 	}
 }
 
+bool messages_under_way(const struct messages *messages, uint32_t type, uint64_t number)
+{
+	for (uint64_t i = messages->head; i < messages->head + messages->count; i++) {
+		const struct message *message = &messages->ring[i & messages->mask];
+
+		if (message->number == number && message->type == type)
+			return true;
+	}
+	return false;
+}
+
 void messages_send(struct messages *messages, struct message message, uint32_t size)
 {
 	uint64_t number = messages->head + messages->count++;

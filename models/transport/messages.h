@@ -39,6 +39,10 @@ void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, 
 		   void (*arrived)(void *owner, const struct message *message), void *owner);
 void messages_release(struct messages *messages);
 
+/* A message of this type about `number` has been sent and has not arrived yet. (Its sender could
+ * know from the ACKs; those still under way are not waited for.) Looks at all that is under way. */
+bool messages_under_way(const struct messages *messages, uint32_t type, uint64_t number);
+
 /* Sends a message of `size` >= 1 payload bytes. */
 void messages_send(struct messages *messages, struct message message, uint32_t size);
 

@@ -413,6 +413,25 @@ static void complete(struct bench *bench, uint64_t piece)
 		contribute(bench, w, piece);
 }
 
+/* Each worker that reminds makes the server remind the switches at once (section 5.3), also again,
+ * and while the server asks workers. */
+Test(esa_rules, each_worker_reminds_switches)
+{
+	const struct esa_server *esa;
+	struct bench bench;
+
+	rivals(&bench, "\"query\": \"always\"");
+	bench_lose(&bench, lose_packets, NULL);
+	esa = esa_server_of(&bench, 0);
+	contribute(&bench, 0, 7);
+	for (uint32_t i = 1; i <= 6; i++) {
+		remind(&bench, i % 3, 7);
+		cr_expect_eq(esa->reminders, i);
+	}
+	cr_expect_eq(esa->queries, 1);
+	bench_close(&bench);
+}
+
 /* "RTT" at the server is from the setup of an entry to its completion (section 6), without what is
  * open when a timeout runs out, its own or that of a worker that sends a reminder: after a sample
  * of 200 us a piece that is open for 500 us when the timer of another runs out is none, nor one

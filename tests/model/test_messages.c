@@ -62,9 +62,12 @@ Test(messages, in_order_and_once)
 								.value = 7 * n,
 								.type = (uint32_t)(n % 5) },
 					      n % 3 ? 6 : 272);
+			cr_expect(messages_under_way(&there, 4, 499));
+			cr_expect_not(messages_under_way(&there, 3, 499));
 			while (out.count < 500)
 				cr_assert(sim_run(&bench.s->sim, 1));
 			cr_expect_eq(in.count, 500);
+			cr_expect_not(messages_under_way(&there, 4, 499));
 			if (same)
 				cr_expect_eq(out.last, 0); /* within a host: at once */
 			messages_release(&there);
