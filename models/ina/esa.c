@@ -20,7 +20,7 @@
  * - workers remind of every piece that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides; servers remind after the
  *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
- *   ... more (section 5.1: after every third, it seems), and by timer;
+ *   ... more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
  * - a piece whose result comes out of order seems lost and halves the window, as under ATP; so
  *   does every preempted one (`halve_on`);
  * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
@@ -66,6 +66,11 @@ static const char *const ratio_names[] = {
 static const char *const query_names[] = {
 	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
 };
+
+static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
+					    [ESA_DUPACK_EACH] = "each",
+					    [ESA_DUPACK_EVERY] = "every",
+					    NULL };
 
 static const struct conf_row esa_rows[] = {
 	HASHED_ROWS("ESA section 5.1: ATP's congestion control"),
@@ -119,6 +124,16 @@ static const struct conf_row esa_rows[] = {
 		  "at once if no part of the piece has reached it, else after an RTO in which its "
 		  "reminder to the switches has not helped; always: at once, whatever it has.",
 	  .source = "our choice; always: ESA section 5.3, case 2, to the letter" },
+	{ .name = "server_reminders",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, dupack),
+	  .choices = dupack_names,
+	  .def = "\"doubling\"",
+	  .help = "When a server reminds switches of a piece because contributions to later ones "
+		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
+		  "... more; each: after 3, once for each contribution to the piece itself; every: "
+		  "after every 3.",
+	  .source = "our choice; every: ESA section 5.1 to the letter" },
 	{ 0 },
 };
 extern const struct conf_table esa_table; /* named by ina/schemes.c */

@@ -16,10 +16,11 @@ enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
 enum esa_remaining { ESA_OF_ITERATION, ESA_OF_JOB, ESA_ATTAINED };
 enum esa_ratio { ESA_MEASURED, ESA_MODEL };
 enum esa_query { ESA_QUERY_IF_NOTHING, ESA_QUERY_ALWAYS };
+enum esa_dupack { ESA_DUPACK_DOUBLING, ESA_DUPACK_EACH, ESA_DUPACK_EVERY };
 
 struct esa_conf {
 	struct hashed_conf hashed; /* first: HASHED_ROWS */
-	int preemption, remaining, ratio, query;
+	int preemption, remaining, ratio, query, dupack;
 	double scale;
 	int64_t reminder_rounds;
 };
@@ -42,7 +43,7 @@ struct esa_entry {
 	sim_time touched; /* last contribution or reminder */
 	sim_time reminded;
 	uint32_t larger;              /* arrivals of later pieces since the last reminder */
-	uint32_t larger_limit;        /* as many lead to the next one */
+	uint32_t larger_limit;        /* as many lead to the next one; UINT32_MAX = any number */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* of the query still missing */
 	bool reported;                /* a worker has missed the result */

@@ -23,6 +23,11 @@ static size_t words_of(const struct esa_server *esa)
 	return (esa->server->job->job.workers + 63) / 64;
 }
 
+static uint32_t dupack_threshold(const struct esa_server *esa)
+{
+	return (uint32_t)esa->server->job->scheme->window.gap;
+}
+
 sim_time esa_server_rto(const struct esa_server *esa)
 {
 	sim_time most = esa->server->job->scheme->window.max_rto;
@@ -173,7 +178,7 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
 		.index = sum->index,
 		.created = now_of(esa),
 		.touched = now_of(esa),
-		.larger_limit = (uint32_t)esa->server->job->scheme->window.gap, /* "dupACK", 5.1 */
+		.larger_limit = dupack_threshold(esa), /* section 5.1 */
 		.lacking = lacking,
 	};
 	esa->entry_of[sum->index & esa->mask] = i + 1;
@@ -208,9 +213,23 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_piece(esa, server_piece(esa->server, entry->index));
 }
 
+/* After a reminder for later pieces: how many more of them lead to the next. Where most pieces lose
+ * their aggregator, with `every` each arrival reminds of a third of all that are open. */
+static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
+{
+	switch ((enum esa_dupack)esa_conf(esa->server->job)->dupack) {
+	case ESA_DUPACK_DOUBLING:
+		return 2 * limit;
+	case ESA_DUPACK_EACH:
+		return UINT32_MAX;
+	case ESA_DUPACK_EVERY:
+		break;
+	}
+	return limit;
+}
+
 /* A contribution to a later piece has come: on the third (`duplicate_threshold`), what is
- * still open may hang in a switch. Then after six more, twelve more: where most pieces lose
- * their aggregator, each arrival would else remind of a third of all that are open. */
+ * still open may hang in a switch. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
 	uint32_t last = esa->last;
@@ -221,7 +240,7 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 		next = i == last ? NONE : entry->following; /* reminded ones move behind */
 		if (entry->index >= index || ++entry->larger < entry->larger_limit)
 			continue;
-		entry->larger_limit *= 2;
+		entry->larger_limit = next_limit(esa, entry->larger_limit);
 		esa_remind(esa, entry);
 	}
 }
@@ -304,6 +323,10 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
+		if (entry->larger_limit == UINT32_MAX) {
+			entry->larger = 0;
+			entry->larger_limit = dupack_threshold(esa);
+		}
 		if (sum->full == esa->server->racks.full)
 			esa_complete(esa, entry, true);
 	}

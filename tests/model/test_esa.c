@@ -340,8 +340,8 @@ Test(esa_rules, straw_men)
 }
 
 /* "dupACK" at the server: the third contribution to later pieces, or what duplicate_threshold
- * says, reminds of an open one, then six more do, then twelve; those to earlier pieces and to
- * itself do not count. */
+ * says, reminds of an open one, then six more do, then twelve (`server_reminders`: then none, or
+ * every third); those to earlier pieces and to itself do not count. */
 static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
 {
 	struct hashed_job *job = bench_job(bench, 0);
@@ -353,11 +353,24 @@ static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);
 }
 
-static void larger_contributions(const char *scheme, uint64_t third)
+static uint64_t reminders_wanted(const char *rule, uint64_t given, uint64_t third)
 {
+	if (!strcmp(rule, "each"))
+		return given >= third;
+	if (!strcmp(rule, "every"))
+		return given / third;
+	return (uint64_t)(given >= third) + (given >= 3 * third) + (given >= 7 * third) +
+	       (given >= 15 * third);
+}
+
+static void larger_contributions(const char *rule, uint64_t third)
+{
+	char scheme[100];
 	uint64_t given = 0;
 	struct bench bench;
 
+	snprintf(scheme, sizeof(scheme),
+		 "\"server_reminders\": \"%s\", \"duplicate_threshold\": %" PRIu64, rule, third);
 	rivals(&bench, scheme);
 	contribute(&bench, 0, 100);
 	for (uint64_t piece = 0; piece < 30; piece++)
@@ -370,9 +383,8 @@ static void larger_contributions(const char *scheme, uint64_t third)
 			contribute(&bench, w, piece);
 			given++;
 			cr_expect_eq(esa_server_of(&bench, 0)->reminders,
-				     (given >= third) + (given >= 3 * third) +
-					     (given >= 7 * third) + (given >= 15 * third),
-				     "%" PRIu64 " after %" PRIu64,
+				     reminders_wanted(rule, given, third),
+				     "%s: %" PRIu64 " after %" PRIu64, rule,
 				     esa_server_of(&bench, 0)->reminders, given);
 		}
 	}
@@ -383,8 +395,33 @@ static void larger_contributions(const char *scheme, uint64_t third)
 
 Test(esa_rules, third_larger_contribution)
 {
-	larger_contributions("\"preemption\": \"priority\"", 3);
-	larger_contributions("\"duplicate_threshold\": 5", 5);
+	static const char *const rules[] = { "doubling", "each", "every" };
+
+	for (int i = 0; i < 3; i++) {
+		larger_contributions(rules[i], 3);
+		larger_contributions(rules[i], 5);
+	}
+}
+
+/* `each`: a contribution to the piece itself makes three more count. */
+Test(esa_rules, third_larger_contribution_again)
+{
+	const struct esa_server *esa;
+	struct bench bench;
+
+	rivals(&bench, "\"server_reminders\": \"each\"");
+	esa = esa_server_of(&bench, 0);
+	contribute(&bench, 0, 100);
+	for (uint32_t i = 0; i < 9; i++)
+		contribute(&bench, i % 3, 101 + i / 3);
+	cr_expect_eq(esa->reminders, 1);
+	contribute(&bench, 1, 100);
+	contribute(&bench, 0, 104);
+	contribute(&bench, 1, 104);
+	cr_expect_eq(esa->reminders, 1);
+	contribute(&bench, 2, 104);
+	cr_expect_eq(esa->reminders, 2);
+	bench_close(&bench);
 }
 
 static bool lose_packets(void *owner, uint32_t port, const struct packet *packet)
