@@ -55,6 +55,8 @@ const struct out_schema jobs_schema = {
 	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
 };
 
+#define FIRST_CYCLE 2 /* iteration with the first cycle that counts */
+
 static const struct out_column iteration_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
 	{ "name", OUT_TEXT, "Name of its group." },
@@ -68,7 +70,9 @@ static const struct out_column iteration_columns[] = {
 	  "duration_s - compute_s: communication that no computation hides." },
 	{ "cycle_s", OUT_SECONDS,
 	  "From the first gradient handed over in the iteration before to the end of the last "
-	  "worker's forward pass of this one (the JCT of ESA section 7.2); empty for the first." },
+	  "worker's forward pass of this one (the JCT of ESA section 7.2): without the send_jitter "
+	  "of the worker that is least late, which passes before. Empty for the first iteration, "
+	  "and for the second: in the first cycle windows still grow." },
 	{ "measured", OUT_FLAG, "As in jobs.csv." },
 	{ 0 },
 };
@@ -126,7 +130,7 @@ void job_iteration_over(struct job *job)
 		{ .time = now - job->mark },
 		{ .time = compute },
 		{ .time = now - job->mark - compute },
-		{ .none = number == 0, .time = cycle },
+		{ .none = number < FIRST_CYCLE, .time = cycle },
 		{ .flag = job->measured },
 	};
 
@@ -135,7 +139,7 @@ void job_iteration_over(struct job *job)
 	if (job->measured)
 		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
 		     seconds_of(now - job->mark));
-	if (job->measured && number)
+	if (job->measured && number >= FIRST_CYCLE)
 		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;

@@ -84,7 +84,7 @@ struct jobs {
 	size_t record_capacity;
 	double *durations;
 	size_t duration_count, duration_capacity;
-	double *cycles; /* one less a job than durations */
+	double *cycles; /* two less a job than durations */
 	size_t cycle_count, cycle_capacity;
 	struct collective_stats stats;
 	double iterations_total, iterations_finished;
