@@ -434,7 +434,7 @@ static void release(struct hashed_job *job)
 {
 	struct hashed_scheme *scheme = job->scheme;
 
-	/* workers first: their NICs may still owe a turn of the past, in which they ask the scheme */
+	/* workers first: NICs that are behind take turns now, in which the scheme is asked */
 	for (uint32_t w = 0; w < job->job.workers && !job->over; w++)
 		hashed_worker_release(&job->workers[w]);
 	scheme->ops->release(job);
