@@ -135,11 +135,11 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
 			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
 			   frame, mtu);
-	if (frame > topology->switches.buffer)
+	if (frame > topology_buffer(topology, false))
 		conf_error(doc, "/tcp/mss",
 			   "a frame of %" PRIu64
 			   " bytes does not fit into a switch buffer of %" PRIu64 " bytes",
-			   frame, topology->switches.buffer);
+			   frame, topology_buffer(topology, false));
 	if (topology->host.queue && frame > topology->host.queue)
 		conf_error(doc, "/tcp/mss",
 			   "a frame of %" PRIu64 " bytes does not fit into a NIC queue of %" PRIu64
@@ -551,6 +551,16 @@ static bool uses_tcp(const struct scenario *scenario)
 	return scenario_has_flows(scenario);
 }
 
+/* Others than this scheme use the network. */
+static bool shares(const struct scenario *scenario, unsigned scheme)
+{
+	bool others = scenario_has_flows(scenario);
+
+	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+		others |= s != scheme && scenario_uses(scenario, s);
+	return others;
+}
+
 /* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
 static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -563,6 +573,27 @@ static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  "top of the network, %g s: each connection there begins with a timeout, "
 			  "and grows slowly after it",
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
+}
+
+/* Full frames beside it count as much, a packet each, and are marked the more. */
+static void doubt_marks(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct conf_queue first = topology_first_mark(&scenario->topology.switches.ecn, 0);
+	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+
+	for (unsigned s = 0; s < SCHEME_COUNT && first.packets; s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
+
+		if (!scenario_uses(scenario, s) || frame > full / 2 || !shares(scenario, s))
+			continue;
+		conf_warn(doc, "/topology/switch/ecn",
+			  "a threshold in packets counts those of %s, %" PRIu32
+			  " bytes, as much as frames of %" PRIu32
+			  " bytes that share their queues; switches count bytes, and %" PRIu64
+			  " frames are \"%" PRIu64 "B\"",
+			  ops->name, frame, full, first.amount, first.amount * full);
+	}
 }
 
 /* Each enabled group, by its largest job; those of a trace are as they are. */
@@ -589,7 +620,18 @@ static void doubt(const struct scenario *scenario, struct conf_doc *doc)
 	if (scenario->fidelity != FIDELITY_PACKET)
 		return;
 	doubt_timeout(scenario, doc);
+	doubt_marks(scenario, doc);
 	doubt_jobs(scenario, doc);
+}
+
+static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
+{
+	const struct collective_ops *ops = scheme_ops(s);
+	const void *conf = scenario->schemes[s];
+
+	if (ops->frame)
+		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
+	ops->check(conf, &scenario->topology, doc);
 }
 
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
@@ -622,7 +664,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
 	for (unsigned s = 0; s < SCHEME_COUNT; s++)
 		if (scenario_uses(scenario, s))
-			scheme_ops(s)->check(scenario->schemes[s], &scenario->topology, doc);
+			check_scheme(scenario, s, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
 	if (scenario->fidelity == FIDELITY_FLUID && has_poisson_flows(scenario) &&

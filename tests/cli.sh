@@ -151,6 +151,28 @@ silent err
 echo '{ "base": "hasty.json", "name": "hasty", "axes": [] }' >hasty-plan.json
 ends 0 sweep plan hasty-plan.json
 
+# Small packets beside full frames, in queues that count packets.
+cat >small-packets.json <<'JSON'
+{ "name": "s", "topology": { "kind": "star", "hosts": 4, "switch": { "ecn": { "threshold": "85pkt" } } },
+  "jobs": [ { "workers": 2, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "100KB" } ] } } ],
+  "flows": [ { "size": "1MB", "pairs": [ [ 2, 3 ] ] } ] }
+JSON
+ends 0 check small-packets.json
+says err '/topology/switch/ecn: warning: .* counts those of switchml, 180 bytes, .* frames of 1518 bytes .* "129030B"'
+ends 0 run small-packets.json
+says err '/topology/switch/ecn: warning: '
+while read -r -a options; do
+	ends 0 check small-packets.json "${options[@]}"
+	silent err
+done <<'OPTIONS'
+--set /topology/switch/ecn=true
+--set /topology/switch/ecn={"threshold":"129kB"}
+--set /flows/0/enabled=false
+--set /jobs/0/all_reduce=ring
+--set /jobs/0/all_reduce=panama
+--set /jobs/0/enabled=false --set /stop/when=flows_done
+OPTIONS
+
 # Where all that workers may send to one server does not fit its port's buffer, a fixed timer may send the lost
 # for ever (seeds 1, 4 and 6 here); at the edge, with another timer, under PAUSE or as streams there is no warning.
 cat >crowd.json <<'JSON'
@@ -172,7 +194,7 @@ done <<'OPTIONS'
 --set /topology/switch/buffer=322560B
 --set /schemes/ps_stream={"timeout_rule":"doubling"}
 --set /jobs/0/servers=2 --set /topology/switch/buffer=200KB
---set /topology/switch/pause=true --set /topology/switch/buffer=300KB
+--set /topology/switch/pause=true --set /topology/switch/buffer=300KB --set /topology/switch/ecn=false
 --set /jobs/0/enabled=false --set /flows=[{"size":"1KB","pairs":[[0,1]]}]
 --fidelity fluid
 OPTIONS

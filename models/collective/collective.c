@@ -42,11 +42,11 @@ void collective_check_frame(const char *scheme, uint32_t frame,
 	char place[64];
 
 	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", scheme);
-	if (frame > topology->switches.buffer)
+	if (frame > topology_buffer(topology, false))
 		conf_error(doc, place,
 			   "a packet of %" PRIu32
 			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
-			   frame, topology->switches.buffer);
+			   frame, topology_buffer(topology, false));
 	if (topology->host.queue && frame > topology->host.queue)
 		conf_error(doc, place,
 			   "a packet of %" PRIu32 " bytes does not fit into a NIC queue of %" PRIu64

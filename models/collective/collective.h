@@ -153,7 +153,10 @@ struct collective_ops {
 	double (*injected)(uint32_t workers, bool beside);
 	/* Optional: without it, one packet at once. `ports`: of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, uint32_t ports);
-	/* Required. Adds errors for parameters that cannot work on this topology. */
+	/* Optional: bytes of its packets, FCS included. A scheme over TCP has none of its own. */
+	uint32_t (*frame)(const void *conf);
+	/* Required. Adds errors for parameters that cannot work on this topology, besides what
+	 * collective_check_frame() finds. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this
 	 * topology is possible but hardly meant. Of packets alone. */

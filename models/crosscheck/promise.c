@@ -134,18 +134,14 @@ static double least_tensor(const struct job_group_conf *group)
 /* Marks or drops begin before a window fills the longest path, there and back. */
 static bool queues_are_short(const struct topology_conf *topology)
 {
-	const struct ecn_conf *ecn = &topology->switches.ecn;
 	unsigned links = 2 * links_tiers(topology);
 	double trip = seconds_of(links * topology->link.delay +
 				 (links - 1) * topology->switches.latency + topology->host.latency);
 	double product = 2 * trip * (double)topology->link.rate / 8;
-	struct conf_queue start;
+	struct conf_queue start = topology_first_mark(&topology->switches.ecn, topology->link.rate);
 
-	if ((double)topology->switches.buffer < product)
+	if ((double)topology_buffer(topology, false) < product)
 		return true;
-	if (ecn->form == ECN_SWITCH)
-		return false;
-	start = ecn->form == ECN_STEP ? ecn->step.threshold : ecn->ramp.kmin;
 	return (double)start.amount * (start.packets ? LEAST_FRAME : 1) < product;
 }
 

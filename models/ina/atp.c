@@ -207,7 +207,8 @@ static const struct hashed_ops ops = {
 
 static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
 {
-	hashed_check(conf, "atp", topology, doc);
+	(void)topology;
+	hashed_check(conf, "atp", doc);
 }
 
 static void *open_scheme(const struct model_env *env, const void *self)
@@ -242,6 +243,7 @@ const struct collective_ops atp_collective = {
 	.injected = injected,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,
+	.frame = hashed_frame,
 	.check = check,
 	.open = open_scheme,
 	.close = hashed_close,

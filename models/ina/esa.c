@@ -269,7 +269,8 @@ static const struct hashed_ops ops = {
 
 static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
 {
-	hashed_check(conf, "esa", topology, doc);
+	(void)topology;
+	hashed_check(conf, "esa", doc);
 }
 
 static void *open_scheme(const struct model_env *env, const void *self)
@@ -297,6 +298,7 @@ const struct collective_ops esa_collective = {
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,
+	.frame = hashed_frame,
 	.check = check,
 	.open = open_scheme,
 	.close = hashed_close,

@@ -234,14 +234,13 @@ static inline uint16_t hashed_known_index(const struct hashed_job *job, uint64_t
 extern const char hashed_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
-uint32_t hashed_frame(const struct hashed_conf *conf);
+uint32_t hashed_frame(const void *conf);
 
 /* Members of struct collective_ops. */
 uint32_t hashed_servers(uint32_t workers);
 const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers,
 			   uint32_t servers);
-void hashed_check(const struct hashed_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc);
+void hashed_check(const struct hashed_conf *conf, const char *name, struct conf_doc *doc);
 
 /* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
  * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */

@@ -14,8 +14,10 @@ const char *const halve_on_names[] = { [HALVE_ON_NOTHING] = "nothing",
 				       [HALVE_ON_LOSS] = "loss",
 				       NULL };
 
-uint32_t hashed_frame(const struct hashed_conf *conf)
+uint32_t hashed_frame(const void *self)
 {
+	const struct hashed_conf *conf = self;
+
 	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
 }
 
@@ -61,13 +63,11 @@ const char *hashed_refuses(const struct topology_conf *topology, uint32_t worker
 	return workers > most_workers(topology) ? hashed_too_many_inputs : NULL;
 }
 
-void hashed_check(const struct hashed_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc)
+void hashed_check(const struct hashed_conf *conf, const char *name, struct conf_doc *doc)
 {
 	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
 	char place[64];
 
-	collective_check_frame(name, hashed_frame(conf), topology, doc);
 	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
 	if (conf->memory < each)
 		conf_error(doc, place,

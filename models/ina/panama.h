@@ -78,7 +78,7 @@ void switchml_star_check(const void *conf, const struct topology_conf *topology,
 			 struct conf_doc *doc);
 
 /* Bytes of a packet, FCS included. */
-uint32_t panama_frame(const struct panama_conf *conf);
+uint32_t panama_frame(const void *conf);
 
 /* Equation 3: cut-through latency of an accelerator with so many ports. */
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);

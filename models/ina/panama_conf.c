@@ -236,8 +236,10 @@ const struct conf_table switchml_star_table = {
 	"PANAMA's augmented SwitchML: the same without congestion control."
 };
 
-uint32_t panama_frame(const struct panama_conf *conf)
+uint32_t panama_frame(const void *self)
 {
+	const struct panama_conf *conf = self;
+
 	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
 }
 
@@ -276,7 +278,6 @@ static void check(const struct panama_conf *conf, const char *name,
 	uint32_t ports;
 	uint64_t least = least_memory(conf, topology, &ports);
 
-	collective_check_frame(name, panama_frame(conf), topology, doc);
 	if (conf->only_tree > conf->trees)
 		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
 	if (least > conf->memory)

@@ -222,9 +222,8 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 			    struct conf_doc *doc)
 {
 	const struct switchml_conf *conf = self;
-	struct switchml_format format = switchml_format_of(conf);
 
-	collective_check_frame("ps_stream", switchml_frame(&format), topology, doc);
+	(void)topology;
 	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
 		conf_error(doc, "/schemes/ps_stream/slots",
 			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
@@ -381,19 +380,19 @@ static void ps_stream_doubt(const void *self, const struct topology_conf *topolo
 {
 	const struct switchml_conf *conf = self;
 	const struct pause_conf *pause = &topology->switches.pause;
-	struct switchml_format format = switchml_format_of(conf);
-	uint32_t frame = switchml_frame(&format);
+	uint32_t frame = switchml_conf_frame(conf);
+	bytes buffer = topology_buffer(topology, false);
 	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
 
 	if (conf->timeout.rule != RTO_FIXED || pause->form == PAUSE_SET || pause->on ||
-	    n * slots * frame <= topology->switches.buffer)
+	    n * slots * frame <= buffer)
 		return;
 	conf_warn(doc, pointer,
 		  "%" PRIu32 " workers with %" PRIu64 " slots a server send it up to %" PRIu64
 		  " bytes at once, more than the %" PRIu64 " of a switch's buffer (\"buffer\"): "
 		  "with the fixed timer of ps_stream what is lost may be sent again for ever; "
 		  "\"timeout_rule\": \"doubling\" ends",
-		  n, slots, n * slots * frame, topology->switches.buffer);
+		  n, slots, n * slots * frame, buffer);
 }
 
 static void open_server(struct switchml *job, uint32_t q)
@@ -552,6 +551,7 @@ const struct collective_ops ps_stream_collective = {
 	.table = &ps_stream_table,
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
+	.frame = switchml_conf_frame,
 	.check = ps_stream_check,
 	.doubt = ps_stream_doubt,
 	.open = ps_stream_open,

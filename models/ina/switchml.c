@@ -408,6 +408,7 @@ const struct collective_ops switchml_collective = {
 	.help = "SwitchML: integer sums in switch slots, loss recovery with shadow copies, "
 		"hierarchical",
 	.table = &switchml_table,
+	.frame = switchml_conf_frame,
 	.check = switchml_check,
 	.open = switchml_open,
 	.close = switchml_close,

@@ -152,6 +152,7 @@ struct switchml_format {
 /* The format, and what replaces parts of it; bytes of its frame, and of a slot's values. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 uint32_t switchml_frame(const struct switchml_format *format);
+uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
 uint64_t switchml_slot_bytes(const struct switchml_format *format);
 
 /* Of a switch's memory that one job may have. */

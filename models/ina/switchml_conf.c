@@ -168,6 +168,13 @@ uint32_t switchml_frame(const struct switchml_format *format)
 	return (uint32_t)(format->elements * ELEMENT_BYTES + format->header);
 }
 
+uint32_t switchml_conf_frame(const void *conf)
+{
+	struct switchml_format format = switchml_format_of(conf);
+
+	return switchml_frame(&format);
+}
+
 uint64_t switchml_slot_bytes(const struct switchml_format *format)
 {
 	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;
@@ -199,7 +206,7 @@ void switchml_check(const void *self, const struct topology_conf *topology, stru
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 
-	collective_check_frame("switchml", switchml_frame(&format), topology, doc);
+	(void)topology;
 	if (format.switch_elements > format.elements)
 		conf_error(doc, "/schemes/switchml/switch_elements",
 			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,

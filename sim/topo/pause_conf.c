@@ -36,7 +36,7 @@ struct pause_params topology_pause(const struct topology_conf *conf, bool fabric
 {
 	const struct pause_conf *pause = &conf->switches.pause;
 	bool set = pause->form == PAUSE_SET;
-	struct pause_params params = { .on = is_on(conf), .memory = conf->switches.buffer };
+	struct pause_params params = { .on = is_on(conf), .memory = topology_buffer(conf, fabric) };
 
 	if (!params.on)
 		return params;
@@ -154,14 +154,14 @@ static bytes longest_queue(const struct pause_check *check)
 
 static void check_marks(const struct pause_check *check)
 {
-	const struct ecn_conf *ecn = &check->conf->switches.ecn;
-	const struct conf_queue *first =
-		ecn->form == ECN_STEP ? &ecn->step.threshold : &ecn->ramp.kmin;
+	const struct topology_conf *conf = check->conf;
+	struct conf_queue first = topology_first_mark(
+		&conf->switches.ecn, check->fabric ? topology_uplink_rate(conf) : conf->link.rate);
 	bytes longest = longest_queue(check), queue;
 
-	if (ecn->form == ECN_SWITCH)
+	if (first.amount == UINT64_MAX)
 		return;
-	queue = first->amount * (first->packets ? check->params.mtu : 1);
+	queue = first.amount * (first.packets ? check->params.mtu : 1);
 	if (longest <= queue)
 		conf_error(check->doc, PLACE,
 			   "a queue that one port feeds is stopped at %" PRIu64

@@ -21,14 +21,12 @@ const struct topology_ops *topology_kind(size_t index)
 
 static void apply_ecn(struct link_params *params, const struct ecn_conf *ecn)
 {
-	params->ecn_min = params->ecn_max = UINT64_MAX;
-	if (ecn->form == ECN_STEP) {
-		params->ecn_min = params->ecn_max = ecn->step.threshold.amount;
-		params->ecn_in_packets = ecn->step.threshold.packets;
-	} else if (ecn->form == ECN_RAMP) {
-		params->ecn_min = ecn->ramp.kmin.amount;
+	struct conf_queue first = topology_first_mark(ecn, params->rate);
+
+	params->ecn_min = params->ecn_max = first.amount;
+	params->ecn_in_packets = first.packets;
+	if (ecn->form == ECN_RAMP) {
 		params->ecn_max = ecn->ramp.kmax.amount;
-		params->ecn_in_packets = ecn->ramp.kmin.packets;
 		params->ecn_max_probability = ecn->ramp.pmax;
 	}
 }
@@ -49,7 +47,7 @@ static struct link_params direction(const struct topology *topo, uint32_t from, 
 	params.peer_latency = to_host ? conf->host.latency : conf->switches.latency;
 	params.peer_jitter = to_host ? conf->host.jitter : 0;
 	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
-				 : conf->switches.buffer;
+				 : topology_buffer(conf, fabric);
 	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);
 	params.wire_overhead = conf->wire_overhead;
 	if (!to_host)

@@ -26,7 +26,7 @@ struct link_conf {
 
 struct ecn_conf {
 	int form; /* enum ecn_form, by the shape of the value */
-	bool on;  /* ECN_SWITCH */
+	bool on;  /* ECN_SWITCH: true = in proportion to the rate, see topology_first_mark() */
 	struct {
 		struct conf_queue threshold;
 	} step;
@@ -60,7 +60,7 @@ struct pause_answers {
 
 struct switch_conf {
 	sim_time latency;
-	bytes buffer; /* per port */
+	bytes buffer; /* per port; 0 = not given, see topology_buffer() */
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
@@ -164,6 +164,12 @@ void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, u
 
 /* Rate of the links between switches of a leaf-spine: oversubscription applied. */
 bps topology_uplink_rate(const struct topology_conf *conf);
+
+/* The queue above which ports of this rate mark; { UINT64_MAX } = never. */
+struct conf_queue topology_first_mark(const struct ecn_conf *ecn, bps rate);
+
+/* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
+bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
 /* What switches do with what comes in over links of hosts, or (fabric) of switches;
  * every number resolved. `on` is false when the scenario has no PAUSE. */

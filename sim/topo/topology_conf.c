@@ -49,7 +49,8 @@ static const struct conf_row ecn_step_rows[] = {
 	  .min = 0,
 	  .max = UINT64_C(1) << 40,
 	  .def = CONF_REQUIRED,
-	  .help = "Mark when the instantaneous queue is longer than this." },
+	  .help = "Mark when the instantaneous queue is longer than this, in bytes, as switches "
+		  "count; in packets (\"85pkt\") a small one counts as much as a large one." },
 	{ 0 },
 };
 static const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows,
@@ -81,10 +82,12 @@ static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
 						  sizeof(struct ecn_conf),
 						  "A linear ramp, as DCQCN." };
 #define ECN_ALTERNATIVES(BASE)                                                                     \
-	{ .name = "off",                                                                           \
+	{ .name = "switch",                                                                        \
 	  .type = CONF_BOOL,                                                                       \
 	  .offset = (BASE) + offsetof(struct ecn_conf, on),                                        \
-	  .help = "false: never mark." },                                                          \
+	  .help = "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
+		  "frames "                                                                        \
+		  "of 1518 bytes) at 10 Gbps; false: never mark." },                               \
 		{ .name = "step",                                                                  \
 		  .type = CONF_OBJECT,                                                             \
 		  .offset = (BASE),                                                                \
@@ -186,18 +189,20 @@ static const struct conf_row switch_rows[] = {
 	  .offset = offsetof(struct switch_conf, buffer),
 	  .min = 1518,
 	  .max = UINT64_C(1) << 40,
-	  .def = "\"1MB\"",
+	  .def = CONF_OPTIONAL,
 	  .help = "Queue of each egress port; a frame that does not fit is dropped (tail drop). "
-		  "With pause: memory of each port for what comes in by it.",
-	  .source = "our choice" },
+		  "With pause: memory of each port for what comes in by it. Without it, 1 MB for "
+		  "each 10 Gbps of the port, at least 1 MB.",
+	  .source = "our choice: room for eight times the threshold of \"ecn\": true" },
 	{ .name = "ecn",
 	  .type = CONF_ONEOF,
 	  .offset = offsetof(struct switch_conf, ecn),
 	  .tag = offsetof(struct switch_conf, ecn.form),
 	  .table = &switch_ecn_table,
-	  .def = "{\"threshold\": \"85pkt\"}",
+	  .def = "true",
 	  .help = "ECN marking of the egress queues.",
-	  .source = "PANAMA section 7: 85 packets at 10 Gbps" },
+	  .source = "PANAMA section 7: 85 packets at 10 Gbps, here in bytes and in proportion to "
+		    "the rate (DCTCP section 3.4: K grows with C x RTT)" },
 	{ .name = "pause",
 	  .type = CONF_ONEOF,
 	  .offset = offsetof(struct switch_conf, pause),
@@ -422,11 +427,6 @@ static void check_keys(const struct topology_conf *conf, const struct topology_o
 
 static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct conf_doc *doc)
 {
-	if (ecn->form == ECN_SWITCH && ecn->on)
-		conf_error(doc, pointer,
-			   "true says nothing about the threshold; allowed: false, {\"threshold\": "
-			   "\"85pkt\"}, "
-			   "or {\"kmin\", \"kmax\", \"pmax\"}");
 	if (ecn->form == ECN_RAMP && ecn->ramp.kmin.packets != ecn->ramp.kmax.packets)
 		conf_error(doc, pointer,
 			   "kmin and kmax must have the same unit, both packets or both bytes");
@@ -466,4 +466,35 @@ bps topology_uplink_rate(const struct topology_conf *conf)
 		return (bps)((double)conf->link.rate * (double)conf->hosts_per_leaf /
 			     ((double)conf->spines * conf->oversubscription));
 	return conf->link.rate;
+}
+
+/* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
+#define MARK_BYTES   UINT64_C(129030)
+#define MARK_RATE    UINT64_C(10000000000)
+#define BUFFER_LEAST UINT64_C(1000000)
+
+static_assert(MAX_RATE < UINT64_MAX / MARK_BYTES, "no overflow");
+
+struct conf_queue topology_first_mark(const struct ecn_conf *ecn, bps rate)
+{
+	switch ((enum ecn_form)ecn->form) {
+	case ECN_SWITCH:
+		break;
+	case ECN_STEP:
+		return ecn->step.threshold;
+	case ECN_RAMP:
+		return ecn->ramp.kmin;
+	}
+	return (struct conf_queue){ .amount =
+					    ecn->on ? rate * MARK_BYTES / MARK_RATE : UINT64_MAX };
+}
+
+bytes topology_buffer(const struct topology_conf *conf, bool fabric)
+{
+	bps rate = fabric ? topology_uplink_rate(conf) : conf->link.rate;
+	bytes in_proportion = rate / (MARK_RATE / BUFFER_LEAST);
+
+	if (conf->switches.buffer)
+		return conf->switches.buffer;
+	return in_proportion > BUFFER_LEAST ? in_proportion : BUFFER_LEAST;
 }

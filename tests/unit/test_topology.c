@@ -246,6 +246,39 @@ Test(topology, kinds)
 	cr_expect_null(topology_kind(count + 1));
 }
 
+/* --- thresholds and buffers that follow the rate --- */
+
+/* 85 frames of 1518 bytes at 10 Gbps; what is given stays. */
+Test(topology, first_mark)
+{
+	struct ecn_conf on = { .form = ECN_SWITCH, .on = true }, off = { .form = ECN_SWITCH };
+	struct ecn_conf step = { .form = ECN_STEP, .step.threshold = { 85, true } };
+	static const bps rates[] = { 1, 10, 25, 100, 100000 }; /* Gbps */
+	static const uint64_t marks[] = { 12903, 129030, 322575, 1290300, 1290300000 };
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct conf_queue first = topology_first_mark(&on, rates[i] * 1000000000);
+
+		cr_expect(first.amount == marks[i] && !first.packets);
+	}
+	cr_expect_eq(topology_first_mark(&off, 1).amount, UINT64_MAX);
+	cr_expect(topology_first_mark(&step, 1).amount == 85);
+	cr_expect(topology_first_mark(&step, 1).packets);
+}
+
+/* 1 MB for 10 Gbps, and never less; links between switches by their own rate. */
+Test(topology, buffers)
+{
+	struct topology_conf conf = { .link.rate = 25000000000,
+				      .uplink.rate = 1000000000,
+				      .uplink_given = true };
+
+	cr_expect_eq(topology_buffer(&conf, false), 2500000);
+	cr_expect_eq(topology_buffer(&conf, true), 1000000);
+	conf.switches.buffer = 2000;
+	cr_expect_eq(topology_buffer(&conf, false), 2000);
+}
+
 /* --- roots and trees --- */
 
 /* Hosts below a switch: everything reachable by going down. */
