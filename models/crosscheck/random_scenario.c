@@ -237,6 +237,7 @@ static void json_topology(struct json *json, const struct drawn *drawn)
 	json_close_object(json);
 	json_open_object(json, "host");
 	json_u64(json, "slots", drawn->slots);
+	json_string(json, "nic_jitter", "0s");
 	json_close_object(json);
 	json_close_object(json);
 }

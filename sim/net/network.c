@@ -64,8 +64,9 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 {
 	return a->rate == b->rate && a->latency == b->latency && a->limit_bytes == b->limit_bytes &&
 	       a->ecn_min == b->ecn_min && a->ecn_max == b->ecn_max && a->mark_max == b->mark_max &&
-	       a->jitter_max == b->jitter_max && a->loss_threshold == b->loss_threshold &&
-	       a->wire_extra == b->wire_extra && a->ecn_in_packets == b->ecn_in_packets;
+	       a->jitter_max == b->jitter_max && a->idle_max == b->idle_max &&
+	       a->loss_threshold == b->loss_threshold && a->wire_extra == b->wire_extra &&
+	       a->ecn_in_packets == b->ecn_in_packets;
 }
 
 /* The class of these parameters, new if there is none alike. */
@@ -88,6 +89,7 @@ static uint8_t find_class(struct network *net, const struct link_params *params)
 		.ecn_max = params->ecn_max,
 		.mark_max = params->ecn_max_probability,
 		.jitter_max = params->peer_jitter,
+		.idle_max = params->idle_jitter,
 		.loss_threshold = rng_threshold(params->loss),
 		.wire_extra = params->wire_overhead ? PREAMBLE_AND_GAP : 0,
 		.ecn_in_packets = params->ecn_in_packets,

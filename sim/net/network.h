@@ -106,11 +106,12 @@ struct network {
 /* Properties of one direction of a link and of the queue in front of it. */
 struct link_params {
 	bps rate;
-	sim_time delay;            /* propagation */
-	double loss;               /* probability per packet */
-	sim_time peer_latency;     /* constant pipeline of the node it leads to */
-	sim_time peer_jitter;      /* random processing of the host it leads to */
-	bytes limit;               /* of the queue; UINT64_MAX = none */
+	sim_time delay;        /* propagation */
+	double loss;           /* probability per packet */
+	sim_time peer_latency; /* constant pipeline of the node it leads to */
+	sim_time peer_jitter;  /* random processing of the host it leads to */
+	sim_time idle_jitter;  /* of a host: its NIC, when idle, begins to send up to this later */
+	bytes limit;           /* of the queue; UINT64_MAX = none */
 	uint64_t ecn_min, ecn_max; /* UINT64_MAX = never mark */
 	bool ecn_in_packets;
 	double ecn_max_probability;

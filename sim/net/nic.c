@@ -55,6 +55,17 @@ static void nic_wait(struct nic *nic)
 	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
+/* Waits at first where the transmitter was idle: see nic.h. */
+static void nic_send(struct nic *nic, const struct packet *packet)
+{
+	struct port *port = &nic->net->ports[nic->host];
+	sim_time now = nic->net->sim->now, most = port_class(nic->net, port)->idle_max;
+
+	if (most && port->busy_until < now && !packet_is_control(packet))
+		port->busy_until = now + rng_below(&nic->idle_stream, most + 1);
+	network_send_now(nic->net, nic->host, packet);
+}
+
 /* Serves waiting sources while the transmitter is free. A source that is asked may wake another
  * one: that waits for its turn. */
 static void nic_serve(struct nic *nic)
@@ -75,7 +86,7 @@ static void nic_serve(struct nic *nic)
 				continue;
 			first->credit = 0; /* nothing is saved up */
 		}
-		network_send_now(nic->net, nic->host, &packet);
+		nic_send(nic, &packet);
 	}
 	nic->serving = false;
 	if (nic->last)
@@ -132,6 +143,7 @@ bool nic_prompt(const struct network *net, sim_time timer)
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode)
 {
 	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
+	rng_init(&nic->idle_stream, net->sim->seed, "nic", host);
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
 				     nic_free, nic);
 	sim_silent(net->sim, nic->entity);
@@ -146,7 +158,7 @@ static void send_all(struct nic *nic, struct nic_source *source)
 	do {
 		pull = source->pull(source->owner, &packet);
 		if (pull != NIC_NOTHING)
-			network_send_now(nic->net, nic->host, &packet);
+			nic_send(nic, &packet);
 	} while (pull == NIC_MORE);
 }
 

@@ -25,6 +25,7 @@
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
+#include "core/rng.h"
 #include "core/sim.h"
 #include "net/packet.h"
 
@@ -68,7 +69,13 @@ struct nic {
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 	bool by_event;          /* for ever */
 	bool serving;           /* a source is asked for a packet */
-} __attribute__((aligned(32))); /* never across two lines of cache */
+	struct rng idle_stream; /* see idle_max below */
+} __attribute__((aligned(64))); /* a line of cache */
+
+/* A NIC that was idle begins to send data up to link_class.idle_max later, uniform: else what
+ * answers what arrives keeps its place in the order of a queue for ever, and phases decide shares
+ * (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). Data that
+ * follows data without a gap is not delayed, nor are control packets. */
 
 /* Whether a source whose pull() sets timers of this time is `prompt`. Ask when all links are there.
  */

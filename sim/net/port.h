@@ -45,6 +45,7 @@ struct link_class {
 	double mark_max;  /* RED: probability at ecn_max */
 	bps rate;
 	sim_time jitter_max;     /* uniform in 0..max per packet, order kept */
+	sim_time idle_max;       /* of a host's port, the same: see nic.h */
 	uint64_t loss_threshold; /* against rng_u64() */
 } __attribute__((aligned(64)));
 

@@ -46,6 +46,7 @@ static struct link_params direction(const struct topology *topo, uint32_t from, 
 		params.rate = topology_uplink_rate(conf);
 	params.peer_latency = to_host ? conf->host.latency : conf->switches.latency;
 	params.peer_jitter = to_host ? conf->host.jitter : 0;
+	params.idle_jitter = from_host ? topology_nic_jitter(conf) : 0;
 	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
 				 : topology_buffer(conf, fabric);
 	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);

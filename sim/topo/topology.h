@@ -70,6 +70,8 @@ struct host_conf {
 	int nic; /* enum nic_mode */
 	sim_time latency;
 	sim_time jitter;
+	sim_time nic_jitter; /* see topology_nic_jitter() */
+	bool nic_jitter_given;
 	bytes queue;
 	struct ecn_conf ecn;
 	int64_t slots;      /* workers (GPUs) that a host takes */
@@ -170,6 +172,10 @@ struct conf_queue topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
 /* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
+
+/* How much later a NIC begins to send at most, when it was idle; not given, the time of a full
+ * frame. */
+sim_time topology_nic_jitter(const struct topology_conf *conf);
 
 /* What switches do with what comes in over links of hosts, or (fabric) of switches;
  * every number resolved. `on` is false when the scenario has no PAUSE. */

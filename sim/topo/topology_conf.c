@@ -245,7 +245,19 @@ static const struct conf_row host_rows[] = {
 	  .max = PS_PER_S,
 	  .def = "\"0s\"",
 	  .help = "Random addition to that processing, uniform from 0 to this, order kept.",
-	  .source = "our choice; 0.2us breaks the phase lock of equal senders" },
+	  .source = "our choice: none" },
+	{ .name = "nic_jitter",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct host_conf, nic_jitter),
+	  .present = 1 + offsetof(struct host_conf, nic_jitter_given),
+	  .max = PS_PER_S,
+	  .def = CONF_OPTIONAL,
+	  .help = "A NIC that was idle begins to send data up to this later, uniform, so that "
+		  "hosts "
+		  "do not run in lock-step; \"0s\": at once, for closed forms. Without it, the "
+		  "time of "
+		  "a frame of 1518 bytes on the link.",
+	  .source = "our choice (Floyd and Jacobson, On Traffic Phase Effects, 1992)" },
 	{ .name = "queue",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct host_conf, queue),
@@ -468,6 +480,8 @@ bps topology_uplink_rate(const struct topology_conf *conf)
 	return conf->link.rate;
 }
 
+#define FULL_FRAME 1518
+
 /* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
 #define MARK_BYTES   UINT64_C(129030)
 #define MARK_RATE    UINT64_C(10000000000)
@@ -497,4 +511,13 @@ bytes topology_buffer(const struct topology_conf *conf, bool fabric)
 	if (conf->switches.buffer)
 		return conf->switches.buffer;
 	return in_proportion > BUFFER_LEAST ? in_proportion : BUFFER_LEAST;
+}
+
+sim_time topology_nic_jitter(const struct topology_conf *conf)
+{
+	struct link_class link = { .rate = conf->link.rate,
+				   .wire_extra = conf->wire_overhead ? PREAMBLE_AND_GAP : 0 };
+
+	return conf->host.nic_jitter_given ? conf->host.nic_jitter
+					   : link_transmission(&link, FULL_FRAME);
 }

@@ -29,6 +29,7 @@ static inline void run_vparse(struct run *run, const char *fmt, va_list args)
 			*c = '"';
 	run->s = NULL;
 	run->doc = scenario_parse("test.json", text, (size_t)length, &run->scenario);
+	run->scenario.topology.host.nic_jitter_given = true; /* closed forms: 0 unless given */
 }
 
 /* Its tables go to `dir`, if not NULL. */

@@ -134,6 +134,7 @@ static inline void bench_open(struct bench *bench, unsigned scheme, const char *
 	va_end(args);
 	*bench = (struct bench){ 0 };
 	bench->doc = scenario_parse("test", text, strlen(text), &bench->scenario);
+	bench->scenario.topology.host.nic_jitter_given = true; /* closed forms: 0 unless given */
 	if (conf_errors(bench->doc))
 		conf_print_errors(bench->doc, stderr, false);
 	cr_assert_eq(conf_errors(bench->doc), 0, "%s", text);

@@ -48,6 +48,8 @@ static const char *const networks[] = {
 		   "500ns") ", 'uplink': { 'rate': '1Gbps', 'delay': '5us', 'loss': 0.01 }",
 	STAR LINK("25Gbps", "1us") ", 'host': { 'nic': 'bytes' }",
 	STAR LINK("25Gbps", "1us") ", 'host': { 'nic': 'fifo' }",
+	STAR LINK("10Gbps", "1us") ", 'host': { 'nic_jitter': '1230400ps' }",
+	RACKS LINK("100Gbps", "500ns") ", 'host': { 'nic': 'fifo', 'nic_jitter': '5us' }",
 };
 
 /* Segments of 1000 bytes and ACKs of 64 at 8 Gbps, 500 ns a hop of an ACK on its way back: each

@@ -172,7 +172,10 @@ static inline void tap_host(void *self, uint32_t host, const struct packet *pack
 
 static inline struct conf_doc *parse(struct scenario *scenario, const char *text)
 {
-	return scenario_parse("test", text, strlen(text), scenario);
+	struct conf_doc *doc = scenario_parse("test", text, strlen(text), scenario);
+
+	scenario->topology.host.nic_jitter_given = true; /* closed forms: 0 unless given */
+	return doc;
 }
 
 /* Builds what the text says, with the tap in place. */
