@@ -482,7 +482,7 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 
 		if (!ops->burst)
 			continue;
-		burst = ops->burst(scenario->schemes[scheme], ports);
+		burst = ops->burst(scenario->schemes[scheme], &scenario->topology, ports);
 		worst.held = burst.held > worst.held ? burst.held : worst.held;
 		worst.packets = burst.packets > worst.packets ? burst.packets : worst.packets;
 	}

@@ -173,6 +173,19 @@ done <<'OPTIONS'
 --set /jobs/0/enabled=false --set /stop/when=flows_done
 OPTIONS
 
+# Accelerators that are slower than links, for which PAUSE has no room.
+jq '.topology.link = { rate: "25Gbps" } | .jobs[0].all_reduce = "panama" | .topology.switch = {}' small-packets.json >slow.json
+ends 0 check slow.json
+silent err
+ends 0 check slow.json --set /schemes/panama/accelerator_latency={\"bus\":64}
+says err 'warning: 64 bits pass 12.8 Gbps a port, links have up to 25; those need 128 bits'
+ends 0 check slow.json --set /schemes/panama/accelerator_latency={\"bus\":128}
+silent err
+ends 0 check slow.json --set /schemes/panama/accelerator_latency=1us
+silent err
+ends 3 check slow.json --set /schemes/panama/accelerator_latency={\"bus\":64} --set /topology/switch/pause=true
+says err '/bus: 64 bits pass 12.8 Gbps a port'
+
 # Where all that workers may send to one server does not fit its port's buffer, a fixed timer may send the lost
 # for ever (seeds 1, 4 and 6 here); at the edge, with another timer, under PAUSE or as streams there is no warning.
 cat >crowd.json <<'JSON'

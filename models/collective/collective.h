@@ -152,7 +152,8 @@ struct collective_ops {
 	 * worker: switches add all up, and results come from them. */
 	double (*injected)(uint32_t workers, bool beside);
 	/* Optional: without it, one packet at once. `ports`: of the largest switch. */
-	struct collective_burst (*burst)(const void *conf, uint32_t ports);
+	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
+					 uint32_t ports);
 	/* Optional: bytes of its packets, FCS included. A scheme over TCP has none of its own. */
 	uint32_t (*frame)(const void *conf);
 	/* Required. Adds errors for parameters that cannot work on this topology, besides what

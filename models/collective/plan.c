@@ -379,7 +379,7 @@ void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port
 
 	if (transmission > way->slowest)
 		way->slowest = transmission;
-	way->sum += transmission + link->latency + link->jitter_max + link->idle_max;
+	way->sum += transmission + link->latency + link->jitter_max;
 }
 
 void plan_way_longest(struct plan_way *longest, const struct plan_way *way)

@@ -39,7 +39,7 @@ static struct fifo fifo_at(const struct atp_replay *replay, uint32_t port)
 	return (struct fifo){ .port = port,
 			      .behind = NOBODY,
 			      .transmission = link_transmission(link, replay->job->frame),
-			      .latency = link->latency + link->jitter_max + link->idle_max,
+			      .latency = link->latency + link->jitter_max,
 			      .link = link };
 }
 

@@ -244,7 +244,8 @@ void hashed_check(const struct hashed_conf *conf, const char *name, struct conf_
 
 /* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
  * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
-struct collective_burst hashed_burst(const void *conf, uint32_t ports);
+struct collective_burst hashed_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports);
 
 /* --- the life of jobs; what the ops table of a scheme is made of --- */
 

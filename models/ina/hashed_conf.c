@@ -50,9 +50,10 @@ static uint64_t most_workers(const struct topology_conf *conf)
 	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
 }
 
-struct collective_burst hashed_burst(const void *conf, uint32_t ports)
+struct collective_burst hashed_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports)
 {
-	(void)conf, (void)ports;
+	(void)conf, (void)topology, (void)ports;
 	return (struct collective_burst){ .packets = 2 };
 }
 

@@ -4,20 +4,20 @@
  * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB
  * rule); chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID,
  * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
- * equation 3; partial sums (PANAMA-0.88, -0.94); aggregation and other packets in the same egress
- * queues with the same ECN threshold.
- * Simplified: other packets, and results on their way down, pay no time in an accelerator (table 1:
- * 957.5 ns for 1500 bytes): topology.switch.latency is the place for it, whose default has nothing
- * for it. FIN is on the last packet of a tree in the last tensor only; a tree that this tensor,
- * being short, does not reach has none, and the accelerator counts the job until it ends. The FIFOs
- * of a switch's ports are one row per VID (panama_switch.c); loading state into accelerators takes
- * the controller's latency and no packets; conversion on hosts takes no time. PAUSE is the
- * network's: without it queues need room (topology.switch.buffer) or the job needs `recovery`; with
- * it, a sum is charged to an input port when it leaves the accelerator, whose latency the headroom
- * therefore includes (panama_burst()); with a fraction, at most two sums leave because one packet
- * came, the others by a timer (panama_backlog.c). An accelerator whose memory is full drops the
- * packet, but for those that complete a sum and need no place; that takes windows from before
- * another job came. Left open by the paper, and our reading:
+ * equation 3, the rate of its ports by equation 1; partial sums (PANAMA-0.88, -0.94); aggregation
+ * and other packets in the same egress queues with the same ECN threshold. Simplified: other
+ * packets, and results on their way down, pay no time in an accelerator (table 1: 957.5 ns for 1500
+ * bytes): topology.switch.latency is the place for it, whose default has nothing for it. FIN is on
+ * the last packet of a tree in the last tensor only; a tree that this tensor, being short, does not
+ * reach has none, and the accelerator counts the job until it ends. The FIFOs of a switch's ports
+ * are one row per VID (panama_switch.c); loading state into accelerators takes the controller's
+ * latency and no packets; conversion on hosts takes no time. PAUSE is the network's: without it
+ * queues need room (topology.switch.buffer) or the job needs `recovery`; with it, a sum is charged
+ * to an input port when it leaves the accelerator, whose latency the headroom therefore includes
+ * (panama_burst()); with a fraction, at most two sums leave because one packet came, the others by
+ * a timer (panama_backlog.c). An accelerator whose memory is full drops the packet, but for those
+ * that complete a sum and need no place; that takes windows from before another job came. Left open
+ * by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
@@ -32,6 +32,9 @@
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
  * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
  * and does not say how its trees are kept apart below the core;
+ * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
+ * every port in a cycle: sums of different ports do not wait for each other. Packets that wait for
+ * a slow port are behind the FIFOs here, and not in their memory;
  * - only_tree counts from 1 again where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
@@ -141,6 +144,7 @@ static struct panama_scheme *open_scheme(const struct model_env *env, const void
 {
 	struct panama_scheme *scheme = xcalloc(1, sizeof(*scheme));
 	const struct network *net = &env->topo->net;
+	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
 
 	scheme->env = *env;
 	scheme->conf = conf;
@@ -159,8 +163,9 @@ static struct panama_scheme *open_scheme(const struct model_env *env, const void
 		accelerator->memory = &scheme->memory[s];
 		accelerator->sw = s;
 		accelerator->ports = net->switch_nodes[s].ports;
-		accelerator->latency =
-			panama_latency(&scheme->conf->latency, scheme->frame, accelerator->ports);
+		accelerator->latency = panama_latency(&latency, scheme->frame, accelerator->ports);
+		accelerator->slow = panama_slow_port(&latency, scheme->frame,
+						     topology_fastest(env->topo->conf));
 		panama_delay_init(accelerator);
 	}
 	return scheme;

@@ -42,9 +42,9 @@ static inline uint32_t panama_workers_in(const struct packet *packet)
 enum panama_order { PANAMA_INDEPENDENT, PANAMA_STRICT };
 enum panama_latency_form { PANAMA_LATENCY_TIME, PANAMA_LATENCY_EQUATION };
 
-/* Appendix A, equation 3. */
+/* Appendix A, equations 1 and 3. */
 struct panama_equation {
-	int64_t bus;    /* W, bits */
+	int64_t bus;    /* W, bits; 0 = not given, see panama_accelerators() */
 	sim_time cycle; /* 1 / f */
 	sim_time adder; /* L_a */
 	sim_time fixed; /* what table 1 has besides */
@@ -80,11 +80,24 @@ void switchml_star_check(const void *conf, const struct topology_conf *topology,
 /* Bytes of a packet, FCS included. */
 uint32_t panama_frame(const void *conf);
 
+/* The latency of accelerators on this topology, with a bus: not given, as wide as the fastest link
+ * needs. */
+struct panama_latency panama_accelerators(const struct panama_conf *conf,
+					  const struct topology_conf *topology);
+
+/* The narrowest bus, a power of two from 64 bits on, that passes this rate (equation 1). */
+int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
+
+/* Equation 1: how long a port takes for a packet when it is slower than links of this rate; else 0.
+ */
+sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate);
+
 /* Equation 3: cut-through latency of an accelerator with so many ports. */
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);
 
 /* What accelerators of switches with so many ports add to the headroom of PAUSE. */
-struct collective_burst panama_burst(const void *conf, uint32_t ports);
+struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports);
 
 /* --- accelerators --- */
 
@@ -104,6 +117,8 @@ struct panama_accelerator {
 	uint64_t first_sent; /* packets of lanes with `half` in memory */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
+	sim_time slow;            /* panama_slow_port() */
+	sim_time *free_at;        /* by port, when its bus is; NULL unless slow */
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
 	uint64_t held_head, held_end, held_mask;
 	struct timer timer;
@@ -294,9 +309,10 @@ void panama_node_over(struct panama_lane *lane, struct panama_node *node);
 void panama_delay_init(struct panama_accelerator *accelerator);
 void panama_delay_release(struct panama_accelerator *accelerator);
 
-/* The sum leaves the accelerator after its latency. */
-void panama_delay(struct panama_accelerator *accelerator, const struct packet *packet,
-		  uint32_t node, uint32_t back);
+/* The sum leaves the accelerator after its latency, and when the ports that it comes from are free.
+ */
+void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
+		  uint32_t back);
 
 /* Where a packet goes that leaves the accelerator at this node: up, or down to all. */
 void panama_send_on(const struct panama_node *node, const struct packet *packet,

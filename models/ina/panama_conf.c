@@ -19,9 +19,12 @@ static const struct conf_row equation_rows[] = {
 	  IN(bus),
 	  .imin = 8,
 	  .imax = 65536,
-	  .def = "64",
-	  .help = "Bits that a port moves in a cycle (W).",
-	  .source = "PANAMA section 6" },
+	  .def = CONF_OPTIONAL,
+	  .help = "Bits that a port moves in a cycle (W): a port passes bus / cycle (12.8 Gbps "
+		  "with "
+		  "64 bits). Without it, the least power of two from 64 on that passes the rate "
+		  "of the fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
+	  .source = "PANAMA section 6 and appendix A, equation 1" },
 	{ .name = "cycle",
 	  .type = CONF_TIME,
 	  IN(cycle),
@@ -57,7 +60,7 @@ static const struct conf_row latency_forms[] = {
 	  .type = CONF_TIME,
 	  AT(latency.time),
 	  .max = PS_PER_S,
-	  .help = "The same at all switches." },
+	  .help = "The same at all switches, which pass any rate." },
 	{ .name = "equation",
 	  .type = CONF_OBJECT,
 	  AT(latency.equation),
@@ -272,12 +275,33 @@ static uint64_t least_memory(const struct panama_conf *conf, const struct topolo
 	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
 }
 
+/* Slow ports hold packets for which PAUSE has no room. */
+static void check_bus(const struct panama_conf *conf, const char *name,
+		      const struct topology_conf *topology, struct conf_doc *doc)
+{
+	struct panama_latency latency = panama_accelerators(conf, topology);
+	const struct panama_equation *equation = &latency.equation;
+	bps rate = topology_fastest(topology);
+	char pointer[64];
+
+	if (!panama_slow_port(&latency, panama_frame(conf), rate))
+		return;
+	snprintf(pointer, sizeof(pointer), "/schemes/%s/accelerator_latency/bus", name);
+	(topology_pause(topology, false).on ? conf_error : conf_warn)(
+		doc, pointer,
+		"%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
+		" bits",
+		equation->bus, (double)equation->bus * 1e3 / (double)equation->cycle,
+		(double)rate / 1e9, panama_bus_for(equation, rate));
+}
+
 static void check(const struct panama_conf *conf, const char *name,
 		  const struct topology_conf *topology, struct conf_doc *doc)
 {
 	uint32_t ports;
 	uint64_t least = least_memory(conf, topology, &ports);
 
+	check_bus(conf, name, topology, doc);
 	if (conf->only_tree > conf->trees)
 		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
 	if (least > conf->memory)

@@ -43,6 +43,15 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 								     : least;
 }
 
+/* Of a tree, where ports of accelerators are slower than links: trees of a worker share its. */
+static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
+{
+	sim_time slow = job->scheme->accelerators[0].slow;
+
+	return slow ? (packets->payload + packets->overhead) / seconds_of(slow) / job->tree_count
+		    : INFINITY;
+}
+
 /* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
  * fraction; the windows are those of jobs that are here now, when they have grown. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
@@ -64,6 +73,7 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
 		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
 			plan_fix_window(stream, tree_window(job, tree), way.sum, net,
 					job->job.hosts[0]);

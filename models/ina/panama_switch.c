@@ -306,7 +306,7 @@ static void send_sums(struct panama_lane *lane, struct panama_node *node, uint32
 			continue;
 		sums++;
 		if (accelerator->latency)
-			panama_delay(accelerator, &sum, (uint32_t)(node - lane->nodes), back);
+			panama_delay(node, &sum, (uint32_t)(node - lane->nodes), back);
 		else
 			panama_send_on(node, &sum, &actions->send[actions->count++]);
 	}

@@ -173,6 +173,9 @@ struct conf_queue topology_first_mark(const struct ecn_conf *ecn, bps rate);
 /* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
+/* Rate of the fastest links. */
+bps topology_fastest(const struct topology_conf *conf);
+
 /* How much later a NIC begins to send at most, when it was idle; not given, the time of a full
  * frame. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);

@@ -521,3 +521,10 @@ sim_time topology_nic_jitter(const struct topology_conf *conf)
 	return conf->host.nic_jitter_given ? conf->host.nic_jitter
 					   : link_transmission(&link, FULL_FRAME);
 }
+
+bps topology_fastest(const struct topology_conf *conf)
+{
+	bps uplink = topology_uplink_rate(conf);
+
+	return uplink > conf->link.rate ? uplink : conf->link.rate;
+}

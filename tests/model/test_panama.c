@@ -92,6 +92,71 @@ Test(panama_time, latency_of_an_accelerator)
 	cr_expect_eq(panama_latency(&fixed, 1500, 64), 7);
 }
 
+/* Equation 1: R = W f. The prototype's 64 bits at 200 MHz are 12.8 Gbps; 100 Gbps need 512 bits. */
+Test(panama_time, width_for_a_rate)
+{
+	static const struct {
+		bps gbps;
+		int64_t bus;
+	} cases[] = {
+		{ 1, 64 }, { 10, 64 }, { 25, 128 }, { 40, 256 }, { 100, 512 }, { 400, 2048 }
+	};
+	struct panama_latency latency = {
+		.form = PANAMA_LATENCY_EQUATION,
+		.equation = { 64, 5 * PS_PER_NS, 15 * PS_PER_NS, 25 * PS_PER_NS },
+	};
+	struct panama_conf conf = { .latency = latency };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct topology_conf topology = { .link.rate = cases[i].gbps * 1000000000 };
+
+		cr_expect_eq(panama_bus_for(&latency.equation, topology.link.rate), cases[i].bus);
+		conf.latency.equation.bus = 0;
+		cr_expect_eq(panama_accelerators(&conf, &topology).equation.bus, cases[i].bus);
+		conf.latency.equation.bus = 32;
+		cr_expect_eq(panama_accelerators(&conf, &topology).equation.bus, 32);
+	}
+	cr_expect_eq(panama_slow_port(&latency, 1500, 12800000000), 0);
+	cr_expect_eq(panama_slow_port(&latency, 1500, 12800000001), 937500);
+}
+
+/* Ports slower than links pass a packet each S / R, whatever the trees; those of the default are
+ * not, and neither are those that take a time only. Jobs on other ports do not wait. The first
+ * rounds of the windows take 3 % where links are the limit. */
+Test(panama_time, rate_of_a_port)
+{
+	static const struct {
+		const char *scheme;
+		double each;
+	} cases[] = {
+		{ "", T / 10 },
+		{ ", 'accelerator_latency': '1us'", T / 10 },
+		{ ", 'accelerator_latency': {'bus': 64}", 937.5e-9 },
+		{ ", 'accelerator_latency': {'bus': 256}", 937.5e-9 / 4 },
+		{ ", 'trees': 1, 'accelerator_latency': {'bus': 64}", 937.5e-9 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 2, "
+			   "'spines': 4, "
+			   "'hosts_per_leaf': 4, 'link': {'rate': '100Gbps', 'delay': '1us'}}, "
+			   "'schemes': {'panama': {'aggregate_above': '0B' %s}}, 'jobs': "
+			   "[{'all_reduce': 'panama', 'workers': [0, 4], 'model': {'layers': "
+			   "[{'gradient': '10MB'}]}}, {'all_reduce': 'panama', 'workers': [1, 2], "
+			   "'model': {'layers': [{'gradient': '10MB'}]}}]}",
+			   cases[i].scheme);
+		bench_finish(&bench);
+		for (unsigned j = 0; j < 2; j++)
+			expect_near(duration(&bench, j),
+				    (double)chunks_of(10000000) * cases[i].each, 0.04,
+				    cases[i].scheme);
+		bench_close(&bench);
+	}
+}
+
 /* One packet up and down: a transmission and a delay per link, the pipeline of 500 ns per switch,
  * and the accelerator's latency where it is added up, exactly. */
 Test(panama_time, one_packet)
