@@ -1,7 +1,6 @@
 #include "event_log.h"
 
 #include "base/mem.h"
-#include "core/fingerprint.h"
 #include "simulation_parts.h"
 
 #include <inttypes.h>
@@ -13,7 +12,7 @@ static const struct out_column event_columns[] = {
 	{ "class", OUT_TEXT, "arrival, departure, timer, control: the order at equal times." },
 	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
 	{ "what", OUT_TEXT, "What happens; of an arrival, the packet." },
-	{ "state", OUT_TEXT, "Hash of all events up to this one: equal so far, equal runs." },
+	{ "state", OUT_TEXT, "Digest of the run up to this event: equal so far, equal runs." },
 	{ 0 },
 };
 const struct out_schema events_schema = { "events.csv",
@@ -124,7 +123,6 @@ struct event_log {
 	struct simulation *s;
 	struct out_table *table;
 	sim_time from, to;
-	uint64_t sum; /* fingerprint_state() */
 	struct event_record record;
 	struct sim_observer observer;
 };
@@ -145,7 +143,7 @@ static void keep_event(void *owner, const struct sim_event *event)
 static void log_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
-	uint64_t state = fingerprint_state(&log->sum, event, log->s->sim.digest);
+	uint64_t state = sim_run_digest(&log->s->sim);
 	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17];
 
 	if (!is_wanted(log, event))

@@ -100,6 +100,7 @@ static void set_back_time(struct simulation *s)
 
 	if (!s->limit_reached || simulation_moves(s))
 		return;
+	s->sim.digest -= sim_event_fact(&s->sim, s->limit.id); /* whenever that was */
 	packets = network_last_arrival(&s->topo.net);
 	others = sim_last_move(&s->sim, s->limit.id);
 	s->sim.now = packets > others ? packets : others;

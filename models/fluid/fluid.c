@@ -343,7 +343,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	route->bytes = route->remaining = size;
 	route->earliest = earliest(fluid, route);
 	fluid->active++;
-	sim_digest(fluid->sim, route->key, 0);
+	sim_digest(fluid->sim, route->key, route->way);
 	if (fluid->open && (route->in_epoch == NOT_IN_EPOCH || !has_room(route, fluid->tick)))
 		end_epoch(fluid);
 	if (fluid->open)
@@ -393,6 +393,8 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 	if (stream->count)
 		memcpy(route->links, stream->links, stream->count * sizeof(*route->links));
 	plan_merge(route->links, &route->count);
+	for (size_t i = 0; i < route->count; i++)
+		route->way += hash_pair(route->links[i].link, route->links[i].weight);
 	find_alone(fluid, route);
 	return number;
 }

@@ -11,7 +11,7 @@ struct fluid_route {
 	double cap, alone;  /* bytes per second */
 	double share, turn; /* see struct plan_stream */
 	bool fixed, fills;
-	uint64_t key;
+	uint64_t key, way; /* for the digest: which transfers these are, and a hash of the links */
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;
 	bool active;

@@ -21,7 +21,7 @@
 struct locator {
 	struct simulation *s;
 	const struct reference *reference;
-	uint64_t sum, compared;
+	uint64_t compared;
 	struct event_record *window;
 	size_t count, capacity;
 	sim_time before;
@@ -40,7 +40,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 {
 	struct locator *l = owner;
 	const struct reference *r = l->reference;
-	uint16_t print = fingerprint_add(&l->sum, event, l->s->sim.digest);
+	uint16_t print = fingerprint_now(&l->s->sim);
 
 	if (event->number <= r->events) {
 		if (!fingerprint_due(event->number) && event->number != r->events)

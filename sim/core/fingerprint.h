@@ -1,6 +1,5 @@
-/* Fingerprints of the stream of events: 16 bits of everything that has happened,
- * taken after chosen events, so that a later run can be held against an earlier
- * one event by event without a log of it.
+/* Fingerprints of the stream of events: 16 bits of the digest, taken after chosen events, so that a
+ * later run can be held against an earlier one event by event without a log of it.
  *
  * After every one of the first 8,192 events; then after every 32nd up to the
  * 16,384th, every 64th up to the 32,768th and so on, 256 in each octave; and
@@ -35,21 +34,10 @@ uint64_t fingerprint_count(uint64_t events);
 /* The last event before `number` that has one; 0 = none. */
 uint64_t fingerprint_before(uint64_t number);
 
-/* Takes in an event whose handler has run; `digest` is sim->digest, *sum starts at
- * 0. Returns a hash of all that has happened so far. Unlike the digest it knows the
- * time and the entity of timers, too. */
-static inline uint64_t fingerprint_state(uint64_t *sum, const struct sim_event *event,
-					 uint64_t digest)
+/* Of what has happened so far, where the handler of the last event has run. */
+static inline uint16_t fingerprint_now(const struct sim *sim)
 {
-	*sum += hash_pair(event->at, event->key);
-	return hash_mix(*sum + digest + event->number);
-}
-
-/* The same, short. */
-static inline uint16_t fingerprint_add(uint64_t *sum, const struct sim_event *event,
-				       uint64_t digest)
-{
-	return (uint16_t)(fingerprint_state(sum, event, digest) >> 48);
+	return (uint16_t)(sim_run_digest(sim) >> 48);
 }
 
 #endif

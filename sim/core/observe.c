@@ -22,6 +22,7 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 			continue;
 		}
 		observer->before(observer->owner, &event);
+		sim->digest += sim_event_fact(sim, id);
 		entity.handler(sim, id, entity.owner);
 		observer->after(observer->owner, &event);
 	}

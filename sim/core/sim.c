@@ -110,6 +110,7 @@ static bool run_entity(struct sim *sim, uint32_t id)
 	if (id == EQ_NONE)
 		return false;
 	sim->events++;
+	sim->digest += sim_event_fact(sim, id);
 	entity = sim_entity_of(sim, id);
 	entity.handler(sim, id, entity.owner);
 	return true;

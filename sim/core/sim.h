@@ -5,8 +5,8 @@
  * entity's handler runs with sim->now set. There is no other way for anything
  * to happen, and no state outside of what hangs from a struct sim.
  *
- * Order of events: see equeue.h. Digest: the sum over all events of a hash of
- * (time, entity, what happened). A sum does not depend on the order in which
+ * Order of events: see equeue.h. Digest: the sum over all events, timers included, of a
+ * hash of (time, entity, what happened). A sum does not depend on the order in which
  * parallel partitions would add their parts, and any change of a time, of a
  * choice among ties or of a packet changes it. */
 #ifndef INASIM_CORE_SIM_H
@@ -190,11 +190,26 @@ static inline void sim_stop(struct sim *sim)
 	sim->stopped = true;
 }
 
+/* What one fact of now adds to the digest. */
+static inline uint64_t sim_fact(const struct sim *sim, uint64_t entity, uint64_t fact)
+{
+	return hash_mix(sim->now * UINT64_C(0x9e3779b97f4a7c15) ^
+			(entity * UINT64_C(0xd1342543de82ef95) + fact));
+}
+
 /* Adds one fact to the digest. */
 static inline void sim_digest(struct sim *sim, uint64_t entity, uint64_t fact)
 {
-	sim->digest += hash_mix(sim->now * UINT64_C(0x9e3779b97f4a7c15) ^
-				(entity * UINT64_C(0xd1342543de82ef95) + fact));
+	sim->digest += sim_fact(sim, entity, fact);
+}
+
+/* What an event adds as such. Handlers of the block say more themselves, and those that are silent
+ * are no part of the run. */
+static inline uint64_t sim_event_fact(const struct sim *sim, uint32_t id)
+{
+	return id < sim->block_count || sim_entity_of(sim, id).silent
+		       ? 0
+		       : sim_fact(sim, sim->queue.keys[id], 0);
 }
 
 #endif

@@ -387,6 +387,7 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 		return false;
 	rare->losses++;
 	net->lost++;
+	sim_digest(net->sim, number, UINT64_MAX); /* nobody may miss the packet */
 	return true;
 }
 
