@@ -17,7 +17,7 @@
 
 struct csv_writer {
 	char *path;
-	char *target; /* where the commit renames it to; NULL: it stays */
+	char *target; /* where the commit renames it to; NULL: it stays, and fd is the caller's */
 	int fd;
 	int failure;         /* errno of the first failed write, 0 if none */
 	size_t cells, width; /* of the present row, of the first one (0: not ended yet) */
@@ -25,15 +25,8 @@ struct csv_writer {
 	char buffer[BUFFER];
 };
 
-static struct csv_writer *open_at(char *path, char *target, char **error)
+static struct csv_writer *open_on(int fd, char *path, char *target)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
-		free(path);
-		free(target);
-		return NULL;
-	}
 	struct csv_writer *csv = xmalloc(sizeof *csv);
 	csv->path = path;
 	csv->target = target;
@@ -45,12 +38,18 @@ static struct csv_writer *open_at(char *path, char *target, char **error)
 
 struct csv_writer *csv_writer_open(const char *path, char **error)
 {
-	return open_at(xasprintf("%s.partial.%ld", path, (long)getpid()), xstrdup(path), error);
+	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
+	int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		return open_on(fd, partial, xstrdup(path));
+	*error = xasprintf("cannot write %s: %s", partial, strerror(errno));
+	free(partial);
+	return NULL;
 }
 
-struct csv_writer *csv_writer_open_in_place(const char *path, char **error)
+struct csv_writer *csv_writer_open_in_place(int fd, const char *path)
 {
-	return open_at(xstrdup(path), NULL, error);
+	return open_on(fd, xstrdup(path), NULL);
 }
 
 static void flush(struct csv_writer *csv)
@@ -149,9 +148,11 @@ bool csv_writer_commit(struct csv_writer *csv, char **error)
 {
 	SIM_BUG_ON(csv->cells > 0);
 	flush(csv);
-	if (close(csv->fd) != 0 && csv->failure == 0)
-		csv->failure = errno;
 	bool atomic = csv->target != NULL;
+	if (csv->failure == 0 && !folder_sync(csv->fd))
+		csv->failure = errno;
+	if (atomic && close(csv->fd) != 0 && csv->failure == 0)
+		csv->failure = errno;
 	if (csv->failure == 0 && atomic && rename(csv->path, csv->target) != 0)
 		csv->failure = errno;
 	bool ok = csv->failure == 0;
@@ -166,7 +167,9 @@ bool csv_writer_commit(struct csv_writer *csv, char **error)
 
 void csv_writer_abandon(struct csv_writer *csv)
 {
-	close(csv->fd);
-	unlink(csv->path);
+	if (csv->target != NULL) {
+		close(csv->fd);
+		unlink(csv->path);
+	}
 	writer_free(csv);
 }

@@ -31,8 +31,9 @@ struct csv_writer;
  * folder must exist. NULL and *error (caller frees) on failure. */
 struct csv_writer *csv_writer_open(const char *path, char **error);
 
-/* The same into PATH itself, for a folder that gets its name when it is complete. */
-struct csv_writer *csv_writer_open_in_place(const char *path, char **error);
+/* The same into the file open as `fd`, for a folder that gets its name when it is complete. The
+ * caller closes it, after the commit; `path` is for messages. */
+struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
 
 /* One cell each, from left to right. */
 void csv_writer_none(struct csv_writer *csv);                   /* empty cell */
@@ -46,11 +47,11 @@ void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
  * caller and stop the program: they could not be read back. */
 void csv_writer_end_row(struct csv_writer *csv);
 
-/* Closes, renames, frees in any case. False and *error (caller frees): PATH is
- * then what it was (in place: it holds what could be written). */
+/* Writes to the disk, closes, renames, frees in any case. False and *error (caller frees): PATH
+ * is then what it was (in place: it holds what could be written). */
 bool csv_writer_commit(struct csv_writer *csv, char **error);
 
-/* Closes, removes what was written, frees. */
+/* Closes, removes what was written (in place: leaves it), frees. */
 void csv_writer_abandon(struct csv_writer *csv);
 
 #endif

@@ -30,10 +30,15 @@ bool folder_exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-bool folder_is_folder(const char *path)
+static bool is_folder_at(int fd, const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return fstatat(fd, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool folder_is_folder(const char *path)
+{
+	return is_folder_at(AT_FDCWD, path);
 }
 
 static bool is_dots(const char *name)
@@ -76,13 +81,18 @@ bool folder_has(const char *path, const char *file)
 
 bool folder_make_parents(const char *path)
 {
+	return folder_make_parents_at(AT_FDCWD, path);
+}
+
+bool folder_make_parents_at(int fd, const char *path)
+{
 	char *part = xstrdup(path);
 	bool ok = true;
 	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')) != NULL; p++) {
 		*p = '\0';
-		if (mkdir(part, 0777) != 0) {
-			int reason = errno; /* of mkdir(), not of the look at what is there */
-			ok = folder_is_folder(part);
+		if (mkdirat(fd, part, 0777) != 0) {
+			int reason = errno; /* of mkdirat(), not of the look at what is there */
+			ok = is_folder_at(fd, part);
 			errno = reason == EEXIST ? ENOTDIR
 						 : reason; /* a file, or a dangling link */
 		}
@@ -92,6 +102,18 @@ bool folder_make_parents(const char *path)
 	free(part);
 	errno = reason;
 	return ok;
+}
+
+bool folder_is_there(int fd, int dir, const char *path)
+{
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && fstatat(dir, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+bool folder_sync(int fd)
+{
+	return fsync(fd) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
 
 bool folder_write(int fd, const char *text, size_t length)

@@ -17,8 +17,17 @@ bool folder_is_empty(const char *path); /* false when it is no folder */
 bool folder_is_empty_at(int fd);        /* the folder open as `fd` */
 bool folder_has(const char *path, const char *file);
 
-/* Makes the folder `path` is in, and those above it. */
+/* Makes the folder `path` is in, and those above it; _at: in the folder open as `fd`. */
 bool folder_make_parents(const char *path);
+bool folder_make_parents_at(int fd, const char *path);
+
+/* What is open as `fd` has this name still, in the folder open as `dir` (AT_FDCWD: anywhere):
+ * nobody has removed, renamed or replaced it. */
+bool folder_is_there(int fd, int dir, const char *path);
+
+/* What was written to `fd`, a file or a folder, outlasts a power cut; false when the disk fails,
+ * not where the file system knows no such thing. */
+bool folder_sync(int fd);
 
 /* Writes all of it. By hand rather than stdio, whose buffer is lost when a signal
  * handler (SIGINT ends a run in order) interrupts the write. */

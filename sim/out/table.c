@@ -24,6 +24,7 @@ struct out_table {
 
 struct out_file {
 	char *name;
+	int fd;                  /* open until the end: whose name it is then can be checked */
 	struct out_table *table; /* NULL: a text */
 };
 
@@ -31,6 +32,7 @@ struct out_dir {
 	char *path;
 	char *partial;  /* PATH.partial */
 	char *replaced; /* PATH.replaced: the former PATH, for the instant of the change */
+	int fd;         /* the folder, whatever its name is meanwhile */
 	int marker;
 	struct out_file *files;
 	size_t count, capacity;
@@ -90,67 +92,53 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
 	return NULL;
 }
 
-static struct out_file *add_file(struct out_dir *dir, const char *name)
-{
-	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof *dir->files);
-	struct out_file *file = &dir->files[dir->count++];
-	*file = (struct out_file){ .name = xstrdup(name) };
-	return file;
-}
-
-/* Path of a new file, in a folder that exists; NULL and *error on failure. */
-static char *new_file(const struct out_dir *dir, const char *name, char **error)
+/* A new, empty file; NULL and *error on failure. A folder that has been removed or renamed is not
+ * made anew. */
+static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, "..") != NULL);
-	char *path = folder_join(dir->partial, name);
-	if (folder_make_parents(path))
-		return path;
-	*error = xasprintf("cannot write %s: %s", path, strerror(errno));
-	free(path);
-	return NULL;
+	int fd = folder_make_parents_at(dir->fd, name)
+			 ? openat(dir->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+			 : -1;
+	if (fd < 0) {
+		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
+		return NULL;
+	}
+	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof *dir->files);
+	struct out_file *file = &dir->files[dir->count++];
+	*file = (struct out_file){ .name = xstrdup(name), .fd = fd };
+	return file;
 }
 
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema, char **error)
 {
 	SIM_BUG_ON(find_file(dir, schema->file) != NULL);
-	char *path = new_file(dir, schema->file, error);
-	struct csv_writer *csv = path == NULL ? NULL : csv_writer_open_in_place(path, error);
-	free(path);
-	if (csv == NULL)
+	struct out_file *file = new_file(dir, schema->file, error);
+	if (file == NULL)
 		return NULL;
+	char *path = folder_join(dir->partial, schema->file);
 	struct out_table *table = xmalloc(sizeof *table);
-	*table = (struct out_table){ .schema = schema, .csv = csv };
-	add_file(dir, schema->file)->table = table;
+	*table = (struct out_table){ .schema = schema,
+				     .csv = csv_writer_open_in_place(file->fd, path) };
+	free(path);
+	file->table = table;
 	put_header(table);
 	return table;
 }
 
-/* 0, or an errno. */
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (fd < 0)
-		return errno;
-	int failure = folder_write(fd, text, strlen(text)) ? 0 : errno;
-	if (close(fd) != 0 && failure == 0)
-		failure = errno;
-	return failure;
-}
-
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error)
 {
-	const struct out_file *known = find_file(dir, file);
+	struct out_file *known = find_file(dir, file);
 	SIM_BUG_ON(known != NULL && known->table != NULL);
-	char *path = new_file(dir, file, error);
-	if (path == NULL)
+	if (known == NULL)
+		known = new_file(dir, file, error);
+	if (known == NULL)
 		return false;
-	int failure = write_text(path, text);
-	if (failure != 0)
-		*error = xasprintf("cannot write %s: %s", path, strerror(failure));
-	else if (known == NULL)
-		add_file(dir, file);
-	free(path);
-	return failure == 0;
+	if (ftruncate(known->fd, 0) == 0 && lseek(known->fd, 0, SEEK_SET) == 0 &&
+	    folder_write(known->fd, text, strlen(text)) && folder_sync(known->fd))
+		return true;
+	*error = xasprintf("cannot write %s/%s: %s", dir->partial, file, strerror(errno));
+	return false;
 }
 
 size_t out_dir_files(const struct out_dir *dir)
@@ -225,15 +213,6 @@ static bool lock_marker(int fd, pid_t *writer)
 	return false;
 }
 
-/* `fd` is the file that has this name now: its run has not renamed or removed it meanwhile. */
-static bool is_there_still(int fd, const char *path)
-{
-	struct stat mine, there;
-
-	return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
-	       mine.st_ino == there.st_ino;
-}
-
 /* Removes what a killed run left in PATH.partial. Who locks the marker may, and makes one where
  * there is none: without that, a run that has just put its own directory there would lose it. So
  * of several that find the same remains, one removes them. False when another run is at it, which
@@ -246,7 +225,7 @@ static bool remove_remains(const char *partial, bool *busy, pid_t *writer)
 
 	*busy = false;
 	if (fd >= 0) {
-		*busy = !lock_marker(fd, writer) || !is_there_still(fd, path);
+		*busy = !lock_marker(fd, writer) || !folder_is_there(fd, AT_FDCWD, path);
 		gone = !*busy && folder_remove_last(partial, MARKER);
 	}
 	int reason = errno;
@@ -266,9 +245,11 @@ static bool make_partial(struct out_dir *dir)
 
 	if (folder_exists(fresh)) /* of a killed run with this number */
 		folder_remove(fresh);
-	if (folder_make_parents(fresh) && mkdir(fresh, 0777) == 0)
+	if (folder_make_parents(fresh) && mkdir(fresh, 0777) == 0) {
 		dir->marker = open(marker, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	bool made = dir->marker >= 0 && lock_marker(dir->marker, &nobody) &&
+		dir->fd = open(fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	bool made = dir->marker >= 0 && dir->fd >= 0 && lock_marker(dir->marker, &nobody) &&
 		    rename(fresh, dir->partial) == 0;
 	int reason = errno;
 	if (!made && folder_exists(fresh))
@@ -302,8 +283,11 @@ static void dir_free(struct out_dir *dir)
 		if (table != NULL && table->csv != NULL)
 			csv_writer_abandon(table->csv);
 		free(table);
+		close(dir->files[i].fd);
 		free(dir->files[i].name);
 	}
+	if (dir->fd >= 0)
+		close(dir->fd);
 	if (dir->marker >= 0)
 		close(dir->marker);
 	free(dir->files);
@@ -316,7 +300,7 @@ static void dir_free(struct out_dir *dir)
 struct out_dir *out_dir_open(const char *path, char **error)
 {
 	struct out_dir *dir = xcalloc(1, sizeof *dir);
-	dir->marker = -1;
+	dir->marker = dir->fd = -1;
 	dir->path = folder_trim(path);
 	dir->partial = xasprintf("%s.partial", dir->path);
 	dir->replaced = xasprintf("%s.replaced", dir->path);
@@ -333,7 +317,7 @@ fail:
 }
 
 /* NULL, or the first thing that was not written (caller frees). */
-static char *close_tables(struct out_dir *dir)
+static char *finish_tables(struct out_dir *dir)
 {
 	char *error = NULL;
 	for (size_t i = 0; i < dir->count; i++) {
@@ -349,6 +333,47 @@ static char *close_tables(struct out_dir *dir)
 			free(why);
 	}
 	return error;
+}
+
+/* NULL, or what somebody has taken away meanwhile (caller frees). */
+static char *missing(const struct out_dir *dir)
+{
+	if (!folder_is_there(dir->fd, AT_FDCWD, dir->partial))
+		return xasprintf("%s was removed or renamed while the run wrote to it",
+				 dir->partial);
+	for (size_t i = 0; i < dir->count; i++)
+		if (!folder_is_there(dir->files[i].fd, dir->fd, dir->files[i].name))
+			return xasprintf("%s/%s was removed or replaced while the run wrote to it",
+					 dir->partial, dir->files[i].name);
+	return NULL;
+}
+
+/* What `path` is in: its names outlast a power cut. */
+static bool sync_parent(const char *path)
+{
+	const char *end = strrchr(path, '/');
+	char *parent =
+		end == NULL ? xstrdup(".") : xstrndup(path, end == path ? 1 : (size_t)(end - path));
+	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = fd < 0 || folder_sync(fd); /* one that cannot be read is no reason to fail */
+	int reason = errno;
+	if (fd >= 0)
+		close(fd);
+	free(parent);
+	errno = reason;
+	return good;
+}
+
+/* Before the folder gets its name, all in it is on the disk. */
+static char *sync_folders(const struct out_dir *dir)
+{
+	bool good = folder_sync(dir->fd);
+	for (size_t i = 0; good && i < dir->count; i++) {
+		char *path = folder_join(dir->partial, dir->files[i].name);
+		good = strchr(dir->files[i].name, '/') == NULL || sync_parent(path);
+		free(path);
+	}
+	return good ? NULL : xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
 /* A directory cannot be renamed over one that holds files: hence two renames,
@@ -382,15 +407,23 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 
 bool out_dir_commit(struct out_dir *dir, char **error)
 {
-	*error = close_tables(dir);
+	*error = finish_tables(dir);
+	if (*error == NULL)
+		*error = missing(dir);
 	if (*error == NULL)
 		*error = why_not(dir); /* the run took hours: PATH may have changed */
+	if (*error == NULL)
+		*error = sync_folders(dir);
 	bool ok = *error == NULL;
 	if (ok) {
 		ok = move_into_place(dir, error);
 		char *marker = folder_join(dir->path, MARKER);
 		unlink(marker); /* not before: without it, PATH.partial is remains */
 		free(marker);
+		if (ok && !sync_parent(dir->path)) {
+			*error = xasprintf("cannot write %s: %s", dir->path, strerror(errno));
+			ok = false;
+		}
 	}
 	dir_free(dir);
 	return ok;

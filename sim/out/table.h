@@ -84,9 +84,10 @@ const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows
 /* The folder that is written to at the moment (PATH.partial). */
 const char *out_dir_working_path(const struct out_dir *dir);
 
-/* Closes all tables, checks for write errors (a full disk is found here at the
- * latest), renames. Frees the directory in any case. False and *error on failure:
- * PATH is then what it was, and PATH.partial holds what could be written. */
+/* Ends all tables, checks for write errors (a full disk is found here at the
+ * latest) and that nobody has taken away the folder or a file of it meanwhile,
+ * writes to the disk, renames. Frees the directory in any case. False and *error on
+ * failure: PATH is then what it was, and PATH.partial holds what could be written. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes and removes what was written. */

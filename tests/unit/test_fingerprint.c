@@ -87,6 +87,7 @@ static void see_after(void *owner, const struct sim_event *event)
 {
 	struct seen *seen = owner;
 
+	(void)event;
 	seen->prints[seen->count++] = fingerprint_now(seen->sim);
 }
 

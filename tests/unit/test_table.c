@@ -413,6 +413,52 @@ Test(table, target_is_checked_again_at_the_end)
 	free(precious);
 }
 
+/* Somebody tidies up while the run lasts: what is left is not a result. */
+Test(table, removed_folder_is_found)
+{
+	char *error = NULL;
+	struct out_dir *dir = open_well(target);
+	table_well(dir, &things);
+	cr_assert(folder_remove(partial));
+	cr_expect_not(out_dir_write(dir, "manifest.json", "1", &error));
+	cr_expect_not_null(strstr(error, "No such file"), "%s", error);
+	free(error);
+	commit_fails(dir, "removed or renamed");
+	cr_expect_not(folder_exists(target));
+	cr_expect_not(folder_exists(partial));
+}
+
+Test(table, folder_of_another_is_not_taken)
+{
+	char other[sizeof partial + 8];
+	struct out_dir *dir = open_well(target);
+	write_well(dir, "manifest.json", "1");
+	snprintf(other, sizeof other, "%s.moved", partial);
+	cr_assert_eq(rename(partial, other), 0);
+	cr_assert_eq(mkdir(partial, 0777), 0);
+	commit_fails(dir, "removed or renamed");
+	cr_expect_not(folder_exists(target));
+	expect_file(other, "manifest.json", "1");
+}
+
+Test(table, removed_or_replaced_file_is_found)
+{
+	const char *names[] = { "manifest.json", "things.csv", "series/inner.csv" };
+	for (size_t i = 0; i < 6; i++) {
+		struct out_dir *dir = open_well(target);
+		char *path = folder_join(partial, names[i % 3]);
+		table_well(dir, &things);
+		table_well(dir, &inner);
+		write_well(dir, "manifest.json", "1");
+		cr_assert_eq(unlink(path), 0);
+		if (i >= 3)
+			fclose(fopen(path, "w"));
+		commit_fails(dir, names[i % 3]);
+		cr_expect_not(folder_exists(target));
+		free(path);
+	}
+}
+
 Test(table, folders_that_cannot_be_made)
 {
 	char path[sizeof target + 16];
