@@ -21,8 +21,8 @@ static const struct out_column link_columns[] = {
 	  "Bytes of their frames; without packets, bytes of all streams on the wire. Short flows "
 	  "that are load (flows.by_name.NAME.as_load) are in neither." },
 	{ "utilization", OUT_REAL,
-	  "Wire time of these bytes over the time of the run; analytic: above 1 where streams "
-	  "that do not share would have to." },
+	  "Part of the time of the run that the link was sending, what is still on its way "
+	  "included; analytic: above 1 where streams that do not share would have to." },
 	{ "drops", OUT_COUNT, "Packets that found the queue full." },
 	{ "losses", OUT_COUNT, "Packets lost on the link by chance." },
 	{ "ecn_marks", OUT_COUNT, "Packets marked." },

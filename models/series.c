@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Over the rest alone, rates of the last row would have no bounds: a packet counts where it
- * arrives. */
+/* Over the rest alone, goodput of the last row would have no bounds: a segment counts when it
+ * arrives. What links carry counts while it is sent. */
 #define END_OF_INTERVAL                                                                            \
 	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
 	"all the same: rows add up to the run."
@@ -32,8 +32,8 @@ static const struct out_column link_columns[] = {
 	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of one." },
 	{ "count", OUT_COUNT, "Number of these links." },
 	{ "aggregation_utilization", OUT_REAL,
-	  "Wire time of packets that switches aggregate, and of their results, over the time of "
-	  "the interval, mean over the links. Classes and queues are empty without packets." },
+	  "Part of the interval in which packets that switches aggregate, and their results, were "
+	  "being sent, mean over the links. Classes and queues are empty without packets." },
 	{ "jobs_utilization", OUT_REAL, "The same of other data of jobs: rings, servers." },
 	{ "background_utilization", OUT_REAL, "The same of data of flows." },
 	{ "control_utilization", OUT_REAL, "The same of ACKs and control packets." },
@@ -78,8 +78,8 @@ struct link_set {
 	char *label;     /* owned */
 	uint32_t *ports; /* owned */
 	uint32_t count;
-	uint64_t (*before)[WATCH_CLASSES]; /* by link, at the last sample; owned */
-	uint64_t packets;                  /* of all its links, at the last sample */
+	struct port_sent (*before)[WATCH_CLASSES]; /* by link, at the last sample; owned */
+	uint64_t packets;                          /* of all its links, at the last sample */
 };
 
 static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a class of watch.h");
@@ -89,8 +89,8 @@ struct series {
 	sim_time every;
 	sim_time last;                             /* sample */
 	struct out_table *network, *links, *flows; /* NULL = not wanted */
-	double *before, *carried;                  /* wire bytes by port: at the last sample, and
-						    * in the interval; owned */
+	struct port_sent *before;                  /* by port, at the last sample; owned */
+	double *carried;                           /* wire bytes by port in the interval; owned */
 	struct link_set *sets;
 	size_t set_count;
 	struct timer timer;
@@ -127,10 +127,11 @@ static void take_carried(struct series *series)
 	const double *now = s->fluid ? fluid_all_carried(s->fluid) : NULL;
 
 	for (uint32_t i = 0; i < s->topo.net.port_count; i++) {
-		double wire = now ? now[i] : simulation_carried(s, i);
+		struct port_sent sent =
+			now ? (struct port_sent){ .part = now[i] } : network_sent(&s->topo.net, i);
 
-		series->carried[i] = wire - series->before[i];
-		series->before[i] = wire;
+		series->carried[i] = port_sent_since(&sent, &series->before[i]);
+		series->before[i] = sent;
 	}
 }
 
@@ -166,16 +167,17 @@ static void sample_links(struct series *series, struct link_set *set)
 	struct jain jain = { 0 };
 
 	for (uint32_t i = 0; i < set->count; i++) {
-		const uint64_t *carried = network_watched(net, set->ports[i]);
+		struct port_sent carried[WATCH_CLASSES];
 		double all = 0,
 		       could = (double)port_class(net, &net->ports[set->ports[i]])->rate * every;
 		uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
 
+		network_watched(net, set->ports[i], carried);
 		port_carried(&net->ports[set->ports[i]], &sent, &size);
 		packets += sent;
 		network_queue_by_class(net, set->ports[i], queue);
 		for (unsigned c = 0; c < WATCH_CLASSES; c++) {
-			double share = (double)(carried[c] - set->before[i][c]) * 8 / could;
+			double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
 
 			set->before[i][c] = carried[c];
 			used[c] += share / set->count;

@@ -403,13 +403,12 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 
 double simulation_carried(const struct simulation *s, uint32_t link)
 {
-	const struct port *port = &s->topo.net.ports[link];
-	uint64_t packets, carried;
+	struct port_sent sent;
 
 	if (s->fluid)
 		return fluid_carried(s->fluid, link);
-	port_carried(port, &packets, &carried);
-	return (double)(carried + packets * port_class(&s->topo.net, port)->wire_extra);
+	sent = network_sent(&s->topo.net, link);
+	return (double)sent.whole + sent.part;
 }
 
 enum end_reason simulation_end(const struct simulation *s)

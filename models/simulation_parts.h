@@ -47,7 +47,7 @@ void simulation_checkpoints(struct simulation *simulation);
 /* Runs what was built until its end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
-/* Bytes on the wire, preamble and gap included where they are counted, that a link has carried so
+/* Bytes on the wire, preamble and gap included where they are counted, that a link has been sent so
  * far; in a fluid run, of transfers that have ended, at its end of all. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 

@@ -115,6 +115,32 @@ cells '{ last = c["jain"]; n = c["whole"]; g = c["goodput_bps"]; rows++ }
 # up-links carry 10, 5, 5 and the ACKs: the same from hosts 1 and 4, a fraction of 84 / 1538
 cells '{ j = c["utilization_jain"] } END { a = 84 / 1538; want = (20 + 20 * a) ^ 2 / (5 * (150 + 200 * a * a)); if (j > want + 0.002 || j < want - 0.01) print "Jain " j ", not " want }' three/series/links.csv
 
+# Intervals shorter than a packet: bytes belong to the one in which they are sent, so no link is
+# used by more than all of it, and one that never rests by all of it; packets that are stopped
+# (PAUSE) or overtaken (classes) count when their turn comes.
+cat >short.json <<'JSON'
+{
+  "name": "short", "topology": { "kind": "star", "hosts": 5, "link": { "rate": "1Gbps" }, "switch": { "buffer": "30KB", "ecn": false } },
+  "jobs": [ { "name": "tree", "workers": 3, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "100KB" } ] } } ],
+  "flows": [ { "name": "f", "size": "100KB", "pairs": [[0, 1], [2, 1], [3, 1], [1, 4]] } ],
+  "output": { "series": { "every": "1us", "links": [ "host/up", "host/down" ] } }
+}
+JSON
+for change in /topology/link/loss=0 /topology/link/loss=0.01 /topology/link/rate=0.7Gbps /topology/switch/pause=true \
+	/topology/classes=control-first /topology/host/nic=fifo; do
+	rm -rf short
+	ends 0 run --quiet short.json --out short --set "$change"
+	[[ $change != */pause* ]] || holds '.network.pauses > 0' short/summary.json
+	cells 'FILENAME ~ /links/ { for (k in c) if (k ~ /_utilization$/) { all[c["time_s"]] += c[k] / 2; if (c[k] > 1 + 1e-9) print k " " c[k] } next }
+		c["max_utilization"] > 1 + 1e-9 || c["mean_utilization"] < 0 { print "utilization " c["max_utilization"] }
+		{ if (off(all[c["time_s"]], c["mean_utilization"])) print c["time_s"] ": " all[c["time_s"]] " by class, not " c["mean_utilization"] }
+		c["max_utilization"] > most { most = c["max_utilization"] }
+		{ used += c["mean_utilization"] * 1e-6 }
+		END { if (most < 1 - 1e-9) print "at most " most
+			if (off(used, '"$(awk -F, 'NR > 1 { u += $9; n++ } END { printf "%.17g", u / n }' short/links.csv) * $(jq .sim_time_s short/summary.json)"')) print used " s" }' \
+		short/series/links.csv short/series/network.csv
+done
+
 # A tree that lost a packet stands still for ever, and so does what is looked at: neither series nor
 # means go on to the time limit. Memory in use, as bytes x time, is that of a run up to the limit.
 cat >lost.json <<'JSON'

@@ -380,7 +380,7 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
 	if (net->watch)
-		net_watch_count(net, number);
+		net_watch_count(net, number, port_head(&net->ports[number]));
 	if ((!threshold || rng_u64(&rare->loss_stream) >= threshold) &&
 	    !(net->tamper && net->tamper->lose &&
 	      net->tamper->lose(net->tamper->owner, number, port_head(&net->ports[number]))))

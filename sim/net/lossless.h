@@ -59,6 +59,9 @@ sim_time lossless_paused(const struct network *net, uint32_t port);
 /* PAUSE frames on their way. */
 uint64_t lossless_frames(const struct network *net);
 
+/* Bytes on the wire that a port has sent of those that it has on their way. */
+double lossless_frames_sent(const struct network *net, uint32_t port);
+
 /* The run was stopped because ports wait for each other in a circle: what keeps
  * each of them stopped can only leave by another one of them. Up/down routing has no such
  * circles. */

@@ -143,6 +143,20 @@ static void send_frame(struct network *net, uint32_t number, bool stop)
 			     lane->frame_end + lane->response);
 }
 
+double lossless_frames_sent(const struct network *net, uint32_t number)
+{
+	const struct lane *lane = &net->lossless->lanes[number];
+	double sent = 0;
+
+	for (size_t i = lane->frame_head; i < lane->frame_count; i++) {
+		const struct packet frame = { .size = PAUSE_FRAME,
+					      .depart = lane->frames[i].at - lane->response };
+
+		sent += link_sent(port_class(net, &net->ports[number]), &frame, net->sim->now);
+	}
+	return sent;
+}
+
 /* The frame that port `number` sent takes effect at the far end. */
 void lossless_on_frame(struct sim *sim, uint32_t id, void *owner)
 {
@@ -159,6 +173,8 @@ void lossless_on_frame(struct sim *sim, uint32_t id, void *owner)
 	net->lossless->frames--;
 	net->ports[number].packets++;
 	net->ports[number].bytes += PAUSE_FRAME;
+	if (net->watch)
+		net_watch_count(net, number, &net_watch_frame);
 	if (stop)
 		stop_transmitter(net, lane->reverse);
 	else

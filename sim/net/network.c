@@ -264,6 +264,16 @@ void network_tamper(struct network *net, const struct network_tamper *tamper)
 		net->ports[i].attention |= PORT_LOSES | PORT_JITTERS;
 }
 
+struct port_sent network_sent(const struct network *net, uint32_t number)
+{
+	const struct port *port = &net->ports[number];
+	struct port_sent sent = port_sent(port, port_class(net, port), net->sim->now);
+
+	if (net->lossless)
+		sent.part += lossless_frames_sent(net, number);
+	return sent;
+}
+
 uint64_t network_queue_bytes(struct network *net, uint32_t port)
 {
 	if (!net->lossless)

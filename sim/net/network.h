@@ -214,6 +214,9 @@ void network_switch_send(struct network *net, uint32_t back, const struct switch
  * outlive the network. For tests. */
 void network_tamper(struct network *net, const struct network_tamper *tamper);
 
+/* What a port has sent: port_sent(), and PAUSE frames. */
+struct port_sent network_sent(const struct network *net, uint32_t port);
+
 /* Bytes that wait in a port or are being sent. */
 uint64_t network_queue_bytes(struct network *net, uint32_t port);
 

@@ -46,3 +46,18 @@ void port_carried(const struct port *port, uint64_t *packets, uint64_t *size)
 	for (uint32_t i = 0; i < port->count; i++)
 		*size -= port->ring[ring_index(port, i)].size;
 }
+
+struct port_sent port_sent(const struct port *port, const struct link_class *link, sim_time now)
+{
+	struct port_sent sent = { .whole = port->bytes + port->packets * link->wire_extra };
+
+	for (uint32_t i = port->count; i-- > port->sent;) { /* what waits is last */
+		const struct packet *packet = &port->ring[ring_index(port, i)];
+
+		if (packet->depart <= now)
+			break;
+		sent.whole -= (uint64_t)packet->size + link->wire_extra;
+		sent.part += link_sent(link, packet, now);
+	}
+	return sent;
+}

@@ -140,6 +140,20 @@ static inline sim_time link_transmission(const struct link_class *link, uint32_t
 	return (wire * 8 * PS_PER_S + link->rate - 1) / link->rate;
 }
 
+/* How much of a packet of a port's ring has been sent by now, in bytes on the wire. */
+static inline double link_sent(const struct link_class *link, const struct packet *packet,
+			       sim_time now)
+{
+	sim_time wire = link_transmission(link, packet->size);
+	double all = packet->size + link->wire_extra;
+
+	if (packet->depart <= now)
+		return all;
+	return packet->depart - wire < now
+		       ? (double)(now - (packet->depart - wire)) * all / (double)wire
+		       : 0;
+}
+
 /* Moves what has been sent by now from the queue to the wire. */
 static inline void port_advance(struct port *port, sim_time now)
 {
@@ -176,5 +190,20 @@ static inline uint64_t port_queue_bytes(struct port *port, sim_time now)
 /* Packets and bytes that have arrived at the far end: what was accepted less
  * what the ring still holds. */
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size);
+
+/* Bytes on the wire that a transmitter has sent, up to the bit that it sends at this instant: their
+ * sum, in two so that differences keep their digits. */
+struct port_sent {
+	uint64_t whole;
+	double part;
+};
+
+struct port_sent port_sent(const struct port *port, const struct link_class *link, sim_time now);
+
+/* What was sent between two such times. */
+static inline double port_sent_since(const struct port_sent *now, const struct port_sent *before)
+{
+	return (double)(int64_t)(now->whole - before->whole) + (now->part - before->part);
+}
 
 #endif

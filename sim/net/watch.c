@@ -1,6 +1,7 @@
 #include "net/watch.h"
 
 #include "base/mem.h"
+#include "net/lossless.h"
 #include "net/network.h"
 
 #include <stdlib.h>
@@ -27,17 +28,31 @@ static unsigned class_of(const struct net_watch *watch, const struct packet *pac
 	return class;
 }
 
-void net_watch_count(struct network *net, uint32_t port)
-{
-	const struct packet *packet = port_head(&net->ports[port]);
+const struct packet net_watch_frame = { .kind = PACKET_CONTROL, .size = PAUSE_FRAME };
 
+void net_watch_count(struct network *net, uint32_t port, const struct packet *packet)
+{
 	net->watch->bytes[port][class_of(net->watch, packet)] +=
 		(uint64_t)packet->size + port_class(net, &net->ports[port])->wire_extra;
 }
 
-const uint64_t *network_watched(const struct network *net, uint32_t port)
+void network_watched(const struct network *net, uint32_t number,
+		     struct port_sent sent[WATCH_CLASSES])
 {
-	return net->watch->bytes[port];
+	const struct port *port = &net->ports[number];
+
+	for (unsigned c = 0; c < WATCH_CLASSES; c++)
+		sent[c] = (struct port_sent){ .whole = net->watch->bytes[number][c] };
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct packet *packet = &port->ring[ring_index(port, i)];
+		double gone = link_sent(port_class(net, port), packet, net->sim->now);
+
+		if (gone > 0)
+			sent[class_of(net->watch, packet)].part += gone;
+	}
+	if (net->lossless)
+		sent[class_of(net->watch, &net_watch_frame)].part +=
+			lossless_frames_sent(net, number);
 }
 
 void network_queue_by_class(struct network *net, uint32_t number, uint64_t queued[WATCH_CLASSES])

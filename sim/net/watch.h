@@ -7,7 +7,7 @@
 #ifndef INASIM_NET_WATCH_H
 #define INASIM_NET_WATCH_H
 
-#include "net/packet.h"
+#include "net/port.h"
 
 #define WATCH_CLASSES 4
 
@@ -19,23 +19,26 @@ typedef unsigned net_watch_classifier(const void *owner, const struct packet *pa
 struct net_watch {
 	net_watch_classifier *class_of;
 	const void *owner;                /* not owned */
-	uint64_t (*bytes)[WATCH_CLASSES]; /* by port; on the wire, so far */
+	uint64_t (*bytes)[WATCH_CLASSES]; /* by port; on the wire, of what has arrived */
 };
 
 /* Makes watching possible, before the run; ports are then watched one by one. */
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
 void network_watch_port(struct network *net, uint32_t port);
 
-/* Bytes on the wire that have reached the far end of a watched port, by class: frames
- * with preamble and gap, those that were lost there included. */
-const uint64_t *network_watched(const struct network *net, uint32_t port);
+/* Bytes on the wire that a watched port has sent, by class: frames with preamble and gap, those
+ * that were lost on the way included. */
+void network_watched(const struct network *net, uint32_t port,
+		     struct port_sent sent[WATCH_CLASSES]);
 
 /* Bytes of frames that wait or are being sent now, by class; their sum is
  * port_queue_bytes(). Any port, watched or not. */
 void network_queue_by_class(struct network *net, uint32_t port, uint64_t queued[WATCH_CLASSES]);
 
-/* For hop.c: the packet at the head of a port has arrived. */
-void net_watch_count(struct network *net, uint32_t port);
+/* For hops: a packet has arrived from a port, watched or not. */
+void net_watch_count(struct network *net, uint32_t port, const struct packet *packet);
+
+extern const struct packet net_watch_frame; /* stands for PAUSE frames */
 
 void net_watch_free(struct net_watch *watch);
 
