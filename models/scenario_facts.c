@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "links.h"
 #include "workload/data_file.h"
@@ -20,7 +21,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 {
 	uint64_t hash = 0;
 	char *error = NULL, *path = data_file_find(kind, name, scenario, &error);
-	FILE *file = path ? fopen(path, "rb") : NULL;
+	FILE *file = path ? input_open(path, UINT64_MAX) : NULL;
 	char block[4096];
 	size_t got;
 

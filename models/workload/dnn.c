@@ -1,5 +1,6 @@
 #include "workload/dnn.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "out/csv_read.h"
 #include "workload/data_file.h"
@@ -98,7 +99,7 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
 	char *layers = xasprintf("%s/models/layers/%s.csv", data_folder(), name);
-	FILE *file = !gpus[0] && *name ? fopen(layers, "r") : NULL;
+	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	suggestion = data_suggestion(gpus[0] ? gpu : name, gpus[0] ? gpus : models);
 	if (gpus[0])

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -94,49 +95,15 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 	return doc;
 }
 
-/* Reads all of a file; NULL: see *problem. */
-static char *read_file(const char *path, size_t *length, const char **problem)
-{
-	FILE *file = fopen(path, "rb");
-	char *text = NULL;
-	size_t capacity = 0, got;
-
-	*length = 0;
-	if (file == NULL) {
-		*problem = strerror(errno);
-		return NULL;
-	}
-	do {
-		if (capacity - *length < 4096) {
-			capacity = capacity == 0 ? 65536 : 2 * capacity;
-			text = xrealloc(text, capacity, 1);
-		}
-		errno = 0;
-		got = fread(text + *length, 1, capacity - *length, file);
-		*length += got;
-	} while (got > 0 && *length <= MAX_FILE_SIZE);
-	*problem = NULL;
-	if (ferror(file))
-		*problem = strerror(errno);
-	else if (*length > MAX_FILE_SIZE)
-		*problem = "larger than 256MiB";
-	fclose(file);
-	if (*problem != NULL) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
 			   const struct conf_override *overrides, size_t override_count)
 {
 	struct conf_doc *doc;
-	const char *problem;
 	size_t length;
-	char *text = read_file(path, &length, &problem);
+	char *text = input_read(path, MAX_FILE_SIZE, &length);
 
 	if (text == NULL) {
+		const char *problem = errno == EFBIG ? "larger than 256MiB" : input_why(errno);
 		struct conf_place place = { .offset = CONF_NOWHERE };
 
 		if (out != NULL)

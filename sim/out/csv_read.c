@@ -1,6 +1,7 @@
 #include "out/csv_read.h"
 
 #include "base/fail.h"
+#include "base/input.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #define READ_BUFFER (256 * 1024)
+#define LARGEST     (UINT64_C(4) << 30) /* file */
+#define LONGEST_ROW ((size_t)64 << 20)
 
 struct csv {
 	char *path;
@@ -39,13 +42,16 @@ static void fail_at(struct csv *csv, uint64_t line, const char *what)
 
 static void put(struct csv *csv, int c)
 {
+	if (csv->length == LONGEST_ROW)
+		fail_at(csv, csv->row_line, "a row of more than 64 MiB");
 	csv->text = array_reserve(csv->text, csv->length, &csv->capacity, 1);
 	csv->text[csv->length++] = (char)c;
 }
 
+/* The next character; EOF also behind an error, so that nothing goes on after the first. */
 static int get(struct csv *csv)
 {
-	int c = getc_unlocked(csv->file);
+	int c = csv->error ? EOF : getc_unlocked(csv->file);
 	if (c == '\n')
 		csv->line++;
 	else if (c == '\0')
@@ -175,9 +181,9 @@ static void read_header(struct csv *csv)
 
 struct csv *csv_open(const char *path, char **error)
 {
-	FILE *file = fopen(path, "r");
+	FILE *file = input_open(path, LARGEST);
 	if (file == NULL) {
-		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
+		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
 		return NULL;
 	}
 	setvbuf(file, NULL, _IOFBF, READ_BUFFER);

@@ -1,5 +1,6 @@
 #include "out/folder.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -132,34 +133,7 @@ bool folder_write(int fd, const char *text, size_t length)
 
 char *folder_read(const char *path, size_t most, size_t *length)
 {
-	FILE *file = fopen(path, "rb");
-	struct stat st;
-	char *text = NULL;
-	size_t count = 0;
-	int reason = 0;
-
-	if (file == NULL)
-		return NULL;
-	if (fstat(fileno(file), &st) != 0)
-		reason = errno;
-	else if (!S_ISREG(st.st_mode))
-		reason = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-	else if ((size_t)st.st_size > most)
-		reason = EFBIG;
-	if (!reason) {
-		text = xmalloc((size_t)st.st_size + 1);
-		count = fread(text, 1, (size_t)st.st_size, file);
-		text[count] = '\0';
-		reason = ferror(file) ? EIO : 0;
-	}
-	fclose(file);
-	if (length)
-		*length = count;
-	if (!reason)
-		return text;
-	free(text);
-	errno = reason;
-	return NULL;
+	return input_read(path, most, length);
 }
 
 static bool write_file(const char *path, int flags, const char *text)

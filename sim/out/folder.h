@@ -33,9 +33,7 @@ bool folder_sync(int fd);
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
-/* All of a regular file of at most `most` bytes, ended by a NUL that is not
- * counted in *length (may be NULL); the caller frees. NULL with errno when it
- * cannot be read or is longer (EFBIG). */
+/* input_read(). */
 char *folder_read(const char *path, size_t most, size_t *length);
 
 /* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and

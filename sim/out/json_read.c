@@ -1,5 +1,6 @@
 #include "out/json_read.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "out/folder.h"
 
@@ -34,7 +35,7 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 	char *path = folder_join(dir, file), *text = read_text(path);
 	cJSON *root = NULL;
 	if (text == NULL) {
-		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
+		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
 	} else {
 		const char *end = text;
 		root = cJSON_ParseWithLengthOpts(text, strlen(text) + 1, &end, 1);

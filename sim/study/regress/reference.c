@@ -1,5 +1,6 @@
 #include "study/regress/reference.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "core/fingerprint.h"
 #include "out/folder.h"
@@ -96,7 +97,7 @@ static char *read_prints(struct reference *r, const char *path)
 	char *content = folder_read(path, SIZE_MAX, &length), *error = NULL;
 
 	if (!content) {
-		error = xasprintf("%s cannot be read: %s", path, strerror(errno));
+		error = xasprintf("%s cannot be read: %s", path, input_why(errno));
 	} else if (length < start || memcmp(content, header, start)) {
 		error = xasprintf("%s does not belong to the reference beside it", path);
 	} else if ((held = (length - start) / 2) != wanted || (length - start) % 2) {
@@ -122,7 +123,7 @@ static char *read_json(struct reference *r, const char *path)
 	const char *end = NULL, *bad;
 
 	if (!text)
-		return xasprintf("%s cannot be read: %s", path, strerror(errno));
+		return xasprintf("%s cannot be read: %s", path, input_why(errno));
 	r->root = cJSON_ParseWithLengthOpts(text, length + 1, &end, true);
 	if (!r->root) {
 		char *error = xasprintf("%s is not JSON (byte %td of %zu)", path,

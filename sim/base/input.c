@@ -1,0 +1,79 @@
+#include "base/input.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0, or an errno. */
+static int refusal(int fd, uint64_t most)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	return (uint64_t)st.st_size > most ? EFBIG : 0;
+}
+
+FILE *input_open(const char *path, uint64_t most)
+{
+	/* O_NONBLOCK: opening a pipe would wait for its other end */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int reason = fd < 0 ? errno : refusal(fd, most);
+	FILE *file = reason ? NULL : fdopen(fd, "rb");
+
+	if (file)
+		return file;
+	reason = reason ? reason : errno;
+	if (fd >= 0)
+		close(fd);
+	errno = reason;
+	return NULL;
+}
+
+char *input_read(const char *path, size_t most, size_t *length)
+{
+	FILE *file = input_open(path, most);
+	size_t count = 0, capacity = 0, got;
+	char *text = NULL;
+	int reason;
+
+	if (!file)
+		return NULL;
+	do {
+		if (capacity - count < 4096) {
+			capacity = capacity ? 2 * capacity : 65536;
+			text = xrealloc(text, capacity, 1);
+		}
+		got = fread(text + count, 1, capacity - count - 1, file);
+		count += got;
+	} while (got > 0 && count <= most);
+	reason = ferror(file) ? EIO : count > most ? EFBIG : 0; /* it may have grown */
+	fclose(file);
+	text[count] = '\0';
+	if (length)
+		*length = count;
+	if (!reason)
+		return text;
+	free(text);
+	errno = reason;
+	return NULL;
+}
+
+const char *input_why(int reason)
+{
+	switch (reason) {
+	case EINVAL:
+		return "not a regular file";
+	case EFBIG:
+		return "too large";
+	default:
+		return strerror(reason);
+	}
+}

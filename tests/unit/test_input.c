@@ -1,0 +1,107 @@
+/* Files that others wrote: regular ones, up to a size; nothing hangs or grows without end. */
+#include "base/input.h"
+#include "out/csv_read.h"
+#include "out/folder.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = INASIM_WORK_DIR "/inasim-input-XXXXXX";
+static char path[sizeof folder + 16];
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/file", folder);
+}
+
+static void teardown(void)
+{
+	cr_expect(folder_remove(folder));
+}
+
+TestSuite(input, .init = setup, .fini = teardown, .timeout = 20);
+
+static void write_file(const char *text)
+{
+	FILE *file = fopen(path, "w");
+	fputs(text, file);
+	fclose(file);
+}
+
+static void refuses(const char *name, size_t most, const char *why)
+{
+	cr_expect_null(input_read(name, most, NULL), "%s", name);
+	cr_expect_str_eq(input_why(errno), why, "%s", name);
+}
+
+Test(input, whole_file)
+{
+	size_t length;
+	char *text;
+
+	write_file("four");
+	text = input_read(path, 4, &length);
+	cr_assert_str_eq(text, "four");
+	cr_expect_eq(length, 4);
+	free(text);
+	refuses(path, 3, "too large");
+	refuses(folder, 100, "Is a directory");
+}
+
+Test(input, file_without_a_size)
+{
+	char *text = input_read("/proc/self/status", 1 << 20, NULL);
+
+	cr_expect(text && strstr(text, "Pid:"));
+	free(text);
+}
+
+Test(input, pipes_and_devices)
+{
+	char *error = NULL;
+
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	refuses(path, 100, "not a regular file");
+	refuses("/dev/zero", SIZE_MAX, "not a regular file");
+	cr_expect_null(csv_open(path, &error));
+	cr_expect_not_null(strstr(error, "not a regular file"), "%s", error);
+	free(error);
+}
+
+/* A sparse file of a terabyte is refused; zeros in quotes end the table at the first of them. */
+Test(input, zeros)
+{
+	struct csv *csv;
+	char *error = NULL;
+
+	write_file("a,b\n1,\"");
+	cr_assert_eq(truncate(path, (off_t)3 << 30), 0);
+	cr_assert_not_null(csv = csv_open(path, &error));
+	cr_expect_not(csv_next(csv));
+	cr_expect_not(csv_close(csv, &error));
+	cr_expect_not_null(strstr(error, "file:2: a zero byte"), "%s", error);
+	free(error);
+	cr_assert_eq(truncate(path, (off_t)1 << 40), 0);
+	cr_expect_null(csv_open(path, &error));
+	cr_expect_not_null(strstr(error, "too large"), "%s", error);
+	free(error);
+}
+
+Test(input, endless_row)
+{
+	FILE *file = fopen(path, "w");
+	char *error = NULL;
+
+	fputc('"', file);
+	for (unsigned i = 0; i < 65 << 17; i++)
+		fputs("eight ab", file);
+	fclose(file);
+	cr_expect_null(csv_open(path, &error));
+	cr_expect_not_null(strstr(error, "file:1: a row of more than 64 MiB"), "%s", error);
+	free(error);
+}
