@@ -58,7 +58,7 @@ static void check_number(const struct check *c, size_t index)
 		 strncmp(text, "9007199254740992", (size_t)length) != 0 &&
 		 strncmp(text, "-9007199254740992", (size_t)length) != 0)
 		complain(c, index, mark->value, "the integer %.*s is beyond 2^53", length, text);
-	else if (value == 0 && (int)strcspn(text, "123456789") < mantissa)
+	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa)
 		complain(c, index, mark->value, "the number %.*s is too small", length, text);
 	else
 		mark->bad = false;

@@ -39,12 +39,21 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 	va_end(args);
 }
 
+/* The place of a message; one that will be dropped needs none, and finding it goes through lists.
+ */
+static struct conf_place place_for(const struct conf_doc *doc, const char *pointer)
+{
+	return doc->message_count == CONF_MAX_MESSAGES
+		       ? (struct conf_place){ .offset = CONF_NOWHERE }
+		       : conf_place_of_pointer(doc, pointer);
+}
+
 void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	conf_reportv(doc, conf_place_of_pointer(doc, pointer), pointer, fmt, args);
+	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
 	va_end(args);
 }
 
@@ -55,7 +64,7 @@ void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 
 	SIM_BUG_ON(conf_errors(doc));
 	va_start(args, fmt);
-	conf_reportv(doc, conf_place_of_pointer(doc, pointer), pointer, fmt, args);
+	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
 	va_end(args);
 	doc->warnings = doc->message_count + doc->dropped;
 	if (doc->message_count > before)
