@@ -27,8 +27,9 @@
 struct csv_writer;
 
 /* Writes PATH.partial.PID, which the commit renames to PATH: PATH is the former
- * table or the whole new one, at any time and with any number of writers. The
- * folder must exist. NULL and *error (caller frees) on failure. */
+ * table or the whole new one, at any time and with any number of writers. Where the file
+ * system can (O_TMPFILE), that file has no name before the commit, so a process that is killed
+ * leaves none. The folder must exist. NULL and *error (caller frees) on failure. */
 struct csv_writer *csv_writer_open(const char *path, char **error);
 
 /* The same into the file open as `fd`, for a folder that gets its name when it is complete. The

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* O_TMPFILE */
 /* The CSV writer: what it writes, what reads back, and that a table is the old
  * one or the whole new one. Numbers are tested in test_table.c. */
 #include "out/csv_write.h"
@@ -6,6 +7,7 @@
 #include "out/folder.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-csv-write-XXXXXX";
@@ -153,6 +156,28 @@ Test(csv_write, abandoned_leaves_nothing)
 	csv_writer_abandon(csv);
 	expect_file("old\n");
 	expect_tidy();
+}
+
+/* As when a collect is killed; where the file system knows files without a name. */
+Test(csv_write, killed_writer_leaves_nothing)
+{
+	int probe = open(folder, O_WRONLY | O_TMPFILE, 0600);
+	pid_t child;
+
+	if (probe < 0)
+		return;
+	close(probe);
+	child = fork();
+	if (child == 0) {
+		struct csv_writer *csv = open_well();
+		for (unsigned i = 0; i < 100000; i++) {
+			csv_writer_text(csv, "some text");
+			csv_writer_end_row(csv);
+		}
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+	cr_expect(folder_is_empty(folder));
 }
 
 /* The limit on the size of files stands in for a full disk. */
