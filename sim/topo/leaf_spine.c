@@ -6,6 +6,10 @@
 
 #include <inttypes.h>
 
+/* As the largest fat-tree has, k = 64: about 200 MB. */
+#define HOSTS_MAX   65536
+#define UPLINKS_MAX (2 * 65536)
+
 static const char *const keys[] = { "leaves",           "spines", "hosts_per_leaf",
 				    "oversubscription", "uplink", NULL };
 static const char *const tiers[] = { "host", "leaf", "spine" };
@@ -17,6 +21,14 @@ static void leaf_spine_check(const struct topology_conf *conf, struct conf_doc *
 			   "leaves less than 1 Mbps for an up-link");
 	if (conf->leaves * conf->hosts_per_leaf < 2)
 		conf_error(doc, "/topology", "a network needs at least 2 hosts");
+	if (conf->leaves * conf->hosts_per_leaf > HOSTS_MAX)
+		conf_error(doc, "/topology",
+			   "%" PRId64 " hosts (leaves x hosts_per_leaf); allowed: at most %d",
+			   conf->leaves * conf->hosts_per_leaf, HOSTS_MAX);
+	if (conf->leaves * conf->spines > UPLINKS_MAX)
+		conf_error(doc, "/topology",
+			   "%" PRId64 " up-links (leaves x spines); allowed: at most %d",
+			   conf->leaves * conf->spines, UPLINKS_MAX);
 }
 
 static void leaf_spine_count(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches)
