@@ -33,4 +33,73 @@ ends_soon 3 check pairs.json
 says err 'cannot send to itself'
 rm -f ./*.json
 
+# --- more than there is memory for ---
+
+echo '{ "name": "x", "topology": { "kind": "leaf-spine", "leaves": 1024, "spines": 4, "hosts_per_leaf": 1024 }, "flows": [ { "size": "1KB", "pairs": [[0, 9]] } ] }' >large.json
+ends_soon 3 check large.json
+says err '1048576 hosts \(leaves x hosts_per_leaf\); allowed: at most 65536'
+ends_soon 3 check large.json --set /topology/hosts_per_leaf=2 --set /topology/spines=1024
+says err '1048576 up-links \(leaves x spines\); allowed: at most 131072'
+ends_soon 0 check large.json --set /topology/hosts_per_leaf=64 --set /topology/spines=128
+
+# --- names ---
+
+cat >names.json <<'JSON'
+{
+  "name": "\u001b[2J\u0007clear", "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "name": "\u001b[31mred\u009b1m", "workers": 3, "all_reduce": "ring", "model": { "layers": [ { "gradient": "100KB" } ] } } ],
+  "flows": [ { "name": "\u001b]0;title\u0007", "size": "100KB", "pairs": [[3, 0]] } ]
+}
+JSON
+# plain FILE...: no control characters but newlines, tabs
+plain() {
+	checks=$((checks + 1))
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$@" || fail "control characters: $(cat -v "$@" | head -n 20)"
+}
+ends 0 run names.json --out names
+plain out err
+says out '\?\[31mred'
+ends 0 run names.json --out names2 --seed 2
+ends 0 compare names names2
+plain out err
+ends 0 compare names names2 --json
+holds '.' out
+ends 4 run names.json --set /stop/after=30us
+plain out err
+says err 'red'
+
+# --- quotas and signals ---
+
+cat >long.json <<'JSON'
+{
+  "name": "long", "topology": { "kind": "star", "hosts": 16 }, "stop": { "when": "time", "after": "100s" },
+  "flows": [ { "size": "10KB", "arrival": { "poisson_load": 0.5 } } ], "output": { "series": { "every": "10us" } }
+}
+JSON
+code=0
+(ulimit -f 64 && exec "$INASIM" run long.json --quiet --out quota --set /stop/after=50ms) >out 2>err || code=$?
+checks=$((checks + 1))
+((code == 6)) || fail "beyond ulimit -f: exit code $code"
+says err 'File too large'
+[[ ! -e quota ]] || fail "half a result beyond ulimit -f"
+
+# hangs_up: the exit code of a run whose terminal goes away, with this handling of SIGHUP before
+hangs_up() {
+	local code=0
+	(
+		[[ $1 == default ]] || trap '' HUP
+		exec "$INASIM" run long.json --quiet --out "$1" ${2:+--set "$2"}
+	) 2>err &
+	while [[ ! -s $1.partial/flows.csv ]] && kill -0 $! 2>/dev/null; do sleep 0.05; done
+	kill -HUP $! || true
+	wait $! || code=$?
+	echo "$code"
+}
+checks=$((checks + 2))
+code=$(hangs_up default)
+((code == 130)) || fail "after SIGHUP: exit code $code"
+holds '.end_reason == "interrupted"' default/summary.json
+code=$(hangs_up ignored /stop/after=0.5s)
+((code == 0)) || fail "under nohup, after SIGHUP: exit code $code"
+
 finish "$checks checks"

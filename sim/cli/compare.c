@@ -1,6 +1,7 @@
 /* The verb compare: results side by side. */
 #include "cli/cli.h"
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "study/compare/compare.h"
 
@@ -45,6 +46,8 @@ int verb_compare(const struct cli *cli)
 					   .baseline = cli->compare.baseline,
 					   .json = cli->json,
 					   .long_run = cli->compare.long_run };
+	enum compare_end end;
+	struct plain plain;
 	char *error = NULL;
 
 	if (!read_tolerance(cli->compare.tolerance, &options.tolerance) ||
@@ -54,8 +57,11 @@ int verb_compare(const struct cli *cli)
 		complain("--warmup goes with --long-run; a scenario has its key /stop/warmup");
 		return EXIT_USAGE;
 	}
-	switch (compare((const char *const *)cli->argv, (size_t)cli->argc, &options, stdout,
-			&error)) {
+	plain_open(&plain);
+	end = compare((const char *const *)cli->argv, (size_t)cli->argc, &options,
+		      cli->json ? stdout : plain.to, &error);
+	plain_close(&plain, stdout);
+	switch (end) {
 	case COMPARE_ALIKE:
 		return EXIT_DONE;
 	case COMPARE_DIFFERS:

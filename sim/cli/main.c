@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "build_info.h"
 
 #include <cjson/cJSON.h>
@@ -9,6 +10,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +81,7 @@ void complain(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	plain_text(text);
 	fprintf(stderr, "inasim: %s\n", text);
 }
 
@@ -220,6 +223,7 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_streams_apart();
+	signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, as on a full disk */
 	gsl_set_error_handler_off();
 	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/plain.h"
 #include "build_info.h"
 #include "out/json.h"
 #include "results.h"
@@ -38,17 +39,20 @@ static void on_interrupt(int number)
 
 static void catch_interrupts(void)
 {
-	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART }, former;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* the terminal is gone; under nohup it may go */
+	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 /* --- progress --- */
 
 static void show_progress(void *owner, const struct simulation_progress *progress)
 {
-	const char *name = owner;
+	const char *name = owner; /* plain */
 	double left = progress->done > 0.001 ? progress->wall_s * (1 / progress->done - 1) : -1;
 
 	fprintf(stderr, "\r%s: %5.1f %%, %.6f s simulated, %.1f M events", name,
@@ -211,7 +215,11 @@ static int io_failure(char *error)
 /* What the user sees of a run that has ended. */
 static void tell(const struct cli *cli, const struct simulation *s)
 {
-	simulation_report(s, stderr);
+	struct plain plain;
+
+	plain_open(&plain);
+	simulation_report(s, plain.to);
+	plain_close(&plain, stderr);
 	if (s->end == END_INTERRUPTED)
 		complain("interrupted after %.6f s of simulated time", seconds_of(s->sim.now));
 	if (cli->json) {
@@ -220,7 +228,9 @@ static void tell(const struct cli *cli, const struct simulation *s)
 		fputs(summary, stdout);
 		free(summary);
 	} else if (!cli->quiet) {
-		results_print_summary(s, stdout);
+		plain_open(&plain);
+		results_print_summary(s, plain.to);
+		plain_close(&plain, stdout);
 	}
 }
 
@@ -228,9 +238,10 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		 const struct conf_doc *doc, const char *out)
 {
 	bool progress = !cli->quiet && isatty(STDERR_FILENO);
+	char *name = xstrdup(scenario->name);
 	struct simulation_options options = {
 		.progress = progress ? show_progress : NULL,
-		.owner = (void *)(uintptr_t)scenario->name, /* show_progress() only reads it */
+		.owner = name,
 		.interrupted = &interrupted,
 		.log_events = cli->run.log_events,
 		.log_from = cli->run.events_from,
@@ -241,9 +252,13 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 	struct simulation *s;
 	int code;
 
-	if (out && !(options.dir = out_dir_open(out, &error)))
+	plain_text(name);
+	if (out && !(options.dir = out_dir_open(out, &error))) {
+		free(name);
 		return io_failure(error);
+	}
 	s = simulation_run(scenario, path, &options, &error);
+	free(name);
 	if (progress)
 		clear_progress();
 	if (!s) {
