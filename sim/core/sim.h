@@ -207,7 +207,7 @@ static inline void sim_digest(struct sim *sim, uint64_t entity, uint64_t fact)
  * are no part of the run. */
 static inline uint64_t sim_event_fact(const struct sim *sim, uint32_t id)
 {
-	return id < sim->block_count || sim_entity_of(sim, id).silent
+	return id < sim->block_count || sim->entities[id - sim->block_count].silent
 		       ? 0
 		       : sim_fact(sim, sim->queue.keys[id], 0);
 }
