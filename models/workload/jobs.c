@@ -124,12 +124,47 @@ static void job_refuse(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
+static void count_otherwise(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	size_t i = 0;
+
+	while (i < jobs->otherwise_count && (jobs->otherwise[i].group != job->conf ||
+					     strcmp(jobs->otherwise[i].ran_as, job->ran_as)))
+		i++;
+	if (i == jobs->otherwise_count) {
+		jobs->otherwise = array_reserve(jobs->otherwise, i, &jobs->otherwise_capacity,
+						sizeof(*jobs->otherwise));
+		jobs->otherwise[jobs->otherwise_count++] =
+			(struct jobs_otherwise){ job->conf, xstrdup(job->ran_as), 0 };
+	}
+	jobs->otherwise[i].count++;
+}
+
+static void note_ran_as(struct job *job)
+{
+	const char *given = scheme_names[job->conf->all_reduce];
+	struct collective_actual actual = { 0 };
+	char text[COLLECTIVE_ACTUAL_SIZE];
+
+	if (!job->instance) {
+		job->ran_as = xstrdup("none"); /* one worker: there is nothing to add */
+		return;
+	}
+	if (job_scheme(job)->ran_as)
+		actual = job_scheme(job)->ran_as(job->instance);
+	job->ran_as = xstrdup(collective_actual_text(&actual, given, text));
+	if (actual.scheme || actual.what)
+		count_otherwise(job);
+}
+
 static void job_launch(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 
 	jobs->running++;
 	make_workers(job);
+	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
 		job->slots = job_scheme(job)->slots(job->instance);
 	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
@@ -369,8 +404,12 @@ void jobs_free(struct jobs *jobs)
 			free(job->worker[w].held);
 		free(job->worker);
 		free(job->hosts);
+		free(job->ran_as);
 		dnn_free(job->step);
 	}
+	for (size_t i = 0; i < jobs->otherwise_count; i++)
+		free(jobs->otherwise[i].ran_as);
+	free(jobs->otherwise);
 	for (size_t i = 0; i < jobs->group_count; i++)
 		job_models_release(&jobs->models[i]);
 	cluster_destroy(&jobs->cluster);
@@ -409,6 +448,12 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 		return jobs->jobs[i].refusal;
 	}
 	return NULL;
+}
+
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->otherwise_count;
+	return jobs->otherwise;
 }
 
 size_t jobs_running(const struct jobs *jobs)

@@ -178,6 +178,14 @@ size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
 /* Why the first of them was, and which group it is of; NULL when none was. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
+/* Jobs of a group that ran as something else than they were given. */
+struct jobs_otherwise {
+	const struct job_group_conf *group;
+	char *ran_as; /* as in jobs.csv */
+	size_t count;
+};
+/* In the order of their first jobs. */
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count);
 size_t jobs_running(const struct jobs *jobs);
 size_t jobs_arrived(const struct jobs *jobs); /* so far */
 /* Of measured jobs only: their numbers; the finished ones in order (as many as

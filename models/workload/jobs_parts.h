@@ -62,6 +62,7 @@ struct job {
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
 	uint64_t slots;
+	char *ran_as;       /* when it has begun; owned */
 	struct timer timer; /* start, finish */
 };
 
@@ -84,6 +85,8 @@ struct jobs {
 	size_t record_capacity;
 	double *durations;
 	size_t duration_count, duration_capacity;
+	struct jobs_otherwise *otherwise;
+	size_t otherwise_count, otherwise_capacity;
 	double *cycles; /* one less a job than durations */
 	size_t cycle_count, cycle_capacity;
 	struct collective_stats stats;
