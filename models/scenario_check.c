@@ -543,55 +543,6 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-static bool uses_tcp(const struct scenario *scenario)
-{
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
-			return true;
-	return scenario_has_flows(scenario);
-}
-
-/* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
-static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
-{
-	sim_time round_trip = ideal_round_trip(
-		&scenario->topology, (uint32_t)scenario->tcp.mss + TCP_OVERHEAD, TCP_MIN_FRAME);
-
-	if (uses_tcp(scenario) && scenario->tcp.initial_rto < round_trip)
-		conf_warn(doc, "/tcp/initial_rto",
-			  "%g s is shorter than the round trip of an idle path through the "
-			  "top of the network, %g s: each connection there begins with a timeout, "
-			  "and grows slowly after it",
-			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
-}
-
-/* Each enabled group, by its largest job; those of a trace are as they are. */
-static void doubt_jobs(const struct scenario *scenario, struct conf_doc *doc)
-{
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
-		int64_t workers = most_workers(group);
-		char where[PLACE_SIZE];
-
-		if (!group->enabled || !group->workers.given || workers < 2 || !ops->doubt)
-			continue;
-		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
-		ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
-			   (uint32_t)workers, job_group_servers(group, (uint32_t)workers), doc,
-			   where);
-	}
-}
-
-/* What is possible, but hardly meant. */
-static void doubt(const struct scenario *scenario, struct conf_doc *doc)
-{
-	if (scenario->fidelity != FIDELITY_PACKET)
-		return;
-	doubt_timeout(scenario, doc);
-	doubt_jobs(scenario, doc);
-}
-
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
@@ -629,5 +580,5 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	    !conf_errors(doc))
 		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))
-		doubt(scenario, doc);
+		scenario_doubt(scenario, doc);
 }

@@ -118,6 +118,40 @@ struct offered scenario_offered(const struct scenario *scenario)
 	return sum;
 }
 
+/* Racks are alike in all kinds of topology, and above the first tier no kind has less capacity for
+ * what still has to pass it: so that tier decides. */
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct topology_shape shape;
+	struct offered_fabric fabric = { 0 };
+	double load = 0, racks = 0, links = 0, hosts;
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && group->arrival.form == ARRIVE_POISSON &&
+		    group->pairs.form == PAIRS_NAMED && group->pairs.kind != PAIRS_INCAST)
+			load += group->arrival.load;
+	}
+	topology_shape(topology, &shape);
+	hosts = shape.hosts;
+	for (uint32_t s = 0; s < shape.switches; s++)
+		if (shape.tiers[s] == 1) {
+			racks++;
+			links += shape.ports[s];
+		}
+	topology_shape_release(&shape);
+	links -= hosts;
+	if (links <= 0 || load <= 0)
+		return fabric;
+	fabric.leaving = (hosts - hosts / racks) / (hosts - 1);
+	fabric.capacity = links * (double)topology_uplink_rate(topology) /
+			  (hosts * (double)topology->link.rate);
+	fabric.load = load * fabric.leaving / fabric.capacity;
+	return fabric;
+}
+
 /* --- cost --- */
 
 /* What all estimates use. */
