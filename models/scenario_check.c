@@ -405,6 +405,10 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	}
 	if (!trace.count)
 		conf_error(look->doc, where, "there is no job in this trace");
+	if (group->iterations_form == ITERATIONS_RULE && !trace.durations)
+		conf_error(look->doc, where,
+			   "the trace has no column duration_s, which \"iterations\": \"duration\" "
+			   "is about");
 	for (size_t i = 0; i < trace.count; i++)
 		longest = trace.jobs[i].duration > longest ? trace.jobs[i].duration : longest;
 	job_trace_release(&trace);
@@ -442,7 +446,9 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	char pointer[PLACE_SIZE / 2];
 	double longest = 0;
 
-	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
+	if (group->origin != number && before)
+		return; /* a part of a group with a trace: its mistakes are told */
+	snprintf(pointer, sizeof(pointer), "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster, bounded);
 	check_stragglers(look, group, pointer);
@@ -550,6 +556,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
 
+	job_groups_part(&scenario->jobs, doc);
 	check_stop(scenario, doc);
 	check_segment(scenario, doc);
 	before = conf_errors(doc);

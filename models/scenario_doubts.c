@@ -293,7 +293,7 @@ static void doubt_schemes(const struct scenario *scenario, struct conf_doc *doc)
 		if (group->enabled && workers >= 2 && ops->doubt)
 			ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
 				   workers, job_group_servers(group, workers), doc,
-				   group_place(where, "jobs", i, "all_reduce"));
+				   group_place(where, "jobs", group->origin, "all_reduce"));
 	}
 }
 
@@ -335,7 +335,7 @@ static void doubt_lock_step(const struct scenario *scenario, struct conf_doc *do
 		      (ops->first_come && several_jobs(scenario))))
 			continue;
 		conf_warn(
-			doc, group_place(where, "jobs", i, "all_reduce"),
+			doc, group_place(where, "jobs", group->origin, "all_reduce"),
 			"all %" PRIu32
 			" workers hand their gradients over in the same picosecond (no jitter of "
 			"hosts, of computing, or of starts): what it gets beside others then hangs "
@@ -419,8 +419,61 @@ static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
 		tcp |= any_group_has(scenario, s) && may_use_tcp(scenario, s);
 	doubt_scheme_keys(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
-		doubt_group_keys(&scenario_jobs(scenario)[i], i, doc);
+		if (scenario_jobs(scenario)[i].origin == i)
+			doubt_group_keys(&scenario_jobs(scenario)[i], i, doc);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+}
+
+/* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
+static void doubt_columns(struct conf_doc *doc, const char *where, const char *unread,
+			  bool durations)
+{
+	if (unread)
+		conf_warn(doc, where, "columns of the trace that have no effect: %s%s", unread,
+			  durations ? ", duration_s" : "");
+	else if (durations)
+		conf_warn(doc, where,
+			  "a column of the trace that has no effect: duration_s, since "
+			  "\"iterations\" is a number, or the model computes nothing");
+}
+
+static void doubt_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
+{
+	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	struct job_trace trace;
+	char where[POINTER_SIZE], *error = NULL;
+
+	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, &error)) {
+		free(error);
+		return;
+	}
+	doubt_columns(doc, group_place(where, "jobs", i, "arrival/trace"), trace.unread,
+		      trace.durations && group->iterations_form == ITERATIONS_NUMBER);
+	job_trace_release(&trace);
+}
+
+static void doubt_traces(const struct scenario *scenario, struct conf_doc *doc)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	char where[POINTER_SIZE], *error = NULL;
+
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].origin == i &&
+		    scenario_jobs(scenario)[i].arrival.form == JOBS_TRACE)
+			doubt_job_trace(scenario, i, doc);
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+		struct flow_trace trace;
+
+		if (group->arrival.form != ARRIVE_TRACE ||
+		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
+			continue;
+		doubt_columns(doc, group_place(where, "flows", i, "arrival/trace"), trace.unread,
+			      false);
+		flow_trace_release(&trace);
+	}
+	free(error);
 }
 
 /* --- what runs as something else --- */
@@ -445,7 +498,8 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 					     &scenario->topology, models.dnns[m]->gradient_total);
 
 			if (actual.scheme || actual.what)
-				conf_note(doc, group_place(where, "jobs", i, "all_reduce"),
+				conf_note(doc,
+					  group_place(where, "jobs", group->origin, "all_reduce"),
 					  "runs as %s: model \"%s\" with %" PRIu64
 					  " bytes of gradients (\"%s\" of %s decides)",
 					  collective_actual_text(&actual, ops->name, text),
@@ -465,7 +519,7 @@ static const struct {
 	{ doubt_host_load },     { doubt_fabric_load },
 	{ doubt_incast },        { doubt_hosts },
 	{ doubt_pace },          { doubt_keys },
-	{ note_runs_as },
+	{ doubt_traces },        { note_runs_as },
 };
 
 void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc)

@@ -257,6 +257,7 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
 			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
 			trace_iterations(conf, dnn, &trace.jobs[i]));
+		jobs->jobs[jobs->count - 1].trace_id = xstrdup(trace.jobs[i].id);
 	}
 	job_trace_release(&trace);
 	return true;
@@ -348,6 +349,7 @@ static void number_jobs(struct jobs *jobs)
 		jobs->jobs[i].number = (uint32_t)i;
 		if (!jobs->jobs[i].conf->enabled) {
 			dnn_free(jobs->jobs[i].step);
+			free(jobs->jobs[i].trace_id);
 			continue;
 		}
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
@@ -405,6 +407,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);
+		free(job->trace_id);
 		dnn_free(job->step);
 	}
 	for (size_t i = 0; i < jobs->otherwise_count; i++)

@@ -144,6 +144,9 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 			    const struct conf_override *overrides, size_t override_count);
 void conf_doc_free(struct conf_doc *doc);
 
+/* Zeroed memory that lives as long as the document. */
+void *conf_own(struct conf_doc *doc, size_t count, size_t size);
+
 const char *conf_path(const struct conf_doc *doc); /* as given; for files found relative to it */
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);

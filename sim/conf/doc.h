@@ -60,7 +60,6 @@ struct conf_doc {
 };
 
 /* doc.c */
-void *conf_own(struct conf_doc *doc, size_t count, size_t size); /* zeroed */
 void conf_keep_replaced(struct conf_doc *doc, cJSON *item);
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
