@@ -415,8 +415,13 @@ static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = scenario->flows.count;
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		tcp |= any_group_has(scenario, s) && may_use_tcp(scenario, s);
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		char where[POINTER_SIZE];
+
+		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
+		tcp |= may_use_tcp(scenario, s) &&
+		       (any_group_has(scenario, s) || conf_given(doc, where));
+	}
 	doubt_scheme_keys(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i)

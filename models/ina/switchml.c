@@ -181,9 +181,9 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	struct switchml_format format = switchml_format_of(conf);
 	uint32_t frame = switchml_frame(&format);
 	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
-	uint64_t wanted =
-		switchml_slots_of(topology->link.rate, frame,
-				  ideal_round_trip(topology, frame, frame) + topology->host.jitter);
+	/* up to the root and down again is as long as one way between hosts */
+	sim_time way = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
+	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, way);
 
 	(void)gradients;
 	return fewer_slots(conf, slots_held(wanted, most), wanted);
