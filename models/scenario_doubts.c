@@ -360,6 +360,25 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
+/* Of schemes that jobs have. */
+static void doubt_parameters(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		struct collective_idle list[COLLECTIVE_IDLE_MAX];
+		size_t count = ops->idle && any_group_has(scenario, s)
+				       ? ops->idle(scenario->schemes[s], list)
+				       : 0;
+
+		for (size_t i = 0; i < count; i++) {
+			char where[POINTER_SIZE];
+
+			snprintf(where, sizeof(where), "/schemes/%s/%s", ops->name, list[i].key);
+			idle_key(doc, where, true, list[i].why);
+		}
+	}
+}
+
 static void doubt_group_keys(const struct job_group_conf *group, size_t i, struct conf_doc *doc)
 {
 	const struct {
@@ -423,6 +442,7 @@ static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
 		       (any_group_has(scenario, s) || conf_given(doc, where));
 	}
 	doubt_scheme_keys(scenario, doc);
+	doubt_parameters(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i)
 			doubt_group_keys(&scenario_jobs(scenario)[i], i, doc);

@@ -100,6 +100,14 @@ done <<'KEYS'
 /jobs/0/max_steps 5 no job has more iterations
 /schemes/switchml/memory "2MB" no job has this scheme
 KEYS
+switchml=(--set /jobs/0/all_reduce=switchml)
+warned jobs.json 'has no effect: "timeout_rule" is not doubling' "${switchml[@]}" --set /schemes/switchml/timeout_threshold=9
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_threshold":9,"timeout_rule":"doubling"}'
+warned jobs.json 'has no effect: "timeout_rule" is not adaptive' "${switchml[@]}" --set /schemes/switchml/timeout_min=1ms
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_min":"1ms","timeout_rule":"adaptive"}'
+panama=(--set /jobs/0/all_reduce=panama --set /schemes/panama/retransmission_timeout=1ms)
+warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
+not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000

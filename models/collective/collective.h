@@ -150,6 +150,12 @@ struct collective_actual {
 char *collective_actual_text(const struct collective_actual *actual, const char *scheme,
 			     char *text);
 
+/* A parameter that the others leave without effect. */
+struct collective_idle {
+	const char *key, *why; /* static strings */
+};
+#define COLLECTIVE_IDLE_MAX 4
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
@@ -177,6 +183,8 @@ struct collective_ops {
 	 * topology is possible but hardly meant. Of packets alone. */
 	void (*doubt)(const void *conf, const struct topology_conf *topology, uint32_t workers,
 		      uint32_t servers, struct conf_doc *doc, const char *pointer);
+	/* Optional. Parameters without effect; returns how many. */
+	size_t (*idle)(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 	/* Optional: as what a job with so many bytes of gradients in an iteration will run, as far
 	 * as the scenario alone decides it. */
 	struct collective_actual (*runs_as)(const void *conf, const struct topology_conf *topology,

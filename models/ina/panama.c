@@ -542,8 +542,9 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 #define OPS                                                                                        \
 	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = panama_memory, .runs_as = panama_runs_as,                 \
-	.ran_as = panama_ran_as, .report_waiting = panama_report_waiting
+	.stats = panama_stats, .memory = panama_memory, .idle = panama_idle,                       \
+	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
+	.report_waiting = panama_report_waiting
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 

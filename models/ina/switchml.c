@@ -455,6 +455,7 @@ const struct collective_ops switchml_collective = {
 	.stats = switchml_stats,
 	.memory = switchml_memory,
 	.slots = switchml_slots,
+	.idle = switchml_idle,
 	.runs_as = switchml_runs_as,
 	.ran_as = switchml_ran_as,
 	.report_waiting = switchml_report_waiting,
