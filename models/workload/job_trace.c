@@ -53,16 +53,16 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	trace->durations = duration >= 0;
 	trace->unread = csv_unread(csv);
 	while (csv_next(csv)) {
-		bool named = model >= 0 && !csv_empty(csv, model);
-		struct trace_job job = { .id = xstrdup(csv_text(csv, id)),
-					 .submit = cell_time_after(csv, submit, last),
-					 .gpus = cell_u32(csv, gpus, 1),
-					 .duration = duration >= 0
-							     ? data_time(csv, duration, PS_PER_S)
-							     : 0,
-					 .model = named ? xstrdup(csv_text(csv, model)) : NULL,
-					 .scheme = cell_scheme(csv, scheme) };
+		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
+		/* one by one: the first mistake of a row is the one that is told */
+		job.submit = cell_time_after(csv, submit, last);
+		job.gpus = cell_u32(csv, gpus, 1);
+		if (duration >= 0)
+			job.duration = data_time(csv, duration, PS_PER_S);
+		if (model >= 0 && !csv_empty(csv, model))
+			job.model = xstrdup(csv_text(csv, model));
+		job.scheme = cell_scheme(csv, scheme);
 		last = job.submit;
 		trace->jobs =
 			array_reserve(trace->jobs, trace->count, &capacity, sizeof(*trace->jobs));
