@@ -54,12 +54,13 @@ void fairness_flows(struct json *json, const struct simulation *s)
 	json_close_object(json);
 }
 
-static void json_tier(struct json *json, const struct simulation *s, unsigned tier, bool up)
+struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max)
 {
 	const struct network *net = &s->topo.net;
-	double seconds = seconds_of(s->sim.now), max = 0;
+	double seconds = seconds_of(s->sim.now);
 	struct jain jain = { 0 };
 
+	*max = 0;
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		struct link_place place = link_place_of(net, i);
@@ -70,8 +71,16 @@ static void json_tier(struct json *json, const struct simulation *s, unsigned ti
 		used = seconds > 0 ? simulation_carried(s, i) * 8 / ((double)link->rate * seconds)
 				   : 0;
 		jain_add(&jain, used);
-		max = used > max ? used : max;
+		*max = used > *max ? used : *max;
 	}
+	return jain;
+}
+
+static void json_tier(struct json *json, const struct simulation *s, unsigned tier, bool up)
+{
+	double max;
+	struct jain jain = fairness_tier(s, tier, up, &max);
+
 	json_open_object(json, NULL);
 	json_string(json, "tier", s->topo.ops->tier_names[tier]);
 	json_string(json, "direction", up ? "up" : "down");

@@ -2,8 +2,12 @@
 #ifndef INASIM_FAIRNESS_H
 #define INASIM_FAIRNESS_H
 
+#include "core/inference.h"
 #include "out/json.h"
 #include "simulation.h"
+
+/* Utilization of the links of a tier in one direction; *max becomes that of the busiest. */
+struct jain fairness_tier(const struct simulation *simulation, unsigned tier, bool up, double *max);
 
 /* Members of the objects "flows" and "network" that are open. */
 void fairness_flows(struct json *json, const struct simulation *simulation);

@@ -15,6 +15,12 @@ enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count);
 
+/* Jobs that ran as something else than they were given, a line each; and what the run alone could
+ * tell of what is hardly meant. Lists with NULL behind the last, for results_lines_free(). */
+char **results_otherwise(const struct simulation *s);
+char **results_warnings(const struct simulation *s);
+void results_lines_free(char **lines);
+
 /* A copy of values (the caller frees): distributions sort. */
 double *results_copy(const double *values, size_t count);
 

@@ -34,6 +34,10 @@ static const struct out_column summary_columns[] = {
 	{ "packet_hops_per_cpu_s", OUT_REAL, "Speed; null when no CPU time was measured." },
 	{ "peak_rss_bytes", OUT_COUNT, "Largest resident memory of the process." },
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
+	{ "warnings", OUT_TEXT,
+	  "A list of what the run showed that is hardly meant: switch memory that was never "
+	  "contended, a fabric that was saturated throughout. What its scenario shows is said by "
+	  "check." },
 	{ "load.flows", OUT_REAL,
 	  "Offered by Poisson arrivals of flows: payload bits per second over hosts x link rate." },
 	{ "load.jobs_ring", OUT_REAL,
@@ -55,6 +59,9 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.iteration_s", OUT_REAL,
 	  "Durations of all finished iterations of these jobs, as jct_s." },
 	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
+	{ "jobs.ran_as", OUT_TEXT,
+	  "A list of what did not run as it was given: group (scheme), how many of its jobs, and "
+	  "ran_as of jobs.csv; of all jobs, measured or not." },
 	{ "jobs.by_name", OUT_TEXT, "The same by name of the group." },
 	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
@@ -227,6 +234,16 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 	}
 }
 
+/* Takes the lines. */
+static void json_lines(struct json *json, const char *key, char **lines)
+{
+	json_open_array(json, key);
+	for (size_t i = 0; lines[i]; i++)
+		json_string(json, NULL, lines[i]);
+	json_close_array(json);
+	results_lines_free(lines);
+}
+
 static void json_jobs(struct json *json, const struct simulation *s)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -243,6 +260,7 @@ static void json_jobs(struct json *json, const struct simulation *s)
 	json_job_fields(json, s, NULL);
 	json_copied(json, "iteration_s", durations, count, false);
 	json_copied(json, "cycle_s", cycles, cycle_count, false);
+	json_lines(json, "ran_as", results_otherwise(s));
 	json_open_object(json, "by_name");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
 		bool seen = false;
@@ -480,6 +498,7 @@ char *results_summary_json(const struct simulation *s)
 		  s->cpu_s > 0 && !s->fluid ? (double)s->topo.net.hops / s->cpu_s : NAN);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_hex64(&json, "digest", simulation_digest(s));
+	json_lines(&json, "warnings", results_warnings(s));
 	json_load(&json, s);
 	json_jobs(&json, s);
 	json_flows(&json, s);

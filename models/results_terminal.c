@@ -56,6 +56,14 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	}
 }
 
+/* Takes the lines. */
+static void print_lines(const char *before, char **lines, FILE *to)
+{
+	for (size_t i = 0; lines[i]; i++)
+		fprintf(to, "%s%s\n", before, lines[i]);
+	results_lines_free(lines);
+}
+
 /* "< 10KB", "10KB-100KB", ">= 10MB". */
 static const char *class_name(const struct flow_class *class, char *name, size_t size)
 {
@@ -180,11 +188,13 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		end_reason_names[s->end], seconds_of(s->sim.now));
 	if (jobs_count(s->jobs))
 		print_jobs(s, to);
+	print_lines("not as given: ", results_otherwise(s), to);
 	print_refused(s, to);
 	if (flows_started(s->flows))
 		print_flows(s, to);
 	print_left_out(s, to);
 	print_load(s, to);
+	print_lines("warning: ", results_warnings(s), to);
 	if (s->fluid) {
 		fprintf(to, "\n%s fidelity: %s\n", fidelity_names[s->scenario->fidelity],
 			s->scenario->fidelity == FIDELITY_FLUID

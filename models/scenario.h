@@ -90,6 +90,10 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
  * of what is hardly meant. Called by the two above, when every value is right in itself. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
+/* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
+ * what will not run as it is given. Of a scenario without mistakes; scenario_check() calls it. */
+void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc);
+
 /* What decides the result of a run, as one number: the resolved scenario with its
  * seed, the contents of the data files it names, and the version of the program. */
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
@@ -100,11 +104,18 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
  * per worker in full TCP segments, whatever the scheme. */
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
+/* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
+ * memory. Else nothing but the order of events of one instant hangs on the seed, and replications
+ * are alike unless such a tie decides something. */
+bool scenario_draws(const struct scenario *scenario);
+
 /* Which flows and jobs are measured. */
 struct measured_window scenario_window(const struct scenario *scenario);
 
 /* What the arrivals of enabled groups offer; of a scenario without mistakes. */
 struct offered scenario_offered(const struct scenario *scenario);
+
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
 /* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);

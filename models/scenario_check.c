@@ -405,6 +405,10 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	}
 	if (!trace.count)
 		conf_error(look->doc, where, "there is no job in this trace");
+	if (group->iterations_form == ITERATIONS_RULE && !trace.durations)
+		conf_error(look->doc, where,
+			   "the trace has no column duration_s, which \"iterations\": \"duration\" "
+			   "is about");
 	for (size_t i = 0; i < trace.count; i++)
 		longest = trace.jobs[i].duration > longest ? trace.jobs[i].duration : longest;
 	job_trace_release(&trace);
@@ -442,7 +446,9 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	char pointer[PLACE_SIZE / 2];
 	double longest = 0;
 
-	snprintf(pointer, sizeof(pointer), "/jobs/%zu", number);
+	if (group->origin != number && before)
+		return; /* a part of a group with a trace: its mistakes are told */
+	snprintf(pointer, sizeof(pointer), "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster, bounded);
 	check_stragglers(look, group, pointer);
@@ -543,87 +549,6 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-static bool uses_tcp(const struct scenario *scenario)
-{
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
-			return true;
-	return scenario_has_flows(scenario);
-}
-
-/* Others than this scheme use the network. */
-static bool shares(const struct scenario *scenario, unsigned scheme)
-{
-	bool others = scenario_has_flows(scenario);
-
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		others |= s != scheme && scenario_uses(scenario, s);
-	return others;
-}
-
-/* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
-static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
-{
-	sim_time round_trip = ideal_round_trip(
-		&scenario->topology, (uint32_t)scenario->tcp.mss + TCP_OVERHEAD, TCP_MIN_FRAME);
-
-	if (uses_tcp(scenario) && scenario->tcp.initial_rto < round_trip)
-		conf_warn(doc, "/tcp/initial_rto",
-			  "%g s is shorter than the round trip of an idle path through the "
-			  "top of the network, %g s: each connection there begins with a timeout, "
-			  "and grows slowly after it",
-			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
-}
-
-/* Full frames beside it count as much, a packet each, and are marked the more. */
-static void doubt_marks(const struct scenario *scenario, struct conf_doc *doc)
-{
-	struct conf_queue first = topology_first_mark(&scenario->topology.switches.ecn, 0);
-	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
-
-	for (unsigned s = 0; s < SCHEME_COUNT && first.packets; s++) {
-		const struct collective_ops *ops = scheme_ops(s);
-		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
-
-		if (!scenario_uses(scenario, s) || frame > full / 2 || !shares(scenario, s))
-			continue;
-		conf_warn(doc, "/topology/switch/ecn",
-			  "a threshold in packets counts those of %s, %" PRIu32
-			  " bytes, as much as frames of %" PRIu32
-			  " bytes that share their queues; switches count bytes, and %" PRIu64
-			  " frames are \"%" PRIu64 "B\"",
-			  ops->name, frame, full, first.amount, first.amount * full);
-	}
-}
-
-/* Each enabled group, by its largest job; those of a trace are as they are. */
-static void doubt_jobs(const struct scenario *scenario, struct conf_doc *doc)
-{
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
-		int64_t workers = most_workers(group);
-		char where[PLACE_SIZE];
-
-		if (!group->enabled || !group->workers.given || workers < 2 || !ops->doubt)
-			continue;
-		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
-		ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
-			   (uint32_t)workers, job_group_servers(group, (uint32_t)workers), doc,
-			   where);
-	}
-}
-
-/* What is possible, but hardly meant. */
-static void doubt(const struct scenario *scenario, struct conf_doc *doc)
-{
-	if (scenario->fidelity != FIDELITY_PACKET)
-		return;
-	doubt_timeout(scenario, doc);
-	doubt_marks(scenario, doc);
-	doubt_jobs(scenario, doc);
-}
-
 static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
 {
 	const struct collective_ops *ops = scheme_ops(s);
@@ -641,6 +566,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
 
+	job_groups_part(&scenario->jobs, doc);
 	check_stop(scenario, doc);
 	check_segment(scenario, doc);
 	before = conf_errors(doc);
@@ -671,5 +597,5 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	    !conf_errors(doc))
 		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))
-		doubt(scenario, doc);
+		scenario_doubt(scenario, doc);
 }

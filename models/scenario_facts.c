@@ -82,6 +82,45 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 	return hash;
 }
 
+/* --- randomness --- */
+
+static bool job_group_draws(const struct job_group_conf *group)
+{
+	return job_group_poisson(group) || group->arrival.spread ||
+	       group->workers.form == WORKERS_RANGE || group->model.form == MODEL_MIX ||
+	       group->placement == PLACEMENT_RANDOM || group->compute_jitter > 0 ||
+	       group->start_jitter || group->send_jitter ||
+	       scheme_ops((unsigned)group->all_reduce)->first_come;
+}
+
+static bool flow_group_draws(const struct flow_group_conf *group)
+{
+	return group->arrival.form == ARRIVE_POISSON ||
+	       (group->arrival.form == ARRIVE_AT &&
+		(group->size.form != SIZE_FIXED || group->pairs.form != PAIRS_LIST));
+}
+
+static bool network_draws(const struct topology_conf *topology)
+{
+	return topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0) ||
+	       topology->host.jitter || topology_nic_jitter(topology) ||
+	       topology->switches.ecn.form == ECN_RAMP || topology->host.ecn.form == ECN_RAMP ||
+	       topology_tiers(topology) > 1; /* paths, and roots of trees */
+}
+
+bool scenario_draws(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled &&
+		    job_group_draws(&scenario_jobs(scenario)[i]))
+			return true;
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled &&
+		    flow_group_draws(&scenario_flows(scenario)[i]))
+			return true;
+	return network_draws(&scenario->topology);
+}
+
 /* --- load --- */
 
 struct offered scenario_offered(const struct scenario *scenario)
@@ -117,6 +156,40 @@ struct offered scenario_offered(const struct scenario *scenario)
 		job_models_release(&models);
 	}
 	return sum;
+}
+
+/* Racks are alike in all kinds of topology, and above the first tier no kind has less capacity for
+ * what still has to pass it: so that tier decides. */
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct topology_shape shape;
+	struct offered_fabric fabric = { 0 };
+	double load = 0, racks = 0, links = 0, hosts;
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && group->arrival.form == ARRIVE_POISSON &&
+		    group->pairs.form == PAIRS_NAMED && group->pairs.kind != PAIRS_INCAST)
+			load += group->arrival.load;
+	}
+	topology_shape(topology, &shape);
+	hosts = shape.hosts;
+	for (uint32_t s = 0; s < shape.switches; s++)
+		if (shape.tiers[s] == 1) {
+			racks++;
+			links += shape.ports[s];
+		}
+	topology_shape_release(&shape);
+	links -= hosts;
+	if (links <= 0 || load <= 0)
+		return fabric;
+	fabric.leaving = (hosts - hosts / racks) / (hosts - 1);
+	fabric.capacity = links * (double)topology_uplink_rate(topology) /
+			  (hosts * (double)topology->link.rate);
+	fabric.load = load * fabric.leaving / fabric.capacity;
+	return fabric;
 }
 
 /* --- cost --- */

@@ -105,7 +105,7 @@ ends 2 plot --size 3.5 .
 ends 0 check small.json late.json
 says out '^small.json: valid$'
 says out '^late.json: valid$'
-silent err
+says err '^late.json:4:13: /jobs/0: warning: the 2 jobs .* need 8 places on hosts, .* there are 4: 1 run at once'
 ends 0 check --quiet small.json
 silent out
 ends 0 check --json small.json

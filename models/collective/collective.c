@@ -71,3 +71,15 @@ void collective_violated(const struct model_env *env, const char *scheme, uint32
 			seconds_of(env->sim->now));
 	sim_stop(env->sim);
 }
+
+char *collective_actual_text(const struct collective_actual *actual, const char *scheme, char *text)
+{
+	const char *name = actual->scheme ? actual->scheme : scheme;
+
+	if (actual->what)
+		snprintf(text, COLLECTIVE_ACTUAL_SIZE, "%s with %" PRIu64 " of %" PRIu64 " %s",
+			 name, actual->has, actual->of, actual->what);
+	else
+		snprintf(text, COLLECTIVE_ACTUAL_SIZE, "%s", name);
+	return text;
+}

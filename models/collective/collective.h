@@ -134,10 +134,34 @@ struct collective_burst {
 	unsigned packets; /* at most, that leave because one came */
 };
 
+/* What a job runs as, where that is not what it was given. All zero: it is. */
+struct collective_actual {
+	const char *scheme; /* another one; NULL = its own */
+	const char *key;    /* that decides it, among the parameters of its scheme */
+	const char *what;   /* "slots": it has fewer than it asked for, or could use; NULL = none */
+	uint64_t has, of;   /* so many of so many */
+};
+
+/* Room for "switchml_star with 65536 of 65536 trees". */
+#define COLLECTIVE_ACTUAL_SIZE 80
+
+/* "ring", "panama with 1 of 4 trees": what a job that was given `scheme` runs as. Returns `text`,
+ * of COLLECTIVE_ACTUAL_SIZE bytes. */
+char *collective_actual_text(const struct collective_actual *actual, const char *scheme,
+			     char *text);
+
+/* A parameter that the others leave without effect. */
+struct collective_idle {
+	const char *key, *why; /* static strings */
+};
+#define COLLECTIVE_IDLE_MAX 4
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
 	bool over_tcp;                  /* its gradients go over TCP connections */
+	bool heeds_marks;               /* windows of its own shrink when packets are marked */
+	bool first_come;                /* jobs share aggregators, and who comes first has one */
 
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */
@@ -163,6 +187,12 @@ struct collective_ops {
 	 * topology is possible but hardly meant. Of packets alone. */
 	void (*doubt)(const void *conf, const struct topology_conf *topology, uint32_t workers,
 		      uint32_t servers, struct conf_doc *doc, const char *pointer);
+	/* Optional. Parameters without effect; returns how many. */
+	size_t (*idle)(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
+	/* Optional: as what a job with so many bytes of gradients in an iteration will run, as far
+	 * as the scenario alone decides it. */
+	struct collective_actual (*runs_as)(const void *conf, const struct topology_conf *topology,
+					    bytes gradients);
 	/* Required. The scheme for a run; `conf` outlives it. */
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);
@@ -192,6 +222,8 @@ struct collective_ops {
 	size_t (*memory)(void *scheme, const struct collective_memory **list);
 	/* Optional: slots per job or the like, for reports; 0 = does not apply. */
 	uint64_t (*slots)(const void *instance);
+	/* Optional: as what an instance, or what plan() returned, runs. */
+	struct collective_actual (*ran_as)(const void *instance);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };

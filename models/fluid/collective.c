@@ -249,6 +249,14 @@ static uint64_t slots(const void *self)
 	return ops->slots ? ops->slots(instance->admitted) : 0;
 }
 
+static struct collective_actual ran_as(const void *self)
+{
+	const struct instance *instance = self;
+	const struct collective_ops *ops = instance->scheme->ops;
+
+	return ops->ran_as ? ops->ran_as(instance->admitted) : (struct collective_actual){ 0 };
+}
+
 static void report_waiting(const void *self, FILE *to, size_t limit)
 {
 	const struct instance *instance = self;
@@ -268,5 +276,6 @@ const struct collective_ops fluid_collective = {
 	.finish = finish,
 	.stats = stats,
 	.slots = slots,
+	.ran_as = ran_as,
 	.report_waiting = report_waiting,
 };

@@ -239,6 +239,8 @@ const struct collective_ops atp_collective = {
 	.help = "ATP: hashed aggregators that jobs share, first come first served; the parameter "
 		"server acknowledges every sum and adds what collided",
 	.table = &atp_table,
+	.heeds_marks = true,
+	.first_come = true,
 	.servers = hashed_servers,
 	.injected = injected,
 	.refuses = hashed_refuses,

@@ -295,6 +295,8 @@ const struct collective_ops esa_collective = {
 		"come "
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
+	.heeds_marks = true,
+	.first_come = true,
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,

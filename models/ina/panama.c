@@ -445,6 +445,41 @@ static void panama_stats(const void *instance, struct collective_stats *stats)
 		panama_recovery_stats(job, stats);
 }
 
+/* Roots are switches of one tier, at most all of the highest. */
+static struct collective_actual
+panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
+{
+	const struct panama_conf *conf = self;
+	struct collective_actual actual = { .key = "trees",
+					    .what = "trees",
+					    .of = (uint64_t)conf->trees };
+	struct topology_shape shape;
+
+	if (gradients <= conf->threshold)
+		return (struct collective_actual){ .scheme = ring_collective.name,
+						   .key = "aggregate_above" };
+	topology_shape(topology, &shape);
+	for (uint32_t s = 0; s < shape.switches; s++)
+		actual.has += shape.tiers[s] == topology_tiers(topology);
+	topology_shape_release(&shape);
+	return conf->only_tree || actual.has >= actual.of ? (struct collective_actual){ 0 }
+							  : actual;
+}
+
+static struct collective_actual panama_ran_as(const void *instance)
+{
+	const struct panama_job *job = instance;
+	const struct panama_conf *conf = job->scheme->conf;
+
+	if (job->ring)
+		return (struct collective_actual){ .scheme = ring_collective.name,
+						   .key = "aggregate_above" };
+	if (conf->only_tree || job->tree_count == conf->trees)
+		return (struct collective_actual){ 0 };
+	return (struct collective_actual){ NULL, "trees", "trees", job->tree_count,
+					   (uint64_t)conf->trees };
+}
+
 static size_t panama_memory(void *self, const struct collective_memory **list)
 {
 	struct panama_scheme *scheme = self;
@@ -512,7 +547,9 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 #define OPS                                                                                        \
 	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = panama_memory, .report_waiting = panama_report_waiting
+	.stats = panama_stats, .memory = panama_memory, .idle = panama_idle,                       \
+	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
+	.report_waiting = panama_report_waiting
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 
@@ -520,6 +557,7 @@ const struct collective_ops panama_collective = {
 	.name = "panama",
 	.help = "PANAMA: float sums in order on several trees, with an ECN window per tree",
 	.table = &panama_table,
+	.heeds_marks = true,
 	.burst = panama_burst,
 	.frame = panama_frame,
 	.check = panama_check,

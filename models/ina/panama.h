@@ -77,6 +77,9 @@ void panama_check(const void *conf, const struct topology_conf *topology, struct
 void switchml_star_check(const void *conf, const struct topology_conf *topology,
 			 struct conf_doc *doc);
 
+/* Fits collective_ops.idle. */
+size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
+
 /* Bytes of a packet, FCS included. */
 uint32_t panama_frame(const void *conf);
 

@@ -326,3 +326,12 @@ void switchml_star_check(const void *conf, const struct topology_conf *topology,
 {
 	check(conf, "switchml_star", topology, doc);
 }
+
+size_t panama_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	const struct panama_conf *conf = self;
+
+	list[0] = (struct collective_idle){ "retransmission_timeout",
+					    "without \"recovery\" nothing is sent again" };
+	return conf->recovery ? 0 : 1;
+}

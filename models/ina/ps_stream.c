@@ -554,6 +554,7 @@ const struct collective_ops ps_stream_collective = {
 	.frame = switchml_conf_frame,
 	.check = ps_stream_check,
 	.doubt = ps_stream_doubt,
+	.idle = switchml_idle,
 	.open = ps_stream_open,
 	.close = ps_stream_close,
 	.start = ps_stream_start,

@@ -145,19 +145,55 @@ uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time
 	return switchml_slots_of(link->rate, job->scheme->frame, round_trip_time);
 }
 
+/* The largest power of two below `wanted`, a power of two, that a share of the memory holds. */
+static uint64_t slots_held(uint64_t wanted, uint64_t most)
+{
+	while (wanted > most) /* at least one fits: check_memory() */
+		wanted /= 2;
+	return wanted;
+}
+
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_scheme *scheme = job->scheme;
-	uint64_t most = scheme->share / scheme->slot_bytes,
-		 slots; /* at least one: check_memory() */
+	uint64_t most = scheme->share / scheme->slot_bytes;
 
 	if (scheme->conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)scheme->conf->slots;
 	if (scheme->conf->slots_rule == SLOTS_MEMORY)
 		return (uint32_t)(most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX);
-	for (slots = switchml_slots_for(job, round_trip(job)); slots > most; slots /= 2)
-		;
-	return (uint32_t)slots;
+	return (uint32_t)slots_held(switchml_slots_for(job, round_trip(job)), most);
+}
+
+/* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
+static struct collective_actual fewer_slots(const struct switchml_conf *conf, uint64_t slots,
+					    uint64_t wanted)
+{
+	if (conf->slots_form == SLOTS_NUMBER || slots >= wanted)
+		return (struct collective_actual){ 0 };
+	return (struct collective_actual){ NULL, "memory", "slots", slots, wanted };
+}
+
+static struct collective_actual
+switchml_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
+{
+	const struct switchml_conf *conf = self;
+	struct switchml_format format = switchml_format_of(conf);
+	uint32_t frame = switchml_frame(&format);
+	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
+	/* up to the root and down again is as long as one way between hosts */
+	sim_time way = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
+	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, way);
+
+	(void)gradients;
+	return fewer_slots(conf, slots_held(wanted, most), wanted);
+}
+
+static struct collective_actual switchml_ran_as(const void *instance)
+{
+	const struct switchml *job = instance;
+
+	return fewer_slots(job->scheme->conf, job->slots, switchml_slots_for(job, round_trip(job)));
 }
 
 /* At each switch of its tree. */
@@ -420,5 +456,8 @@ const struct collective_ops switchml_collective = {
 	.stats = switchml_stats,
 	.memory = switchml_memory,
 	.slots = switchml_slots,
+	.idle = switchml_idle,
+	.runs_as = switchml_runs_as,
+	.ran_as = switchml_ran_as,
 	.report_waiting = switchml_report_waiting,
 };

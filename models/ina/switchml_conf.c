@@ -213,3 +213,17 @@ void switchml_check(const void *self, const struct topology_conf *topology, stru
 			   format.switch_elements, format.elements);
 	check_memory(conf, &format, doc);
 }
+
+size_t switchml_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	const struct switchml_conf *conf = self;
+	size_t count = 0;
+
+	if (conf->timeout.rule != RTO_DOUBLING)
+		list[count++] = (struct collective_idle){ "timeout_threshold",
+							  "\"timeout_rule\" is not doubling" };
+	if (conf->timeout.rule != RTO_ADAPTIVE)
+		list[count++] = (struct collective_idle){ "timeout_min",
+							  "\"timeout_rule\" is not adaptive" };
+	return count;
+}

@@ -47,7 +47,9 @@ static const struct conf_row trace_rows[] = {
 	  .type = CONF_STRING,
 	  .offset = offsetof(struct job_arrival_conf, trace),
 	  .def = CONF_REQUIRED,
-	  .help = "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, duration_s." },
+	  .help = "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, "
+		  "and, if they are there, duration_s, model, scheme (of a job; empty: as the "
+		  "group)." },
 	{ .name = "limit",
 	  .type = CONF_INT,
 	  .offset = offsetof(struct job_arrival_conf, limit),

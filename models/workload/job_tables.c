@@ -49,6 +49,11 @@ static const struct out_column job_columns[] = {
 	{ "stands_for", OUT_REAL,
 	  "Iterations of the job that each iteration of this row stands for: 1, or more with "
 	  "max_steps." },
+	{ "ran_as", OUT_TEXT,
+	  "What it really ran as: its scheme, or another one (ring: PANAMA and SwitchML* up to "
+	  "aggregate_above), and what it had less of than it asked for or could use, as in "
+	  "\"switchml with 2 of 512 slots\"; none with one worker; empty before it began." },
+	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -217,6 +222,8 @@ void job_write(struct job *job)
 		{ .none = fluid, .count = job->stats.server_bytes },
 		{ .none = fluid, .count = job->stats.reminders },
 		{ .real = job->stands_for },
+		{ .none = !job->ran_as, .text = job->ran_as },
+		{ .none = !job->trace_id, .text = job->trace_id },
 	};
 
 	if (job->jobs->tables.jobs)

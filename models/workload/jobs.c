@@ -124,12 +124,47 @@ static void job_refuse(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
+static void count_otherwise(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	size_t i = 0;
+
+	while (i < jobs->otherwise_count && (jobs->otherwise[i].group != job->conf ||
+					     strcmp(jobs->otherwise[i].ran_as, job->ran_as)))
+		i++;
+	if (i == jobs->otherwise_count) {
+		jobs->otherwise = array_reserve(jobs->otherwise, i, &jobs->otherwise_capacity,
+						sizeof(*jobs->otherwise));
+		jobs->otherwise[jobs->otherwise_count++] =
+			(struct jobs_otherwise){ job->conf, xstrdup(job->ran_as), 0 };
+	}
+	jobs->otherwise[i].count++;
+}
+
+static void note_ran_as(struct job *job)
+{
+	const char *given = scheme_names[job->conf->all_reduce];
+	struct collective_actual actual = { 0 };
+	char text[COLLECTIVE_ACTUAL_SIZE];
+
+	if (!job->instance) {
+		job->ran_as = xstrdup("none"); /* one worker: there is nothing to add */
+		return;
+	}
+	if (job_scheme(job)->ran_as)
+		actual = job_scheme(job)->ran_as(job->instance);
+	job->ran_as = xstrdup(collective_actual_text(&actual, given, text));
+	if (actual.scheme || actual.what)
+		count_otherwise(job);
+}
+
 static void job_launch(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 
 	jobs->running++;
 	make_workers(job);
+	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
 		job->slots = job_scheme(job)->slots(job->instance);
 	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
@@ -222,6 +257,7 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
 			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
 			trace_iterations(conf, dnn, &trace.jobs[i]));
+		jobs->jobs[jobs->count - 1].trace_id = xstrdup(trace.jobs[i].id);
 	}
 	job_trace_release(&trace);
 	return true;
@@ -313,6 +349,7 @@ static void number_jobs(struct jobs *jobs)
 		jobs->jobs[i].number = (uint32_t)i;
 		if (!jobs->jobs[i].conf->enabled) {
 			dnn_free(jobs->jobs[i].step);
+			free(jobs->jobs[i].trace_id);
 			continue;
 		}
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
@@ -369,8 +406,13 @@ void jobs_free(struct jobs *jobs)
 			free(job->worker[w].held);
 		free(job->worker);
 		free(job->hosts);
+		free(job->ran_as);
+		free(job->trace_id);
 		dnn_free(job->step);
 	}
+	for (size_t i = 0; i < jobs->otherwise_count; i++)
+		free(jobs->otherwise[i].ran_as);
+	free(jobs->otherwise);
 	for (size_t i = 0; i < jobs->group_count; i++)
 		job_models_release(&jobs->models[i]);
 	cluster_destroy(&jobs->cluster);
@@ -409,6 +451,12 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 		return jobs->jobs[i].refusal;
 	}
 	return NULL;
+}
+
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->otherwise_count;
+	return jobs->otherwise;
 }
 
 size_t jobs_running(const struct jobs *jobs)

@@ -88,10 +88,16 @@ struct job_arrival_conf {
 	int64_t limit;
 	double speedup;
 	int64_t gpus_per_worker;
+	/* Set by job_groups_part(): of the trace, only the jobs that name this model and scheme
+	 * (NULL and -1: those that name none). */
+	bool part;
+	const char *part_model;
+	int part_scheme;
 };
 enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
 struct job_group_conf {
+	size_t origin; /* its number in the scenario, set by job_groups_part() */
 	const char *name;
 	bool enabled;
 	int64_t count; /* 0 = not given */
@@ -101,6 +107,7 @@ struct job_group_conf {
 	struct servers_conf servers;
 	int iterations_form; /* enum iterations_form */
 	int64_t iterations;
+	bool iterations_given;
 	int iterations_rule;
 	int64_t max_steps; /* 0 = every iteration is simulated */
 	int all_reduce;    /* enum scheme_index */
@@ -132,6 +139,11 @@ static inline bool job_group_poisson(const struct job_group_conf *conf)
 extern const struct conf_table job_group_table;
 
 struct cluster_conf; /* cluster.h */
+
+/* Jobs of a trace that name models or schemes of their own become groups of their own, alike
+ * otherwise, behind the others; and a trace that has durations says how many iterations there are,
+ * where the group does not. A trace that is not right is left for job_group_check() to tell. */
+void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
  * that jobs may go on arriving. */
@@ -178,6 +190,14 @@ size_t jobs_finished(const struct jobs *jobs);
 size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
 /* Why the first of them was, and which group it is of; NULL when none was. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
+/* Jobs of a group that ran as something else than they were given. */
+struct jobs_otherwise {
+	const struct job_group_conf *group;
+	char *ran_as; /* as in jobs.csv */
+	size_t count;
+};
+/* In the order of their first jobs. */
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count);
 size_t jobs_running(const struct jobs *jobs);
 size_t jobs_arrived(const struct jobs *jobs); /* so far */
 /* Of measured jobs only: their numbers; the finished ones in order (as many as

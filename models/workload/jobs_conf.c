@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* beyond any run, and fits sim_time */
-
 static const struct conf_row layer_rows[] = {
 	{ .name = "name",
 	  .type = CONF_STRING,
@@ -274,9 +272,11 @@ static const struct conf_row group_rows[] = {
 	  AT(iterations),
 	  .tag = offsetof(struct job_group_conf, iterations_form),
 	  .table = &iterations_table,
+	  .present = 1 + offsetof(struct job_group_conf, iterations_given),
 	  .def = "1",
-	  .help = "Training iterations.",
-	  .source = "our choice" },
+	  .help = "Training iterations; when missing, of a trace with durations (duration_s) and a "
+		  "model that computes: duration.",
+	  .source = "our choice; with a trace that has duration_s, as it says" },
 	{ .name = "max_steps",
 	  .type = CONF_INT,
 	  AT(max_steps),
@@ -393,7 +393,9 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		snprintf(place, sizeof(place), "%s%s", pointer,
-			 !dnn && dnn_lacks_gpu(name, conf->gpu) ? "/gpu" : key);
+			 conf->arrival.part_model                 ? "/arrival/trace"
+			 : !dnn && dnn_lacks_gpu(name, conf->gpu) ? "/gpu"
+								  : key);
 		if (!dnn) {
 			conf_error(doc, place, "%s", error);
 			free(error);
@@ -515,67 +517,4 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 			   "a Poisson process needs an end: \"count\", or a run that something "
 			   "else ends, such as \"stop\": {\"when\": \"time\"}");
 	check_load(conf, doc, pointer);
-}
-
-/* --- the trace --- */
-
-uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job)
-{
-	uint64_t per = (uint64_t)conf->arrival.gpus_per_worker;
-
-	return (job->gpus + per - 1) / per;
-}
-
-/* Why a job of a trace cannot run; NULL when it can. Caller frees. */
-static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
-			   uint32_t pool, const struct trace_job *job)
-{
-	uint64_t workers = job_trace_workers(conf, job);
-	uint32_t servers = workers > hosts ? 0 : job_group_servers(conf, (uint32_t)workers);
-	uint32_t own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
-
-	if (conf->servers.placement == SERVERS_SHARED && servers > pool)
-		return xasprintf("%s: job %" PRIu64 " has %" PRIu64 " workers and so %" PRIu32
-				 " servers on hosts that jobs share, but there are %" PRIu32
-				 "; see \"count\" of its servers",
-				 path, job->id, workers, servers, pool);
-	if (own && workers + own > hosts)
-		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64 " workers and %" PRIu32
-				 " servers on hosts of their own, but the network has %" PRIu32
-				 " hosts for them; see gpus_per_worker",
-				 path, job->id, workers, own, hosts);
-	if (workers > 1 && conf->servers.placement == SERVERS_WORKERS &&
-	    conf->servers.number > (int64_t)workers)
-		return xasprintf("%s: job %" PRIu64 " has %" PRIu64 " workers, and %" PRId64
-				 " servers cannot be beside them",
-				 path, job->id, workers, conf->servers.number);
-	if (workers > hosts)
-		return xasprintf("%s: job %" PRIu64 " needs %" PRIu64
-				 " workers, but the network has %" PRIu32
-				 " hosts; see gpus_per_worker",
-				 path, job->id, workers, hosts);
-	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
-		return xasprintf("%s: job %" PRIu64
-				 " arrives after more than 200 days; see speedup",
-				 path, job->id);
-	return NULL;
-}
-
-bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
-		     uint32_t pool, struct job_trace *trace, char **error)
-{
-	char *path = data_file_find(DATA_JOBS, conf->arrival.trace, scenario, error);
-	bool good = path && job_trace_load(trace, path, error);
-
-	if (good && conf->arrival.limit && (size_t)conf->arrival.limit < trace->count)
-		trace->count = (size_t)conf->arrival.limit;
-	for (size_t i = 0; good && i < trace->count; i++) {
-		*error = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
-		if (!*error)
-			continue;
-		job_trace_release(trace);
-		good = false;
-	}
-	free(path);
-	return good;
 }

@@ -43,6 +43,7 @@ struct job {
 	struct dnn *step;      /* NULL, or a step that stands for several iterations; owned */
 	bytes gradients;       /* of an iteration, not of a step */
 	double stands_for;     /* iterations of the job for each one simulated */
+	char *trace_id;        /* in its trace; NULL = it is of none; owned */
 	uint32_t number;
 	enum job_state state;
 	bool measured;
@@ -62,6 +63,7 @@ struct job {
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
 	uint64_t slots;
+	char *ran_as;       /* when it has begun; owned */
 	struct timer timer; /* start, finish */
 };
 
@@ -84,6 +86,8 @@ struct jobs {
 	size_t record_capacity;
 	double *durations;
 	size_t duration_count, duration_capacity;
+	struct jobs_otherwise *otherwise;
+	size_t otherwise_count, otherwise_capacity;
 	double *cycles; /* two less a job than durations */
 	size_t cycle_count, cycle_capacity;
 	struct collective_stats stats;
@@ -137,9 +141,9 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
 			    const char *pointer, const struct topology_conf *topology);
 
-/* jobs_conf.c: the trace of a group, with as many workers a job as it says. False
- * and *error (caller frees) when it is not right for `hosts` hosts that take workers and `pool`
- * that are kept for servers. */
+/* job_trace_conf.c: the trace of a group (of the group's part of it), with as many workers a job as
+ * it says. False and *error (caller frees) when it is not right for `hosts` hosts that take workers
+ * and `pool` that are kept for servers. */
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
 		     uint32_t pool, struct job_trace *trace, char **error);
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);

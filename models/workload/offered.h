@@ -29,4 +29,12 @@ struct offered {
 	double flows, jobs_ring, jobs_own;
 };
 
+/* What flows with Poisson arrivals between hosts all over the network offer to the links that lead
+ * out of racks. All 0 where there are none such. */
+struct offered_fabric {
+	double load;     /* payload over what these links can carry */
+	double leaving;  /* part of the traffic that leaves its rack */
+	double capacity; /* of these links, over that of the hosts' */
+};
+
 #endif

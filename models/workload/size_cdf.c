@@ -3,7 +3,10 @@
 #include "base/mem.h"
 #include "out/csv_read.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_FLOW (UINT64_C(1) << 50) /* so that every size and sum is exact in a double */
 
@@ -52,16 +55,116 @@ static void read_points(struct size_cdf *cdf, struct csv *csv)
 	}
 }
 
+/* --- tables of HPCC and ns-3 --- */
+
+/* Begins with a number, where a table of ours has its header line. */
+static bool is_bare(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int c = file ? getc(file) : EOF;
+
+	while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+		c = getc(file);
+	if (file)
+		fclose(file);
+	return c >= '0' && c <= '9';
+}
+
+/* "10000 15": two numbers between blanks, and nothing else. */
+static bool read_pair(const char *line, double pair[2])
+{
+	for (int i = 0; i < 2; i++) {
+		char *end;
+
+		if (strspn(line, " \t0123456789.eE+-") == 0)
+			return false;
+		pair[i] = strtod(line, &end);
+		if (end == line || !isfinite(pair[i]) || !strchr(" \t\r\n", *end))
+			return false;
+		line = end;
+	}
+	return line[strspn(line, " \t\r\n")] == '\0';
+}
+
+/* Of points whose last has the whole in it: 1, or 100 for percent. */
+static void check_bare(struct size_cdf *cdf, const char *path, char **error)
+{
+	size_t count = cdf->count;
+	double whole = count ? cdf->points[count - 1].cdf : 0;
+
+	if (whole != 1 && whole != 100) {
+		*error = xasprintf(
+			"%s: ends at %g: the last line must have 100 (percent, as HPCC) or "
+			"1 (as ns-3)",
+			path, whole);
+		return;
+	}
+	for (cdf->count = 0; cdf->count < count && !*error; cdf->count++) {
+		struct size_cdf_point *point = &cdf->points[cdf->count];
+		bool in_size;
+		const char *mistake;
+
+		point->cdf /= whole;
+		mistake = row_mistake(cdf, point, &in_size);
+		if (mistake)
+			*error = xasprintf("%s: point %zu: its %s %s", path, cdf->count + 1,
+					   in_size ? "size" : "fraction", mistake);
+	}
+}
+
+static void read_bare(struct size_cdf *cdf, const char *path, char **error)
+{
+	FILE *file = fopen(path, "r");
+	size_t capacity = 0, line_size = 0, number = 0;
+	char *line = NULL;
+	double pair[2];
+
+	*error = NULL;
+	while (file && !*error && getline(&line, &line_size, file) > 0) {
+		number++;
+		if (!line[strspn(line, " \t\r\n")])
+			continue;
+		if (!read_pair(line, pair) || pair[0] < 0 || pair[0] != floor(pair[0]) ||
+		    pair[0] > (double)MAX_FLOW) {
+			*error = xasprintf("%s:%zu: without a header line size_bytes,cdf each line "
+					   "is a size in bytes, a blank, and the percentage (as "
+					   "HPCC) or fraction (as ns-3) of flows up to it",
+					   path, number);
+			break;
+		}
+		cdf->points =
+			array_reserve(cdf->points, cdf->count, &capacity, sizeof(*cdf->points));
+		cdf->points[cdf->count++] = (struct size_cdf_point){ (bytes)pair[0], pair[1] };
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	if (!*error)
+		check_bare(cdf, path, error);
+}
+
+/* --- both --- */
+
+static bool read_table(struct size_cdf *cdf, const char *path, char **error)
+{
+	struct csv *csv;
+
+	if (is_bare(path)) {
+		read_bare(cdf, path, error);
+		return !*error;
+	}
+	csv = csv_open(path, error);
+	if (!csv)
+		return false;
+	read_points(cdf, csv);
+	return csv_close(csv, error);
+}
+
 struct size_cdf *size_cdf_load(const char *path, char **error)
 {
-	struct csv *csv = csv_open(path, error);
-	struct size_cdf *cdf;
+	struct size_cdf *cdf = xcalloc(1, sizeof(*cdf));
 
-	if (!csv)
-		return NULL;
-	cdf = xcalloc(1, sizeof(*cdf));
-	read_points(cdf, csv);
-	if (!csv_close(csv, error))
+	if (!read_table(cdf, path, error))
 		goto fail;
 	if (cdf->count < 2 || cdf->points[cdf->count - 1].cdf != 1) {
 		*error = xasprintf("%s: the last row must have cdf 1", path);

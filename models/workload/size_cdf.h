@@ -3,7 +3,9 @@
  * A table (columns size_bytes, cdf) starts at cdf 0 and ends at 1. Between two
  * points the size is uniform (the reading of ns-2's interpolated empirical
  * variable and of HPCC's and TrafficGenerator's generators); two points of one
- * size are a probability mass there. See traces/README.md for the tables. */
+ * size are a probability mass there. The tables of these generators are read as they
+ * are: no header line, a size and a percentage (HPCC) or fraction (ns-3) a line. See
+ * traces/README.md for the tables. */
 #ifndef INASIM_WORKLOAD_SIZE_CDF_H
 #define INASIM_WORKLOAD_SIZE_CDF_H
 

@@ -32,6 +32,11 @@ struct cli_run {
 	sim_time events_from, events_to;
 };
 
+/* Options of check alone. */
+struct cli_check {
+	bool strict;
+};
+
 /* Options of schema alone. */
 struct cli_schema {
 	bool results, plan;
@@ -88,6 +93,7 @@ struct cli {
 	struct conf_override *overrides; /* --set, --seed, --fidelity */
 	size_t override_count;
 	struct cli_run run;
+	struct cli_check check;
 	struct cli_schema schema;
 	struct cli_plot plot;
 	struct cli_compare compare;

@@ -21,7 +21,7 @@ static const struct verb verbs[] = {
 	  "run SCENARIO... [--out DIR [--events FROM..TO]] [--seed N] [--set /pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
-	{ "check", "check SCENARIO... [--seed N] [--set /pointer=value] [--fidelity F]",
+	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "validate only, all mistakes at once", VERB_CHECK, "a scenario", INT_MAX, verb_check },
 	{ "explain", "explain SCENARIO [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "the resolved scenario: every value with its unit and where it came from", VERB_EXPLAIN,

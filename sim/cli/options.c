@@ -56,6 +56,8 @@ static const struct option_row rows[] = {
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
 		  VERB_SWEEP_COLLECT | VERB_REGRESS | VERB_CROSSCHECK,
 	  FLAG(quiet), "no progress, no summary" },
+	{ "strict", NULL, VERB_CHECK, FLAG(check.strict),
+	  "warnings are errors, too (exit code 3)" },
 	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
 	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
 

@@ -24,6 +24,7 @@ static struct conf_doc *load_point(void *owner, const char *base,
 		facts->hash = scenario_hash(&scenario, doc, BUILD_VERSION);
 		facts->seed = (uint64_t)scenario.seed;
 		facts->cost = scenario_cost(&scenario, doc);
+		facts->draws = scenario_draws(&scenario);
 	}
 	return doc;
 }

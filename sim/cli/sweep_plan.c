@@ -47,6 +47,19 @@ static void print_summary(const struct plan *plan)
 	puts("; cost in estimated packet-hops");
 }
 
+/* Replications of what does not draw are a waste. */
+static void print_same(const struct plan *plan, const struct point_facts *facts)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < plan->point_count; i++)
+		same += !facts[i].draws;
+	if (plan->replications > 1 && same)
+		printf("the same in every replication: %zu of %zu points, in whose scenarios "
+		       "nothing is random (only ties of events hang on the seed)\n",
+		       same, plan->point_count);
+}
+
 static void json_points(struct json *json, const struct plan *plan, const struct point_facts *facts)
 {
 	json_open_array(json, "points");
@@ -61,6 +74,7 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 		json_u64(json, "replication", plan->points[i].replication);
 		json_u64(json, "seed", facts[i].seed);
 		json_real(json, "cost", facts[i].cost);
+		json_bool(json, "random", facts[i].draws);
 		json_close_object(json);
 	}
 	json_close_array(json);
@@ -96,6 +110,7 @@ int verb_sweep_plan(const struct cli *cli)
 		if (!cli->quiet)
 			print_points(plan, facts);
 		print_summary(plan);
+		print_same(plan, facts);
 	}
 	free(facts);
 	plan_free(plan);

@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "out/json.h"
+#include "study/sweep/groups.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,6 +156,21 @@ int verb_sweep_status(const struct cli *cli)
 
 /* --- collect --- */
 
+/* An interval of +-0 would say that the mean is known; it only says that nothing was drawn. */
+static void tell_same(const struct sweep *sweep)
+{
+	char *error = NULL;
+	struct sweep_table *table = sweep_table_read(sweep->dir, &error);
+	size_t same = 0, count = table ? groups_replicated(table, &same) : 0;
+
+	if (same)
+		printf("the same in every replication: %zu of %zu groups (\"same\" in groups.csv); "
+		       "they have no intervals\n",
+		       same, count);
+	sweep_table_free(table);
+	free(error);
+}
+
 static int collect(const struct cli *cli, const struct sweep *sweep,
 		   const struct sweep_rules *rules)
 {
@@ -167,6 +183,8 @@ static int collect(const struct cli *cli, const struct sweep *sweep,
 	}
 	if (!cli->quiet)
 		show_status(cli, sweep, rules);
+	if (!cli->quiet && !cli->json)
+		tell_same(sweep);
 	return all_done(sweep) ? EXIT_DONE : EXIT_UNFINISHED;
 }
 

@@ -35,6 +35,8 @@ int verb_check(const struct cli *cli)
 		struct conf_doc *doc = load(cli, cli->argv[i]);
 		int code = code_of(doc);
 
+		if (cli->check.strict && code == EXIT_DONE && conf_warnings(doc))
+			code = EXIT_INVALID;
 		if (cli->json)
 			conf_print_errors(doc, stdout, true);
 		else if (code != EXIT_DONE || !cli->quiet)
@@ -51,10 +53,15 @@ int verb_check(const struct cli *cli)
 static void explain_load(const struct scenario *scenario)
 {
 	struct offered offered = scenario_offered(scenario);
+	struct offered_fabric fabric = scenario_offered_fabric(scenario);
 
 	if (offered.flows > 0)
 		printf("offered load of flows: %.4g (payload over hosts x link rate)\n",
 		       offered.flows);
+	if (fabric.load > 0)
+		printf("offered load of flows to the links between racks: %.4g (%.4g of it leaves "
+		       "its rack, whose up-links have %.4g of the rate of its hosts)\n",
+		       fabric.load, fabric.leaving, fabric.capacity);
 	if (offered.jobs_ring > 0)
 		printf("offered load of jobs: %.4g by ring, %.4g by their own schemes\n",
 		       offered.jobs_ring, offered.jobs_own);

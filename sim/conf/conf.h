@@ -187,6 +187,9 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 			    const struct conf_override *overrides, size_t override_count);
 void conf_doc_free(struct conf_doc *doc);
 
+/* Zeroed memory that lives as long as the document. */
+void *conf_own(struct conf_doc *doc, size_t count, size_t size);
+
 const char *conf_path(const struct conf_doc *doc); /* as given; for files found relative to it */
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
@@ -201,9 +204,17 @@ void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* All messages, errors or else warnings, in the order of their places, one or more lines each:
- *   FILE:LINE:COLUMN: /pointer: message
- * or, with json, an array of {file,line,column,pointer,severity,message}. */
+/* The same of what is as it was meant, but not as a reader would guess from the scenario. */
+void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
+
+/* The user, and no default, has given the value at `pointer`, or one inside it. */
+bool conf_given(const struct conf_doc *doc, const char *pointer);
+
+/* All messages, errors or else warnings and notes, in the order of their places, one or more lines
+ * each: FILE:LINE:COLUMN: /pointer: message or, with json, an array of
+ * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 
 /* The mistakes one by one, in the order of arrival: for a caller whose user wrote

@@ -158,7 +158,12 @@ bool conf_io_error(const struct conf_doc *doc)
 
 size_t conf_errors(const struct conf_doc *doc)
 {
-	return doc->message_count + doc->dropped - doc->warnings;
+	return doc->message_count + doc->dropped - doc->remarks;
+}
+
+size_t conf_warnings(const struct conf_doc *doc)
+{
+	return doc->warnings;
 }
 
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty)
@@ -170,6 +175,20 @@ char *conf_resolved_json(const struct conf_doc *doc, bool pretty)
 	else
 		conf_buf_add_json(&buf, doc->resolved, pretty);
 	return conf_buf_take(&buf);
+}
+
+bool conf_given(const struct conf_doc *doc, const char *pointer)
+{
+	size_t length = strlen(pointer);
+
+	for (size_t i = 0; i < doc->value_count; i++) {
+		const struct conf_value *value = &doc->values[i];
+
+		if (!value->default_row && !strncmp(value->pointer, pointer, length) &&
+		    (value->pointer[length] == '\0' || value->pointer[length] == '/'))
+			return true;
+	}
+	return false;
 }
 
 uint64_t conf_resolved_hash(const struct conf_doc *doc)

@@ -15,10 +15,12 @@ struct conf_place {
 	size_t offset;         /* CONF_NOWHERE: the file as a whole */
 };
 
+enum conf_severity { CONF_ERROR, CONF_WARNING, CONF_NOTE };
+
 struct conf_message {
 	struct conf_place place;
 	size_t order; /* of arrival, among messages for one place */
-	bool warning;
+	enum conf_severity severity;
 	char *pointer;
 	char *text;
 };
@@ -41,7 +43,8 @@ struct conf_doc {
 	struct conf_message *messages;
 	size_t message_count, message_capacity;
 	size_t dropped;  /* messages beyond CONF_MAX_MESSAGES */
-	size_t warnings; /* of the messages: all, or none */
+	size_t remarks;  /* warnings and notes among the messages: all, or none */
+	size_t warnings; /* of these */
 
 	char **override_pointers;
 	size_t override_count;
@@ -57,7 +60,6 @@ struct conf_doc {
 };
 
 /* doc.c */
-void *conf_own(struct conf_doc *doc, size_t count, size_t size); /* zeroed */
 void conf_keep_replaced(struct conf_doc *doc, cJSON *item);
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 

@@ -57,23 +57,46 @@ void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	va_end(args);
 }
 
-void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+static const char *const severity_names[] = {
+	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
+};
+
+__attribute__((format(printf, 4, 0))) static void remark(struct conf_doc *doc,
+							 enum conf_severity severity,
+							 const char *pointer, const char *fmt,
+							 va_list args)
 {
 	size_t before = doc->message_count;
-	va_list args;
 
 	SIM_BUG_ON(conf_errors(doc));
-	va_start(args, fmt);
 	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
-	va_end(args);
-	doc->warnings = doc->message_count + doc->dropped;
+	doc->remarks = doc->message_count + doc->dropped;
+	doc->warnings += severity == CONF_WARNING;
 	if (doc->message_count > before)
-		doc->messages[before].warning = true;
+		doc->messages[before].severity = severity;
+}
+
+void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	remark(doc, CONF_WARNING, pointer, fmt, args);
+	va_end(args);
+}
+
+void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	remark(doc, CONF_NOTE, pointer, fmt, args);
+	va_end(args);
 }
 
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
 {
-	if (index >= doc->message_count || doc->messages[index].warning)
+	if (index >= doc->message_count || doc->messages[index].severity != CONF_ERROR)
 		return false;
 	*mistake = (struct conf_mistake){ .pointer = doc->messages[index].pointer,
 					  .text = doc->messages[index].text,
@@ -157,7 +180,8 @@ static void print_pointer(const char *pointer, FILE *to)
 
 static void print_message(const struct conf_message *message, FILE *to)
 {
-	fputs(message->warning ? "warning: " : "", to);
+	if (message->severity != CONF_ERROR)
+		fprintf(to, "%s: ", severity_names[message->severity]);
 	print_plain(message->text, to);
 	fputc('\n', to);
 }
@@ -200,7 +224,7 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 	cJSON_AddNumberToObject(object, "line", (double)line);
 	cJSON_AddNumberToObject(object, "column", (double)column);
 	cJSON_AddStringToObject(object, "pointer", message->pointer);
-	cJSON_AddStringToObject(object, "severity", message->warning ? "warning" : "error");
+	cJSON_AddStringToObject(object, "severity", severity_names[message->severity]);
 	cJSON_AddStringToObject(object, "message", message->text);
 	return object;
 }

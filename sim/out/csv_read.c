@@ -25,6 +25,7 @@ struct csv {
 	uint64_t expected;
 	bool cut;     /* the row just read ended with the file */
 	char **names; /* of the columns */
+	bool *asked;  /* by column: somebody wanted it */
 	size_t columns;
 
 	/* The present row: all cells one after the other, each terminated. */
@@ -169,6 +170,7 @@ static void read_header(struct csv *csv)
 		return;
 	}
 	csv->names = xcalloc(csv->count, sizeof *csv->names);
+	csv->asked = xcalloc(csv->count, sizeof *csv->asked);
 	for (size_t i = 0; i < csv->count; i++) {
 		const char *name = csv->text + csv->cells[i];
 		if (*name == '\0')
@@ -208,6 +210,7 @@ bool csv_close(struct csv *csv, char **error)
 	for (size_t i = 0; i < csv->columns; i++)
 		free(csv->names[i]);
 	free(csv->names);
+	free(csv->asked);
 	free(csv->text);
 	free(csv->cells);
 	free(csv->path);
@@ -217,10 +220,27 @@ bool csv_close(struct csv *csv, char **error)
 
 int csv_find(const struct csv *csv, const char *name)
 {
-	for (size_t i = 0; i < csv->columns; i++)
-		if (strcmp(csv->names[i], name) == 0)
-			return (int)i;
+	for (size_t i = 0; i < csv->columns; i++) {
+		if (strcmp(csv->names[i], name) != 0)
+			continue;
+		csv->asked[i] = true;
+		return (int)i;
+	}
 	return -1;
+}
+
+char *csv_unread(const struct csv *csv)
+{
+	char *list = NULL;
+	for (size_t i = 0; i < csv->columns; i++) {
+		if (csv->asked[i])
+			continue;
+		char *longer = list == NULL ? xstrdup(csv->names[i])
+					    : xasprintf("%s, %s", list, csv->names[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
 }
 
 size_t csv_columns(const struct csv *csv)

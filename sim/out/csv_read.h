@@ -31,6 +31,10 @@ bool csv_close(struct csv *csv, char **error);
 /* Index of a column, -1 if there is none of this name. */
 int csv_find(const struct csv *csv, const char *name);
 
+/* Names of the columns that neither csv_find() nor csv_need() was asked for, "vc, user"; NULL when
+ * there are none. The caller frees. */
+char *csv_unread(const struct csv *csv);
+
 size_t csv_columns(const struct csv *csv);
 
 /* As csv_find(), but a column that is missing is an error. */

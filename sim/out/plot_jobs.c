@@ -2,6 +2,7 @@
 #include "out/plot_page.h"
 
 #include "base/mem.h"
+#include "out/result_read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,7 +51,8 @@ struct jobs {
 
 static void read_jobs(struct csv *csv, struct jobs *jobs)
 {
-	int id = csv_need(csv, "job_id"), name = csv_need(csv, "name");
+	int id = csv_need(csv, "job_id");
+	csv_need(csv, "name");
 	int arrival = csv_need(csv, "arrival_s"), start = csv_need(csv, "start_s");
 	int finish = csv_need(csv, "finish_s"), finished = csv_need(csv, "finished");
 	while (csv_next(csv)) {
@@ -58,7 +60,7 @@ static void read_jobs(struct csv *csv, struct jobs *jobs)
 			array_reserve(jobs->jobs, jobs->count, &jobs->capacity, sizeof *jobs->jobs);
 		struct job *job = &jobs->jobs[jobs->count++];
 		job->id = csv_u64(csv, id);
-		job->name = xstrdup(csv_text(csv, name));
+		job->name = result_job_name(csv);
 		job->arrival_s = csv_real(csv, arrival);
 		job->start_s = csv_empty(csv, start) ? NAN : csv_real(csv, start);
 		job->finished = csv_flag(csv, finished);

@@ -2,6 +2,7 @@
 #include "out/plot_together.h"
 
 #include "base/mem.h"
+#include "out/result_read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -40,10 +41,13 @@ static enum plot_outcome read_jobs_of(struct jobs *jobs, struct plot_page *page,
 	struct csv *csv = plot_table(page, "jobs.csv");
 	if (csv == NULL)
 		return plot_without(page);
-	int name = csv_need(csv, "name"), jct = csv_need(csv, "jct_s");
+	int jct = csv_need(csv, "jct_s");
 	int finished = csv_need(csv, "finished");
+	csv_need(csv, "name");
 	while (csv_next(csv)) {
-		struct job_name *of = find_name(jobs, csv_text(csv, name), runs);
+		char *name = result_job_name(csv);
+		struct job_name *of = find_name(jobs, name, runs);
+		free(name);
 		if (!csv_flag(csv, finished)) {
 			jobs->unfinished[run]++;
 			continue;

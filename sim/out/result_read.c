@@ -43,3 +43,15 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 		csv_expect(csv, rows, MANIFEST);
 	return csv;
 }
+
+char *result_job_name(struct csv *jobs)
+{
+	int scheme = csv_find(jobs, "scheme"), ran_as = csv_find(jobs, "ran_as");
+	const char *name = csv_text(jobs, csv_need(jobs, "name"));
+
+	if (scheme < 0 || ran_as < 0 || csv_empty(jobs, ran_as) ||
+	    !strcmp(csv_text(jobs, ran_as), "none") ||
+	    !strcmp(csv_text(jobs, ran_as), csv_text(jobs, scheme)))
+		return xstrdup(name);
+	return xasprintf("%s (%s)", name, csv_text(jobs, ran_as));
+}

@@ -10,4 +10,8 @@
  */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
+/* How figures call the job in the present row of jobs.csv: by its group, and by what it ran as
+ * where that is not what it was given: "small (ring)". The caller frees. */
+char *result_job_name(struct csv *jobs);
+
 #endif

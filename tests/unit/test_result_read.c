@@ -92,3 +92,29 @@ Test(result_read, without_a_manifest)
 	sample_write(folder, "t.csv", "id,size\n0,17\n1,15");
 	expect_rows(2);
 }
+
+/* Figures name a job by what it ran as where that is not its scheme, and by its group alone where
+ * it is, where it did not run, and in tables of before. */
+Test(result_read, names_of_jobs)
+{
+	static const struct {
+		const char *table, *want;
+	} cases[] = {
+		{ "name,scheme,ran_as\na,panama,ring\n", "a (ring)" },
+		{ "name,scheme,ran_as\na,panama,panama\n", "a" },
+		{ "name,scheme,ran_as\na,panama,none\n", "a" },
+		{ "name,scheme,ran_as\na,panama,\n", "a" },
+		{ "name,scheme\na,panama\n", "a" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *error = NULL;
+		sample_write(folder, "jobs.csv", cases[i].table);
+		struct csv *csv = result_table(folder, "jobs.csv", &error);
+		cr_assert_not_null(csv, "%s", error);
+		cr_assert(csv_next(csv));
+		char *name = result_job_name(csv);
+		cr_expect_str_eq(name, cases[i].want);
+		free(name);
+		cr_expect(csv_close(csv, &error));
+	}
+}

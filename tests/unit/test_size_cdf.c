@@ -200,3 +200,59 @@ Test(size_cdf, no_such_file)
 	cr_expect_not_null(strstr(error, "No such file"), "%s", error);
 	free(error);
 }
+
+/* --- tables of HPCC and ns-3 --- */
+
+static struct size_cdf *try_bare(const char *lines, char **error)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	fputs(lines, file);
+	cr_assert_eq(fclose(file), 0);
+	return size_cdf_load(path, error);
+}
+
+/* Percent, fractions, and ours are one table. */
+Test(size_cdf, bare)
+{
+	const char *const forms[] = { "0 0\n10000 15\n3e4\t100\n", "0 0\n10000 0.15\r\n\n30000 1",
+				      "size_bytes,cdf\n0,0\n10000,0.15\n30000,1\n" };
+
+	for (size_t i = 0; i < 3; i++) {
+		char *error = NULL;
+		struct size_cdf *cdf = try_bare(forms[i], &error);
+
+		cr_assert_not_null(cdf, "%s", error);
+		cr_assert_eq(cdf->count, 3);
+		cr_expect_eq(cdf->points[1].size, 10000);
+		cr_expect_eq(cdf->points[1].cdf, 0.15);
+		cr_expect_eq(cdf->points[2].size, 30000);
+		cr_expect_eq(cdf->points[2].cdf, 1);
+		size_cdf_free(cdf);
+	}
+}
+
+Test(size_cdf, bare_mistakes)
+{
+	static const struct {
+		const char *lines, *want;
+	} mistakes[] = {
+		{ "6 1 0\n7 1 1\n", ":1: without a header line size_bytes,cdf each line is" },
+		{ "0 0\n1.5 100\n", ":2: without a header line" },
+		{ "0 0\nx 100\n", ":2: without a header line" },
+		{ "0 0\n5 nan\n", ":2: without a header line" },
+		{ "0 0\n5 50\n",
+		  ": ends at 50: the last line must have 100 (percent, as HPCC) or 1" },
+		{ "0 0\n5 50\n4 100\n", ": point 3: its size is smaller than in the row before" },
+		{ "5 50\n9 100\n", ": point 1: its fraction must be 0 in the first row" },
+	};
+
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		char *error = NULL;
+
+		cr_assert_null(try_bare(mistakes[i].lines, &error), "taken: %s", mistakes[i].lines);
+		cr_expect_not_null(strstr(error, mistakes[i].want), "%s", error);
+		free(error);
+	}
+}

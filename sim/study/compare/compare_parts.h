@@ -25,6 +25,7 @@ struct compare_row {
 	const char **labels;      /* owned; the strings are not */
 	uint64_t finished, count; /* work of a run, points of a group */
 	bool has_work;            /* the two above are known */
+	bool same;                /* in every replication, all metrics: there is no interval */
 	struct estimate value;
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;

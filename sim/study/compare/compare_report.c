@@ -105,7 +105,10 @@ static void add_row(struct grid *grid, const struct report *report, const struct
 	else
 		grid_add(grid, "%s", "");
 	grid_add(grid, "%s", number(value, row->value.value));
-	add_half_width(grid, &row->value);
+	if (row->same)
+		grid_add(grid, "%s", "same");
+	else
+		add_half_width(grid, &row->value);
 	grid_add(grid, "%s", row->basis == BASIS_NONE ? "" : number(value, row->ratio.value));
 	add_interval(grid, &row->ratio);
 	grid_add(grid, "%s", estimate_excludes(&row->ratio, 1) ? "*" : "");
@@ -201,6 +204,8 @@ static void report_json(struct json *json, const struct report *report)
 			json_u64(json, "count", row->count);
 		}
 		json_estimate(json, "value", &row->value);
+		if (row->has_work)
+			json_bool(json, "same", row->same);
 		if (row->steady != NULL)
 			steady_json(json, "long_run", row->steady);
 		json_string(json, "basis", bases[row->basis]);

@@ -313,6 +313,8 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 		row->ratio = infer_ratio(x, a->count, y, b->count, INFERENCE_LEVEL);
 		row->difference = infer_difference(x, a->count, y, b->count, INFERENCE_LEVEL);
 	}
+	if (row->same && group_is_same(base->table, a))
+		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
 	free(x);
 	free(y);
@@ -335,6 +337,9 @@ static void add_entry(struct report *report, const struct frame *frame, const ch
 	row->finished = group->count - group->censored;
 	row->count = group->count;
 	row->value = infer_mean(values, group->count, INFERENCE_LEVEL);
+	row->same = group_is_same(table, group);
+	if (row->same)
+		row->value.low = row->value.high = NAN;
 	free(values);
 	if (base != NULL && base != entry)
 		take_ratio(row, base, entry);
@@ -376,17 +381,22 @@ static const char *baseline_name(const struct frame *frame)
 
 static void print_notes(const struct frame *frame, const struct report *report, FILE *to)
 {
-	size_t pairs = 0, apart = 0, intervals = 0;
+	size_t pairs = 0, apart = 0, intervals = 0, same = 0;
 	for (size_t i = 0; i < report->count; i++) {
 		pairs += report->rows[i].basis == BASIS_PAIRS;
 		apart += report->rows[i].basis == BASIS_INDEPENDENT;
 		intervals += isnan(report->rows[i].ratio.low) ? 0 : 1;
+		same += report->rows[i].same;
 	}
 	fprintf(to, "\nratio, difference: to %s. *: the interval excludes 1.\n",
 		baseline_name(frame));
 	if (report_has_unfinished(report))
 		fputs("done: points that finished all work; where some did not, means of times are "
 		      "too small.\n",
+		      to);
+	if (same > 0)
+		fputs("same: in every replication, whatever is measured, so there is nothing to "
+		      "estimate and no interval.\n",
 		      to);
 	if (pairs > 0)
 		fputs("pairs: same replication and same seed (common random numbers).\n", to);

@@ -77,12 +77,39 @@ double *group_values(const struct group *group, size_t metric)
 	return values;
 }
 
+bool group_is_same(const struct sweep_table *table, const struct group *group)
+{
+	const struct sweep_point *first = group->points[0];
+	if (group->count < 2 || group->censored > 0)
+		return false;
+	for (size_t i = 1; i < group->count; i++)
+		for (size_t m = 0; m < table->metric_count; m++) {
+			double a = first->metrics[m], b = group->points[i]->metrics[m];
+			if (a != b && !(isnan(a) && isnan(b)))
+				return false;
+		}
+	return true;
+}
+
+size_t groups_replicated(const struct sweep_table *table, size_t *same)
+{
+	struct groups groups = groups_of(table);
+	size_t count = 0;
+	*same = 0;
+	for (size_t g = 0; g < groups.count; g++) {
+		count += groups.items[g].count > 1;
+		*same += group_is_same(table, &groups.items[g]);
+	}
+	groups_release(&groups);
+	return count;
+}
+
 /* ---- groups.csv ---- */
 
 static void write_header(struct csv_writer *csv, const struct sweep_table *table)
 {
-	static const char *const columns[] = { "metric",        "n",   "mean", "sd",
-					       "half_width_95", "low", "high", "censored" };
+	static const char *const columns[] = { "metric", "n",    "mean",     "sd",  "half_width_95",
+					       "low",    "high", "censored", "same" };
 	for (size_t i = 0; i < table->axis_count; i++)
 		csv_writer_text(csv, table->axes[i].name);
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -91,7 +118,7 @@ static void write_header(struct csv_writer *csv, const struct sweep_table *table
 }
 
 static void write_row(struct csv_writer *csv, const struct sweep_table *table,
-		      const struct group *group, size_t metric)
+		      const struct group *group, bool same, size_t metric)
 {
 	double *values = group_values(group, metric);
 	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
@@ -100,11 +127,12 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 	csv_writer_text(csv, table->metrics[metric]);
 	csv_writer_count(csv, mean.n);
 	csv_writer_real(csv, mean.value);
-	csv_writer_real(csv, infer_sd(values, group->count));
-	csv_writer_real(csv, (mean.high - mean.low) / 2);
-	csv_writer_real(csv, mean.low);
-	csv_writer_real(csv, mean.high);
+	csv_writer_real(csv, same ? NAN : infer_sd(values, group->count));
+	csv_writer_real(csv, same ? NAN : (mean.high - mean.low) / 2);
+	csv_writer_real(csv, same ? NAN : mean.low);
+	csv_writer_real(csv, same ? NAN : mean.high);
 	csv_writer_count(csv, group->censored);
+	csv_writer_count(csv, same);
 	csv_writer_end_row(csv);
 	free(values);
 }
@@ -116,9 +144,11 @@ bool groups_write(const struct sweep_table *table, const char *path, char **erro
 		return false;
 	struct groups groups = groups_of(table);
 	write_header(csv, table);
-	for (size_t g = 0; g < groups.count; g++)
+	for (size_t g = 0; g < groups.count; g++) {
+		bool same = group_is_same(table, &groups.items[g]);
 		for (size_t m = 0; m < table->metric_count; m++)
-			write_row(csv, table, &groups.items[g], m);
+			write_row(csv, table, &groups.items[g], same, m);
+	}
 	groups_release(&groups);
 	return csv_writer_commit(csv, error);
 }

@@ -95,6 +95,7 @@ struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
 	double cost; /* any measure of the work in it */
+	bool draws;  /* something in it is drawn: replications differ */
 };
 
 struct plan_model {

@@ -1,0 +1,226 @@
+#!/bin/bash
+# Does every warning of scenario_doubts.c and results_remarks.c appear where it should, with its
+# number, and nowhere else? Each has a scenario that it is said of and, one value away, one that it is
+# not said of. The scenarios that the project ships have none.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+
+# warned FILE PATTERN OPTION...: check says it, also to machines, and --strict refuses
+warned() {
+	ends 0 check "$1" "${@:3}"
+	says err "warning: $2"
+	ends 3 check --strict "$1" "${@:3}"
+	ends 0 check --json "$1" "${@:3}"
+	holds 'any(.[]; .severity == "warning")' out
+}
+
+# not_warned FILE OPTION...: nothing at all to warn of
+not_warned() {
+	ends 0 check --strict "$@"
+}
+
+# --- load ---
+
+cat >flows.json <<'JSON'
+{ "name": "flows", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4 },
+  "stop": { "when": "time", "after": "5ms" },
+  "flows": [ { "size": "100KB", "arrival": { "poisson_load": 0.5 } } ] }
+JSON
+not_warned flows.json
+# 1538 bytes on the wire for 1460 of payload: 0.95 x 1.0534 > 1 > 0.94 x 1.0534
+warned flows.json 'the offered load of 0\.95 .* takes 1\.001 ' --set /flows/0/arrival/poisson_load=0.95 \
+	--set /topology/oversubscription=0.5
+not_warned flows.json --set /flows/0/arrival/poisson_load=0.94 --set /topology/oversubscription=0.5
+# 4 of 7 other hosts are in the other rack; 0.5 x 4/7 x 4 x 1.0534
+warned flows.json 'flows offer 1\.204 times what the links between racks .* 0\.5714 .* have 0\.25 ' \
+	--set /topology/oversubscription=4
+not_warned flows.json --set /topology/oversubscription=3
+ends 0 explain flows.json --set /topology/oversubscription=4
+says out 'links between racks: 1\.143 \(0\.5714 of it leaves its rack, whose up-links have 0\.25 '
+incast=(--set '/flows/0={"size":"100KB","pairs":"incast","fan_in":4,"receiver":0,"arrival":{"poisson_load":0.5}}')
+warned flows.json '0\.5 of hosts x link rate is 4\.214 times what the link of the one receiver' "${incast[@]}"
+not_warned flows.json "${incast[@]}" --set /flows/0/arrival/poisson_load=0.1
+
+# --- hosts ---
+
+cat >jobs.json <<'JSON'
+{ "name": "jobs", "topology": { "kind": "star", "hosts": 8, "host": { "jitter": "1us" } },
+  "jobs": [ { "count": 2, "workers": 4, "all_reduce": "ring",
+              "model": { "layers": [ { "gradient": "100KB", "backward": "1ms" } ] } } ] }
+JSON
+not_warned jobs.json
+warned jobs.json 'the 3 jobs that arrive at 0 s need 12 places .* there are 8: 2 run at once' --set /jobs/0/count=3
+not_warned jobs.json --set /jobs/0/count=3 --set '/jobs/0/arrival={"at":"0s","spread":"1s"}'
+not_warned jobs.json --set /jobs/0/count=4 --set /topology/host/slots=2
+warned jobs.json 'the 2 jobs .* need 10 places .* there are 8: 1 run' --set /jobs/0/all_reduce=ps --set /jobs/0/servers=1
+pace=(--set /jobs/0/count=50 --set /jobs/0/arrival='{"poisson_gap":"400us"}')
+warned jobs.json 'jobs arrive faster .* computing alone would keep 10 places .* there are 8' "${pace[@]}"
+not_warned jobs.json "${pace[@]}" --set /jobs/0/arrival/poisson_gap=600us
+
+# --- ECN ---
+
+ecn=/topology/switch/ecn
+not_warned flows.json --set $ecn='{"threshold":"85pkt"}'
+warned flows.json 'marks from 129030 bytes on; 85 full frames at 10 Gbps are, in proportion, 1\.2903e\+06 bytes at the 100 Gbps' \
+	--set /topology/link/rate=100Gbps --set $ecn='{"threshold":"85pkt"}'
+warned flows.json 'marks from 1e\+06 bytes on; .* 129030 bytes at the 10 Gbps' --set $ecn='{"threshold":"1MB"}'
+not_warned flows.json --set $ecn='{"threshold":"500KB"}'
+# 8 x 1 us, 4 + 4 hops of 500 ns less 2, and two frames over four links: 19.2 us
+warned flows.json 'marks from 10000 bytes on, far below the bandwidth-delay product .* 20[0-9]+\.?[0-9]* bytes' \
+	--set $ecn='{"kmin":"10KB","kmax":"20KB","pmax":1}'
+not_warned flows.json --set $ecn='{"threshold":"12KB"}'
+not_warned flows.json --set $ecn=false
+not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport=reno
+
+# --- lock-step ---
+
+cat >step.json <<'JSON'
+{ "name": "step", "topology": { "kind": "star", "hosts": 12 },
+  "jobs": [ { "workers": 4, "all_reduce": "panama", "model": { "layers": [ { "gradient": "50MB" } ] } } ],
+  "flows": [ { "size": "1MB", "pairs": [ [ 6, 0 ] ] } ] }
+JSON
+warned step.json 'all 4 workers hand their gradients over in the same picosecond'
+for jitter in /topology/host/jitter=1us /jobs/0/compute_jitter=0.1 /jobs/0/send_jitter=1us /jobs/0/start_jitter=1us \
+	/jobs/0/all_reduce=switchml; do
+	not_warned step.json --set $jitter
+done
+not_warned step.json --set /flows/0/enabled=false
+not_warned step.json --fidelity fluid
+warned step.json 'all 4 workers' --set /flows/0/enabled=false --set /jobs/0/all_reduce=atp --set /jobs/0/count=2
+not_warned step.json --set /flows/0/enabled=false --set /jobs/0/all_reduce=atp
+
+# --- keys ---
+
+while read -r pointer value why; do
+	warned jobs.json "has no effect: $why" --set "$pointer=$value"
+done <<'KEYS'
+/jobs/0/gpu "v100" the layers say how long
+/jobs/0/send_jitter_per "tensor" there is no
+/jobs/0/stragglers/slowdown 3 no worker is slow
+/jobs/0/max_steps 5 no job has more iterations
+/schemes/switchml/memory "2MB" no job has this scheme
+KEYS
+switchml=(--set /jobs/0/all_reduce=switchml)
+warned jobs.json 'has no effect: "timeout_rule" is not doubling' "${switchml[@]}" --set /schemes/switchml/timeout_threshold=9
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_threshold":9,"timeout_rule":"doubling"}'
+warned jobs.json 'has no effect: "timeout_rule" is not adaptive' "${switchml[@]}" --set /schemes/switchml/timeout_min=1ms
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_min":"1ms","timeout_rule":"adaptive"}'
+panama=(--set /jobs/0/all_reduce=panama --set /schemes/panama/retransmission_timeout=1ms)
+warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
+not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
+warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
+	--set /jobs/0/placement=spread
+warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000
+not_warned jobs.json --set /tcp/mss=1000
+not_warned jobs.json --set /jobs/0/all_reduce=panama --set /tcp/mss=1000 # small jobs run a ring
+not_warned jobs.json --set /schemes/switchml/memory=2MB --set /schemes/ring/transport=reno
+not_warned jobs.json --set /jobs/0/stragglers='{"workers":1,"slowdown":3}' --set /jobs/0/send_jitter=1us \
+	--set /jobs/0/send_jitter_per=tensor
+
+# --- traces ---
+
+trace=(--set '/jobs=[{"model":"resnet50","all_reduce":"ring","arrival":{"trace":"trace.csv"}}]' --fidelity fluid)
+printf 'job_id,submit_s,gpus,duration_s,user,vc\nx-1,0,2,1,eve,a\n' >trace.csv
+warned jobs.json 'columns of the trace that have no effect: user, vc$' "${trace[@]}"
+warned jobs.json 'columns .*: user, vc, duration_s$' "${trace[@]}" --set /jobs/0/iterations=2
+printf 'job_id,submit_s,gpus,duration_s,model,scheme\nx-1,0,2,1,,\n\ny,0.5,2,0.7,vgg16,\nz,1,2,1,,panama\n' >trace.csv
+not_warned jobs.json "${trace[@]}"
+warned jobs.json 'a column of the trace .*: duration_s' "${trace[@]}" --set /jobs/0/iterations=2
+# resnet50 computes 292.2 ms (64 / 219) an iteration on a P100, vgg16 415.6 ms (64 / 154)
+ends 0 run jobs.json "${trace[@]}" --out trace
+cells 'c["iterations"] "," c["model"] "," c["scheme"] "," c["trace_id"] != \
+	(c["job_id"] == 0 ? "3,resnet50,ring,x-1" : c["job_id"] == 1 ? "2,vgg16,ring,y" : "3,resnet50,panama,z")' trace/jobs.csv
+printf 'job_id,submit_s,gpus\nx-1,0,2\n' >trace.csv
+not_warned jobs.json "${trace[@]}"
+ends 3 check jobs.json "${trace[@]}" --set /jobs/0/iterations=duration
+says err 'the trace has no column duration_s'
+printf 'job_id,submit_s,gpus,scheme\nx-1,0,2,rang\n' >trace.csv
+ends 3 check jobs.json "${trace[@]}"
+says err 'column scheme: "rang" is no scheme'
+printf 'job_id,submit_s,gpus,model\nx-1,0,2,\nx-2,0,2,resnet51\n' >trace.csv
+ends 3 check jobs.json "${trace[@]}"
+says err '/jobs/0/arrival/trace: .*resnet51'
+printf 'start_s,src,dst,size_bytes,port\n0,0,1,1000,80\n' >flows.csv
+warned flows.json 'columns of the trace that have no effect: port$' --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
+printf 'start_s,src,dst,size_bytes\n0,0,1,1000\n' >flows.csv
+not_warned flows.json --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
+
+# --- what ran as something else ---
+
+ends 0 run step.json --set /jobs/0/model/layers/0/gradient=100KB --out ring
+says err 'note: runs as ring: model "in place" with 100000 bytes of gradients \("aggregate_above" of panama decides\)$'
+says out '^not as given: job \(panama\): 1 ran as ring$'
+holds '.jobs.ran_as == ["job (panama): 1 ran as ring"]' ring/summary.json
+cells 'c["scheme"] != "panama" || c["ran_as"] != "ring"' ring/jobs.csv
+ends 0 explain step.json --set /jobs/0/model/layers/0/gradient=100KB
+says err 'note: runs as ring'
+small=(--set /schemes/panama='{"trees":1,"aggregate_above":"0B"}' --set /jobs/0/model/layers/0/gradient=100KB)
+ends 0 run step.json "${small[@]}" --out same
+! grep -q 'not as given' out || fail "a job that ran as given: $(grep 'not as given' out)"
+! grep -q 'note: ' err || fail "a note without a cause: $(cat err)"
+holds '.jobs.ran_as == []' same/summary.json
+cells 'c["ran_as"] != "panama"' same/jobs.csv
+ends 0 run step.json "${small[@]}" --set /schemes/panama/trees=3 --out trees
+says err 'note: runs as panama with 1 of 3 trees'
+cells 'c["ran_as"] != "panama with 1 of 3 trees"' trees/jobs.csv
+# 1024 bytes hold 4 slots of two versions of 32 elements; 32 cover the 3.8 us of the way at 10 Gbps
+for fidelity in packet fluid; do
+	ends 0 run jobs.json --set /jobs/0/all_reduce=switchml --set /schemes/switchml/memory=1024B --set /jobs/0/count=1 \
+		--fidelity $fidelity --out slots-$fidelity
+	says err 'note: runs as switchml with 4 of 32 slots: .* \("memory" of switchml decides\)$'
+	cells 'c["slots"] != 4 || c["ran_as"] != "switchml with 4 of 32 slots"' slots-$fidelity/jobs.csv
+done
+ends 0 run jobs.json --set /jobs/0/all_reduce=switchml --set '/schemes/switchml={"memory":"1024B","slots":4}' --set /jobs/0/count=1 --out four
+cells 'c["ran_as"] != "switchml"' four/jobs.csv
+
+# --- what only a run can know ---
+
+pair=(--set /jobs/0/all_reduce=esa --set /topology/hosts=12 --set /jobs/0/servers=1)
+ends 0 run jobs.json "${pair[@]}" --out idle
+says out '^warning: switch memory was never contended: esa had 0 collisions in [0-9]+ packets added'
+holds '.warnings | length == 1 and (.[0] | startswith("switch memory was never contended"))' idle/summary.json
+ends 0 run jobs.json "${pair[@]}" --set /schemes/esa/memory=4KB --out contended
+holds '.warnings == [] and .aggregation.collisions > 0' contended/summary.json
+ends 0 run jobs.json "${pair[@]}" --set /jobs/0/count=1 --out one
+holds '.warnings == []' one/summary.json
+full=(--set '/flows=[{"size":"50MB","pairs":[[0,4],[1,5],[4,0],[5,1]]}]' --set /stop/after=20ms)
+ends 0 run flows.json "${full[@]}" --set /topology/oversubscription=8 --out full --set /topology/spines=1
+says out '^warning: the fabric was saturated throughout: links leaf/up had a mean utilization of 0\.9'
+ends 0 run flows.json "${full[@]}" --set /topology/oversubscription=1 --out free --set /topology/spines=1
+holds '.warnings == []' free/summary.json
+
+# --- the same in every replication ---
+
+cat >plan.json <<'JSON'
+{ "base": "jobs.json", "name": "same", "replications": 3, "set": { "/topology/host/jitter": "0s" },
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["switchml", "switchml_star"] },
+            { "name": "jitter", "pointer": "/jobs/0/start_jitter", "values": ["0s", "10us"] } ] }
+JSON
+ends 0 sweep plan plan.json
+says out '^the same in every replication: 6 of 12 points, in whose scenarios nothing is random'
+ends 0 sweep plan plan.json --json
+holds '[.points[] | .random == (.axes.jitter == "10us")] | all' out
+ends 0 sweep run plan.json 0-11 --out same --quiet
+ends 0 sweep collect plan.json --out same
+says out '^the same in every replication: 2 of 4 groups'
+cells '(c["jitter"] == "0s") != c["same"] || (c["half_width_95"] == "") != c["same"]' same/groups.csv
+ends 0 compare same --by scheme --metric jobs.jct_s.mean
+says out '^ +0s .* same'
+says out '^same: in every replication'
+ends 0 compare same --by scheme --metric jobs.jct_s.mean --json
+holds '[.rows[] | .same == (.of.jitter == "0s")] | all' out
+holds '[.rows[] | select(.same)] | all(.value.low == null and .ratio.low == null)' out
+holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
+
+# --- what the project ships ---
+
+export INASIM_TRACES=$SRC/traces
+while read -r file; do
+	ends 0 check --strict "$file"
+done < <(find "$SRC/scenarios" -name '*.json' ! -path '*/sweeps/*' | sort)
+for plan in "$SRC"/scenarios/sweeps/*.json; do
+	mapfile -t set < <(jq -r '(.set // {}) | to_entries[] | "--set", "\(.key)=\(.value | tojson)"' "$plan")
+	ends 0 check --strict "${plan%/*}/$(jq -r .base "$plan")" "${set[@]}"
+done
+((checks > 150)) || fail "only $checks checks"
+finish "every warning is said where it should be, and nowhere else"
