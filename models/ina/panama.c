@@ -507,7 +507,8 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 #define OPS                                                                                        \
 	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = panama_memory, .report_waiting = panama_report_waiting
+	.stats = panama_stats, .memory = panama_memory, .report_waiting = panama_report_waiting,   \
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 
