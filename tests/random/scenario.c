@@ -168,7 +168,7 @@ static void put_topology(void)
 	lossless = !calm && chance(20);
 	lossy = !calm && chance(30);
 	if (lossy)
-		put(", 'loss': %s", one_of("0.00001|0.0003|0.003|0.02|0.1"));
+		put(", 'loss': %s", one_of("0.00001|0.0003|0.003|0.02|0.05"));
 	put(" }");
 	put_switch();
 	put_host();
