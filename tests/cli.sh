@@ -53,7 +53,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in run check explain list schema regress plot export crosscheck; do
+for verb in run check explain list schema regress plot export; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -72,7 +72,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot export crosscheck; do
+for verb in run check explain plot export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
@@ -428,6 +428,10 @@ for kind in schemes topologies transports models traces figures; do
 	ends 0 list "$kind" --json
 	holds "keys == [\"$kind\"] and all(.[] | .[]; .name and .help)" out
 done
+ends 0 list schemes --json
+holds 'all(.schemes[]; .fluid_tolerance | keys == ["one_switch", "tiers", "together"] and all(.[]; . == null or (. > 0 and . < 0.1)))' out
+holds '.schemes[] | select(.name == "switchml") | .fluid_tolerance == { one_switch: 0.02, tiers: 0.02, together: 0.05 }' out
+holds '.schemes[] | select(.name == "esa") | .fluid_tolerance | all(.[]; . == null)' out
 ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key
 holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The same scenario and seed give the same digest: run twice, with gcc -O0 and
 # -O3 and clang -O2 (if it is installed), with and without results; another seed
-# gives another one, another name does not.
+# gives another one, another name does not. Random scenarios, too: the same digests from all builds.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 
@@ -57,6 +57,13 @@ same() {
 	[[ $found == "$reference" ]] || fail "$what: digest $found, not $reference"
 }
 
+# random_digests PROGRAM: of some small scenarios of everything
+random_digests() {
+	for ((i = 0; i < 20; i++)); do
+		"$1" run --json --quiet "random-$i.json" 2>/dev/null | jq -r .digest
+	done
+}
+
 # build NAME COMPILER FLAGS: the program without its tests, in a folder of its own
 build() {
 	cmake -S "$SRC" -B "$1" -DINASIM_TESTS=OFF -DCMAKE_BUILD_TYPE=None \
@@ -75,6 +82,12 @@ same "with other names" "$INASIM" --seed 1 --set /name=x --set /jobs/0/name=x --
 [[ $(digest "$INASIM" --seed 2) != "$reference" ]] || fail "seed 2 changes nothing"
 [[ $(digest "$INASIM" --seed 1 --set /jobs/0/workers=6) != "$reference" ]] || fail "other workers change nothing"
 
+for ((i = 0; i < 20; i++)); do
+	"${RANDOM_SCENARIO:?the program that makes scenarios}" 3 $i >"random-$i.json"
+done
+random_digests "$INASIM" >random-reference
+(($(grep -cE '^[0-9a-f]{16}$' random-reference) == 20)) || fail "random scenarios do not run"
+
 variants=1
 while read -r name compiler flags; do
 	if ! command -v "$compiler" >/dev/null; then
@@ -83,6 +96,7 @@ while read -r name compiler flags; do
 	fi
 	if build "$name" "$compiler" "$flags"; then
 		same "$name" "$name/inasim" --seed 1
+		random_digests "$name/inasim" | cmp -s - random-reference || fail "$name: random scenarios have other digests"
 		variants=$((variants + 1))
 	else
 		fail "$name does not build"

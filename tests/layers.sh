@@ -3,7 +3,7 @@
 # itself and the layers its line names (and nobody includes cli):
 #
 #   base <- core, conf <- net, out <- study, topo <- exchange, transport <- collective <- ina
-#        <- fluid <- workload <- models (registry, scenario, simulation) <- crosscheck <- cli
+#        <- fluid <- workload <- models (registry, scenario, simulation) <- cli
 #
 # Inside study, compare and figures may include sweep, and no other folder another.
 #
@@ -25,7 +25,7 @@ fi
 xargs awk '
 	BEGIN {
 		split("base core conf net out study topo exchange transport collective ina fluid workload models " \
-		      "crosscheck cli", name, " ")
+		      "cli", name, " ")
 		may["base"] = ""
 		may["core"] = "base"
 		may["conf"] = "base"
@@ -40,8 +40,7 @@ xargs awk '
 		may["fluid"] = may["ina"] " ina"
 		may["workload"] = may["fluid"] " fluid"
 		may["models"] = may["workload"] " workload"
-		may["crosscheck"] = may["models"] " models"
-		may["cli"] = may["crosscheck"] " crosscheck study exchange"
+		may["cli"] = may["models"] " models study exchange"
 		for (layer in may) {
 			allowed[layer, layer] = 1
 			n = split(may[layer], list, " ")

@@ -156,6 +156,17 @@ struct collective_idle {
 };
 #define COLLECTIVE_IDLE_MAX 4
 
+/* How far the fluid fidelity may be from packets, as a share: what tests/crosscheck.sh holds it to
+ * and scripts/crosscheck judges by; models/fluid/findings.md has the measurements. 0 = not stated.
+ */
+struct fluid_tolerance {
+	/* Of the time that gradients are exchanged, of a job alone that exchanges 10 MB and more at
+	 * a time and has one parameter server at most, where queues mark and drop above the
+	 * bandwidth-delay product: on one switch, over several tiers. */
+	double one_switch, tiers;
+	double together; /* of the end of the last of several jobs, all under this scheme */
+};
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
@@ -208,6 +219,7 @@ struct collective_ops {
 		      const char **never);
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
+	struct fluid_tolerance tolerance;
 	/* Optional: told right before contribute(). */
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */

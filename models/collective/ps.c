@@ -403,6 +403,7 @@ const struct collective_ops ps_collective = {
 	.finish = ps_finish,
 	.plan = ps_plan,
 	.withdraw = ps_withdraw,
+	.tolerance = { .one_switch = 0.02 },
 	.stats = ps_stats,
 	.report_waiting = ps_report_waiting,
 };

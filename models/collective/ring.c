@@ -419,6 +419,7 @@ const struct collective_ops ring_collective = {
 	.finish = ring_finish,
 	.plan = ring_plan,
 	.withdraw = ring_withdraw,
+	.tolerance = { .one_switch = 0.02 },
 	.stats = ring_stats,
 	.report_waiting = ring_report_waiting,
 };

@@ -549,7 +549,8 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
 	.stats = panama_stats, .memory = panama_memory, .idle = panama_idle,                       \
 	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
-	.report_waiting = panama_report_waiting
+	.report_waiting = panama_report_waiting,                                                   \
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 

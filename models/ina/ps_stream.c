@@ -562,6 +562,7 @@ const struct collective_ops ps_stream_collective = {
 	.finish = ps_stream_finish,
 	.plan = ps_stream_plan,
 	.withdraw = ps_stream_withdraw,
+	.tolerance = { .one_switch = 0.02 },
 	.stats = switchml_stats,
 	.slots = switchml_slots,
 	.report_waiting = switchml_report_waiting,

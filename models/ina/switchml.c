@@ -453,6 +453,7 @@ const struct collective_ops switchml_collective = {
 	.finish = switchml_finish,
 	.plan = switchml_plan,
 	.withdraw = switchml_withdraw,
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.stats = switchml_stats,
 	.memory = switchml_memory,
 	.slots = switchml_slots,

@@ -69,12 +69,6 @@ struct cli_export {
 	const char *platform;
 };
 
-/* Options of crosscheck alone. */
-struct cli_crosscheck {
-	const char *count, *seed; /* of scenarios at random */
-	const char *tolerance;
-};
-
 /* Options of the verbs of sweeps alone. */
 struct cli_sweep {
 	bool pending, force;
@@ -100,7 +94,6 @@ struct cli {
 	struct cli_regress regress;
 	struct cli_sweep sweep;
 	struct cli_export export;
-	struct cli_crosscheck crosscheck;
 };
 
 /* For the rows of options.c. */
@@ -118,7 +111,6 @@ enum verb_bit {
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
 	VERB_EXPORT = 1 << 12,
-	VERB_CROSSCHECK = 1 << 14,
 };
 
 struct verb {
@@ -138,7 +130,6 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
-int verb_crosscheck(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

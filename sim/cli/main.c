@@ -46,11 +46,6 @@ static const struct verb verbs[] = {
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
-	{ "crosscheck",
-	  "crosscheck SCENARIO... | crosscheck --random N [--seed S] "
-	  "[--out DIR] [--tolerance R]",
-	  "packets against fluid, and what is promised of both", VERB_CROSSCHECK, NULL, INT_MAX,
-	  verb_crosscheck },
 	{ "export",
 	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
 	  "the network of a scenario in the format of another simulator", VERB_EXPORT, "a scenario",

@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
 	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
 	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
-	{ "set", "/pointer=VALUE", SCENARIO_VERBS | VERB_CROSSCHECK, TAKE_SET, 0, NULL,
+	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity",
 	  "packet, fluid (streams), or analytic (each alone)" },
@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	  "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
-		  VERB_SWEEP_COLLECT | VERB_REGRESS | VERB_CROSSCHECK,
+		  VERB_SWEEP_COLLECT | VERB_REGRESS,
 	  FLAG(quiet), "no progress, no summary" },
 	{ "strict", NULL, VERB_CHECK, FLAG(check.strict),
 	  "warnings are errors, too (exit code 3)" },
@@ -103,15 +103,6 @@ static const struct option_row rows[] = {
 	  "write what is new and note why; asks for the reason on a terminal" },
 	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
 	  "the inasim that made the references: finds the first event exactly" },
-
-	{ "random", "N", VERB_CROSSCHECK, TEXT(crosscheck.count),
-	  "N scenarios at random instead, written as JSON files" },
-	{ "tolerance", "R", VERB_CROSSCHECK, TEXT(crosscheck.tolerance),
-	  "judge every job and group of flows by this, as in 0.05, not by what is promised" },
-	{ "seed", "S", VERB_CROSSCHECK, TEXT(crosscheck.seed),
-	  "with --random: other scenarios (1)" },
-	{ "out", "DIR", VERB_CROSSCHECK, TEXT(out),
-	  "with --random: where they go; default: results/crosscheck-S" },
 
 	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
 

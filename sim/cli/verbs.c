@@ -10,6 +10,7 @@
 #include "workload/dnn.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,10 +135,31 @@ static void list_item(const struct listing *listing, const char *name, const cha
 	json_close_object(listing->out);
 }
 
+/* null where nothing is stated */
+static void json_tolerance(struct json *json, const struct fluid_tolerance *tolerance)
+{
+	json_open_object(json, "fluid_tolerance");
+	json_real(json, "one_switch", tolerance->one_switch > 0 ? tolerance->one_switch : NAN);
+	json_real(json, "tiers", tolerance->tiers > 0 ? tolerance->tiers : NAN);
+	json_real(json, "together", tolerance->together > 0 ? tolerance->together : NAN);
+	json_close_object(json);
+}
+
 static int list_schemes(const struct listing *listing)
 {
-	for (unsigned i = 0; scheme_ops(i); i++)
-		list_item(listing, scheme_ops(i)->name, scheme_ops(i)->help);
+	for (unsigned i = 0; scheme_ops(i); i++) {
+		const struct collective_ops *ops = scheme_ops(i);
+
+		if (!listing->json) {
+			list_item(listing, ops->name, ops->help);
+			continue;
+		}
+		json_open_object(listing->out, NULL);
+		json_string(listing->out, "name", ops->name);
+		json_string(listing->out, "help", ops->help);
+		json_tolerance(listing->out, &ops->tolerance);
+		json_close_object(listing->out);
+	}
 	return EXIT_DONE;
 }
 

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Random scenarios: valid, various, the same everywhere; a hundred of them run as they should (random/run),
+# and what is wrong in results would be seen (random/consistent). Thousands: tests/random/run --count 5000.
+# shellcheck disable=SC2016 # the single quotes hold awk and jq programs
+source "${SRC:?source directory}/tests/lib/shell.sh"
+: "${RANDOM_SCENARIO:?the program that makes scenarios}"
+in_a_folder_of_its_own
+
+# --- the generator ---
+
+mkdir drawn
+for ((i = 0; i < 200; i++)); do
+	"$RANDOM_SCENARIO" 7 $i >drawn/$i.json
+	"$RANDOM_SCENARIO" 7 $i calm >drawn/calm-$i.json
+done
+ends 0 check --quiet drawn/*.json
+jq -s . drawn/[0-9]*.json >all
+holds '[.[].jobs[]?.all_reduce] | unique == $schemes' all --argjson schemes "$("$INASIM" list schemes --json | jq '[.schemes[].name] | sort')"
+holds '[.[].topology.kind] | unique == $kinds' all --argjson kinds "$("$INASIM" list topologies --json | jq '[.topologies[].name] | sort')"
+for feature in '.topology.switch.pause' '.topology.link.loss' '.topology.host.jitter' '.flows' '.cluster' \
+	'.jobs[]?.stragglers' '.jobs[]?.arrival.trace?' '.jobs[]?.arrival.poisson_load?' '.schemes.esa.memory' '.flows[]?.size.cdf?'; do
+	holds "[.[] | select([$feature] | any)] | length >= 3" all
+done
+# a change of the generator is a change of what was measured with it, and no compiler may make one
+checks=$((checks + 1))
+[[ $(for ((i = 0; i < 100; i++)); do cat drawn/$i.json drawn/calm-$i.json; done | cksum) == "208927422 331661" ]] ||
+	fail "other scenarios than before: $(for ((i = 0; i < 100; i++)); do cat drawn/$i.json drawn/calm-$i.json; done | cksum)"
+
+# --- a wrong cell is seen ---
+
+"$RANDOM_SCENARIO" 1 149 >scenario.json
+ends 0 run --quiet scenario.json --out good --set '/output/series={"every":"100us"}'
+checks=$((checks + 1))
+"$SRC/tests/random/consistent" good >out || fail "good results: $(cat out)"
+# wrong TABLE COLUMN VALUE WORDS: with this in the second row, that is said
+wrong() {
+	rm -rf bad
+	cp -r good bad
+	awk -F, -v OFS=, -v column="$2" -v value="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) n = i }
+		NR == 3 { $n = value } 1' "good/$1" >"bad/$1"
+	checks=$((checks + 1))
+	! "$SRC/tests/random/consistent" bad >out || fail "$1 with $2 = $3 passes"
+	says out "$4"
+}
+wrong jobs.csv jct_s 1 'jobs.csv line 3: JCT'
+wrong jobs.csv throughput_share 1.01 'faster than its link'
+wrong jobs.csv compute_s -0.001 'negative time'
+wrong jobs.csv timeouts 7 'aggregation.timeouts is 0 in the summary, 7 in the table'
+wrong iterations.csv finish_s 1 'iterations.csv line 3: duration'
+wrong links.csv drops 3 'a drop in a lossless network'
+wrong links.csv utilization 1.5 'links.csv line 3: utilization 1.5'
+wrong links.csv bytes 1 'utilization is not that of the bytes'
+wrong series/network.csv mean_utilization 0.9 'utilization of all samples'
+
+# --- a hundred ---
+
+checks=$((checks + 1))
+"$SRC/tests/random/run" --count 100 --keep kept "$INASIM" >found || fail "$(head -n 10 found)"
+
+finish "$checks checks; $(cat found)"

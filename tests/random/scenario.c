@@ -1,0 +1,581 @@
+/* A random valid scenario on stdout, a function of seed and number alone.
+ *
+ * Usage: random_scenario SEED NUMBER [calm]
+ *
+ * Small ones (some hundred thousand packet-hops), of everything that a scenario can have:
+ * topologies, schemes and their parameters, losses, PAUSE, short buffers and memories, jitter,
+ * stragglers, arrivals of all forms, traces, ways to end. `calm`: jobs of megabytes on ample
+ * networks without chance, and long flows, for which fidelities can be held against each other
+ * (scripts/crosscheck).
+ *
+ * What is drawn is written at once, by one draw a statement: the order in which a compiler
+ * evaluates arguments must not decide. ' stands for ". */
+#include "core/rng.h"
+#include "ina/schemes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static struct rng rng;
+static bool calm;
+
+static unsigned between(unsigned least, unsigned most)
+{
+	return least + (unsigned)rng_below(&rng, most - least + 1);
+}
+
+static bool chance(unsigned percent)
+{
+	return rng_below(&rng, 100) < percent;
+}
+
+static void put(const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	for (const char *c = text; *c; c++)
+		putchar(*c == '\'' ? '"' : *c);
+}
+
+/* One of "a|b|c"; a value that stands there twice comes twice as often. */
+static const char *one_of(const char *values)
+{
+	static char text[256];
+	size_t count = 1, skip;
+
+	for (const char *c = values; *c; c++)
+		count += *c == '|';
+	for (skip = rng_below(&rng, count); skip; skip--)
+		values = strchr(values, '|') + 1;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(values, "|"), values);
+	return text;
+}
+
+/* A member that an object may have, unless it is calm: how often (of 100), and its values. */
+struct option {
+	const char *key;
+	unsigned percent;
+	const char *values;
+};
+
+static void put_options(const struct option *options, size_t count)
+{
+	for (size_t i = 0; i < count && !calm; i++)
+		if (chance(options[i].percent))
+			put(", '%s': %s", options[i].key, one_of(options[i].values));
+}
+#define OPTIONS(list) put_options(list, COUNT(list))
+
+/* --- the network --- */
+
+static unsigned hosts, pool, slots, gbps;
+static unsigned places; /* slots of hosts that no job has: in calm ones nobody waits */
+static bool lossless, lossy;
+
+static void put_kind(void)
+{
+	unsigned leaves, per_leaf;
+
+	switch (rng_below(&rng, 3)) {
+	case 0:
+		hosts = between(calm ? 6 : 2, 20);
+		put("'kind': 'star', 'hosts': %u", hosts);
+		return;
+	case 1:
+		leaves = between(1 + calm, 4);
+		per_leaf = between(2 + calm, 6);
+		hosts = leaves * per_leaf;
+		put("'kind': 'leaf-spine', 'leaves': %u, 'hosts_per_leaf': %u", leaves, per_leaf);
+		put(", 'spines': %u", between(1, 4));
+		if (calm || chance(50))
+			put(", 'oversubscription': %s", one_of("1|1|2|4"));
+		else if (chance(30))
+			put(", 'uplink': { 'rate': '%sGbps', 'delay': '3us' }", one_of("7|40|100"));
+		return;
+	default:
+		hosts = 16;
+		put("'kind': 'fat-tree', 'k': 4");
+	}
+}
+
+static void put_switch(void)
+{
+	static const struct option free_running[] = {
+		{ "latency", 30, "'0s'|'100ns'|'2us'" },
+		{ "buffer", 60, "'20kB'|'60kB'|'200kB'|'16MB'" },
+		{ "ecn", 40,
+		  "false|{ 'threshold': '5pkt' }|{ 'threshold': '30kB' }|"
+		  "{ 'kmin': '5pkt', 'kmax': '30pkt', 'pmax': 0.2 }" },
+	};
+	static const struct option with_pause[] = {
+		{ "latency", 30, "'0s'|'100ns'|'2us'" },
+		{ "ecn", 100, "false|{ 'threshold': '30kB' }" },
+		{ "buffer", 100, "'1MB'|'4MB'" },
+		{ "pause", 100,
+		  "{ 'mtu': '9KiB' }|{ 'mtu': '9KiB', 'alpha': 0.5 }|"
+		  "{ 'mtu': '9KiB', 'xoff': '200kB' }|{ 'mtu': '9KiB', 'response': '1us' }" },
+	};
+
+	put(", 'switch': { '_': 0");
+	if (calm) /* 85 full frames at 10 Gbps, as PANAMA section 7 */
+		put(", 'buffer': '16MB', 'ecn': { 'threshold': '%ukB' }", 13 * gbps);
+	else if (lossless)
+		OPTIONS(with_pause);
+	else
+		OPTIONS(free_running);
+	put(" }");
+}
+
+static void put_host(void)
+{
+	static const struct option options[] = {
+		{ "latency", 20, "'200ns'|'2us'" },
+		{ "jitter", 25, "'50ns'|'300ns'|'5us'" },
+		{ "nic_jitter", 50, "'0s'|'80ns'|'1us'" },
+		{ "nic", 40, "'turns'|'fifo'|'bytes'" },
+		{ "reduction_rate", 20, "'3Gbps'|'20Gbps'" },
+		{ "ecn", 10, "{ 'threshold': '60kB' }" },
+	};
+
+	slots = calm && chance(50) ? 1 : (unsigned)strtoul(one_of("1|1|2|6"), NULL, 10);
+	places = hosts * slots;
+	put(", 'host': { 'slots': %u%s", slots, calm ? ", 'nic_jitter': '0s'" : "");
+	OPTIONS(options);
+	if (!calm && !lossless && chance(10))
+		put(", 'queue': '100kB'");
+	put(" }");
+}
+
+static void put_topology(void)
+{
+	static const struct option options[] = {
+		{ "classes", 20, "'control-first'" },
+		{ "wire_overhead", 10, "false" },
+	};
+
+	put(", 'topology': { ");
+	put_kind();
+	gbps = (unsigned)strtoul(one_of(calm ? "10|25|40|100" : "1|7|10|10|25|100"), NULL, 10);
+	put(", 'link': { 'rate': '%uGbps'", gbps);
+	put(", 'delay': %s", one_of(calm ? "'500ns'|'1us'|'2us'" : "'1ns'|'300ns'|'1us'|'2us'"));
+	lossless = !calm && chance(20);
+	lossy = !calm && chance(30);
+	if (lossy)
+		put(", 'loss': %s", one_of("0.00001|0.0003|0.003|0.02|0.05"));
+	put(" }");
+	put_switch();
+	put_host();
+	OPTIONS(options);
+	put(" }");
+	pool = !calm && hosts > 6 && chance(25) ? between(1, 2) : 0;
+	if (pool)
+		put(", 'cluster': { 'servers': %u }", pool);
+}
+
+static void put_tcp(void)
+{
+	static const struct option options[] = {
+		{ "mss", 30, "100|536|4000" },
+		{ "initial_window", 30, "1|2|40" },
+		{ "min_rto", 30, "'200us'|'1ms'" },
+		{ "initial_rto", 30, "'500us'|'1ms'" },
+		{ "ack_every", 30, "2|4" },
+		{ "ack_delay", 30, "'20us'" },
+		{ "max_window", 20, "'20kB'|'64kB'" },
+		{ "dctcp_g", 20, "0.01|1" },
+	};
+
+	put(", 'tcp': { '_': 0");
+	OPTIONS(options);
+	put(" }");
+}
+
+/* --- parameters of schemes --- */
+
+static void put_rings(void)
+{
+	static const struct option ring[] = {
+		{ "transport", 20, "'reno'" },
+		{ "order", 20, "'random'" },
+		{ "ack_every", 30, "1|4" },
+		{ "step_latency", 20, "'3us'" },
+	};
+	static const struct option ps[] = {
+		{ "transport", 20, "'reno'" },
+		{ "ps_block", 40, "'4kB'|'10001B'|'1MB'" },
+		{ "credit", 40, "0|1|2" },
+		{ "ack_every", 30, "1|4" },
+	};
+
+	put("'ring': { '_': 0");
+	OPTIONS(ring);
+	put(" }, 'ps': { '_': 0");
+	OPTIONS(ps);
+	put(" }");
+}
+
+static void put_slotted(void)
+{
+	static const struct option both[] = {
+		{ "format", 40, "'s19-mtu'|'udp-32'|'udp-64'|'udp-256'" },
+		{ "slots", 30, "1|16|100" },
+		{ "retransmission_timeout", 30, "'300us'|'10ms'" },
+		{ "timeout_threshold", 20, "1|10" },
+	};
+	static const struct option switchml[] = {
+		{ "timeout_rule", 40, "'doubling'|'adaptive'" },
+		{ "memory", 40, "'1MB'|'16MB'" },
+		{ "tenants", 20, "2|4" },
+		{ "admission", 20, "'refuse'" },
+	};
+
+	put(", 'ps_stream': { 'timeout_rule': %s", one_of("'doubling'|'adaptive'"));
+	OPTIONS(both);
+	put(" }, 'switchml': { '_': 0");
+	OPTIONS(both);
+	OPTIONS(switchml);
+	put(" }");
+}
+
+static void put_hashed(void)
+{
+	static const struct option both[] = {
+		{ "memory", 60, "'300B'|'4kB'|'40kB'|'1MB'" },
+		{ "initial_window", 30, "'1B'|'5kB'|'200kB'" },
+		{ "max_window", 20, "'20kB'|'200kB'" },
+		{ "window_increase", 20, "'300B'|'10kB'" },
+		{ "duplicate_threshold", 20, "1|10" },
+		{ "min_timeout", 30, "'200us'|'5ms'" },
+		{ "initial_timeout", 30, "'5ms'" },
+		{ "max_timeout", 30, "'50ms'" },
+		{ "halve_on", 40, "'nothing'|'mark'|'timeout'|'loss'" },
+		{ "timeout_resends", 30, "'first'|'all'" },
+		{ "header", 20, "80" },
+	};
+	static const struct option atp[] = {
+		{ "index", 40, "'position'|'rehash'" },
+		{ "positions", 30, "1|20|1000" },
+		{ "idle_limit", 20, "'1ms'" },
+	};
+	static const struct option esa[] = {
+		{ "preemption", 50, "'always'|'coin'|'never'" },
+		{ "remaining", 30, "'job'|'attained'" },
+		{ "ratio", 30, "'measured'|'model'" },
+		{ "priority_scale", 20, "1|1000" },
+		{ "reminder_rounds", 20, "1|10" },
+		{ "query", 30, "'always'" },
+	};
+
+	put(", 'atp': { 'elements_per_packet': %s", one_of("64|32|70"));
+	OPTIONS(both);
+	OPTIONS(atp);
+	put(" }, 'esa': { 'elements_per_packet': %s", one_of("64|32|70"));
+	OPTIONS(both);
+	OPTIONS(esa);
+	put(" }");
+}
+
+/* Without recovery nothing may be lost: switchml_star heeds no marks and fills any buffer. */
+static void put_trees(void)
+{
+	static const struct option both[] = {
+		{ "memory", 30, "'1MB'" },
+		{ "trees", 40, "1|2|8" },
+		{ "only_tree", 20, "1" },
+		{ "elements_per_packet", 30, "32|256" },
+		{ "order", 30, "'strict'" },
+		{ "aggregate_above", 80, "'0B'|'0B'|'100kB'" },
+		{ "below", 20, "{ 'ring': { 'ack_every': 1 } }" },
+		{ "accelerator_latency", 30, "'0s'|'5us'|{ 'adder': '100ns' }" },
+		{ "retransmission_timeout", 30, "'500us'|'2ms'" },
+	};
+	static const struct option panama[] = {
+		{ "initial_window", 30, "1|10.5" },
+		{ "ssthresh", 30, "1|8" },
+		{ "g", 30, "1|0.01" },
+	};
+	static const struct option star[] = { { "window", 30, "1|20" } };
+	const char *losses = !lossless || lossy || chance(50) ? "'recovery': true"
+			     : chance(70)                     ? "'fraction': 1"
+							      : "'fraction': 0.5";
+
+	put(", 'panama': { %s", losses);
+	OPTIONS(both);
+	OPTIONS(panama);
+	put(" }, 'switchml_star': { %s", losses);
+	OPTIONS(both);
+	OPTIONS(star);
+	put(" }");
+}
+
+/* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timers that only losses need,
+ * trees for tensors of all sizes. */
+static void put_calm_schemes(void)
+{
+	unsigned elements = (unsigned)strtoul(one_of("64|128|256|256"), NULL, 10);
+
+	for (unsigned i = 0; i < 2; i++)
+		put("%s'%s': { 'elements_per_packet': %u%s, 'retransmission_timeout': '100ms' }",
+		    i ? ", " : "", i ? "switchml" : "ps_stream", elements,
+		    i ? ", 'memory': '1GB'" : "");
+	for (unsigned i = 0; i < 2; i++)
+		put(", '%s': { 'elements_per_packet': %u, 'memory': '16MB' }", i ? "atp" : "esa",
+		    elements);
+	for (unsigned i = 0; i < 2; i++)
+		put(", '%s': { 'elements_per_packet': %u, 'aggregate_above': '0B', 'recovery': "
+		    "true }",
+		    i ? "panama" : "switchml_star", elements);
+}
+
+static void put_schemes(void)
+{
+	put(", 'schemes': { ");
+	if (calm) {
+		put_calm_schemes();
+	} else {
+		put_rings();
+		put_slotted();
+		put_hashed();
+		put_trees();
+	}
+	put(" }");
+}
+
+/* --- jobs --- */
+
+/* Log-uniform from `least`, doubled up to `doublings` times in steps of 2^(1/8). By
+ * multiplications: the last bit of exp() differs among C libraries. */
+static unsigned long size_from(double least, unsigned doublings)
+{
+	for (uint64_t steps = rng_below(&rng, 8 * doublings + 1); steps; steps--)
+		least *= 1.0905077326652577; /* 2^(1/8) */
+	return (unsigned long)least;
+}
+
+static void put_layers(unsigned count)
+{
+	put("'layers': [ ");
+	for (unsigned i = 0; i < count; i++) {
+		put("%s{ 'gradient': '%luB'", i ? ", " : "",
+		    calm ? size_from(1e6, 5) : size_from(16, 16));
+		if (chance(50))
+			put(", 'forward': '%uus'", between(0, calm ? 1000 : 40));
+		if (chance(calm ? 0 : 50))
+			put(", 'backward': '%uus'", between(0, 80));
+		put(" }");
+	}
+	put(" ]");
+}
+
+static void put_model(void)
+{
+	static const struct option options[] = { { "gradient_scale", 10, "0.3" },
+						 { "compute_scale", 10, "0|2.5" } };
+	unsigned layers = between(1, 3), form = calm ? 0 : (unsigned)rng_below(&rng, 10);
+	bool overlap = chance(50);
+
+	put(", 'overlap': '%s'", overlap ? "layers" : "none");
+	if (form < 8) {
+		put(", 'model': { ");
+		put_layers(layers);
+		if (!calm && overlap && chance(20))
+			put(", 'send_order': %s", layers == 1   ? "[0]"
+						  : layers == 2 ? "[1, 0]"
+								: "[2, 0, 1]");
+		put(" }");
+		OPTIONS(options);
+	} else if (form == 8) {
+		put(", 'model': '%s'", one_of("resnet50|vgg16|googlenet"));
+		put(", 'gradient_scale': 0.001, 'compute_scale': 0.001");
+	} else {
+		put(", 'model': { 'mix': [ { 'model': 'alexnet', 'weight': 2 }, { 'model': "
+		    "'inceptionv3' } ] }");
+		put(", 'gradient_scale': 0.001, 'compute_scale': 0.001");
+	}
+	if (form >= 8 && overlap && chance(50))
+		put(", 'fusion': '30kB'");
+}
+
+/* As many as fit beside the servers, which are at most as many as the workers. */
+static unsigned put_workers(bool servers)
+{
+	unsigned most = calm && places < hosts ? places : hosts - pool, workers, first;
+
+	if (servers)
+		most /= 2;
+	most = most > (calm ? 16 : 8) ? (calm ? 16 : 8) : most;
+	workers = most < 2 || (!calm && chance(3)) ? 1 : between(2, most);
+	places -= calm ? workers + (servers ? 3 : 0) : 0;
+	if (!calm && workers > 2 && chance(15)) {
+		put(", 'workers': { 'min': 2, 'max': %u }", workers);
+	} else if (!calm && chance(15)) {
+		first = between(0, hosts - pool - workers);
+		put(", 'workers': [ %u", first);
+		for (unsigned i = 1; i < workers; i++)
+			put(", %u", first + i);
+		put(" ]");
+	} else {
+		put(", 'workers': %u", workers);
+	}
+	if (!servers || workers < 2 || (!calm && chance(40)))
+		return workers;
+	if (!calm && pool && chance(40))
+		put(", 'servers': { 'count': %u, 'placement': 'shared' }", between(1, pool));
+	else if (!calm && chance(40))
+		put(", 'servers': { 'placement': 'workers' }");
+	else
+		put(", 'servers': %u", between(1, workers > 3 ? 3 : workers));
+	return workers;
+}
+
+static void put_arrival(unsigned workers)
+{
+	if (calm)
+		put(", 'arrival': { 'at': '%uus' }", chance(50) ? between(0, 2000) : 0);
+	else if (chance(15))
+		put(", 'count': %u, 'arrival': { 'poisson_gap': '50us' }", between(1, 4));
+	else if (workers > 1 && chance(10))
+		put(", 'count': %u, 'arrival': { 'poisson_load': 0.3 }", between(1, 4));
+	else if (chance(50))
+		put(", 'count': %u, 'arrival': { 'at': '20us', 'spread': '100us' }", between(1, 3));
+}
+
+static void put_job(unsigned number, unsigned scheme)
+{
+	static const struct option options[] = {
+		{ "max_steps", 10, "2" },
+		{ "compute_jitter", 15, "0.1|1" },
+		{ "start_jitter", 15, "'5us'" },
+		{ "send_jitter", 15, "'20us'" },
+		{ "send_jitter_per", 15, "'tensor'" },
+		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
+	};
+
+	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
+	    number, scheme_names[scheme]);
+	put(", 'iterations': %u", between(1, calm ? 5 : 3));
+	put(", 'placement': '%s'", one_of("compact|spread|random"));
+	if (!calm && hosts - pool > 4 && chance(5))
+		put(", 'arrival': { 'trace': 'philly_8plus', 'limit': 3, 'speedup': 1e9, "
+		    "'gpus_per_worker': 16 }");
+	else
+		put_arrival(put_workers(scheme_ops(scheme)->servers));
+	put_model();
+	OPTIONS(options);
+	if (!calm && number && chance(10))
+		put(", 'enabled': false");
+	put(" }");
+}
+
+/* One fifth each: a job alone; jobs under several schemes, with flows and without; flows alone
+ * (calm: a job alone); the rest: jobs under one scheme. */
+enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
+
+static unsigned put_jobs(enum family family)
+{
+	unsigned scheme = (unsigned)rng_below(&rng, SCHEME_COUNT),
+		 count = family == ALONE || family == FLOWS ? 1 : between(2, calm ? 6 : 4);
+
+	if (family == FLOWS && !calm)
+		return 0;
+	put(", 'jobs': [");
+	for (unsigned i = 0; i < count && (!calm || places >= 6); i++) {
+		put_job(i, scheme);
+		if (family < ALIKE)
+			scheme = (unsigned)rng_below(&rng, SCHEME_COUNT);
+	}
+	put(" ]");
+	return count;
+}
+
+/* --- flows --- */
+
+static void put_pairs(void)
+{
+	unsigned src = between(0, hosts - 1);
+
+	if (calm || chance(25))
+		put(", 'pairs': [ [ %u, %u ] ]", src, (src + between(1, hosts - 1)) % hosts);
+	else if (chance(33))
+		put(", 'pairs': 'permutation'");
+	else if (chance(50))
+		put(", 'pairs': 'incast', 'fan_in': %u, 'receiver': %u", between(1, hosts - 1),
+		    src);
+	else
+		put(", 'count': %u", between(1, 40));
+}
+
+static void put_flows_of(unsigned number)
+{
+	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
+	    one_of("dctcp|dctcp|reno"));
+	if (!calm && chance(30)) {
+		put(", 'count': %u", between(1, 60));
+		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));
+		put(", 'size': %s, 'size_scale': 0.01",
+		    one_of("{ 'cdf': 'websearch' }|{ 'cdf': 'datamining' }|"
+			   "{ 'mix': [ { 'cdf': 'panama_short', 'weight': 3 }, { 'cdf': "
+			   "'websearch' } ] }"));
+	} else {
+		put(", 'arrival': { 'at': '%uus' }", calm ? 0 : between(0, 300));
+		put(", 'size': '%luB'", calm ? size_from(1e6, 5) : size_from(1, 17));
+		put_pairs();
+	}
+	put(" }");
+}
+
+static unsigned put_flows(enum family family)
+{
+	unsigned count = between(1, 4);
+
+	if (family != MIXED_AND_FLOWS && (calm || family != FLOWS))
+		return 0;
+	put(", 'flows': [");
+	for (unsigned i = 0; i < count; i++)
+		put_flows_of(i);
+	put(" ]");
+	return count;
+}
+
+/* Reaching `after` in any other way is unfinished work, which a scenario here does not leave. */
+static void put_stop(enum family family)
+{
+	put(", 'stop': { 'after': '2400h'");
+	if (!calm && chance(10))
+		put(", 'warmup': '50us'");
+	if (!calm && chance(8))
+		put(", 'when': 'measured_done', 'window': '10ms'");
+	else if (!calm && chance(10))
+		put(", 'when': '%s'", family == FLOWS ? "flows_done" : "jobs_done");
+	put(" }");
+}
+
+int main(int argc, char **argv)
+{
+	enum family family;
+
+	if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "calm"))) {
+		fputs("usage: random_scenario SEED NUMBER [calm]\n", stderr);
+		return 2;
+	}
+	calm = argc == 4;
+	rng_init(&rng, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
+	family = (enum family)rng_below(&rng, FAMILIES);
+	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
+	put_topology();
+	put_tcp();
+	put_schemes();
+	put_jobs(family);
+	put_flows(family);
+	put_stop(family);
+	put(" }\n");
+	return 0;
+}
