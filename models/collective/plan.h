@@ -77,10 +77,6 @@ struct stream_plan {
 	/* A tensor begins when all workers hold the one before; otherwise its streams follow
 	 * those of the one before at once. */
 	bool in_turn;
-	/* Optional: how many times its bytes the streams of the next tensor carry, for what the
-	 * scheme sends more, or loses, on an idle network; at least 1. `rested`: all workers hold
-	 * everything before. `admitted`: what plan() has returned. */
-	double (*stretch)(void *admitted, bytes size, bool rested);
 };
 
 /* `count` empty streams without caps; share and turn are 1. */

@@ -36,14 +36,10 @@ const struct promise promises[CROSSCHECK_KINDS] = {
 				      NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
 				      "ACKs of pulls, whose connections start slowly, queue behind "
 				      "pushes: some blocks' time, whatever the size of a shard" },
-	[CROSSCHECK_ALONE_HASHED] = { "one job alone, esa; atp, several servers over several "
-				      "tiers, or servers beside workers",
-				      NOT_PROMISED, NOT_PROMISED, NOT_PROMISED,
+	[CROSSCHECK_ALONE_HASHED] = { "one job alone, atp and esa", NOT_PROMISED, NOT_PROMISED,
+				      NOT_PROMISED,
 				      "pieces of a job can meet in one aggregator (hash): under "
-				      "ESA "
-				      "they wait for it; under ATP those are lost that found one "
-				      "in "
-				      "some switches only, which halves windows" },
+				      "ESA they wait for it, under ATP they queue at the server" },
 	[CROSSCHECK_ALONE] = { "one job alone", 0.02, 0.02, NOT_PROMISED,
 			       "start-up takes a few round trips of many" },
 	[CROSSCHECK_EVEN] = { "jobs under switchml, switchml_star, or panama", NOT_PROMISED, 0.05,
@@ -73,7 +69,7 @@ static const enum crosscheck_kind alone_kinds[SCHEME_COUNT][2] = {
 	[SCHEME_ps] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_ps_stream] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE_PATHS },
 	[SCHEME_switchml] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
-	[SCHEME_atp] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
+	[SCHEME_atp] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
 	[SCHEME_esa] = { CROSSCHECK_ALONE_HASHED, CROSSCHECK_ALONE_HASHED },
 	[SCHEME_panama] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
 	[SCHEME_switchml_star] = { CROSSCHECK_ALONE, CROSSCHECK_ALONE },
@@ -162,13 +158,6 @@ static bool slots_are_given(const struct scenario *scenario)
 	return conf->slots_form == SLOTS_NUMBER;
 }
 
-/* Parameter servers may be on hosts of the job's workers. */
-static bool may_be_beside(const struct job_group_conf *group)
-{
-	return group->servers.given &&
-	       (job_group_servers_listed(group) || group->servers.placement != SERVERS_OWN);
-}
-
 static enum crosscheck_kind kind_of_alone(const struct scenario *scenario,
 					  const struct job_group_conf *group, double least)
 {
@@ -185,10 +174,6 @@ static enum crosscheck_kind kind_of_alone(const struct scenario *scenario,
 	if (kind == CROSSCHECK_ALONE && group->all_reduce == SCHEME_ps_stream &&
 	    servers_of(group) > 1 && slots_are_given(scenario))
 		return CROSSCHECK_ALONE_SERVERS;
-	if (group->all_reduce == SCHEME_atp &&
-	    (may_be_beside(group) ||
-	     (links_tiers(&scenario->topology) > 1 && servers_of(group) > 1)))
-		return CROSSCHECK_ALONE_HASHED;
 	return kind;
 }
 

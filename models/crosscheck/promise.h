@@ -18,7 +18,7 @@ enum crosscheck_kind {
 	CROSSCHECK_ALONE_PATHS,   /* rings and parameter servers over several tiers of switches */
 	CROSSCHECK_ALONE_SERVERS, /* several parameter servers without TCP, with slots by number */
 	CROSSCHECK_ALONE_SHARDS,  /* parameter servers over TCP, shards below ALONE_LARGE bytes */
-	CROSSCHECK_ALONE_HASHED,  /* ESA, and ATP where pieces that collide may be lost */
+	CROSSCHECK_ALONE_HASHED,  /* ATP and ESA, whose pieces can collide with each other */
 	CROSSCHECK_ALONE,
 	CROSSCHECK_EVEN,  /* jobs under one scheme that adds all in switches it does not share by
 			     hash */

@@ -16,8 +16,6 @@
 #define SMALL  "'model': { 'layers': [ { 'gradient': '9.99MB' } ] }"
 #define JOB(s) "{ 'workers': 4, 'all_reduce': '" s "', " LARGE " }"
 
-#define ATP(s) "{ 'workers': 4, 'all_reduce': 'atp', 'servers': " s ", " LARGE " }"
-
 /* ' stands for ". */
 static enum crosscheck_kind kind_of(const char *members)
 {
@@ -43,13 +41,7 @@ Test(promise, kinds_of_one_job)
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ring") " ]"), CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("switchml") " ]"), CROSSCHECK_ALONE);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps") " ]"), CROSSCHECK_ALONE_SHARDS);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE);
-	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " ATP("2") " ]"), CROSSCHECK_ALONE);
-	cr_expect_eq(kind_of(TREE ", 'jobs': [ " ATP("2") " ]"), CROSSCHECK_ALONE_HASHED);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " ATP("{ 'placement': 'workers' }") " ]"),
-		     CROSSCHECK_ALONE_HASHED);
-	cr_expect_eq(kind_of(STAR ", 'jobs': [ " ATP("[ 3 ]") " ]"), CROSSCHECK_ALONE_HASHED);
+	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("atp") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("esa") " ]"), CROSSCHECK_ALONE_HASHED);
 	cr_expect_eq(kind_of(TREE ", 'jobs': [ " JOB("ring") " ]"), CROSSCHECK_ALONE_PATHS);
 	cr_expect_eq(kind_of(STAR ", 'jobs': [ " JOB("ps_stream") " ]"), CROSSCHECK_ALONE);
