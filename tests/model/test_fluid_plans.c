@@ -531,8 +531,8 @@ Test(fluid_plans, two_in_one, .timeout = 60)
 			  SPINE);
 	run_to(&runs[0], END_ALL_DONE);
 	while (more) {
-		more = fluid_run(runs[1].s->fluid, 10, NULL);
-		more |= fluid_run(runs[2].s->fluid, 17, NULL);
+		more = sim_run(&runs[1].s->sim, 10);
+		more |= sim_run(&runs[2].s->sim, 17);
 	}
 	for (int i = 1; i < 3; i++)
 		cr_expect_eq(simulation_digest(runs[i].s), simulation_digest(runs[0].s));
