@@ -614,9 +614,43 @@ static void doubt_jobs(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
+/* What fluid cannot know of this scheme beside the flows of the scenario; NULL when it does. */
+static const char *off_beside_flows(const struct scenario *scenario, int scheme)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct collective_beside *beside = &scheme_ops((unsigned)scheme)->beside;
+
+	if (!scenario_has_flows(scenario))
+		return NULL;
+	if (beside->many && has_poisson_flows(scenario))
+		return beside->many;
+	if (beside->paths && topology_tiers(topology) > 1 && topology->spines != 1)
+		return beside->paths;
+	return beside->flows;
+}
+
+static void doubt_streams(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const char *off = off_beside_flows(scenario, group->all_reduce);
+		char where[PLACE_SIZE];
+
+		if (!group->enabled || !off)
+			continue;
+		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
+		conf_warn(doc, where,
+			  "fluid does not know what %s gets beside these flows: packets took %s "
+			  "times as long where it was measured (models/fluid/findings.md)",
+			  scheme_names[group->all_reduce], off);
+	}
+}
+
 /* What is possible, but hardly meant. */
 static void doubt(const struct scenario *scenario, struct conf_doc *doc)
 {
+	if (scenario->fidelity == FIDELITY_FLUID)
+		doubt_streams(scenario, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		return;
 	doubt_timeout(scenario, doc);

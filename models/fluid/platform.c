@@ -77,6 +77,32 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return most > meeting->capacity;
 }
 
+/* Windows that heed no marks beside streams that do. What they leave of the link, these have
+ * together; at the least the windows that they never go below. A route that meets such streams at
+ * several links has the share of the one where it meets most: elsewhere it is not what stops it. */
+static void share_queue(const struct platform *platform, const struct meeting *meeting,
+			const struct fluid_route *const *busy, double *share)
+{
+	const struct use *uses = &platform->uses[meeting->first];
+	double windows = 0, heeding = 0;
+
+	for (size_t i = 0; i < meeting->count; i++) {
+		const struct fluid_route *route = busy[uses[i].route];
+
+		if (route)
+			*(route->fixed ? &windows : &heeding) += uses[i].weight * route->share;
+	}
+	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
+		const struct fluid_route *route = busy[uses[i].route];
+		double left;
+
+		if (!route || !route->fixed)
+			continue;
+		left = fmax(1 - windows, heeding * route->least);
+		share[uses[i].route] = fmax(share[uses[i].route], heeding * route->share / left);
+	}
+}
+
 /* Who sends by turns: the routes of a job differ in the last bits of their keys only. */
 static uint64_t sender(const struct fluid_route *route)
 {
@@ -130,6 +156,8 @@ static void find_shares(const struct platform *platform, const struct fluid_rout
 		share[r] = busy[r] ? busy[r]->share : 0;
 		turns[r] = INFINITY;
 	}
+	for (size_t m = 0; m < platform->meeting_count; m++)
+		share_queue(platform, &platform->meetings[m], busy, share);
 	for (size_t m = 0; m < platform->meeting_count && platform->meetings[m].link < nics; m++)
 		share_nic(platform, &platform->meetings[m], busy, share, turns);
 	for (uint32_t r = 0; r < platform->routes; r++)

@@ -12,8 +12,8 @@
 struct fluid_route {
 	struct plan_link *links; /* owned; each once, by number; NULL = removed */
 	size_t count;
-	double cap, alone;  /* bytes per second */
-	double share, turn; /* see struct plan_stream */
+	double cap, alone;         /* bytes per second */
+	double share, least, turn; /* see struct plan_stream */
 	bool fixed, fills;
 	uint64_t key;
 };
@@ -43,7 +43,9 @@ void platform_release(struct platform *platform);
  * share of 0: the route is idle, or no link can stop it, and it has the rate that it has alone.
  * False when that is so for all of them.
  *
- * Several senders that meet at a NIC wait for turns there, all others in queues of switches. */
+ * Several senders that meet at a NIC wait for turns there, all others in queues of switches. There
+ * TCP, and whoever else heeds marks, fills what the marks leave; a window that heeds none has a
+ * part of the link, and so a share of part / (1 - part) against all of these together. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 

@@ -295,6 +295,7 @@ const struct collective_ops esa_collective = {
 		"come "
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" },
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,

@@ -130,6 +130,49 @@ Test(fluid_plans, packets_agree, .timeout = 280)
 	}
 }
 
+/* Seconds that 20 MB by SwitchML with so many slots take over an uplink that it shares with long
+ * DCTCP flows, which mark above 129 kB. */
+static double beside_flows(const char *fidelity, unsigned slots, const char *flows)
+{
+	struct run run;
+	double time;
+
+	run_build(
+		&run,
+		"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'leaf-spine',"
+		"   'leaves': 2, 'spines': 1, 'hosts_per_leaf': 8, 'oversubscription': 8,"
+		"   'link': { 'rate': '10Gbps', 'delay': '1us' },"
+		"   'switch': { 'buffer': '4MB', 'ecn': { 'threshold': '129kB' } } },"
+		" 'schemes': { 'switchml': { 'slots': %u, 'memory': '4MB',"
+		"   'retransmission_timeout': '100ms' } },"
+		" 'jobs': [ { 'workers': [ 0, 1, 8, 9 ], 'all_reduce': 'switchml',"
+		"   'arrival': { 'at': '20ms' }, 'model': { 'layers': [ { 'gradient': '20MB' } ] }"
+		" } ], 'flows': [ { 'pairs': [ %s ], 'size': '1GB', 'transport': 'dctcp',"
+		"   'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '10s' } }",
+		fidelity, slots, flows);
+	run_to(&run, END_JOBS_DONE);
+	time = jobs_records(run.s->jobs)[0].communication;
+	run_free(&run);
+	return time;
+}
+
+/* A window that heeds no marks is a part of what is in flight on a link, whoever has the rest: it
+ * takes that from one connection as from four. */
+Test(fluid_plans, fixed_windows_beside_flows, .timeout = 120)
+{
+	static const char *const flows[] = { "[2, 10]", "[2, 10], [3, 11], [4, 12], [5, 13]" };
+
+	for (unsigned slots = 64; slots <= 512; slots *= 2)
+		for (int i = 0; i < 2; i++) {
+			double packets = beside_flows("packet", slots, flows[i]);
+			double fluid = beside_flows("fluid", slots, flows[i]);
+
+			cr_expect_float_eq(packets / fluid, 1, 0.05,
+					   "%u slots, %s: %.6f s, not %.6f s", slots, flows[i],
+					   packets, fluid);
+		}
+}
+
 /* What fluid leaves out of ESA: of four racks three share a link (ECMP), and the packet of the
  * fourth holds its aggregator until they are through. Pieces that meet there go to the server, and
  * windows wait for them: without marks, as many of them cost as much as the packets are behind
