@@ -267,6 +267,15 @@ bool scenario_has_jobs(const struct scenario *scenario)
 	return false;
 }
 
+bool scenario_has_poisson_flows(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled &&
+		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
+			return true;
+	return false;
+}
+
 bool scenario_has_flows(const struct scenario *scenario)
 {
 	for (size_t i = 0; i < scenario->flows.count; i++)

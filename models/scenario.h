@@ -123,5 +123,6 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 /* Any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);
+bool scenario_has_poisson_flows(const struct scenario *scenario);
 
 #endif

@@ -517,15 +517,6 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
-static bool has_poisson_flows(const struct scenario *scenario)
-{
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
-			return true;
-	return false;
-}
-
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -593,7 +584,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 			check_scheme(scenario, s, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
-	if (scenario->fidelity == FIDELITY_FLUID && has_poisson_flows(scenario) &&
+	if (scenario->fidelity == FIDELITY_FLUID && scenario_has_poisson_flows(scenario) &&
 	    !conf_errors(doc))
 		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))

@@ -566,6 +566,37 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
+/* What fluid cannot know of this scheme beside the flows of the scenario; NULL when it does. */
+static const char *off_beside_flows(const struct scenario *scenario, int scheme)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct collective_beside *beside = &scheme_ops((unsigned)scheme)->beside;
+
+	if (!scenario_has_flows(scenario))
+		return NULL;
+	if (beside->many && scenario_has_poisson_flows(scenario))
+		return beside->many;
+	if (beside->paths && topology_tiers(topology) > 1 && topology->spines != 1)
+		return beside->paths;
+	return beside->flows;
+}
+
+static void doubt_streams(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const char *off = off_beside_flows(scenario, group->all_reduce);
+		char where[POINTER_SIZE];
+
+		if (!group->enabled || !off)
+			continue;
+		conf_warn(doc, group_place(where, "jobs", group->origin, "all_reduce"),
+			  "fluid does not know what %s gets beside these flows: packets took %s "
+			  "times as long where it was measured (models/fluid/findings.md)",
+			  scheme_names[group->all_reduce], off);
+	}
+}
+
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
 	bool packets; /* of packets alone */
@@ -582,6 +613,7 @@ static const struct {
 	{ doubt_pace },
 	{ doubt_keys },
 	{ doubt_traces },
+	{ doubt_streams },
 	{ note_runs_as },
 };
 

@@ -335,8 +335,6 @@ static void tell_progress(const struct simulation *s, const struct simulation_op
 
 static bool run_some(struct simulation *s, uint64_t budget)
 {
-	if (s->fluid)
-		return fluid_run(s->fluid, budget / 64, s->observer);
 	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
 }
 

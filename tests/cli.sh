@@ -186,6 +186,42 @@ silent err
 ends 3 check slow.json --set /schemes/panama/accelerator_latency={\"bus\":64} --set /topology/switch/pause=true
 says err '/bus: 64 bits pass 12.8 Gbps a port'
 
+# What fluid cannot know: windows beside flows. Without flows, as packets, where they share a link as
+# fluid has it, and where TCP or a fixed window meets long flows only, there is no warning.
+cat >beside.json <<'JSON'
+{ "name": "beside", "fidelity": "fluid", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4 },
+  "jobs": [ { "workers": [0, 4], "all_reduce": "panama", "model": { "layers": [ { "gradient": "8MB" } ] } } ],
+  "flows": [ { "size": "8MB", "count": 1, "pairs": [[1, 5]] } ] }
+JSON
+ends 0 check beside.json
+says err '^beside.json:2:[0-9]+: /jobs/0/all_reduce: warning: .* panama gets beside these flows: packets took 1.0 to 2.5 times'
+ends 0 run beside.json
+says err '/jobs/0/all_reduce: warning: fluid does not know'
+many='/flows=[{"size": "20kB", "count": 9, "arrival": {"poisson_load": 0.1}}]'
+ends 0 check beside.json --set "$many"
+says err 'panama gets beside these flows: packets took 0.8 to '
+ends 0 check beside.json --set "$many" --set /jobs/0/all_reduce=switchml
+says err 'switchml gets beside these flows: packets took 0.5 to 1.1 times'
+ends 0 check beside.json --set /jobs/0/all_reduce=atp --set /topology/spines=1
+says err 'atp gets beside these flows: packets took 4 to 8 times'
+while read -r -a options; do
+	ends 0 check beside.json "${options[@]}"
+	silent err
+done <<'OPTIONS'
+--set /flows=[]
+--set /flows/0/enabled=false
+--set /jobs/0/enabled=false
+--fidelity packet
+--fidelity analytic
+--set /topology/spines=1
+--set /jobs/0/all_reduce=switchml
+--set /jobs/0/all_reduce=ring
+OPTIONS
+for file in "$SRC"/scenarios/fluid/*.json; do
+	ends 0 check "$file"
+	silent err
+done
+
 # Where all that workers may send to one server does not fit its port's buffer, a fixed timer may send the lost
 # for ever (seeds 1, 4 and 6 here); at the edge, with another timer, under PAUSE or as streams there is no warning.
 cat >crowd.json <<'JSON'

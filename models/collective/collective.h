@@ -167,12 +167,21 @@ struct fluid_tolerance {
 	double together; /* of the end of the last of several jobs, all under this scheme */
 };
 
+/* How far the fluid fidelity is off for a job beside flows, because it cannot know what windows get
+ * there: how many times its time packets took (models/fluid/findings.md). NULL: it is close. */
+struct collective_beside {
+	const char *flows; /* any */
+	const char *paths; /* flows on a network with several paths */
+	const char *many;  /* flows that come and go */
+};
+
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
 	bool over_tcp;                  /* its gradients go over TCP connections */
 	bool heeds_marks;               /* windows of its own shrink when packets are marked */
 	bool first_come;                /* jobs share aggregators, and who comes first has one */
+	struct collective_beside beside;
 
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */

@@ -198,19 +198,53 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
+/* What a threshold counts of a packet, per byte on the wire. */
+static double counted(const struct link_class *class, double packet)
+{
+	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
+}
+
+/* Where DCTCP with a window of so many segments keeps a queue that is marked above `threshold`, on
+ * average: the sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). That of
+ * four is as low, by its formula. */
+static double dctcp_queue(const struct link_class *class, double threshold, double segments)
+{
+	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;
+
+	return threshold + segment * (1 - sqrt(2 * fmax(segments, 1)) / 4);
+}
+
+/* Bytes on the wire in a queue at its marks, when `fixed` of all that is in flight are such packets
+ * and the others full-sized segments of TCP. Both are in the queue in proportion to their rates:
+ *
+ *     queue * (part * a + (1 - part) * b) = threshold,    part = fixed / (flight + queue)
+ *
+ * with what the threshold counts of their bytes, a and b. */
+static double queue_at_marks(const struct link_class *class, double packet, double fixed,
+			     double flight)
+{
+	double a = counted(class, packet), b = counted(class, NIC_QUANTUM), threshold, p;
+
+	if (class->ecn_min >= class->limit_bytes)
+		return (double)class->limit_bytes; /* until it is full */
+	threshold = (double)class->ecn_min;
+	threshold = dctcp_queue(class, threshold, (flight + threshold / b - fixed) / NIC_QUANTUM);
+	p = b * flight + fixed * (a - b) - threshold;
+	return (sqrt(p * p + 4 * b * threshold * flight) - p) / (2 * b);
+}
+
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host)
 {
 	double packet = stream->packets.payload + stream->packets.overhead;
 	uint32_t port = net->rare[host].reverse;
-	const struct link_class *class = port_class(net, &net->ports[port]);
-	double flight = line_rate(net, port) * seconds_of(round_trip), queue;
+	double flight = line_rate(net, port) * seconds_of(round_trip), all;
 
-	queue = (double)(class->ecn_min < class->limit_bytes ? class->ecn_min : class->limit_bytes);
-	if (class->ecn_in_packets && class->ecn_min < class->limit_bytes)
-		queue *= NIC_QUANTUM;
+	all = flight +
+	      queue_at_marks(port_class(net, &net->ports[port]), packet, window * packet, flight);
 	stream->fixed = true;
-	stream->share = window * packet / (flight + queue);
+	stream->share = window * packet / all;
+	stream->least = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
 }
 
 /* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. */

@@ -40,8 +40,11 @@ struct plan_stream {
 	/* Streams that wait for one link have rates in proportion to these; > 0: */
 	double share; /* in the queue of a switch: what they have in flight */
 	double turn;  /* at a NIC that sends for several jobs or flows: its turns */
-	bool fixed;   /* its window heeds no marks */
-	bool fills;   /* TCP: it fills queues until marks come */
+	/* Its window heeds no marks. Where streams do, `share` is the part of the link that it has
+	 * beside them, and `least` the part that is left to each of them at the least. */
+	bool fixed;
+	double least;
+	bool fills; /* TCP: it fills queues until marks come */
 	struct plan_packets packets;
 };
 
@@ -77,10 +80,6 @@ struct stream_plan {
 	/* A tensor begins when all workers hold the one before; otherwise its streams follow
 	 * those of the one before at once. */
 	bool in_turn;
-	/* Optional: how many times its bytes the streams of the next tensor carry, for what the
-	 * scheme sends more, or loses, on an idle network; at least 1. `rested`: all workers hold
-	 * everything before. `admitted`: what plan() has returned. */
-	double (*stretch)(void *admitted, bytes size, bool rested);
 };
 
 /* `count` empty streams without caps; share and turn are 1. */
@@ -124,8 +123,8 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 /* The rate of so many packets in flight with this round trip; bytes per second. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* A stream whose window, of so many packets, heeds no marks: its share is what it is of all that is
- * in flight where TCP fills the path to a host and, up to the marks, the queue before it. */
+/* A stream whose window, of so many packets, heeds no marks: it is a part of all that is in flight
+ * where TCP fills the path to a host and, up to the marks, the queue before it. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host);
 

@@ -410,6 +410,7 @@ const struct collective_ops ring_collective = {
 	.help = "ring all-reduce between hosts over TCP connections",
 	.table = &ring_table,
 	.over_tcp = true,
+	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
 	.check = ring_check,
 	.open = ring_open,

@@ -14,7 +14,6 @@ struct tensor {
 	bytes size;
 	uint32_t given; /* by so many workers */
 	sim_time due;   /* at the workers, when it has left */
-	double stretch; /* its streams are so many times as long */
 };
 
 struct stream {
@@ -80,8 +79,7 @@ static void start_ready(struct instance *instance)
 			continue;
 		stream->busy = true;
 		fluid_start(instance->scheme->fluid, stream->route,
-			    plan_wire_bytes(&stream->plan->packets, tensor->size) *
-				    tensor->stretch);
+			    plan_wire_bytes(&stream->plan->packets, tensor->size));
 	}
 }
 
@@ -137,13 +135,9 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 /* The tensor that is ready goes out through windows that may still grow. */
 static void ramp_up(struct instance *instance, bytes size)
 {
-	const struct stream_plan *plan = &instance->plan;
 	sim_time now = instance->scheme->sim->now, lost;
-	bool rested = instance->held == instance->ready;
 
-	tensor_of(instance, instance->ready)->stretch =
-		plan->stretch ? plan->stretch(instance->admitted, size, rested) : 1;
-	if (rested)
+	if (instance->held == instance->ready)
 		plan_ramp_rest(&instance->ramp);
 	lost = plan_ramp_tensor(&instance->plan, &instance->ramp, size);
 	if (!lost)

@@ -2,19 +2,18 @@
  *
  * A route is a set of links, each with a whole weight (a ring that crosses a link twice takes
  * twice its rate there), a cap of its own, and shares. At any time one transfer may be under way
- * on a route. The rates of all transfers are the max-min fair ones, of rates divided by shares;
- * SimGrid computes them, in a process of its own that is started here (README.md says why and
- * how). A route that meets others at a NIC has its share of turns, any other that of queues.
+ * on a route. The rates of all transfers are the max-min fair ones, of rates divided by shares
+ * (platform.h); SimGrid computes them, in a process of its own that is started here (README.md says
+ * why and how).
  *
  * Links are numbered as the caller likes; rates and capacities are in bytes per second, and count
- * what is on the wire. Ends of transfers are events of the simulation: SimGrid's seconds become
- * picoseconds by rounding once. */
+ * what is on the wire. Rates are found once for each instant at which transfers begin or end; the
+ * next end is then an event of the simulation, rounded to picoseconds. */
 #ifndef INASIM_FLUID_FLUID_H
 #define INASIM_FLUID_FLUID_H
 
 #include "collective/exact.h"
 #include "collective/plan.h"
-#include "core/observe.h"
 #include "core/sim.h"
 
 #define FLUID_KEY_BITS 16
@@ -44,10 +43,6 @@ void fluid_route_remove(struct fluid *fluid, uint32_t route);
 void fluid_route_give(struct fluid *fluid, uint32_t route,
 		      void (*ended)(void *owner, uint32_t route), void *owner);
 
-/* Told before an epoch begins, and so whenever a transfer has begun on a route that SimGrid did not
- * know: may add routes that will be used soon, and remove idle ones. NULL = nobody. */
-void fluid_before_epochs(struct fluid *fluid, void (*prepare)(void *owner), void *owner);
-
 /* The rate that a transfer has when it is alone. */
 double fluid_alone(const struct fluid *fluid, uint32_t route);
 
@@ -58,26 +53,18 @@ void fluid_start(struct fluid *fluid, uint32_t route, double size);
 size_t fluid_active(const struct fluid *fluid);
 
 /* Bytes of the transfer under way on each route that have been carried by now, by number of the
- * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. Between
- * two changes of rates the solver is asked twice at most, however often this is called. */
+ * route; 0 on idle ones. Looks, and changes nothing; the array lives until the next call. */
 const double *fluid_progress(struct fluid *fluid);
 
 /* Bytes that each link has carried by now. Looks, and changes nothing; the array lives until the
  * next call. */
 const double *fluid_all_carried(struct fluid *fluid);
 
-/* How often the solver was asked for that. */
-uint64_t fluid_looks(const struct fluid *fluid);
-
 /* Bytes that a link has carried, of transfers that have ended; after fluid_stop(), of all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
 
 /* From now on links have these capacities (> 0). */
 void fluid_set_capacities(struct fluid *fluid, const double *capacity);
-
-/* As sim_run() and (with an observer) sim_observe(): runs the events of the simulation and those of
- * transfers among them. */
-bool fluid_run(struct fluid *fluid, uint64_t budget, const struct sim_observer *observer);
 
 /* Whether transfers share links. */
 bool fluid_shares(const struct fluid *fluid);

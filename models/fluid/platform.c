@@ -1,42 +1,31 @@
-/* Text for SimGrid: see simgrid/protocol.h for names. */
-#include "base/fail.h"
-#include "base/hash.h"
+#include "fluid/platform.h"
+
 #include "base/mem.h"
 #include "fluid/fluid.h"
-#include "fluid/fluid_parts.h"
-#include "fluid/simgrid/protocol.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A link as the routes of the epoch use it. */
 struct use {
 	uint32_t route, weight;
 };
 
-struct shared {
+/* A link as the routes of the platform use it. */
+struct meeting {
 	uint32_t link;
 	size_t first, count; /* of its uses */
 	double capacity;
-	uint64_t hash; /* of its uses */
 };
 
-struct uses {
-	struct use *list; /* grouped by link, in the order of routes */
-	struct shared *shared;
-	size_t count; /* of shared */
-};
-
-/* Counting sort of all entries by link. */
-static void group_by_link(struct uses *uses, const struct fluid_route *const *routes,
-			  uint32_t count, const double *capacity, size_t links)
+/* Counting sort of all entries by link; `end` has a 0 for each link. */
+static void group_by_link(struct platform *platform, const struct fluid_route *const *routes,
+			  size_t *end, size_t links)
 {
-	size_t *end = xcalloc(links + 1, sizeof(*end)), total = 0, begin = 0;
+	size_t total = 0;
 
-	for (uint32_t r = 0; r < count; r++)
+	for (uint32_t r = 0; r < platform->routes; r++)
 		for (size_t i = 0; i < routes[r]->count; i++)
 			end[routes[r]->links[i].link]++;
 	for (size_t l = 0; l < links; l++) {
@@ -44,24 +33,74 @@ static void group_by_link(struct uses *uses, const struct fluid_route *const *ro
 
 		end[l] = total;
 		total += here;
-		uses->count += here > 0;
+		platform->meeting_count += here > 1;
 	}
-	uses->list = xcalloc(total, sizeof(*uses->list));
-	uses->shared = xcalloc(uses->count, sizeof(*uses->shared));
-	for (uint32_t r = 0; r < count; r++)
+	platform->uses = xcalloc(total, sizeof(*platform->uses));
+	for (uint32_t r = 0; r < platform->routes; r++)
 		for (size_t i = 0; i < routes[r]->count; i++)
-			uses->list[end[routes[r]->links[i].link]++] =
+			platform->uses[end[routes[r]->links[i].link]++] =
 				(struct use){ r, routes[r]->links[i].weight };
-	uses->count = 0;
-	for (size_t l = 0; l < links; l++) {
-		if (end[l] > begin)
-			uses->shared[uses->count++] = (struct shared){ .link = (uint32_t)l,
-								       .first = begin,
-								       .count = end[l] - begin,
-								       .capacity = capacity[l] };
-		begin = end[l];
-	}
+}
+
+static void find_meetings(struct platform *platform, const struct fluid_route *const *routes,
+			  const struct fluid_links *links)
+{
+	size_t *end = xcalloc(links->count, sizeof(*end)), begin = 0;
+	struct meeting *meeting;
+
+	group_by_link(platform, routes, end, links->count);
+	meeting = platform->meetings =
+		xcalloc(platform->meeting_count, sizeof(*platform->meetings));
+	for (size_t l = 0; l < links->count; begin = end[l++])
+		if (end[l] - begin > 1)
+			*meeting++ = (struct meeting){ .link = (uint32_t)l,
+						       .first = begin,
+						       .count = end[l] - begin,
+						       .capacity = links->capacity[l] };
 	free(end);
+}
+
+/* --- shares --- */
+
+/* Could its busy routes fill it, if nothing else stopped them? */
+static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
+			const struct fluid_route *const *busy)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < meeting->count; i++) {
+		const struct use *use = &platform->uses[meeting->first + i];
+
+		if (busy[use->route])
+			most += use->weight * busy[use->route]->alone;
+	}
+	return most > meeting->capacity;
+}
+
+/* Windows that heed no marks beside streams that do. What they leave of the link, these have
+ * together; at the least the windows that they never go below. A route that meets such streams at
+ * several links has the share of the one where it meets most: elsewhere it is not what stops it. */
+static void share_queue(const struct platform *platform, const struct meeting *meeting,
+			const struct fluid_route *const *busy, double *share)
+{
+	const struct use *uses = &platform->uses[meeting->first];
+	double windows = 0, heeding = 0;
+
+	for (size_t i = 0; i < meeting->count; i++) {
+		const struct fluid_route *route = busy[uses[i].route];
+
+		if (route)
+			*(route->fixed ? &windows : &heeding) += uses[i].weight * route->share;
+	}
+	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
+		const struct fluid_route *route = busy[uses[i].route];
+		double left;
+
+		if (!route || !route->fixed)
+			continue;
+		left = fmax(1 - windows, heeding * route->least);
+		share[uses[i].route] = fmax(share[uses[i].route], heeding * route->share / left);
+	}
 }
 
 /* Who sends by turns: the routes of a job differ in the last bits of their keys only. */
@@ -71,168 +110,128 @@ static uint64_t sender(const struct fluid_route *route)
 }
 
 /* Who sends by this NIC: several that take turns, and TCP among them? */
-static void find_senders(const struct uses *uses, const struct shared *nic,
-			 const struct fluid_route *const *routes, bool *several, bool *filled)
+static void find_senders(const struct platform *platform, const struct meeting *nic,
+			 const struct fluid_route *const *busy, bool *several, bool *filled)
 {
-	const struct use *list = &uses->list[nic->first];
+	const struct use *uses = &platform->uses[nic->first];
+	const struct fluid_route *first = NULL;
 
 	*several = *filled = false;
 	for (size_t i = 0; i < nic->count; i++) {
-		*several |= sender(routes[list[i].route]) != sender(routes[list[0].route]);
-		*filled |= routes[list[i].route]->fills;
+		const struct fluid_route *route = busy[uses[i].route];
+
+		if (!route)
+			continue;
+		first = first ? first : route;
+		*several |= sender(route) != sender(first);
+		*filled |= route->fills;
 	}
 }
 
-/* By route. Those of several senders that meet at a NIC wait for turns there, all others in the
- * queues of switches. TCP fills these until marks come; a fixed window beside it is there, too, and
- * has no packet left for each of its turns. */
-static double *find_shares(const struct uses *uses, const struct fluid_route *const *routes,
-			   uint32_t count, size_t nics)
+/* TCP fills queues of switches, too: a window that heeds no marks is there, and has no packet left
+ * for each of its turns. */
+static void share_nic(const struct platform *platform, const struct meeting *nic,
+		      const struct fluid_route *const *busy, const double *share, double *turns)
 {
-	double *shares = xcalloc(count, sizeof(*shares));
+	bool several, filled;
 
-	for (uint32_t r = 0; r < count; r++)
-		shares[r] = INFINITY; /* of turns */
-	for (size_t s = 0; s < uses->count && uses->shared[s].link < nics; s++) {
-		const struct use *list = &uses->list[uses->shared[s].first];
-		bool several, filled;
+	find_senders(platform, nic, busy, &several, &filled);
+	for (size_t i = 0; several && i < nic->count; i++) {
+		uint32_t r = platform->uses[nic->first + i].route;
 
-		find_senders(uses, &uses->shared[s], routes, &several, &filled);
-		for (size_t i = 0; several && i < uses->shared[s].count; i++) {
-			const struct fluid_route *route = routes[list[i].route];
-			double *share = &shares[list[i].route];
-
-			*share = fmin(*share, route->turn);
-			if (filled && route->fixed)
-				*share = fmin(*share, route->share);
-		}
-	}
-	for (uint32_t r = 0; r < count; r++)
-		if (isinf(shares[r]))
-			shares[r] = routes[r]->share;
-	return shares;
-}
-
-/* Could its routes fill it, if nothing else stopped them? */
-static bool may_be_full(const struct uses *uses, const struct shared *shared,
-			const struct fluid_route *const *routes)
-{
-	double most = 0;
-
-	if (shared->count == 1)
-		return false; /* it is in the rate that the route has when alone */
-	for (size_t i = 0; i < shared->count; i++) {
-		const struct use *use = &uses->list[shared->first + i];
-
-		most += use->weight * routes[use->route]->alone;
-	}
-	return most > shared->capacity;
-}
-
-static void hash_uses(const struct uses *uses, struct shared *shared)
-{
-	for (size_t i = 0; i < shared->count; i++) {
-		const struct use *use = &uses->list[shared->first + i];
-
-		shared->hash = hash_pair(shared->hash, (uint64_t)use->route << 32 | use->weight);
+		if (!busy[r])
+			continue;
+		turns[r] = fmin(turns[r], busy[r]->turn);
+		if (filled && busy[r]->fixed)
+			turns[r] = fmin(turns[r], share[r]);
 	}
 }
 
-/* Equal uses side by side, the slowest link first. */
-static int by_uses(const void *a, const void *b)
+static void find_shares(const struct platform *platform, const struct fluid_route *const *busy,
+			size_t nics, double *share)
 {
-	const struct shared *x = a, *y = b;
+	double *turns = xcalloc(platform->routes, sizeof(*turns));
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	if (x->capacity < y->capacity || x->capacity > y->capacity)
-		return x->capacity < y->capacity ? -1 : 1;
-	return x->link < y->link ? -1 : x->link > y->link;
+	for (uint32_t r = 0; r < platform->routes; r++) {
+		share[r] = busy[r] ? busy[r]->share : 0;
+		turns[r] = INFINITY;
+	}
+	for (size_t m = 0; m < platform->meeting_count; m++)
+		share_queue(platform, &platform->meetings[m], busy, share);
+	for (size_t m = 0; m < platform->meeting_count && platform->meetings[m].link < nics; m++)
+		share_nic(platform, &platform->meetings[m], busy, share, turns);
+	for (uint32_t r = 0; r < platform->routes; r++)
+		share[r] = isinf(turns[r]) ? share[r] : turns[r];
+	free(turns);
 }
 
-static bool same_uses(const struct uses *uses, const struct shared *a, const struct shared *b)
+bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
+		     size_t nics, double *share)
 {
-	return a->hash == b->hash && a->count == b->count &&
-	       memcmp(&uses->list[a->first], &uses->list[b->first],
-		      a->count * sizeof(*uses->list)) == 0;
-}
+	bool *stopped = xcalloc(platform->routes, sizeof(*stopped)), any = false;
 
-static void keep_what_matters(struct uses *uses, const struct fluid_route *const *routes)
-{
-	size_t kept = 0;
+	for (size_t m = 0; m < platform->meeting_count; m++) {
+		const struct meeting *meeting = &platform->meetings[m];
 
-	for (size_t i = 0; i < uses->count; i++)
-		if (may_be_full(uses, &uses->shared[i], routes))
-			uses->shared[kept++] = uses->shared[i];
-	for (size_t i = 0; i < kept; i++)
-		hash_uses(uses, &uses->shared[i]);
-	if (kept)
-		qsort(uses->shared, kept, sizeof(*uses->shared), by_uses);
-	uses->count = 0;
-	for (size_t i = 0; i < kept; i++)
-		if (!uses->count ||
-		    !same_uses(uses, &uses->shared[uses->count - 1], &uses->shared[i]))
-			uses->shared[uses->count++] = uses->shared[i];
+		if (!may_be_full(platform, meeting, busy))
+			continue;
+		any = true;
+		for (size_t i = 0; i < meeting->count; i++)
+			stopped[platform->uses[meeting->first + i].route] = true;
+	}
+	if (any)
+		find_shares(platform, busy, nics, share);
+	for (uint32_t r = 0; r < platform->routes; r++)
+		share[r] = stopped[r] ? share[r] : 0;
+	free(stopped);
+	return any;
 }
 
 /* --- text --- */
 
-/* Links of each route, by their number in the platform. */
-struct listing {
-	size_t *end;
-	struct use *list; /* `route` is a link here */
-};
-
-static void group_by_route(struct listing *listing, const struct uses *uses, uint32_t routes)
+/* Returns by link whether it is in the text. */
+static bool *write_links(FILE *to, struct platform *platform,
+			 const struct fluid_route *const *routes, size_t links)
 {
-	size_t total = 0;
+	bool *written = xcalloc(links, sizeof(*written));
 
-	listing->end = xcalloc(routes + 1, sizeof(*listing->end));
-	for (size_t s = 0; s < uses->count; s++)
-		for (size_t i = 0; i < uses->shared[s].count; i++)
-			listing->end[uses->list[uses->shared[s].first + i].route]++;
-	for (uint32_t r = 0; r < routes; r++) {
-		size_t here = listing->end[r];
-
-		listing->end[r] = total;
-		total += here;
-	}
-	listing->list = xcalloc(total, sizeof(*listing->list));
-	for (size_t s = 0; s < uses->count; s++)
-		for (size_t i = 0; i < uses->shared[s].count; i++) {
-			const struct use *use = &uses->list[uses->shared[s].first + i];
-
-			listing->list[listing->end[use->route]++] =
-				(struct use){ (uint32_t)s, use->weight };
-		}
-}
-
-static void write_routes(FILE *to, const struct platform *platform, const struct listing *listing)
-{
-	size_t at = 0;
-
-	for (uint32_t r = 0; r < platform->routes; r++) {
+	for (uint32_t r = 0; r < platform->routes; r++)
 		fprintf(to,
-			"<route src=\"a%" PRIu32 "\" dst=\"b%" PRIu32
-			"\" symmetrical=\"NO\"><link_ctn id=\"c%" PRIu32 "\"/>",
-			r / platform->side, r % platform->side, r);
-		for (; at < listing->end[r]; at++)
-			for (uint32_t w = 0; w < listing->list[at].weight; w++)
-				fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>",
-					listing->list[at].route);
-		fprintf(to, "</route>\n");
+			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"1s\" "
+			"sharing_policy=\"FATPIPE\"/>\n",
+			r, routes[r]->alone);
+	for (size_t m = 0; m < platform->meeting_count; m++) {
+		const struct meeting *meeting = &platform->meetings[m];
+
+		if (!may_be_full(platform, meeting, routes))
+			continue;
+		written[meeting->link] = true;
+		fprintf(to, "<link id=\"l%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n",
+			meeting->link, meeting->capacity);
 	}
+	return written;
 }
 
-static void write_text(struct platform *platform, const struct uses *uses,
-		       const struct fluid_route *const *routes, const double *shares)
+static void write_route(FILE *to, const struct platform *platform, uint32_t number,
+			const struct fluid_route *route, const bool *written)
 {
-	struct listing listing;
-	FILE *to = open_memstream(&platform->text, &platform->length);
+	fprintf(to,
+		"<route src=\"a%" PRIu32 "\" dst=\"b%" PRIu32
+		"\" symmetrical=\"NO\"><link_ctn id=\"c%" PRIu32 "\"/>",
+		number / platform->side, number % platform->side, number);
+	for (size_t i = 0; i < route->count; i++)
+		for (uint32_t w = 0; written[route->links[i].link] && w < route->links[i].weight;
+		     w++)
+			fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>", route->links[i].link);
+	fprintf(to, "</route>\n");
+}
 
-	group_by_route(&listing, uses, platform->routes);
+static void write_text(struct platform *platform, const struct fluid_route *const *routes,
+		       size_t links)
+{
+	FILE *to = open_memstream(&platform->text, &platform->length);
+	bool *written;
+
 	fprintf(to, "<?xml version='1.0'?>\n"
 		    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
 		    "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n");
@@ -241,41 +240,27 @@ static void write_text(struct platform *platform, const struct uses *uses,
 			"<host id=\"a%" PRIu32 "\" speed=\"1f\"/><host id=\"b%" PRIu32
 			"\" speed=\"1f\"/>\n",
 			h, h);
+	written = write_links(to, platform, routes, links);
 	for (uint32_t r = 0; r < platform->routes; r++)
-		fprintf(to,
-			"<link id=\"c%" PRIu32 "\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
-			"sharing_policy=\"FATPIPE\"/>\n",
-			r, routes[r]->alone * platform->tick * EPOCH_SCALE, 1 / shares[r]);
-	for (size_t s = 0; s < uses->count; s++)
-		fprintf(to, "<link id=\"l%zu\" bandwidth=\"%.17gBps\" latency=\"0s\"/>\n", s,
-			uses->shared[s].capacity * platform->tick * EPOCH_SCALE);
-	write_routes(to, platform, &listing);
+		write_route(to, platform, r, routes[r], written);
 	fprintf(to, "</zone></platform>\n");
 	fclose(to);
-	free(listing.end);
-	free(listing.list);
+	free(written);
 }
 
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const struct fluid_links *links, double tick)
+		    uint32_t count, const struct fluid_links *links)
 {
-	struct uses uses = { 0 };
-	double *shares;
-
-	*platform = (struct platform){ .routes = count, .tick = tick };
+	*platform = (struct platform){ .routes = count };
 	while ((uint64_t)platform->side * platform->side < count)
 		platform->side++;
-	group_by_link(&uses, routes, count, links->capacity, links->count);
-	shares = find_shares(&uses, routes, count, links->nics);
-	keep_what_matters(&uses, routes);
-	platform->links = (uint32_t)uses.count;
-	write_text(platform, &uses, routes, shares);
-	free(shares);
-	free(uses.list);
-	free(uses.shared);
+	find_meetings(platform, routes, links);
+	write_text(platform, routes, links->count);
 }
 
 void platform_release(struct platform *platform)
 {
+	free(platform->meetings);
+	free(platform->uses);
 	free(platform->text);
 }

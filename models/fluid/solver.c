@@ -1,6 +1,7 @@
 #include "fluid/solver.h"
 
 #include "base/mem.h"
+#include "fluid/simgrid/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,18 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM   "inasim-fluid"
-#define MOST_HELD 1024 /* orders that wait for the next question */
+#define PROGRAM "inasim-fluid"
 
 extern char **environ;
 
 struct solver {
-	int socket; /* -1 = gone */
+	int socket;
 	pid_t process;
-	struct epoch_order held[MOST_HELD];
-	size_t held_count;
-	struct epoch_reply *reply;
-	size_t room; /* of it, in bytes */
 };
 
 /* --- the process --- */
@@ -97,11 +93,9 @@ double solver_close(struct solver *solver)
 {
 	struct rusage usage = { 0 };
 
-	if (solver->socket >= 0)
-		close(solver->socket);
+	close(solver->socket);
 	while (wait4(solver->process, NULL, 0, &usage) < 0 && errno == EINTR)
 		;
-	free(solver->reply);
 	free(solver);
 	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
 	       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
@@ -109,92 +103,49 @@ double solver_close(struct solver *solver)
 
 /* --- the socket --- */
 
-static bool lose(struct solver *solver)
-{
-	if (solver->socket >= 0)
-		close(solver->socket);
-	solver->socket = -1;
-	return false;
-}
-
-static bool put(struct solver *solver, const void *from, size_t size)
+static bool put(const struct solver *solver, const void *from, size_t size)
 {
 	const char *at = from;
 
-	while (size && solver->socket >= 0) {
+	while (size) {
 		ssize_t n = send(solver->socket, at, size, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return lose(solver);
+			return false;
 		at += n;
 		size -= (size_t)n;
 	}
-	return solver->socket >= 0;
+	return true;
 }
 
-/* Waits until `size` bytes of the reply are there, of which there are `have`, and takes more if
- * they are. How many there are; 0 when the solver is gone. */
-static size_t get(struct solver *solver, size_t have, size_t size)
+static bool get(const struct solver *solver, void *to, size_t size)
 {
-	if (size > solver->room) {
-		solver->room = 2 * size;
-		solver->reply = xrealloc(solver->reply, solver->room, 1);
-	}
-	while (have < size && solver->socket >= 0) {
-		ssize_t n = read(solver->socket, (char *)solver->reply + have, solver->room - have);
+	char *at = to;
+
+	while (size) {
+		ssize_t n = recv(solver->socket, at, size, 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return lose(solver);
-		have += (size_t)n;
+			return false;
+		at += n;
+		size -= (size_t)n;
 	}
-	return have;
+	return true;
 }
 
-/* --- questions --- */
-
-bool solver_begin(struct solver *solver, const struct platform *platform)
+bool solver_rates(struct solver *solver, const struct platform *platform, bool fresh,
+		  const double *share, double *rate)
 {
-	struct epoch_head head = { .routes = platform->routes,
-				   .side = platform->side,
-				   .links = platform->links,
-				   .text = (uint32_t)platform->length };
+	struct solver_question question = { .routes = platform->routes,
+					    .side = platform->side,
+					    .text = fresh ? (uint32_t)platform->length : 0 };
+	size_t size = platform->routes * sizeof(*share);
 
-	solver->held_count = 0;
-	return put(solver, &head, sizeof(head)) && put(solver, platform->text, platform->length);
-}
-
-static bool send_held(struct solver *solver)
-{
-	size_t count = solver->held_count;
-
-	solver->held_count = 0;
-	return put(solver, solver->held, count * sizeof(*solver->held));
-}
-
-static void hold(struct solver *solver, const struct epoch_order *order)
-{
-	if (solver->held_count == MOST_HELD)
-		send_held(solver);
-	solver->held[solver->held_count++] = *order;
-}
-
-void solver_start(struct solver *solver, uint32_t route, double at, double size)
-{
-	hold(solver, &(struct epoch_order){ ORDER_START, route, at, size });
-}
-
-const struct epoch_reply *solver_ask(struct solver *solver, enum order_kind kind, double at)
-{
-	size_t have, head = sizeof(*solver->reply);
-
-	hold(solver, &(struct epoch_order){ .kind = kind, .at = at });
-	have = send_held(solver) ? get(solver, 0, head) : 0;
-	if (!have)
-		return NULL;
-	have = get(solver, have, head + solver->reply->count * sizeof(*solver->reply->facts));
-	return have ? solver->reply : NULL;
+	return put(solver, &question, sizeof(question)) &&
+	       put(solver, platform->text, question.text) && put(solver, share, size) &&
+	       get(solver, rate, size);
 }

@@ -3,8 +3,6 @@
  *   atp.c         parameters, aggregator indices; opens with what is modelled
  *   atp_switch.c  two levels of hashed aggregators
  *   atp_server.c  the parameter server: the rest of the sums, acknowledgements
- *   atp_replay*.c one job alone, piece by piece
- *   atp_plan.c    a job as fluid streams
  */
 #ifndef INASIM_INA_ATP_H
 #define INASIM_INA_ATP_H
@@ -48,11 +46,6 @@ void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool
 void atp_at_server(struct hashed_server *server, const struct packet *packet);
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value);
-
-/* atp_plan.c */
-void *atp_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
-	       const char **never);
-void atp_withdraw(void *admitted);
 
 /* atp.c: the new index of a position whose packets collided at `slot`, + 1; 0 = it
  * keeps the old one. */

@@ -297,6 +297,7 @@ const struct collective_ops esa_collective = {
 	.table = &esa_table,
 	.heeds_marks = true,
 	.first_come = true,
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" },
 	.servers = hashed_servers,
 	.refuses = hashed_refuses,
 	.burst = hashed_burst,

@@ -137,7 +137,6 @@ struct hashed_scheme {
 	uint8_t protocol;
 	struct hashed_job **jobs; /* by number; NULL when over: late packets find nobody */
 	size_t job_count, job_capacity;
-	uint32_t planned;                 /* jobs that are plans instead: they have numbers, too */
 	struct collective_memory *memory; /* by switch */
 	struct aggregators *pools;        /* by switch */
 };

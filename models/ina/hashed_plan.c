@@ -3,8 +3,7 @@
  * A stream is what a job is when every piece finds its aggregators: all contributions are added at
  * level 0 and level 1. Left out: collisions of aggregators and what follows from them (packets that
  * go to servers unadded, preemption, reminders), and what marks do to the window, which is limited
- * by max_window alone. What of this a job does to itself, a replay adds for ATP (atp_plan.c). With
- * ATP the sums go to the server and come back. */
+ * by max_window alone. With ATP the sums go to the server and come back. */
 #include "ina/hashed.h"
 
 #include <math.h>

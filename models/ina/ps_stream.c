@@ -549,6 +549,7 @@ const struct collective_ops ps_stream_collective = {
 	.help = "parameter servers with SwitchML's packets and slots on hosts (SwitchML section "
 		"5.3)",
 	.table = &ps_stream_table,
+	.beside = { .many = "0.6" },
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
 	.frame = switchml_conf_frame,

@@ -445,6 +445,7 @@ const struct collective_ops switchml_collective = {
 		"hierarchical",
 	.table = &switchml_table,
 	.frame = switchml_conf_frame,
+	.beside = { .many = "0.5 to 1.1" },
 	.check = switchml_check,
 	.open = switchml_open,
 	.close = switchml_close,

@@ -37,39 +37,30 @@ static struct plan_packets packets_of(const struct model_env *env)
 	return packets;
 }
 
-uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t dst, uint64_t key)
+/* On the path that TCP takes, without a cap. The caller frees its links. */
+static struct plan_stream stream_of(const struct model_env *env, const struct flow_fluid_spec *spec)
 {
-	struct plan_way round_trip = plan_tcp_round_trip(env->tcp, env->topo, src, dst, key);
-	struct plan_packets packets = packets_of(env);
-	struct plan_stream stream = {
-		.cap = plan_tcp_cap(env->tcp, &packets, &round_trip,
-				    (uint32_t)tcp_parameters(env->tcp)->ack_every),
-		.share = 1,
-		.packets = packets,
-	};
+	struct plan_stream stream = { .cap = INFINITY, .share = 1, .packets = packets_of(env) };
 	struct route route;
-	uint32_t number;
 
 	plan_fill_queues(&stream, &env->topo->net);
-	tcp_route(env->tcp, src, dst, key, false, &route);
-	plan_add_route(&stream, env->topo, src, &route, 1);
-	number = fluid_route_add(env->fluid, &stream, key, NULL, NULL);
-	free(stream.links);
-	return number;
-}
-
-/* Bytes per second of the path of a flow that is alone, whatever its window. */
-static double path_rate(const struct model_env *env, const struct flow_fluid_spec *spec)
-{
-	struct plan_stream stream = { .cap = INFINITY };
-	struct route route;
-	double rate;
-
 	tcp_route(env->tcp, spec->src, spec->dst, spec->key, false, &route);
 	plan_add_route(&stream, env->topo, spec->src, &route, 1);
-	rate = plan_alone(&stream, &env->topo->net);
+	return stream;
+}
+
+uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec)
+{
+	struct plan_way round_trip =
+		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
+	struct plan_stream stream = stream_of(env, spec);
+	uint32_t number;
+
+	stream.cap = plan_tcp_cap(env->tcp, &stream.packets, &round_trip,
+				  (uint32_t)tcp_parameters(env->tcp)->ack_every);
+	number = fluid_route_add(env->fluid, &stream, spec->key, NULL, NULL);
 	free(stream.links);
-	return rate;
+	return number;
 }
 
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
@@ -78,8 +69,9 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	struct plan_way round_trip =
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
-	struct plan_packets packets = packets_of(env);
-	double alone = path_rate(env, spec), alone_ps;
+	struct plan_stream stream = stream_of(env, spec);
+	const struct plan_packets packets = stream.packets;
+	double alone = plan_alone(&stream, &env->topo->net), alone_ps;
 	struct plan_ramp ramp = plan_ramp(&packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
@@ -93,6 +85,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	/* the rest of the ideal time; with a picosecond, for the stream's end is rounded */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
+	free(stream.links);
 	fluid_route_give(env->fluid, spec->route, on_stream_ended, flow);
 	timer_open(env->sim, &flow->timer, SIM_NOWHERE, SIM_TIMER, timer_key(TIMER_FLOW, spec->key),
 		   on_timer, flow);

@@ -23,17 +23,17 @@ struct flow_fluid {
 	void *owner;
 };
 
-/* The route of a flow, before it starts; `key` as for tcp_open(). Where a flow is opened on it, it
- * is that flow's; else the caller removes it. */
-uint32_t flow_fluid_route(const struct model_env *env, uint32_t src, uint32_t dst, uint64_t key);
-
-/* What a flow is. */
+/* What a flow is; `key` as for tcp_open(). */
 struct flow_fluid_spec {
 	uint32_t src, dst;
 	uint64_t key;
 	bytes size;
 	uint32_t route; /* flow_fluid_route() of all this */
 };
+
+/* The route of a flow, before it starts. Where a flow is opened on it, it is that flow's; else the
+ * caller removes it. */
+uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
 /* Begins a flow, which ends by itself. received() may call flow_fluid_close(). */
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,

@@ -100,7 +100,7 @@ static void open_fluid(struct flow *flow)
 	struct flows *flows = flow->flows;
 	struct flow_fluid_spec spec = { flow->src, flow->dst, flow->id, flow->size, 0 };
 
-	spec.route = flow_ahead_take(&flows->ahead, flow->id, flow->src, flow->dst);
+	spec.route = flow_ahead_take(flows, &spec);
 	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
 }
 
@@ -328,19 +328,6 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	return true;
 }
 
-/* One class more than there are borders. */
-static bool begin_fluid(struct flows *flows, char **error)
-{
-	flows->generators = xcalloc(flows->group_count, sizeof(*flows->generators));
-	for (size_t g = 0; g < flows->group_count; g++)
-		flows->generators[g] = &flows->groups[g].generator;
-	flow_ahead_init(&flows->ahead, &flows->env, flows->generators, flows->group_count,
-			&flows->numbers);
-	if (fluid_shares(flows->env.fluid))
-		fluid_before_epochs(flows->env.fluid, flow_ahead_fill, &flows->ahead);
-	return apply_loads(flows, error);
-}
-
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
 			size_t count, const char *scenario, const struct flows_report *report,
 			char **error)
@@ -361,7 +348,7 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 			return NULL;
 		}
 	}
-	if (env->fluid && !begin_fluid(flows, error)) {
+	if (env->fluid && !apply_loads(flows, error)) {
 		flows_free(flows);
 		return NULL;
 	}
@@ -422,8 +409,6 @@ void flows_free(struct flows *flows)
 		free(flows->classes[c].throughput);
 	}
 	free(flows->classes);
-	flow_ahead_release(&flows->ahead);
-	free(flows->generators);
 	free(flows->all);
 	free(flows);
 }

@@ -49,7 +49,6 @@ struct flows {
 	struct flow *idle;
 	uint64_t numbers;        /* of flows, those of disabled groups included */
 	struct flow_ahead ahead; /* fluid */
-	const struct flow_generator **generators;
 	uint64_t started, finished, closed;
 	struct flow_class *classes; /* by size */
 	size_t class_count;
