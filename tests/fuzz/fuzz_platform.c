@@ -1,5 +1,6 @@
 /* Any bytes as a platform of SimGrid: no crash, no leak, a topology or an error, and
- * a topology that came out is a right one. */
+ * a topology that came out is a right one.
+ * Covers: sim/exchange/simgrid_import.c sim/exchange/simgrid_xml.c */
 #include "exchange/simgrid_import.h"
 #include "topo/topology.h"
 
