@@ -28,8 +28,9 @@ static void compare_so(const char *const *dirs, size_t count, const struct compa
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const metrics[] = { "flows.fct_s.p99", "jobs.jct_s.mean",
-					       "jobs.iteration_s.mean", "digest" };
+	static const char *const metrics[] = { "flows.fct_s.mean",          "flows.fct_s.p99",
+					       "jobs.jct_s.mean",           "jobs.iteration_s.mean",
+					       "jobs.by_name.a.jct_s.mean", "digest" };
 	const char *folder = files_write(data, size);
 	char *a = xasprintf("%s/a", folder), *b = xasprintf("%s/b", folder);
 	const char *dirs[] = { a, b };
@@ -43,10 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.long_run = false;
 	options.tolerance = 0.05;
 	compare_so(dirs, 1, &options);
-	options.metrics = metrics;
-	for (options.metric_count = 1; options.metric_count <= 4; options.metric_count++) {
+	options.metric_count = 1;
+	for (size_t i = 0; i < 2 * sizeof(metrics) / sizeof(metrics[0]); i++) {
+		options.metrics = &metrics[i / 2];
+		options.long_run = i % 2;
+		options.json = i % 4 == 3;
 		compare_so(dirs, 2, &options);
-		options.long_run = !options.long_run;
 		options.warmup_s = 1e-6;
 	}
 	free(a);

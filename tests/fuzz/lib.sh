@@ -40,8 +40,9 @@ files() {
 make_seeds() {
 	local seeds=$fuzz_out/seeds work file
 	rm -rf "$seeds"
-	mkdir -p "$seeds"/{scenario,plan,data,results,sweep,reference}
+	mkdir -p "$seeds"/{scenario,conf,plan,data,results,sweep,reference}
 	unpack tests/invalid.txt "$seeds/scenario"
+	cp "$seeds"/scenario/json_*.json "$seeds/conf"
 	unpack tests/invalid_plans.txt "$seeds/plan"
 	work=$(mktemp -d)
 	for file in "$seeds"/scenario/*.csv traces/cdf/*.csv traces/jobs/*.csv; do
@@ -50,8 +51,7 @@ make_seeds() {
 	done
 	files traces models/profiles.csv models/layers/{alexnet,vgg16}.csv >"$seeds/data/models"
 	seeds_of_runs "$work" "$seeds"
-	files traces/reference a.json=small-quickstart.json a.events=small-quickstart.events \
-		b.json=small-dctcp.json b.events=small-dctcp.events >"$seeds/reference/two"
+	seeds_of_references "$work" "$seeds/reference"
 	rm -rf "$work"
 }
 
@@ -77,6 +77,10 @@ seeds_of_runs() {
 	done
 	files "$work" "${tables[@]/#/a/}" "${tables[@]/#/b/}" >"$seeds/results/two"
 	files "$work" a/summary.json a/manifest.json b/summary.json b/manifest.json >"$seeds/results/summaries"
+	sed 's/"count": 12/"count": 550/' "$work/x.json" >"$work/long.json"
+	"$program" run "$work/long.json" --out "$work/long" --quiet >/dev/null
+	files "$work" a/summary.json=long/summary.json a/flows.csv=long/flows.csv a/manifest.json=long/manifest.json \
+		>"$seeds/results/long"
 	"$program" sweep run "$work/plan.json" 0-3 --out "$work/s" --quiet >/dev/null
 	for file in "$work"/s/points/*/summary.json; do
 		jq -c '{seed, digest, jobs: {jct_s: .jobs.jct_s}, flows: {fct_s: .flows.fct_s}}' "$file" >"$work/short"
@@ -84,6 +88,18 @@ seeds_of_runs() {
 	done
 	"$program" sweep collect "$work/plan.json" --out "$work/s" >/dev/null
 	seeds_of_sweep "$work" "$seeds/sweep"
+}
+
+# Two references of one short run that differ in a number, with their index.
+seeds_of_references() {
+	local short='.summary |= {events, jobs: .jobs, flows: {fct_s: .flows.fct_s}} | .resolved |= {name}'
+	jq -c "$short | .summary.odd = [1, true, null, {}]" traces/reference/fluid-shared-uplink.json >"$1/a.json"
+	jq -c "$short | .summary.events += 1 | .summary.jobs = \"x\" | .summary.odd = [2, [], 1]" traces/reference/fluid-shared-uplink.json >"$1/b.json"
+	{ head -c -1 traces/reference/fluid-shared-uplink.events; echo; } >"$1/events"
+	jq -c '.folders = ["scenarios"] | .scenarios |= .[:2]' traces/reference/regress.json |
+		sed 's#\.\./\.\./##g' >"$1/regress.json"
+	files "$1" a.json a.events=events b.json b.events=events regress.json scenarios/c/x.json=x.json \
+		scenarios/bench/star-64.json=x.json >"$2/two"
 }
 
 # The points get the hashes 1 to 4, which the target expects.
