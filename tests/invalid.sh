@@ -1,20 +1,19 @@
 #!/bin/bash
-# Is every mistake refused, at its place, in words that help? For each
-# tests/invalid/NAME.json (with the options in NAME.args, one a line, if there
-# are any) check, run and explain must say the messages of NAME.expected.
-#   tests/invalid.sh --update   writes all NAME.expected anew: read the difference
+# Is every mistake refused, at its place, in words that help? For each scenario of
+# tests/invalid.txt, check, run and explain must say its messages.
+#   tests/invalid.sh --update   writes all messages anew: read the difference
 source "${SRC:?source directory}/tests/lib/shell.sh"
 source "$SRC/tests/lib/refusals.sh"
-cd "$SRC/tests/invalid"
-export INASIM_TRACES=../../traces # as it stands in messages
 
-for file in *.json; do
-	name=${file%.json}
-	arguments=()
-	[[ ! -f $name.args ]] || mapfile -t arguments <"$name.args"
+refuse_file() {
+	local arguments=() verb
+	[[ ! -f $1.args ]] || mapfile -t arguments <"$1.args"
 	for verb in check run explain; do
-		refused "$name" "$verb" "$file" "${arguments[@]}"
+		refused "$1" "$verb" "$1.json" "${arguments[@]}"
 	done
-done
-complete 200
+}
+
+ln -s "$SRC/traces" .
+export INASIM_TRACES=traces # as it stands in messages
+refuse_table "$SRC/tests/invalid.txt" 300
 finish "$count scenarios are refused as they should be"

@@ -4,13 +4,15 @@
 #include "out/folder.h"
 #include "out/json_read.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MANIFEST "manifest.json"
+#define MANIFEST  "manifest.json"
+#define MOST_ROWS 9e15 /* exact in a double */
 
-/* The rows of a table according to a manifest; false when it names no such table. */
-static bool rows_of(const cJSON *manifest, const char *file, uint64_t *rows)
+/* The rows of a table according to a manifest, NaN when it names no such table. */
+static double rows_of(const cJSON *manifest, const char *file)
 {
 	const cJSON *item;
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(manifest, "files"))
@@ -18,12 +20,10 @@ static bool rows_of(const cJSON *manifest, const char *file, uint64_t *rows)
 		const char *name =
 			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
 		const cJSON *count = cJSON_GetObjectItemCaseSensitive(item, "rows");
-		if (name == NULL || strcmp(name, file) != 0 || !cJSON_IsNumber(count))
-			continue;
-		*rows = (uint64_t)count->valuedouble;
-		return true;
+		if (name != NULL && strcmp(name, file) == 0 && cJSON_IsNumber(count))
+			return count->valuedouble;
 	}
-	return false;
+	return NAN;
 }
 
 struct csv *result_table(const char *dir, const char *file, char **error)
@@ -31,16 +31,20 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 	cJSON *manifest = NULL;
 	if (folder_has(dir, MANIFEST) && (manifest = json_read(dir, MANIFEST, error)) == NULL)
 		return NULL;
-	uint64_t rows = 0;
-	bool told = rows_of(manifest, file, &rows);
+	double rows = rows_of(manifest, file);
+	bool told = !isnan(rows);
 	cJSON_Delete(manifest);
+	if (told && !(rows >= 0 && rows <= MOST_ROWS)) {
+		*error = xasprintf("%s/%s: %g rows of %s are no count", dir, MANIFEST, rows, file);
+		return NULL;
+	}
 	if (!told && !folder_has(dir, file))
 		return NULL;
 	char *path = folder_join(dir, file);
 	struct csv *csv = csv_open(path, error);
 	free(path);
 	if (csv != NULL && told)
-		csv_expect(csv, rows, MANIFEST);
+		csv_expect(csv, (uint64_t)rows, MANIFEST);
 	return csv;
 }
 

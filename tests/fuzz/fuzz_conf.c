@@ -1,7 +1,9 @@
 /* Any bytes as a scenario: no crash, no leak, and what is accepted resolves to itself.
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_conf.c
- *   ./fuzz_conf -max_total_time=60 NEW_DIR tests/fuzz/corpus/conf */
+ *   ./fuzz_conf -max_total_time=60 NEW_DIR tests/fuzz/corpus/conf
+ * Covers: sim/conf/json_scan.c sim/conf/json_text.c sim/conf/bind.c sim/conf/scalar.c
+ * sim/conf/oneof.c sim/conf/override.c sim/conf/place.c */
 #include "../unit/conf_sample.h"
 
 #include <stdint.h>

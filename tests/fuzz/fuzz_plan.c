@@ -1,5 +1,7 @@
 /* Any bytes as a sweep plan: no crash, no leak, no expansion beyond max_points, and
- * every point of an accepted plan has its values and its words. */
+ * every point of an accepted plan has its values and its words.
+ * Covers: sim/study/sweep/plan_axes.c sim/study/sweep/plan_values.c
+ * sim/study/sweep/plan_expand.c */
 #include "study/sweep/plan.h"
 
 #include <stdint.h>

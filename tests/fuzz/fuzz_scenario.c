@@ -1,6 +1,9 @@
 /* Any bytes as a scenario, with the checks of all models: no crash, no leak. What
  * is accepted resolves to itself, and, if it is small, is built and run for a
- * few thousand events. Build and run: tests/fuzz/build */
+ * few thousand events. Build and run: tests/fuzz/build
+ * Covers: models/scenario_check.c models/workload/flows_conf.c models/workload/jobs_conf.c
+ * models/workload/cluster_conf.c models/workload/servers_conf.c sim/topo/topology_conf.c
+ * models/ina/switchml_conf.c models/ina/panama_conf.c models/ina/hashed_conf.c */
 #include "scenario.h"
 #include "simulation_parts.h"
 
@@ -11,6 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define EVENTS 3000
+#define BESIDE "build-fuzz/seeds/scenario/fuzz" /* data files that seeds name are there */
 
 static void print_all(const struct conf_doc *doc, FILE *sink)
 {
@@ -23,7 +27,7 @@ static void check_round_trip(const struct conf_doc *doc)
 {
 	struct scenario scenario;
 	char *first = conf_resolved_json(doc, true);
-	struct conf_doc *again = scenario_parse("again", first, strlen(first), &scenario);
+	struct conf_doc *again = scenario_parse(BESIDE, first, strlen(first), &scenario);
 	char *second = conf_resolved_json(again, true);
 
 	if (conf_errors(again) > 0 || strcmp(first, second) != 0)
@@ -55,7 +59,7 @@ static bool is_small(const struct scenario *scenario)
 static void run_shortly(const struct scenario *scenario)
 {
 	char *error = NULL;
-	struct simulation *simulation = simulation_build(scenario, "fuzz", NULL, &error);
+	struct simulation *simulation = simulation_build(scenario, BESIDE, NULL, &error);
 
 	if (simulation == NULL)
 		abort(); /* what the checks accept can be built */
@@ -66,7 +70,7 @@ static void run_shortly(const struct scenario *scenario)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scenario scenario;
-	struct conf_doc *doc = scenario_parse("fuzz", (const char *)data, size, &scenario);
+	struct conf_doc *doc = scenario_parse(BESIDE, (const char *)data, size, &scenario);
 	FILE *sink = fopen("/dev/null", "w");
 
 	if (sink == NULL)

@@ -1,8 +1,8 @@
-# Are wrong files refused in words that help? Beside each NAME.json of the working
-# directory stand, in NAME.expected, the messages that the program must say: without
-# the file's name, LINE:COLUMN: /pointer: message. One that ends in "..." may go on.
-# Sourced after lib/shell.sh by tests that name the folder and the commands.
+# Are the files of a table (lib/table.sh) refused in words that help? Sourced after
+# lib/shell.sh by tests that name the commands. The files are in the working directory
+# from now on; with the argument --update, the messages of the table are written anew.
 # shellcheck shell=bash
+source "$SRC/tests/lib/table.sh"
 
 # The messages on standard input, without the lines of the source and the file's name.
 messages_of() {
@@ -52,20 +52,23 @@ refused() {
 	fi
 }
 
-# complete LEAST: no file stands there for a NAME.json that does not exist, and there
-# are at least so many of those; how many is in $count
-complete() {
+# refuse_table TABLE LEAST: refuse_file NAME for every file, of which there are at least
+# so many; how many is in $count
+refuse_table() {
 	local file files
-	for file in *.expected *.args; do
-		[[ ! -e $file || -f ${file%.*}.json ]] || fail "$file: there is no ${file%.*}.json"
-	done
+	unpack "$1" . || { fail "$1 cannot be read"; finish; }
 	files=(*.json)
+	for file in "${files[@]}"; do
+		touch "${file%.json}.expected"
+		refuse_file "${file%.json}"
+	done
 	count=${#files[@]}
-	((count >= $1)) || fail "only $count files"
+	((count >= $2)) || fail "only $count files"
+	[[ $update == no ]] || { with_messages "$1" . >"$output" && cat "$output" >"$1"; }
 }
 
-output=$(mktemp)
-trap 'rm -rf "$output" "$output.d"' EXIT
+in_a_folder_of_its_own
+output=${work:?}/.output
 update=no
 updated=
 [[ ${1:-} != --update ]] || update=yes

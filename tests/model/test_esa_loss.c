@@ -534,6 +534,22 @@ static void look_widest(struct bench *bench, uint32_t node, const struct packet 
 /* Long tensors: a lost piece holds up a window that grows from 200 packets to more than 1,024,
  * so that rings of windows, results and sums are widened again and again, and run over. Sums stay
  * exact: what a worker no longer holds it does not claim to. */
+/* The workers that miss a result are bits of words: of the second one, too. (That it has room is
+ * seen by a sanitizer or valgrind.) */
+Test(esa_random, more_workers_than_bits_of_a_word)
+{
+	struct bench bench;
+
+	bench_open(
+		&bench, SCHEME_esa,
+		"{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": 3, "
+		"\"spines\": 1, "
+		"\"hosts_per_leaf\": 24, \"link\": {\"loss\": 0.02}}, \"jobs\": [{\"workers\": 66, "
+		"\"all_reduce\": \"esa\", \"model\": {\"layers\": [{\"gradient\": \"4096B\"}]}}]}");
+	esa_finish(&bench, 66 * 16);
+	bench_close(&bench);
+}
+
 static void long_run(unsigned seed, double loss, struct widest *widest)
 {
 	struct bench bench;

@@ -145,7 +145,7 @@ Test(pause, aggregation_in_a_lossless_network)
 
 /* PANAMA's accelerators keep sums for 20 us, which are charged when they leave: 25 KB of a 10-Gbps
  * link, for which the headroom has room. More of it is used than the link alone would
- * need (6,203 bytes: tests/invalid/pause_headroom_short), and nothing is dropped. */
+ * need (6,203 bytes: pause_headroom_short of tests/invalid.txt), and nothing is dropped. */
 Test(pause, accelerators_hold_sums)
 {
 	struct network *net;

@@ -521,7 +521,7 @@ Test(ps, waiting_for_hosts)
 	}
 }
 
-/* --- mistakes; the others stand in tests/invalid --- */
+/* --- mistakes; the others stand in tests/invalid.txt --- */
 
 Test(ps, mistakes)
 {

@@ -1,5 +1,5 @@
 /* Expansion of sweep plans, by lists that were computed by hand. What is refused is
- * in tests/invalid-plans. */
+ * in tests/invalid_plans.txt. */
 #include "study/sweep/plan.h"
 
 #include "base/hash.h"

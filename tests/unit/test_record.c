@@ -111,3 +111,31 @@ Test(record, half_a_file_is_missing)
 	remove(path);
 	free(path);
 }
+
+/* What no counter holds was not written by anybody, and counts as not there. */
+Test(record, numbers_out_of_range)
+{
+	char *path = xasprintf("%s/record-odd-%ld.json", INASIM_WORK_DIR, (long)getpid());
+	FILE *file = fopen(path, "w");
+	struct point_record record;
+
+	cr_assert_not_null(file);
+	fputs("{ \"status\": \"killed\", \"signal\": 1e10, \"attempts\": 1e300, \"interruptions\": "
+	      "3, "
+	      "\"wall_s\": 1e999, \"limits\": { \"time_s\": 1e9, \"memory_bytes\": -1 } }",
+	      file);
+	fclose(file);
+	record_init(&record);
+	record_read(&record, path);
+	cr_expect_eq(record.status, POINT_KILLED);
+	cr_expect_eq(record.interruptions, 3);
+	cr_expect_eq(record.signal, 0);
+	cr_expect_eq(record.attempts, 0);
+	cr_expect_eq(record.wall_s, 0);
+	cr_expect_eq(record.time_limit, 0);
+	cr_expect_eq(record.memory_limit, 0);
+	cr_expect_eq(record_exit_code(&record), 1);
+	record_release(&record);
+	unlink(path);
+	free(path);
+}

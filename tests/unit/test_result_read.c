@@ -2,6 +2,7 @@
  * the run is told, whatever byte it ends at; without a manifest tables are taken as they are. */
 #include "out/result_read.h"
 
+#include "base/mem.h"
 #include "sweep_sample.h"
 
 #include <stdint.h>
@@ -116,5 +117,20 @@ Test(result_read, names_of_jobs)
 		cr_expect_str_eq(name, cases[i].want);
 		free(name);
 		cr_expect(csv_close(csv, &error));
+	}
+}
+
+/* Numbers of rows that nothing has written, and that no counter holds. */
+Test(result_read, rows_that_are_no_count)
+{
+	static const char *const numbers[] = { "-2", "1e300", "1e999" };
+
+	sample_write(folder, "t.csv", TABLE);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		char *manifest = xasprintf(
+			"{ \"files\": [ { \"name\": \"t.csv\", \"rows\": %s } ] }", numbers[i]);
+		sample_write(folder, "manifest.json", manifest);
+		expect_error("rows of t.csv are no count");
+		free(manifest);
 	}
 }

@@ -41,11 +41,18 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-static double number_at(const cJSON *object, const char *key)
+/* 0 for what is no number up to `most`: nobody has written that. */
+static double number_at(const cJSON *object, const char *key, double most)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+	double value = cJSON_IsNumber(item) ? item->valuedouble : 0;
 
-	return cJSON_IsNumber(item) && item->valuedouble > 0 ? item->valuedouble : 0;
+	return value > 0 && value <= most ? value : 0;
+}
+
+static uint64_t count_at(const cJSON *object, const char *key)
+{
+	return (uint64_t)number_at(object, key, 9e15);
 }
 
 static void text_at(const cJSON *object, const char *key, char **text)
@@ -75,14 +82,14 @@ static void take_members(struct point_record *record, const cJSON *root)
 
 	record->status = status_at(root);
 	record->exit_code = cJSON_IsNumber(code) ? code->valueint : -1;
-	record->signal = (int)number_at(root, "signal");
-	record->attempts = (uint64_t)number_at(root, "attempts");
-	record->interruptions = (uint64_t)number_at(root, "interruptions");
-	record->wall_s = number_at(root, "wall_s");
-	record->cpu_s = number_at(root, "cpu_s");
-	record->peak_rss_bytes = (uint64_t)number_at(root, "peak_rss_bytes");
-	record->time_limit = (sim_time)(number_at(limits, "time_s") * (double)PS_PER_S + 0.5);
-	record->memory_limit = (bytes)number_at(limits, "memory_bytes");
+	record->signal = (int)number_at(root, "signal", 127);
+	record->attempts = count_at(root, "attempts");
+	record->interruptions = count_at(root, "interruptions");
+	record->wall_s = number_at(root, "wall_s", 1e15);
+	record->cpu_s = number_at(root, "cpu_s", 1e15);
+	record->peak_rss_bytes = count_at(root, "peak_rss_bytes");
+	record->time_limit = (sim_time)(number_at(limits, "time_s", 1e7) * (double)PS_PER_S + 0.5);
+	record->memory_limit = count_at(limits, "memory_bytes");
 	text_at(root, "host", &record->host);
 	text_at(root, "version", &record->version);
 	text_at(root, "commit", &record->commit);

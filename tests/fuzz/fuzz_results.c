@@ -1,0 +1,58 @@
+/* Any bytes as results of runs, a/ and b/: compared, alone and together, as short and as
+ * long runs. No crash, no leak, an error or a table.
+ * Covers: sim/out/result_read.c sim/out/json_read.c sim/study/summary.c
+ * sim/study/compare/compare_runs.c sim/study/compare/compare_long.c
+ * sim/study/compare/samples.c sim/study/compare/steady.c sim/study/compare/json_diff.c
+ * sim/study/compare/fairness.c */
+#include "base/mem.h"
+#include "files.h"
+#include "study/compare/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void compare_so(const char *const *dirs, size_t count, const struct compare_options *options)
+{
+	FILE *sink = fopen("/dev/null", "w");
+	char *error = NULL;
+	enum compare_end end = compare(dirs, count, options, sink, &error);
+
+	if ((error != NULL) != (end == COMPARE_USAGE || end == COMPARE_IO))
+		abort();
+	free(error);
+	fclose(sink);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const metrics[] = { "flows.fct_s.mean",          "flows.fct_s.p99",
+					       "jobs.jct_s.mean",           "jobs.iteration_s.mean",
+					       "jobs.by_name.a.jct_s.mean", "digest" };
+	const char *folder = files_write(data, size);
+	char *a = xasprintf("%s/a", folder), *b = xasprintf("%s/b", folder);
+	const char *dirs[] = { a, b };
+	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN };
+
+	compare_so(dirs, 2, &options);
+	options.long_run = true;
+	compare_so(dirs, 1, &options);
+	options.json = true;
+	compare_so(dirs, 2, &options);
+	options.long_run = false;
+	options.tolerance = 0.05;
+	compare_so(dirs, 1, &options);
+	options.metric_count = 1;
+	for (size_t i = 0; i < 2 * sizeof(metrics) / sizeof(metrics[0]); i++) {
+		options.metrics = &metrics[i / 2];
+		options.long_run = i % 2;
+		options.json = i % 4 == 3;
+		compare_so(dirs, 2, &options);
+		options.warmup_s = 1e-6;
+	}
+	free(a);
+	free(b);
+	return 0;
+}
