@@ -159,6 +159,11 @@ for run in all cut flows; do
 		!c["finished"] && (c["finish_s"] c["fct_s"] c["slowdown"]) != "" { bad("unfinished with a finish") }
 		c["src"] == c["dst"] || c["size_bytes"] < 1 || c["ideal_fct_s"] <= 0 { bad("an impossible flow") }
 		c["measured"] != (c["start_s"] >= 0.0002) { bad("measured") }
+		# k = 4: two hosts an edge switch
+		{ there = "^edge" int(c["src"] / 2) " (.* edge" int(c["dst"] / 2) ")?$"; back = "^edge" int(c["dst"] / 2) " (.* edge" int(c["src"] / 2) ")?$" }
+		c["path"] " " !~ there && c["path"] !~ there { bad("path " c["path"]) }
+		c["ack_path"] " " !~ back && c["ack_path"] !~ back { bad("path of ACKs " c["ack_path"]) }
+		split(c["path"], step, " ") != split(c["ack_path"], step, " ") { bad("ways of different lengths") }
 		seen[c["flow_id"]]++ { bad("the same flow twice") }'
 	table $run/links.csv '
 		c["utilization"] > 1 || c["utilization"] < 0 || c["utilization"] == "" { bad("utilization " c["utilization"]) }

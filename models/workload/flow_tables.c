@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- flows.csv --- */
 
@@ -24,6 +25,8 @@ static const struct out_column flow_columns[] = {
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
+	{ "path", OUT_TEXT, "Switches that its data passes, separated by blanks." },
+	{ "ack_path", OUT_TEXT, "Switches that its ACKs pass." },
 	{ 0 },
 };
 const struct out_schema flows_schema = {
@@ -36,8 +39,30 @@ static uint64_t retransmissions(const struct flow *flow)
 	return tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions;
 }
 
-void flow_write_row(const struct flow *flow, sim_time finish, bool finished)
+#define NAME_SIZE 24
+
+static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_MAX * NAME_SIZE])
 {
+	const struct topology *topo = flow->flows->env.topo;
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+	char *end = names;
+	unsigned count;
+
+	tcp_route(flow->flows->env.tcp, flow->src, flow->dst, flow->id, back, &route);
+	count = topology_path(topo, back ? flow->dst : flow->src, &route, ports);
+	for (unsigned i = 0; i + 1 < count; i++) { /* the last one leads to the host */
+		topology_node_name(topo, topo->net.ports[ports[i]].to, end, NAME_SIZE - 1);
+		end += strlen(end);
+		*end++ = ' ';
+	}
+	end[-1] = 0;
+	return names;
+}
+
+static void write_row(const struct flow *flow, sim_time finish, bool finished)
+{
+	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
 	sim_time fct = finish - flow->start;
 	bool fluid = flow->flows->env.fluid;
 	struct out_cell cells[] = {
@@ -54,10 +79,17 @@ void flow_write_row(const struct flow *flow, sim_time finish, bool finished)
 		{ .none = fluid, .count = fluid ? 0 : retransmissions(flow) },
 		{ .flag = flow->measured },
 		{ .flag = finished },
+		{ .text = path_of(flow, false, there) },
+		{ .text = path_of(flow, true, back) },
 	};
 
+	out_table_row(flow->flows->table, cells);
+}
+
+void flow_write_row(const struct flow *flow, sim_time finish, bool finished)
+{
 	if (flow->flows->table)
-		out_table_row(flow->flows->table, cells);
+		write_row(flow, finish, finished);
 }
 
 static int by_id(const void *a, const void *b)

@@ -182,6 +182,28 @@ class RoundRobin : public QueueDisc
 	std::deque<std::size_t> m_turns;           // queues that are not empty
 };
 
+struct Flow {
+	uint32_t src = 0, dst = 0; // hosts
+	uint64_t bytes = 0;
+	double start = 0;
+	int up[4] = { -1, -1, -1,
+		      -1 }; // of its data at the edge and above, of its ACKs; -1: by hash
+	Ptr<Socket> socket;
+	bool connected = false;
+	uint64_t sent = 0, received = 0;
+	Time finish;
+};
+
+std::vector<Flow> flows;
+
+/* The up-port that was given for a segment with these ports; else -1. */
+int UpOf(uint32_t ports, unsigned tier)
+{
+	bool data = (ports & 0xffff) == SERVER_PORT;
+	uint32_t client = data ? ports >> 16 : ports & 0xffff;
+	return flows[client - FIRST_CLIENT_PORT].up[data ? tier : 2 + tier];
+}
+
 /* Interface 0 is the loopback. A host sends everything by interface 1. A switch
  * has one way down for the hosts below it and any way up for the others. */
 class PeerRouting : public Ipv4RoutingProtocol
@@ -227,10 +249,17 @@ class PeerRouting : public Ipv4RoutingProtocol
 			uint64_t flow = uint64_t(header.GetSource().Get()) << 32 |
 					header.GetDestination().Get();
 			flow = Mix(flow ^ Mix(Ports(p) ^ Mix(options.seed)));
-			interface = m_up[Mix(flow ^ m_salt) % m_up.size()];
+			int up = UpOf(Ports(p), m_tier);
+			interface =
+				m_up[(up < 0 ? Mix(flow ^ m_salt) : uint64_t(up)) % m_up.size()];
 		}
 		forward(Route(interface), p, header);
 		return true;
+	}
+
+	void SetTier(unsigned tier)
+	{
+		m_tier = tier;
 	}
 
 	void SetIpv4(Ptr<Ipv4> ipv4) override
@@ -276,19 +305,10 @@ class PeerRouting : public Ipv4RoutingProtocol
 
 	Ptr<Ipv4> m_ipv4;
 	Ipv4Address m_address = Ipv4Address::GetAny();
+	unsigned m_tier = 0;
 	uint64_t m_salt = 0; // the choice of one switch says nothing about the next one's
 	std::vector<uint32_t> m_down, m_up;
 	std::vector<Ptr<Ipv4Route>> m_routes;
-};
-
-struct Flow {
-	uint32_t src = 0, dst = 0;
-	uint64_t bytes = 0;
-	double start = 0;
-	Ptr<Socket> socket;
-	bool connected = false;
-	uint64_t sent = 0, received = 0;
-	Time finish;
 };
 
 class Network
@@ -322,9 +342,9 @@ class Network
 					AddHost(first + i * half + j, edge[i]);
 			for (uint32_t i = 0; i < half; i++) {
 				for (uint32_t j = 0; j < half; j++)
-					Uplink(edge[i], aggregation[j], first + i * half, half);
+					Uplink(0, edge[i], aggregation[j], first + i * half, half);
 				for (uint32_t j = 0; j < half; j++)
-					Uplink(aggregation[i], core[i * half + j], first,
+					Uplink(1, aggregation[i], core[i * half + j], first,
 					       half * half);
 			}
 			switches.insert(switches.end(), edge.begin(), edge.end());
@@ -415,10 +435,12 @@ class Network
 		hosts.push_back(host);
 	}
 
-	void Uplink(Ptr<Node> lower, Ptr<Node> upper, uint32_t firstHost, uint32_t count)
+	void Uplink(unsigned tier, Ptr<Node> lower, Ptr<Node> upper, uint32_t firstHost,
+		    uint32_t count)
 	{
 		auto ends = Link(lower, upper, CreateObject<MarkingFifo>());
 		RoutingOf(lower)->AddUp(ends.first);
+		RoutingOf(lower)->SetTier(tier);
 		for (uint32_t h = firstHost; h < firstHost + count; h++)
 			RoutingOf(upper)->SetDown(h, ends.second);
 	}
@@ -427,7 +449,6 @@ class Network
 	std::vector<Ptr<QueueDisc>> m_queues;
 };
 
-std::vector<Flow> flows;
 uint32_t unfinished;
 
 void Send(uint32_t i)
@@ -511,10 +532,13 @@ void ReadFlows(uint32_t hosts)
 			continue;
 		Flow flow;
 		std::istringstream fields(line);
-		std::string rest;
-		if (!(fields >> flow.src >> flow.dst >> flow.bytes >> flow.start) || fields >> rest)
+		if (!(fields >> flow.src >> flow.dst >> flow.bytes >> flow.start))
 			Fail(options.flows + ":" + std::to_string(number) +
-			     ": want src dst bytes start_s");
+			     ": want src dst bytes start_s [up-ports of data and of ACKs, at the "
+			     "edge and above]");
+		for (int &up : flow.up)
+			if (!(fields >> up))
+				up = -1;
 		if (flow.src >= hosts || flow.dst >= hosts || flow.src == flow.dst ||
 		    flow.bytes == 0 || flow.start < 0)
 			Fail(options.flows + ":" + std::to_string(number) + ": value out of range");
