@@ -59,11 +59,12 @@ static const struct option_row rows[] = {
 	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
 	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
 
-	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, or dumb (text)" },
+	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, eps, or dumb (text)" },
 	{ "figure", "NAME", VERB_PLOT, TEXT(plot.figure),
 	  "only this figure (inasim list figures)" },
 	{ "size", "W[xH]UNIT", VERB_PLOT, TEXT(plot.size),
 	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
+	{ "no-title", NULL, VERB_PLOT, FLAG(plot.no_title), "for a caption that says it" },
 	{ "together", NULL, VERB_PLOT, FLAG(plot.together),
 	  "all directories in one figure (needs --out)" },
 	{ "label", "TEXT", VERB_PLOT, TEXTS(plot.labels),

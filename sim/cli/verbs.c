@@ -1,8 +1,8 @@
 /* The verbs that only look: check, explain, list, schema. */
 #include "cli/cli.h"
 
+#include "lab/figures/plot.h"
 #include "out/json.h"
-#include "out/plot.h"
 #include "results.h"
 #include "scenario.h"
 #include "study/sweep/plan.h"
@@ -189,14 +189,11 @@ static int list_traces(const struct listing *listing)
 
 static int list_figures(const struct listing *listing)
 {
-	size_t count;
-	const struct plot_figure *figures = plot_figures(&count);
+	const struct plot_figure *figure;
 
-	for (size_t i = 0; i < count; i++)
-		list_item(listing, figures[i].name, figures[i].help);
-	figures = plot_together_figures(&count);
-	for (size_t i = 0; i < count; i++)
-		list_item(listing, figures[i].name, figures[i].help);
+	for (int together = 0; together < 2; together++)
+		for (size_t i = 0; (figure = plot_figure(together, i)); i++)
+			list_item(listing, figure->name, figure->help);
 	return EXIT_DONE;
 }
 

@@ -1,4 +1,4 @@
-#include "study/figures/sweep_grid.h"
+#include "lab/figures/sweep_grid.h"
 
 #include "base/mem.h"
 #include "core/stats.h"

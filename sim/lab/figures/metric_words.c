@@ -1,4 +1,4 @@
-#include "study/figures/metric_words.h"
+#include "lab/figures/metric_words.h"
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -44,13 +44,8 @@ static const struct word quantities[] = {
 
 /* Units are suffixes of names. */
 static const struct {
-	const char *suffix;
-	enum metric_unit unit;
-} suffixes[] = {
-	{ "_bytes", METRIC_BYTES },
-	{ "_bps", METRIC_BITS_PER_SECOND },
-	{ "_s", METRIC_SECONDS },
-};
+	const char *suffix, *unit;
+} suffixes[] = { { "_bytes", "bytes" }, { "_bps", "bit/s" }, { "_s", "s" } };
 
 static const char *lookup(const struct word *words, const char *name)
 {
@@ -60,7 +55,7 @@ static const char *lookup(const struct word *words, const char *name)
 	return NULL;
 }
 
-static const char *suffix_of(const char *part, enum metric_unit *unit)
+static const char *suffix_of(const char *part, const char **unit)
 {
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		size_t length = strlen(part), end = strlen(suffixes[i].suffix);
@@ -69,7 +64,7 @@ static const char *suffix_of(const char *part, enum metric_unit *unit)
 			return part + length - end;
 		}
 	}
-	*unit = METRIC_NUMBER;
+	*unit = "number";
 	return part + strlen(part);
 }
 
@@ -137,7 +132,7 @@ static char *size_class(const struct sweep_table *table, const char *index)
 /* A part that no table knows: without its unit, '_' as blanks. */
 static char *plain(const char *part)
 {
-	enum metric_unit unit;
+	const char *unit;
 	const char *end = suffix_of(part, &unit);
 	char *words = xstrndup(part, (size_t)(end - part));
 	for (char *p = words; *p != '\0'; p++)
@@ -187,9 +182,9 @@ char *metric_words(const struct sweep_table *table, size_t metric)
 	return words;
 }
 
-enum metric_unit metric_unit(const char *name)
+const char *metric_unit(const char *name)
 {
-	enum metric_unit unit;
+	const char *unit;
 	const char *dot = strrchr(name, '.');
 	char *quantity = xstrdup(name);
 	if (dot != NULL && lookup(statistics, dot + 1) != NULL)

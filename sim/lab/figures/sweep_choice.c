@@ -1,16 +1,15 @@
-#include "study/figures/sweep_choice.h"
+#include "lab/figures/sweep_choice.h"
 
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "out/plot_page.h"
+#include "lab/figures/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define USUAL_METRICS 2
-#define FIGURES_MAX   24                 /* of a call for one metric; more are hardly meant */
-#define CURVES_MAX    (2 * PLOT_COLOURS) /* colour, dash and mark tell so many apart */
+#define FIGURES_MAX   24 /* of a call for one metric; more are hardly meant */
 
 /* ---- Names, with "did you mean" ---- */
 
@@ -233,11 +232,11 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 	else if (choice->kind == SWEEP_HEAT && choice->by == SIZE_MAX)
 		*error = xstrdup("a map needs two axes with several values");
 	else if (choice->kind != SWEEP_HEAT && choice->by != SIZE_MAX &&
-		 sweep_choice_count(choice, table, choice->by) > CURVES_MAX)
+		 sweep_choice_count(choice, table, choice->by) > FIGURE_CURVES)
 		*error = xasprintf("axis %s has %zu values, more curves than can be told apart "
 				   "(%d); pick some with --where %s=VALUE, or take --kind heat",
 				   table->axes[choice->by].name,
-				   sweep_choice_count(choice, table, choice->by), CURVES_MAX,
+				   sweep_choice_count(choice, table, choice->by), FIGURE_CURVES,
 				   table->axes[choice->by].name);
 	return *error == NULL;
 }

@@ -1,10 +1,10 @@
 /* The points of one figure: a column for each value of the x axis, a row for each
  * of the by axis, and in each cell the replications. Private to the figures. */
-#ifndef INASIM_STUDY_SWEEP_GRID_H
-#define INASIM_STUDY_SWEEP_GRID_H
+#ifndef INASIM_LAB_FIGURES_SWEEP_GRID_H
+#define INASIM_LAB_FIGURES_SWEEP_GRID_H
 
 #include "core/inference.h"
-#include "study/figures/sweep_choice.h"
+#include "lab/figures/sweep_choice.h"
 
 struct sweep_cell {
 	const struct sweep_point **points; /* replications, failed ones too; not owned */
