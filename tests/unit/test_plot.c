@@ -479,7 +479,7 @@ Test(plot, mistakes_in_tables_are_told)
 	create_text("flows.csv", FLOWS_HEADER "\n1,web,0,1,100,0,1,soon,1,1,0,1\n");
 	expect_error("fct_cdf", "png", "flows.csv:2: column fct_s: \"soon\" is not a number");
 	create_text("flows.csv", "flow_id,group\n1,web\n");
-	expect_error("slowdown", "png", "flows.csv: no column slowdown");
+	expect_error("slowdown", "png", "flows.csv: no column size_bytes");
 	create_text("flows.csv", FLOWS_HEADER "\n1,web,0,1,100,0,1,0,1,1,0,1\n");
 	expect_error("fct_cdf", "png", "column fct_s: \"0\" is not above 0");
 }

@@ -179,7 +179,7 @@ Test(plot_together, job_completion_times)
 Test(plot_together, distribution_of_job_completion_times)
 {
 	expect_figure("jct_cdf", "# Job completion times\n"
-				 "# Finished jobs of all names\n"
+				 "# 5 finished jobs, 1 unfinished (not shown)\n"
 				 "panel series time_s share name\n"
 				 "1 1 1 0 \"A\"\n"
 				 "1 1 1 0.3333333333333333 \"A\"\n"

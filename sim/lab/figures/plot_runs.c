@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "core/stats.h"
-#include "lab/figures/values.h"
 #include "lab/figures/timeline.h"
+#include "lab/figures/values.h"
 #include "out/folder.h"
 
 #include <inttypes.h>
@@ -11,49 +11,102 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_SHOWN   12 /* groups of bars; more jobs are a distribution */
-#define SAMPLES_SHOWN 2000
+#define NAMES_SHOWN  12   /* groups of bars; more jobs are a distribution */
+#define POINTS_SHOWN 2000 /* of a curve over time */
+#define CDF_POINTS   1000 /* of a distribution; more cannot be told apart */
+#define CDF_TAIL     100  /* of the largest values, which are all shown */
 
 struct runs {
 	const struct plot_labelled *at;
 	char **labels;
 	size_t count;
-	bool together; /* else there is one */
+	bool together;     /* else there is one */
+	struct values *of; /* what the figure's query found, by run */
 };
 
-/* Of each run, in this order; release_all() in any case. */
-static bool read_all(struct figure *f, const struct runs *runs, const struct values_query *query,
-		     struct values **of)
-{
-	bool ok = true;
-	*of = xcalloc(runs->count, sizeof **of);
-	for (size_t r = 0; r < runs->count && ok; r++) {
-		f->dir = runs->at[r].dir;
-		ok = values_read(&(*of)[r], f, query);
-	}
-	return ok;
-}
+/* ---- Curves, one for each group of each run ---- */
 
-static void release_all(struct values *of, const struct runs *runs)
+static size_t curves_of(const struct runs *runs)
 {
+	size_t count = 0;
 	for (size_t r = 0; r < runs->count; r++)
-		values_release(&of[r]);
-	free(of);
+		count += runs->of[r].group_count;
+	return count;
 }
 
-/* "6,109 finished flows, 78 unfinished (not shown)" of all runs. */
-static const char *tally(const struct values *of, const struct runs *runs, char *buffer,
-			 size_t size)
+static bool too_many(struct figure *f, const struct runs *runs)
+{
+	f->why = "there are too many lines to tell apart";
+	return curves_of(runs) > FIGURE_CURVES;
+}
+
+/* The group, the run, or both. The caller frees. */
+static char *name_of(const struct runs *runs, size_t r, const struct value_group *group)
+{
+	char *own = *group->subname != '\0' ? xasprintf("%s %s", group->name, group->subname)
+					    : xstrdup(group->name);
+	char *name = !runs->together                ? xstrdup(own)
+		     : runs->of[r].group_count == 1 ? xstrdup(runs->labels[r])
+						    : xasprintf("%s: %s", runs->labels[r], own);
+	free(own);
+	return name;
+}
+
+/* "ring (n = 1,000, 2 unfinished)" */
+static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
+			   size_t look, size_t dash, size_t n, const char *name)
+{
+	char number[32], other[32];
+	uint64_t unfinished = runs->together ? runs->of[r].unfinished : 0;
+	figure_legend(f, curve, look, dash, "%s (n = %s%s%s%s)", name, figure_thousands(number, n),
+		      unfinished > 0 ? ", " : "",
+		      unfinished > 0 ? figure_thousands(other, unfinished) : "",
+		      unfinished > 0 ? " unfinished" : "");
+}
+
+/* Links of one tier are of one colour, those up and down differ in dash. */
+static void look_of(const struct values *values, size_t group, size_t *look, size_t *dash)
+{
+	const struct value_group *own = &values->groups[group];
+	if (*own->subname == '\0')
+		return;
+	*look = (size_t)(values_find(values, own->name) - values->groups) + 1;
+	*dash = strcmp(own->subname, "down") == 0 ? 2 : 1;
+}
+
+static void put_curves(struct figure *f, const struct runs *runs, bool counted,
+		       void (*put)(struct figure *f, const struct value_group *group))
+{
+	size_t curve = 0;
+	for (size_t r = 0; r < runs->count; r++) {
+		for (size_t g = 0; g < runs->of[r].group_count; g++) {
+			const struct value_group *group = &runs->of[r].groups[g];
+			char *name = name_of(runs, r, group);
+			size_t look = ++curve, dash = curve;
+			look_of(&runs->of[r], g, &look, &dash);
+			if (counted)
+				counted_legend(f, runs, r, curve, look, dash, group->count, name);
+			else
+				figure_legend(f, curve, look, dash, "%s", name);
+			figure_curve(f, 1, curve, name);
+			put(f, group);
+			free(name);
+		}
+	}
+}
+
+/* "6,109 finished flows, 78 unfinished (not shown)" of all runs. The caller frees. */
+static char *tally(const struct runs *runs, const char *what)
 {
 	uint64_t finished = 0, unfinished = 0;
 	char number[32], other[32];
 	for (size_t r = 0; r < runs->count; r++) {
-		finished += of[r].finished;
-		unfinished += of[r].unfinished;
+		finished += runs->of[r].finished;
+		unfinished += runs->of[r].unfinished;
 	}
-	snprintf(buffer, size, "%s finished flows, %s unfinished (not shown)",
-		 figure_thousands(number, finished), figure_thousands(other, unfinished));
-	return buffer;
+	return xasprintf("%s finished %s, %s unfinished (not shown)",
+			 figure_thousands(number, finished), what,
+			 figure_thousands(other, unfinished));
 }
 
 /* ---- Slowdown by size ---- */
@@ -66,267 +119,168 @@ static const struct {
 		    { 0.95, "95th percentile", NULL, 5, 2 },
 		    { 0.50, "median", "Median slowdown", 1, 1 } };
 
-static bool any_percentile(const struct values *of, const struct runs *runs, double p)
+/* Together the panels are percentiles and the curves runs, alone the curves are percentiles. */
+static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
+{
+	return !runs->together ? curve - 1 : panel == 1 ? 2 : 0;
+}
+
+static bool any_percentile(const struct runs *runs, double p)
 {
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t c = 0; c < SIZES; c++)
-			if (stats_rank(of[r].groups[c].count, p) > 0)
+			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
 				return true;
 	return false;
 }
 
-static void slowdown_curve(struct figure *f, const struct values *values, double p)
+static void slowdown_curve(struct figure *f, const struct runs *runs, size_t panel, size_t curve)
 {
+	size_t i = percentile_of(runs, panel, curve), r = runs->together ? curve - 1 : 0;
+	const char *name = runs->together ? runs->labels[r] : percentiles[i].name;
+	if (panel == 1)
+		figure_legend(f, curve, runs->together ? curve : percentiles[i].look,
+			      runs->together ? curve : percentiles[i].dash, "%s", name);
+	figure_curve(f, panel, curve, name);
 	for (size_t c = 0; c < SIZES; c++) {
-		const struct value_group *size = &values->groups[c];
-		figure_row(f,
-			   (double[]){ (double)c, stats_percentile(size->values, size->count, p),
-				       (double)size->count },
-			   1);
+		const struct value_group *size = &runs->of[r].groups[c];
+		double value = stats_percentile(size->values, size->count, percentiles[i].p);
+		figure_row(f, (double[]){ (double)c, value, (double)size->count }, 1);
 	}
 }
 
-static void size_tics(struct figure *f, const struct values *alone)
+static void size_tics(struct figure *f, const struct runs *runs)
 {
 	figure_x(f, "Flow size", "", false);
 	figure_count(f, "LABELLED", 1);
 	figure_tics(f, 'X', SIZES);
 	for (size_t c = 0; c < SIZES; c++) {
-		char number[32], note[40];
-		snprintf(note, sizeof note, "n = %s",
-			 figure_thousands(number, alone != NULL ? alone->groups[c].count : 0));
-		figure_tic(f, 'X', c + 1, size_names[c], (double)c, alone != NULL ? note : NULL);
+		char number[32];
+		char *note =
+			xasprintf("n = %s", figure_thousands(number, runs->of->groups[c].count));
+		figure_tic(f, 'X', c + 1, size_names[c], (double)c, runs->together ? NULL : note);
+		free(note);
 	}
 }
 
-static void slowdown_alone(struct figure *f, const struct values *of)
+static void slowdown_title(struct figure *f, const struct runs *runs)
 {
-	figure_begin(f, "lines", 1, 3, "size_class slowdown finished_flows");
-	figure_text(f, "STYLE", "linespoints");
-	size_tics(f, of);
-	figure_panel(f, 1, "Slowdown: FCT / ideal FCT", "");
-	for (size_t i = 0; i < 3; i++) {
-		figure_legend(f, i + 1, percentiles[i].look, percentiles[i].dash, "%s",
-			      percentiles[i].name);
-		figure_curve(f, 1, i + 1, percentiles[i].name);
-		slowdown_curve(f, of, percentiles[i].p);
-	}
-	figure_reach(f, 1, 1);
-	figure_count(f, "LOGY", f->y[0].high > 5 * f->y[0].low);
-}
-
-/* A panel for the median, and one for the 99th percentile where there is any. */
-static void slowdown_together(struct figure *f, const struct runs *runs, const struct values *of)
-{
-	size_t panels = any_percentile(of, runs, 0.99) ? 2 : 1;
-	figure_begin(f, "bars", panels, runs->count, "size_class slowdown finished_flows");
-	size_tics(f, NULL);
-	for (size_t p = 1; p <= panels; p++) {
-		size_t i = p == 1 ? 2 : 0;
-		figure_panel(f, p, percentiles[i].panel, "");
-		figure_reach(f, p, 0);
-		for (size_t r = 0; r < runs->count; r++) {
-			figure_curve(f, p, r + 1, runs->labels[r]);
-			slowdown_curve(f, &of[r], percentiles[i].p);
-		}
-	}
+	uint64_t below_one = 0;
+	char number[32], *flows = tally(runs, "flows");
 	for (size_t r = 0; r < runs->count; r++)
-		figure_legend(f, r + 1, r + 1, r + 1, "%s", runs->labels[r]);
+		below_one += runs->of[r].below_one;
+	figure_title(f, "Flow slowdown by flow size", "%s%s%s%s", flows,
+		     runs->together ? "; no bar where the class has too few" : "",
+		     below_one > 0 ? "; slowdowns BELOW 1: " : "",
+		     below_one > 0 ? figure_thousands(number, below_one) : "");
+	free(flows);
 }
 
 static bool slowdown(struct figure *f, const struct runs *runs)
 {
-	static const struct values_query query = { .file = "flows.csv",
-						   .value = "slowdown",
-						   .group = "size_bytes",
-						   .work = true,
-						   .by_size = true };
-	struct values *of;
-	bool data = read_all(f, runs, &query, &of);
-	if (data && !any_percentile(of, runs, 0.5)) {
-		f->why = "a median needs 20 finished flows of one size class";
-		data = false;
+	size_t panels = runs->together && any_percentile(runs, 0.99) ? 2 : 1;
+	size_t curves = runs->together ? runs->count : 3;
+	f->why = "a median needs 20 finished flows of one size class";
+	if (!any_percentile(runs, 0.5))
+		return false;
+	figure_begin(f, runs->together ? "bars" : "lines", panels, curves,
+		     "size_class slowdown finished_flows");
+	slowdown_title(f, runs);
+	figure_text(f, "STYLE", "linespoints");
+	size_tics(f, runs);
+	for (size_t p = 1; p <= panels; p++) {
+		figure_panel(f, p,
+			     runs->together ? percentiles[percentile_of(runs, p, 1)].panel
+					    : "Slowdown: FCT / ideal FCT",
+			     "");
+		figure_reach(f, p, runs->together ? 0 : 1);
+		for (size_t c = 1; c <= curves; c++)
+			slowdown_curve(f, runs, p, c);
 	}
-	if (data) {
-		char flows[80], number[32];
-		uint64_t below_one = 0;
-		for (size_t r = 0; r < runs->count; r++)
-			below_one += of[r].below_one;
-		if (runs->together)
-			slowdown_together(f, runs, of);
-		else
-			slowdown_alone(f, of);
-		figure_title(f, "Flow slowdown by flow size", "%s%s%s%s",
-			     tally(of, runs, flows, sizeof flows),
-			     runs->together ? "; no bar where the class has too few" : "",
-			     below_one > 0 ? "; slowdowns BELOW 1: " : "",
-			     below_one > 0 ? figure_thousands(number, below_one) : "");
-	}
-	release_all(of, runs);
-	return data;
+	figure_count(f, "LOGY", !runs->together && f->y[0].high > 5 * f->y[0].low);
+	return true;
 }
 
-/* ---- Distributions ---- */
+/* ---- Completion times ---- */
 
-struct distribution {
-	const char *name;
-	const double *sorted;
-	size_t count;
-	uint64_t unfinished;
-};
-
-/* `what`: "Flow" or "Job". */
-static void draw_cdf(struct figure *f, const struct distribution *of, size_t count,
-		     const char *what)
+/* Shares not larger, thinned evenly but for the largest values. */
+static void put_cdf(struct figure *f, const struct value_group *group)
 {
-	char text[80];
-	figure_begin(f, "lines", 1, count, "time_s share");
-	figure_text(f, "STYLE", "steps");
-	snprintf(text, sizeof text, "%s completion time", what);
-	figure_x(f, text, "s", true);
-	snprintf(text, sizeof text, "Share of finished %s", *what == 'F' ? "flows" : "jobs");
-	figure_panel(f, 1, text, "");
-	for (size_t i = 0; i < count; i++) {
-		char n[32], missing[32];
-		figure_thousands(n, of[i].count);
-		if (of[i].unfinished > 0)
-			figure_legend(f, i + 1, i + 1, i + 1, "%s (n = %s, %s unfinished)",
-				      of[i].name, n, figure_thousands(missing, of[i].unfinished));
-		else
-			figure_legend(f, i + 1, i + 1, i + 1, "%s (n = %s)", of[i].name, n);
-		figure_curve(f, 1, i + 1, of[i].name);
-		values_cdf(f, of[i].sorted, of[i].count);
-	}
+	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
+	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
+	figure_row(f, (double[]){ group->values[0], 0 }, 1);
+	for (size_t i = 0; i < n; i++)
+		if (i % step == 0 || i >= tail)
+			figure_row(f, (double[]){ group->values[i], (double)(i + 1) / (double)n },
+				   1);
 }
 
-static int larger_first(const void *a, const void *b)
+static bool completion_cdf(struct figure *f, const struct runs *runs, const char *what)
 {
-	const struct value_group *x = a, *y = b;
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
-
-/* The values of all groups from the first-th on, sorted; the caller frees. */
-static double *pooled_from(const struct values *values, size_t first, size_t *count)
-{
-	*count = 0;
-	for (size_t i = first; i < values->group_count; i++)
-		*count += values->groups[i].count;
-	double *all = xcalloc(*count + 1, sizeof *all), *to = all;
-	for (size_t i = first; i < values->group_count; i++) {
-		const struct value_group *group = &values->groups[i];
-		for (size_t k = 0; k < group->count; k++)
-			*to++ = group->values[k];
-	}
-	stats_sort(all, *count);
-	return all;
-}
-
-/* A curve for each group, largest first; those that no colour is left for become one. */
-static void groups_alone(struct figure *f, struct values *values)
-{
-	struct distribution of[FIGURE_COLOURS];
-	size_t count = 0, rest = FIGURE_COLOURS - 1;
-	qsort(values->groups, values->group_count, sizeof *values->groups, larger_first);
-	while (values->groups[values->group_count - 1].count == 0) { /* nothing finished */
-		struct value_group *last = &values->groups[--values->group_count];
-		free(last->name);
-		free(last->subname);
-	}
-	for (; count < values->group_count && count < FIGURE_COLOURS; count++)
-		of[count] = (struct distribution){ values->groups[count].name,
-						   values->groups[count].values,
-						   values->groups[count].count, 0 };
-	char *others = xasprintf("%zu other groups", values->group_count - rest);
-	size_t others_count;
-	double *others_values = pooled_from(values, rest, &others_count);
-	if (values->group_count > FIGURE_COLOURS)
-		of[rest] = (struct distribution){ others, others_values, others_count, 0 };
-	draw_cdf(f, of, count, "Flow");
-	free(others_values);
-	free(others);
-}
-
-static void runs_together(struct figure *f, const struct runs *runs, const struct values *of,
-			  const char *what)
-{
-	struct distribution all[FIGURE_CURVES];
+	bool flows = strcmp(what, "flows") == 0;
+	char *finished = tally(runs, what);
 	for (size_t r = 0; r < runs->count; r++)
-		all[r] = (struct distribution){ runs->labels[r], of[r].groups[0].values,
-						of[r].groups[0].count, of[r].unfinished };
-	draw_cdf(f, all, runs->count, what);
+		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
+	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
+	figure_title(f, flows ? "Flow completion times" : "Job completion times", "%s", finished);
+	figure_text(f, "STYLE", "steps");
+	figure_x(f, flows ? "Flow completion time" : "Job completion time", "s", true);
+	figure_panel(f, 1, flows ? "Share of finished flows" : "Share of finished jobs", "");
+	put_curves(f, runs, true, put_cdf);
+	free(finished);
+	return true;
 }
 
 static bool fct_cdf(struct figure *f, const struct runs *runs)
 {
-	struct values_query query = { .file = "flows.csv", .value = "fct_s", .work = true };
-	struct values *of;
-	char flows[80];
-	if (!runs->together)
-		query.group = "group";
-	bool data = read_all(f, runs, &query, &of);
-	if (data && runs->together)
-		runs_together(f, runs, of, "Flow");
-	else if (data)
-		groups_alone(f, of);
-	if (data)
-		figure_title(f, "Flow completion times", "%s%s",
-			     tally(of, runs, flows, sizeof flows),
-			     runs->together ? " of all groups" : "");
-	release_all(of, runs);
-	return data;
+	return completion_cdf(f, runs, "flows");
 }
 
 static bool jct_cdf(struct figure *f, const struct runs *runs)
 {
-	static const struct values_query query = { .file = "jobs.csv",
-						   .value = "jct_s",
-						   .work = true };
-	struct values *of;
-	bool data = read_all(f, runs, &query, &of);
-	if (data) {
-		runs_together(f, runs, of, "Job");
-		figure_title(f, "Job completion times", "Finished jobs of all names");
-	}
-	release_all(of, runs);
-	return data;
+	return completion_cdf(f, runs, "jobs");
 }
 
-/* ---- Job completion times by name ---- */
-
-static const struct value_group *group_of(const struct values *values, const char *name)
+/* All names, in the order of their first jobs, as tics. Returns how many; NULL: just that. */
+static size_t job_names(struct figure *f, const struct runs *runs, const char **names)
 {
-	for (size_t i = 0; i < values->group_count; i++)
-		if (strcmp(values->groups[i].name, name) == 0)
-			return &values->groups[i];
-	return NULL;
-}
-
-/* All names, in the order of their first jobs. The caller frees the array. */
-static const char **names_of(const struct values *of, const struct runs *runs, size_t *count)
-{
-	const char **names = NULL;
-	size_t capacity = 0;
-	*count = 0;
+	size_t count = 0;
 	for (size_t r = 0; r < runs->count; r++) {
-		for (size_t i = 0; i < of[r].group_count; i++) {
-			const char *name = of[r].groups[i].name;
+		for (size_t i = 0; i < runs->of[r].group_count; i++) {
+			const char *name = runs->of[r].groups[i].name;
 			bool known = false;
 			for (size_t k = 0; k < r && !known; k++)
-				known = group_of(&of[k], name) != NULL;
+				known = values_find(&runs->of[k], name) != NULL;
 			if (known)
 				continue;
-			names = array_reserve(names, *count, &capacity, sizeof *names);
-			names[(*count)++] = name;
+			if (names != NULL) {
+				figure_tic(f, 'X', count + 1, name, (double)count, NULL);
+				names[count] = name;
+			}
+			count++;
 		}
 	}
-	return names;
+	return count;
 }
 
-static void jct_bars(struct figure *f, const struct runs *runs, const struct values *of,
-		     const char **names, size_t count)
+static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
+	double row[] = { (double)name, NAN, NAN, NAN, 0 };
+	if (jobs != NULL) {
+		row[1] = stats_mean(jobs->values, jobs->count);
+		row[2] = jobs->values[0];
+		row[3] = jobs->values[jobs->count - 1];
+		row[4] = (double)jobs->count;
+	}
+	figure_row(f, row, 3);
+}
+
+static bool jct(struct figure *f, const struct runs *runs)
+{
+	const char *names[NAMES_SHOWN];
+	size_t count = job_names(f, runs, NULL);
+	if (count > NAMES_SHOWN)
+		return jct_cdf(f, runs);
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion times",
 		     "Mean of the finished jobs of a name; from the shortest to the longest");
@@ -336,116 +290,62 @@ static void jct_bars(struct figure *f, const struct runs *runs, const struct val
 	figure_panel(f, 1, "Job completion time", "s");
 	figure_reach(f, 1, 0);
 	figure_tics(f, 'X', count);
-	for (size_t n = 0; n < count; n++)
-		figure_tic(f, 'X', n + 1, names[n], (double)n, NULL);
+	job_names(f, runs, names);
 	for (size_t r = 0; r < runs->count; r++) {
 		char unfinished[48] = "";
-		if (of[r].unfinished > 0)
+		if (runs->of[r].unfinished > 0)
 			snprintf(unfinished, sizeof unfinished, " (%" PRIu64 " unfinished)",
-				 of[r].unfinished);
+				 runs->of[r].unfinished);
 		figure_legend(f, r + 1, r + 1, r + 1, "%s%s", runs->labels[r], unfinished);
 		figure_curve(f, 1, r + 1, runs->labels[r]);
-		for (size_t n = 0; n < count; n++) {
-			const struct value_group *jobs = group_of(&of[r], names[n]);
-			size_t k = jobs != NULL ? jobs->count : 0;
-			double row[] = { (double)n, NAN, NAN, NAN, (double)k };
-			if (k > 0) {
-				row[1] = stats_mean(jobs->values, k);
-				row[2] = jobs->values[0];
-				row[3] = jobs->values[k - 1];
-			}
-			figure_row(f, row, 3);
-		}
+		for (size_t n = 0; n < count; n++)
+			job_row(f, n, values_find(&runs->of[r], names[n]));
 	}
-}
-
-static bool jct(struct figure *f, const struct runs *runs)
-{
-	static const struct values_query query = {
-		.file = "jobs.csv", .value = "jct_s", .group = "name", .work = true
-	};
-	struct values *of;
-	size_t count = 0;
-	bool data = read_all(f, runs, &query, &of);
-	const char **names = data ? names_of(of, runs, &count) : NULL;
-	if (count > NAMES_SHOWN)
-		data = jct_cdf(f, runs);
-	else if (data)
-		jct_bars(f, runs, of, names, count);
-	free(names);
-	release_all(of, runs);
-	return data;
+	return true;
 }
 
 /* ---- Links ---- */
 
-/* Colour by tier: the number of the tier of the group-th bundle, from 1. */
-static size_t tier_number(const struct values *bundles, size_t bundle)
-{
-	size_t number = 1;
-	for (size_t i = 0; i < bundle; i++) {
-		if (strcmp(bundles->groups[i].name, bundles->groups[bundle].name) == 0)
-			return tier_number(bundles, i);
-		number =
-			tier_number(bundles, i) + 1 > number ? tier_number(bundles, i) + 1 : number;
-	}
-	return number;
-}
-
 /* Rank as a share of the bundle, so that tiers of unlike size can be compared;
  * each link is a step of 1/n, the last one is drawn to its end. */
-static void bundle_curve(struct figure *f, const struct values *bundles, size_t i)
+static void put_ranks(struct figure *f, const struct value_group *bundle)
 {
-	const struct value_group *bundle = &bundles->groups[i];
 	size_t n = bundle->count;
-	char number[32], *name = xasprintf("%s %s", bundle->name, bundle->subname);
-	figure_legend(f, i + 1, tier_number(bundles, i),
-		      strcmp(bundle->subname, "down") == 0 ? 2 : 1, "%s (n = %s)", name,
-		      figure_thousands(number, n));
-	figure_curve(f, 1, i + 1, name);
 	for (size_t k = 0; k <= n; k++)
 		figure_row(
 			f,
 			(double[]){ (double)k / (double)n, bundle->values[k < n ? n - 1 - k : 0] },
 			1);
-	free(name);
 }
 
 static bool link_utilization(struct figure *f, const struct runs *runs)
 {
-	static const struct values_query query = { .file = "links.csv",
-						   .value = "utilization",
-						   .group = "tier",
-						   .subgroup = "direction" };
-	struct values *of;
 	char number[32];
-	bool data = read_all(f, runs, &query, &of);
-	if (data && of->group_count > FIGURE_CURVES) {
-		f->why = "too many tiers to tell apart";
-		data = false;
-	}
-	if (data) {
-		figure_begin(f, "lines", 1, of->group_count, "share_of_links utilization");
-		figure_text(f, "STYLE", "steps");
-		figure_x(f, "Share of links at least as busy", "%", false);
-		figure_panel(f, 1, "Utilisation", "%");
-		figure_reach(f, 1, 0);
-		for (size_t i = 0; i < of->group_count; i++)
-			bundle_curve(f, of, i);
-		figure_title(f, "Utilisation of links, ranked within tier and direction",
-			     "%s links, highest %.1f %%", figure_thousands(number, of->finished),
-			     100 * f->y[0].high);
-	}
-	release_all(of, runs);
-	return data;
+	if (too_many(f, runs))
+		return false;
+	figure_begin(f, "lines", 1, curves_of(runs), "share_of_links utilization");
+	figure_text(f, "STYLE", "steps");
+	figure_x(f, "Share of links at least as busy", "%", false);
+	figure_panel(f, 1, "Utilisation", "%");
+	figure_reach(f, 1, 0);
+	put_curves(f, runs, true, put_ranks);
+	figure_title(f, "Utilisation of links, ranked within tier and direction",
+		     "%s links, highest %.1f %%", figure_thousands(number, runs->of->finished),
+		     100 * f->y[0].high);
+	return true;
 }
 
 /* ---- Over time ---- */
 
-/* Points of `together` samples each: their mean, or maximum, at the last one's time. */
-static void thinned_curve(struct figure *f, const struct value_group *group, size_t together,
-			  bool maximum)
+static size_t samples_a_point(const struct value_group *group)
 {
+	return 1 + (group->count - 1) / POINTS_SHOWN;
+}
+
+/* Points of some samples each: their mean, or maximum, at the last one's time. */
+static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
+{
+	size_t together = samples_a_point(group);
 	for (size_t i = 0; i < group->count;) {
 		double sum = 0, most = -INFINITY;
 		size_t n = 0;
@@ -457,53 +357,38 @@ static void thinned_curve(struct figure *f, const struct value_group *group, siz
 	}
 }
 
-static const struct {
-	const char *column, *label, *unit;
-	bool maximum;
-} loads[] = { { "active_flows", "Active flows", "", false },
-	      { "active_jobs", "Active jobs", "", false },
-	      { "mean_utilization", "Mean utilisation", "%", false },
-	      { "max_utilization", "Busiest link", "%", true } };
-
-#define LOADS (sizeof loads / sizeof *loads)
-
-/* One panel; returns how many samples share a point at most, 0 when there is no data. */
-static size_t load_panel(struct figure *f, const struct runs *runs, size_t panel)
+static void time_axis(struct figure *f)
 {
-	struct values_query query = { .file = "series/network.csv",
-				      .value = loads[panel - 1].column,
-				      .at = "time_s" };
-	struct values *of;
-	size_t most = 0;
-	bool data = read_all(f, runs, &query, &of);
-	if (data && panel == 1)
-		figure_begin(f, "lines", LOADS, runs->count, "time_s value");
-	if (data) {
-		figure_panel(f, panel, loads[panel - 1].label, loads[panel - 1].unit);
-		figure_reach(f, panel, 0);
-	}
-	for (size_t r = 0; r < runs->count && data; r++) {
-		size_t together = 1 + (of[r].groups->count - 1) / SAMPLES_SHOWN;
-		figure_curve(f, panel, r + 1, runs->labels[r]);
-		thinned_curve(f, of[r].groups, together, loads[panel - 1].maximum);
-		most = together > most ? together : most;
-	}
-	release_all(of, runs);
-	return most;
-}
-
-static bool series(struct figure *f, const struct runs *runs)
-{
-	size_t most = 1;
-	for (size_t p = 1; p <= LOADS && most > 0; p++)
-		most = load_panel(f, runs, p);
-	if (most == 0)
-		return false;
-	for (size_t r = 0; r < runs->count; r++)
-		figure_legend(f, r + 1, r + 1, r + 1, "%s", runs->together ? runs->labels[r] : "");
 	figure_text(f, "STYLE", "lines");
 	figure_x(f, "Simulated time", "s", false);
 	figure_reach(f, 0, 0);
+}
+
+/* A panel for each column of the query. */
+static bool series(struct figure *f, const struct runs *runs)
+{
+	static const struct {
+		const char *label, *unit;
+	} loads[] = { { "Active flows", "" },
+		      { "Active jobs", "" },
+		      { "Mean utilisation", "%" },
+		      { "Busiest link", "%" } };
+	size_t panels = sizeof loads / sizeof *loads, most = 1;
+	figure_begin(f, "lines", panels, runs->count, "time_s value");
+	time_axis(f);
+	for (size_t p = 1; p <= panels; p++) {
+		figure_panel(f, p, loads[p - 1].label, loads[p - 1].unit);
+		figure_reach(f, p, 0);
+		for (size_t r = 0; r < runs->count; r++) {
+			const struct value_group *group = &runs->of[r].groups[p - 1];
+			size_t together = samples_a_point(group);
+			figure_curve(f, p, r + 1, runs->labels[r]);
+			put_thinned(f, group, p == panels);
+			most = together > most ? together : most;
+		}
+	}
+	for (size_t r = 0; r < runs->count; r++)
+		figure_legend(f, r + 1, r + 1, r + 1, "%s", runs->labels[r]);
 	if (most > 1)
 		figure_title(f, "Load over time", "Means of up to %zu samples (busiest: maxima)",
 			     most);
@@ -512,70 +397,36 @@ static bool series(struct figure *f, const struct runs *runs)
 	return true;
 }
 
-/* Name of a curve: the entry of output.series.links, the run, or both. The caller frees. */
-static char *links_name(const struct runs *runs, const struct values *of, size_t r, size_t g)
+static void put_samples(struct figure *f, const struct value_group *group)
 {
-	const char *links = of[r].groups[g].name;
-	if (!runs->together)
-		return xstrdup(links);
-	return of[r].group_count == 1 ? xstrdup(runs->labels[r])
-				      : xasprintf("%s: %s", runs->labels[r], links);
+	for (size_t i = 0; i < group->count; i++)
+		figure_row(f, (double[]){ group->at[i], group->values[i] }, 1);
 }
 
-/* "Packets per 10ms", if the samples of all runs are as far apart. The caller frees. */
-static char *packets_label(const struct runs *runs, const struct values *of)
+/* "Packets per 10ms", if the samples of all runs are as far apart. */
+static void packets_label(struct figure *f, const struct runs *runs)
 {
-	char time[32];
+	char time[32], label[64];
+	double every_s = runs->of->groups->at[0];
+	bool alike = true;
 	for (size_t r = 1; r < runs->count; r++)
-		if (of[r].groups->at[0] != of[0].groups->at[0])
-			return xstrdup("Packets per sample");
-	unit_format(UNIT_TIME, (uint64_t)llround(of[0].groups->at[0] * 1e12), time, sizeof time);
-	return xasprintf("Packets per %s", time);
-}
-
-static void packets_curves(struct figure *f, const struct runs *runs, const struct values *of)
-{
-	size_t curve = 0;
-	char *label = packets_label(runs, of);
-	figure_text(f, "STYLE", "lines");
-	figure_title(f, "Packets over time", "All classes of traffic, lost ones included");
-	figure_x(f, "Simulated time", "s", false);
+		alike = alike && runs->of[r].groups->at[0] == every_s;
+	unit_format(UNIT_TIME, (uint64_t)llround(every_s * 1e12), time, sizeof time);
+	snprintf(label, sizeof label, "Packets per %s", alike ? time : "sample");
 	figure_panel(f, 1, label, "");
-	figure_reach(f, 0, 0);
-	figure_reach(f, 1, 0);
-	for (size_t r = 0; r < runs->count; r++) {
-		for (size_t g = 0; g < of[r].group_count; g++) {
-			char *name = links_name(runs, of, r, g);
-			curve++;
-			figure_legend(f, curve, curve, curve, "%s", name);
-			figure_curve(f, 1, curve, name);
-			thinned_curve(f, &of[r].groups[g], 1, false);
-			free(name);
-		}
-	}
-	free(label);
 }
 
 static bool packets(struct figure *f, const struct runs *runs)
 {
-	static const struct values_query query = {
-		.file = "series/links.csv", .value = "packets", .group = "links", .at = "time_s"
-	};
-	struct values *of;
-	size_t curves = 0;
-	bool data = read_all(f, runs, &query, &of);
-	for (size_t r = 0; r < runs->count && data; r++)
-		curves += of[r].group_count;
-	if (data && curves > FIGURE_CURVES) {
-		f->why = "too many lines to tell apart";
-		data = false;
-	}
-	if (data) {
-		figure_begin(f, "lines", 1, curves, "time_s packets");
-		packets_curves(f, runs, of);
-	}
-	release_all(of, runs);
-	return data;
+	if (too_many(f, runs))
+		return false;
+	figure_begin(f, "lines", 1, curves_of(runs), "time_s packets");
+	figure_title(f, "Packets over time", "All classes of traffic, lost ones included");
+	time_axis(f);
+	packets_label(f, runs);
+	figure_reach(f, 1, 0);
+	put_curves(f, runs, false, put_samples);
+	return true;
 }
 
 static bool job_timeline(struct figure *f, const struct runs *runs)
@@ -589,32 +440,69 @@ static bool job_timeline(struct figure *f, const struct runs *runs)
 struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
+	struct values_query query; /* without a file: reads for itself */
 };
 
+#define SLOWDOWNS                                                                                  \
+	{                                                                                          \
+		.file = "flows.csv", .columns = { "slowdown" }, .group = "size_bytes",             \
+		.work = true, .by_size = true                                                      \
+	}
+#define LOADS                                                                                      \
+	{                                                                                          \
+		.file = "series/network.csv",                                                      \
+		.columns = { "active_flows", "active_jobs", "mean_utilization",                    \
+			     "max_utilization" },                                                  \
+		.at = "time_s"                                                                     \
+	}
+#define PACKETS                                                                                    \
+	{                                                                                          \
+		.file = "series/links.csv", .columns = { "packets" }, .group = "links",            \
+		.at = "time_s"                                                                     \
+	}
+
 static const struct kind alone[] = {
-	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile" }, slowdown },
+	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile" },
+	  slowdown,
+	  SLOWDOWNS },
 	{ { "fct_cdf", "distribution of flow completion times, one line per flow group" },
-	  fct_cdf },
-	{ { "job_timeline", "when jobs wait, compute and wait for communication" }, job_timeline },
+	  fct_cdf,
+	  { .file = "flows.csv", .columns = { "fct_s" }, .group = "group", .work = true } },
+	{ { "job_timeline", "when jobs wait, compute and wait for communication" },
+	  job_timeline,
+	  { 0 } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction" },
-	  link_utilization },
-	{ { "series", "active flows and jobs and link utilisation over time" }, series },
-	{ { "packets", "packets over time on the links that the scenario samples" }, packets },
+	  link_utilization,
+	  { .file = "links.csv",
+	    .columns = { "utilization" },
+	    .group = "tier",
+	    .subgroup = "direction" } },
+	{ { "series", "active flows and jobs and link utilisation over time" }, series, LOADS },
+	{ { "packets", "packets over time on the links that the scenario samples" },
+	  packets,
+	  PACKETS },
 };
 
 static const struct kind together[] = {
 	{ { "slowdown",
 	    "together: median and 99th percentile of the slowdown by flow size, as bars" },
-	  slowdown },
+	  slowdown,
+	  SLOWDOWNS },
 	{ { "fct_cdf", "together: distributions of flow completion times, one line a directory" },
-	  fct_cdf },
+	  fct_cdf,
+	  { .file = "flows.csv", .columns = { "fct_s" }, .work = true } },
 	{ { "jct", "together: job completion times by job name; of many names, distributions" },
-	  jct },
+	  jct,
+	  { .file = "jobs.csv", .columns = { "jct_s" }, .group = "name", .work = true } },
 	{ { "jct_cdf", "together: distributions of job completion times, one line a directory" },
-	  jct_cdf },
-	{ { "series", "together: active flows and jobs and link utilisation over time" }, series },
+	  jct_cdf,
+	  { .file = "jobs.csv", .columns = { "jct_s" }, .work = true } },
+	{ { "series", "together: active flows and jobs and link utilisation over time" },
+	  series,
+	  LOADS },
 	{ { "packets", "together: packets over time on the links that the scenarios sample" },
-	  packets },
+	  packets,
+	  PACKETS },
 };
 
 static const struct kind *kind_at(bool of_several, size_t i)
@@ -668,26 +556,38 @@ static char *no_results(const char *dir)
 	return NULL;
 }
 
-static bool draw_one(const struct kind *kind, const struct runs *runs, const char *folder,
+/* Reads what it is about from each run, and writes the figure. */
+static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
+{
+	bool ok = true;
+	runs->of = xcalloc(runs->count, sizeof *runs->of);
+	for (size_t r = 0; r < runs->count && ok && kind->query.file != NULL; r++) {
+		f->dir = runs->at[r].dir;
+		ok = values_read(&runs->of[r], f, &kind->query);
+	}
+	ok = ok && kind->draw(f, runs);
+	for (size_t r = 0; r < runs->count; r++)
+		values_release(&runs->of[r]);
+	free(runs->of);
+	return ok;
+}
+
+static bool draw_one(const struct kind *kind, struct runs *runs, const char *folder,
 		     const struct plot_options *options, FILE *to, char **error)
 {
 	struct figure f = { .name = kind->figure.name, .folder = folder, .options = options };
-	bool drawn = figure_finish(&f, kind->draw(&f, runs), to);
-	if (!drawn && f.error == NULL) {
-		char *text = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
-		if (options->only != NULL)
-			f.error = text;
-		else
-			fprintf(stderr, "%s\n", text);
-		if (options->only == NULL)
-			free(text);
-	}
+	bool data = read_and_write(&f, kind, runs), drawn = figure_finish(&f, data, to);
 	*error = f.error;
-	return drawn;
+	if (data || f.error != NULL)
+		return drawn;
+	if (options->only != NULL)
+		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
+	else
+		fprintf(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
+	return false;
 }
 
-static int draw_all(const struct runs *runs, const struct plot_options *options, FILE *to,
-		    char **error)
+static int draw_all(struct runs *runs, const struct plot_options *options, FILE *to, char **error)
 {
 	const struct kind *kind;
 	int drawn = 0;
@@ -708,7 +608,7 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 {
 	char *trimmed = folder_trim(dir), *label = "";
 	struct plot_labelled run = { trimmed, NULL };
-	int drawn = draw_all(&(struct runs){ &run, &label, 1, false }, options, to, error);
+	int drawn = draw_all(&(struct runs){ &run, &label, 1, false, NULL }, options, to, error);
 	free(trimmed);
 	return drawn;
 }
@@ -746,7 +646,7 @@ int plot_together(const struct plot_labelled *list, size_t count,
 	char **labels = xcalloc(count + 1, sizeof *labels);
 	for (size_t r = 0; r < count; r++)
 		labels[r] = label_of(list, count, r);
-	int drawn = draw_all(&(struct runs){ list, labels, count, true }, options, to, error);
+	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL }, options, to, error);
 	for (size_t r = 0; r < count; r++)
 		free(labels[r]);
 	free(labels);

@@ -341,6 +341,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
 	size_t *fixed = xcalloc(table->axis_count + 1, sizeof *fixed);
+	struct groups groups = groups_of(table);
 	struct names names = { 0 };
 	int drawn = 0;
 	for (size_t i = 0; i < choice->figures && *error == NULL; i++) {
@@ -350,7 +351,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		    fixed[choice->base_axis] == choice->base_level)
 			continue; /* the baseline against itself */
 		struct sweep_grid grid;
-		sweep_grid_init(&grid, table, choice, fixed);
+		sweep_grid_init(&grid, table, &groups, choice, fixed);
 		for (size_t m = 0; m < choice->metric_count && *error == NULL; m++)
 			drawn += draw_metric(&(struct sheet){ .table = table,
 							      .choice = choice,
@@ -361,6 +362,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		sweep_grid_release(&grid);
 	}
 	names_release(&names);
+	groups_release(&groups);
 	free(fixed);
 	return *error == NULL ? drawn : PLOT_IO;
 }

@@ -28,117 +28,70 @@ static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t 
 	return levels;
 }
 
-static size_t find(const size_t *levels, size_t count, size_t level)
+static const struct group *find(const struct groups *groups, const size_t *levels, size_t axes)
 {
-	size_t i = 0;
-	while (i < count && levels[i] != level)
-		i++;
-	return i;
-}
-
-static void cell_add(struct sweep_cell *cell, const struct sweep_point *point)
-{
-	cell->points =
-		array_reserve(cell->points, cell->count, &cell->capacity, sizeof *cell->points);
-	cell->points[cell->count++] = point;
-}
-
-/* Does the point belong to this figure? With `compared`, to its baseline: then
- * the level on the baseline's axis is that one's. */
-static bool belongs(const struct sweep_point *point, const struct sweep_table *table,
-		    const struct sweep_choice *choice, const size_t *fixed, bool compared)
-{
-	for (size_t i = 0; i < table->axis_count; i++) {
-		if (compared && i == choice->base_axis) {
-			if (point->levels[i] != choice->base_level)
-				return false;
-		} else if (sweep_choice_is_fixed(choice, i) && point->levels[i] != fixed[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* The baseline of a by axis is that of all rows. */
-static void place_base(struct sweep_grid *grid, const struct sweep_choice *choice,
-		       const struct sweep_point *point, size_t column, size_t row)
-{
-	for (size_t r = 0; r < grid->rows; r++)
-		if (choice->base_axis == choice->by || r == row)
-			cell_add(&grid->bases[r * grid->columns + column], point);
+	for (size_t i = 0; i < groups->count; i++)
+		if (memcmp(groups->items[i].levels, levels, axes * sizeof *levels) == 0)
+			return &groups->items[i];
+	return NULL;
 }
 
 void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
-		     const struct sweep_choice *choice, const size_t *fixed)
+		     const struct groups *groups, const struct sweep_choice *choice,
+		     const size_t *fixed)
 {
-	*grid = (struct sweep_grid){ .rows = 1 };
+	size_t axes = table->axis_count, *levels = xcalloc(axes + 1, sizeof *levels);
+	*grid = (struct sweep_grid){ .rows = 1, .ratios = choice->base_axis != SIZE_MAX };
 	grid->x_level = levels_of(choice, choice->x, &grid->columns);
 	if (choice->by != SIZE_MAX)
 		grid->y_level = levels_of(choice, choice->by, &grid->rows);
 	grid->cells = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->cells);
-	if (choice->base_axis != SIZE_MAX)
-		grid->bases = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->bases);
-	for (size_t i = 0; i < table->point_count; i++) {
-		const struct sweep_point *point = &table->points[i];
-		size_t column = find(grid->x_level, grid->columns, point->levels[choice->x]);
-		size_t row = choice->by == SIZE_MAX
-				     ? 0
-				     : find(grid->y_level, grid->rows, point->levels[choice->by]);
-		if (column == grid->columns)
+	grid->bases = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->bases);
+	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
+		memcpy(levels, fixed, axes * sizeof *levels);
+		levels[choice->x] = grid->x_level[i % grid->columns];
+		if (choice->by != SIZE_MAX)
+			levels[choice->by] = grid->y_level[i / grid->columns];
+		grid->cells[i] = find(groups, levels, axes);
+		if (!grid->ratios)
 			continue;
-		if (row < grid->rows && belongs(point, table, choice, fixed, false))
-			cell_add(&grid->cells[row * grid->columns + column], point);
-		if (grid->bases != NULL && belongs(point, table, choice, fixed, true))
-			place_base(grid, choice, point, column, row);
+		levels[choice->base_axis] = choice->base_level;
+		grid->bases[i] = find(groups, levels, axes);
 	}
-}
-
-static void cells_free(struct sweep_cell *cells, size_t count)
-{
-	for (size_t i = 0; cells != NULL && i < count; i++)
-		free(cells[i].points);
-	free(cells);
+	free(levels);
 }
 
 void sweep_grid_release(struct sweep_grid *grid)
 {
-	cells_free(grid->cells, grid->columns * grid->rows);
-	cells_free(grid->bases, grid->columns * grid->rows);
+	free(grid->cells);
+	free(grid->bases);
 	free(grid->x_level);
 	free(grid->y_level);
 }
 
 /* ---- Numbers ---- */
 
-static double value_of(const struct sweep_point *point, size_t metric)
+static double value_of_replication(const struct group *group, uint64_t replication, size_t metric)
 {
-	return point->usable ? point->metrics[metric] : NAN;
-}
-
-static double value_of_replication(const struct sweep_cell *cell, uint64_t replication,
-				   size_t metric)
-{
-	for (size_t i = 0; i < cell->count; i++)
-		if (cell->points[i]->replication == replication)
-			return value_of(cell->points[i], metric);
+	for (size_t i = 0; group != NULL && i < group->count; i++)
+		if (group->points[i]->replication == replication && group->points[i]->usable)
+			return group->points[i]->metrics[metric];
 	return NAN;
 }
 
 struct estimate sweep_grid_estimate(const struct sweep_grid *grid, size_t cell, size_t metric)
 {
-	const struct sweep_cell *own = &grid->cells[cell];
-	double *values = xcalloc(own->count + 1, sizeof *values);
-	double *bases = xcalloc(own->count + 1, sizeof *bases);
-	for (size_t i = 0; i < own->count; i++) {
-		values[i] = value_of(own->points[i], metric);
-		if (grid->bases != NULL)
-			bases[i] = value_of_replication(&grid->bases[cell],
-							own->points[i]->replication, metric);
-	}
+	const struct group *own = grid->cells[cell];
+	if (own == NULL)
+		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
+	double *values = group_values(own, metric);
+	double *bases = xcalloc(own->count, sizeof *bases);
+	for (size_t i = 0; i < own->count; i++)
+		bases[i] = value_of_replication(grid->bases[cell], own->points[i]->replication,
+						metric);
 	struct estimate estimate =
-		grid->bases == NULL
-			? infer_mean(values, own->count, INFERENCE_LEVEL)
-			: infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL);
+		grid->ratios ? infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL)
+			     : infer_mean(values, own->count, INFERENCE_LEVEL);
 	free(values);
 	free(bases);
 	return estimate;
@@ -146,14 +99,12 @@ struct estimate sweep_grid_estimate(const struct sweep_grid *grid, size_t cell, 
 
 double *sweep_grid_values(const struct sweep_grid *grid, size_t cell, size_t metric, size_t *count)
 {
-	const struct sweep_cell *own = &grid->cells[cell];
-	double *values = xcalloc(own->count + 1, sizeof *values);
+	const struct group *own = grid->cells[cell];
+	double *values = own != NULL ? group_values(own, metric) : NULL;
 	*count = 0;
-	for (size_t i = 0; i < own->count; i++) {
-		double value = value_of(own->points[i], metric);
-		if (!isnan(value))
-			values[(*count)++] = value;
-	}
+	for (size_t i = 0; own != NULL && i < own->count; i++)
+		if (!isnan(values[i]))
+			values[(*count)++] = values[i];
 	stats_sort(values, *count);
 	return values;
 }
@@ -166,10 +117,11 @@ struct tally {
 	size_t of_status[STATUSES];
 };
 
-static void tally_cell(struct tally *tally, const struct sweep_cell *cell, size_t metric)
+static void count_group(struct tally *tally, const struct group *group, size_t metric)
 {
-	for (size_t i = 0; i < cell->count; i++) {
-		const struct sweep_point *point = cell->points[i];
+	for (size_t i = 0; i < group->count; i++) {
+		const struct sweep_point *point = group->points[i];
+		size_t s = 0;
 		tally->points++;
 		if (point->usable) {
 			tally->usable++;
@@ -177,7 +129,6 @@ static void tally_cell(struct tally *tally, const struct sweep_cell *cell, size_
 			tally->without += isnan(point->metrics[metric]) ? 1 : 0;
 			continue;
 		}
-		size_t s = 0;
 		while (s < STATUSES - 1 && tally->status[s] != NULL &&
 		       strcmp(tally->status[s], point->status) != 0)
 			s++;
@@ -186,48 +137,35 @@ static void tally_cell(struct tally *tally, const struct sweep_cell *cell, size_
 	}
 }
 
-/* Adds to a text; returns the longer one. */
-static char *add(char *text, const char *glue, size_t count, const char *words)
+/* Is the group among the cells, or among the first `bases` baselines? */
+static bool counted(const struct sweep_grid *grid, const struct group *group, size_t bases)
 {
-	char *longer = xasprintf("%s%s%zu %s", text, glue, count, words);
-	free(text);
-	return longer;
-}
-
-/* Points of the baseline count once, and those that are drawn are not counted again. */
-static void tally_bases(struct tally *tally, const struct sweep_grid *grid, size_t metric)
-{
-	size_t all = grid->columns * grid->rows;
-	for (size_t i = 0; i < all; i++) {
-		bool counted = grid->bases[i].count == 0;
-		const struct sweep_point *first = counted ? NULL : grid->bases[i].points[0];
-		for (size_t k = 0; k < all && !counted; k++)
-			counted = (grid->cells[k].count > 0 && grid->cells[k].points[0] == first) ||
-				  (k < i && grid->bases[k].count > 0 &&
-				   grid->bases[k].points[0] == first);
-		if (!counted)
-			tally_cell(tally, &grid->bases[i], metric);
-	}
+	bool found = false;
+	for (size_t i = 0; i < grid->columns * grid->rows && !found; i++)
+		found = grid->cells[i] == group || (i < bases && grid->bases[i] == group);
+	return found;
 }
 
 char *sweep_grid_tally(const struct sweep_grid *grid, size_t metric)
 {
 	struct tally tally = { 0 };
-	for (size_t i = 0; i < grid->columns * grid->rows; i++)
-		tally_cell(&tally, &grid->cells[i], metric);
-	if (grid->bases != NULL)
-		tally_bases(&tally, grid, metric);
-	char *text = xasprintf("%zu of %zu points are in", tally.usable, tally.points);
-	for (size_t s = 0; s < STATUSES && tally.status[s] != NULL; s++)
-		text = add(text, s == 0 ? " (" : ", ", tally.of_status[s], tally.status[s]);
-	if (tally.usable < tally.points) {
-		char *closed = xasprintf("%s)", text);
-		free(text);
-		text = closed;
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
+		if (grid->cells[i] != NULL)
+			count_group(&tally, grid->cells[i], metric);
+		if (grid->bases[i] != NULL && !counted(grid, grid->bases[i], i))
+			count_group(&tally, grid->bases[i], metric);
 	}
+	fprintf(to, "%zu of %zu points are in", tally.usable, tally.points);
+	for (size_t s = 0; s < STATUSES && tally.status[s] != NULL; s++)
+		fprintf(to, "%s%zu %s", s == 0 ? " (" : ", ", tally.of_status[s], tally.status[s]);
+	fputs(tally.usable < tally.points ? ")" : "", to);
 	if (tally.unfinished > 0)
-		text = add(text, ", ", tally.unfinished, "with UNFINISHED work");
+		fprintf(to, ", %zu with UNFINISHED work", tally.unfinished);
 	if (tally.without > 0)
-		text = add(text, ", ", tally.without, "without this value");
+		fprintf(to, ", %zu without this value", tally.without);
+	fclose(to);
 	return text;
 }

@@ -112,7 +112,7 @@ static bool read_table(struct figure *f, struct jobs *jobs, const char *file,
 	if (csv == NULL)
 		return false;
 	read(csv, jobs);
-	return values_end(f, csv);
+	return csv_close(csv, &f->error);
 }
 
 static bool jobs_read(struct jobs *jobs, struct figure *f)

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CDF_POINTS 1000 /* of a curve; more cannot be told apart */
-#define CDF_TAIL   100  /* of the largest values, which are all shown */
-
 const char *const size_names[SIZES] = { "< 10 KB", "10–100 KB", "0.1–1 MB", "1–10 MB", "≥ 10 MB" };
 
 static const uint64_t size_from[SIZES] = { 0, 10000, 100000, 1000000, 10000000 };
@@ -38,11 +35,6 @@ struct csv *values_table(struct figure *f, const char *file)
 		if (strcmp(missing[i].file, file) == 0 && f->error == NULL)
 			f->why = missing[i].why;
 	return csv;
-}
-
-bool values_end(struct figure *f, struct csv *csv)
-{
-	return csv_close(csv, &f->error);
 }
 
 /* ---- Groups ---- */
@@ -86,34 +78,116 @@ static void add_at(struct value_group *group, double at)
 	group->at[group->count] = at;
 }
 
+const struct value_group *values_find(const struct values *values, const char *name)
+{
+	for (size_t i = 0; i < values->group_count; i++)
+		if (strcmp(values->groups[i].name, name) == 0)
+			return &values->groups[i];
+	return NULL;
+}
+
+static void release_group(struct value_group *group)
+{
+	free(group->name);
+	free(group->subname);
+	free(group->at);
+	free(group->values);
+}
+
+void values_release(struct values *values)
+{
+	for (size_t i = 0; i < values->group_count; i++)
+		release_group(&values->groups[i]);
+	free(values->groups);
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct value_group *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+void values_merge(struct values *values, size_t keep)
+{
+	struct value_group *last = &values->groups[keep - 1];
+	qsort(values->groups, values->group_count, sizeof *values->groups, larger_first);
+	if (values->group_count <= keep)
+		return;
+	free(last->name);
+	last->name = xasprintf("%zu other groups", values->group_count - keep + 1);
+	while (values->group_count > keep) {
+		struct value_group *group = &values->groups[--values->group_count];
+		for (size_t i = 0; i < group->count; i++)
+			add_value(last, group->values[i]);
+		release_group(group);
+	}
+	stats_sort(last->values, last->count);
+}
+
 /* ---- Reading ---- */
+
+/* Columns of a query in its table. */
+struct columns {
+	int values[VALUES_COLUMNS];
+	int group, subgroup, at, measured, finished;
+	size_t count;
+};
+
+static int optional(struct csv *csv, const char *column)
+{
+	return column != NULL ? csv_need(csv, column) : -1;
+}
+
+static struct columns find_columns(struct csv *csv, const struct values_query *query)
+{
+	struct columns columns = { .group = optional(csv, query->group),
+				   .subgroup = optional(csv, query->subgroup),
+				   .at = optional(csv, query->at),
+				   .finished = query->work ? csv_need(csv, "finished") : -1,
+				   .measured = csv_find(csv, "measured") };
+	while (columns.count < VALUES_COLUMNS && query->columns[columns.count] != NULL) {
+		columns.values[columns.count] = csv_need(csv, query->columns[columns.count]);
+		columns.count++;
+	}
+	return columns;
+}
+
+static struct value_group *group_of_row(struct values *values, struct csv *csv,
+					const struct values_query *query,
+					const struct columns *columns, size_t column)
+{
+	if (query->by_size)
+		return size_group(values, csv_u64(csv, columns->group));
+	const char *name = columns->group >= 0  ? csv_text(csv, columns->group)
+			   : columns->count > 1 ? query->columns[column]
+						: "";
+	return find_group(values, name,
+			  columns->subgroup >= 0 ? csv_text(csv, columns->subgroup) : "");
+}
 
 static void read_rows(struct values *values, struct csv *csv, const struct values_query *query)
 {
-	int value = csv_need(csv, query->value), measured = csv_find(csv, "measured");
-	int group = query->group != NULL ? csv_need(csv, query->group) : -1;
-	int subgroup = query->subgroup != NULL ? csv_need(csv, query->subgroup) : -1;
-	int at = query->at != NULL ? csv_need(csv, query->at) : -1;
-	int finished = query->work ? csv_need(csv, "finished") : -1;
+	const struct columns columns = find_columns(csv, query);
 	while (csv_next(csv)) {
-		if (measured >= 0 && !csv_flag(csv, measured))
+		if (columns.measured >= 0 && !csv_flag(csv, columns.measured))
 			continue;
-		struct value_group *own =
-			query->by_size ? size_group(values, csv_u64(csv, group))
-				       : find_group(values, group >= 0 ? csv_text(csv, group) : "",
-						    subgroup >= 0 ? csv_text(csv, subgroup) : "");
-		if (finished >= 0 && !csv_flag(csv, finished)) {
+		if (columns.finished >= 0 && !csv_flag(csv, columns.finished)) {
 			values->unfinished++;
 			continue;
 		}
-		double real = csv_real(csv, value);
-		if (query->work && real <= 0)
-			csv_complain(csv, value, "is not above 0");
-		if (at >= 0)
-			add_at(own, csv_real(csv, at));
-		add_value(own, real);
+		for (size_t c = 0; c < columns.count; c++) {
+			struct value_group *group = group_of_row(values, csv, query, &columns, c);
+			double real = csv_real(csv, columns.values[c]);
+			if (query->work && real <= 0)
+				csv_complain(csv, columns.values[c], "is not above 0");
+			if (columns.at >= 0)
+				add_at(group, csv_real(csv, columns.at));
+			add_value(group, real);
+			values->below_one += real < 1;
+		}
 		values->finished++;
-		values->below_one += real < 1;
 	}
 }
 
@@ -126,34 +200,12 @@ bool values_read(struct values *values, struct figure *f, const struct values_qu
 	for (size_t i = 0; i < SIZES && query->by_size; i++)
 		add_group(values, size_names[i], "");
 	read_rows(values, csv, query);
-	if (!values_end(f, csv))
+	if (!csv_close(csv, &f->error))
 		return false;
 	for (size_t i = 0; i < values->group_count && query->at == NULL; i++)
 		stats_sort(values->groups[i].values, values->groups[i].count);
-	if (values->finished == 0)
-		f->why = !query->work             ? "the table has no rows"
-			 : values->unfinished > 0 ? "nothing has finished"
-						  : "nothing was measured";
+	f->why = !query->work             ? "the table has no rows"
+		 : values->unfinished > 0 ? "nothing has finished"
+					  : "nothing was measured";
 	return values->finished > 0;
-}
-
-void values_release(struct values *values)
-{
-	for (size_t i = 0; i < values->group_count; i++) {
-		free(values->groups[i].name);
-		free(values->groups[i].subname);
-		free(values->groups[i].at);
-		free(values->groups[i].values);
-	}
-	free(values->groups);
-}
-
-void values_cdf(struct figure *f, const double *sorted, size_t count)
-{
-	size_t step = count / CDF_POINTS > 0 ? count / CDF_POINTS : 1;
-	size_t tail = count > CDF_TAIL ? count - CDF_TAIL : 0;
-	figure_row(f, (double[]){ sorted[0], 0 }, 1);
-	for (size_t i = 0; i < count; i++)
-		if (i % step == 0 || i >= tail)
-			figure_row(f, (double[]){ sorted[i], (double)(i + 1) / (double)count }, 1);
 }
