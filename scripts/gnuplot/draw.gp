@@ -5,19 +5,12 @@ XF = LOGX && XUNIT eq 's' ? 1 : factor(XUNIT, XHIGH)
 X0 = XLOW * XF
 X1 = XHIGH * XF
 share(x) = X1 <= X0 ? 0 : LOGX ? log(x / X0) / log(X1 / X0) : (x - X0) / (X1 - X0)
-ROOM = 0.82 * LETTERS # of the x axis, in letters
 
 # ---- x ----
 
-line(s) = strstrt(s, "\n") > 0 ? s[1:strstrt(s, "\n")-1] : s # the first one
-longest = 0
-do for [i = 1:XTICKS] {
-	longest = strlen(line(XTICK[i])) > longest ? strlen(line(XTICK[i])) : longest
-}
 if (XTICKS > 0) { set xtics () }
 if (XTICKS > 0 && LABELLED) {
-	# Labels at 0, 1, ...; slanted where they would overlap.
-	if ((longest + 1) * XTICKS > ROOM && !TEXT) { set xtics rotate by -30 left }
+	if (SLANTED) { set xtics rotate by -30 left }
 	set xtics scale 0
 	set xrange [-0.5:XTICKS - 0.5]
 	do for [i = 1:XTICKS] { set xtics add (XTICK[i] XTICK_AT[i]) }
@@ -50,7 +43,7 @@ if (!LOGX && !LABELLED) {
 	PAD = XTICKS == 0 ? 0 : X1 > X0 ? 0.04 * (X1 - X0) : 1
 	set xrange [X0 - PAD:X1 + (X1 + PAD > X0 ? PAD : 1)]
 }
-if (XTICKS > 0 && strstrt(XTICK[1], "\n") > 0 && !TEXT) { set xlabel offset 0,-1 }
+if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
 XWORDS = wrap(LOGX && XUNIT eq 's' ? XLABEL : in_unit(XLABEL, unit_name(XUNIT, XF)), LETTERS)
 
 # ---- Panels ----
@@ -88,10 +81,11 @@ do for [p = 1:PANELS] {
 
 	# Beside an axis of text there is no room for words, beside a map no axis.
 	UNIT = unit_name(YUNIT[p], YF)
-	ABOVE = wrap(TITLE.(UNIT_IN_TITLE && UNIT ne '' ? ', in '.UNIT : ''), LETTERS)."\n" \
-		.wrap(SUBTITLE, LETTERS).(TEXT && !UNIT_IN_TITLE && YWORDS ne '' ? "\n".YWORDS : '')
+	WIDE = LETTERS - most(0, BESIDE - 4) # titles stand in the middle of the plot
+	ABOVE = wrap(TITLE.(UNIT_IN_TITLE && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
+		.wrap(SUBTITLE, WIDE).(TEXT && !UNIT_IN_TITLE && YWORDS ne '' ? "\n".YWORDS : '')
 	if (!TEXT && !UNIT_IN_TITLE) {
-		set ylabel wrap(YWORDS, int(0.9 * LETTERS * SHAPE / PANELS))
+		set ylabel wrap(YWORDS, int(0.65 * LETTERS * SHAPE / PANELS))
 	}
 	set title p == 1 && !exists('NO_TITLE') ? ABOVE : p > 1 && TEXT ? YWORDS : ''
 	if (p < PANELS) { unset key } else { set key } # one legend for all panels, below the last

@@ -5,7 +5,6 @@ unset grid
 set border 15
 set yrange [-0.5:YTICKS - 0.5]
 set ylabel BY
-CELL = 0.65 * LETTERS / XTICKS # letters in a cell
 number(v) = abs(v) >= 100 ? sprintf('%.0f', v) : sprintf('%.3g', v)
 HALVES = CELL >= 8 && !RATIO && !TEXT # of intervals
 half(width) = HALVES ? "\n± ".number(width / 2) : ''

@@ -8,11 +8,62 @@ TEXT = TERM eq 'dumb'
 PAPER = WIDTH > 0 && !TEXT # inches; else for a screen, in pixels
 FILES = TERM eq 'pdf' || TERM eq 'eps'
 
+LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH) : 80 # that fit side by side
+
+# ---- Words ----
+
+# As many lines as a text needs, broken at blanks.
+blank(s, n) = n < 2 ? 0 : s[n:n] eq ' ' ? n : blank(s, n - 1)
+broken(s, n, at) = at == 0 ? s : s[1:at-1]."\n".wrap(s[at+1:*], n)
+end(s) = strstrt(s, "\n")
+wrap(s, n) = end(s) > 0 ? wrap(s[1:end(s)-1], n)."\n".wrap(s[end(s)+1:*], n) : \
+	strlen(s) <= n ? s : broken(s, n, blank(s, n + 1))
+lines(s) = end(s) == 0 ? 1 : 1 + lines(s[end(s)+1:*])
+cut(s, n) = strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] # in its middle
+least(a, b) = a < b ? a : b
+most(a, b) = a > b ? a : b
+
+# ---- Room ----
+
+BESIDE = 0 # letters of the longest label beside the plot
+do for [i = 1:YTICKS] {
+	if (exists('BY') && !TEXT) { YTICK[i] = wrap(YTICK[i], 24) } # rows of maps have room
+	BESIDE = most(BESIDE, exists('BY') ? least(24, strlen(YTICK[i])) : strlen(YTICK[i]))
+}
+ROOM = YTICKS > 0 ? 0.75 * LETTERS - BESIDE : 0.82 * LETTERS # of the x axis
+CELL = most(1, int(ROOM / most(1, XTICKS)) - 1)
+
+# Labels below an axis are broken where each word then has room, else slanted.
+longest = 0
+do for [i = 1:XTICKS] { do for [k = 1:words(XTICK[i])] {
+	longest = most(longest, strlen(word(XTICK[i], k)))
+} }
+SLANTED = LABELLED && longest > CELL && !TEXT
+TIC_LINES = 1
+if (LABELLED && !TEXT) {
+	longest = 0
+	do for [i = 1:XTICKS] {
+		XTICK[i] = wrap(XTICK[i], SLANTED ? 24 : CELL)
+		longest = most(longest, least(24, strlen(XTICK[i])))
+		TIC_LINES = most(TIC_LINES, lines(XTICK[i]))
+	}
+}
+
+# The legend: columns that have room for its longest name.
+name_longest = 0
+do for [s = 1:SERIES] {
+	LEGEND[s] = cut(LEGEND[s], LETTERS - 10)
+	name_longest = most(name_longest, strlen(LEGEND[s]))
+}
+COLUMNS = most(1, least(4, LETTERS / (name_longest + 8)))
+# Lines that a plain figure does not have make it higher, by as many letters.
+MORE = most(0, (SERIES - 1) / COLUMNS - 1) + (SLANTED ? longest / 5 : TIC_LINES - 1)
+
 # ---- Terminal ----
 
 # A narrow figure is higher for its width, because titles and legend take more lines.
-SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0
-LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH) : 80 # that fit side by side
+SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0 \
+	+ MORE * 1.95 / LETTERS
 
 # For paper letters have 8 points, as captions have, whatever the width; lines and marks shrink
 # with them. The cairo terminals take a point for 1/72 inch of a screen with 96 dots an inch, hence
@@ -20,7 +71,7 @@ LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH) : 80 # that fit side by side
 inches(w) = sprintf(' size %g,%g', w, w * SHAPE)
 dots(w) = sprintf(" size %d,%d background '#ffffff'", int(w + 0.5), int(w * SHAPE + 0.5))
 if (TEXT) {
-	set terminal dumb size 79, int(24 * SHAPE * 900 / 560) noenhanced mono
+	set terminal dumb size 79, int(24 * PIXELS_HIGH / 560.0) + MORE noenhanced mono
 } else {
 	eval 'set terminal '.(TERM eq 'svg' ? 'svg' : TERM.'cairo').' noenhanced'.( \
 	     FILES ? (PAPER ? " font 'Sans,8' linewidth 0.8 fontscale 0.75".inches(WIDTH) \
@@ -58,12 +109,7 @@ set micro
 set pointintervalbox 0 # no white patch where an error bar meets a bar
 set style fill solid 1 noborder
 
-# ---- Words ----
-
-# As many lines as a text needs, broken at blanks.
-blank(s, n) = n < 2 ? 0 : s[n:n] eq ' ' ? n : blank(s, n - 1)
-broken(s, n, at) = at == 0 ? s : s[1:at-1]."\n".wrap(s[at+1:*], n)
-wrap(s, n) = strlen(s) <= n ? s : broken(s, n, blank(s, n + 1))
+# ---- Units ----
 
 # A quantity in a unit that suits its largest value: what to multiply it with, and the name.
 factor(unit, v) = \
@@ -81,4 +127,4 @@ unit_name(unit, f) = \
 in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
 
 # Below the plot, where no curve can run through it.
-set key bmargin center horizontal maxcols (PAPER && WIDTH < 5 ? 2 : 4)
+set key bmargin center horizontal maxcols COLUMNS

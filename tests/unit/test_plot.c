@@ -599,9 +599,9 @@ Test(plot, a_folder_that_is_a_link)
  * which are blanks. */
 Test(plot, names_are_shown_as_they_are)
 {
-	static const char name[] = "50% of %g_x^y{z} '`date`' @a & \x1b[31m\xc2\x9b.";
-	static const char *const shown[] = { "50% of %g_x^y{z} &apos;`date`&apos; @a &amp;  [31m .",
-					     "50% of %g_x^y{z} '`date`' @a &amp;  [31m ." };
+	static const char name[] = "% %g_x^y{z}'`d`'@a&\x1b\xc2\x9b.";
+	static const char *const shown[] = { "% %g_x^y{z}&apos;`d`&apos;@a&amp;  .",
+					     "% %g_x^y{z}'`d`'@a&amp;  ." };
 	char *printed, *error = NULL;
 	size_t length;
 	create_manifest();
@@ -624,9 +624,45 @@ Test(plot, names_are_shown_as_they_are)
 		free(svg);
 	}
 	char *data = read_file("figures/fct_cdf.dat", &length);
-	cr_expect_not_null(strstr(data, "\"50% of %g_x^y{z} '`date`' @a &  [31m .\"\n"), "%s",
-			   data);
+	cr_expect_not_null(strstr(data, "\"% %g_x^y{z}'`d`'@a&  .\"\n"), "%s", data);
 	free(data);
+}
+
+/* gnuplot shows 49 bytes of the label of a tic: longer ones lose their middle, between letters. */
+Test(plot, long_labels_are_cut)
+{
+	static const char *const names[] = {
+		"a_name_of_45_letters_that_is_shown_as_it_is_x",
+		"a_name_of_more_letters_than_gnuplot_shows_50%_number_1",
+		"\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2265"
+		"\u2265\u2265\u2265",
+	};
+	static const char *const shown[] = {
+		"XTICK[1] = 'a_name_of_45_letters_that_is_shown_as_it_is_x'\n",
+		"XTICK[2] = 'a_name_of_more_letter\u2026shows_50%%_number_1'\n",
+		"XTICK[3] = "
+		"'\u2265\u2265\u2265\u2265\u2265\u2265\u2265\u2026\u2265\u2265\u2265\u2265\u2265"
+		"\u2265'\n",
+	};
+	char *out = folder_join(folder, "out"), *printed, *error = NULL;
+	struct plot_labelled run = { folder, "one" };
+	struct plot_options options = { .term = "svg", .only = "jct", .out = out };
+	size_t size;
+	create_manifest();
+	FILE *file = create("jobs.csv");
+	fputs("name,jct_s,finished\n", file);
+	for (size_t i = 0; i < 3; i++)
+		fprintf(file, "%s,1,1\n", names[i]);
+	cr_assert_eq(fclose(file), 0);
+	FILE *to = open_memstream(&printed, &size);
+	cr_assert_eq(plot_together(&run, 1, &options, to, &error), 1, "%s", error);
+	fclose(to);
+	free(printed);
+	char *script = read_file("out/jct.gp", &size);
+	for (size_t i = 0; i < 3; i++)
+		cr_expect_not_null(strstr(script, shown[i]), "%s in %.3000s", shown[i], script);
+	free(script);
+	free(out);
 }
 
 /* The script draws the figure again, wherever the two files are. */

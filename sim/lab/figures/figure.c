@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TIC_BYTES 45 /* gnuplot cuts labels of tics at 49 bytes, whatever they end in */
+
 static const struct term {
 	const char *name;
 	const char *end; /* stands in the last bytes of a whole picture; "": text, nothing does */
@@ -91,6 +93,22 @@ char *figure_thousands(char *buffer, uint64_t value)
 
 /* ---- Words ---- */
 
+static size_t start_of_letter(const char *text, size_t at)
+{
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) /* inside one of UTF-8 */
+		at--;
+	return at;
+}
+
+char *figure_cut(const char *text, size_t most)
+{
+	size_t length = strlen(text), half = (most - strlen("…")) / 2;
+	if (length <= most)
+		return xstrdup(text);
+	size_t tail = start_of_letter(text, length - half + 3); /* one of at most 4 bytes */
+	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
+}
+
 /* Control characters, of one byte and of two (U+0080 to U+009F), become blanks. Returns the
  * letters that were read. */
 static size_t put_letter(FILE *to, const char *text)
@@ -132,16 +150,22 @@ static void put_plain(FILE *data, const char *text)
 	}
 }
 
+static char *formatted(const char *fmt, va_list args)
+{
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	vfprintf(to, fmt, args);
+	fclose(to);
+	return text;
+}
+
 void figure_comment(struct figure *f, const char *fmt, ...)
 {
 	va_list args;
-	char *text;
-	size_t length;
-	FILE *line = open_memstream(&text, &length);
 	va_start(args, fmt);
-	vfprintf(line, fmt, args);
+	char *text = formatted(fmt, args);
 	va_end(args);
-	fclose(line);
 	fputs("# ", f->head);
 	put_plain(f->head, text);
 	putc('\n', f->head);
@@ -177,15 +201,15 @@ void figure_count(struct figure *f, const char *variable, size_t value)
 
 void figure_title(struct figure *f, const char *title, const char *fmt, ...)
 {
-	char second[600];
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(second, sizeof second, fmt, args);
+	char *second = formatted(fmt, args);
 	va_end(args);
 	figure_text(f, "TITLE", title);
 	figure_text(f, "SUBTITLE", second);
 	figure_comment(f, "%s", title);
 	figure_comment(f, "%s", second);
+	free(second);
 }
 
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
@@ -218,7 +242,9 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 	fprintf(f->script, "%cTICK_AT[%zu] = ", axis, i);
 	put_real(f->script, at);
 	fprintf(f->script, "; %cTICK[%zu] = ", axis, i);
-	quote(f->script, label, true);
+	char *shown = figure_cut(label, TIC_BYTES);
+	quote(f->script, shown, true);
+	free(shown);
 	if (note != NULL) {
 		fputs(".\"\\n\".", f->script);
 		quote(f->script, note, true);
@@ -228,14 +254,10 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 
 void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *fmt, ...)
 {
-	char *text;
-	size_t length;
 	va_list args;
-	FILE *legend = open_memstream(&text, &length);
 	va_start(args, fmt);
-	vfprintf(legend, fmt, args);
+	char *text = formatted(fmt, args);
 	va_end(args);
-	fclose(legend);
 	fprintf(f->script, "LOOK[%zu] = %zu; DASH[%zu] = %zu; LEGEND[%zu] = ", curve, look, curve,
 		dash, curve);
 	quote(f->script, text, false);

@@ -70,7 +70,8 @@ void figure_number(struct figure *f, const char *variable, double value);
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
 
-/* Tics of an axis ('X' or 'Y'): how many, then each from 1. `note` (or NULL) goes below. */
+/* Tics of an axis ('X' or 'Y'): how many, then each from 1. `note` (or NULL) goes below. Long
+ * labels are cut: the table has them whole. */
 void figure_tics(struct figure *f, char axis, size_t count);
 void figure_tic(struct figure *f, char axis, size_t i, const char *label, double at,
 		const char *note);
@@ -93,6 +94,10 @@ void figure_reach(struct figure *f, size_t panel, double value);
 /* Draws it, if `data` says that there is something to draw, and prints its path (of text: the
  * text) to `to`; releases it in any case. True when drawn; false with f->error or f->why. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
+
+/* The text, or its begin and its end with "…" between them, of at most so many bytes, cut between
+ * letters of UTF-8. The caller frees. */
+char *figure_cut(const char *text, size_t most);
 
 /* A number with thousands marked: "12,345". `buffer` of 32 bytes; returns it. */
 char *figure_thousands(char *buffer, uint64_t value);

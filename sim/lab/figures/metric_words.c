@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTS 8
-
 struct word {
 	const char *name, *words;
 };
@@ -21,7 +19,7 @@ static const struct word statistics[] = {
 	{ "p99", "99th percentile" },
 	{ "max", "maximum" },
 	{ "p999", "99.9th percentile" },
-	{ 0 },
+	{ NULL, NULL },
 };
 
 static const struct word quantities[] = {
@@ -39,7 +37,7 @@ static const struct word quantities[] = {
 	{ "drops", "packets dropped" },
 	{ "losses", "packets lost on links" },
 	{ "max_queue_bytes", "longest queue" },
-	{ 0 },
+	{ NULL, NULL },
 };
 
 /* Units are suffixes of names. */
@@ -49,49 +47,52 @@ static const struct {
 
 static const char *lookup(const struct word *words, const char *name)
 {
-	for (; words->name != NULL; words++)
-		if (strcmp(words->name, name) == 0)
-			return words->words;
-	return NULL;
+	while (words->name != NULL && strcmp(words->name, name) != 0)
+		words++;
+	return words->words;
 }
 
-static const char *suffix_of(const char *part, const char **unit)
+/* Cuts the last part off and returns it; the whole of a path of one part, which is then empty. */
+static char *cut_last(char *path)
+{
+	char *dot = strrchr(path, '.');
+	char *part = xstrdup(dot != NULL ? dot + 1 : path);
+	*(dot != NULL ? dot : path) = '\0';
+	return part;
+}
+
+/* Cuts statistic (NULL without one) and quantity (caller frees) off; what is left tells of what. */
+static char *cut_path(char *path, const char **statistic)
+{
+	char *last = cut_last(path);
+	*statistic = *path != '\0' ? lookup(statistics, last) : NULL;
+	if (*statistic == NULL)
+		return last;
+	free(last);
+	return cut_last(path);
+}
+
+/* Cuts the unit off, which is a suffix. */
+static const char *cut_unit(char *quantity)
 {
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		size_t length = strlen(part), end = strlen(suffixes[i].suffix);
-		if (length > end && strcmp(part + length - end, suffixes[i].suffix) == 0) {
-			*unit = suffixes[i].unit;
-			return part + length - end;
+		size_t length = strlen(quantity), end = strlen(suffixes[i].suffix);
+		if (length > end && strcmp(quantity + length - end, suffixes[i].suffix) == 0) {
+			quantity[length - end] = '\0';
+			return suffixes[i].unit;
 		}
 	}
-	*unit = "number";
-	return part + strlen(part);
+	return "number";
 }
 
-/* Cuts at the points; returns the number of parts. A name of a user (after
- * "by_name") may hold points itself: the quantity and the statistic after it are
- * counted from the end. */
-static size_t cut(char *copy, char **parts)
+const char *metric_unit(const char *name)
 {
-	size_t count = 0;
-	for (char *p = copy; p != NULL && count < PARTS;) {
-		parts[count++] = p;
-		bool named = count > 1 && strcmp(parts[count - 2], "by_name") == 0;
-		if (named) {
-			char *last = strrchr(p, '.');
-			char *quantity = NULL;
-			for (char *q = p; last != NULL && q < last; q++)
-				if (*q == '.')
-					quantity = q;
-			p = quantity != NULL && lookup(statistics, last + 1) != NULL ? quantity
-										     : last;
-		} else {
-			p = strchr(p, '.');
-		}
-		if (p != NULL)
-			*p++ = '\0';
-	}
-	return count;
+	const char *statistic;
+	char *path = xstrdup(name), *quantity = cut_path(path, &statistic);
+	const char *unit = cut_unit(quantity);
+	free(quantity);
+	free(path);
+	return unit;
 }
 
 /* The value of a metric that is the same in all points; NaN if it is not. */
@@ -129,67 +130,41 @@ static char *size_class(const struct sweep_table *table, const char *index)
 			: xasprintf(" of flows from %s to %s", from, to);
 }
 
-/* A part that no table knows: without its unit, '_' as blanks. */
-static char *plain(const char *part)
+/* "jobs: new thing" of a quantity that is not known: without its unit, '_' as blanks. */
+static char *plain(const char *group, size_t group_length, char *quantity)
 {
-	const char *unit;
-	const char *end = suffix_of(part, &unit);
-	char *words = xstrndup(part, (size_t)(end - part));
-	for (char *p = words; *p != '\0'; p++)
+	cut_unit(quantity);
+	for (char *p = quantity; *p != '\0'; p++)
 		if (*p == '_')
 			*p = ' ';
-	return words;
+	return xasprintf("%.*s%s%s", (int)group_length, group, group_length > 0 ? ": " : "",
+			 quantity);
 }
 
-/* "job completion time", or "jobs: new thing" of what is not known. */
-static char *quantity_words(const char *group, const char *part)
+/* " of vgg", " of flows below 10KB", ", core" of what stands behind the group. */
+static char *of_what(const struct sweep_table *table, const char *rest)
 {
-	const char *known = lookup(quantities, part);
-	if (known != NULL)
-		return xstrdup(known);
-	char *words = plain(part);
-	char *all = group != NULL ? xasprintf("%s: %s", group, words) : xstrdup(words);
-	free(words);
-	return all;
+	if (strncmp(rest, ".by_name.", 9) == 0)
+		return xasprintf(" of %s", rest + 9);
+	if (strncmp(rest, ".by_size.", 9) == 0)
+		return size_class(table, rest + 9);
+	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
+/* A name of a user (after "by_name") may hold points itself: hence from the end. */
 char *metric_words(const struct sweep_table *table, size_t metric)
 {
-	char *copy = xstrdup(table->metrics[metric]);
-	char *parts[PARTS];
-	size_t count = cut(copy, parts), left = count;
-	const char *statistic = lookup(statistics, parts[count - 1]);
-	left -= statistic != NULL && count > 1;
-	char *quantity = quantity_words(left > 1 ? parts[0] : NULL, parts[left - 1]);
-	char *of = xstrdup("");
-	if (left == 4 && (strcmp(parts[1], "by_name") == 0 || strcmp(parts[1], "by_size") == 0)) {
-		free(of);
-		of = strcmp(parts[1], "by_size") == 0 ? size_class(table, parts[2])
-						      : xasprintf(" of %s", parts[2]);
-	} else if (left > 2) { /* some other depth: name what lies between */
-		for (size_t i = 1; i + 1 < left; i++) {
-			char *longer = xasprintf("%s, %s", of, parts[i]);
-			free(of);
-			of = longer;
-		}
-	}
-	char *words = statistic != NULL && count > 1
-			      ? xasprintf("%s%s, %s", quantity, of, statistic)
-			      : xasprintf("%s%s", quantity, of);
-	free(quantity);
+	const char *statistic;
+	char *path = xstrdup(table->metrics[metric]), *quantity = cut_path(path, &statistic);
+	size_t group = strcspn(path, ".");
+	char *of = of_what(table, path + group);
+	const char *known = lookup(quantities, quantity);
+	char *what = known != NULL ? xstrdup(known) : plain(path, group, quantity);
+	char *words = xasprintf("%s%s%s%s", what, of, statistic != NULL ? ", " : "",
+				statistic != NULL ? statistic : "");
+	free(what);
 	free(of);
-	free(copy);
-	return words;
-}
-
-const char *metric_unit(const char *name)
-{
-	const char *unit;
-	const char *dot = strrchr(name, '.');
-	char *quantity = xstrdup(name);
-	if (dot != NULL && lookup(statistics, dot + 1) != NULL)
-		quantity[dot - name] = '\0';
-	suffix_of(quantity, &unit);
 	free(quantity);
-	return unit;
+	free(path);
+	return words;
 }

@@ -13,7 +13,7 @@
 #define ROW_PIXELS    18
 #define ROWS_LABELLED 100
 #define HEIGHT_MAX    2000
-#define NAME_SHOWN    40 /* letters; a longer name would leave no room for the bars */
+#define NAME_BYTES    24 /* a longer name would leave no room for what stands behind it */
 
 enum phase { PHASE_WAITING, PHASE_COMPUTE, PHASE_COMMUNICATION, PHASES };
 
@@ -209,30 +209,28 @@ static bool name_is_unique(const struct jobs *jobs, size_t row)
 	return true;
 }
 
-/* "vgg #3 (unfinished)"; cut between letters of UTF-8. The caller frees. */
+/* "vgg #3 (unfinished)". The caller frees. */
 static char *label_of(const struct jobs *jobs, size_t row)
 {
 	const struct job *job = &jobs->jobs[row];
 	const char *state = job->finished ? "" : " (unfinished)";
-	size_t shown = strlen(job->name) < NAME_SHOWN ? strlen(job->name) : NAME_SHOWN;
-	while (shown > 0 && ((unsigned char)job->name[shown] & 0xc0) == 0x80)
-		shown--;
-	return name_is_unique(jobs, row)
-		       ? xasprintf("%.*s%s", (int)shown, job->name, state)
-		       : xasprintf("%.*s #%" PRIu64 "%s", (int)shown, job->name, job->id, state);
+	char *name = figure_cut(job->name, NAME_BYTES);
+	char *label = name_is_unique(jobs, row)
+			      ? xasprintf("%s%s", name, state)
+			      : xasprintf("%s #%" PRIu64 "%s", name, job->id, state);
+	free(name);
+	return label;
 }
 
 static void put_labels(struct figure *f, const struct jobs *jobs)
 {
-	size_t step = (jobs->count + ROWS_LABELLED - 1) / ROWS_LABELLED, longest = 0;
+	size_t step = (jobs->count + ROWS_LABELLED - 1) / ROWS_LABELLED;
 	figure_tics(f, 'Y', (jobs->count + step - 1) / step);
 	for (size_t row = 0; row < jobs->count; row += step) {
 		char *label = label_of(jobs, row);
 		figure_tic(f, 'Y', row / step + 1, label, (double)row, NULL);
-		longest = strlen(label) > longest ? strlen(label) : longest;
 		free(label);
 	}
-	figure_count(f, "LONGEST", longest);
 	figure_count(f, "ROWS", jobs->count);
 }
 
