@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BARS_MAX      20000 /* above that, iterations of a job are drawn together */
-#define ROW_PIXELS    18
+#define ROW_PIXELS    20
 #define ROWS_LABELLED 100
 #define HEIGHT_MAX    2000
 #define NAME_BYTES    24 /* a longer name would leave no room for what stands behind it */
