@@ -1,6 +1,7 @@
 /* The verbs that only look: check, explain, list, schema. */
 #include "cli/cli.h"
 
+#include "base/mem.h"
 #include "lab/figures/plot.h"
 #include "out/json.h"
 #include "results.h"
@@ -191,9 +192,16 @@ static int list_figures(const struct listing *listing)
 {
 	const struct plot_figure *figure;
 
-	for (int together = 0; together < 2; together++)
-		for (size_t i = 0; (figure = plot_figure(together, i)); i++)
-			list_item(listing, figure->name, figure->help);
+	for (size_t i = 0; (figure = plot_figure(i)); i++)
+		if (figure->alone)
+			list_item(listing, figure->name, figure->alone);
+	for (size_t i = 0; (figure = plot_figure(i)); i++)
+		if (figure->together) {
+			char *help = xasprintf("together: %s", figure->together);
+
+			list_item(listing, figure->name, help);
+			free(help);
+		}
 	return EXIT_DONE;
 }
 

@@ -344,7 +344,6 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 {
 	f->template = template;
 	f->panels = panels;
-	f->curves = curves;
 	f->columns = columns;
 	f->head = open_memstream(&f->head_text, &f->head_length);
 	f->data = open_memstream(&f->data_text, &f->data_length);

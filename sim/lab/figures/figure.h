@@ -2,9 +2,11 @@
  *
  *     struct figure f = { .name = ..., .folder = ..., .options = ... };
  *     figure_begin(&f, "lines", 1, curves, "time_s packets");
- *     figure_title(&f, ...); figure_axis(&f, ...); figure_panel(&f, ...);
- *     for (curve s from 1) { figure_legend(&f, s, ...); figure_curve(&f, 1, s, name);
- * figure_row(&f, ...); } figure_finish(&f, true, to);
+ *     figure_title(&f, ...); figure_x(&f, ...); figure_panel(&f, ...);
+ *     for each curve, from 1:
+ *             figure_legend(&f, ...); figure_curve(&f, ...);
+ *             for each row: figure_row(&f, ...);
+ *     figure_finish(&f, true, to);
  *
  * The rows of a curve stand together: in the order of panels, and in each in that of curves.
  * Names come from users and from strangers' files; all of them go through figure.c, which is
@@ -29,6 +31,7 @@ struct figure {
 	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where they go */
 	const struct plot_options *options;
+	bool log_y;      /* the y axis is logarithmic: set before rows, with LOGY of the template */
 	const char *dir; /* that was read last, for messages */
 	const char *why; /* there is no figure; static text */
 	char *error;     /* owned by the caller */
@@ -38,17 +41,16 @@ struct figure {
 	FILE *head, *data, *script; /* comments, rows, script: in memory until all is there */
 	char *head_text, *data_text, *script_text;
 	size_t head_length, data_length, script_length;
-	size_t panels, curves;
+	size_t panels;
 	const char *columns;
 	char *curve;                /* what all its rows begin with; NULL before the first one */
 	const char *ending;         /* and what they end with, behind it */
 	size_t panel, number, rows; /* of the curve */
-	bool log_y;
 	struct figure_range x, y[FIGURE_PANELS];
 };
 
 /* Begins both files; `columns` (kept) names those between "panel series" and "name", with their
- * units. `panels` and `curves` of the figure; without curves in a panel say so by no rows. */
+ * units. A curve may have no rows. */
 void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
 		  const char *columns);
 

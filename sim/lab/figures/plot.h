@@ -42,12 +42,12 @@ struct plot_labelled {
 int plot_together(const struct plot_labelled *runs, size_t count,
 		  const struct plot_options *options, FILE *to, char **error);
 
-/* The i-th figure of one run (`together`: of several), or NULL behind the last. */
+/* The i-th figure of runs, or NULL behind the last. */
 struct plot_figure {
-	const char *name; /* "slowdown", "fct_cdf", "job_timeline", "link_utilization", ... */
-	const char *help;
+	const char *name;             /* "slowdown", "fct_cdf", "job_timeline", ... */
+	const char *alone, *together; /* what it shows of one run, of several; NULL: not drawn */
 };
-const struct plot_figure *plot_figure(bool together, size_t i);
+const struct plot_figure *plot_figure(size_t i);
 
 /* A metric of a sweep over an axis, one curve (or bar, or box) for each value of a second one, or
  * a map over two axes.

@@ -443,95 +443,74 @@ struct kind {
 	struct values_query query; /* without a file: reads for itself */
 };
 
-#define SLOWDOWNS                                                                                  \
-	{                                                                                          \
-		.file = "flows.csv", .columns = { "slowdown" }, .group = "size_bytes",             \
-		.work = true, .by_size = true                                                      \
-	}
-#define LOADS                                                                                      \
-	{                                                                                          \
-		.file = "series/network.csv",                                                      \
-		.columns = { "active_flows", "active_jobs", "mean_utilization",                    \
-			     "max_utilization" },                                                  \
-		.at = "time_s"                                                                     \
-	}
-#define PACKETS                                                                                    \
-	{                                                                                          \
-		.file = "series/links.csv", .columns = { "packets" }, .group = "links",            \
-		.at = "time_s"                                                                     \
-	}
-
-static const struct kind alone[] = {
-	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile" },
+static const struct kind kinds[] = {
+	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
+	    "median and 99th percentile of the slowdown by flow size, as bars" },
 	  slowdown,
-	  SLOWDOWNS },
-	{ { "fct_cdf", "distribution of flow completion times, one line per flow group" },
+	  { .file = "flows.csv",
+	    .columns = { "slowdown" },
+	    .group = "size_bytes",
+	    .work = true,
+	    .by_size = true } },
+	{ { "fct_cdf", "distribution of flow completion times, one line per flow group",
+	    "distributions of flow completion times, one line a directory" },
 	  fct_cdf,
 	  { .file = "flows.csv", .columns = { "fct_s" }, .group = "group", .work = true } },
-	{ { "job_timeline", "when jobs wait, compute and wait for communication" },
+	{ { "job_timeline", "when jobs wait, compute and wait for communication", NULL },
 	  job_timeline,
-	  { 0 } },
-	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction" },
+	  { .file = NULL } },
+	{ { "jct", NULL, "job completion times by job name; of many names, distributions" },
+	  jct,
+	  { .file = "jobs.csv", .columns = { "jct_s" }, .group = "name", .work = true } },
+	{ { "jct_cdf", NULL, "distributions of job completion times, one line a directory" },
+	  jct_cdf,
+	  { .file = "jobs.csv", .columns = { "jct_s" }, .group = "name", .work = true } },
+	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
 	  { .file = "links.csv",
 	    .columns = { "utilization" },
 	    .group = "tier",
 	    .subgroup = "direction" } },
-	{ { "series", "active flows and jobs and link utilisation over time" }, series, LOADS },
-	{ { "packets", "packets over time on the links that the scenario samples" },
-	  packets,
-	  PACKETS },
-};
-
-static const struct kind together[] = {
-	{ { "slowdown",
-	    "together: median and 99th percentile of the slowdown by flow size, as bars" },
-	  slowdown,
-	  SLOWDOWNS },
-	{ { "fct_cdf", "together: distributions of flow completion times, one line a directory" },
-	  fct_cdf,
-	  { .file = "flows.csv", .columns = { "fct_s" }, .work = true } },
-	{ { "jct", "together: job completion times by job name; of many names, distributions" },
-	  jct,
-	  { .file = "jobs.csv", .columns = { "jct_s" }, .group = "name", .work = true } },
-	{ { "jct_cdf", "together: distributions of job completion times, one line a directory" },
-	  jct_cdf,
-	  { .file = "jobs.csv", .columns = { "jct_s" }, .work = true } },
-	{ { "series", "together: active flows and jobs and link utilisation over time" },
+	{ { "series", "active flows and jobs and link utilisation over time",
+	    "active flows and jobs and link utilisation over time" },
 	  series,
-	  LOADS },
-	{ { "packets", "together: packets over time on the links that the scenarios sample" },
+	  { .file = "series/network.csv",
+	    .columns = { "active_flows", "active_jobs", "mean_utilization", "max_utilization" },
+	    .at = "time_s" } },
+	{ { "packets", "packets over time on the links that the scenario samples",
+	    "packets over time on the links that the scenarios sample" },
 	  packets,
-	  PACKETS },
+	  { .file = "series/links.csv",
+	    .columns = { "packets" },
+	    .group = "links",
+	    .at = "time_s" } },
 };
 
-static const struct kind *kind_at(bool of_several, size_t i)
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const struct plot_figure *plot_figure(size_t i)
 {
-	if (of_several)
-		return i < sizeof together / sizeof *together ? &together[i] : NULL;
-	return i < sizeof alone / sizeof *alone ? &alone[i] : NULL;
+	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-const struct plot_figure *plot_figure(bool of_several, size_t i)
+/* Is it a figure of these runs, and one that was asked for? */
+static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
-	const struct kind *kind = kind_at(of_several, i);
-	return kind != NULL ? &kind->figure : NULL;
+	const char *help = runs->together ? figure->together : figure->alone;
+	return help != NULL && (only == NULL || strcmp(figure->name, only) == 0);
 }
 
 /* NULL, or what is wrong with the options (caller frees). */
 static char *why_not(const struct plot_options *options, const struct runs *runs)
 {
 	char *error = figure_no_terminal(options);
-	const struct plot_figure *figure;
-	for (size_t i = 0; error == NULL && options->only != NULL; i++) {
-		figure = plot_figure(runs->together, i);
-		if (figure == NULL)
-			error = xasprintf("there is no figure \"%s\"%s; see inasim list figures",
-					  options->only,
-					  runs->together ? " of several directories together" : "");
-		else if (strcmp(figure->name, options->only) == 0)
-			break;
-	}
+	bool any = false;
+	for (size_t i = 0; i < KINDS; i++)
+		any = any || wanted(&kinds[i].figure, runs, options->only);
+	if (error == NULL && !any)
+		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures",
+				  options->only,
+				  runs->together ? " of several directories together" : "");
 	if (error == NULL && runs->together && options->out == NULL)
 		error = xstrdup("figures of several directories need a folder of their own");
 	if (error == NULL && runs->count > FIGURE_CURVES)
@@ -589,7 +568,6 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 
 static int draw_all(struct runs *runs, const struct plot_options *options, FILE *to, char **error)
 {
-	const struct kind *kind;
 	int drawn = 0;
 	*error = why_not(options, runs);
 	if (*error != NULL)
@@ -597,9 +575,9 @@ static int draw_all(struct runs *runs, const struct plot_options *options, FILE 
 	for (size_t r = 0; r < runs->count && *error == NULL; r++)
 		*error = no_results(runs->at[r].dir);
 	char *folder = *error == NULL ? figure_folder(options, runs->at->dir, error) : NULL;
-	for (size_t i = 0; (kind = kind_at(runs->together, i)) != NULL && *error == NULL; i++)
-		if (options->only == NULL || strcmp(options->only, kind->figure.name) == 0)
-			drawn += draw_one(kind, runs, folder, options, to, error);
+	for (size_t i = 0; i < KINDS && *error == NULL; i++)
+		if (wanted(&kinds[i].figure, runs, options->only))
+			drawn += draw_one(&kinds[i], runs, folder, options, to, error);
 	free(folder);
 	return *error == NULL ? drawn : PLOT_IO;
 }
