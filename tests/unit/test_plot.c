@@ -665,6 +665,22 @@ Test(plot, long_labels_are_cut)
 	free(out);
 }
 
+/* A table of strangers may hold bytes that are no letters; the picture is well-formed all the same.
+ */
+Test(plot, bytes_that_are_no_letters)
+{
+	char *printed, *error = NULL;
+	size_t length;
+	create_manifest();
+	create_text("flows.csv",
+		    FLOWS_HEADER "\n1,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.004,1,4,0,1\n");
+	cr_assert_eq(draw("fct_cdf", "svg", &printed, &error), 1, "%s", error);
+	free(printed);
+	char *svg = read_file("figures/fct_cdf.svg", &length);
+	cr_expect_not_null(strstr(svg, "<text>a?? \u2265 (n = 1)</text>"));
+	free(svg);
+}
+
 /* The script draws the figure again, wherever the two files are. */
 Test(plot, a_figure_draws_itself_again)
 {

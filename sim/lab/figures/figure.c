@@ -1,6 +1,7 @@
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
+#include "conf/json_text.h"
 #include "lab/figures/gnuplot.h"
 #include "out/folder.h"
 #include "out/number.h"
@@ -109,14 +110,20 @@ char *figure_cut(const char *text, size_t most)
 	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
 }
 
-/* Control characters, of one byte and of two (U+0080 to U+009F), become blanks. Returns the
- * letters that were read. */
+/* One letter of UTF-8. Control characters, of one byte and of two (U+0080 to U+009F), become
+ * blanks, and bytes that are no letter a question mark. Returns the bytes that were read. */
 static size_t put_letter(FILE *to, const char *text)
 {
 	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
-	bool two = c == 0xc2 && next >= 0x80 && next < 0xa0;
-	putc(c < 0x20 || c == 0x7f || two ? ' ' : c, to);
-	return two ? 2 : 1;
+	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+	size_t length = 1;
+	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length++;
+	if (control || conf_utf8_mistake(text, length) != CONF_NOWHERE)
+		putc(control ? ' ' : '?', to);
+	else
+		fwrite(text, 1, length, to);
+	return length;
 }
 
 /* A text constant of gnuplot, which runs what stands between backquotes in "": only '' is safe.
