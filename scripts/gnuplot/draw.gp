@@ -13,7 +13,7 @@ if (XTICKS > 0 && LABELLED) {
 	if (SLANTED) { set xtics rotate by -30 left }
 	set xtics scale 0
 	set xrange [-0.5:XTICKS - 0.5]
-	do for [i = 1:XTICKS] { set xtics add (XTICK[i] XTICK_AT[i]) }
+	do for [i = 1:XTICKS:1 + XTICKS / 30] { set xtics add (XTICK[i] XTICK_AT[i]) } # not all of many
 }
 if (XTICKS > 0 && !LABELLED) {
 	# Numbers at the values of the axis; those without room have a tick only.
@@ -76,7 +76,8 @@ do for [p = 1:PANELS] {
 	}
 	if (YTICKS > 0) {
 		set ytics scale 0 ()
-		do for [i = 1:YTICKS] { set ytics add (YTICK[i] YTICK_AT[i]) }
+		every = exists('BY') ? 1 + YTICKS / 45 : 1
+		do for [i = 1:YTICKS:every] { set ytics add (YTICK[i] YTICK_AT[i]) }
 	}
 
 	# Beside an axis of text there is no room for words, beside a map no axis.

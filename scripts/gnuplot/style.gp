@@ -56,7 +56,7 @@ do for [s = 1:SERIES] {
 	name_longest = most(name_longest, strlen(LEGEND[s]))
 }
 COLUMNS = most(1, least(4, LETTERS / (name_longest + 8)))
-# Lines that a plain figure does not have make it higher, by as many letters.
+# Lines that a plain figure does not have make it higher (and rows of maps).
 MORE = most(0, (SERIES - 1) / COLUMNS - 1) + (SLANTED ? longest / 5 : TIC_LINES - 1)
 
 # ---- Terminal ----
