@@ -16,6 +16,22 @@ again() {
 	done
 }
 
+# tidy DIR: each table in it is one to other programs, as sim/lab/figures/README.md says
+tidy() {
+	command -v python3 >/dev/null || return 0
+	checks=$((checks + 1))
+	python3 - "$1"/*.dat <<'PYTHON' || fail "a table in $1 is none"
+import csv, sys
+for path in sys.argv[1:]:
+    rows = list(csv.DictReader((line for line in open(path) if line.strip() and line[0] != "#"), delimiter=" "))
+    assert rows and list(rows[0])[:2] == ["panel", "series"] and list(rows[0])[-1] == "name", path
+    for row in rows:
+        assert None not in row and None not in row.values(), (path, row)
+        for column in list(row)[:-1]:
+            float(row[column])
+PYTHON
+}
+
 mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' \
 	-not -path './bench/*' | LC_ALL=C sort)
 for scenario in "${scenarios[@]}"; do
@@ -26,8 +42,10 @@ for scenario in "${scenarios[@]}"; do
 	[[ -d $name ]] || fail "$scenario leaves no results: $(cat err)"
 	ends 0 plot --term svg "$name"
 	again "$name/figures"
+	tidy "$name/figures"
 done
 ends 0 plot --together --out together --term svg quickstart shared-cluster
 again together
+tidy together
 
 finish "$checks checks hold"
