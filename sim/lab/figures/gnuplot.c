@@ -12,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef INASIM_GNUPLOT_DIR /* built without CMake, for fuzzing */
+#define INASIM_GNUPLOT_DIR "scripts/gnuplot"
+#endif
+
 #define TEMPLATE_MAX 100000
 #define MESSAGE_MAX  2000
 #define NOT_STARTED  125 /* exit status of the child that is not gnuplot (yet) */
