@@ -515,6 +515,34 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
+	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"
+	# too little memory for gnuplot is not a gnuplot that is not installed
+	if [[ -z ${ASAN_OPTIONS-} ]] && ! nm "$INASIM" 2>/dev/null | grep -q __asan_init; then
+		code=0
+		(ulimit -v 40000 && exec "$INASIM" plot --figure job_timeline results/deep/small) >out 2>err || code=$?
+		((code == 6)) || fail "without memory for gnuplot plot ends with $code"
+		says err '^inasim: gnuplot (failed|was ended by a signal)'
+		[[ ! -e results/deep/small/figures/job_timeline.png ]] || fail "an old picture passes for the new one"
+	fi
+	# a plot that is killed takes gnuplot with it, and leaves no picture
+	mkdir slow
+	printf '#!/bin/sh\necho $$ >"%s/pid"\nexec sleep 60\n' "$PWD" >slow/gnuplot
+	chmod +x slow/gnuplot
+	PATH=$PWD/slow:$PATH "$INASIM" plot --figure job_timeline results/deep/small >out 2>err &
+	plot=$!
+	for _ in {1..100}; do
+		[[ -s pid ]] && break
+		sleep 0.05
+	done
+	kill -KILL "$plot"
+	wait "$plot" 2>/dev/null || true
+	[[ $(ls -A results/deep/small/figures) != *job_timeline.png* ]] || fail "a killed plot leaves a picture"
+	for _ in {1..100}; do
+		kill -0 "$(cat pid)" 2>/dev/null || break
+		sleep 0.05
+	done
+	! kill -0 "$(cat pid)" 2>/dev/null || fail "a killed plot leaves gnuplot running"
 	# a figure for which there is no data
 	for figure in series packets slowdown; do
 		ends 6 plot --quiet --figure "$figure" results/deep/small

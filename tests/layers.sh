@@ -2,10 +2,10 @@
 # Includes go down only. The table of layers, lowest first; a layer may include
 # itself and the layers its line names (and nobody includes cli):
 #
-#   base <- core, conf <- net, out <- study, topo <- exchange, transport <- collective <- ina
+#   base <- core, conf <- net, out <- study <- lab; topo <- exchange, transport <- collective <- ina
 #        <- fluid <- workload <- models (registry, scenario, simulation) <- cli
 #
-# Inside study, compare and figures may include sweep, and no other folder another.
+# Inside study, compare may include sweep, and no other folder another.
 #
 # Also: no cycle among headers, and every project include is written from the
 # layer's root ("net/port.h", never "port.h" or "../net/port.h").
@@ -24,7 +24,7 @@ fi
 
 xargs awk '
 	BEGIN {
-		split("base core conf net out study topo exchange transport collective ina fluid workload models " \
+		split("base core conf net out study lab topo exchange transport collective ina fluid workload models " \
 		      "cli", name, " ")
 		may["base"] = ""
 		may["core"] = "base"
@@ -32,6 +32,7 @@ xargs awk '
 		may["net"] = "base core conf"
 		may["out"] = "base core conf"
 		may["study"] = "base core conf out"
+		may["lab"] = "base core conf out study"
 		may["topo"] = "base core conf net out"
 		may["exchange"] = "base core conf net out topo"
 		may["transport"] = "base core conf net out topo"
@@ -40,7 +41,7 @@ xargs awk '
 		may["fluid"] = may["ina"] " ina"
 		may["workload"] = may["fluid"] " fluid"
 		may["models"] = may["workload"] " workload"
-		may["cli"] = may["models"] " models study exchange"
+		may["cli"] = may["models"] " models study lab exchange"
 		for (layer in may) {
 			allowed[layer, layer] = 1
 			n = split(may[layer], list, " ")
@@ -100,9 +101,9 @@ xargs awk '
 			say(self " may not include " other ": \"" target "\"")
 		other_part = part_of("sim/" target)
 		if (self == "study" && other_part != "" && other_part != self_part &&
-		    !(other_part == "sweep" && self_part ~ /^(compare|figures)$/))
+		    !(other_part == "sweep" && self_part == "compare"))
 			say("study/" self_part " may not include study/" other_part ": \"" target "\"")
-		path = (other ~ /^(base|core|conf|net|out|study|topo|exchange|cli)$/ ? "sim/" : "models/") target
+		path = (other ~ /^(base|core|conf|net|out|study|lab|topo|exchange|cli)$/ ? "sim/" : "models/") target
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path

@@ -46,7 +46,7 @@ struct cli_schema {
 struct cli_plot {
 	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size;
 	struct texts metrics, where, labels;
-	bool together;
+	bool together, no_title;
 };
 
 /* Options of compare alone. */

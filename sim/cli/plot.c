@@ -2,37 +2,10 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
-#include "out/plot.h"
-#include "study/figures/plot_sweep.h"
+#include "lab/figures/plot.h"
 #include "study/sweep/sweep_table.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static bool term_exists(const char *name)
-{
-	static const char *const terms[] = { "png", "svg", "pdf", "dumb" };
-
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
-		if (!strcmp(name, terms[i]))
-			return true;
-	complain("--term takes png, svg, pdf or dumb; found \"%s\"", name);
-	return false;
-}
-
-static bool figure_exists(const char *name, bool together)
-{
-	size_t count;
-	const struct plot_figure *figures =
-		together ? plot_together_figures(&count) : plot_figures(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(name, figures[i].name))
-			return true;
-	complain("there is no figure \"%s\"%s; see inasim list figures", name,
-		 together ? " of several directories together" : "");
-	return false;
-}
 
 static bool asks_for_sweep(const struct cli_plot *plot)
 {
@@ -56,46 +29,35 @@ static bool options_fit(const struct cli *cli)
 {
 	const struct cli_plot *plot = &cli->plot;
 
-	if (plot->together && !cli->out) {
+	if (plot->together && !cli->out)
 		complain("--together needs --out DIR: the figures belong to none of the "
 			 "directories");
-		return false;
-	}
-	if (!plot->together && cli->out && cli->argc > 1) {
+	else if (!plot->together && cli->out && cli->argc > 1)
 		complain("--out takes the figures of one directory; for several in one figure add "
 			 "--together");
-		return false;
-	}
-	if (plot->labels.count && !plot->together) {
+	else if (plot->labels.count && !plot->together)
 		complain("--label names directories in a figure of several; it needs --together");
-		return false;
-	}
-	if (plot->labels.count && plot->labels.count != (size_t)cli->argc) {
+	else if (plot->labels.count && plot->labels.count != (size_t)cli->argc)
 		complain("%d directories need as many --label, found %zu", cli->argc,
 			 plot->labels.count);
-		return false;
-	}
-	if (plot->together && asks_for_sweep(plot)) {
+	else if (plot->together && asks_for_sweep(plot))
 		complain("--together is for result directories, --x, --y, --by, --where, --kind, "
 			 "--log and --relative-to are for sweeps");
-		return false;
-	}
-	return !plot->together || all_results(cli, "--together");
+	else
+		return (!plot->together || all_results(cli, "--together")) &&
+		       (!plot->figure || all_results(cli, "--figure"));
+	return false;
 }
 
 /* A script that asked for figures and got none must not go on as if it had some. */
 static int report(int drawn, char *error, const char *dir)
 {
-	int code = drawn > 0 ? EXIT_DONE : EXIT_IO;
-
-	if (drawn < 0) {
+	if (drawn < 0)
 		complain("%s", error);
-		code = drawn == PLOT_SWEEP_USAGE ? EXIT_USAGE : EXIT_IO;
-	} else if (!drawn) {
+	else if (!drawn)
 		complain("%s has no data for a figure", dir);
-	}
 	free(error);
-	return code;
+	return drawn > 0 ? EXIT_DONE : drawn == PLOT_USAGE ? EXIT_USAGE : EXIT_IO;
 }
 
 static int plot_one(const struct cli *cli, const char *dir, const struct plot_options *options)
@@ -115,7 +77,7 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 	char *error = NULL;
 	int drawn = sweep_table_exists(dir) || asks_for_sweep(plot)
 			    ? plot_sweep(dir, &sweep, options, stdout, &error)
-			    : plot_directory(dir, options, stdout, &error);
+			    : plot_run(dir, options, stdout, &error);
 
 	return report(drawn, error, dir);
 }
@@ -139,13 +101,11 @@ int verb_plot(const struct cli *cli)
 {
 	struct plot_options options = { .term = cli->plot.term ? cli->plot.term : "png",
 					.only = cli->plot.figure,
-					.out = cli->out };
+					.out = cli->out,
+					.no_title = cli->plot.no_title };
 	int worst = EXIT_DONE;
 
-	if (!term_exists(options.term) || !options_fit(cli))
-		return EXIT_USAGE;
-	if (cli->plot.figure &&
-	    (!all_results(cli, "--figure") || !figure_exists(cli->plot.figure, cli->plot.together)))
+	if (!options_fit(cli))
 		return EXIT_USAGE;
 	if (cli->plot.size && !plot_size(cli->plot.size, &options)) {
 		complain("--size takes a width, or width and height, of 1 to 40 inches, as in "

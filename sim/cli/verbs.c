@@ -1,8 +1,9 @@
 /* The verbs that only look: check, explain, list, schema. */
 #include "cli/cli.h"
 
+#include "base/mem.h"
+#include "lab/figures/plot.h"
 #include "out/json.h"
-#include "out/plot.h"
 #include "results.h"
 #include "scenario.h"
 #include "study/sweep/plan.h"
@@ -218,14 +219,18 @@ static int list_traces(const struct listing *listing)
 
 static int list_figures(const struct listing *listing)
 {
-	size_t count;
-	const struct plot_figure *figures = plot_figures(&count);
+	const struct plot_figure *figure;
 
-	for (size_t i = 0; i < count; i++)
-		list_item(listing, figures[i].name, figures[i].help);
-	figures = plot_together_figures(&count);
-	for (size_t i = 0; i < count; i++)
-		list_item(listing, figures[i].name, figures[i].help);
+	for (size_t i = 0; (figure = plot_figure(i)); i++)
+		if (figure->alone)
+			list_item(listing, figure->name, figure->alone);
+	for (size_t i = 0; (figure = plot_figure(i)); i++)
+		if (figure->together) {
+			char *help = xasprintf("together: %s", figure->together);
+
+			list_item(listing, figure->name, help);
+			free(help);
+		}
 	return EXIT_DONE;
 }
 

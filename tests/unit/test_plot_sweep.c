@@ -3,9 +3,9 @@
  * two sample sizes used: of 1 degree of freedom t = tan(pi (p - 1/2)), of 2 t =
  * (2p - 1) / sqrt(2p (1 - p)); at p = 0.975: 12.7062047361747 and 4.30265272974946.
  * What a figure looks like is for eyes to judge. */
-#include "study/figures/axis_scale.h"
-#include "study/figures/metric_words.h"
-#include "study/figures/plot_sweep.h"
+#include "lab/figures/axis_scale.h"
+#include "lab/figures/metric_words.h"
+#include "lab/figures/plot.h"
 #include "sweep_sample.h"
 
 #include <math.h>
@@ -78,6 +78,10 @@ TestSuite(plot_sweep, .init = setup, .fini = teardown);
 
 /* ---- Tools ---- */
 
+#define WHERES(...)  .where = (const char *[]){ __VA_ARGS__ }, .where_count = 2
+#define WHERE(text)  .where = (const char *[]){ text }, .where_count = 1
+#define METRIC(text) .metrics = (const char *[]){ text }, .metric_count = 1
+
 static int draw(const char *dir, const struct plot_sweep_options *options, const char *term,
 		char **printed, char **error)
 {
@@ -148,7 +152,7 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 {
 	char *printed, *error = NULL;
 	char *dir = sample_sweep(folder, "s", json, CSV);
-	cr_expect_eq(draw(dir, options, "png", &printed, &error), PLOT_SWEEP_USAGE, "%s", error);
+	cr_expect_eq(draw(dir, options, "png", &printed, &error), PLOT_USAGE, "%s", error);
 	cr_expect(error != NULL && strstr(error, want) != NULL, "no \"%s\" in: %s", want, error);
 	cr_expect_str_eq(printed, "");
 	cr_expect_not(folder_has(dir, "figures"));
@@ -162,8 +166,9 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 #define HEAD                                                                                       \
 	"# Mean of replications, 95 % t-intervals; 14 of 18 points are in (1 timeout, 3 "          \
 	"missing), 1 with UNFINISHED work\n"
-#define X_NUMBERS "# x is memory: 16000 = 16KB, 64000 = 64KB, 256000 = 256KB\n"
-#define X_PLACES  "# x is memory: 0 = 64KB, 1 = 16KB, 2 = 256KB\n"
+#define X_NUMBERS "# x = 16000: memory 16KB\n# x = 64000: memory 64KB\n# x = 256000: memory 256KB\n"
+#define X_PLACES  "# x = 0: memory 64KB\n# x = 1: memory 16KB\n# x = 2: memory 256KB\n"
+#define COLUMNS   "panel series x value low high replications name\n"
 
 /* Nothing said: the axis of numbers is x, in their order, the metric that exists of
  * the two usual ones is y. 4 and 6: sd sqrt(2), half width 12.7062 sqrt(2)/sqrt(2). */
@@ -171,22 +176,21 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 {
 	struct plot_sweep_options options = { 0 };
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme",
-		      "# sweep sizes: jobs.jct_s.mean\n" HEAD X_NUMBERS
-		      "# columns: x value low high replications\n"
-		      "# ring\n"
-		      "16000 2 -0.48413771175033 4.48413771175033 3\n"
-		      "64000 2 2 2 3\n"
-		      "256000 5 -7.7062047361747 17.7062047361747 2\n"
-		      "\n\n# ina\n"
-		      "16000 4 -0.96827542350066 8.96827542350066 3\n"
-		      "64000 2 -0.48413771175033 4.48413771175033 3\n"
-		      "256000 nan nan nan 0\n");
+		      "# sizes: job completion time, mean\n" HEAD
+		      "# value: jobs.jct_s.mean\n" X_NUMBERS COLUMNS
+		      "1 1 16000 2 -0.48413771175033 4.48413771175033 3 \"ring\"\n"
+		      "1 1 64000 2 2 2 3 \"ring\"\n"
+		      "1 1 256000 5 -7.7062047361747 17.7062047361747 2 \"ring\"\n"
+		      "\n\n"
+		      "1 2 16000 4 -0.96827542350066 8.96827542350066 3 \"ina\"\n"
+		      "1 2 64000 2 -0.48413771175033 4.48413771175033 3 \"ina\"\n"
+		      "1 2 256000 nan nan nan 0 \"ina\"\n");
 	char *dir = folder_join(folder, "s");
 	char *script = read_figure(dir, "jobs.jct_s.mean-over-memory-by-scheme", "gp");
-	cr_expect_not_null(strstr(script, "set logscale x")); /* each four times the last */
+	cr_expect_not_null(strstr(script, "LOGX = 1\n")); /* each four times the last */
+	cr_expect_not_null(strstr(script, "XTICK_AT[3] = 256000; XTICK[3] = '256KB'\n"));
 	cr_expect_not_null(
-		strstr(script, "set xtics ('16KB' 16000, '64KB' 64000, '256KB' 256000)"));
-	cr_expect_not_null(strstr(script, "'job completion time, mean (s)'"));
+		strstr(script, "YLABEL[1] = 'job completion time, mean'\nYUNIT[1] = 's'\n"));
 	cr_expect_not_null(strstr(script, "14 of 18 points are in"));
 	cr_expect_not_null(strstr(script, "UNFINISHED"));
 	free(script);
@@ -200,14 +204,13 @@ Test(plot_sweep, ratios_are_paired)
 {
 	struct plot_sweep_options options = { .relative_to = "ring" };
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme-relative-to-ring",
-		      "# sweep sizes: jobs.jct_s.mean, relative to ring\n"
+		      "# sizes: job completion time, mean, relative to scheme ring\n"
 		      "# Ratio of means, paired by replication, 95 % Fieller intervals; 14 of 18 "
-		      "points are in (1 timeout, 3 missing), 1 with UNFINISHED work\n" X_NUMBERS
-		      "# columns: x value low high replications\n"
-		      "# ina\n"
-		      "16000 2 nan nan 3\n"
-		      "64000 1 -0.242068855875165 2.242068855875165 3\n"
-		      "256000 nan nan nan 0\n");
+		      "points are in (1 timeout, 3 missing), 1 with UNFINISHED work\n"
+		      "# value: jobs.jct_s.mean, relative to scheme ring\n" X_NUMBERS COLUMNS
+		      "1 1 16000 2 nan nan 3 \"ina\"\n"
+		      "1 1 64000 1 -0.242068855875165 2.242068855875165 3 \"ina\"\n"
+		      "1 1 256000 nan nan nan 0 \"ina\"\n");
 }
 
 Test(plot_sweep, bars_keep_the_order_of_the_plan)
@@ -216,14 +219,13 @@ Test(plot_sweep, bars_keep_the_order_of_the_plan)
 	struct plot_sweep_options options = {
 		.kind = "bars", .by = "none", .where = where, .where_count = 1
 	};
-	expect_figure(&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
-		      "# sweep sizes: jobs.jct_s.mean (scheme ring)\n"
-		      "# Mean of replications, 95 % t-intervals; 8 of 9 points are in (1 "
-		      "timeout)\n" X_PLACES "# columns: x value low high replications\n"
-		      "# all\n"
-		      "0 2 2 2 3\n"
-		      "1 2 -0.48413771175033 4.48413771175033 3\n"
-		      "2 5 -7.7062047361747 17.7062047361747 2\n");
+	expect_figure(
+		&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
+		"# sizes: job completion time, mean (scheme ring)\n# Mean of replications, 95 % "
+		"t-intervals; 8 of 9 points are in (1 timeout)\n# value: jobs.jct_s.mean\n" X_PLACES
+			COLUMNS "1 1 0 2 2 2 3 \"all\"\n"
+		"1 1 1 2 -0.48413771175033 4.48413771175033 3 \"all\"\n"
+		"1 1 2 5 -7.7062047361747 17.7062047361747 2 \"all\"\n");
 }
 
 Test(plot_sweep, maps)
@@ -233,15 +235,17 @@ Test(plot_sweep, maps)
 					      .metrics = metrics,
 					      .metric_count = 1 };
 	expect_figure(&options, "network.drops-over-memory-by-scheme-heat",
-		      "# sweep sizes: network.drops\n"
-		      "# Mean of replications, 95 % t-intervals; 14 of 18 points are in (1 "
-		      "timeout, 3 missing), 1 with UNFINISHED work, 8 without this value\n" X_PLACES
-		      "# columns: x y value low high replications\n"
-		      "# y 0: ring\n"
-		      "0 0 nan nan nan 0\n1 0 nan nan nan 0\n2 0 nan nan nan 0\n"
-		      "# y 1: ina\n" /* 0, 0, 9: sd sqrt(27), half width 4.3027 sqrt(27 / 3) */
-		      "0 1 3 -9.90795818924838 15.90795818924838 3\n1 1 1 1 1 3\n"
-		      "2 1 nan nan nan 0\n");
+		      "# sizes: packets dropped\n# Mean of replications, 95 % t-intervals; 14 of "
+		      "18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, 8 without "
+		      "this value\n# value: network.drops\n" X_PLACES COLUMNS
+		      "1 1 0 nan nan nan 0 \"ring\"\n"
+		      "1 1 1 nan nan nan 0 \"ring\"\n"
+		      "1 1 2 nan nan nan 0 \"ring\"\n" /* 0, 0, 9: sd sqrt(27), half width 4.3027
+							  sqrt(27 / 3) */
+		      "\n\n"
+		      "1 2 0 3 -9.90795818924838 15.90795818924838 3 \"ina\"\n"
+		      "1 2 1 1 1 1 3 \"ina\"\n"
+		      "1 2 2 nan nan nan 0 \"ina\"\n");
 }
 
 /* Quartiles between ranks: of 1, 2, 3 they are 1.5 and 2.5, of 4 and 6 4.5 and 5.5. */
@@ -249,13 +253,15 @@ Test(plot_sweep, boxes)
 {
 	const char *where[] = { "scheme=ring" };
 	struct plot_sweep_options options = { .kind = "box", .where = where, .where_count = 1 };
-	expect_figure(&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
-		      "# sweep sizes: jobs.jct_s.mean (scheme ring)\n"
-		      "# Replications: minimum, quartiles, maximum; 8 of 9 points are in (1 "
-		      "timeout)\n" X_PLACES
-		      "# columns: x minimum quartile1 median quartile3 maximum replications\n"
-		      "# all\n"
-		      "0 2 2 2 2 2 3\n1 1 1.5 2 2.5 3 3\n2 4 4.5 5 5.5 6 2\n");
+	expect_figure(
+		&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
+		"# sizes: job completion time, mean (scheme ring)\n# Replications: minimum, "
+		"quartiles, maximum; 8 of 9 points are in (1 timeout)\n# value: "
+		"jobs.jct_s.mean\n" X_PLACES
+		"panel series x minimum quartile1 median quartile3 maximum replications name\n"
+		"1 1 0 2 2 2 2 2 3 \"all\"\n"
+		"1 1 1 1 1.5 2 2.5 3 3 \"all\"\n"
+		"1 1 2 4 4.5 5 5.5 6 2 \"all\"\n");
 }
 
 /* Three axes: the third is not averaged over but gets a figure for each value. */
@@ -281,12 +287,13 @@ Test(plot_sweep, a_third_axis_is_never_averaged)
 	cr_assert_eq(draw(dir, &options, "png", &printed, &error), 2, "%s", error);
 	free(printed);
 	char *data = read_figure(dir, "m-over-n-by-a-c-q", "dat");
-	expect_text(data, "# sweep t: m (c q)\n"
-			  "# One replication, no interval; 4 of 4 points are in\n"
-			  "# x is n: 1 = 1, 2 = 2\n"
-			  "# columns: x value low high replications\n"
-			  "# x\n1 20 nan nan 1\n2 40 nan nan 1\n"
-			  "\n\n# y\n1 60 nan nan 1\n2 80 nan nan 1\n");
+	expect_text(data,
+		    "# t: m (c q)\n# One replication, no intervals; 4 of 4 points are in\n# value: "
+		    "m\n# x = 1: n 1\n# x = 2: n 2\n" COLUMNS "1 1 1 20 nan nan 1 \"x\"\n"
+		    "1 1 2 40 nan nan 1 \"x\"\n"
+		    "\n\n"
+		    "1 2 1 60 nan nan 1 \"y\"\n"
+		    "1 2 2 80 nan nan 1 \"y\"\n");
 	free(data);
 	/* A baseline on the third axis: one figure, q over p. */
 	options.relative_to = "c=p";
@@ -294,7 +301,7 @@ Test(plot_sweep, a_third_axis_is_never_averaged)
 	free(printed);
 	data = read_figure(dir, "m-over-n-by-a-relative-to-p-c-q", "dat");
 	cr_expect_not_null(strstr(data, "; 8 of 8 points are in\n"), "%s", data);
-	cr_expect_not_null(strstr(data, "# x\n1 2 nan nan 1\n"), "%s", data);
+	cr_expect_not_null(strstr(data, "name\n1 1 1 2 NaN NaN 1 \"x\"\n"), "%s", data);
 	free(data);
 	free(dir);
 }
@@ -364,25 +371,58 @@ Test(plot_sweep, names_are_only_names)
 	free(dir);
 }
 
+/* Axes, values and the sweep itself are called what gnuplot takes for formats: in tics of both
+ * axes, in legend, labels and titles they are what they are. */
+Test(plot_sweep, percent_signs_are_percent_signs)
+{
+	static const char *const kinds[] = { "lines", "bars", "heat" };
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(
+		folder, "percent",
+		"{\"name\":\"%s sweep\",\"axes\":[{\"name\":\"%d "
+		"load\",\"values\":[\"50%\",\"%g_x\"]},"
+		"{\"name\":\"%c case\",\"values\":[\"100%\",\"%f{y}\"]}],\"replications\":1,"
+		"\"metrics\":[\"m\"]}",
+		"point,hash,replication,seed,%d load,%c case,status,m\n"
+		"0," HASH("0") ",0,1,50%,100%,done,1\n1," HASH(
+			"1") ",0,1,50%,%f{y},done,2\n"
+			     "2," HASH("2") ",0,1,%g_x,100%,done,3\n3," HASH(
+				     "3") ",0,1,%g_x,%f{y},done,4\n");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		static const char *const words[] = { "%s sweep: m<", "%d load<", ">50%<",
+						     ">%g_x<",       ">100%<",   ">%f{y}<" };
+		struct plot_sweep_options options = { .kind = kinds[i], METRIC("m") };
+		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+		char name[64];
+		snprintf(name, sizeof name, "m-over-d-load-by-c-case%s%s", i > 0 ? "-" : "",
+			 i > 0 ? kinds[i] : "");
+		char *svg = read_figure(dir, name, "svg");
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			cr_expect_not_null(strstr(svg, words[k]), "%s: %s", kinds[i], words[k]);
+		free(svg);
+		free(printed);
+	}
+	free(dir);
+}
+
 Test(plot_sweep, metrics_in_plain_words)
 {
 	static const struct {
-		const char *name, *words;
-		enum metric_unit unit;
+		const char *name, *words, *unit;
 	} cases[] = {
-		{ "jobs.jct_s.mean", "job completion time, mean", METRIC_SECONDS },
-		{ "flows.fct_s.p999", "flow completion time, 99.9th percentile", METRIC_SECONDS },
+		{ "jobs.jct_s.mean", "job completion time, mean", "s" },
+		{ "flows.fct_s.p999", "flow completion time, 99.9th percentile", "s" },
 		{ "jobs.by_name.v1.5 x.jct_s.p99", "job completion time of v1.5 x, 99th percentile",
-		  METRIC_SECONDS },
-		{ "jobs.by_name.vgg.finished", "jobs: finished of vgg", METRIC_NUMBER },
+		  "s" },
+		{ "jobs.by_name.vgg.finished", "jobs: finished of vgg", "number" },
 		{ "flows.by_size.0.slowdown.p50", "flow slowdown of flows below 10KB, median",
-		  METRIC_NUMBER },
+		  "number" },
 		{ "flows.by_size.1.throughput_bps.max",
-		  "flow throughput of flows from 10KB on, maximum", METRIC_BITS_PER_SECOND },
-		{ "flows.by_size.2.count", "flows: count, size class 2", METRIC_NUMBER },
-		{ "network.max_queue_bytes", "longest queue", METRIC_BYTES },
-		{ "new.odd_thing_s", "new: odd thing", METRIC_SECONDS },
-		{ "events", "events", METRIC_NUMBER },
+		  "flow throughput of flows from 10KB on, maximum", "bit/s" },
+		{ "flows.by_size.2.count", "flows: count, size class 2", "number" },
+		{ "network.max_queue_bytes", "longest queue", "bytes" },
+		{ "new.odd_thing_s", "new: odd thing", "s" },
+		{ "events", "events", "number" },
 	};
 	const char *names[14];
 	double values[14] = { 0 };
@@ -398,7 +438,7 @@ Test(plot_sweep, metrics_in_plain_words)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *words = metric_words(&table, i);
 		cr_expect_str_eq(words, cases[i].words);
-		cr_expect_eq(metric_unit(cases[i].name), cases[i].unit, "%s", cases[i].name);
+		cr_expect_str_eq(metric_unit(cases[i].name), cases[i].unit, "%s", cases[i].name);
 		free(words);
 	}
 }
@@ -453,10 +493,6 @@ Test(plot_sweep, long_numbers_are_rounded_on_ticks_only)
 
 /* ---- Mistakes ---- */
 
-#define WHERES(...)  .where = (const char *[]){ __VA_ARGS__ }, .where_count = 2
-#define WHERE(text)  .where = (const char *[]){ text }, .where_count = 1
-#define METRIC(text) .metrics = (const char *[]){ text }, .metric_count = 1
-
 Test(plot_sweep, words_that_do_not_fit)
 {
 	struct {
@@ -509,12 +545,12 @@ Test(plot_sweep, too_much_for_a_figure)
 	fclose(csv);
 	char *dir = sample_sweep(folder, "many", json_text, csv_text);
 	struct plot_sweep_options options = { METRIC("m"), .x = "n" };
-	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_USAGE);
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_USAGE);
 	cr_expect_not_null(strstr(error, "axis c has 30 values, more curves than can be told"));
 	free(printed);
 	free(error);
 	options.by = "none";
-	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_USAGE);
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_USAGE);
 	cr_expect_not_null(strstr(error, "pick values with --where, as in --where c=c0"), "%s",
 			   error);
 	free(printed);
@@ -528,7 +564,7 @@ Test(plot_sweep, what_is_no_sweep)
 {
 	char *printed, *error = NULL;
 	struct plot_sweep_options options = { 0 };
-	cr_expect_eq(draw(folder, &options, "png", &printed, &error), PLOT_SWEEP_IO);
+	cr_expect_eq(draw(folder, &options, "png", &printed, &error), PLOT_IO);
 	cr_expect_not_null(strstr(error, "is not a sweep that was collected"), "%s", error);
 	free(printed);
 	free(error);
@@ -540,7 +576,7 @@ Test(plot_sweep, gnuplot_missing)
 	char *dir = sample_sweep(folder, "s", JSON, CSV);
 	struct plot_sweep_options options = { 0 };
 	cr_assert_eq(setenv("PATH", folder, 1), 0);
-	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_SWEEP_IO);
+	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_IO);
 	cr_expect_not_null(strstr(error, "figures need gnuplot"), "%s", error);
 	free(printed);
 	free(error);

@@ -1,7 +1,7 @@
 /* An axis of a sweep as a figure needs it: numbers where all its values are
  * numbers ("16KB", "10us", 0.2, "85pkt"), else places beside one another. */
-#ifndef INASIM_STUDY_AXIS_SCALE_H
-#define INASIM_STUDY_AXIS_SCALE_H
+#ifndef INASIM_LAB_FIGURES_AXIS_SCALE_H
+#define INASIM_LAB_FIGURES_AXIS_SCALE_H
 
 #include "study/sweep/sweep_table.h"
 

@@ -1,10 +1,10 @@
 /* What a figure of a sweep shows: the user's words against the sweep's axes and
  * metrics, with defaults for what was not said. Private to the figures. */
-#ifndef INASIM_STUDY_SWEEP_CHOICE_H
-#define INASIM_STUDY_SWEEP_CHOICE_H
+#ifndef INASIM_LAB_FIGURES_SWEEP_CHOICE_H
+#define INASIM_LAB_FIGURES_SWEEP_CHOICE_H
 
-#include "study/figures/axis_scale.h"
-#include "study/figures/plot_sweep.h"
+#include "lab/figures/axis_scale.h"
+#include "lab/figures/plot.h"
 
 enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX };
 

@@ -1,7 +1,8 @@
-/* The timeline of jobs.csv and iterations.csv: one row of bars per job. */
-#include "out/plot_page.h"
+/* One row of bars per job, by arrival. */
+#include "lab/figures/timeline.h"
 
 #include "base/mem.h"
+#include "lab/figures/values.h"
 #include "out/result_read.h"
 
 #include <inttypes.h>
@@ -10,20 +11,17 @@
 #include <string.h>
 
 #define BARS_MAX      20000 /* above that, iterations of a job are drawn together */
-#define ROW_PIXELS    18
+#define ROW_PIXELS    20
 #define ROWS_LABELLED 100
 #define HEIGHT_MAX    2000
-#define NAME_SHOWN    40 /* letters; a longer name would leave no room for the bars */
+#define NAME_BYTES    24 /* a longer name would leave no room for what stands behind it */
 
 enum phase { PHASE_WAITING, PHASE_COMPUTE, PHASE_COMMUNICATION, PHASES };
 
-static const struct {
-	const char *title;
-	const char *colour;
-} phases[PHASES] = {
-	[PHASE_WAITING] = { "waiting", "#c8c8c8" },
-	[PHASE_COMPUTE] = { "computing", "#0072b2" },
-	[PHASE_COMMUNICATION] = { "communicating", "#e69f00" },
+static const char *const phases[PHASES] = {
+	[PHASE_WAITING] = "waiting",
+	[PHASE_COMPUTE] = "computing",
+	[PHASE_COMMUNICATION] = "communicating",
 };
 
 struct job {
@@ -109,34 +107,33 @@ static int by_job_and_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static enum plot_outcome jobs_init(struct jobs *jobs, struct plot_page *page)
+static bool read_table(struct figure *f, struct jobs *jobs, const char *file,
+		       void (*read)(struct csv *csv, struct jobs *jobs))
+{
+	struct csv *csv = values_table(f, file);
+	if (csv == NULL)
+		return false;
+	read(csv, jobs);
+	return csv_close(csv, &f->error);
+}
+
+static bool jobs_read(struct jobs *jobs, struct figure *f)
 {
 	*jobs = (struct jobs){ 0 };
-	struct csv *csv = plot_table(page, "jobs.csv");
-	if (csv == NULL)
-		return plot_without(page);
-	read_jobs(csv, jobs);
-	enum plot_outcome outcome = plot_table_end(page, csv);
-	if (outcome == PLOT_DRAWN && jobs->count == 0) {
-		page->why = "there are no jobs";
-		return PLOT_NO_DATA;
+	if (!read_table(f, jobs, "jobs.csv", read_jobs))
+		return false;
+	if (jobs->count == 0) {
+		f->why = "there are no jobs";
+		return false;
 	}
-	if (outcome != PLOT_DRAWN)
-		return outcome;
-	csv = plot_table(page, "iterations.csv");
-	if (csv == NULL)
-		return plot_without(page);
-	read_iterations(csv, jobs);
+	if (!read_table(f, jobs, "iterations.csv", read_iterations))
+		return false;
 	qsort(jobs->jobs, jobs->count, sizeof *jobs->jobs, by_arrival);
 	if (jobs->iteration_count > 0)
 		qsort(jobs->iterations, jobs->iteration_count, sizeof *jobs->iterations,
 		      by_job_and_number);
-	outcome = plot_table_end(page, csv);
-	if (outcome == PLOT_DRAWN && !(jobs->end_s > 0)) {
-		page->why = "nothing took any time";
-		outcome = PLOT_NO_DATA;
-	}
-	return outcome;
+	f->why = "nothing took any time";
+	return jobs->end_s > 0;
 }
 
 static void jobs_release(struct jobs *jobs)
@@ -149,15 +146,10 @@ static void jobs_release(struct jobs *jobs)
 
 /* ---- Bars ---- */
 
-static void write_bar(FILE *data, size_t row, uint64_t job_id, double from_s, double to_s)
+static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s, double to_s)
 {
-	if (!(to_s > from_s))
-		return;
-	fprintf(data, "%zu %" PRIu64 " ", row, job_id);
-	plot_real(data, from_s);
-	putc(' ', data);
-	plot_real(data, to_s);
-	putc('\n', data);
+	if (to_s > from_s)
+		figure_row(f, (double[]){ from_s, to_s, (double)row, (double)job_id }, 0);
 }
 
 /* First iteration of a job; the others follow. */
@@ -175,8 +167,8 @@ static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id
 }
 
 /* The bars of one phase of one job, `together` iterations to a bar. */
-static void write_iterations(FILE *data, const struct jobs *jobs, size_t row, enum phase phase,
-			     size_t together)
+static void put_iterations(struct figure *f, const struct jobs *jobs, size_t row, enum phase phase,
+			   size_t together)
 {
 	uint64_t id = jobs->jobs[row].id;
 	const struct iteration *end = jobs->iterations + jobs->iteration_count;
@@ -187,31 +179,29 @@ static void write_iterations(FILE *data, const struct jobs *jobs, size_t row, en
 			finish_s = it->finish_s;
 		}
 		if (phase == PHASE_COMPUTE)
-			write_bar(data, row, id, start_s, start_s + compute_s);
+			put_bar(f, row, id, start_s, start_s + compute_s);
 		else
-			write_bar(data, row, id, start_s + compute_s, finish_s);
+			put_bar(f, row, id, start_s + compute_s, finish_s);
 	}
 }
 
-static void write_data(FILE *data, const struct jobs *jobs, size_t together)
+static void put_bars(struct figure *f, const struct jobs *jobs, size_t together)
 {
 	for (enum phase phase = 0; phase < PHASES; phase++) {
-		fprintf(data, "%s# %s: row job_id from_s to_s\n", phase > 0 ? "\n\n" : "",
-			phases[phase].title);
-		/* Keeps a block that would be empty, and its place in the key. */
-		fputs("nan nan nan nan\n", data);
+		figure_legend(f, phase + 1, phase + 1, 1, "%s", phases[phase]);
+		figure_curve(f, 1, phase + 1, phases[phase]);
 		for (size_t row = 0; row < jobs->count; row++) {
 			const struct job *job = &jobs->jobs[row];
 			double until_s = isnan(job->start_s) ? jobs->end_s : job->start_s;
 			if (phase == PHASE_WAITING)
-				write_bar(data, row, job->id, job->arrival_s, until_s);
+				put_bar(f, row, job->id, job->arrival_s, until_s);
 			else
-				write_iterations(data, jobs, row, phase, together);
+				put_iterations(f, jobs, row, phase, together);
 		}
 	}
 }
 
-/* ---- Script ---- */
+/* ---- Labels ---- */
 
 static bool name_is_unique(const struct jobs *jobs, size_t row)
 {
@@ -221,69 +211,59 @@ static bool name_is_unique(const struct jobs *jobs, size_t row)
 	return true;
 }
 
-/* Returns the length of the longest label. */
-static size_t write_labels(FILE *script, const struct jobs *jobs)
+/* "vgg #3 (unfinished)". The caller frees. */
+static char *label_of(const struct jobs *jobs, size_t row)
 {
-	size_t longest = 0;
+	const struct job *job = &jobs->jobs[row];
+	const char *state = job->finished ? "" : " (unfinished)";
+	char *name = figure_cut(job->name, NAME_BYTES);
+	char *label = name_is_unique(jobs, row)
+			      ? xasprintf("%s%s", name, state)
+			      : xasprintf("%s #%" PRIu64 "%s", name, job->id, state);
+	free(name);
+	return label;
+}
+
+static void put_labels(struct figure *f, const struct jobs *jobs)
+{
 	size_t step = (jobs->count + ROWS_LABELLED - 1) / ROWS_LABELLED;
-	fputs("set ytics scale 0 (", script);
+	figure_tics(f, 'Y', (jobs->count + step - 1) / step);
 	for (size_t row = 0; row < jobs->count; row += step) {
-		const struct job *job = &jobs->jobs[row];
-		const char *state = job->finished ? "" : " (unfinished)";
-		char *label = name_is_unique(jobs, row)
-				      ? xasprintf("%.*s%s", NAME_SHOWN, job->name, state)
-				      : xasprintf("%.*s #%" PRIu64 "%s", NAME_SHOWN, job->name,
-						  job->id, state);
-		fputs(row > 0 ? ", \\\n  " : "", script);
-		plot_quote(script, label);
-		fprintf(script, " %zu", row);
-		longest = strlen(label) > longest ? strlen(label) : longest;
+		char *label = label_of(jobs, row);
+		figure_tic(f, 'Y', row / step + 1, label, (double)row, NULL);
 		free(label);
 	}
-	fputs(")\n", script);
-	return longest;
+	figure_count(f, "ROWS", jobs->count);
 }
 
-static void write_script(struct plot_page *page, const struct jobs *jobs, size_t together)
+static void draw(struct figure *f, const struct jobs *jobs)
 {
-	FILE *script = page->script;
-	double scale;
-	const char *unit = plot_time_unit(jobs->end_s, &scale);
-	char blocks[64] = "";
+	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX;
+	size_t height = 200 + ROW_PIXELS * jobs->count;
+	char bars[64] = "";
 	if (together > 1)
-		snprintf(blocks, sizeof blocks, "; a bar is %zu iterations", together);
-	plot_title(page, "Jobs over time", "%zu jobs, %zu unfinished%s", jobs->count,
-		   jobs->count - jobs->finished, blocks);
-	size_t longest = write_labels(script, jobs);
-	if (!plot_is_dumb(page)) /* gnuplot takes every letter for an m */
-		fprintf(script, "set lmargin %.1f\nset key width -3\n", 2 + 0.82 * (double)longest);
-	fprintf(script,
-		"set xlabel 'Simulated time (%s)'\nset xrange [0:%g]\nset yrange [%g:-0.6]\n"
-		"set grid xtics noytics\n"
-		"set border 1\nplot ",
-		unit, jobs->end_s * scale * 1.01, (double)jobs->count - 0.4);
-	for (enum phase phase = 0; phase < PHASES; phase++)
-		fprintf(script,
-			"%s'job_timeline.dat' index %d using ($3*%g):1:($3*%g):($4*%g):($1-0.36):"
-			"($1+0.36) with boxxyerror lt %d lc rgb '%s' title '%s'",
-			phase > 0 ? ", \\\n     " : "", (int)phase, scale, scale, scale,
-			(int)phase + 1, phases[phase].colour, phases[phase].title);
-	putc('\n', script);
+		snprintf(bars, sizeof bars, "; a bar is %zu iterations", together);
+	figure_begin(f, "timeline", 1, PHASES, "from_s to_s row job_id");
+	figure_title(f, "Jobs over time", "%zu jobs, %zu unfinished%s", jobs->count,
+		     jobs->count - jobs->finished, bars);
+	figure_count(f, "PIXELS_HIGH",
+		     height < FIGURE_HEIGHT ? FIGURE_HEIGHT
+		     : height > HEIGHT_MAX  ? HEIGHT_MAX
+					    : height);
+	figure_x(f, "Simulated time", "s", false);
+	figure_panel(f, 1, "", "");
+	put_labels(f, jobs);
+	put_bars(f, jobs, together);
+	figure_reach(f, 0, 0);
+	figure_reach(f, 0, jobs->end_s * 1.01);
 }
 
-enum plot_outcome plot_job_timeline(struct plot_page *page)
+bool timeline(struct figure *f)
 {
 	struct jobs jobs;
-	enum plot_outcome outcome = jobs_init(&jobs, page);
-	size_t height = 200 + ROW_PIXELS * jobs.count;
-	height = height < PLOT_HEIGHT ? PLOT_HEIGHT : height > HEIGHT_MAX ? HEIGHT_MAX : height;
-	if (outcome == PLOT_DRAWN)
-		outcome = plot_page_open(page, PLOT_WIDTH, (int)height);
-	if (outcome == PLOT_DRAWN) {
-		size_t together = 1 + 2 * jobs.iteration_count / BARS_MAX;
-		write_data(page->data, &jobs, together);
-		write_script(page, &jobs, together);
-	}
+	bool data = jobs_read(&jobs, f);
+	if (data)
+		draw(f, &jobs);
 	jobs_release(&jobs);
-	return outcome;
+	return data;
 }

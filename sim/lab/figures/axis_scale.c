@@ -1,4 +1,4 @@
-#include "study/figures/axis_scale.h"
+#include "lab/figures/axis_scale.h"
 
 #include "base/mem.h"
 #include "base/units.h"

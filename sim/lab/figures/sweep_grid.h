@@ -1,26 +1,26 @@
 /* The points of one figure: a column for each value of the x axis, a row for each
  * of the by axis, and in each cell the replications. Private to the figures. */
-#ifndef INASIM_STUDY_SWEEP_GRID_H
-#define INASIM_STUDY_SWEEP_GRID_H
+#ifndef INASIM_LAB_FIGURES_SWEEP_GRID_H
+#define INASIM_LAB_FIGURES_SWEEP_GRID_H
 
 #include "core/inference.h"
-#include "study/figures/sweep_choice.h"
-
-struct sweep_cell {
-	const struct sweep_point **points; /* replications, failed ones too; not owned */
-	size_t count, capacity;
-};
+#include "lab/figures/sweep_choice.h"
+#include "study/sweep/groups.h"
 
 struct sweep_grid {
-	size_t columns, rows;      /* rows 1 where there is no by axis */
-	size_t *x_level, *y_level; /* by column, ascending numbers; by row, as the plan has them */
-	struct sweep_cell *cells;  /* row by row */
-	struct sweep_cell *bases;  /* what each cell is compared with; NULL: nothing */
+	size_t columns, rows;       /* rows 1 where there is no by axis */
+	size_t *x_level, *y_level;  /* by column, ascending numbers; by row, likewise */
+	const struct group **cells; /* row by row; NULL: no point */
+	const struct group *
+		*bases; /* what each cell is compared with; without a baseline all NULL */
+	bool ratios;    /* there is a baseline */
 };
 
-/* `fixed`: by axis, the level of those that are neither x nor by. */
+/* `fixed`: by axis, the level of those that are neither x nor by. `groups` (of the table) must
+ * outlive the grid. */
 void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
-		     const struct sweep_choice *choice, const size_t *fixed);
+		     const struct groups *groups, const struct sweep_choice *choice,
+		     const size_t *fixed);
 void sweep_grid_release(struct sweep_grid *grid);
 
 /* Mean of a metric over the replications of a cell, or its ratio to the baseline

@@ -1,46 +1,45 @@
-#include "study/figures/sweep_choice.h"
+#include "lab/figures/sweep_choice.h"
 
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "out/plot_page.h"
+#include "lab/figures/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define USUAL_METRICS 2
-#define FIGURES_MAX   24                 /* of a call for one metric; more are hardly meant */
-#define CURVES_MAX    (2 * PLOT_COLOURS) /* colour, dash and mark tell so many apart */
+#define FIGURES_MAX   24 /* of a call for one metric; more are hardly meant */
 
 /* ---- Names, with "did you mean" ---- */
 
-static char *unknown(const char *what, const char *word, const char *const *names, size_t count)
+/* "A, B and C" of names, at most `most` of them. */
+static void list(FILE *to, const char *const *names, size_t count, size_t most)
 {
-	const char **list = xcalloc(count + 1, sizeof *list);
-	for (size_t i = 0; i < count; i++)
-		list[i] = names[i];
-	const char *near = conf_suggest(word, list);
-	free(list);
-	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
-			 near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
-			 near != NULL ? "\"?)" : "");
+	for (size_t i = 0; i < count && i < most; i++)
+		fprintf(to, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", names[i]);
+	fputs(count > most ? ", ..." : "", to);
 }
 
-/* "A, B and C" of names, at most `most` of them; the caller frees. */
-static char *listed(const char *const *names, size_t count, size_t most)
+/* What there is instead follows, unless `has` is NULL: "; HAS A, B and C". The caller frees. */
+static char *unknown(const char *what, const char *word, const char *has, const char *const *names,
+		     size_t count)
 {
-	char *text = xstrdup("");
-	for (size_t i = 0; i < count && i < most; i++) {
-		const char *glue = i == 0 ? "" : i + 1 == count ? " and " : ", ";
-		char *longer = xasprintf("%s%s%s", text, glue, names[i]);
-		free(text);
-		text = longer;
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	const char **choices = xcalloc(count + 1, sizeof *choices);
+	memcpy(choices, names, count * sizeof *choices);
+	const char *near = conf_suggest(word, choices);
+	fprintf(to, "there is no %s \"%s\"", what, word);
+	if (near != NULL)
+		fprintf(to, " (did you mean \"%s\"?)", near);
+	if (has != NULL) {
+		fprintf(to, "; %s ", has);
+		list(to, names, count, 20);
 	}
-	if (count > most) {
-		char *longer = xasprintf("%s, ...", text);
-		free(text);
-		text = longer;
-	}
+	fclose(to);
+	free(choices);
 	return text;
 }
 
@@ -52,11 +51,7 @@ static bool find_axis(const struct sweep_table *table, const char *name, size_t 
 	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
 	for (size_t i = 0; i < table->axis_count; i++)
 		names[i] = table->axes[i].name;
-	char *what = unknown("axis", name, names, table->axis_count);
-	char *all = listed(names, table->axis_count, SIZE_MAX);
-	*error = xasprintf("%s; the axes are %s", what, all);
-	free(what);
-	free(all);
+	*error = unknown("axis", name, "the axes are", names, table->axis_count);
 	free(names);
 	return false;
 }
@@ -75,11 +70,9 @@ static bool find_level(const struct sweep_axis *axis, const char *value, size_t 
 	*level = level_of(axis, value);
 	if (*level != SIZE_MAX)
 		return true;
-	char *what = unknown("value", value, axis->values, axis->count);
-	char *all = listed(axis->values, axis->count, 20);
-	*error = xasprintf("%s; axis %s has %s", what, axis->name, all);
-	free(what);
-	free(all);
+	char *has = xasprintf("axis %s has", axis->name);
+	*error = unknown("value", value, has, axis->values, axis->count);
+	free(has);
 	return false;
 }
 
@@ -158,7 +151,7 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 	for (size_t i = 0; i < options->metric_count; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics[i]);
 		if (metric == SIZE_MAX) {
-			char *what = unknown("metric", options->metrics[i], table->metrics,
+			char *what = unknown("metric", options->metrics[i], NULL, table->metrics,
 					     table->metric_count);
 			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
 					   what, table->dir);
@@ -171,10 +164,12 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 		choose_usual_metrics(choice, table);
 	if (choice->metric_count > 0)
 		return true;
-	char *some = listed(table->metrics, table->metric_count, 5);
-	*error = xasprintf("say which metric with --y; this sweep has %s",
-			   table->metric_count > 0 ? some : "none yet");
-	free(some);
+	size_t length;
+	FILE *to = open_memstream(error, &length);
+	fputs("say which metric with --y; this sweep has ", to);
+	list(to, table->metrics, table->metric_count, 5);
+	fputs(table->metric_count == 0 ? "none yet" : "", to);
+	fclose(to);
 	return false;
 }
 
@@ -233,11 +228,11 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 	else if (choice->kind == SWEEP_HEAT && choice->by == SIZE_MAX)
 		*error = xstrdup("a map needs two axes with several values");
 	else if (choice->kind != SWEEP_HEAT && choice->by != SIZE_MAX &&
-		 sweep_choice_count(choice, table, choice->by) > CURVES_MAX)
+		 sweep_choice_count(choice, table, choice->by) > FIGURE_CURVES)
 		*error = xasprintf("axis %s has %zu values, more curves than can be told apart "
 				   "(%d); pick some with --where %s=VALUE, or take --kind heat",
 				   table->axes[choice->by].name,
-				   sweep_choice_count(choice, table, choice->by), CURVES_MAX,
+				   sweep_choice_count(choice, table, choice->by), FIGURE_CURVES,
 				   table->axes[choice->by].name);
 	return *error == NULL;
 }

@@ -1,0 +1,101 @@
+# ---- draw.gp: axes, and all panels one above another with one legend ----
+
+# The tics of a logarithmic axis have prefixes of their own.
+XF = LOGX && XUNIT eq 's' ? 1 : factor(XUNIT, XHIGH)
+X0 = XLOW * XF
+X1 = XHIGH * XF
+share(x) = X1 <= X0 ? 0 : LOGX ? log(x / X0) / log(X1 / X0) : (x - X0) / (X1 - X0)
+
+# ---- x ----
+
+if (XTICKS > 0) { set xtics () }
+if (XTICKS > 0 && LABELLED) {
+	if (SLANTED) { set xtics rotate by -30 left }
+	set xtics scale 0
+	set xrange [-0.5:XTICKS - 0.5]
+	do for [i = 1:XTICKS:1 + XTICKS / 30] { set xtics add (XTICK[i] XTICK_AT[i]) } # not all of many
+}
+if (XTICKS > 0 && !LABELLED) {
+	# Numbers at the values of the axis; those without room have a tick only.
+	end = -1
+	do for [i = 1:XTICKS] {
+		half = 0.5 * strlen(XTICK[i]) + 0.5
+		fits = i == 1 || share(XTICK_AT[i]) * ROOM - half > end
+		set xtics add ((fits ? XTICK[i] : '') XTICK_AT[i])
+		end = fits ? share(XTICK_AT[i]) * ROOM + half : end
+	}
+}
+# Tics of a logarithmic axis: 1, 2, 5 times the powers of ten; 1 alone where that would crowd.
+steps(low, high) = high / low < 300 ? '1 2 5' : '1'
+if (LOGX) { set logscale x }
+if (LOGX && XTICKS == 0) {
+	set xtics ()
+	do for [e = floor(log10(X0)):ceil(log10(X1))] {
+		do for [m in steps(X0, X1)] { set xtics add (m * 10.0**e) }
+	}
+	set format x XUNIT eq 's' ? '%.0s %cs' : '%g'
+}
+if (LOGX) {
+	PAD = XTICKS == 0 ? 1.15 : X1 > X0 ? (X1 / X0)**0.04 : 2
+	set xrange [X0 / PAD:X1 * PAD]
+}
+if (!LOGX && !LABELLED) {
+	PAD = XTICKS == 0 ? 0 : X1 > X0 ? 0.04 * (X1 - X0) : 1
+	set xrange [X0 - PAD:X1 + (X1 + PAD > X0 ? PAD : 1)]
+}
+if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
+XWORDS = wrap(LOGX && XUNIT eq 's' ? XLABEL : in_unit(XLABEL, unit_name(XUNIT, XF)), LETTERS)
+
+# ---- Panels ----
+
+if (PANELS > 1) {
+	set multiplot layout PANELS, 1
+	set lmargin TEXT ? 8 : 11
+}
+do for [p = 1:PANELS] {
+	YF = factor(YUNIT[p], YHIGH[p])
+	Y0 = YLOW[p] * YF
+	Y1 = YHIGH[p] * YF
+	YWORDS = in_unit(YLABEL[p], unit_name(YUNIT[p], YF))
+
+	# From 0 where that does not squeeze everything against the top.
+	if (YTICKS == 0 && LOGY) {
+		set logscale y
+		set ytics ()
+		do for [e = floor(log10(Y0)):ceil(log10(Y1))] {
+			do for [m in steps(Y0, Y1)] { set ytics add (m * 10.0**e) }
+		}
+		BOTTOM = Y0 / 1.1
+		set yrange [BOTTOM:Y1 * 1.1]
+	}
+	if (YTICKS == 0 && !LOGY) {
+		PAD = Y1 > Y0 ? 0.06 * (Y1 - Y0) : 1
+		BOTTOM = Y0 >= 0 && (Y0 < 0.5 * Y1) ? 0 : Y0 - PAD
+		set yrange [BOTTOM:Y1 + (BOTTOM == 0 && Y1 > 0 ? 0.06 * Y1 : PAD)]
+		if (Y0 < 0) { set xzeroaxis lt 1 lc rgb '#808080' }
+	}
+	if (YTICKS > 0) {
+		set ytics scale 0 ()
+		every = exists('BY') ? 1 + YTICKS / 45 : 1
+		do for [i = 1:YTICKS:every] { set ytics add (YTICK[i] YTICK_AT[i]) }
+	}
+
+	# Beside an axis of text there is no room for words, beside a map no axis.
+	UNIT = unit_name(YUNIT[p], YF)
+	WIDE = LETTERS - most(0, BESIDE - 4) # titles stand in the middle of the plot
+	ABOVE = wrap(TITLE.(UNIT_IN_TITLE && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
+		.wrap(SUBTITLE, WIDE).(TEXT && !UNIT_IN_TITLE && YWORDS ne '' ? "\n".YWORDS : '')
+	if (!TEXT && !UNIT_IN_TITLE) {
+		set ylabel wrap(YWORDS, int(0.65 * LETTERS * SHAPE / PANELS))
+	}
+	set title p == 1 && !exists('NO_TITLE') ? ABOVE : p > 1 && TEXT ? YWORDS : ''
+	if (p < PANELS) { unset key } else { set key } # one legend for all panels, below the last
+	if (p == PANELS) { set xlabel XWORDS.(TEXT || LEGEND[1] eq '' ? '' : "\n ") }
+	command = 'plot '
+	do for [s = 1:SERIES] { command = command.(s > 1 ? ', ' : '').curve((p - 1) * SERIES + s - 1, s) }
+	if (BASELINE ne '') {
+		command = command.", 1 with lines lt 1 dt 3 lw 1.5 lc rgb '#000000' title BASELINE"
+	}
+	eval command
+}
+if (PANELS > 1) { unset multiplot }

@@ -1,0 +1,130 @@
+# ---- style.gp: terminal, colours, titles: what all figures share ----
+
+set encoding utf8
+# The names of the columns begin with "panel": a comment to gnuplot, a header to others.
+set datafile commentschars '#p'
+DATA = NAME.'.dat'
+TEXT = TERM eq 'dumb'
+PAPER = WIDTH > 0 && !TEXT # inches; else for a screen, in pixels
+FILES = TERM eq 'pdf' || TERM eq 'eps'
+
+LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH) : 80 # that fit side by side
+
+# ---- Words ----
+
+# As many lines as a text needs, broken at blanks.
+blank(s, n) = n < 2 ? 0 : s[n:n] eq ' ' ? n : blank(s, n - 1)
+broken(s, n, at) = at == 0 ? s : s[1:at-1]."\n".wrap(s[at+1:*], n)
+end(s) = strstrt(s, "\n")
+wrap(s, n) = end(s) > 0 ? wrap(s[1:end(s)-1], n)."\n".wrap(s[end(s)+1:*], n) : \
+	strlen(s) <= n ? s : broken(s, n, blank(s, n + 1))
+lines(s) = end(s) == 0 ? 1 : 1 + lines(s[end(s)+1:*])
+cut(s, n) = strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] # in its middle
+least(a, b) = a < b ? a : b
+most(a, b) = a > b ? a : b
+
+# ---- Room ----
+
+BESIDE = 0 # letters of the longest label beside the plot
+do for [i = 1:YTICKS] {
+	if (exists('BY') && !TEXT) { YTICK[i] = wrap(YTICK[i], 24) } # rows of maps have room
+	BESIDE = most(BESIDE, exists('BY') ? least(24, strlen(YTICK[i])) : strlen(YTICK[i]))
+}
+ROOM = YTICKS > 0 ? 0.75 * LETTERS - BESIDE : 0.82 * LETTERS # of the x axis
+CELL = most(1, int(ROOM / most(1, XTICKS)) - 1)
+
+# Labels below an axis are broken where each word then has room, else slanted.
+longest = 0
+do for [i = 1:XTICKS] { do for [k = 1:words(XTICK[i])] {
+	longest = most(longest, strlen(word(XTICK[i], k)))
+} }
+SLANTED = LABELLED && longest > CELL && !TEXT
+TIC_LINES = 1
+if (LABELLED && !TEXT) {
+	longest = 0
+	do for [i = 1:XTICKS] {
+		XTICK[i] = wrap(XTICK[i], SLANTED ? 24 : CELL)
+		longest = most(longest, least(24, strlen(XTICK[i])))
+		TIC_LINES = most(TIC_LINES, lines(XTICK[i]))
+	}
+}
+
+# The legend: columns that have room for its longest name.
+name_longest = 0
+do for [s = 1:SERIES] {
+	LEGEND[s] = cut(LEGEND[s], LETTERS - 10)
+	name_longest = most(name_longest, strlen(LEGEND[s]))
+}
+COLUMNS = most(1, least(4, LETTERS / (name_longest + 8)))
+# Lines that a plain figure does not have make it higher (and rows of maps).
+MORE = most(0, (SERIES - 1) / COLUMNS - 1) + (SLANTED ? longest / 5 : TIC_LINES - 1)
+
+# ---- Terminal ----
+
+# A narrow figure is higher for its width, because titles and legend take more lines.
+SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0 \
+	+ MORE * 1.95 / LETTERS
+
+# For paper letters have 8 points, as captions have, whatever the width; lines and marks shrink
+# with them. The cairo terminals take a point for 1/72 inch of a screen with 96 dots an inch, hence
+# their scales; a CSS inch has 96 pixels, so there a point is 4/3.
+inches(w) = sprintf(' size %g,%g', w, w * SHAPE)
+dots(w) = sprintf(" size %d,%d background '#ffffff'", int(w + 0.5), int(w * SHAPE + 0.5))
+if (TEXT) {
+	set terminal dumb size 79, int(24 * PIXELS_HIGH / 560.0) + MORE noenhanced mono
+} else {
+	eval 'set terminal '.(TERM eq 'svg' ? 'svg' : TERM.'cairo').' noenhanced'.( \
+	     FILES ? (PAPER ? " font 'Sans,8' linewidth 0.8 fontscale 0.75".inches(WIDTH) \
+	                    : " font 'Sans,12'".inches(7.2)) : \
+	     !PAPER ? " font 'Sans,14'".dots(900) : \
+	     TERM eq 'svg' ? " font 'Sans,10.7' linewidth 0.8".dots(96 * WIDTH) : \
+	     " font 'Sans,8' fontscale 3.125 linewidth 2 pointscale 2".dots(300 * WIDTH))
+	if (!exists('PIPED')) { set output NAME.'.'.TERM }
+}
+
+# ---- Colours, dashes, marks ----
+
+# Okabe and Ito's palette, told apart by the colour-blind too; black last. Curves differ in dash
+# and mark as well, bars in their filling, so that paper without colour tells them apart.
+array PALETTE[8] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442', \
+                    '#000000']
+array MARKS[8] = [7, 4, 9, 10, 5, 6, 13, 8]
+array FILLS[5] = ['solid 1', 'pattern 4', 'solid 0.4', 'pattern 5', 'pattern 2']
+cycle(look, n) = (look - 1) % n + 1
+do for [s = 1:SERIES] {
+	set style line s lt cycle(LOOK[s], 8) lw 2 ps 1.3 dt cycle(DASH[s], 5) \
+		lc rgb PALETTE[cycle(LOOK[s], 8)] pt MARKS[cycle(LOOK[s], 8)]
+}
+fill(s) = sprintf("lt %d lc rgb '%s' fs %s border rgb '#303030'", LOOK[s], \
+                  PALETTE[cycle(LOOK[s], 8)], FILLS[cycle(LOOK[s], 5)])
+if (!TEXT) {
+	set grid back lt 1 dt 1 lw 1 lc rgb '#e0e0e0'
+	set tics scale 0.6 tc rgb '#303030'
+	set border 3 lw 1.2 lc rgb '#808080'
+	set key Left reverse samplen 3 tc rgb '#303030'
+}
+set border 3
+set tics nomirror out
+set micro
+set pointintervalbox 0 # no white patch where an error bar meets a bar
+set style fill solid 1 noborder
+
+# ---- Units ----
+
+# A quantity in a unit that suits its largest value: what to multiply it with, and the name.
+factor(unit, v) = \
+	unit eq 's' ? (v >= 1 ? 1 : v >= 1e-3 ? 1e3 : v >= 1e-6 ? 1e6 : 1e9) : \
+	unit eq '%' ? 100 : \
+	unit eq 'bytes' || unit eq 'bit/s' ? (v >= 1e9 ? 1e-9 : v >= 1e6 ? 1e-6 : \
+		v >= 1e3 && unit eq 'bytes' ? 1e-3 : 1) : \
+	unit eq 'number' && v >= 1e6 ? 1e-6 : 1
+prefixed(unit, f) = f == 1e-9 ? 'G'.unit : f == 1e-6 ? 'M'.unit : f == 1e-3 ? 'K'.unit : \
+	unit eq 'B' ? 'bytes' : unit
+unit_name(unit, f) = \
+	unit eq 's' ? (f == 1 ? 's' : f == 1e3 ? 'ms' : f == 1e6 ? 'µs' : 'ns') : \
+	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' ? prefixed('bit/s', f) : \
+	unit eq 'number' ? (f < 1 ? 'millions' : '') : unit
+in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
+
+# Below the plot, where no curve can run through it.
+set key bmargin center horizontal maxcols COLUMNS

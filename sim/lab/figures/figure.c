@@ -1,0 +1,477 @@
+#include "lab/figures/figure.h"
+
+#include "base/mem.h"
+#include "conf/json_text.h"
+#include "lab/figures/gnuplot.h"
+#include "out/folder.h"
+#include "out/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIC_BYTES 45 /* gnuplot cuts labels of tics at 49 bytes, whatever they end in */
+
+static const struct term {
+	const char *name;
+	const char *end; /* stands in the last bytes of a whole picture; "": text, nothing does */
+} terms[] = { { "png", "IEND" },
+	      { "svg", "</svg>" },
+	      { "pdf", "%%EOF" },
+	      { "eps", "%%EOF" },
+	      { "dumb", "" } };
+
+static const struct term *term_of(const struct plot_options *options)
+{
+	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+		if (strcmp(terms[i].name, options->term) == 0)
+			return &terms[i];
+	return NULL;
+}
+
+char *figure_no_terminal(const struct plot_options *options)
+{
+	return term_of(options) != NULL
+		       ? NULL
+		       : xasprintf("--term takes png, svg, pdf, eps or dumb; found \"%s\"",
+				   options->term);
+}
+
+bool plot_size(const char *text, struct plot_options *options)
+{
+	static const struct {
+		const char *name;
+		double in_an_inch;
+	} units[] = { { "in", 1 }, { "cm", 2.54 }, { "mm", 25.4 } };
+	double width, height = 0;
+	int used = 0;
+	if (sscanf(text, "%lfx%lf%n", &width, &height, &used) != 2 &&
+	    sscanf(text, "%lf%n", &width, &used) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (strcmp(text + used, units[i].name) != 0)
+			continue;
+		options->width_in = width / units[i].in_an_inch;
+		options->height_in = height / units[i].in_an_inch;
+		return options->width_in >= 1 && options->width_in <= 40 &&
+		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
+	}
+	return false;
+}
+
+char *figure_folder(const struct plot_options *options, const char *dir, char **error)
+{
+	struct stat there;
+	if (options->out != NULL)
+		return folder_trim(options->out);
+	char *folder = folder_join(dir, "figures");
+	if (lstat(folder, &there) != 0 || !S_ISLNK(there.st_mode))
+		return folder;
+	*error = xasprintf("%s is a symbolic link, which figures do not follow; --out says where "
+			   "they go",
+			   folder);
+	free(folder);
+	return NULL;
+}
+
+char *figure_thousands(char *buffer, uint64_t value)
+{
+	char digits[NUMBER_TEXT];
+	size_t count = number_u64(digits, value);
+	char *p = buffer;
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return buffer;
+}
+
+/* ---- Words ---- */
+
+static size_t start_of_letter(const char *text, size_t at)
+{
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) /* inside one of UTF-8 */
+		at--;
+	return at;
+}
+
+char *figure_cut(const char *text, size_t most)
+{
+	size_t length = strlen(text), half = (most - strlen("…")) / 2;
+	if (length <= most)
+		return xstrdup(text);
+	size_t tail = start_of_letter(text, length - half + 3); /* one of at most 4 bytes */
+	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
+}
+
+/* One letter of UTF-8. Control characters, of one byte and of two (U+0080 to U+009F), become
+ * blanks, and bytes that are no letter a question mark. Returns the bytes that were read. */
+static size_t put_letter(FILE *to, const char *text)
+{
+	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
+	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+	size_t length = 1;
+	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length++;
+	if (control || conf_utf8_mistake(text, length) != CONF_NOWHERE)
+		putc(control ? ' ' : '?', to);
+	else
+		fwrite(text, 1, length, to);
+	return length;
+}
+
+/* A text constant of gnuplot, which runs what stands between backquotes in "": only '' is safe.
+ * The labels of tics are formats: there a percent sign is doubled. */
+static void quote(FILE *script, const char *text, bool is_format)
+{
+	putc('\'', script);
+	while (*text != '\0') {
+		if (*text == '\'') { /* '' is a quote too, but not where the text starts */
+			fputs("'.\"'\".'", script);
+			text++;
+			continue;
+		}
+		if (*text == '%' && is_format)
+			putc('%', script);
+		text += put_letter(script, text);
+	}
+	putc('\'', script);
+}
+
+/* Text of the table: without ends of lines, and without the quote that would end it. */
+static void put_plain(FILE *data, const char *text)
+{
+	while (*text != '\0') {
+		if (*text == '"') {
+			putc('\'', data);
+			text++;
+		} else {
+			text += put_letter(data, text);
+		}
+	}
+}
+
+static char *formatted(const char *fmt, va_list args)
+{
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	vfprintf(to, fmt, args);
+	fclose(to);
+	return text;
+}
+
+void figure_comment(struct figure *f, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = formatted(fmt, args);
+	va_end(args);
+	fputs("# ", f->head);
+	put_plain(f->head, text);
+	putc('\n', f->head);
+	free(text);
+}
+
+void figure_text(struct figure *f, const char *variable, const char *text)
+{
+	fprintf(f->script, "%s = ", variable);
+	quote(f->script, text, false);
+	putc('\n', f->script);
+}
+
+static void put_real(FILE *to, double value)
+{
+	char text[NUMBER_TEXT];
+	number_real(text, value);
+	fputs(isnan(value) ? "NaN" : text, to);
+}
+
+/* gnuplot divides whole numbers as C does: hence the point. */
+void figure_number(struct figure *f, const char *variable, double value)
+{
+	fprintf(f->script, "%s = ", variable);
+	put_real(f->script, value);
+	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", f->script);
+}
+
+void figure_count(struct figure *f, const char *variable, size_t value)
+{
+	fprintf(f->script, "%s = %zu\n", variable, value);
+}
+
+void figure_title(struct figure *f, const char *title, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *second = formatted(fmt, args);
+	va_end(args);
+	figure_text(f, "TITLE", title);
+	figure_text(f, "SUBTITLE", second);
+	figure_comment(f, "%s", title);
+	figure_comment(f, "%s", second);
+	free(second);
+}
+
+void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
+{
+	figure_text(f, "XLABEL", label);
+	figure_text(f, "XUNIT", unit);
+	figure_count(f, "LOGX", logarithmic);
+}
+
+void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit)
+{
+	char name[32];
+	snprintf(name, sizeof name, "YLABEL[%zu]", panel);
+	figure_text(f, name, label);
+	snprintf(name, sizeof name, "YUNIT[%zu]", panel);
+	figure_text(f, name, unit);
+	if (f->panels > 1)
+		figure_comment(f, "panel %zu: %s", panel, label);
+}
+
+void figure_tics(struct figure *f, char axis, size_t count)
+{
+	fprintf(f->script, "%cTICKS = %zu\narray %cTICK[%zu]\narray %cTICK_AT[%zu]\n", axis, count,
+		axis, count, axis, count);
+}
+
+void figure_tic(struct figure *f, char axis, size_t i, const char *label, double at,
+		const char *note)
+{
+	fprintf(f->script, "%cTICK_AT[%zu] = ", axis, i);
+	put_real(f->script, at);
+	fprintf(f->script, "; %cTICK[%zu] = ", axis, i);
+	char *shown = figure_cut(label, TIC_BYTES);
+	quote(f->script, shown, true);
+	free(shown);
+	if (note != NULL) {
+		fputs(".\"\\n\".", f->script);
+		quote(f->script, note, true);
+	}
+	putc('\n', f->script);
+}
+
+void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *text = formatted(fmt, args);
+	va_end(args);
+	fprintf(f->script, "LOOK[%zu] = %zu; DASH[%zu] = %zu; LEGEND[%zu] = ", curve, look, curve,
+		dash, curve);
+	quote(f->script, text, false);
+	putc('\n', f->script);
+	free(text);
+}
+
+/* ---- Numbers ---- */
+
+static void widen(struct figure_range *range, double value)
+{
+	range->low = fmin(range->low, value); /* passes over NaN */
+	range->high = fmax(range->high, value);
+}
+
+/* Ends of intervals may lie below 0, where a logarithmic axis has no place. */
+void figure_reach(struct figure *f, size_t panel, double value)
+{
+	if (panel == 0)
+		widen(&f->x, value);
+	else if (!f->log_y || value > 0)
+		widen(&f->y[panel - 1], value);
+}
+
+static size_t words_in(const char *text)
+{
+	size_t count = 1;
+	for (; *text != '\0'; text++)
+		count += *text == ' ';
+	return count;
+}
+
+void figure_row(struct figure *f, const double *values, size_t y_columns)
+{
+	fputs(f->curve, f->data);
+	for (size_t i = 0; i < words_in(f->columns); i++) {
+		putc(' ', f->data);
+		put_real(f->data, values[i]);
+		if (i > 0 && i <= y_columns)
+			figure_reach(f, f->panel, values[i]);
+	}
+	figure_reach(f, 0, values[0]);
+	fprintf(f->data, " %s\n", f->ending);
+	f->rows++;
+}
+
+/* A curve without rows keeps its place, since gnuplot counts blocks. */
+static void end_curve(struct figure *f)
+{
+	static const double nothing[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	if (f->curve == NULL)
+		return;
+	if (f->panel == 1)
+		fprintf(f->script, "POINTS[%zu] = %zu\n", f->number, f->rows);
+	if (f->rows == 0)
+		figure_row(f, nothing, 0);
+	free(f->curve);
+	f->curve = NULL;
+}
+
+void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name)
+{
+	size_t length;
+	end_curve(f);
+	if (panel == 1 && curve == 1)
+		fprintf(f->data, "panel series %s name\n", f->columns);
+	else
+		fputs("\n\n", f->data);
+	FILE *text = open_memstream(&f->curve, &length);
+	int begin = fprintf(text, "%zu %zu", panel, curve);
+	fputs("_\"", text);
+	put_plain(text, name);
+	putc('"', text);
+	fclose(text);
+	f->curve[begin] = '\0';
+	f->ending = f->curve + begin + 1;
+	f->panel = panel;
+	f->number = curve;
+	f->rows = 0;
+}
+
+void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
+		  const char *columns)
+{
+	f->template = template;
+	f->panels = panels;
+	f->columns = columns;
+	f->head = open_memstream(&f->head_text, &f->head_length);
+	f->data = open_memstream(&f->data_text, &f->data_length);
+	f->script = open_memstream(&f->script_text, &f->script_length);
+	f->x = (struct figure_range){ INFINITY, -INFINITY };
+	for (size_t p = 0; p < panels; p++)
+		f->y[p] = f->x;
+	fprintf(f->script, "# Draw this figure again with: gnuplot -d %s.gp\n\n", f->name);
+	figure_text(f, "NAME", f->name);
+	figure_text(f, "TERM", f->options->term);
+	figure_number(f, "WIDTH", f->options->width_in);
+	figure_number(f, "HEIGHT", f->options->height_in);
+	figure_count(f, "PIXELS_HIGH", FIGURE_HEIGHT + 200 * (panels - 1));
+	if (f->options->no_title)
+		fputs("NO_TITLE = 1\n", f->script);
+	fprintf(f->script,
+		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
+		"array POINTS[%zu]\n"
+		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
+		/* what few figures change */
+		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nUNIT_IN_TITLE = 0\nBASELINE = ''\n"
+		"XTICKS = 0\nYTICKS = 0\n",
+		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels);
+}
+
+/* ---- The end ---- */
+
+static void write_ranges(struct figure *f)
+{
+	figure_number(f, "XLOW", f->x.low);
+	figure_number(f, "XHIGH", f->x.high);
+	for (size_t p = 0; p < f->panels; p++) {
+		char name[32];
+		bool any = isfinite(f->y[p].low);
+		snprintf(name, sizeof name, "YLOW[%zu]", p + 1);
+		figure_number(f, name, any ? f->y[p].low : 0);
+		snprintf(name, sizeof name, "YHIGH[%zu]", p + 1);
+		figure_number(f, name, any ? f->y[p].high : 1);
+	}
+}
+
+/* False with f->error. */
+static bool add_templates(struct figure *f)
+{
+	const char *const names[] = { "style", f->template, "draw" };
+	for (size_t i = 0; i < 3; i++) {
+		char *text = gnuplot_template(names[i], &f->error);
+		if (text == NULL)
+			return false;
+		fprintf(f->script, "\n%s", text);
+		free(text);
+	}
+	return true;
+}
+
+static bool is_whole(const char *picture, size_t length, const char *end)
+{
+	size_t wanted = strlen(end), tail = length < 16 ? length : 16;
+	for (size_t i = length - tail; i + wanted <= length && length > 0; i++)
+		if (memcmp(picture + i, end, wanted) == 0)
+			return true;
+	return false;
+}
+
+/* Text goes to the stream (without gnuplot's form feed), a picture to its file. */
+static bool hand_out(struct figure *f, const char *file, const char *picture, size_t length,
+		     FILE *to)
+{
+	if (strcmp(f->options->term, "dumb") == 0) {
+		for (size_t i = 0; i < length; i++)
+			if (picture[i] != '\f')
+				putc(picture[i], to);
+		return true;
+	}
+	if (!gnuplot_put(f->folder, file, picture, length, &f->error))
+		return false;
+	fprintf(to, "%s/%s\n", f->folder, file);
+	return true;
+}
+
+/* An old picture goes first: it must not pass for the new one if that fails. */
+static bool draw(struct figure *f, FILE *to)
+{
+	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);
+	char *file = xasprintf("%s.%s", f->name, f->options->term);
+	char *path = folder_join(f->folder, file), *picture = NULL;
+	char *table = xasprintf("%s%s", f->head_text, f->data_text);
+	size_t length = 0;
+	unlink(path);
+	if (gnuplot_put(f->folder, dat, table, strlen(table), &f->error) &&
+	    gnuplot_put(f->folder, gp, f->script_text, f->script_length, &f->error))
+		picture = gnuplot_run(f->folder, gp, &length, &f->error);
+	bool ok = picture != NULL;
+	if (ok && !is_whole(picture, length, term_of(f->options)->end)) {
+		f->error = xasprintf("gnuplot made no whole %s", path);
+		ok = false;
+	}
+	ok = ok && hand_out(f, file, picture, length, to);
+	free(picture);
+	free(table);
+	free(path);
+	free(file);
+	free(gp);
+	free(dat);
+	return ok;
+}
+
+bool figure_finish(struct figure *f, bool data, FILE *to)
+{
+	bool begun = f->data != NULL, ok = data && begun;
+	if (begun) {
+		end_curve(f);
+		write_ranges(f);
+		ok = ok && add_templates(f);
+		fclose(f->head);
+		fclose(f->data);
+		fclose(f->script);
+	}
+	ok = ok && draw(f, to);
+	free(f->head_text);
+	free(f->data_text);
+	free(f->script_text);
+	return ok;
+}

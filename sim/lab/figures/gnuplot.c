@@ -1,0 +1,138 @@
+#include "lab/figures/gnuplot.h"
+
+#include "base/child.h"
+#include "base/mem.h"
+#include "out/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef INASIM_GNUPLOT_DIR /* built without CMake, for fuzzing */
+#define INASIM_GNUPLOT_DIR "scripts/gnuplot"
+#endif
+
+#define TEMPLATE_MAX 100000
+#define MESSAGE_MAX  2000
+#define NOT_STARTED  125 /* exit status of the child that is not gnuplot (yet) */
+
+char *gnuplot_template(const char *name, char **error)
+{
+	const char *folder = getenv("INASIM_GNUPLOT");
+	if (folder == NULL || *folder == '\0')
+		folder = INASIM_GNUPLOT_DIR;
+	char *path = xasprintf("%s/%s.gp", folder, name);
+	char *text = folder_read(path, TEMPLATE_MAX, NULL);
+	if (text == NULL)
+		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
+	free(path);
+	return text;
+}
+
+bool gnuplot_put(const char *folder, const char *file, const char *text, size_t length,
+		 char **error)
+{
+	char *path = folder_join(folder, file);
+	char *part = xasprintf("%s/.%s.%ld", folder, file, (long)getpid());
+	unlink(part); /* of a process of this number that was killed */
+	int fd = folder_make_parents(path)
+			 ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)
+			 : -1;
+	bool ok = fd >= 0 && folder_write(fd, text, length) && fsync(fd) == 0 &&
+		  rename(part, path) == 0;
+	if (!ok)
+		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
+	if (!ok && fd >= 0)
+		unlink(part);
+	if (fd >= 0)
+		close(fd);
+	free(part);
+	free(path);
+	return ok;
+}
+
+/* Does not return. What goes wrong is said where gnuplot says what goes wrong. */
+static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
+{
+	if (dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
+	    chdir(folder) == 0)
+		execlp("gnuplot", "gnuplot", "-d", "-e", "PIPED = 1", script, (char *)NULL);
+	if (errno == ENOENT)
+		dprintf(messages, "figures need gnuplot, which is not installed or not in PATH "
+				  "(Debian: gnuplot-nox)");
+	else
+		dprintf(messages, "cannot run gnuplot in %s: %s", folder, strerror(errno));
+	_exit(NOT_STARTED);
+}
+
+/* All that comes through the pipe, ended by a NUL. */
+static char *read_all(int fd, size_t *length)
+{
+	char *text = NULL, buffer[65536];
+	FILE *whole = open_memstream(&text, length);
+	ssize_t got;
+	while ((got = read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
+		fwrite(buffer, 1, got > 0 ? (size_t)got : 0, whole);
+	fclose(whole);
+	return text;
+}
+
+/* NULL, or what went wrong (caller frees); `said`: gnuplot's words, or those of
+ * become_gnuplot(). */
+static char *failure(int status, const char *folder, const char *script, const char *said)
+{
+	const char *words = *said != '\0' ? said : "it says nothing";
+	if (WIFSIGNALED(status))
+		return xasprintf("gnuplot was ended by a signal (%s) on %s/%s: %s",
+				 strsignal(WTERMSIG(status)), folder, script, words);
+	if (WEXITSTATUS(status) == NOT_STARTED)
+		return xstrdup(said);
+	if (WEXITSTATUS(status) != 0)
+		return xasprintf("gnuplot failed on %s/%s with exit code %d: %s", folder, script,
+				 WEXITSTATUS(status), words);
+	return NULL;
+}
+
+/* Waits for the child and reads what was said. NULL, or what went wrong (caller frees). */
+static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script)
+{
+	int status;
+	char said[MESSAGE_MAX];
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	rewind(messages);
+	size_t length = fread(said, 1, sizeof said - 1, messages);
+	while (length > 0 && said[length - 1] == '\n')
+		length--;
+	said[length] = '\0';
+	return failure(status, folder, script, said);
+}
+
+char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error)
+{
+	int ends[2];
+	char *picture = NULL;
+	FILE *messages = tmpfile();
+	pid_t child = messages != NULL && pipe(ends) == 0 ? child_fork() : -1;
+	if (child == 0) {
+		close(ends[0]);
+		become_gnuplot(folder, script, ends[1], fileno(messages));
+	}
+	*error = child < 0 ? xasprintf("cannot run gnuplot: %s", strerror(errno)) : NULL;
+	if (child > 0) {
+		close(ends[1]);
+		picture = read_all(ends[0], length);
+		close(ends[0]);
+		*error = outcome_of(child, messages, folder, script);
+	}
+	if (messages != NULL)
+		fclose(messages);
+	if (*error == NULL)
+		return picture;
+	free(picture);
+	return NULL;
+}

@@ -1,0 +1,170 @@
+#include "lab/figures/metric_words.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct word {
+	const char *name, *words;
+};
+
+static const struct word statistics[] = {
+	{ "mean", "mean" },
+	{ "p50", "median" },
+	{ "p95", "95th percentile" },
+	{ "p99", "99th percentile" },
+	{ "max", "maximum" },
+	{ "p999", "99.9th percentile" },
+	{ NULL, NULL },
+};
+
+static const struct word quantities[] = {
+	{ "jct_s", "job completion time" },
+	{ "fct_s", "flow completion time" },
+	{ "waiting_s", "time jobs wait for hosts or memory" },
+	{ "compute_s", "computation time of jobs" },
+	{ "communication_s", "communication time of jobs" },
+	{ "iteration_s", "iteration time" },
+	{ "cycle_s", "cycle of communication and computing" },
+	{ "slowdown", "flow slowdown" },
+	{ "throughput_bps", "flow throughput" },
+	{ "sim_time_s", "simulated time" },
+	{ "ecn_marks", "ECN marks" },
+	{ "drops", "packets dropped" },
+	{ "losses", "packets lost on links" },
+	{ "max_queue_bytes", "longest queue" },
+	{ NULL, NULL },
+};
+
+/* Units are suffixes of names. */
+static const struct {
+	const char *suffix, *unit;
+} suffixes[] = { { "_bytes", "bytes" }, { "_bps", "bit/s" }, { "_s", "s" } };
+
+static const char *lookup(const struct word *words, const char *name)
+{
+	while (words->name != NULL && strcmp(words->name, name) != 0)
+		words++;
+	return words->words;
+}
+
+/* Cuts the last part off and returns it; the whole of a path of one part, which is then empty. */
+static char *cut_last(char *path)
+{
+	char *dot = strrchr(path, '.');
+	char *part = xstrdup(dot != NULL ? dot + 1 : path);
+	*(dot != NULL ? dot : path) = '\0';
+	return part;
+}
+
+/* Cuts statistic (NULL without one) and quantity (caller frees) off; what is left tells of what. */
+static char *cut_path(char *path, const char **statistic)
+{
+	char *last = cut_last(path);
+	*statistic = *path != '\0' ? lookup(statistics, last) : NULL;
+	if (*statistic == NULL)
+		return last;
+	free(last);
+	return cut_last(path);
+}
+
+/* Cuts the unit off, which is a suffix. */
+static const char *cut_unit(char *quantity)
+{
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		size_t length = strlen(quantity), end = strlen(suffixes[i].suffix);
+		if (length > end && strcmp(quantity + length - end, suffixes[i].suffix) == 0) {
+			quantity[length - end] = '\0';
+			return suffixes[i].unit;
+		}
+	}
+	return "number";
+}
+
+const char *metric_unit(const char *name)
+{
+	const char *statistic;
+	char *path = xstrdup(name), *quantity = cut_path(path, &statistic);
+	const char *unit = cut_unit(quantity);
+	free(quantity);
+	free(path);
+	return unit;
+}
+
+/* The value of a metric that is the same in all points; NaN if it is not. */
+static double constant(const struct sweep_table *table, const char *name)
+{
+	size_t metric = sweep_table_metric(table, name);
+	double value = NAN;
+	for (size_t i = 0; i < table->point_count && metric != SIZE_MAX; i++) {
+		const struct sweep_point *point = &table->points[i];
+		if (!point->usable || isnan(point->metrics[metric]))
+			continue;
+		if (!isnan(value) && value != point->metrics[metric])
+			return NAN;
+		value = point->metrics[metric];
+	}
+	return value;
+}
+
+/* "of 10KB to 100KB": max_bytes is inside of the class. */
+static char *size_class(const struct sweep_table *table, const char *index)
+{
+	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
+	char *high_name = xasprintf("flows.by_size.%s.max_bytes", index);
+	double low = constant(table, low_name), high = constant(table, high_name);
+	char from[32], to[32];
+	free(low_name);
+	free(high_name);
+	if (!(low >= 0) || low > 1e18 || high > 1e18)
+		return xasprintf(", size class %s", index);
+	unit_format(UNIT_SIZE, (uint64_t)low, from, sizeof from);
+	if (isnan(high))
+		return xasprintf(" of flows from %s on", from);
+	unit_format(UNIT_SIZE, (uint64_t)high + 1, to, sizeof to);
+	return low == 0 ? xasprintf(" of flows below %s", to)
+			: xasprintf(" of flows from %s to %s", from, to);
+}
+
+/* "jobs: new thing" of a quantity that is not known: without its unit, '_' as blanks. */
+static char *plain(const char *group, size_t group_length, char *quantity)
+{
+	cut_unit(quantity);
+	for (char *p = quantity; *p != '\0'; p++)
+		if (*p == '_')
+			*p = ' ';
+	return xasprintf("%.*s%s%s", (int)group_length, group, group_length > 0 ? ": " : "",
+			 quantity);
+}
+
+/* " of vgg", " of flows below 10KB", ", core" of what stands behind the group. */
+static char *of_what(const struct sweep_table *table, const char *rest)
+{
+	if (strncmp(rest, ".by_name.", 9) == 0)
+		return xasprintf(" of %s", rest + 9);
+	if (strncmp(rest, ".by_size.", 9) == 0)
+		return size_class(table, rest + 9);
+	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
+}
+
+/* A name of a user (after "by_name") may hold points itself: hence from the end. */
+char *metric_words(const struct sweep_table *table, size_t metric)
+{
+	const char *statistic;
+	char *path = xstrdup(table->metrics[metric]), *quantity = cut_path(path, &statistic);
+	size_t group = strcspn(path, ".");
+	char *of = of_what(table, path + group);
+	const char *known = lookup(quantities, quantity);
+	char *what = known != NULL ? xstrdup(known) : plain(path, group, quantity);
+	char *words = xasprintf("%s%s%s%s", what, of, statistic != NULL ? ", " : "",
+				statistic != NULL ? statistic : "");
+	free(what);
+	free(of);
+	free(quantity);
+	free(path);
+	return words;
+}

@@ -1,0 +1,641 @@
+/* The figures of one run, and of several side by side. */
+#include "base/mem.h"
+#include "base/units.h"
+#include "core/stats.h"
+#include "lab/figures/timeline.h"
+#include "lab/figures/values.h"
+#include "out/result_read.h"
+#include "out/folder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_SHOWN  12   /* groups of bars; more jobs are a distribution */
+#define POINTS_SHOWN 2000 /* of a curve over time */
+#define CDF_POINTS   1000 /* of a distribution; more cannot be told apart */
+#define CDF_TAIL     100  /* of the largest values, which are all shown */
+
+struct runs {
+	const struct plot_labelled *at;
+	char **labels;
+	size_t count;
+	bool together;     /* else there is one */
+	struct values *of; /* what the figure's query found, by run */
+};
+
+/* ---- Curves, one for each group of each run ---- */
+
+static size_t curves_of(const struct runs *runs)
+{
+	size_t count = 0;
+	for (size_t r = 0; r < runs->count; r++)
+		count += runs->of[r].group_count;
+	return count;
+}
+
+static bool too_many(struct figure *f, const struct runs *runs)
+{
+	f->why = "there are too many lines to tell apart";
+	return curves_of(runs) > FIGURE_CURVES;
+}
+
+/* The group, the run, or both. The caller frees. */
+static char *name_of(const struct runs *runs, size_t r, const struct value_group *group)
+{
+	char *own = *group->subname != '\0' ? xasprintf("%s %s", group->name, group->subname)
+					    : xstrdup(group->name);
+	char *name = !runs->together                ? xstrdup(own)
+		     : runs->of[r].group_count == 1 ? xstrdup(runs->labels[r])
+						    : xasprintf("%s: %s", runs->labels[r], own);
+	free(own);
+	return name;
+}
+
+/* "ring (n = 1,000, 2 unfinished)" */
+static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
+			   size_t look, size_t dash, size_t n, const char *name)
+{
+	char number[32], other[32];
+	uint64_t unfinished = runs->together ? runs->of[r].unfinished : 0;
+	figure_legend(f, curve, look, dash, "%s (n = %s%s%s%s)", name, figure_thousands(number, n),
+		      unfinished > 0 ? ", " : "",
+		      unfinished > 0 ? figure_thousands(other, unfinished) : "",
+		      unfinished > 0 ? " unfinished" : "");
+}
+
+/* Links of one tier are of one colour, those up and down differ in dash. */
+static void look_of(const struct values *values, size_t group, size_t *look, size_t *dash)
+{
+	const struct value_group *own = &values->groups[group];
+	if (*own->subname == '\0')
+		return;
+	*look = (size_t)(values_find(values, own->name) - values->groups) + 1;
+	*dash = strcmp(own->subname, "down") == 0 ? 2 : 1;
+}
+
+static void put_curves(struct figure *f, const struct runs *runs, bool counted,
+		       void (*put)(struct figure *f, const struct value_group *group))
+{
+	size_t curve = 0;
+	for (size_t r = 0; r < runs->count; r++) {
+		for (size_t g = 0; g < runs->of[r].group_count; g++) {
+			const struct value_group *group = &runs->of[r].groups[g];
+			char *name = name_of(runs, r, group);
+			size_t look = ++curve, dash = curve;
+			look_of(&runs->of[r], g, &look, &dash);
+			if (counted)
+				counted_legend(f, runs, r, curve, look, dash, group->count, name);
+			else
+				figure_legend(f, curve, look, dash, "%s", name);
+			figure_curve(f, 1, curve, name);
+			put(f, group);
+			free(name);
+		}
+	}
+}
+
+/* "6,109 finished flows, 78 unfinished (not shown)" of all runs. The caller frees. */
+static char *tally(const struct runs *runs, const char *what)
+{
+	uint64_t finished = 0, unfinished = 0;
+	char number[32], other[32];
+	for (size_t r = 0; r < runs->count; r++) {
+		finished += runs->of[r].finished;
+		unfinished += runs->of[r].unfinished;
+	}
+	return xasprintf("%s finished %s, %s unfinished (not shown)",
+			 figure_thousands(number, finished), what,
+			 figure_thousands(other, unfinished));
+}
+
+/* ---- Slowdown by size ---- */
+
+static const struct {
+	double p;
+	const char *name, *panel;
+	size_t look, dash;
+} percentiles[] = { { 0.99, "99th percentile", "99th percentile", 2, 4 },
+		    { 0.95, "95th percentile", NULL, 5, 2 },
+		    { 0.50, "median", "Median slowdown", 1, 1 } };
+
+/* Together the panels are percentiles and the curves runs, alone the curves are percentiles. */
+static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
+{
+	return !runs->together ? curve - 1 : panel == 1 ? 2 : 0;
+}
+
+static bool any_percentile(const struct runs *runs, double p)
+{
+	for (size_t r = 0; r < runs->count; r++)
+		for (size_t c = 0; c < SIZES; c++)
+			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
+				return true;
+	return false;
+}
+
+static void slowdown_curve(struct figure *f, const struct runs *runs, size_t panel, size_t curve)
+{
+	size_t i = percentile_of(runs, panel, curve), r = runs->together ? curve - 1 : 0;
+	const char *name = runs->together ? runs->labels[r] : percentiles[i].name;
+	if (panel == 1)
+		figure_legend(f, curve, runs->together ? curve : percentiles[i].look,
+			      runs->together ? curve : percentiles[i].dash, "%s", name);
+	figure_curve(f, panel, curve, name);
+	for (size_t c = 0; c < SIZES; c++) {
+		const struct value_group *size = &runs->of[r].groups[c];
+		double value = stats_percentile(size->values, size->count, percentiles[i].p);
+		figure_row(f, (double[]){ (double)c, value, (double)size->count }, 1);
+	}
+}
+
+static void size_tics(struct figure *f, const struct runs *runs)
+{
+	figure_x(f, "Flow size", "", false);
+	figure_count(f, "LABELLED", 1);
+	figure_tics(f, 'X', SIZES);
+	for (size_t c = 0; c < SIZES; c++) {
+		char number[32];
+		char *note =
+			xasprintf("n = %s", figure_thousands(number, runs->of->groups[c].count));
+		figure_tic(f, 'X', c + 1, size_names[c], (double)c, runs->together ? NULL : note);
+		free(note);
+	}
+}
+
+static void slowdown_title(struct figure *f, const struct runs *runs)
+{
+	uint64_t below_one = 0;
+	char number[32], *flows = tally(runs, "flows");
+	for (size_t r = 0; r < runs->count; r++)
+		below_one += runs->of[r].below_one;
+	figure_title(f, "Flow slowdown by flow size", "%s%s%s%s", flows,
+		     runs->together ? "; no bar where the class has too few" : "",
+		     below_one > 0 ? "; slowdowns BELOW 1: " : "",
+		     below_one > 0 ? figure_thousands(number, below_one) : "");
+	free(flows);
+}
+
+static bool slowdown(struct figure *f, const struct runs *runs)
+{
+	size_t panels = runs->together && any_percentile(runs, 0.99) ? 2 : 1;
+	size_t curves = runs->together ? runs->count : 3;
+	f->why = "a median needs 20 finished flows of one size class";
+	if (!any_percentile(runs, 0.5))
+		return false;
+	figure_begin(f, runs->together ? "bars" : "lines", panels, curves,
+		     "size_class slowdown finished_flows");
+	slowdown_title(f, runs);
+	figure_text(f, "STYLE", "linespoints");
+	size_tics(f, runs);
+	for (size_t p = 1; p <= panels; p++) {
+		figure_panel(f, p,
+			     runs->together ? percentiles[percentile_of(runs, p, 1)].panel
+					    : "Slowdown: FCT / ideal FCT",
+			     "");
+		figure_reach(f, p, runs->together ? 0 : 1);
+		for (size_t c = 1; c <= curves; c++)
+			slowdown_curve(f, runs, p, c);
+	}
+	figure_count(f, "LOGY", !runs->together && f->y[0].high > 5 * f->y[0].low);
+	return true;
+}
+
+/* ---- Completion times ---- */
+
+/* Shares not larger, thinned evenly but for the largest values. */
+static void put_cdf(struct figure *f, const struct value_group *group)
+{
+	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
+	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
+	figure_row(f, (double[]){ group->values[0], 0 }, 1);
+	for (size_t i = 0; i < n; i++)
+		if (i % step == 0 || i >= tail)
+			figure_row(f, (double[]){ group->values[i], (double)(i + 1) / (double)n },
+				   1);
+}
+
+static bool completion_cdf(struct figure *f, const struct runs *runs, const char *what)
+{
+	bool flows = strcmp(what, "flows") == 0;
+	char *finished = tally(runs, what);
+	for (size_t r = 0; r < runs->count; r++)
+		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
+	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
+	figure_title(f, flows ? "Flow completion times" : "Job completion times", "%s", finished);
+	figure_text(f, "STYLE", "steps");
+	figure_x(f, flows ? "Flow completion time" : "Job completion time", "s", true);
+	figure_panel(f, 1, flows ? "Share of finished flows" : "Share of finished jobs", "");
+	put_curves(f, runs, true, put_cdf);
+	free(finished);
+	return true;
+}
+
+static bool fct_cdf(struct figure *f, const struct runs *runs)
+{
+	return completion_cdf(f, runs, "flows");
+}
+
+static bool jct_cdf(struct figure *f, const struct runs *runs)
+{
+	return completion_cdf(f, runs, "jobs");
+}
+
+/* All names, in the order of their first jobs, as tics. Returns how many; NULL: just that. */
+static size_t job_names(struct figure *f, const struct runs *runs, const char **names)
+{
+	size_t count = 0;
+	for (size_t r = 0; r < runs->count; r++) {
+		for (size_t i = 0; i < runs->of[r].group_count; i++) {
+			const char *name = runs->of[r].groups[i].name;
+			bool known = false;
+			for (size_t k = 0; k < r && !known; k++)
+				known = values_find(&runs->of[k], name) != NULL;
+			if (known)
+				continue;
+			if (names != NULL) {
+				figure_tic(f, 'X', count + 1, name, (double)count, NULL);
+				names[count] = name;
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
+{
+	double row[] = { (double)name, NAN, NAN, NAN, 0 };
+	if (jobs != NULL) {
+		row[1] = stats_mean(jobs->values, jobs->count);
+		row[2] = jobs->values[0];
+		row[3] = jobs->values[jobs->count - 1];
+		row[4] = (double)jobs->count;
+	}
+	figure_row(f, row, 3);
+}
+
+static bool jct(struct figure *f, const struct runs *runs)
+{
+	const char *names[NAMES_SHOWN];
+	size_t count = job_names(f, runs, NULL);
+	if (count > NAMES_SHOWN)
+		return jct_cdf(f, runs);
+	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
+	figure_title(f, "Job completion times",
+		     "Mean of the finished jobs of a name; from the shortest to the longest");
+	figure_count(f, "INTERVALS", 1);
+	figure_x(f, "", "", false);
+	figure_count(f, "LABELLED", 1);
+	figure_panel(f, 1, "Job completion time", "s");
+	figure_reach(f, 1, 0);
+	figure_tics(f, 'X', count);
+	job_names(f, runs, names);
+	for (size_t r = 0; r < runs->count; r++) {
+		char unfinished[48] = "";
+		if (runs->of[r].unfinished > 0)
+			snprintf(unfinished, sizeof unfinished, " (%" PRIu64 " unfinished)",
+				 runs->of[r].unfinished);
+		figure_legend(f, r + 1, r + 1, r + 1, "%s%s", runs->labels[r], unfinished);
+		figure_curve(f, 1, r + 1, runs->labels[r]);
+		for (size_t n = 0; n < count; n++)
+			job_row(f, n, values_find(&runs->of[r], names[n]));
+	}
+	return true;
+}
+
+/* ---- Links ---- */
+
+/* Rank as a share of the bundle, so that tiers of unlike size can be compared;
+ * each link is a step of 1/n, the last one is drawn to its end. */
+static void put_ranks(struct figure *f, const struct value_group *bundle)
+{
+	size_t n = bundle->count;
+	for (size_t k = 0; k <= n; k++)
+		figure_row(
+			f,
+			(double[]){ (double)k / (double)n, bundle->values[k < n ? n - 1 - k : 0] },
+			1);
+}
+
+static bool link_utilization(struct figure *f, const struct runs *runs)
+{
+	char number[32];
+	if (too_many(f, runs))
+		return false;
+	figure_begin(f, "lines", 1, curves_of(runs), "share_of_links utilization");
+	figure_text(f, "STYLE", "steps");
+	figure_x(f, "Share of links at least as busy", "%", false);
+	figure_panel(f, 1, "Utilisation", "%");
+	figure_reach(f, 1, 0);
+	put_curves(f, runs, true, put_ranks);
+	figure_title(f, "Utilisation of links, ranked within tier and direction",
+		     "%s links, highest %.1f %%", figure_thousands(number, runs->of->finished),
+		     100 * f->y[0].high);
+	return true;
+}
+
+/* ---- Over time ---- */
+
+static size_t samples_a_point(const struct value_group *group)
+{
+	return 1 + (group->count - 1) / POINTS_SHOWN;
+}
+
+/* Points of some samples each: their mean, or maximum, at the last one's time. */
+static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
+{
+	size_t together = samples_a_point(group);
+	for (size_t i = 0; i < group->count;) {
+		double sum = 0, most = -INFINITY;
+		size_t n = 0;
+		for (; n < together && i < group->count; n++, i++) {
+			sum += group->values[i];
+			most = fmax(most, group->values[i]);
+		}
+		figure_row(f, (double[]){ group->at[i - 1], maximum ? most : sum / (double)n }, 1);
+	}
+}
+
+static void time_axis(struct figure *f)
+{
+	figure_text(f, "STYLE", "lines");
+	figure_x(f, "Simulated time", "s", false);
+	figure_reach(f, 0, 0);
+}
+
+/* A panel for each column of the query. */
+static bool series(struct figure *f, const struct runs *runs)
+{
+	static const struct {
+		const char *label, *unit;
+	} loads[] = { { "Active flows", "" },
+		      { "Active jobs", "" },
+		      { "Mean utilisation", "%" },
+		      { "Busiest link", "%" } };
+	size_t panels = sizeof loads / sizeof *loads, most = 1;
+	figure_begin(f, "lines", panels, runs->count, "time_s value");
+	time_axis(f);
+	for (size_t p = 1; p <= panels; p++) {
+		figure_panel(f, p, loads[p - 1].label, loads[p - 1].unit);
+		figure_reach(f, p, 0);
+		for (size_t r = 0; r < runs->count; r++) {
+			const struct value_group *group = &runs->of[r].groups[p - 1];
+			size_t together = samples_a_point(group);
+			figure_curve(f, p, r + 1, runs->labels[r]);
+			put_thinned(f, group, p == panels);
+			most = together > most ? together : most;
+		}
+	}
+	for (size_t r = 0; r < runs->count; r++)
+		figure_legend(f, r + 1, r + 1, r + 1, "%s", runs->labels[r]);
+	if (most > 1)
+		figure_title(f, "Load over time", "Means of up to %zu samples (busiest: maxima)",
+			     most);
+	else
+		figure_title(f, "Load over time", "Every sample");
+	return true;
+}
+
+static void put_samples(struct figure *f, const struct value_group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		figure_row(f, (double[]){ group->at[i], group->values[i] }, 1);
+}
+
+/* "Packets per 10ms", if the samples of all runs are as far apart. */
+static void packets_label(struct figure *f, const struct runs *runs)
+{
+	char time[32], label[64];
+	double every_s = runs->of->groups->at[0];
+	bool alike = true;
+	for (size_t r = 1; r < runs->count; r++)
+		alike = alike && runs->of[r].groups->at[0] == every_s;
+	unit_format(UNIT_TIME, (uint64_t)llround(every_s * 1e12), time, sizeof time);
+	snprintf(label, sizeof label, "Packets per %s", alike ? time : "sample");
+	figure_panel(f, 1, label, "");
+}
+
+static bool packets(struct figure *f, const struct runs *runs)
+{
+	if (too_many(f, runs))
+		return false;
+	figure_begin(f, "lines", 1, curves_of(runs), "time_s packets");
+	figure_title(f, "Packets over time", "All classes of traffic, lost ones included");
+	time_axis(f);
+	packets_label(f, runs);
+	figure_reach(f, 1, 0);
+	put_curves(f, runs, false, put_samples);
+	return true;
+}
+
+static bool job_timeline(struct figure *f, const struct runs *runs)
+{
+	f->dir = runs->at->dir;
+	return timeline(f);
+}
+
+/* ---- All of them ---- */
+
+struct kind {
+	struct plot_figure figure;
+	bool (*draw)(struct figure *f, const struct runs *runs);
+	struct values_query query; /* without a file: reads for itself */
+};
+
+static const struct kind kinds[] = {
+	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
+	    "median and 99th percentile of the slowdown by flow size, as bars" },
+	  slowdown,
+	  { .file = "flows.csv",
+	    .columns = { "slowdown" },
+	    .group = "size_bytes",
+	    .work = true,
+	    .by_size = true } },
+	{ { "fct_cdf", "distribution of flow completion times, one line per flow group",
+	    "distributions of flow completion times, one line a directory" },
+	  fct_cdf,
+	  { .file = "flows.csv", .columns = { "fct_s" }, .group = "group", .work = true } },
+	{ { "job_timeline", "when jobs wait, compute and wait for communication", NULL },
+	  job_timeline,
+	  { .file = NULL } },
+	{ { "jct", NULL, "job completion times by job name; of many names, distributions" },
+	  jct,
+	  { .file = "jobs.csv",
+	    .columns = { "jct_s" },
+	    .group = "name",
+	    .name = result_job_name,
+	    .work = true } },
+	{ { "jct_cdf", NULL, "distributions of job completion times, one line a directory" },
+	  jct_cdf,
+	  { .file = "jobs.csv",
+	    .columns = { "jct_s" },
+	    .group = "name",
+	    .name = result_job_name,
+	    .work = true } },
+	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
+	  link_utilization,
+	  { .file = "links.csv",
+	    .columns = { "utilization" },
+	    .group = "tier",
+	    .subgroup = "direction" } },
+	{ { "series", "active flows and jobs and link utilisation over time",
+	    "active flows and jobs and link utilisation over time" },
+	  series,
+	  { .file = "series/network.csv",
+	    .columns = { "active_flows", "active_jobs", "mean_utilization", "max_utilization" },
+	    .at = "time_s" } },
+	{ { "packets", "packets over time on the links that the scenario samples",
+	    "packets over time on the links that the scenarios sample" },
+	  packets,
+	  { .file = "series/links.csv",
+	    .columns = { "packets" },
+	    .group = "links",
+	    .at = "time_s" } },
+};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const struct plot_figure *plot_figure(size_t i)
+{
+	return i < KINDS ? &kinds[i].figure : NULL;
+}
+
+/* Is it a figure of these runs, and one that was asked for? */
+static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
+{
+	const char *help = runs->together ? figure->together : figure->alone;
+	return help != NULL && (only == NULL || strcmp(figure->name, only) == 0);
+}
+
+/* NULL, or what is wrong with the options (caller frees). */
+static char *why_not(const struct plot_options *options, const struct runs *runs)
+{
+	char *error = figure_no_terminal(options);
+	bool any = false;
+	for (size_t i = 0; i < KINDS; i++)
+		any = any || wanted(&kinds[i].figure, runs, options->only);
+	if (error == NULL && !any)
+		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures",
+				  options->only,
+				  runs->together ? " of several directories together" : "");
+	if (error == NULL && runs->together && options->out == NULL)
+		error = xstrdup("figures of several directories need a folder of their own");
+	if (error == NULL && runs->count > FIGURE_CURVES)
+		error = xasprintf(
+			"%zu directories are more than can be told apart in a figure (%d)",
+			runs->count, FIGURE_CURVES);
+	return error;
+}
+
+/* NULL, or why there are no figures of DIR (caller frees). */
+static char *no_results(const char *dir)
+{
+	if (!folder_exists(dir))
+		return xasprintf("there is no directory %s", dir);
+	if (!folder_is_folder(dir))
+		return xasprintf("%s is not a directory", dir);
+	bool finished = folder_has(dir, "manifest.json");
+	if (!finished && !folder_has(dir, "flows.csv") && !folder_has(dir, "jobs.csv"))
+		return xasprintf("%s is not a result directory: no manifest.json, no tables", dir);
+	if (!finished)
+		fprintf(stderr, "%s: no manifest.json, the run was not finished\n", dir);
+	return NULL;
+}
+
+/* Reads what it is about from each run, and writes the figure. */
+static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
+{
+	bool ok = true;
+	runs->of = xcalloc(runs->count, sizeof *runs->of);
+	for (size_t r = 0; r < runs->count && ok && kind->query.file != NULL; r++) {
+		f->dir = runs->at[r].dir;
+		ok = values_read(&runs->of[r], f, &kind->query);
+	}
+	ok = ok && kind->draw(f, runs);
+	for (size_t r = 0; r < runs->count; r++)
+		values_release(&runs->of[r]);
+	free(runs->of);
+	return ok;
+}
+
+static bool draw_one(const struct kind *kind, struct runs *runs, const char *folder,
+		     const struct plot_options *options, FILE *to, char **error)
+{
+	struct figure f = { .name = kind->figure.name, .folder = folder, .options = options };
+	bool data = read_and_write(&f, kind, runs), drawn = figure_finish(&f, data, to);
+	*error = f.error;
+	if (data || f.error != NULL)
+		return drawn;
+	if (options->only != NULL)
+		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
+	else
+		fprintf(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
+	return false;
+}
+
+static int draw_all(struct runs *runs, const struct plot_options *options, FILE *to, char **error)
+{
+	int drawn = 0;
+	*error = why_not(options, runs);
+	if (*error != NULL)
+		return PLOT_USAGE;
+	for (size_t r = 0; r < runs->count && *error == NULL; r++)
+		*error = no_results(runs->at[r].dir);
+	char *folder = *error == NULL ? figure_folder(options, runs->at->dir, error) : NULL;
+	for (size_t i = 0; i < KINDS && *error == NULL; i++)
+		if (wanted(&kinds[i].figure, runs, options->only))
+			drawn += draw_one(&kinds[i], runs, folder, options, to, error);
+	free(folder);
+	return *error == NULL ? drawn : PLOT_IO;
+}
+
+int plot_run(const char *dir, const struct plot_options *options, FILE *to, char **error)
+{
+	char *trimmed = folder_trim(dir), *label = "";
+	struct plot_labelled run = { trimmed, NULL };
+	int drawn = draw_all(&(struct runs){ &run, &label, 1, false, NULL }, options, to, error);
+	free(trimmed);
+	return drawn;
+}
+
+static char *last_part(const char *dir)
+{
+	char *trimmed = folder_trim(dir);
+	const char *slash = strrchr(trimmed, '/');
+	char *part = xstrdup(slash != NULL && slash[1] != '\0' ? slash + 1 : trimmed);
+	free(trimmed);
+	return part;
+}
+
+/* Given ones, else the last parts of the paths, else, where those are equal, paths. */
+static char *label_of(const struct plot_labelled *runs, size_t count, size_t r)
+{
+	if (runs[r].label != NULL)
+		return xstrdup(runs[r].label);
+	char *label = last_part(runs[r].dir);
+	for (size_t k = 0; k < count; k++) {
+		char *other = last_part(runs[k].dir);
+		bool twice = k != r && strcmp(other, label) == 0;
+		free(other);
+		if (twice) {
+			free(label);
+			return folder_trim(runs[r].dir);
+		}
+	}
+	return label;
+}
+
+int plot_together(const struct plot_labelled *list, size_t count,
+		  const struct plot_options *options, FILE *to, char **error)
+{
+	char **labels = xcalloc(count + 1, sizeof *labels);
+	for (size_t r = 0; r < count; r++)
+		labels[r] = label_of(list, count, r);
+	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL }, options, to, error);
+	for (size_t r = 0; r < count; r++)
+		free(labels[r]);
+	free(labels);
+	return drawn;
+}

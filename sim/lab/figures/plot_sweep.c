@@ -1,0 +1,398 @@
+/* Figures of a sweep: which points, in which words. How they look is in the templates. */
+#include "base/mem.h"
+#include "lab/figures/figure.h"
+#include "lab/figures/metric_words.h"
+#include "lab/figures/sweep_grid.h"
+#include "out/folder.h"
+
+#include <ctype.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_LETTERS 160 /* of a file's name */
+
+static const struct {
+	const char *template, *in_name, *columns;
+} kinds[] = {
+	[SWEEP_LINES] = { "lines", "", "x value low high replications" },
+	[SWEEP_BARS] = { "bars", "-bars", "x value low high replications" },
+	[SWEEP_HEAT] = { "heat", "-heat", "x value low high replications" },
+	[SWEEP_BOX] = { "box", "-box",
+			"x minimum quartile1 median quartile3 maximum replications" },
+};
+
+/* One figure in the making. */
+struct sheet {
+	const struct sweep_table *table;
+	const struct sweep_choice *choice;
+	const size_t *fixed; /* levels of the axes that are not drawn */
+	size_t metric;
+	const struct sweep_grid *grid;
+	struct estimate *at; /* by cell */
+};
+
+static bool is_ratio(const struct sheet *sheet)
+{
+	return sheet->choice->base_axis != SIZE_MAX;
+}
+
+static const char *base_of(const struct sheet *sheet)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	return sheet->table->axes[choice->base_axis].values[choice->base_level];
+}
+
+/* The row that all others are compared with is not drawn: it is 1. */
+static bool is_drawn(const struct sheet *sheet, size_t row)
+{
+	return !is_ratio(sheet) || sheet->choice->base_axis != sheet->choice->by ||
+	       sheet->grid->y_level[row] != sheet->choice->base_level;
+}
+
+static size_t rows_drawn(const struct sheet *sheet)
+{
+	size_t count = 0;
+	for (size_t row = 0; row < sheet->grid->rows; row++)
+		count += is_drawn(sheet, row);
+	return count;
+}
+
+/* ---- Words ---- */
+
+static const char *statistic(const struct sheet *sheet)
+{
+	if (sheet->table->replications < 2)
+		return "One replication, no intervals";
+	if (sheet->choice->kind == SWEEP_BOX)
+		return "Replications: minimum, quartiles, maximum";
+	return is_ratio(sheet) ? "Ratio of means, paired by replication, 95 % Fieller intervals"
+			       : "Mean of replications, 95 % t-intervals";
+}
+
+/* " (load 0.2, delay 1us)" of the axes that are not drawn; the caller frees. */
+static char *fixed_words(const struct sheet *sheet)
+{
+	char *words;
+	size_t length, count = 0;
+	FILE *to = open_memstream(&words, &length);
+	for (size_t i = 0; i < sheet->table->axis_count; i++) {
+		const struct sweep_axis *axis = &sheet->table->axes[i];
+		if (sweep_choice_is_fixed(sheet->choice, i) && axis->count > 1)
+			fprintf(to, "%s%s %s", count++ == 0 ? " (" : ", ", axis->name,
+				axis->values[sheet->fixed[i]]);
+	}
+	fputs(count > 0 ? ")" : "", to);
+	fclose(to);
+	return words;
+}
+
+/* Name of a curve: a number needs the name of its axis. The caller frees. */
+static char *row_name(const struct sheet *sheet, size_t row)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	if (choice->by == SIZE_MAX)
+		return xstrdup("");
+	const struct sweep_axis *axis = &sheet->table->axes[choice->by];
+	const char *value = axis->values[sheet->grid->y_level[row]];
+	return choice->scales[choice->by].numeric ? xasprintf("%s %s", axis->name, value)
+						  : xstrdup(value);
+}
+
+/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
+ * The caller frees. */
+static char *figure_name(const struct sheet *sheet)
+{
+	const struct sweep_table *table = sheet->table;
+	const struct sweep_choice *choice = sheet->choice;
+	char *fixed = fixed_words(sheet);
+	char *name = xasprintf("%s-over-%s%s%s%s%s%s%s", table->metrics[sheet->metric],
+			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
+			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
+			       is_ratio(sheet) ? "-relative-to-" : "",
+			       is_ratio(sheet) ? base_of(sheet) : "", kinds[choice->kind].in_name,
+			       fixed);
+	char *to = name;
+	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
+		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) != NULL && to > name);
+		if (safe)
+			*to++ = *p;
+		else if (to > name && to[-1] != '-') /* "(load 0.2, delay 1us)" */
+			*to++ = '-';
+	}
+	while (to > name && to[-1] == '-')
+		to--;
+	*to = '\0';
+	free(fixed);
+	return name;
+}
+
+static void put_titles(struct figure *f, const struct sheet *sheet)
+{
+	const struct sweep_table *table = sheet->table;
+	char *words = metric_words(table, sheet->metric), *fixed = fixed_words(sheet);
+	char *tally = sweep_grid_tally(sheet->grid, sheet->metric);
+	char *base = is_ratio(sheet)
+			     ? xasprintf(", relative to %s %s",
+					 table->axes[sheet->choice->base_axis].name, base_of(sheet))
+			     : xstrdup("");
+	char *title = xasprintf("%s%s%s%s%s", table->name, *table->name != '\0' ? ": " : "", words,
+				base, fixed);
+	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_of(sheet))
+				      : xstrdup(words);
+	figure_title(f, title, "%s; %s", statistic(sheet), tally);
+	figure_comment(f, "value: %s%s", table->metrics[sheet->metric], base);
+	figure_panel(f, 1, label,
+		     is_ratio(sheet) ? "" : metric_unit(table->metrics[sheet->metric]));
+	free(label);
+	free(title);
+	free(base);
+	free(tally);
+	free(fixed);
+	free(words);
+}
+
+/* ---- Axes ---- */
+
+static double x_of(const struct sheet *sheet, size_t column)
+{
+	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
+	return scale->numeric ? scale->at[sheet->grid->x_level[column]] : (double)column;
+}
+
+/* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
+static void put_x(struct figure *f, const struct sheet *sheet)
+{
+	const struct sweep_grid *grid = sheet->grid;
+	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
+	char buffer[AXIS_LABEL];
+	figure_x(f, scale->axis->name, "", sheet->choice->log_x);
+	figure_count(f, "LABELLED", !scale->numeric);
+	figure_tics(f, 'X', grid->columns);
+	for (size_t c = 0; c < grid->columns; c++) {
+		figure_tic(f, 'X', c + 1, axis_scale_label(scale, grid->x_level[c], buffer),
+			   x_of(sheet, c), NULL);
+		figure_comment(f, "x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
+			       scale->axis->values[grid->x_level[c]]);
+	}
+}
+
+/* The rows of a map. */
+static void put_y(struct figure *f, const struct sheet *sheet)
+{
+	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->by];
+	char buffer[AXIS_LABEL];
+	figure_text(f, "BY", scale->axis->name);
+	figure_count(f, "RATIO", is_ratio(sheet));
+	figure_tics(f, 'Y', rows_drawn(sheet));
+	for (size_t row = 0, i = 0; row < sheet->grid->rows; row++) {
+		if (!is_drawn(sheet, row))
+			continue;
+		figure_tic(f, 'Y', i + 1,
+			   axis_scale_label(scale, sheet->grid->y_level[row], buffer), (double)i,
+			   NULL);
+		i++;
+	}
+}
+
+/* ---- Numbers ---- */
+
+/* Smallest, quartiles, largest. Quartiles are interpolated linearly between ranks
+ * (definition 7 of Hyndman and Fan, Am. Stat. 50, 1996). */
+static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t cell, double x)
+{
+	size_t count;
+	double *values = sweep_grid_values(sheet->grid, cell, sheet->metric, &count);
+	double row[] = { x, NAN, NAN, NAN, NAN, NAN, (double)count };
+	for (size_t i = 0; i < 5 && count > 0; i++)
+		row[1 + i] = gsl_stats_quantile_from_sorted_data(values, 1, count, (double)i / 4);
+	figure_row(f, row, 5);
+	free(values);
+}
+
+static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
+{
+	for (size_t c = 0; c < sheet->grid->columns; c++) {
+		size_t cell = row * sheet->grid->columns + c;
+		const struct estimate *at = &sheet->at[cell];
+		double x = x_of(sheet, c);
+		if (sheet->choice->kind == SWEEP_BOX)
+			put_quartiles(f, sheet, cell, x);
+		else
+			figure_row(f, (double[]){ x, at->value, at->low, at->high, (double)at->n },
+				   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
+	}
+}
+
+/* A curve keeps its colour, dash and mark in all figures of a sweep. */
+static void put_curves(struct figure *f, const struct sheet *sheet)
+{
+	for (size_t row = 0, curve = 0; row < sheet->grid->rows; row++) {
+		if (!is_drawn(sheet, row))
+			continue;
+		char *name = row_name(sheet, row);
+		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->grid->y_level[row] + 1;
+		curve++;
+		figure_legend(f, curve, look, look, "%s", name);
+		figure_curve(f, 1, curve, *name != '\0' ? name : "all");
+		put_rows(f, sheet, row);
+		free(name);
+	}
+}
+
+/* ---- Figures ---- */
+
+/* NULL, or why there is nothing to draw. */
+static const char *why_not(const struct sheet *sheet)
+{
+	const struct sweep_grid *grid = sheet->grid;
+	bool any = false, positive = true;
+	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
+		if (!is_drawn(sheet, i / grid->columns) || isnan(sheet->at[i].value))
+			continue;
+		any = true;
+		positive = positive && sheet->at[i].value > 0;
+	}
+	return !any                                ? "no point has this value"
+	       : sheet->choice->log_y && !positive ? "a logarithmic axis needs values above 0"
+						   : NULL;
+}
+
+static bool draw(struct figure *f, const struct sheet *sheet)
+{
+	enum sweep_kind kind = sheet->choice->kind;
+	f->why = why_not(sheet);
+	if (f->why != NULL)
+		return false;
+	f->log_y = sheet->choice->log_y;
+	figure_begin(f, kinds[kind].template, 1, rows_drawn(sheet), kinds[kind].columns);
+	put_titles(f, sheet);
+	put_x(f, sheet);
+	figure_text(f, "STYLE", "linespoints");
+	figure_count(f, "LOGY", f->log_y);
+	figure_count(f, "INTERVALS", 1);
+	figure_count(f, "UNIT_IN_TITLE",
+		     kind == SWEEP_HEAT || strcmp(f->options->term, "dumb") == 0);
+	if (kind == SWEEP_HEAT)
+		put_y(f, sheet);
+	else if (is_ratio(sheet))
+		figure_text(f, "BASELINE", base_of(sheet));
+	if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
+		figure_reach(f, 1, kind == SWEEP_BARS ? 0 : 1);
+	put_curves(f, sheet);
+	return true;
+}
+
+/* Names that became equal (by what was replaced or cut off) get numbers. */
+struct names {
+	char **at;
+	size_t count, capacity;
+};
+
+static bool names_have(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->at[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Takes `name`; returns one that is new, which `names` owns. */
+static const char *names_add(struct names *names, char *name)
+{
+	char *unique = xstrdup(name);
+	for (size_t n = 2; names_have(names, unique); n++) {
+		free(unique);
+		unique = xasprintf("%s-%zu", name, n);
+	}
+	free(name);
+	names->at = array_reserve(names->at, names->count, &names->capacity, sizeof *names->at);
+	return names->at[names->count++] = unique;
+}
+
+static void names_release(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->at[i]);
+	free(names->at);
+}
+
+/* One figure of one metric. Returns 1 or 0; *error when it failed. */
+static int draw_metric(struct sheet *sheet, struct names *names, const char *folder,
+		       const struct plot_options *options, FILE *to, char **error)
+{
+	const struct sweep_grid *grid = sheet->grid;
+	struct figure f = { .name = names_add(names, figure_name(sheet)),
+			    .folder = folder,
+			    .options = options };
+	sheet->at = xcalloc(grid->columns * grid->rows + 1, sizeof *sheet->at);
+	for (size_t i = 0; i < grid->columns * grid->rows; i++)
+		sheet->at[i] = sweep_grid_estimate(grid, i, sheet->metric);
+	bool drawn = figure_finish(&f, draw(&f, sheet), to);
+	if (!drawn && f.error == NULL)
+		fprintf(stderr, "%s: no figure %s: %s\n", sheet->table->dir, f.name, f.why);
+	free(sheet->at);
+	*error = f.error;
+	return drawn;
+}
+
+static int draw_all(const struct sweep_table *table, const struct sweep_choice *choice,
+		    const char *folder, const struct plot_options *options, FILE *to, char **error)
+{
+	size_t *fixed = xcalloc(table->axis_count + 1, sizeof *fixed);
+	struct groups groups = groups_of(table);
+	struct names names = { 0 };
+	int drawn = 0;
+	for (size_t i = 0; i < choice->figures && *error == NULL; i++) {
+		sweep_choice_fixed(choice, table, i, fixed);
+		if (choice->base_axis != SIZE_MAX &&
+		    sweep_choice_is_fixed(choice, choice->base_axis) &&
+		    fixed[choice->base_axis] == choice->base_level)
+			continue; /* the baseline against itself */
+		struct sweep_grid grid;
+		sweep_grid_init(&grid, table, &groups, choice, fixed);
+		for (size_t m = 0; m < choice->metric_count && *error == NULL; m++)
+			drawn += draw_metric(&(struct sheet){ .table = table,
+							      .choice = choice,
+							      .fixed = fixed,
+							      .metric = choice->metrics[m],
+							      .grid = &grid },
+					     &names, folder, options, to, error);
+		sweep_grid_release(&grid);
+	}
+	names_release(&names);
+	groups_release(&groups);
+	free(fixed);
+	return *error == NULL ? drawn : PLOT_IO;
+}
+
+int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
+	       const struct plot_options *options, FILE *to, char **error)
+{
+	*error = figure_no_terminal(options);
+	if (*error != NULL)
+		return PLOT_USAGE;
+	if (!sweep_table_exists(dir)) {
+		*error = xasprintf(
+			"%s is not a sweep that was collected: there is no sweep.json in it", dir);
+		return PLOT_IO;
+	}
+	char *trimmed = folder_trim(dir), *folder = NULL;
+	struct sweep_table *table = sweep_table_read(trimmed, error);
+	struct sweep_choice choice;
+	int drawn = PLOT_IO;
+	if (table != NULL)
+		folder = figure_folder(options, trimmed, error);
+	if (folder != NULL) {
+		drawn = sweep_choice_init(&choice, table, sweep, error)
+				? draw_all(table, &choice, folder, options, to, error)
+				: PLOT_USAGE;
+		sweep_choice_release(&choice, table);
+	}
+	if (table != NULL)
+		sweep_table_free(table);
+	free(folder);
+	free(trimmed);
+	return drawn;
+}

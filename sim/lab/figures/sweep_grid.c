@@ -1,0 +1,171 @@
+#include "lab/figures/sweep_grid.h"
+
+#include "base/mem.h"
+#include "core/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATUSES 16 /* sim/study/README.md has nine */
+
+/* ---- Filling ---- */
+
+/* The wanted levels of an axis, ascending by their numbers. */
+static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t *count)
+{
+	const struct axis_scale *scale = &choice->scales[axis];
+	size_t *levels = xcalloc(scale->axis->count + 1, sizeof *levels);
+	*count = 0;
+	for (size_t i = 0; i < scale->axis->count; i++) {
+		if (!choice->wanted[axis][i])
+			continue;
+		size_t at = (*count)++;
+		for (; at > 0 && scale->at[levels[at - 1]] > scale->at[i]; at--)
+			levels[at] = levels[at - 1];
+		levels[at] = i;
+	}
+	return levels;
+}
+
+static const struct group *find(const struct groups *groups, const size_t *levels, size_t axes)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		if (memcmp(groups->items[i].levels, levels, axes * sizeof *levels) == 0)
+			return &groups->items[i];
+	return NULL;
+}
+
+void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
+		     const struct groups *groups, const struct sweep_choice *choice,
+		     const size_t *fixed)
+{
+	size_t axes = table->axis_count, *levels = xcalloc(axes + 1, sizeof *levels);
+	*grid = (struct sweep_grid){ .rows = 1, .ratios = choice->base_axis != SIZE_MAX };
+	grid->x_level = levels_of(choice, choice->x, &grid->columns);
+	if (choice->by != SIZE_MAX)
+		grid->y_level = levels_of(choice, choice->by, &grid->rows);
+	grid->cells = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->cells);
+	grid->bases = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->bases);
+	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
+		memcpy(levels, fixed, axes * sizeof *levels);
+		levels[choice->x] = grid->x_level[i % grid->columns];
+		if (choice->by != SIZE_MAX)
+			levels[choice->by] = grid->y_level[i / grid->columns];
+		grid->cells[i] = find(groups, levels, axes);
+		if (!grid->ratios)
+			continue;
+		levels[choice->base_axis] = choice->base_level;
+		grid->bases[i] = find(groups, levels, axes);
+	}
+	free(levels);
+}
+
+void sweep_grid_release(struct sweep_grid *grid)
+{
+	free(grid->cells);
+	free(grid->bases);
+	free(grid->x_level);
+	free(grid->y_level);
+}
+
+/* ---- Numbers ---- */
+
+static double value_of_replication(const struct group *group, uint64_t replication, size_t metric)
+{
+	for (size_t i = 0; group != NULL && i < group->count; i++)
+		if (group->points[i]->replication == replication && group->points[i]->usable)
+			return group->points[i]->metrics[metric];
+	return NAN;
+}
+
+struct estimate sweep_grid_estimate(const struct sweep_grid *grid, size_t cell, size_t metric)
+{
+	const struct group *own = grid->cells[cell];
+	if (own == NULL)
+		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
+	double *values = group_values(own, metric);
+	double *bases = xcalloc(own->count, sizeof *bases);
+	for (size_t i = 0; i < own->count; i++)
+		bases[i] = value_of_replication(grid->bases[cell], own->points[i]->replication,
+						metric);
+	struct estimate estimate =
+		grid->ratios ? infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL)
+			     : infer_mean(values, own->count, INFERENCE_LEVEL);
+	free(values);
+	free(bases);
+	return estimate;
+}
+
+double *sweep_grid_values(const struct sweep_grid *grid, size_t cell, size_t metric, size_t *count)
+{
+	const struct group *own = grid->cells[cell];
+	double *values = own != NULL ? group_values(own, metric) : NULL;
+	*count = 0;
+	for (size_t i = 0; own != NULL && i < own->count; i++)
+		if (!isnan(values[i]))
+			values[(*count)++] = values[i];
+	stats_sort(values, *count);
+	return values;
+}
+
+/* ---- Tally ---- */
+
+struct tally {
+	size_t points, usable, unfinished, without;
+	const char *status[STATUSES]; /* of those that are not usable */
+	size_t of_status[STATUSES];
+};
+
+static void count_group(struct tally *tally, const struct group *group, size_t metric)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct sweep_point *point = group->points[i];
+		size_t s = 0;
+		tally->points++;
+		if (point->usable) {
+			tally->usable++;
+			tally->unfinished += strcmp(point->status, "done") != 0;
+			tally->without += isnan(point->metrics[metric]) ? 1 : 0;
+			continue;
+		}
+		while (s < STATUSES - 1 && tally->status[s] != NULL &&
+		       strcmp(tally->status[s], point->status) != 0)
+			s++;
+		tally->status[s] = point->status;
+		tally->of_status[s]++;
+	}
+}
+
+/* Is the group among the cells, or among the first `bases` baselines? */
+static bool counted(const struct sweep_grid *grid, const struct group *group, size_t bases)
+{
+	bool found = false;
+	for (size_t i = 0; i < grid->columns * grid->rows && !found; i++)
+		found = grid->cells[i] == group || (i < bases && grid->bases[i] == group);
+	return found;
+}
+
+char *sweep_grid_tally(const struct sweep_grid *grid, size_t metric)
+{
+	struct tally tally = { 0 };
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
+		if (grid->cells[i] != NULL)
+			count_group(&tally, grid->cells[i], metric);
+		if (grid->bases[i] != NULL && !counted(grid, grid->bases[i], i))
+			count_group(&tally, grid->bases[i], metric);
+	}
+	fprintf(to, "%zu of %zu points are in", tally.usable, tally.points);
+	for (size_t s = 0; s < STATUSES && tally.status[s] != NULL; s++)
+		fprintf(to, "%s%zu %s", s == 0 ? " (" : ", ", tally.of_status[s], tally.status[s]);
+	fputs(tally.usable < tally.points ? ")" : "", to);
+	if (tally.unfinished > 0)
+		fprintf(to, ", %zu with UNFINISHED work", tally.unfinished);
+	if (tally.without > 0)
+		fprintf(to, ", %zu without this value", tally.without);
+	fclose(to);
+	return text;
+}

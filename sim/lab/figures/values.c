@@ -1,0 +1,215 @@
+#include "lab/figures/values.h"
+
+#include "base/mem.h"
+#include "core/stats.h"
+#include "out/result_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const size_names[SIZES] = { "< 10 KB", "10–100 KB", "0.1–1 MB", "1–10 MB", "≥ 10 MB" };
+
+static const uint64_t size_from[SIZES] = { 0, 10000, 100000, 1000000, 10000000 };
+
+/* ---- Tables ---- */
+
+/* A run leaves out the tables that would be empty. */
+static const struct {
+	const char *file, *why;
+} missing[] = {
+	{ "flows.csv", "there is no flows.csv, as after a run without flows" },
+	{ "jobs.csv", "there is no jobs.csv, as after a run without jobs" },
+	{ "iterations.csv", "there is no iterations.csv, as after a run without jobs" },
+	{ "links.csv", "there is no links.csv" },
+	{ "series/network.csv",
+	  "there is no series/network.csv; scenarios ask for it by \"every\" of output.series" },
+	{ "series/links.csv",
+	  "there is no series/links.csv; scenarios ask for it by \"links\" of output.series" },
+};
+
+struct csv *values_table(struct figure *f, const char *file)
+{
+	struct csv *csv = result_table(f->dir, file, &f->error);
+	for (size_t i = 0; i < sizeof missing / sizeof *missing && csv == NULL; i++)
+		if (strcmp(missing[i].file, file) == 0 && f->error == NULL)
+			f->why = missing[i].why;
+	return csv;
+}
+
+/* ---- Groups ---- */
+
+static struct value_group *add_group(struct values *values, const char *name, const char *subname)
+{
+	values->groups = array_reserve(values->groups, values->group_count, &values->capacity,
+				       sizeof *values->groups);
+	struct value_group *group = &values->groups[values->group_count++];
+	*group = (struct value_group){ .name = xstrdup(name), .subname = xstrdup(subname) };
+	return group;
+}
+
+static struct value_group *find_group(struct values *values, const char *name, const char *subname)
+{
+	for (size_t i = values->group_count; i > 0; i--)
+		if (strcmp(values->groups[i - 1].name, name) == 0 &&
+		    strcmp(values->groups[i - 1].subname, subname) == 0)
+			return &values->groups[i - 1];
+	return add_group(values, name, subname);
+}
+
+static struct value_group *size_group(struct values *values, uint64_t bytes)
+{
+	size_t i = SIZES - 1;
+	while (bytes < size_from[i])
+		i--;
+	return &values->groups[i];
+}
+
+static void add_value(struct value_group *group, double value)
+{
+	group->values =
+		array_reserve(group->values, group->count, &group->capacity, sizeof *group->values);
+	group->values[group->count++] = value;
+}
+
+static void add_at(struct value_group *group, double at)
+{
+	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof *group->at);
+	group->at[group->count] = at;
+}
+
+const struct value_group *values_find(const struct values *values, const char *name)
+{
+	for (size_t i = 0; i < values->group_count; i++)
+		if (strcmp(values->groups[i].name, name) == 0)
+			return &values->groups[i];
+	return NULL;
+}
+
+static void release_group(struct value_group *group)
+{
+	free(group->name);
+	free(group->subname);
+	free(group->at);
+	free(group->values);
+}
+
+void values_release(struct values *values)
+{
+	for (size_t i = 0; i < values->group_count; i++)
+		release_group(&values->groups[i]);
+	free(values->groups);
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct value_group *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+void values_merge(struct values *values, size_t keep)
+{
+	struct value_group *last = &values->groups[keep - 1];
+	qsort(values->groups, values->group_count, sizeof *values->groups, larger_first);
+	if (values->group_count <= keep)
+		return;
+	free(last->name);
+	last->name = xasprintf("%zu other groups", values->group_count - keep + 1);
+	while (values->group_count > keep) {
+		struct value_group *group = &values->groups[--values->group_count];
+		for (size_t i = 0; i < group->count; i++)
+			add_value(last, group->values[i]);
+		release_group(group);
+	}
+	stats_sort(last->values, last->count);
+}
+
+/* ---- Reading ---- */
+
+/* Columns of a query in its table. */
+struct columns {
+	int values[VALUES_COLUMNS];
+	int group, subgroup, at, measured, finished;
+	size_t count;
+};
+
+static int optional(struct csv *csv, const char *column)
+{
+	return column != NULL ? csv_need(csv, column) : -1;
+}
+
+static struct columns find_columns(struct csv *csv, const struct values_query *query)
+{
+	struct columns columns = { .group = optional(csv, query->group),
+				   .subgroup = optional(csv, query->subgroup),
+				   .at = optional(csv, query->at),
+				   .finished = query->work ? csv_need(csv, "finished") : -1,
+				   .measured = csv_find(csv, "measured") };
+	while (columns.count < VALUES_COLUMNS && query->columns[columns.count] != NULL) {
+		columns.values[columns.count] = csv_need(csv, query->columns[columns.count]);
+		columns.count++;
+	}
+	return columns;
+}
+
+static struct value_group *group_of_row(struct values *values, struct csv *csv,
+					const struct values_query *query,
+					const struct columns *columns, size_t column)
+{
+	if (query->by_size)
+		return size_group(values, csv_u64(csv, columns->group));
+	char *own = query->name != NULL ? query->name(csv) : NULL;
+	const char *name = own != NULL           ? own
+			   : columns->group >= 0 ? csv_text(csv, columns->group)
+			   : columns->count > 1  ? query->columns[column]
+						 : "";
+	struct value_group *group = find_group(
+		values, name, columns->subgroup >= 0 ? csv_text(csv, columns->subgroup) : "");
+	free(own);
+	return group;
+}
+
+static void read_rows(struct values *values, struct csv *csv, const struct values_query *query)
+{
+	const struct columns columns = find_columns(csv, query);
+	while (csv_next(csv)) {
+		if (columns.measured >= 0 && !csv_flag(csv, columns.measured))
+			continue;
+		if (columns.finished >= 0 && !csv_flag(csv, columns.finished)) {
+			values->unfinished++;
+			continue;
+		}
+		for (size_t c = 0; c < columns.count; c++) {
+			struct value_group *group = group_of_row(values, csv, query, &columns, c);
+			double real = csv_real(csv, columns.values[c]);
+			if (query->work && real <= 0)
+				csv_complain(csv, columns.values[c], "is not above 0");
+			if (columns.at >= 0)
+				add_at(group, csv_real(csv, columns.at));
+			add_value(group, real);
+			values->below_one += real < 1;
+		}
+		values->finished++;
+	}
+}
+
+bool values_read(struct values *values, struct figure *f, const struct values_query *query)
+{
+	*values = (struct values){ 0 };
+	struct csv *csv = values_table(f, query->file);
+	if (csv == NULL)
+		return false;
+	for (size_t i = 0; i < SIZES && query->by_size; i++)
+		add_group(values, size_names[i], "");
+	read_rows(values, csv, query);
+	if (!csv_close(csv, &f->error))
+		return false;
+	for (size_t i = 0; i < values->group_count && query->at == NULL; i++)
+		stats_sort(values->groups[i].values, values->groups[i].count);
+	f->why = !query->work             ? "the table has no rows"
+		 : values->unfinished > 0 ? "nothing has finished"
+					  : "nothing was measured";
+	return values->finished > 0;
+}
