@@ -1,76 +1,92 @@
 #!/bin/bash
-# Includes go down only. The table of layers, lowest first; a layer may include
-# itself and the layers its line names (and nobody includes cli):
+# Includes go down only. The table below has the rooms, lowest first, and what each may include besides
+# itself. A file belongs to the room with the longest path that begins its own.
 #
-#   base <- core, conf <- net, out <- study <- lab; topo <- exchange, transport <- collective <- ina
-#        <- fluid <- workload <- models (registry, scenario, simulation) <- cli
-#
-# Inside study, compare may include sweep, and no other folder another.
-#
-# Also: no cycle among headers, and every project include is written from the
-# layer's root ("net/port.h", never "port.h" or "../net/port.h").
+# Also: no cycle among headers; every project include is written from the root of its part
+# (sim/engine/, sim/ or models/: "net/port.h", never "port.h" or "../net/port.h"); a header of the
+# inside of a room (*_parts.h) is included by that room only.
 # shellcheck disable=SC2016 # the single quotes hold awk programs
 set -euo pipefail
 
 : "${SRC:?source directory}"
 cd "$SRC"
 
-find sim models -name '*.[ch]' 2>/dev/null | LC_ALL=C sort >"${TMPDIR:-/tmp}/layers.$$"
+# room: what it may include. Names of rooms stand for themselves, those that end with "/" for all in it.
+rooms='
+sim/engine/base:
+sim/engine/core:        sim/engine/base
+sim/engine/net:         sim/engine/base sim/engine/core
+sim/engine/topo:        sim/engine/base sim/engine/core sim/engine/net
+sim/conf:               sim/engine/base
+sim/stats:              sim/engine/base sim/engine/core
+sim/io:                 sim/engine/base sim/conf
+sim/lab:                sim/engine/base sim/engine/core sim/conf sim/stats sim/io
+sim/lab/sweep:          sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab
+sim/lab/compare:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
+sim/lab/figures:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
+sim/lab/regress:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab
+models/transport:       sim/engine/ sim/conf
+models/transport/cc:    sim/engine/ sim/conf
+models/collective:      sim/engine/ sim/conf sim/io models/transport
+models/ina/common:      sim/engine/ sim/conf sim/io models/transport models/collective
+models/ina/switchml:    sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
+models/ina/atp:         sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
+models/ina/esa:         sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
+models/ina/panama:      sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
+models/fluid:           sim/engine/ sim/conf sim/io models/transport models/collective
+models/workload:        sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid
+models/run:             sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/workload
+sim/cli:                sim/ models/
+'
+
+find sim models -name '*.[ch]' | LC_ALL=C sort >"${TMPDIR:-/tmp}/layers.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT
 if [[ ! -s ${TMPDIR:-/tmp}/layers.$$ ]]; then
 	echo "layers: no sources found in $SRC" >&2
 	exit 1
 fi
 
-xargs awk '
+xargs awk -v rooms="$rooms" '
 	BEGIN {
-		split("base core conf net out study lab topo exchange transport collective ina fluid workload models " \
-		      "cli", name, " ")
-		may["base"] = ""
-		may["core"] = "base"
-		may["conf"] = "base"
-		may["net"] = "base core conf"
-		may["out"] = "base core conf"
-		may["study"] = "base core conf out"
-		may["lab"] = "base core conf out study"
-		may["topo"] = "base core conf net out"
-		may["exchange"] = "base core conf net out topo"
-		may["transport"] = "base core conf net out topo"
-		may["collective"] = "base core conf net out topo transport"
-		may["ina"] = "base core conf net out topo transport collective"
-		may["fluid"] = may["ina"] " ina"
-		may["workload"] = may["fluid"] " fluid"
-		may["models"] = may["workload"] " workload"
-		may["cli"] = may["models"] " models study lab exchange"
-		for (layer in may) {
-			allowed[layer, layer] = 1
-			n = split(may[layer], list, " ")
-			for (i = 1; i <= n; i++)
-				allowed[layer, list[i]] = 1
+		n = split(rooms, lines, "\n")
+		for (i = 1; i <= n; i++) {
+			if (lines[i] !~ /:/)
+				continue
+			name = lines[i]
+			sub(/:.*/, "", name)
+			may = lines[i]
+			sub(/^[^:]*:/, "", may)
+			known_room[name] = 1
+			m = split(may, list, " ")
+			for (j = 1; j <= m; j++)
+				allowed[name, list[j]] = 1
 		}
 	}
 
 	function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; failures++ }
 
-	# The layer of a file: its folder below sim/ or models/; the files that stand
-	# in models/ itself are the registry.
-	function layer_of(path,   parts, n) {
-		n = split(path, parts, "/")
-		if (parts[1] == "models" && n == 2)
-			return "models"
-		return parts[2]
+	# The room of a file: the longest that begins its path.
+	function room_of(path) {
+		while (sub(/\/[^\/]*$/, "", path))
+			if (path in known_room)
+				return path
+		return ""
 	}
 
-	# The folder inside study; "" for its own files and those of other layers.
-	function part_of(path,   parts) {
-		return split(path, parts, "/") == 4 && parts[2] == "study" ? parts[3] : ""
+	# "sim/engine/" allows every room in it; a room of models allows its parts.
+	function may_include(self, other,   above) {
+		if (self == other || (self, other) in allowed)
+			return 1
+		for (above = other; sub(/\/[^\/]*$/, "", above);)
+			if ((self, above "/") in allowed || (above ~ /^models\// && (above == self || (self, above) in allowed)))
+				return 1
+		return 0
 	}
 
 	FNR == 1 {
-		self = layer_of(FILENAME)
-		self_part = part_of(FILENAME)
-		if (!(self in may))
-			say("folder " self " is in no layer (edit the table in tests/layers.sh and the README)")
+		self = room_of(FILENAME)
+		if (self == "")
+			say("stands in no room (edit the table in tests/layers.sh and the README)")
 		known[FILENAME] = 1
 		files++
 	}
@@ -81,29 +97,28 @@ xargs awk '
 		sub(/".*/, "", target)
 		includes++
 		if (target == "build_info.h") { # generated, for cli alone
-			if (self != "cli")
+			if (self != "sim/cli")
 				say("only cli includes build_info.h")
 			next
 		}
-		if (target ~ /\.\./) {
-			say("\"" target "\" climbs; write it from the root of the layer")
+		if (target ~ /\.\./ || target !~ /\//) {
+			say("\"" target "\" is not written from the root of its part")
 			next
 		}
-		n = split(target, parts, "/")
-		other = n == 1 ? "models" : parts[1]
-		if (!(other in may)) {
-			say("\"" target "\" names no layer")
+		part = target
+		sub(/\/.*/, "", part)
+		path = (part ~ /^(base|core|net|topo)$/ ? "sim/engine/" : part ~ /^(conf|stats|io|lab|cli)$/ ? "sim/" : "models/") target
+		other = room_of(path)
+		if (other == "") {
+			say("\"" target "\" is in no room")
 			next
 		}
-		if (other == "cli" && self != "cli")
+		if (other == "sim/cli" && self != "sim/cli")
 			say("nobody includes cli, but here is \"" target "\"")
-		else if (!((self, other) in allowed))
+		else if (!may_include(self, other))
 			say(self " may not include " other ": \"" target "\"")
-		other_part = part_of("sim/" target)
-		if (self == "study" && other_part != "" && other_part != self_part &&
-		    !(other_part == "sweep" && self_part == "compare"))
-			say("study/" self_part " may not include study/" other_part ": \"" target "\"")
-		path = (other ~ /^(base|core|conf|net|out|study|lab|topo|exchange|cli)$/ ? "sim/" : "models/") target
+		if (target ~ /_parts\.h$/ && other != self)
+			say("\"" target "\" is the inside of " other)
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path

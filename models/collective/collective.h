@@ -2,7 +2,7 @@
  * all-reduce scheme, on hosts (ring) or in switches (models/ina).
  *
  * A scheme is one file with one const struct collective_ops and one line in
- * ina/schemes.h. Per run there is one scheme object (parameters, switch
+ * collective/schemes.h. Per run there is one scheme object (parameters, switch
  * memory); per job one instance. A job's tensors form one stream, numbered from
  * 0 for the life of the job, in the same order at all workers. A worker hands
  * tensors over as their gradients become ready; the scheme says when a worker

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
-#include "transport/dctcp.h"
+#include "transport/cc/dctcp.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>

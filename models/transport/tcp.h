@@ -16,7 +16,7 @@
 
 #include "conf/conf.h"
 #include "topo/topology.h"
-#include "transport/cc.h"
+#include "transport/cc/cc.h"
 
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64

@@ -1,6 +1,6 @@
 #include "workload/offered.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 /* Payload bytes a byte of gradient: by ring, and by the scheme of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)

@@ -8,7 +8,7 @@
 #ifndef INASIM_WORKLOAD_OFFERED_H
 #define INASIM_WORKLOAD_OFFERED_H
 
-#include "workload/job_models.h"
+#include "workload/jobs/job_models.h"
 
 /* Means over the jobs of a group, of whose mixture of networks, range of workers and
  * number of iterations these are independent draws. */

@@ -3,7 +3,7 @@
 
 #include "base/plain.h"
 #include "base/units.h"
-#include "study/compare/compare.h"
+#include "lab/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
-#include "exchange/simgrid_export.h"
-#include "out/folder.h"
-#include "scenario.h"
+#include "cli/simgrid_export.h"
+#include "io/folder.h"
+#include "run/scenario.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "lab/figures/plot.h"
-#include "study/sweep/sweep_table.h"
+#include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
 

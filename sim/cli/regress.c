@@ -4,8 +4,8 @@
 #include "base/child.h"
 #include "base/mem.h"
 #include "build_info.h"
-#include "out/folder.h"
-#include "out/json.h"
+#include "io/folder.h"
+#include "io/json.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,11 +4,11 @@
 #define INASIM_CLI_REGRESS_H
 
 #include "cli/cli.h"
-#include "event_log.h"
-#include "simulation_parts.h"
-#include "study/regress/reference.h"
-#include "study/regress/regress_index.h"
-#include "study/regress/tree_diff.h"
+#include "run/event_log.h"
+#include "run/simulation_state.h"
+#include "lab/regress/reference.h"
+#include "lab/regress/regress_index.h"
+#include "lab/regress/tree_diff.h"
 
 /* --- a run (regress_run.c) --- */
 

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "core/fingerprint.h"
-#include "out/json.h"
-#include "out/number.h"
+#include "io/json.h"
+#include "io/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "core/fingerprint.h"
-#include "out/csv_read.h"
-#include "out/folder.h"
-#include "out/number.h"
+#include "io/csv_read.h"
+#include "io/folder.h"
+#include "io/number.h"
 
 #include <errno.h>
 #include <fcntl.h>

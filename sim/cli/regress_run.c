@@ -1,7 +1,7 @@
 #include "cli/regress.h"
 
 #include "base/mem.h"
-#include "results.h"
+#include "run/results.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
-#include "out/json.h"
-#include "results.h"
-#include "simulation_parts.h"
+#include "io/json.h"
+#include "run/results.h"
+#include "run/simulation_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,13 +4,13 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "build_info.h"
-#include "results.h"
-#include "scenario.h"
+#include "run/results.h"
+#include "run/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the model, as sim/study/ sees it --- */
+/* --- the model, as sim/lab/ sees it --- */
 
 static struct conf_doc *load_point(void *owner, const char *base,
 				   const struct conf_override *overrides, size_t count,

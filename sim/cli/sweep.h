@@ -3,10 +3,10 @@
 #define INASIM_CLI_SWEEP_H
 
 #include "cli/cli.h"
-#include "study/sweep/plan.h"
-#include "study/sweep/sweep.h"
+#include "lab/sweep/plan.h"
+#include "lab/sweep/sweep.h"
 
-/* The model as sim/study/ sees it. */
+/* The model as sim/lab/ sees it. */
 extern const struct plan_model sweep_model;
 
 /* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */

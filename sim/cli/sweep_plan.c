@@ -1,7 +1,7 @@
 /* The verb sweep plan: what would be run. */
 #include "cli/sweep.h"
 
-#include "out/json.h"
+#include "io/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* The verb sweep run: points by number, each in a process of its own (study/sweep/point.h). */
+/* The verb sweep run: points by number, each in a process of its own (lab/sweep/point.h). */
 #include "cli/sweep.h"
 
 #include "base/mem.h"
 #include "build_info.h"
-#include "scenario.h"
-#include "study/sweep/point.h"
+#include "run/scenario.h"
+#include "lab/sweep/point.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

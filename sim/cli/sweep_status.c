@@ -1,8 +1,8 @@
 /* The verbs sweep status and sweep collect: what has been run. */
 #include "cli/sweep.h"
 
-#include "out/json.h"
-#include "study/sweep/groups.h"
+#include "io/json.h"
+#include "lab/sweep/groups.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

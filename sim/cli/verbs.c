@@ -3,10 +3,10 @@
 
 #include "base/mem.h"
 #include "lab/figures/plot.h"
-#include "out/json.h"
-#include "results.h"
-#include "scenario.h"
-#include "study/sweep/plan.h"
+#include "io/json.h"
+#include "run/results.h"
+#include "run/scenario.h"
+#include "lab/sweep/plan.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 

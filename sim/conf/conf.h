@@ -23,7 +23,7 @@
 #ifndef INASIM_CONF_CONF_H
 #define INASIM_CONF_CONF_H
 
-#include "base/types.h"
+#include "base/units.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ enum conf_type {
 	CONF_TIME,   /* sim_time (uint64_t ps), "1us"; bounds min..max */
 	CONF_BYTES,  /* bytes (uint64_t), "40MB"; bounds min..max */
 	CONF_RATE,   /* bps (uint64_t), "10Gbps"; bounds min..max */
-	CONF_QUEUE,  /* struct conf_queue: "85pkt" or "128KB"; bounds on the amount */
+	CONF_QUEUE,  /* struct queue_size: "85pkt" or "128KB"; bounds on the amount */
 	CONF_OBJECT, /* a struct, embedded at offset, filled by table */
 	CONF_LIST, /* struct conf_list, its items described by item; bounds min..max on the count */
 	CONF_ONEOF, /* one of the rows ("alternatives") of table, see below */
@@ -64,11 +64,6 @@ enum conf_type {
  *   - others: in order, the first that accepts the value. So a free CONF_STRING
  *     comes last.
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
-
-struct conf_queue {
-	uint64_t amount;
-	bool packets; /* else bytes */
-};
 
 struct conf_list {
 	void *items; /* array of count structs or scalars, item->... size from the type or table */

@@ -37,7 +37,7 @@ size_t conf_scalar_size(enum conf_type type)
 	case CONF_RATE:
 		return sizeof(uint64_t);
 	case CONF_QUEUE:
-		return sizeof(struct conf_queue);
+		return sizeof(struct queue_size);
 	case CONF_OBJECT:
 	case CONF_LIST:
 	case CONF_MAP:
@@ -246,7 +246,7 @@ static bool parse_packets(const char *text, uint64_t *value)
 static cJSON *bind_queue(struct binding *b, const struct conf_row *row, void *dest,
 			 const cJSON *item)
 {
-	struct conf_queue queue = { 0 };
+	struct queue_size queue = { 0 };
 	enum unit_error error = UNIT_OK;
 	char text[40];
 

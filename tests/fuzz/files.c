@@ -1,7 +1,7 @@
 #include "files.h"
 
 #include "base/mem.h"
-#include "out/folder.h"
+#include "io/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

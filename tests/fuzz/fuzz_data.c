@@ -1,14 +1,14 @@
 /* Any bytes as data files: every file of the input is read as a table of each kind, and
  * all of them as a folder of traces with its neural networks. What is accepted is used.
- * Covers: sim/out/csv_read.c models/workload/size_cdf.c models/workload/job_trace.c
+ * Covers: sim/io/csv_read.c models/workload/flows/size_cdf.c models/workload/jobs/job_trace.c
  * models/workload/data_file.c models/workload/dnn.c */
 #include "files.h"
 
 #include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
-#include "workload/job_trace.h"
-#include "workload/size_cdf.h"
+#include "workload/jobs/job_trace.h"
+#include "workload/flows/size_cdf.h"
 
 #include <stdlib.h>
 #include <string.h>

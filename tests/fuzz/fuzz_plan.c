@@ -1,8 +1,8 @@
 /* Any bytes as a sweep plan: no crash, no leak, no expansion beyond max_points, and
  * every point of an accepted plan has its values and its words.
- * Covers: sim/study/sweep/plan_axes.c sim/study/sweep/plan_values.c
- * sim/study/sweep/plan_expand.c */
-#include "study/sweep/plan.h"
+ * Covers: sim/lab/sweep/plan_axes.c sim/lab/sweep/plan_values.c
+ * sim/lab/sweep/plan_expand.c */
+#include "lab/sweep/plan.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Any bytes as a folder of references: regress.json, and a.json and b.json with their
  * fingerprints, compared and written again.
- * Covers: sim/study/regress/reference.c sim/study/regress/regress_index.c
- * sim/study/regress/tree_diff.c */
+ * Covers: sim/lab/regress/reference.c sim/lab/regress/regress_index.c
+ * sim/lab/regress/tree_diff.c */
 #include "base/mem.h"
 #include "files.h"
-#include "out/folder.h"
-#include "study/regress/reference.h"
-#include "study/regress/tree_diff.h"
+#include "io/folder.h"
+#include "lab/regress/reference.h"
+#include "lab/regress/tree_diff.h"
 
 #include <stdlib.h>
 #include <string.h>

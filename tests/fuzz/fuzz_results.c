@@ -1,12 +1,12 @@
 /* Any bytes as results of runs, a/ and b/: compared, alone and together, as short and as
  * long runs. No crash, no leak, an error or a table.
- * Covers: sim/out/result_read.c sim/out/json_read.c sim/study/summary.c
- * sim/study/compare/compare_runs.c sim/study/compare/compare_long.c
- * sim/study/compare/samples.c sim/study/compare/steady.c sim/study/compare/json_diff.c
- * sim/study/compare/fairness.c */
+ * Covers: sim/io/result_read.c sim/io/json_read.c sim/lab/summary.c
+ * sim/lab/compare/compare_runs.c sim/lab/compare/compare_long.c
+ * sim/lab/compare/samples.c sim/lab/compare/steady.c sim/lab/compare/json_diff.c
+ * sim/lab/compare/fairness.c */
 #include "base/mem.h"
 #include "files.h"
-#include "study/compare/compare.h"
+#include "lab/compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>

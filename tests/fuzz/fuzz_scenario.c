@@ -1,11 +1,13 @@
 /* Any bytes as a scenario, with the checks of all models: no crash, no leak. What
  * is accepted resolves to itself, and, if it is small, is built and run for a
  * few thousand events. Build and run: tests/fuzz/build
- * Covers: models/scenario_check.c models/workload/flows_conf.c models/workload/jobs_conf.c
- * models/workload/cluster_conf.c models/workload/servers_conf.c sim/topo/topology_conf.c
- * models/ina/switchml_conf.c models/ina/panama_conf.c models/ina/hashed_conf.c */
-#include "scenario.h"
-#include "simulation_parts.h"
+ * Covers: models/run/scenario_check.c models/workload/flows/flows_conf.c
+ * models/workload/jobs/jobs_conf.c models/workload/cluster_conf.c
+ * models/workload/jobs/servers_conf.c models/run/topology_conf.c
+ * models/ina/switchml/switchml_conf.c models/ina/panama/panama_conf.c
+ * models/ina/common/hashed_conf.c */
+#include "run/scenario.h"
+#include "run/simulation_state.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* Any bytes as two sweep directories, a/ and b/: records are read, written and read again;
  * points are collected, and tables, of this or of any other making, compared.
- * Covers: sim/study/sweep/record.c sim/study/sweep/sweep.c sim/study/sweep/collect.c
- * sim/study/sweep/sweep_table.c sim/study/sweep/groups.c sim/study/compare/compare_sweeps.c */
+ * Covers: sim/lab/sweep/record.c sim/lab/sweep/sweep.c sim/lab/sweep/collect.c
+ * sim/lab/sweep/sweep_table.c sim/lab/sweep/groups.c sim/lab/compare/compare_sweeps.c */
 #include "base/mem.h"
 #include "files.h"
-#include "out/folder.h"
-#include "study/compare/compare.h"
-#include "study/sweep/groups.h"
-#include "study/sweep/point.h"
-#include "study/sweep/sweep.h"
-#include "study/sweep/sweep_table.h"
+#include "io/folder.h"
+#include "lab/compare/compare.h"
+#include "lab/sweep/groups.h"
+#include "lab/sweep/point.h"
+#include "lab/sweep/sweep.h"
+#include "lab/sweep/sweep_table.h"
 
 #include <math.h>
 #include <stdio.h>

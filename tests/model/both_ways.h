@@ -6,8 +6,8 @@
 #include "model_run.h"
 
 #include "base/mem.h"
-#include "out/folder.h"
-#include "out/table.h"
+#include "io/folder.h"
+#include "io/table.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef INASIM_TESTS_MODEL_RUN_H
 #define INASIM_TESTS_MODEL_RUN_H
 
-#include "simulation_parts.h"
+#include "run/simulation_state.h"
 
 #include "transport/tcp_conn.h"
 

@@ -2,7 +2,7 @@
 #ifndef TEST_ATP_H
 #define TEST_ATP_H
 
-#include "ina/atp.h"
+#include "ina/atp/atp.h"
 #include "test_hashed.h"
 
 /* The server's host comes behind the workers' (placement compact). `jobs` = members of

@@ -1,7 +1,7 @@
 /* DCTCP: the algorithm on hand-made ACKs, and what it makes of a queue. */
 #include "model_run.h"
 
-#include "transport/dctcp.h"
+#include "transport/cc/dctcp.h"
 
 #include <math.h>
 

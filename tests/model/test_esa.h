@@ -2,7 +2,7 @@
 #ifndef TEST_ESA_H
 #define TEST_ESA_H
 
-#include "ina/esa.h"
+#include "ina/esa/esa.h"
 #include "test_hashed.h"
 
 static inline void esa_star(struct bench *bench, unsigned n, const char *topology,

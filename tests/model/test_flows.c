@@ -2,7 +2,7 @@
 #include "model_run.h"
 
 #include "base/mem.h"
-#include "workload/flows_parts.h"
+#include "workload/flows/flows_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

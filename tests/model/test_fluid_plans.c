@@ -4,7 +4,7 @@
  * leaf-spine and a fat tree. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 

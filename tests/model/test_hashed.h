@@ -10,8 +10,8 @@
 #ifndef TEST_HASHED_H
 #define TEST_HASHED_H
 
-#include "ina/hashed.h"
-#include "simulation_parts.h"
+#include "ina/common/hashed.h"
+#include "run/simulation_state.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

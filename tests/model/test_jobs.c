@@ -8,7 +8,7 @@
  * It holds when the window covers the round trip, 2x + 2.5 us < s x; s = 32 here. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * jobs and flows are measured. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 

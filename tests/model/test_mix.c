@@ -3,7 +3,7 @@
 #include "model_run.h"
 
 #include "base/mem.h"
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <gsl/gsl_cdf.h>
 #include <stdlib.h>

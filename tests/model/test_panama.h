@@ -12,7 +12,7 @@
 #ifndef TEST_PANAMA_H
 #define TEST_PANAMA_H
 
-#include "ina/panama.h"
+#include "ina/panama/panama.h"
 #include "model_run.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "test_panama.h"
 
 #include "base/mem.h"
-#include "results.h"
+#include "run/results.h"
 
 /* --- windows of the workers of a tree --- */
 

@@ -12,7 +12,7 @@
  * of pushes. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * last round trip. */
 #include "model_run.h"
 
-#include "ina/switchml.h"
-#include "workload/jobs_parts.h"
+#include "ina/switchml/switchml.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * predecessor. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* max_steps: a job of many iterations in a few steps that stand for several each. */
 #include "model_run.h"
 
-#include "workload/jobs_parts.h"
+#include "workload/jobs/jobs_parts.h"
 
 /* Two workers on a star of 10 Gbps; iterations of 100 us of computing and 1 MB. %s: more of the
  * job. */

@@ -11,8 +11,8 @@
 #ifndef TEST_SWITCHML_H
 #define TEST_SWITCHML_H
 
-#include "ina/switchml.h"
-#include "simulation_parts.h"
+#include "ina/switchml/switchml.h"
+#include "run/simulation_state.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  * of a few thousand events, each gives the digest that it gives alone. */
 #include <criterion/criterion.h>
 
-#include "scenario.h"
-#include "simulation_parts.h"
+#include "run/scenario.h"
+#include "run/simulation_state.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * What is drawn is written at once, by one draw a statement: the order in which a compiler
  * evaluates arguments must not decide. ' stands for ". */
 #include "core/rng.h"
-#include "ina/schemes.h"
+#include "collective/schemes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

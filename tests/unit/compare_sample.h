@@ -2,7 +2,7 @@
 #ifndef INASIM_TESTS_COMPARE_SAMPLE_H
 #define INASIM_TESTS_COMPARE_SAMPLE_H
 
-#include "study/compare/compare.h"
+#include "lab/compare/compare.h"
 
 #include "sweep_sample.h"
 

@@ -234,7 +234,7 @@ struct sample {
 	sim_time after;
 	bool after_given;
 	bytes buffer;
-	struct conf_queue threshold;
+	struct queue_size threshold;
 	struct sample_link link;
 	struct conf_list jobs;    /* struct sample_job */
 	struct conf_list pairs;   /* struct conf_list of int64_t */

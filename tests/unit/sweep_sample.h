@@ -2,8 +2,8 @@
 #ifndef INASIM_TESTS_SWEEP_SAMPLE_H
 #define INASIM_TESTS_SWEEP_SAMPLE_H
 
-#include "out/folder.h"
-#include "study/sweep/sweep_table.h"
+#include "io/folder.h"
+#include "lab/sweep/sweep_table.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "out/csv_read.h"
+#include "io/csv_read.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

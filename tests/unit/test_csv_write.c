@@ -1,10 +1,10 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 /* The CSV writer: what it writes, what reads back, and that a table is the old
  * one or the whole new one. Numbers are tested in test_table.c. */
-#include "out/csv_write.h"
+#include "io/csv_write.h"
 
-#include "out/csv_read.h"
-#include "out/folder.h"
+#include "io/csv_read.h"
+#include "io/folder.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

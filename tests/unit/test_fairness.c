@@ -1,5 +1,5 @@
 /* Jain's index of the members of each group, by hand. */
-#include "study/compare/fairness.h"
+#include "lab/compare/fairness.h"
 
 #include "sweep_sample.h"
 

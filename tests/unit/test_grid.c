@@ -1,5 +1,5 @@
 /* Aligned text tables. */
-#include "out/grid.h"
+#include "io/grid.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

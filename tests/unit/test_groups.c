@@ -1,8 +1,8 @@
 /* Groups over replications: which points they hold, and the numbers of groups.csv
  * by hand with t(2) = 4.302652730 and t(1) = 12.706204736 from tables. */
-#include "study/sweep/groups.h"
+#include "lab/sweep/groups.h"
 
-#include "out/csv_read.h"
+#include "io/csv_read.h"
 #include "sweep_sample.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "core/rng.h"
-#include "core/stats.h"
+#include "stats/stats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

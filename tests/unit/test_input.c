@@ -1,7 +1,7 @@
 /* Files that others wrote: regular ones, up to a size; nothing hangs or grows without end. */
 #include "base/input.h"
-#include "out/csv_read.h"
-#include "out/folder.h"
+#include "io/csv_read.h"
+#include "io/folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

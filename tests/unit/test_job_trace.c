@@ -1,6 +1,6 @@
-#include "workload/job_trace.h"
+#include "workload/jobs/job_trace.h"
 
-#include "ina/schemes.h"
+#include "collective/schemes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

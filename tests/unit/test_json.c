@@ -1,4 +1,4 @@
-#include "out/json.h"
+#include "io/json.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Differences of JSON values by pointer. */
-#include "study/compare/json_diff.h"
+#include "lab/compare/json_diff.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

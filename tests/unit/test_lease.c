@@ -1,5 +1,5 @@
 /* A lease keeps others away while its holder lives, and no longer. */
-#include "study/sweep/lease.h"
+#include "lab/sweep/lease.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* PANAMA's window, figure 5, as a function of results: rounds, cuts, caps. */
-#include "ina/panama_window.h"
+#include "ina/panama/panama_window.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Contributor sets of a server: bitmaps of two levels against a plain set of workers. */
-#include "ina/partial_sums.h"
+#include "ina/common/partial_sums.h"
 
 #include "core/rng.h"
 

@@ -1,6 +1,6 @@
 /* Expansion of sweep plans, by lists that were computed by hand. What is refused is
  * in tests/invalid_plans.txt. */
-#include "study/sweep/plan.h"
+#include "lab/sweep/plan.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

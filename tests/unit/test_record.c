@@ -1,5 +1,5 @@
-/* When a point is run again: the table in sim/study/README.md. */
-#include "study/sweep/record.h"
+/* When a point is run again: the table in sim/lab/README.md. */
+#include "lab/sweep/record.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* What a worker can tell a server of its results, while its window grows. */
-#include "ina/result_cache.h"
+#include "ina/common/result_cache.h"
 
 #include "core/rng.h"
 

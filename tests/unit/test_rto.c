@@ -1,4 +1,4 @@
-#include "ina/rto.h"
+#include "ina/common/rto.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* From the name of a metric to the values behind it, and to pairs of them. */
-#include "study/compare/samples.h"
+#include "lab/compare/samples.h"
 
 #include "sweep_sample.h"
 

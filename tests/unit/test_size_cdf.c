@@ -1,4 +1,4 @@
-#include "workload/size_cdf.h"
+#include "workload/flows/size_cdf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

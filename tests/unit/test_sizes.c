@@ -1,6 +1,6 @@
 /* Sizes of flows drawn from several tables: the mean of the mixture is the mean of
  * the means by weight, and draws have it. */
-#include "workload/sizes.h"
+#include "workload/flows/sizes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

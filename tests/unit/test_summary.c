@@ -1,7 +1,7 @@
 /* The numbers of a summary.json by their paths. */
-#include "study/summary.h"
+#include "lab/summary.h"
 
-#include "out/json_read.h"
+#include "io/json_read.h"
 
 #include "sweep_sample.h"
 

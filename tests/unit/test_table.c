@@ -1,8 +1,8 @@
-/* Result directories and tables, and the numbers in them (out/number.h). */
-#include "out/table.h"
+/* Result directories and tables, and the numbers in them (io/number.h). */
+#include "io/table.h"
 
-#include "out/folder.h"
-#include "out/number.h"
+#include "io/folder.h"
+#include "io/number.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

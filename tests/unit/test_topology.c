@@ -1,4 +1,4 @@
-#include "topo/topology.h"
+#include "run/topology_conf.h"
 
 #include "core/rng.h"
 #include "topo/tree.h"
@@ -257,7 +257,7 @@ Test(topology, first_mark)
 	static const uint64_t marks[] = { 12903, 129030, 322575, 1290300, 1290300000 };
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		struct conf_queue first = topology_first_mark(&on, rates[i] * 1000000000);
+		struct queue_size first = topology_first_mark(&on, rates[i] * 1000000000);
 
 		cr_expect(first.amount == marks[i] && !first.packets);
 	}

@@ -1,5 +1,5 @@
-/* Summaries side by side (study/regress/tree_diff.h). */
-#include "study/regress/tree_diff.h"
+/* Summaries side by side (lab/regress/tree_diff.h). */
+#include "lab/regress/tree_diff.h"
 
 #include <criterion/criterion.h>
 

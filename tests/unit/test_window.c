@@ -1,6 +1,6 @@
 /* The sending window of ATP and ESA: bounds, increase and decrease, what is declared
  * lost and when. */
-#include "ina/window.h"
+#include "ina/common/window.h"
 
 #include <criterion/criterion.h>
 

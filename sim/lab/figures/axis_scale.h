@@ -3,7 +3,7 @@
 #ifndef INASIM_LAB_FIGURES_AXIS_SCALE_H
 #define INASIM_LAB_FIGURES_AXIS_SCALE_H
 
-#include "study/sweep/sweep_table.h"
+#include "lab/sweep/sweep_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "conf/json_text.h"
 #include "lab/figures/gnuplot.h"
-#include "out/folder.h"
-#include "out/number.h"
+#include "io/folder.h"
+#include "io/number.h"
 
 #include <inttypes.h>
 #include <math.h>

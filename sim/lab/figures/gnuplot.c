@@ -2,7 +2,7 @@
 
 #include "base/child.h"
 #include "base/mem.h"
-#include "out/folder.h"
+#include "io/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

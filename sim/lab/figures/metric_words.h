@@ -2,7 +2,7 @@
 #ifndef INASIM_LAB_FIGURES_METRIC_WORDS_H
 #define INASIM_LAB_FIGURES_METRIC_WORDS_H
 
-#include "study/sweep/sweep_table.h"
+#include "lab/sweep/sweep_table.h"
 
 /* "jobs.by_name.vgg.jct_s.p99" becomes "job completion time of vgg, 99th
  * percentile", without its unit. Size classes are named by their bounds where the

@@ -56,7 +56,7 @@ const struct plot_figure *plot_figure(size_t i);
  * neither x nor by is not averaged away: each combination of its values gets a figure of its own,
  * unless `where` picks one. Points that failed or are missing are gaps, and the second line of the
  * title counts them. Means have t-intervals over the replications of a point; ratios to a baseline
- * are paired by replication (the same random numbers): core/inference.h. */
+ * are paired by replication (the same random numbers): stats/inference.h. */
 struct plot_sweep_options {
 	/* Names of axes. NULL: x is the axis with most numbers (or, without numbers,
 	 * with most values), by the first other one. by "none": one curve only. */

@@ -1,11 +1,11 @@
 /* The figures of one run, and of several side by side. */
 #include "base/mem.h"
 #include "base/units.h"
-#include "core/stats.h"
+#include "stats/stats.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
-#include "out/result_read.h"
-#include "out/folder.h"
+#include "io/result_read.h"
+#include "io/folder.h"
 
 #include <inttypes.h>
 #include <math.h>

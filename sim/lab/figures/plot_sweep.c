@@ -3,7 +3,7 @@
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
 #include "lab/figures/sweep_grid.h"
-#include "out/folder.h"
+#include "io/folder.h"
 
 #include <ctype.h>
 #include <gsl/gsl_statistics_double.h>

@@ -1,13 +1,13 @@
 #include "lab/figures/sweep_grid.h"
 
 #include "base/mem.h"
-#include "core/stats.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUSES 16 /* sim/study/README.md has nine */
+#define STATUSES 16 /* sim/lab/README.md has nine */
 
 /* ---- Filling ---- */
 

@@ -3,9 +3,9 @@
 #ifndef INASIM_LAB_FIGURES_SWEEP_GRID_H
 #define INASIM_LAB_FIGURES_SWEEP_GRID_H
 
-#include "core/inference.h"
+#include "stats/inference.h"
 #include "lab/figures/sweep_choice.h"
-#include "study/sweep/groups.h"
+#include "lab/sweep/groups.h"
 
 struct sweep_grid {
 	size_t columns, rows;       /* rows 1 where there is no by axis */

@@ -1,8 +1,8 @@
 #include "lab/figures/values.h"
 
 #include "base/mem.h"
-#include "core/stats.h"
-#include "out/result_read.h"
+#include "stats/stats.h"
+#include "io/result_read.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

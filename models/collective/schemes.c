@@ -1,0 +1,31 @@
+#include "collective/schemes.h"
+
+#define DECLARE(name) extern const struct collective_ops name##_collective;
+SCHEMES(DECLARE)
+#undef DECLARE
+
+#define DECLARE(name) extern const struct conf_table name##_table;
+SCHEMES(DECLARE)
+#undef DECLARE
+
+#define ENTRY(name) &name##_collective,
+static const struct collective_ops *const schemes[] = { SCHEMES(ENTRY) NULL };
+#undef ENTRY
+
+#define NAME(name) #name,
+const char *const scheme_names[] = { SCHEMES(NAME) NULL };
+#undef NAME
+
+#define TABLE(name) &name##_table,
+const struct conf_table *const scheme_tables[] = { SCHEMES(TABLE) NULL };
+#undef TABLE
+
+const struct collective_ops *scheme_ops(unsigned index)
+{
+	const struct collective_ops *ops = index < SCHEME_COUNT ? schemes[index] : NULL;
+
+	SIM_BUG_ON(ops && (!ops->name || !ops->help || !ops->table || !ops->check || !ops->open ||
+			   !ops->close || !ops->start || !ops->contribute || !ops->finish ||
+			   !ops->stats || !ops->report_waiting || !ops->plan != !ops->withdraw));
+	return ops;
+}

@@ -1,0 +1,34 @@
+/* All all-reduce schemes. Adding one: its file, and one line here. */
+#ifndef INASIM_COLLECTIVE_SCHEMES_H
+#define INASIM_COLLECTIVE_SCHEMES_H
+
+#include "collective/collective.h"
+
+#define SCHEMES(X)                                                                                 \
+	X(ring)                                                                                    \
+	X(ps)                                                                                      \
+	X(ps_stream)                                                                               \
+	X(switchml)                                                                                \
+	X(atp)                                                                                     \
+	X(esa)                                                                                     \
+	X(panama)                                                                                  \
+	X(switchml_star)
+
+#define SCHEME_INDEX(name) SCHEME_##name,
+enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
+#undef SCHEME_INDEX
+
+/* NULL behind the last. A table of ops that lacks a required member is a bug
+ * that stops the program here, not in the middle of a run. */
+const struct collective_ops *scheme_ops(unsigned index);
+
+/* A scheme as a run has it: who starts its jobs. In packets that is the scheme itself. */
+struct scheme_run {
+	const struct collective_ops *ops; /* NULL = no job uses it */
+	void *self;                       /* what ops->start() takes; not owned */
+};
+
+extern const char *const scheme_names[];               /* for ENUM rows, same order */
+extern const struct conf_table *const scheme_tables[]; /* for the "schemes" row, same order */
+
+#endif

@@ -1,0 +1,261 @@
+/* ATP: Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning", NSDI
+ * 2021, after the authors' public code and what ESA (sections 2.1, 5, 7) and
+ * NetReduce say about it; where these are silent, readings are marked below.
+ *
+ * Modelled: aggregators of all jobs in one hashed array per switch, first come
+ * first served; two levels, the workers' racks and the server's; a complete sum
+ * goes to the parameter server and stays in its aggregator until the parameter
+ * packet comes back and frees it; packets that collide go on to the server, which
+ * adds the rest; resent packets flush the aggregator; ECN marks ride through
+ * aggregation; windows grow and shrink as in window.h; new indices for positions
+ * that collided ("rehash"), as an option.
+ * Simplified: a packet takes one pass of a switch's constant latency (the prototype
+ * takes two); scaling and conversion on hosts take no time, adding at servers neither
+ * unless the hosts' reduction_rate is limited; no saturation, and no resending as floating-point
+ * numbers (off in the public code): payloads are sums modulo 2^64 that prove who is in them;
+ * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
+ * Left open, and our reading:
+ * - an aggregator is complete when its bitmap is full (the code counts packets);
+ * - the ECN mark of a sum is the OR of its packets', at switches and servers;
+ * - a packet that collided at level 0 is not added at level 1, either: the
+ *   collision bit keeps switches off it;
+ * - level 1 merges a resent packet only if bitmap1 can say who is in it; a rack
+ *   that is in only in part goes to the server beside what the aggregator held;
+ * - a worker resends every piece that lies three or more behind the newest result,
+ *   once; then, and for the end of the window, a timer decides;
+ * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
+ *   what was in flight with it is a sample of the round trip (window.h);
+ * - the window has no slow start (window.h), nor an upper limit. */
+#include "ina/atp/atp.h"
+
+#include "base/mem.h"
+#include "core/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
+					   [ATP_INDEX_POSITION] = "position",
+					   [ATP_INDEX_REHASH] = "rehash",
+					   NULL };
+
+static const struct conf_row atp_rows[] = {
+	HASHED_ROWS("our choice; ATP's public code evaluates losses once a window"),
+	{ .name = "index",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct atp_conf, index),
+	  .choices = index_names,
+	  .def = "\"hash\"",
+	  .help = "Aggregator of a piece: hash of job and sequence number; position: a hash drawn "
+		  "once per position in the window; rehash: the same, and the server replaces an "
+		  "index that collided.",
+	  .source = "ESA section 2.1: hash(jobID, seqNum); the others are in ATP's public code" },
+	{ .name = "positions",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct atp_conf, positions),
+	  .imin = 1,
+	  .imax = AGGREGATORS_MAX,
+	  .def = "200",
+	  .help = "Positions in the window (index position, rehash): no window is larger, in "
+		  "packets.",
+	  .source = "ATP's public code as released again with A2TP" },
+	{ .name = "idle_limit",
+	  .type = CONF_TIME,
+	  .offset = offsetof(struct atp_conf, idle_limit),
+	  .min = PS_PER_NS,
+	  .max = 1000 * PS_PER_S,
+	  .def = CONF_OPTIONAL,
+	  .help = "A colliding packet takes an aggregator that was not touched for longer (a dead "
+		  "job's); when missing, never." },
+	{ 0 },
+};
+extern const struct conf_table atp_table; /* named by ina/schemes.c */
+const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
+				      "ATP: hashed aggregators and a parameter server." };
+
+/* --- aggregator indices --- */
+
+/* A hash that no position before has; the salt counts up until it is found. */
+static uint16_t draw_index(const struct hashed_job *job, uint32_t position, bool *used)
+{
+	uint32_t index = 0, count = job->scheme->pools[0].count;
+
+	for (uint32_t salt = 0; salt <= UINT16_MAX; salt++) {
+		index = hashed_index(job, position, (uint16_t)salt);
+		if (!used[index])
+			break;
+	}
+	while (used[index])
+		index = (index + 1) % count;
+	used[index] = true;
+	return (uint16_t)index;
+}
+
+static struct atp_server *unused_indices(const struct hashed_server *server, const bool *used)
+{
+	const struct hashed_job *job = server->job;
+	uint32_t count = job->scheme->pools[0].count;
+	struct atp_server *state = xcalloc(1, sizeof(*state));
+	uint32_t *list = xcalloc(count, sizeof(*list));
+	struct rng rng;
+
+	for (uint32_t i = server->number; i < count; i += job->job.servers)
+		if (!used[i])
+			list[state->count++] = i;
+	rng_init(&rng, job->scheme->env.sim->seed, "atp rehash",
+		 (uint64_t)job->job.number << 8 | server->number);
+	rng_shuffle(&rng, list, state->count);
+	state->unused = xcalloc(count, sizeof(*state->unused));
+	for (uint32_t i = 0; i < state->count; i++)
+		state->unused[i] = (uint16_t)list[i];
+	state->successor = xcalloc(count, sizeof(*state->successor));
+	free(list);
+	return state;
+}
+
+uint32_t atp_rehash(struct hashed_server *server, uint16_t slot)
+{
+	struct atp_server *state = server->state;
+
+	if (!state)
+		return 0;
+	if (!state->successor[slot] && state->next < state->count)
+		state->successor[slot] = state->unused[state->next++] + UINT32_C(1);
+	return state->successor[slot];
+}
+
+static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
+{
+	const struct atp_job *job = worker->job->state;
+	const uint16_t *table = worker->state;
+
+	return job ? table[piece % job->positions] : hashed_known_index(worker->job, piece);
+}
+
+/* A new index holds for the next piece at this position. No worker has sent that
+ * yet: the window, not longer than all positions, begins behind this piece at first. */
+static void accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+		     const struct packet *packet)
+{
+	const struct atp_job *job = worker->job->state;
+	uint16_t *table = worker->state;
+	uint32_t fresh = packet_bitmap(packet).bits;
+
+	(void)value;
+	if (fresh)
+		table[piece % job->positions] = (uint16_t)(fresh - 1);
+}
+
+/* --- jobs --- */
+
+static void start(struct hashed_job *job)
+{
+	const struct atp_conf *conf = atp_conf(job);
+	uint32_t count = job->scheme->pools[0].count;
+	struct atp_job *state;
+	uint16_t *first; /* by position, all different; workers begin with it */
+	size_t size;
+	bool *used;
+
+	if (conf->index == ATP_INDEX_HASH)
+		return;
+	state = job->state = xcalloc(1, sizeof(*state));
+	state->positions = conf->positions < count ? (uint32_t)conf->positions : count;
+	size = state->positions * sizeof(*first);
+	first = xmalloc(size);
+	used = xcalloc(count, sizeof(*used));
+	for (uint32_t p = 0; p < state->positions; p++)
+		first[p] = draw_index(job, p, used);
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		job->workers[w].state = memcpy(xmalloc(size), first, size);
+	free(first);
+	for (uint32_t q = 0; q < job->job.servers && conf->index == ATP_INDEX_REHASH; q++)
+		job->servers[q].state = unused_indices(&job->servers[q], used);
+	free(used);
+}
+
+static void release(struct hashed_job *job)
+{
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		struct atp_server *server = job->servers[q].state;
+
+		if (!server)
+			continue;
+		free(server->unused);
+		free(server->successor);
+		free(server);
+	}
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		free(job->workers[w].state);
+	free(job->state);
+}
+
+static const struct hashed_ops ops = {
+	.name = "atp",
+	.title = "ATP",
+	.through_server = true,
+	.start = start,
+	.release = release,
+	.at_switch = atp_at_switch,
+	.result_at_switch = atp_result_at_switch,
+	.at_server = atp_at_server,
+	.add = atp_add,
+	.lost = hashed_worker_wake, /* it is sent again */
+	.index = index_of,
+	.accepted = accepted,
+};
+
+static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	(void)topology;
+	hashed_check(conf, "atp", doc);
+}
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct atp_conf *conf = self;
+	struct hashed_scheme *scheme = hashed_open(env, &conf->hashed, &ops, conf->idle_limit);
+	uint64_t frame = (uint64_t)(conf->hashed.elements_per_packet * 4 + conf->hashed.header);
+	uint64_t positions = (uint64_t)conf->positions;
+
+	if (conf->index == ATP_INDEX_HASH)
+		return scheme;
+	if (positions > scheme->pools[0].count)
+		positions = scheme->pools[0].count;
+	if (!scheme->window.max || scheme->window.max > positions * frame)
+		scheme->window.max = positions * frame;
+	return scheme;
+}
+
+/* A gradient from each worker, and the server's acknowledgement, which the switch copies. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return (double)workers + 1;
+}
+
+const struct collective_ops atp_collective = {
+	.name = "atp",
+	.help = "ATP: hashed aggregators that jobs share, first come first served; the parameter "
+		"server acknowledges every sum and adds what collided",
+	.table = &atp_table,
+	.heeds_marks = true,
+	.first_come = true,
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" },
+	.servers = hashed_servers,
+	.injected = injected,
+	.refuses = hashed_refuses,
+	.burst = hashed_burst,
+	.frame = hashed_frame,
+	.check = check,
+	.open = open_scheme,
+	.close = hashed_close,
+	.start = hashed_start,
+	.contribute = hashed_contribute,
+	.finish = hashed_finish,
+	.plan = hashed_plan,
+	.withdraw = hashed_withdraw,
+	.stats = hashed_stats,
+	.memory = hashed_memory,
+	.report_waiting = hashed_report_waiting,
+};

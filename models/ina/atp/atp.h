@@ -1,0 +1,54 @@
+/* ATP, private to models/ina/atp*.c and its tests.
+ *
+ *   atp.c         parameters, aggregator indices; opens with what is modelled
+ *   atp_switch.c  two levels of hashed aggregators
+ *   atp_server.c  the parameter server: the rest of the sums, acknowledgements
+ */
+#ifndef INASIM_INA_ATP_ATP_H
+#define INASIM_INA_ATP_ATP_H
+
+#include "ina/common/hashed.h"
+
+enum atp_index { ATP_INDEX_HASH, ATP_INDEX_POSITION, ATP_INDEX_REHASH };
+
+struct atp_conf {
+	struct hashed_conf hashed; /* first: HASHED_ROWS */
+	int index;
+	int64_t positions;
+	sim_time idle_limit;
+};
+
+/* Of a job, when indices belong to window positions: piece p has position p mod
+ * `positions`. */
+struct atp_job {
+	uint32_t positions;
+};
+
+/* Of a server, when it rehashes. */
+struct atp_server {
+	uint16_t *unused; /* indices that the job has not used yet, shuffled */
+	uint32_t count, next;
+	uint32_t *successor; /* of an index that was given up: the new one + 1; 0 = none */
+};
+
+static inline const struct atp_conf *atp_conf(const struct hashed_job *job)
+{
+	return (const struct atp_conf *)job->scheme->conf;
+}
+
+/* atp_switch.c */
+void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+		   struct packet *packet, struct switch_actions *actions);
+void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool,
+			  struct packet *packet);
+
+/* atp_server.c */
+void atp_at_server(struct hashed_server *server, const struct packet *packet);
+bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+	     uint64_t value);
+
+/* atp.c: the new index of a position whose packets collided at `slot`, + 1; 0 = it
+ * keeps the old one. */
+uint32_t atp_rehash(struct hashed_server *server, uint16_t slot);
+
+#endif

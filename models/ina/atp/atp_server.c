@@ -1,0 +1,48 @@
+/* ATP's parameter server: adds what switches did not, and acknowledges every sum by
+ * its parameter packet. What is modelled: atp.c. */
+#include "ina/atp/atp.h"
+
+static void send_parameters(struct hashed_server *server, const struct partial_sum *sum,
+			    const struct packet *cause)
+{
+	server_send_result(server, sum, cause->slot, sum->resent ? PACKET_RETRANSMIT : 0,
+			   sum->fresh);
+}
+
+/* One that comes with some who are in is of no use, as later copies come one by one; but the sum
+ * of all is, whoever is in. */
+bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+	     uint64_t value)
+{
+	if (!partial_sums_is_all(sums, contributors))
+		return partial_sums_add(sums, sum, contributors, value);
+	if (sum->full == contributors.bits)
+		return false;
+	sum->value = value;
+	sum->full = contributors.bits;
+	sum->begun = 0;
+	return true;
+}
+
+void atp_at_server(struct hashed_server *server, const struct packet *packet)
+{
+	uint64_t piece = server_packet_piece(server, packet);
+	struct partial_sum *sum = server_entry(server, piece);
+
+	if (!sum)
+		return; /* all workers hold the result, and it is forgotten */
+	sum->resent |= (packet->flags & PACKET_RETRANSMIT) != 0;
+	if (sum->complete) {
+		send_parameters(server, sum, packet);
+		return;
+	}
+	sum->collided |= (packet->flags & PACKET_BYPASS) != 0;
+	sum->marked |= (packet->flags & PACKET_CE) != 0;
+	atp_add(&server->sums, sum, packet_bitmap(packet), packet->value);
+	if (sum->full != server->racks.full)
+		return;
+	sum->complete = true;
+	if (sum->collided)
+		sum->fresh = atp_rehash(server, packet->slot);
+	send_parameters(server, sum, packet);
+}

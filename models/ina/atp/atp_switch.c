@@ -1,0 +1,145 @@
+/* ATP in switches: two levels of hashed aggregators. What is modelled: atp.c. */
+#include "ina/atp/atp.h"
+
+/* A bitmap of level 0 that is full stands for its rack at level 1. */
+static struct bitmap promoted(const struct hashed_server *server, struct bitmap bitmap)
+{
+	if (bitmap.rack == RACK_NONE || bitmap.bits != racks_full(&server->racks, bitmap.rack))
+		return bitmap;
+	return (struct bitmap){ UINT32_C(1) << bitmap.rack, RACK_NONE };
+}
+
+/* The packet goes on with what the aggregator holds. */
+static void carry(const struct hashed_server *server, const struct aggregator *a,
+		  struct packet *packet, struct switch_actions *actions)
+{
+	packet->value = a->value;
+	packet_set_bitmap(packet, promoted(server, (struct bitmap){ a->bits, a->rack }));
+	if (a->marked)
+		packet->flags |= PACKET_CE;
+	actions->forward = true;
+}
+
+/* Adds the packet's contributors, unless they are in. */
+static void add(struct aggregators *pool, struct aggregator *a, const struct packet *packet)
+{
+	struct bitmap bitmap = packet_bitmap(packet);
+
+	a->marked |= (packet->flags & PACKET_CE) != 0;
+	if (a->bits & bitmap.bits) {
+		pool->memory->stats.duplicates++;
+		return;
+	}
+	a->value = a->bits ? a->value + packet->value : packet->value;
+	a->bits |= bitmap.bits;
+	pool->memory->stats.packets_aggregated++;
+}
+
+/* Level 1 sends a packet on unadded. Where it is part of a rack's sum, it has been counted among
+ * `partials` there. */
+static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
+{
+	bool part = bitmap.rack != RACK_NONE && bitmap.bits & (bitmap.bits - 1);
+
+	pool->memory->stats.fallbacks += !part;
+}
+
+/* What is flushed was complete before, is complete now, or goes on in part; at level 0, a
+ * worker's contribution that comes back alone is still one for level 1. */
+static void count_flushed(const struct hashed_server *server, struct aggregators *pool,
+			  const struct aggregator *a, struct bitmap own, bool level1)
+{
+	struct collective_stats *stats = &pool->memory->stats;
+
+	if (a->complete)
+		stats->repairs++;
+	else if (a->bits == racks_full(&server->racks, a->rack))
+		stats->results += level1;
+	else if (level1 || a->bits != own.bits)
+		stats->partials++;
+}
+
+/* A packet that was sent again takes the contents of its aggregator along and frees
+ * it, so that nothing waits for packets that will not come. It never takes one. */
+static void flush(struct hashed_server *server, struct aggregators *pool, bool level1,
+		  struct packet *packet, struct switch_actions *actions)
+{
+	struct hashed_job *job = server->job;
+	struct aggregator *a = &pool->slots[packet->slot];
+	bool mine = aggregator_is(a, job->number, packet_piece(packet));
+	struct bitmap own;
+
+	if (level1 || !mine)
+		packet_set_bitmap(packet, promoted(server, packet_bitmap(packet)));
+	actions->forward = true;
+	own = packet_bitmap(packet);
+	if (!mine) {
+		if (level1)
+			count_unadded(pool, own);
+		return;
+	}
+	if (own.rack != a->rack) {
+		/* part of a rack: bitmap1 has no words for it, so two packets go on */
+		struct switch_send *held = &actions->send[actions->count++];
+
+		count_unadded(pool, own);
+		held->packet = *packet;
+		held->ports = &server->racks.server_port;
+		held->count = 1;
+		held->packet.value = a->value;
+		packet_set_bitmap(&held->packet, (struct bitmap){ a->bits, a->rack });
+		if (a->marked)
+			held->packet.flags |= PACKET_CE;
+	} else {
+		add(pool, a, packet);
+		carry(server, a, packet, actions);
+	}
+	count_flushed(server, pool, a, own, level1);
+	hashed_free(job->scheme, pool, a);
+}
+
+void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+		   struct packet *packet, struct switch_actions *actions)
+{
+	struct hashed_job *job = server->job;
+	struct hashed_scheme *scheme = job->scheme;
+	struct aggregator *a = &pool->slots[packet->slot];
+	sim_time now = scheme->env.sim->now;
+
+	if (packet->flags & PACKET_RETRANSMIT) {
+		flush(server, pool, level1, packet, actions);
+		return;
+	}
+	if (!a->owner) {
+		hashed_take(job, pool, a, packet);
+	} else if (!aggregator_is(a, job->number, packet_piece(packet))) {
+		aggregators_collision(pool, a, job->number);
+		if (!hashed_collect(scheme, pool, a)) {
+			pool->memory->stats.fallbacks++;
+			packet->flags |= PACKET_BYPASS;
+			actions->forward = true;
+			return;
+		}
+		hashed_take(job, pool, a, packet);
+	}
+	aggregators_touch(pool, a, now);
+	add(pool, a, packet);
+	if (a->bits != racks_full(&server->racks, a->rack))
+		return;
+	pool->memory->stats.results += level1 && !a->complete;
+	a->complete = true;
+	carry(server, a, packet, actions);
+}
+
+/* The parameter packet acknowledges the sum: its aggregator is free. */
+void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool,
+			  struct packet *packet)
+{
+	struct aggregator *a;
+
+	if (!pool->slots)
+		return;
+	a = &pool->slots[packet->slot];
+	if (aggregator_is(a, server->job->number, packet_piece(packet)))
+		hashed_free(server->job->scheme, pool, a);
+}

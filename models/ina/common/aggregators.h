@@ -1,0 +1,84 @@
+/* The aggregators of a switch under ATP and ESA: one array, shared by all jobs of
+ * the scheme, first come first served. Workers choose the place by a hash of job
+ * and piece (ESA section 2.1), so two owners may collide; what happens then is the
+ * scheme's business. */
+#ifndef INASIM_INA_COMMON_AGGREGATORS_H
+#define INASIM_INA_COMMON_AGGREGATORS_H
+
+#include "collective/collective.h"
+#include "ina/common/racks.h"
+
+#define AGGREGATORS_MAX 65536 /* the header's index has 16 bits (ATP) */
+
+struct aggregator {
+	uint64_t value;
+	sim_time since; /* taken */
+	uint32_t owner; /* number of the job in the scheme + 1; 0 = free */
+	uint32_t piece; /* low 32 bits */
+	uint32_t bits;  /* contributors that are in: of the level that `rack` names */
+	uint8_t rack;
+	uint8_t priority;  /* ESA */
+	uint8_t server;    /* of the owner, by number */
+	bool marked : 1;   /* a contribution had an ECN mark */
+	bool complete : 1; /* ATP: the sum is on its way to the server, the place is kept */
+};
+
+struct aggregators {
+	struct aggregator *slots; /* NULL until a job comes */
+	uint32_t count;
+	uint32_t value_bytes; /* memory of one */
+	sim_time idle_limit;  /* garbage collection; 0 = off */
+	sim_time *touched;    /* by slot; NULL when it is off */
+	struct collective_memory *memory;
+	struct holding_times *times; /* how long aggregators are held */
+};
+
+void aggregators_init(struct aggregators *pool, struct collective_memory *memory,
+		      uint32_t value_bytes, sim_time idle_limit);
+void aggregators_release(struct aggregators *pool);
+
+/* Allocates the array, at the first job that uses this switch. */
+void aggregators_open(struct aggregators *pool);
+
+static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint32_t piece)
+{
+	return a->owner == job + 1 && a->piece == piece;
+}
+
+/* A free one gets an owner; what it holds is the caller's business. */
+void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t piece,
+		      sim_time now);
+void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time now);
+
+/* Counts a packet of `job` that met another owner, by reason. */
+void aggregators_collision(struct aggregators *pool, const struct aggregator *a, uint32_t job);
+
+/* The owner has not been heard of for longer than the limit. */
+static inline bool aggregators_is_idle(const struct aggregators *pool, const struct aggregator *a,
+				       sim_time now)
+{
+	return pool->touched && now - pool->touched[a - pool->slots] > pool->idle_limit;
+}
+
+static inline void aggregators_touch(struct aggregators *pool, const struct aggregator *a,
+				     sim_time now)
+{
+	if (pool->touched)
+		pool->touched[a - pool->slots] = now;
+}
+
+/* --- where: CRC-32 of (job, piece) modulo the number of aggregators --- */
+
+/* Polynomial 0xEDB88320, reflected (IEEE 802.3), by four bytes at a time. */
+struct crc32 {
+	uint32_t table[4][256];
+};
+void crc32_init(struct crc32 *crc);
+uint32_t crc32_bytes(const struct crc32 *crc, const uint8_t *data, size_t length);
+
+/* As ATP's public code hashes, {job low, high byte; piece; salt low, high}, but with
+ * all four bytes of the piece number instead of two (they are counted for the life
+ * of the job here). */
+uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t piece, uint16_t salt);
+
+#endif

@@ -1,0 +1,87 @@
+/* What the rows of ATP and ESA cannot say: which values and which jobs cannot be. */
+#include "ina/common/hashed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *const timeout_resends_names[] = {
+	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
+};
+
+const char *const halve_on_names[] = { [HALVE_ON_NOTHING] = "nothing",
+				       [HALVE_ON_MARK] = "mark",
+				       [HALVE_ON_TIMEOUT] = "timeout",
+				       [HALVE_ON_LOSS] = "loss",
+				       NULL };
+
+uint32_t hashed_frame(const void *self)
+{
+	const struct hashed_conf *conf = self;
+
+	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
+}
+
+const char hashed_too_many_inputs[] =
+	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "
+	"parameter server; the header's bitmaps and fan-in degrees have no room for them";
+
+uint32_t hashed_servers(uint32_t workers)
+{
+	(void)workers;
+	return 1; /* ESA section 7.1.2 */
+}
+
+/* Workers that fit around a server if they are placed as well as can be: full racks,
+ * and what level 1 has inputs left for. */
+static uint64_t most_workers(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	uint32_t edges = 0, below, racks;
+
+	topology_shape(conf, &shape);
+	for (uint32_t s = 0; s < shape.switches; s++)
+		edges += shape.tiers[s] == 1;
+	below = shape.hosts / edges;
+	topology_shape_release(&shape);
+	if (below > RACK_INPUTS_MAX)
+		below = RACK_INPUTS_MAX;
+	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;
+	return (uint64_t)racks * below +
+	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
+}
+
+struct collective_burst hashed_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports)
+{
+	(void)conf, (void)topology, (void)ports;
+	return (struct collective_burst){ .packets = 2 };
+}
+
+const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
+{
+	if (servers > HASHED_SERVERS_MAX)
+		return "a job has at most 8 parameter servers";
+	return workers > most_workers(topology) ? hashed_too_many_inputs : NULL;
+}
+
+void hashed_check(const struct hashed_conf *conf, const char *name, struct conf_doc *doc)
+{
+	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
+	char place[64];
+
+	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
+	if (conf->memory < each)
+		conf_error(doc, place,
+			   "an aggregator of %" PRId64 " elements needs %" PRIu64
+			   " bytes, but a switch has %" PRIu64 " bytes of aggregation memory",
+			   conf->elements_per_packet, each, conf->memory);
+	else if (conf->memory / each > AGGREGATORS_MAX)
+		conf_error(doc, place,
+			   "%" PRIu64 " aggregators of %" PRIu64
+			   " bytes, but their index has 16 bits: at most %" PRIu64 " bytes",
+			   conf->memory / each, each, AGGREGATORS_MAX * each);
+	snprintf(place, sizeof(place), "/schemes/%s/max_timeout", name);
+	if (conf->window.max_rto < conf->window.rto.least ||
+	    conf->window.max_rto < conf->window.rto.first)
+		conf_error(doc, place, "is shorter than min_timeout or initial_timeout");
+}

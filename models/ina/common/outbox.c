@@ -1,0 +1,46 @@
+#include "ina/common/outbox.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST 16 /* a power of two */
+
+static enum nic_pull pull(void *owner, struct packet *packet)
+{
+	struct outbox *outbox = owner;
+
+	if (!outbox->count)
+		return NIC_NOTHING;
+	*packet = outbox->ring[outbox->head++ & outbox->mask];
+	return --outbox->count ? NIC_MORE : NIC_LAST;
+}
+
+void outbox_init(struct outbox *outbox, struct nic *nic)
+{
+	*outbox = (struct outbox){ .nic = nic,
+				   .source = { .pull = pull, .owner = outbox },
+				   .mask = RING_FIRST - 1 };
+	outbox->ring = xcalloc(RING_FIRST, sizeof(*outbox->ring));
+}
+
+void outbox_release(struct outbox *outbox)
+{
+	nic_forget(outbox->nic, &outbox->source);
+	free(outbox->ring);
+}
+
+void outbox_send(struct outbox *outbox, const struct packet *packet)
+{
+	struct network *net = outbox->nic->net;
+	uint64_t end;
+
+	/* also when a switch's event is the reason, for which no host was settled */
+	network_settle_host(net, outbox->nic->host, net->sim->now);
+	end = outbox->head + outbox->count++;
+	outbox->ring =
+		ring_reserve(outbox->ring, &outbox->mask, outbox->head, end, sizeof(*outbox->ring));
+	outbox->ring[end & outbox->mask] = *packet;
+	nic_wake(outbox->nic, &outbox->source);
+}

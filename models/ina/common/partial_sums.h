@@ -1,0 +1,68 @@
+/* What a server has of each piece: the sum so far and who is in it.
+ *
+ * A ring by piece, as wide as the workers' windows are apart; a piece that all
+ * workers hold may be overwritten by a later one. Several servers of a job take
+ * turns by piece, and each numbers its own pieces: piece = index * servers + server. */
+#ifndef INASIM_INA_COMMON_PARTIAL_SUMS_H
+#define INASIM_INA_COMMON_PARTIAL_SUMS_H
+
+#include "ina/common/racks.h"
+
+struct partial_sum {
+	uint64_t index; /* of the piece at this server */
+	uint64_t value;
+	uint32_t full;  /* inputs of level 1 that are in with all their workers */
+	uint32_t begun; /* racks that are in with some of their workers */
+	uint32_t fresh; /* ATP: the new aggregator index of its position + 1; 0 = none */
+	bool complete;
+	bool marked;   /* a contribution had an ECN mark */
+	bool collided; /* a contribution had lost an aggregator to another owner */
+	bool resent;   /* ATP: a contribution was sent again */
+};
+
+struct partial_sums {
+	const struct racks *racks;
+	struct partial_sum *ring; /* index i at [i & mask] */
+	uint32_t *parts;          /* bits of rack r in piece i, at [(i & mask) * racks + r] */
+	uint64_t mask;
+	uint64_t end; /* indices below have been seen or skipped */
+};
+
+void partial_sums_init(struct partial_sums *sums, const struct racks *racks);
+void partial_sums_release(struct partial_sums *sums);
+
+/* Makes room up to `index` >= end; what is below `needed` may go. */
+void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t needed);
+
+/* The entry of a piece below `end`; NULL when it is long over and forgotten. */
+static inline struct partial_sum *partial_sums_find(const struct partial_sums *sums, uint64_t index)
+{
+	struct partial_sum *sum = &sums->ring[index & sums->mask];
+
+	return sum->index == index ? sum : NULL;
+}
+
+/* How contributors compare with those that are in already. */
+enum presence {
+	PRESENT_NONE, /* none of them is in */
+	PRESENT_SOME, /* some are in, some are not */
+	PRESENT_ALL,  /* all are in */
+};
+enum presence partial_sums_compare(const struct partial_sums *sums, const struct partial_sum *sum,
+				   struct bitmap contributors);
+
+/* They stand for all workers of the job. */
+static inline bool partial_sums_is_all(const struct partial_sums *sums, struct bitmap contributors)
+{
+	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->full;
+}
+
+/* Adds contributors if none of them is in; else false, and nothing is done. */
+bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
+		      struct bitmap contributors, uint64_t value);
+
+/* The worker's contribution is in. */
+bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,
+		      struct bitmap worker);
+
+#endif

@@ -1,0 +1,170 @@
+#include "ina/common/racks.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define NOWHERE UINT32_MAX
+
+static uint32_t switch_above(const struct network *net, uint32_t host)
+{
+	return net->ports[host].to - net->hosts;
+}
+
+static uint32_t port_to_host(const struct network *net, uint32_t host)
+{
+	return net->rare[host].reverse;
+}
+
+/* The rack of a switch, new if there is none; RACK_NONE when there are too many. */
+static uint8_t find_rack(struct racks *racks, uint32_t sw)
+{
+	for (uint32_t r = 0; r < racks->count; r++)
+		if (racks->racks[r].sw == sw)
+			return (uint8_t)r;
+	if (racks->count == RACK_INPUTS_MAX)
+		return RACK_NONE;
+	racks->racks = xrealloc(racks->racks, racks->count + 1, sizeof(*racks->racks));
+	racks->racks[racks->count] = (struct rack){ .sw = sw };
+	return (uint8_t)racks->count++;
+}
+
+/* The next free bit of a set of inputs; 0 when all 31 are taken. */
+static uint32_t next_bit(uint32_t *full)
+{
+	uint32_t bit = *full + 1;
+
+	if (bit >> RACK_INPUTS_MAX)
+		return 0;
+	*full |= bit;
+	return bit;
+}
+
+static bool number_racks(struct racks *racks, const struct network *net, const uint32_t *workers,
+			 uint32_t count)
+{
+	for (uint32_t w = 0; w < count; w++) {
+		uint32_t sw = switch_above(net, workers[w]);
+		struct bitmap *self = &racks->of_worker[w];
+
+		self->rack = RACK_NONE;
+		if (sw == racks->sw)
+			continue;
+		self->rack = find_rack(racks, sw);
+		if (self->rack == RACK_NONE)
+			return false;
+		self->bits = next_bit(&racks->racks[self->rack].full);
+		if (!self->bits)
+			return false;
+		racks->racks[self->rack].down_host = workers[w];
+	}
+	racks->full = (uint32_t)((UINT64_C(1) << racks->count) - 1);
+	for (uint32_t w = 0; w < count; w++) {
+		if (racks->of_worker[w].rack != RACK_NONE)
+			continue;
+		racks->of_worker[w].bits = next_bit(&racks->full);
+		if (!racks->of_worker[w].bits)
+			return false;
+	}
+	return true;
+}
+
+/* The way from the server to a host; one within the host goes by its switch, too. */
+static void route_down(const struct racks *racks, const struct topology *topo, uint32_t host,
+		       uint64_t entropy, struct route *route)
+{
+	if (host != racks->server) {
+		topology_route(topo, racks->server, host, entropy, route);
+		return;
+	}
+	*route = racks->local;
+}
+
+/* The results of `from` reach switch `sw`, which sends them on over `port`. */
+static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_t port)
+{
+	uint32_t number = racks->fan_out_of_switch[sw];
+	struct fan_out *fan;
+
+	if (number == NOWHERE) {
+		number = racks->fan_out_of_switch[sw] = racks->fan_out_count;
+		racks->fan_outs = xrealloc(racks->fan_outs, racks->fan_out_count + 1,
+					   sizeof(*racks->fan_outs));
+		racks->fan_outs[racks->fan_out_count++] = (struct fan_out){ .from = from };
+	}
+	fan = &racks->fan_outs[number];
+	SIM_BUG_ON(fan->from != from); /* one tree: every copy comes once */
+	for (uint32_t i = 0; i < fan->count; i++)
+		if (fan->ports[i] == port)
+			return;
+	fan->ports = xrealloc(fan->ports, fan->count + 1, sizeof(*fan->ports));
+	fan->ports[fan->count++] = port;
+}
+
+/* Which ports of which switches lead from level 1 down to the workers. */
+static void grow_tree(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		      uint32_t count, uint64_t entropy)
+{
+	const struct network *net = &topo->net;
+
+	for (uint32_t w = 0; w < count; w++) {
+		uint32_t from = racks->sw, sw = racks->sw;
+		struct route route;
+
+		route_down(racks, topo, workers[w], entropy, &route);
+		for (unsigned i = 0; i < route.hops; i++) {
+			uint32_t port = network_port(net, net->hosts + sw, route.out[i]);
+
+			add_fan_out(racks, from, sw, port);
+			from = sw;
+			if (i + 1 < route.hops)
+				sw = net->ports[port].to - net->hosts;
+		}
+	}
+}
+
+static void find_routes(struct racks *racks, const struct topology *topo, uint64_t entropy)
+{
+	const struct network *net = &topo->net;
+
+	for (uint32_t r = 0; r < racks->count; r++) {
+		struct rack *rack = &racks->racks[r];
+
+		topology_route(topo, rack->down_host, racks->server, hash_pair(entropy, rack->sw),
+			       &rack->up);
+		topology_route(topo, racks->server, rack->down_host, entropy, &rack->down);
+		rack->up_port = network_port(net, net->hosts + rack->sw, rack->up.out[0]);
+	}
+}
+
+bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		uint32_t count, uint32_t server, uint64_t entropy)
+{
+	const struct network *net = &topo->net;
+
+	*racks = (struct racks){ .server = server, .sw = switch_above(net, server) };
+	racks->server_port = port_to_host(net, server);
+	racks->local.hops = 1;
+	racks->local.out[0] =
+		(uint16_t)(racks->server_port - net->switch_nodes[racks->sw].first_port);
+	racks->of_worker = xcalloc(count, sizeof(*racks->of_worker));
+	racks->fan_out_of_switch = xcalloc(net->switches, sizeof(*racks->fan_out_of_switch));
+	for (uint32_t s = 0; s < net->switches; s++)
+		racks->fan_out_of_switch[s] = NOWHERE;
+	if (!number_racks(racks, net, workers, count))
+		return false;
+	find_routes(racks, topo, entropy);
+	grow_tree(racks, topo, workers, count, entropy);
+	return true;
+}
+
+void racks_release(struct racks *racks)
+{
+	for (uint32_t i = 0; i < racks->fan_out_count; i++)
+		free(racks->fan_outs[i].ports);
+	free(racks->fan_outs);
+	free(racks->fan_out_of_switch);
+	free(racks->of_worker);
+	free(racks->racks);
+}

@@ -1,0 +1,77 @@
+/* A job on two levels of aggregating switches, as one of its servers sees it.
+ *
+ * Level 1 is the switch next to the server, level 0 the switches next to workers
+ * elsewhere ("racks"); what lies in between only forwards (ESA section 5.2; ATP).
+ * The inputs of level 1 are the racks, numbered first, then the workers below its
+ * own switch; the inputs of level 0 are the workers of the rack. As in ATP's
+ * header, a packet names its contributors by a bitmap of one level: bitmap0 of a
+ * rack, or bitmap1, in which a rack's bit stands for all its workers. Both have
+ * at most 31 bits (the header's fan-in degrees have 5).
+ *
+ *     worker -> [level 0: its rack] -> ... -> [level 1] -> server
+ */
+#ifndef INASIM_INA_COMMON_RACKS_H
+#define INASIM_INA_COMMON_RACKS_H
+
+#include "topo/topology.h"
+
+#define RACK_INPUTS_MAX 31
+#define RACK_NONE       31 /* not a rack: the bits are inputs of level 1 */
+
+/* A set of contributors, as a packet or an aggregator names it. */
+struct bitmap {
+	uint32_t bits;
+	uint8_t rack; /* whose workers the bits are, or RACK_NONE */
+};
+
+struct rack {
+	uint32_t sw;
+	uint32_t full;      /* bits of all its workers */
+	uint32_t up_port;   /* egress port of its switch towards the server */
+	struct route up;    /* from its workers to the server */
+	struct route down;  /* from the server to one of its workers */
+	uint32_t down_host; /* that worker's */
+};
+
+/* Egress ports of a switch over which results reach workers. */
+struct fan_out {
+	uint32_t *ports;
+	uint32_t count;
+	uint32_t from; /* the switch that results come from; at level 1 itself */
+};
+
+struct racks {
+	uint32_t server;      /* host */
+	uint32_t sw;          /* level 1 */
+	uint32_t server_port; /* its egress port to the server */
+	uint32_t full;        /* bits of all its inputs */
+	uint32_t count;       /* of racks */
+	struct rack *racks;
+	struct bitmap *of_worker;
+	struct route local; /* from level 1's own workers to the server */
+	struct fan_out *fan_outs;
+	uint32_t fan_out_count;
+	uint32_t *fan_out_of_switch; /* of the switches on the way to workers; else UINT32_MAX */
+};
+
+/* Places the workers (host numbers; one may be the server's host) around a server.
+ * `entropy` picks one path among equal ones for each rack, as ECMP does by address: the same for
+ * all packets of a rack, so that they keep their order. Results come down one tree. False when a
+ * level would have more than 31 inputs; racks_release() is needed in any case. */
+bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		uint32_t count, uint32_t server, uint64_t entropy);
+void racks_release(struct racks *racks);
+
+/* From a worker to the server. */
+static inline const struct route *racks_route(const struct racks *racks, struct bitmap worker)
+{
+	return worker.rack == RACK_NONE ? &racks->local : &racks->racks[worker.rack].up;
+}
+
+/* Bits of all inputs of the level that a bitmap is of. */
+static inline uint32_t racks_full(const struct racks *racks, uint8_t rack)
+{
+	return rack == RACK_NONE ? racks->full : racks->racks[rack].full;
+}
+
+#endif

@@ -1,0 +1,30 @@
+#include "ina/common/result_cache.h"
+
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+/* Makes room for two windows. Of a piece below `from` the place is new, and empty. */
+void result_cache_widen(struct result_cache *cache, const struct window *window)
+{
+	uint64_t places = cache->mask + 1;
+
+	if (cache->values && window->next > places)
+		cache->from = window->next - places;
+	cache->values = ring_widen(cache->values, &cache->mask, cache->from,
+				   cache->from + 2 * window->mask + 1, sizeof(*cache->values));
+}
+
+const uint64_t *result_cache_find(const struct result_cache *cache, const struct window *window,
+				  uint64_t piece)
+{
+	if (!window_has(window, piece) || piece < cache->from ||
+	    piece + cache->mask + 1 < window->next)
+		return NULL;
+	return &cache->values[piece & cache->mask];
+}
+
+void result_cache_release(struct result_cache *cache)
+{
+	free(cache->values);
+}

@@ -1,0 +1,208 @@
+#include "ina/common/window.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST  256 /* powers of two */
+#define LOST_FIRST  16
+#define BACKOFF_MAX 20
+#define ACTED_PS    4 /* unit of window_piece.acted */
+#define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
+
+/* cwnd within its bounds, and in packets. */
+static void set_cwnd(struct window *window, uint64_t cwnd)
+{
+	if (window->conf->max && cwnd > window->conf->max)
+		cwnd = window->conf->max;
+	if (cwnd < window->frame)
+		cwnd = window->frame;
+	window->cwnd = cwnd;
+	window->limit = cwnd / window->frame;
+}
+
+void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
+		 uint32_t classes)
+{
+	*window = (struct window){ .conf = conf,
+				   .frame = frame,
+				   .classes = classes,
+				   .mask = RING_FIRST - 1,
+				   .lost_mask = LOST_FIRST - 1 };
+	SIM_BUG_ON(!classes || classes > WINDOW_CLASSES_MAX);
+	for (uint32_t c = 0; c < classes; c++)
+		window->class[c].looked = c;
+	rto_init(&window->rto, &conf->rto);
+	set_cwnd(window, conf->initial);
+	window->ring = xcalloc(RING_FIRST, sizeof(*window->ring));
+	window->lost = xcalloc(LOST_FIRST, sizeof(*window->lost));
+}
+
+void window_release(struct window *window)
+{
+	free(window->ring);
+	free(window->lost);
+}
+
+static struct window_piece *piece_at(const struct window *window, uint64_t piece)
+{
+	return &window->ring[piece & window->mask];
+}
+
+static sim_time acted_at(const struct window_piece *place)
+{
+	return (sim_time)place->acted * ACTED_PS;
+}
+
+uint64_t window_send(struct window *window, sim_time now)
+{
+	window->ring = ring_reserve(window->ring, &window->mask, window->first, window->next,
+				    sizeof(*window->ring));
+	*piece_at(window, window->next) =
+		(struct window_piece){ .acted = now / ACTED_PS & ACTED_MASK };
+	if (window->first == window->next)
+		window->progress = now; /* nothing was in flight: nothing is late */
+	return window->next++;
+}
+
+/* --- congestion control --- */
+
+/* A mark on the result of `piece`, or its loss. What the last window allowed says nothing about
+ * the window since then, even if the NIC has taken it only now: workers that receive the same
+ * results would else disagree on which pieces belong to one window. */
+static void reduce(struct window *window, uint64_t piece)
+{
+	if (piece < window->reduced)
+		return;
+	window->reduced = window->first + window->limit;
+	window->reductions++;
+	set_cwnd(window, window->cwnd / 2);
+	window->credit = 0;
+}
+
+static void increase(struct window *window)
+{
+	if (++window->credit < window->limit)
+		return;
+	window->credit = 0;
+	set_cwnd(window, window->cwnd + window->conf->increase);
+}
+
+/* --- losses --- */
+
+static void declare_lost(struct window *window, uint64_t piece, enum halve_on cause, sim_time now)
+{
+	struct window_piece *place = piece_at(window, piece);
+	uint64_t end = window->lost_head + window->lost_count;
+
+	if (window->conf->halve_on >= (int)cause)
+		reduce(window, piece);
+	place->acted = now / ACTED_PS & ACTED_MASK;
+	place->again = true;
+	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
+				    sizeof(*window->lost));
+	window->lost[end & window->lost_mask] = piece;
+	window->lost_count++;
+}
+
+bool window_take_lost(struct window *window, uint64_t *piece, sim_time now)
+{
+	while (window->lost_count) {
+		*piece = window->lost[window->lost_head++ & window->lost_mask];
+		window->lost_count--;
+		if (*piece < window->first || piece_at(window, *piece)->done)
+			continue;
+		piece_at(window, *piece)->acted = now / ACTED_PS & ACTED_MASK;
+		return true;
+	}
+	return false;
+}
+
+static struct window_class *class_of(struct window *window, uint64_t piece)
+{
+	return &window->class[window->classes == 1 ? 0 : piece % window->classes];
+}
+
+/* Every hole of a class far enough behind its newest result, once. */
+static void look_for_holes(struct window *window, struct window_class *class, sim_time now)
+{
+	uint64_t step = window->classes, gap = (uint64_t)window->conf->gap * step;
+
+	while (class->looked + gap < class->newest) {
+		if (class->looked >= window->first) {
+			const struct window_piece *place = piece_at(window, class->looked);
+
+			if (!place->done && !place->again)
+				declare_lost(window, class->looked, HALVE_ON_LOSS, now);
+		}
+		class->looked += step;
+	}
+}
+
+sim_time window_expire(struct window *window, sim_time now)
+{
+	sim_time rto = window_rto(window), again = SIM_TIME_MAX;
+	bool any = false, anew = false;
+
+	for (uint64_t p = window->first; p < window->next; p++) {
+		const struct window_piece *place = piece_at(window, p);
+		bool hole = p < class_of(window, p)->newest;
+		sim_time since = acted_at(place);
+
+		if (place->done)
+			continue;
+		if (!hole && p > window->first && window->conf->timeout_resends == TIMEOUT_FIRST)
+			continue;
+		if (!hole && since < window->progress)
+			since = window->progress; /* results still come: nobody is late */
+		if (since + rto <= now) {
+			declare_lost(window, p, HALVE_ON_TIMEOUT, now);
+			anew |= since >= window->doubled;
+			since = now;
+			any = true;
+		}
+		if (since + rto < again)
+			again = since + rto;
+	}
+	if (any) {
+		window->timeouts++;
+		window_no_samples(window);
+	}
+	if (anew && window->backoff < BACKOFF_MAX && rto < window->conf->max_rto) {
+		window->backoff++;
+		window->doubled = now;
+	}
+	return again;
+}
+
+/* --- results --- */
+
+bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now)
+{
+	struct window_class *class = class_of(window, piece);
+	struct window_piece *place;
+
+	SIM_BUG_ON(piece >= window->next);
+	if (piece < window->first)
+		return false;
+	place = piece_at(window, piece);
+	if (place->done)
+		return false;
+	place->done = true;
+	if (!place->again && piece >= window->unsampled)
+		rto_sample(&window->rto, now - acted_at(place));
+	window->backoff = 0;
+	window->progress = now;
+	if (marked && window->conf->halve_on >= HALVE_ON_MARK)
+		reduce(window, piece);
+	else
+		increase(window);
+	if (piece >= class->newest)
+		class->newest = piece + 1;
+	while (window->first < window->next && piece_at(window, window->first)->done)
+		window->first++;
+	look_for_holes(window, class, now);
+	return true;
+}

@@ -1,0 +1,317 @@
+/* ESA: Wang et al., "Efficient Data-Plane Memory Scheduling for In-Network
+ * Aggregation", arXiv:2201.06398 (2022).
+ *
+ * Modelled: ATP's hashed aggregators, levels, windows (see atp.c) with an 8-bit
+ * priority; preemption by packet swapping, halving of the owner's priority when it
+ * fails, renewal by the owner's packets; results straight from the last switch to the
+ * workers, with the aggregator free at once; the parameter server's dictionary,
+ * reminders of workers and servers, queries and gradients over a reliable transport;
+ * the straw-men of section 7.3.
+ * Simplified: a packet takes one pass of a switch; scaling and conversion on hosts
+ * take no time, adding at servers neither unless the hosts' reduction_rate is limited
+ * (gradients over the transport are added at once); a job's result cache holds twice
+ * the window.
+ * Left open, and our reading:
+ * - the reminder packet carries the aggregator index, which the server can compute
+ *   (section 5.1: all fields but job and sequence number are 0);
+ * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the
+ *   remaining communication and computation of the iteration (section 7.2.1), as an
+ *   option of the job, or the service attained so far;
+ * - workers remind of every piece that lies three or more behind the newest result,
+ *   once; then, and for the end of the window, a timer decides; servers remind after the
+ *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
+ *   ... more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
+ * - a piece whose result comes out of order seems lost and halves the window, as under ATP; so
+ *   does every preempted one (`halve_on`);
+ * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
+ *   what was in flight when a timeout ran out or when the server's result says that one has, at
+ *   the server or, as far as it can know, at another worker (window.h), nor what was open at the
+ *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
+ *   setup to completion);
+ * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
+ *   ask all workers for the result, at once if it has had no part of the piece, else
+ *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
+ *   at once whatever the server has); if none has it and nothing has come for an RTO, the
+ *   missing gradients are asked for; three reminders by the server's own timer lead there, too;
+ * - each reminder of a worker makes the server remind the switches at once (section 5.3); its own
+ *   timer for the piece goes on from the first;
+ * - a worker does not remind again, nor does a server repeat a result, while the same is under way
+ *   on the transport between them;
+ * - a worker that has not sent a piece yet when its gradient is asked for sends it over
+ *   the transport in its turn, and not into the switches;
+ * - the server's result goes to all workers as an ordinary multicast, and again over
+ *   the transport to those who remind of it;
+ * - a piece that was completed over the transport may have left contributions in
+ *   switches: the server sends one more reminder for it. When the job is over, this is
+ *   repeated until nothing is left. */
+#include "ina/esa/esa.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+static const char *const preemption_names[] = { [ESA_PRIORITY] = "priority",
+						[ESA_ALWAYS] = "always",
+						[ESA_COIN] = "coin",
+						[ESA_NEVER] = "never",
+						NULL };
+static const char *const remaining_names[] = {
+	[ESA_OF_ITERATION] = "iteration", [ESA_OF_JOB] = "job", [ESA_ATTAINED] = "attained", NULL
+};
+static const char *const ratio_names[] = {
+	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", NULL
+};
+
+static const char *const query_names[] = {
+	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
+};
+
+static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
+					    [ESA_DUPACK_EACH] = "each",
+					    [ESA_DUPACK_EVERY] = "every",
+					    NULL };
+
+static const struct conf_row esa_rows[] = {
+	HASHED_ROWS("ESA section 5.1: ATP's congestion control"),
+	{ .name = "preemption",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, preemption),
+	  .choices = preemption_names,
+	  .def = "\"priority\"",
+	  .help = "When a packet takes an aggregator from its owner: when its priority is higher; "
+		  "always; on the toss of a coin; never.",
+	  .source = "ESA section 5.2; always and coin are the straw-men of section 7.3" },
+	{ .name = "remaining",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, remaining),
+	  .choices = remaining_names,
+	  .def = "\"iteration\"",
+	  .help = "T of the priority: what remains of the iteration, or of the job, or the "
+		  "service that the job has attained.",
+	  .source = "ESA section 7.2.1; the others section 5.4" },
+	{ .name = "ratio",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, ratio),
+	  .choices = ratio_names,
+	  .def = "\"model\"",
+	  .help = "Comm/Comp of the priority: gradient bytes at line rate over computing time, or "
+		  "measured in the iteration before.",
+	  .source = "ESA section 7.2.1: 2 and 0.5; measured: section 5.4" },
+	{ .name = "priority_scale",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct esa_conf, scale),
+	  .rmin = 1e-9,
+	  .rmax = 1e9,
+	  .def = "16",
+	  .help = "Priority in packets: this times eq. 1 with T in ms, rounded up, 1 to 255.",
+	  .source = "our choice; ESA section 5.1 gives the width only" },
+	{ .name = "reminder_rounds",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct esa_conf, reminder_rounds),
+	  .imin = 1,
+	  .imax = 1000,
+	  .def = "3",
+	  .help = "Reminders by the server's timer before it asks the workers.",
+	  .source = "our choice" },
+	{ .name = "query",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, query),
+	  .choices = query_names,
+	  .def = "\"if_nothing\"",
+	  .help = "When a server asks all workers for a result that one of them misses: "
+		  "if_nothing: "
+		  "at once if no part of the piece has reached it, else after an RTO in which its "
+		  "reminder to the switches has not helped; always: at once, whatever it has.",
+	  .source = "our choice; always: ESA section 5.3, case 2, to the letter" },
+	{ .name = "server_reminders",
+	  .type = CONF_ENUM,
+	  .offset = offsetof(struct esa_conf, dupack),
+	  .choices = dupack_names,
+	  .def = "\"doubling\"",
+	  .help = "When a server reminds switches of a piece because contributions to later ones "
+		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
+		  "... more; each: after 3, once for each contribution to the piece itself; every: "
+		  "after every 3.",
+	  .source = "our choice; every: ESA section 5.1 to the letter" },
+	{ 0 },
+};
+extern const struct conf_table esa_table; /* named by ina/schemes.c */
+const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
+				      "ESA: ATP's aggregators with preemption." };
+
+/* --- priorities --- */
+
+static double ms_of(sim_time time)
+{
+	return (double)time / (1e-3 * (double)PS_PER_S);
+}
+
+static double transfer_ms(const struct hashed_worker *worker, bytes size)
+{
+	const struct network *net = &worker->job->scheme->env.topo->net;
+
+	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->host])->rate;
+}
+
+/* T_j in ms. */
+static double remaining_ms(const struct hashed_worker *worker, const struct collective_hint *hint)
+{
+	double iteration = transfer_ms(worker, hint->left) + ms_of(hint->compute_left);
+
+	switch ((enum esa_remaining)esa_conf(worker->job)->remaining) {
+	case ESA_OF_ITERATION:
+		return iteration;
+	case ESA_OF_JOB:
+		return iteration +
+		       (double)hint->iterations_left *
+			       (transfer_ms(worker, hint->iteration_bytes) + ms_of(hint->compute));
+	case ESA_ATTAINED:
+		return ms_of(hint->attained);
+	}
+	return iteration;
+}
+
+/* Comm_j / Comp_j; without computation infinite. */
+static double ratio_of(const struct hashed_worker *worker, const struct collective_hint *hint)
+{
+	if (esa_conf(worker->job)->ratio == ESA_MEASURED && hint->last_exchange)
+		return (double)hint->last_exchange / (double)hint->last_compute;
+	return transfer_ms(worker, hint->iteration_bytes) / ms_of(hint->compute);
+}
+
+uint8_t esa_priority(const struct hashed_worker *worker, const struct collective_hint *hint)
+{
+	double p = esa_conf(worker->job)->scale / remaining_ms(worker, hint) *
+		   ((double)hint->layers / (double)hint->layer) * ratio_of(worker, hint);
+
+	if (!(p < 255)) /* also when nothing remains, or nothing is computed */
+		return 255;
+	if (p <= 1)
+		return 1; /* 0 is a priority that has decayed, and reminders */
+	return (uint8_t)p < p ? (uint8_t)(p + 1) : (uint8_t)p;
+}
+
+static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
+{
+	struct hashed_job *job = instance;
+	struct hashed_worker *worker = &job->workers[w];
+	struct esa_worker *esa = worker->state;
+	const struct tensor_reader *reader = &job->tensors.readers[w];
+
+	esa->priority = ring_reserve(esa->priority, &esa->priority_mask, esa->sending,
+				     reader->tensors, sizeof(*esa->priority));
+	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
+}
+
+/* Pieces are sent in order. Of a tensor that is complete here the end may be forgotten. */
+static uint8_t priority(struct hashed_worker *worker, uint64_t piece)
+{
+	const struct tensors *tensors = &worker->job->tensors;
+	uint64_t open = tensors->readers[worker->number].first_open;
+	struct esa_worker *esa = worker->state;
+
+	if (esa->sending < open)
+		esa->sending = open;
+	while (piece >= tensors->end[esa->sending & tensors->mask])
+		esa->sending++;
+	return esa->priority[esa->sending & esa->priority_mask];
+}
+
+static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
+{
+	return hashed_known_index(worker->job, piece);
+}
+
+/* --- jobs --- */
+
+static void start(struct hashed_job *job)
+{
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		struct esa_worker *esa = job->workers[w].state = xaligned(64, sizeof(*esa));
+
+		esa->priority_mask = 7;
+		esa->priority = xcalloc(esa->priority_mask + 1, sizeof(*esa->priority));
+	}
+	for (uint32_t q = 0; q < job->job.servers; q++)
+		esa_server_init(&job->servers[q]);
+}
+
+static void release(struct hashed_job *job)
+{
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		struct esa_worker *esa = job->workers[w].state;
+
+		result_cache_release(&esa->cache);
+		free(esa->priority);
+		free(esa->direct);
+		free(esa);
+	}
+	for (uint32_t q = 0; q < job->job.servers; q++)
+		esa_server_release(&job->servers[q]);
+}
+
+static const struct hashed_ops ops = {
+	.name = "esa",
+	.title = "ESA",
+	.start = start,
+	.release = release,
+	.at_switch = esa_at_switch,
+	.at_server = esa_at_server,
+	.add = partial_sums_add,
+	.lost = esa_lost,
+	.divert = esa_divert,
+	.index = index_of,
+	.priority = priority,
+	.drain = esa_drain,
+	.accepted = esa_accepted,
+};
+
+static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	(void)topology;
+	hashed_check(conf, "esa", doc);
+}
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct esa_conf *conf = self;
+
+	return hashed_open(env, &conf->hashed, &ops, 0);
+}
+
+static void stats(const void *instance, struct collective_stats *sum)
+{
+	const struct hashed_job *job = instance;
+
+	hashed_stats(instance, sum);
+	for (uint32_t q = 0; q < job->job.servers; q++)
+		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
+}
+
+const struct collective_ops esa_collective = {
+	.name = "esa",
+	.help = "ESA: hashed aggregators that jobs share by priority, with preemption; results "
+		"come "
+		"from the switch, a parameter server adds what lost its aggregator",
+	.table = &esa_table,
+	.heeds_marks = true,
+	.first_come = true,
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" },
+	.servers = hashed_servers,
+	.refuses = hashed_refuses,
+	.burst = hashed_burst,
+	.frame = hashed_frame,
+	.check = check,
+	.open = open_scheme,
+	.close = hashed_close,
+	.start = hashed_start,
+	.hint = hint,
+	.contribute = hashed_contribute,
+	.finish = hashed_finish,
+	.plan = hashed_plan,
+	.withdraw = hashed_withdraw,
+	.stats = stats,
+	.memory = hashed_memory,
+	.report_waiting = hashed_report_waiting,
+};

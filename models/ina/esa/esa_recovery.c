@@ -1,0 +1,300 @@
+/* ESA's recovery (section 5.3): what workers and servers tell each other about pieces
+ * that seem lost, by reliable messages. Workers never send a gradient into switches
+ * twice: no bitmap there could tell. What is modelled: esa.c. */
+#include "ina/esa/esa.h"
+
+#include "base/mem.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+#define SHORT_BYTES 6 /* payload of a 64-byte frame */
+
+/* --- channels --- */
+
+static void send(struct esa_channel *channel, enum esa_message type, uint64_t piece, uint64_t value)
+{
+	bool carries = type == ESA_HAVE || type == ESA_GRADIENT || type == ESA_RESULT;
+	uint32_t elements = (uint32_t)channel->esa->server->job->scheme->conf->elements_per_packet;
+
+	messages_send(&channel->messages,
+		      (struct message){ .type = type, .number = piece, .value = value },
+		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
+}
+
+/* Unless the same is still under way: what a reliable channel carries already need not be said
+ * again, and a channel that loses much would fill up with repetitions. */
+static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t piece,
+		      uint64_t value)
+{
+	if (messages_under_way(&channel->messages, type, piece))
+		return false;
+	send(channel, type, piece, value);
+	return true;
+}
+
+static struct esa_channel *to_server(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_server *esa = server_of_piece(worker->job, piece)->state;
+
+	return &esa->from_worker[worker->number];
+}
+
+/* --- at a server --- */
+
+static bool lacks(const struct esa_entry *entry, uint32_t worker)
+{
+	return entry->lacking[worker / 64] >> worker % 64 & 1;
+}
+
+static void note_lack(struct esa_entry *entry, uint32_t worker)
+{
+	entry->lacking[worker / 64] |= UINT64_C(1) << worker % 64;
+}
+
+void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
+{
+	uint64_t piece = server_piece(esa->server, entry->index);
+
+	if (entry->querying)
+		return;
+	entry->querying = true;
+	esa->queries++;
+	for (uint32_t w = 0; w < esa->server->job->job.workers; w++) {
+		if (lacks(entry, w))
+			continue;
+		entry->answers++;
+		send(&esa->to_worker[w], ESA_QUERY, piece, 0);
+	}
+}
+
+void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
+{
+	const struct hashed_server *server = esa->server;
+	const struct partial_sum *sum = partial_sums_find(&server->sums, entry->index);
+
+	entry->wanting = true;
+	for (uint32_t w = 0; w < server->job->job.workers; w++)
+		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
+			send(&esa->to_worker[w], ESA_WANTED, server_piece(server, entry->index), 0);
+}
+
+/* The result of a piece that is complete here goes to one worker. */
+static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t piece)
+{
+	const struct partial_sum *sum = server_entry(esa->server, piece);
+
+	if (sum && sum->complete) /* else all workers hold it by now */
+		send_once(&esa->to_worker[worker], ESA_RESULT, piece, sum->value);
+}
+
+/* A worker holds the result, so all had contributed: what the server has is of no use. */
+static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t piece, uint64_t value)
+{
+	partial_sums_find(&esa->server->sums, entry->index)->value = value;
+	for (uint32_t w = 0; w < esa->server->job->job.workers; w++)
+		if (lacks(entry, w))
+			send(&esa->to_worker[w], ESA_RESULT, piece, value);
+	esa_complete(esa, entry, false);
+}
+
+static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
+{
+	note_lack(entry, worker);
+	if (--entry->answers)
+		return;
+	/* parts that the reminder fetched are in after an RTO; the timer looks again */
+	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->scheme->env.sim->now)
+		esa_want_gradients(esa, entry);
+}
+
+/* A worker misses the result: switches are reminded, by each that says so (section 5.3, cases 1
+ * and 2), while the server's own timer goes on from the first. When the server has had no part of
+ * the piece, it may be that the result was sent: the workers know. Else a part hangs in a switch,
+ * most likely, and workers are asked only if a reminder does not help within an RTO (unless `query`
+ * wants it at once). Once: the others that miss it report, too. */
+static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
+{
+	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
+	bool first = !entry->reported;
+
+	if (!entry->querying) /* else it has been asked or has said so */
+		note_lack(entry, worker);
+	entry->reported = true;
+	if (!first || entry->querying) {
+		esa_remind_piece(esa, server_piece(esa->server, entry->index));
+		return;
+	}
+	esa_remind(esa, entry);
+	if (esa_conf(esa->server->job)->query == ESA_QUERY_ALWAYS || (!sum->full && !sum->begun))
+		esa_start_query(esa, entry);
+}
+
+static void at_server(void *owner, const struct message *message)
+{
+	struct esa_channel *channel = owner;
+	struct esa_server *esa = channel->esa;
+	uint32_t worker = channel->worker;
+	struct esa_entry *entry = esa_entry_open(esa, message->number);
+
+	switch ((enum esa_message)message->type) {
+	case ESA_REMINDER:
+		esa_no_samples(esa);
+		if (entry)
+			reported(esa, entry, worker);
+		else
+			repeat_result(esa, worker, message->number);
+		return;
+	case ESA_HAVE:
+		if (entry)
+			have(esa, entry, message->number, message->value);
+		return;
+	case ESA_HAVE_NOT:
+		if (entry)
+			have_not(esa, entry, worker);
+		else
+			repeat_result(esa, worker, message->number);
+		return;
+	case ESA_GRADIENT:
+		esa->gradients++;
+		if (entry)
+			esa_contribution(esa, entry, esa->server->racks.of_worker[worker],
+					 message->value, true);
+		return;
+	case ESA_QUERY:
+	case ESA_WANTED:
+	case ESA_RESULT:
+		break; /* go the other way */
+	}
+	SIM_BUG_ON(true);
+}
+
+/* --- at a worker --- */
+
+/* Section 5.3, case 2: workers keep results for their peers. */
+void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+		  const struct packet *packet)
+{
+	struct esa_worker *esa = worker->state;
+
+	(void)packet;
+	result_cache_put(&esa->cache, &worker->window, piece, value);
+}
+
+static const uint64_t *find_result(const struct hashed_worker *worker, uint64_t piece)
+{
+	const struct esa_worker *esa = worker->state;
+
+	return result_cache_find(&esa->cache, &worker->window, piece);
+}
+
+static void send_gradient(struct hashed_worker *worker, uint64_t piece)
+{
+	send(to_server(worker, piece), ESA_GRADIENT, piece,
+	     exact_contribution(&worker->job->exact, worker->number, piece));
+}
+
+void esa_lost(struct hashed_worker *worker)
+{
+	uint64_t piece;
+
+	while (window_take_lost(&worker->window, &piece, worker->job->scheme->env.sim->now))
+		worker->reminders += send_once(to_server(worker, piece), ESA_REMINDER, piece, 0);
+}
+
+/* The server has asked for the gradient of a piece that has not been sent yet: when its
+ * turn comes it goes there, and never into a switch, so that it cannot count twice. */
+bool esa_divert(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_worker *esa = worker->state;
+
+	for (size_t i = 0; i < esa->direct_count; i++) {
+		if (esa->direct[i] != piece)
+			continue;
+		esa->direct[i] = esa->direct[--esa->direct_count];
+		send_gradient(worker, piece);
+		return true;
+	}
+	return false;
+}
+
+static void wanted(struct hashed_worker *worker, uint64_t piece)
+{
+	struct esa_worker *esa = worker->state;
+	const uint64_t *result = find_result(worker, piece);
+
+	if (result) {
+		send(to_server(worker, piece), ESA_HAVE, piece, *result);
+	} else if (piece < worker->window.next) {
+		worker->retransmissions++;
+		send_gradient(worker, piece);
+	} else {
+		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,
+					    sizeof(*esa->direct));
+		esa->direct[esa->direct_count++] = piece;
+	}
+}
+
+static void at_worker(void *owner, const struct message *message)
+{
+	struct esa_channel *channel = owner;
+	struct hashed_worker *worker = &channel->esa->server->job->workers[channel->worker];
+	uint64_t piece = message->number;
+	const uint64_t *result;
+
+	switch ((enum esa_message)message->type) {
+	case ESA_QUERY:
+		result = find_result(worker, piece);
+		send(to_server(worker, piece), result ? ESA_HAVE : ESA_HAVE_NOT, piece,
+		     result ? *result : 0);
+		return;
+	case ESA_WANTED:
+		wanted(worker, piece);
+		return;
+	case ESA_RESULT:
+		window_no_samples(&worker->window);
+		hashed_worker_accept(worker, piece, message->value, false, NULL);
+		return;
+	case ESA_REMINDER:
+	case ESA_HAVE:
+	case ESA_HAVE_NOT:
+	case ESA_GRADIENT:
+		break; /* go the other way */
+	}
+	SIM_BUG_ON(true);
+}
+
+/* --- set-up --- */
+
+void esa_channels_init(struct esa_server *esa)
+{
+	const struct hashed_job *job = esa->server->job;
+	const struct model_env *env = &job->scheme->env;
+
+	esa->to_worker = xcalloc(job->job.workers, sizeof(*esa->to_worker));
+	esa->from_worker = xcalloc(job->job.workers, sizeof(*esa->from_worker));
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		uint32_t host = job->job.hosts[w], server = esa->server->racks.server;
+		uint64_t key =
+			connection_key(CONNECTION_ESA, (uint64_t)job->job.number << 16 |
+							       esa->server->number << 11 | w << 1);
+
+		esa->to_worker[w].esa = esa->from_worker[w].esa = esa;
+		esa->to_worker[w].worker = esa->from_worker[w].worker = w;
+		messages_init(&esa->to_worker[w].messages, env->tcp, env->sim, server, host, key,
+			      at_worker, &esa->to_worker[w]);
+		messages_init(&esa->from_worker[w].messages, env->tcp, env->sim, host, server,
+			      key | 1, at_server, &esa->from_worker[w]);
+	}
+}
+
+void esa_channels_release(struct esa_server *esa)
+{
+	for (uint32_t w = 0; esa->to_worker && w < esa->server->job->job.workers; w++) {
+		messages_release(&esa->to_worker[w].messages);
+		messages_release(&esa->from_worker[w].messages);
+	}
+	free(esa->to_worker);
+	free(esa->from_worker);
+	esa->to_worker = esa->from_worker = NULL;
+}

@@ -1,0 +1,417 @@
+/* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches sent, and
+ * reminds switches of pieces that stay incomplete. What is modelled: esa.c; queries
+ * and gradients over the transport: esa_recovery.c. */
+#include "ina/esa/esa.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE          UINT32_MAX
+#define ENTRIES_FIRST 16
+
+static sim_time now_of(const struct esa_server *esa)
+{
+	return esa->server->job->scheme->env.sim->now;
+}
+
+static size_t words_of(const struct esa_server *esa)
+{
+	return (esa->server->job->job.workers + 63) / 64;
+}
+
+static uint32_t dupack_threshold(const struct esa_server *esa)
+{
+	return (uint32_t)esa->server->job->scheme->window.gap;
+}
+
+sim_time esa_server_rto(const struct esa_server *esa)
+{
+	sim_time most = esa->server->job->scheme->window.max_rto;
+	sim_time rto = esa->rto.timeout << esa->backoff;
+
+	return rto < most ? rto : most;
+}
+
+void esa_no_samples(struct esa_server *esa)
+{
+	esa->unsampled = now_of(esa);
+}
+
+/* --- open entries, longest untouched first --- */
+
+static void unlink_entry(struct esa_server *esa, uint32_t i)
+{
+	const struct esa_entry *entry = &esa->entries[i];
+
+	if (entry->previous == NONE)
+		esa->first = entry->following;
+	else
+		esa->entries[entry->previous].following = entry->following;
+	if (entry->following == NONE)
+		esa->last = entry->previous;
+	else
+		esa->entries[entry->following].previous = entry->previous;
+}
+
+static void link_last(struct esa_server *esa, uint32_t i)
+{
+	struct esa_entry *entry = &esa->entries[i];
+
+	entry->previous = esa->last;
+	entry->following = NONE;
+	if (esa->last == NONE)
+		esa->first = i;
+	else
+		esa->entries[esa->last].following = i;
+	esa->last = i;
+}
+
+/* Something has come for it, or has been done about it. */
+static void touch(struct esa_server *esa, struct esa_entry *entry)
+{
+	uint32_t i = (uint32_t)(entry - esa->entries);
+
+	entry->touched = now_of(esa);
+	unlink_entry(esa, i);
+	link_last(esa, i);
+}
+
+static void add_free(struct esa_server *esa, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		esa->entries[i].lacking = xcalloc(words_of(esa), sizeof(uint64_t));
+		esa->entries[i].following = esa->free;
+		esa->free = i;
+	}
+}
+
+static uint32_t take_free(struct esa_server *esa)
+{
+	uint32_t i = esa->free;
+
+	if (i == NONE) {
+		esa->entries =
+			xrealloc(esa->entries, 2 * (size_t)esa->capacity, sizeof(*esa->entries));
+		add_free(esa, esa->capacity, 2 * esa->capacity);
+		esa->capacity *= 2;
+		i = esa->free;
+	}
+	esa->free = esa->entries[i].following;
+	return i;
+}
+
+/* The table by piece is as wide as the ring of sums. */
+static void widen(struct esa_server *esa)
+{
+	esa->mask = esa->server->sums.mask;
+	free(esa->entry_of);
+	esa->entry_of = xcalloc(esa->mask + 1, sizeof(*esa->entry_of));
+	for (uint32_t i = esa->first; i != NONE; i = esa->entries[i].following)
+		esa->entry_of[esa->entries[i].index & esa->mask] = i + 1;
+}
+
+static void arm(struct esa_server *esa)
+{
+	sim_time at = now_of(esa) + esa_server_rto(esa);
+
+	if (esa->first == NONE || at >= esa->armed)
+		return;
+	esa->armed = at;
+	timer_set(esa->server->job->scheme->env.sim, &esa->timer, at);
+}
+
+static void entry_close(struct esa_server *esa, struct esa_entry *entry)
+{
+	uint32_t i = (uint32_t)(entry - esa->entries);
+
+	unlink_entry(esa, i);
+	esa->entry_of[entry->index & esa->mask] = 0;
+	entry->following = esa->free;
+	esa->free = i;
+}
+
+/* The sum of a piece. When the ring of sums turns for that, it forgets pieces of which all workers
+ * hold the result. One may still be open: its timer has run out shortly before the result came,
+ * and the workers' answers are under way. Nothing is left to be done about it. */
+static struct partial_sum *sum_of(struct esa_server *esa, uint64_t piece)
+{
+	const struct partial_sums *sums = &esa->server->sums;
+	uint64_t seen = sums->end;
+	struct partial_sum *sum = server_entry(esa->server, piece);
+
+	if (esa->mask != sums->mask)
+		widen(esa);
+	if (sums->end > seen + esa->mask) /* more than a turn of the ring */
+		seen = sums->end - esa->mask - 1;
+	for (; seen < sums->end; seen++) {
+		uint32_t i = esa->entry_of[seen & esa->mask];
+
+		if (i)
+			entry_close(esa, &esa->entries[i - 1]);
+	}
+	return sum;
+}
+
+struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
+{
+	struct partial_sum *sum = sum_of(esa, piece);
+	struct esa_entry *entry;
+	uint64_t *lacking;
+	uint32_t i;
+
+	if (!sum || sum->complete)
+		return NULL;
+	i = esa->entry_of[sum->index & esa->mask];
+	if (i) {
+		SIM_BUG_ON(esa->entries[i - 1].index != sum->index);
+		return &esa->entries[i - 1];
+	}
+	i = take_free(esa);
+	entry = &esa->entries[i];
+	lacking = entry->lacking;
+	memset(lacking, 0, words_of(esa) * sizeof(*lacking));
+	*entry = (struct esa_entry){
+		.index = sum->index,
+		.created = now_of(esa),
+		.touched = now_of(esa),
+		.larger_limit = dupack_threshold(esa), /* section 5.1 */
+		.lacking = lacking,
+	};
+	esa->entry_of[sum->index & esa->mask] = i + 1;
+	link_last(esa, i);
+	arm(esa);
+	return entry;
+}
+
+/* --- reminders --- */
+
+void esa_remind_piece(struct esa_server *esa, uint64_t piece)
+{
+	const struct hashed_server *server = esa->server;
+	const struct racks *racks = &server->racks;
+	uint16_t slot = hashed_known_index(server->job, piece);
+	struct packet packet = hashed_packet(server, piece, (struct bitmap){ 0, RACK_NONE }, slot);
+
+	outbox_send(&esa->server->outbox, &packet); /* to level 1 */
+	for (uint32_t r = 0; r < racks->count; r++) {
+		packet_set_bitmap(&packet, (struct bitmap){ 0, (uint8_t)r });
+		packet_set_route(&packet, &racks->racks[r].down);
+		outbox_send(&esa->server->outbox, &packet);
+	}
+	esa->reminders += 1 + racks->count;
+}
+
+void esa_remind(struct esa_server *esa, struct esa_entry *entry)
+{
+	entry->larger = 0;
+	entry->reminded = now_of(esa);
+	touch(esa, entry);
+	esa_remind_piece(esa, server_piece(esa->server, entry->index));
+}
+
+/* After a reminder for later pieces: how many more of them lead to the next. Where most pieces lose
+ * their aggregator, with `every` each arrival reminds of a third of all that are open. */
+static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
+{
+	switch ((enum esa_dupack)esa_conf(esa->server->job)->dupack) {
+	case ESA_DUPACK_DOUBLING:
+		return 2 * limit;
+	case ESA_DUPACK_EACH:
+		return UINT32_MAX;
+	case ESA_DUPACK_EVERY:
+		break;
+	}
+	return limit;
+}
+
+/* A contribution to a later piece has come: on the third (`duplicate_threshold`), what is
+ * still open may hang in a switch. */
+static void note_larger(struct esa_server *esa, uint64_t index)
+{
+	uint32_t last = esa->last;
+
+	for (uint32_t i = esa->first, next; i != NONE; i = next) {
+		struct esa_entry *entry = &esa->entries[i];
+
+		next = i == last ? NONE : entry->following; /* reminded ones move behind */
+		if (entry->index >= index || ++entry->larger < entry->larger_limit)
+			continue;
+		entry->larger_limit = next_limit(esa, entry->larger_limit);
+		esa_remind(esa, entry);
+	}
+}
+
+/* Nothing has come for an RTO. */
+static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
+{
+	esa_no_samples(esa);
+	if (entry->querying && !entry->answers && !entry->wanting) {
+		esa_want_gradients(esa, entry);
+		touch(esa, entry);
+		return;
+	}
+	esa_remind(esa, entry);
+	if (++entry->rounds >= esa_conf(esa->server->job)->reminder_rounds || entry->reported)
+		esa_start_query(esa, entry);
+}
+
+static void drain(struct esa_server *esa);
+
+static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct esa_server *esa = owner;
+	bool anew = false;
+	sim_time rto;
+
+	(void)entity;
+	esa->armed = SIM_TIME_MAX;
+	if (esa->server->job->over) {
+		drain(esa);
+		return;
+	}
+	rto = esa_server_rto(esa);
+	while (esa->first != NONE && esa->entries[esa->first].touched + rto <= sim->now) {
+		anew |= esa->entries[esa->first].touched >= esa->doubled;
+		entry_expired(esa, &esa->entries[esa->first]);
+	}
+	/* as TCP, until something comes; once for all entries that are open together, which
+	 * expire one after the other */
+	if (anew && rto < esa->server->job->scheme->window.max_rto) {
+		esa->backoff++;
+		esa->doubled = sim->now;
+	}
+	if (esa->first == NONE)
+		return;
+	esa->armed = esa->entries[esa->first].touched + esa_server_rto(esa);
+	timer_set(sim, &esa->timer, esa->armed);
+}
+
+/* --- contributions --- */
+
+void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
+{
+	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
+	bool recovered = entry->querying;
+	/* after a timeout, here or at a worker: no sample for anybody (window.h) */
+	bool late = recovered || entry->rounds;
+
+	sum->complete = true;
+	sum->full = esa->server->racks.full;
+	if (!entry->reminded && entry->created >= esa->unsampled)
+		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
+	entry_close(esa, entry);
+	if (to_all)
+		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
+	/* copies that went by the transport may still sit in a switch, where they would
+	 * wait for ever */
+	if (recovered)
+		esa_remind_piece(esa, server_piece(esa->server, sum->index));
+}
+
+void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
+		      uint64_t value, bool by_message)
+{
+	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
+	uint64_t index = entry->index;
+
+	/* Contributors that come together with some that are in already have been asked for
+	 * their gradients, one by one: partial sums overlap only with such. */
+	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
+		esa->backoff = 0;
+		touch(esa, entry);
+		if (entry->larger_limit == UINT32_MAX) {
+			entry->larger = 0;
+			entry->larger_limit = dupack_threshold(esa);
+		}
+		if (sum->full == esa->server->racks.full)
+			esa_complete(esa, entry, true);
+	}
+	if (!by_message)
+		note_larger(esa, index);
+}
+
+void esa_at_server(struct hashed_server *server, const struct packet *packet)
+{
+	struct esa_server *esa = server->state;
+	uint64_t piece = server_packet_piece(server, packet);
+	struct esa_entry *entry;
+
+	if (server->job->over)
+		return; /* what its aggregators held to the end */
+	entry = esa_entry_open(esa, piece);
+	if (!entry)
+		return; /* complete */
+	partial_sums_find(&server->sums, entry->index)->marked |= (packet->flags & PACKET_CE) != 0;
+	esa_contribution(esa, entry, packet_bitmap(packet), packet->value, false);
+}
+
+/* --- the end --- */
+
+/* Fetches what the job still holds, again and again until nothing is left: a server
+ * does not know what that is, so it would have to remind of all its last pieces. */
+static void drain(struct esa_server *esa)
+{
+	struct hashed_job *job = esa->server->job;
+	struct hashed_scheme *scheme = job->scheme;
+
+	for (uint32_t s = 0; job->held && s < scheme->env.topo->net.switches; s++) {
+		const struct aggregators *pool = &scheme->pools[s];
+
+		for (uint32_t i = 0; pool->slots && i < pool->count; i++)
+			if (pool->slots[i].owner == job->number + 1 &&
+			    pool->slots[i].server == esa->server->number)
+				esa_remind_piece(esa, pool->slots[i].piece);
+	}
+	if (!job->held)
+		return;
+	esa->armed = now_of(esa) + esa_server_rto(esa);
+	timer_set(scheme->env.sim, &esa->timer, esa->armed);
+}
+
+void esa_drain(struct hashed_job *job)
+{
+	for (uint32_t q = 0; q < job->job.servers; q++) {
+		esa_channels_release(job->servers[q].state);
+		drain(job->servers[q].state);
+	}
+}
+
+void esa_server_init(struct hashed_server *server)
+{
+	struct hashed_job *job = server->job;
+	struct esa_server *esa = xcalloc(1, sizeof(*esa));
+	uint64_t key = timer_key_of_job(TIMER_ESA_SERVER, job->job.number, server->number);
+
+	server->state = esa;
+	esa->server = server;
+	esa->first = esa->last = esa->free = NONE;
+	esa->armed = SIM_TIME_MAX;
+	esa->capacity = ENTRIES_FIRST;
+	esa->entries = xcalloc(ENTRIES_FIRST, sizeof(*esa->entries));
+	add_free(esa, 0, ENTRIES_FIRST);
+	widen(esa);
+	esa->rto_conf = job->scheme->window.rto;
+	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
+	rto_init(&esa->rto, &esa->rto_conf);
+	timer_open(job->scheme->env.sim, &esa->timer, job->job.server_hosts[server->number],
+		   SIM_TIMER, key, on_timer, esa);
+	sim_name(job->scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
+	esa_channels_init(esa);
+}
+
+void esa_server_release(struct hashed_server *server)
+{
+	struct esa_server *esa = server->state;
+
+	esa_channels_release(esa);
+	timer_close(server->job->scheme->env.sim, &esa->timer);
+	for (uint32_t i = 0; i < esa->capacity; i++)
+		free(esa->entries[i].lacking);
+	free(esa->entries);
+	free(esa->entry_of);
+	free(esa);
+}

@@ -1,0 +1,130 @@
+/* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to
+ * the workers. What is modelled: esa.c. */
+#include "ina/esa/esa.h"
+
+#include "base/hash.h"
+
+/* May the packet take the aggregator from its owner? */
+static bool preempts(const struct hashed_job *job, const struct aggregators *pool,
+		     const struct aggregator *a, const struct packet *packet)
+{
+	switch ((enum esa_preemption)esa_conf(job)->preemption) {
+	case ESA_PRIORITY:
+		return packet_priority(packet) > a->priority;
+	case ESA_ALWAYS:
+		return true;
+	case ESA_COIN: /* a fair one for each collision of a switch */
+		return hash_pair(job->scheme->env.sim->seed ^ (uint64_t)pool->memory->sw << 40,
+				 pool->memory->stats.collisions) &
+		       1;
+	case ESA_NEVER:
+		return false;
+	}
+	return false;
+}
+
+/* What the aggregator holds leaves for its owner's server, and it is free. */
+static void swap_out(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a,
+		     uint16_t slot, struct switch_actions *actions)
+{
+	const struct hashed_server *server = &scheme->jobs[a->owner - 1]->servers[a->server];
+	struct switch_send *out = &actions->send[actions->count++];
+
+	out->packet = hashed_packet(server, a->piece, (struct bitmap){ a->bits, a->rack }, slot);
+	out->packet.value = a->value;
+	out->packet.flags |= (uint8_t)(PACKET_BYPASS | (a->marked ? PACKET_CE : 0));
+	out->count = 1;
+	out->ports = &server->racks.server_port;
+	if (a->rack != RACK_NONE) {
+		const struct rack *rack = &server->racks.racks[a->rack];
+
+		packet_set_route(&out->packet, &rack->up);
+		out->packet.hop = 1;
+		out->ports = &rack->up_port;
+	}
+	pool->memory->stats.partials++;
+	hashed_free(scheme, pool, a);
+}
+
+/* The server asks for what is here. */
+static void reminder(struct hashed_server *server, struct aggregators *pool,
+		     const struct packet *packet, struct switch_actions *actions)
+{
+	struct aggregator *a = &pool->slots[packet->slot];
+
+	if (aggregator_is(a, server->job->number, packet_piece(packet)))
+		swap_out(server->job->scheme, pool, a, packet->slot, actions);
+}
+
+/* All contributors are in: the sum goes to level 1, or from there to the workers. */
+static void complete(struct hashed_server *server, struct aggregators *pool, struct aggregator *a,
+		     struct packet *packet, struct switch_actions *actions)
+{
+	packet->value = a->value;
+	if (a->marked)
+		packet->flags |= PACKET_CE;
+	if (a->rack != RACK_NONE) {
+		packet_set_bitmap(packet, (struct bitmap){ UINT32_C(1) << a->rack, RACK_NONE });
+		actions->forward = true;
+	} else {
+		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
+		packet->flags |= PACKET_RESULT;
+		/* fan-outs, not its old route, lead it down; the engine looks ahead along it */
+		packet_set_route(packet, &(struct route){ 0 });
+		pool->memory->stats.results++;
+		hashed_multicast(server, pool->memory->sw, packet, actions);
+	}
+	hashed_free(server->job->scheme, pool, a);
+}
+
+/* Another owner is here. True when the packet has taken its place. */
+static bool collide(struct hashed_server *server, struct aggregators *pool, struct aggregator *a,
+		    struct packet *packet, struct switch_actions *actions)
+{
+	struct collective_stats *stats = &pool->memory->stats;
+
+	aggregators_collision(pool, a, server->job->number);
+	stats->preemptions_tried += esa_conf(server->job)->preemption != ESA_NEVER;
+	if (preempts(server->job, pool, a, packet)) {
+		stats->preemptions++;
+		swap_out(server->job->scheme, pool, a, packet->slot, actions);
+		return true;
+	}
+	stats->fallbacks++;
+	a->priority >>= 1;
+	packet->flags |= PACKET_BYPASS;
+	actions->forward = true;
+	return false;
+}
+
+void esa_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+		   struct packet *packet, struct switch_actions *actions)
+{
+	struct hashed_job *job = server->job;
+	struct aggregator *a = &pool->slots[packet->slot];
+	struct bitmap bitmap = packet_bitmap(packet);
+
+	if (!bitmap.bits) {
+		if (level1 && bitmap.rack != RACK_NONE)
+			actions->forward = true; /* on its way to a rack */
+		else
+			reminder(server, pool, packet, actions);
+		return;
+	}
+	if (a->owner && !aggregator_is(a, job->number, packet_piece(packet)) &&
+	    !collide(server, pool, a, packet, actions))
+		return;
+	if (!a->owner)
+		hashed_take(job, pool, a, packet);
+	if (a->bits & bitmap.bits) { /* workers never send twice, so the network has */
+		pool->memory->stats.duplicates++;
+		return;
+	}
+	a->value += packet->value; /* of a new one: 0 */
+	a->bits |= bitmap.bits;
+	a->marked |= (packet->flags & PACKET_CE) != 0;
+	a->priority = packet_priority(packet); /* renewed, if it had been lowered */
+	pool->memory->stats.packets_aggregated++;
+	if (a->bits == racks_full(&server->racks, a->rack))
+		complete(server, pool, a, packet, actions);
+}

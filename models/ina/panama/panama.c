@@ -1,0 +1,580 @@
+/* PANAMA: Gebara, Costa and Ghobadi, "In-Network Aggregation for Shared Machine Learning
+ * Clusters", MLSys 2021. Also its SwitchML* (section 7): the same without congestion control.
+ *
+ * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB
+ * rule); chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID,
+ * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
+ * equation 3, the rate of its ports by equation 1; partial sums (PANAMA-0.88, -0.94); aggregation
+ * and other packets in the same egress queues with the same ECN threshold. Simplified: other
+ * packets, and results on their way down, pay no time in an accelerator (table 1: 957.5 ns for 1500
+ * bytes): topology.switch.latency is the place for it, whose default has nothing for it. FIN is on
+ * the last packet of a tree in the last tensor only; a tree that this tensor, being short, does not
+ * reach has none, and the accelerator counts the job until it ends. The FIFOs of a switch's ports
+ * are one row per VID (panama_switch.c); loading state into accelerators takes the controller's
+ * latency and no packets; conversion on hosts takes no time. PAUSE is the network's: without it
+ * queues need room (topology.switch.buffer) or the job needs `recovery`; with it, a sum is charged
+ * to an input port when it leaves the accelerator, whose latency the headroom therefore includes
+ * (panama_burst()); with a fraction, at most two sums leave because one packet came, the others by
+ * a timer (panama_backlog.c). An accelerator whose memory is full drops the packet, but for those
+ * that complete a sum and need no place; that takes windows from before another job came. Left open
+ * by the paper, and our reading:
+ * - the exactly-once sum is of integers, which commute: gradients are added in the order of
+ *   children at every switch, so float results are the same in every run and at all workers;
+ * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
+ *   share its part: memory / ports / jobs / trees / packet size;
+ * - one FIFO per port and tree, not per port: jobs do not block each other;
+ * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order
+ *   in which packets leave at first, section 4.2.2 wants trees independent;
+ * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
+ *   else a slow worker would fall behind by iterations. A root may go on without a whole switch
+ *   below it, whose FIFOs the windows then do not bound: with small memory and fractions it may
+ *   overflow, and there is no recovery with a fraction;
+ * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
+ * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
+ * and does not say how its trees are kept apart below the core;
+ * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
+ * every port in a cycle: sums of different ports do not wait for each other. Packets that wait for
+ * a slow port are behind the FIFOs here, and not in their memory;
+ * - only_tree counts from 1 again where there are fewer roots than trees;
+ * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
+ * - a lost packet: panama_recovery.c. */
+#include "ina/panama/panama.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+extern const struct collective_ops ring_collective; /* models/collective/ring.c */
+
+void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
+{
+	collective_violated(&job->scheme->env, "PANAMA", job->job.number, "VID", vid, node, what);
+}
+
+/* --- packets --- */
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	const struct panama_scheme *scheme = self;
+	struct panama_lane *lane = scheme->lanes[packet->flow];
+
+	if (lane) /* else it is over */
+		panama_at_node(lane, &lane->nodes[lane->node_of_switch[sw]], back, packet, actions);
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct panama_scheme *scheme = self;
+	struct panama_lane *lane = scheme->lanes[packet->flow];
+
+	if (lane)
+		panama_worker_result(&lane->job->workers[lane->job->worker_of_host[host]], lane,
+				     packet);
+}
+
+/* --- looking ahead, for speed only --- */
+
+static void prefetch_lines(const void *from, size_t size)
+{
+	for (size_t at = 0; at < size; at += 64)
+		__builtin_prefetch((const char *)from + at);
+}
+
+static void worker_ahead(const struct panama_lane *lane, uint32_t host, bool again)
+{
+	const struct panama_job *job = lane->job;
+	uint32_t w = job->worker_of_host[host];
+
+	if (again) {
+		__builtin_prefetch(&job->workers[w].flows[lane->tree]);
+		__builtin_prefetch(job->tensors.readers[w].left);
+		return;
+	}
+	prefetch_lines(&job->workers[w], sizeof(job->workers[w]));
+	__builtin_prefetch(&job->tensors.readers[w]);
+}
+
+static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct packet *packet,
+		       bool again)
+{
+	const struct panama_node *node = &lane->nodes[lane->node_of_switch[sw]];
+	const struct port *ports = lane->job->scheme->env.topo->net.ports;
+
+	if (!again) {
+		prefetch_lines(node, sizeof(*node));
+		return;
+	}
+	if (packet->flags & PACKET_RESULT) {
+		for (uint32_t c = 0; c < node->children; c++)
+			__builtin_prefetch(&ports[node->down_ports[c]]);
+		return;
+	}
+	__builtin_prefetch(&node->rows[packet->seq & node->mask]);
+	__builtin_prefetch(&node->next[packet->source]);
+	__builtin_prefetch(node->accelerator);
+	__builtin_prefetch(&ports[node->up_port]);
+}
+
+static void ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
+{
+	const struct panama_scheme *scheme = self;
+	const struct panama_lane *lane = scheme->lanes[packet->flow];
+	uint32_t hosts = scheme->env.topo->net.hosts;
+
+	if (!lane)
+		return;
+	if (node < hosts)
+		worker_ahead(lane, node, again);
+	else
+		node_ahead(lane, node - hosts, packet, again);
+}
+
+static const struct protocol_ops protocol = {
+	.name = "panama",
+	.deliver = deliver,
+	.at_switch = at_switch,
+	.ahead = ahead,
+};
+
+/* --- the scheme --- */
+
+static struct panama_scheme *open_scheme(const struct model_env *env, const void *conf)
+{
+	struct panama_scheme *scheme = xcalloc(1, sizeof(*scheme));
+	const struct network *net = &env->topo->net;
+	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
+
+	scheme->env = *env;
+	scheme->conf = conf;
+	scheme->window = scheme->conf->window;
+	scheme->frame = panama_frame(conf);
+	scheme->protocol = network_register(&env->topo->net, &protocol, scheme);
+	scheme->ring = ring_collective.open(env, scheme->conf->below[0]);
+	scheme->memory = xcalloc(net->switches, sizeof(*scheme->memory));
+	scheme->accelerators = xcalloc(net->switches, sizeof(*scheme->accelerators));
+	for (uint32_t s = 0; s < net->switches; s++) {
+		struct panama_accelerator *accelerator = &scheme->accelerators[s];
+
+		scheme->memory[s] =
+			(struct collective_memory){ .sw = s, .memory_bytes = scheme->conf->memory };
+		accelerator->scheme = scheme;
+		accelerator->memory = &scheme->memory[s];
+		accelerator->sw = s;
+		accelerator->ports = net->switch_nodes[s].ports;
+		accelerator->latency = panama_latency(&latency, scheme->frame, accelerator->ports);
+		accelerator->slow = panama_slow_port(&latency, scheme->frame,
+						     topology_fastest(env->topo->conf));
+		panama_delay_init(accelerator);
+	}
+	return scheme;
+}
+
+static void *panama_open(const struct model_env *env, const void *conf)
+{
+	return open_scheme(env, conf);
+}
+
+static void *switchml_star_open(const struct model_env *env, const void *conf)
+{
+	struct panama_scheme *scheme = open_scheme(env, conf);
+
+	scheme->window.fixed = true;
+	return scheme;
+}
+
+static void panama_close(void *self)
+{
+	struct panama_scheme *scheme = self;
+
+	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
+		panama_delay_release(&scheme->accelerators[s]);
+	ring_collective.close(scheme->ring);
+	free(scheme->lanes);
+	free(scheme->memory);
+	free(scheme->accelerators);
+	free(scheme);
+}
+
+/* --- memory --- */
+
+static uint32_t most_lanes(const struct panama_accelerator *accelerator)
+{
+	uint32_t lanes = PANAMA_LANES_MAX;
+
+	while (lanes && !accelerator->jobs_with[lanes])
+		lanes--;
+	return lanes;
+}
+
+/* Would every job at this accelerator, with this one of so many lanes, have a packet per port
+ * and lane? `others`: with those that are there now; else if it were alone. */
+static bool has_room(const struct panama_accelerator *accelerator, uint32_t lanes, bool others)
+{
+	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
+
+	if (others && most_lanes(accelerator) > lanes)
+		lanes = most_lanes(accelerator);
+	return accelerator->memory->memory_bytes / accelerator->ports / jobs / lanes >=
+	       accelerator->scheme->frame;
+}
+
+static bool memory_is_enough(const struct panama_job *job, bool others)
+{
+	const struct panama_scheme *scheme = job->scheme;
+
+	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
+		if (job->lanes_at[s] &&
+		    !has_room(&scheme->accelerators[s], job->lanes_at[s], others))
+			return false;
+	return true;
+}
+
+static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t number)
+{
+	struct panama_scheme *scheme = job->scheme;
+
+	*lane = (struct panama_lane){ .job = job,
+				      .number = (uint32_t)scheme->lane_count,
+				      .tree = number % job->tree_count,
+				      .repair = number >= job->tree_count,
+				      .half = number + job->tree_count < job->lane_count };
+	lane->node_count = job->trees[lane->tree].tree->node_count;
+	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
+	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
+	for (uint32_t i = 0; i < lane->node_count; i++) {
+		panama_node_init(&lane->nodes[i], lane, i);
+		if (job->open_at[lane->nodes[i].accelerator->sw]++ == 0)
+			panama_count_job(lane->nodes[i].accelerator,
+					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
+	}
+	if (scheme->conf->fraction < 1) {
+		lane->partial = panama_partial_new(lane);
+		panama_backlog_open(lane);
+	}
+	scheme->lanes = array_reserve(scheme->lanes, scheme->lane_count, &scheme->lane_capacity,
+				      sizeof(*scheme->lanes));
+	scheme->lanes[scheme->lane_count++] = lane;
+}
+
+static void close_lane(struct panama_lane *lane)
+{
+	for (uint32_t i = 0; i < lane->node_count; i++) {
+		panama_node_over(lane, &lane->nodes[i]);
+		panama_node_release(&lane->nodes[i]);
+	}
+	panama_partial_free(lane->partial);
+	panama_backlog_close(lane);
+	free(lane->nodes);
+	lane->job->scheme->lanes[lane->number] = NULL;
+}
+
+/* What the controller tells the workers at first. */
+static uint32_t least_cap(const struct panama_job *job)
+{
+	uint32_t least = PANAMA_CAP_MAX;
+
+	for (uint32_t l = 0; l < job->lane_count; l++)
+		for (uint32_t i = 0; i < job->lanes[l].node_count; i++) {
+			uint32_t cap = panama_cap(&job->lanes[l], &job->lanes[l].nodes[i]);
+
+			least = cap < least ? cap : least;
+		}
+	return least;
+}
+
+/* --- jobs --- */
+
+static void make_workers(struct panama_job *job)
+{
+	uint32_t cap = least_cap(job);
+
+	job->worker_of_host =
+		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
+	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		struct panama_worker *worker = &job->workers[w];
+
+		worker->job = job;
+		worker->number = w;
+		worker->host = job->job.hosts[w];
+		panama_worker_init(worker, cap);
+		job->worker_of_host[worker->host] = w;
+	}
+}
+
+static void launch(struct panama_job *job)
+{
+	const struct model_env *env = &job->scheme->env;
+
+	job->lanes = xcalloc(job->lane_count, sizeof(*job->lanes));
+	for (uint32_t l = 0; l < job->lane_count; l++)
+		open_lane(&job->lanes[l], job, l);
+	exact_init(&job->exact, env->checks, env->sim->seed, job->job.number, job->job.workers);
+	tensors_init(&job->tensors, job->job.workers);
+	make_workers(job);
+	if (job->scheme->conf->recovery)
+		panama_recovery_start(job, least_cap(job));
+}
+
+static bool is_small(const struct panama_scheme *scheme, const struct collective_job *spec)
+{
+	return spec->gradients <= scheme->conf->threshold;
+}
+
+/* With trees, if it is not small; NULL when memory is short. */
+static struct panama_job *admit(struct panama_scheme *scheme, const struct collective_job *spec,
+				const char **never)
+{
+	struct panama_job *job = xcalloc(1, sizeof(*job));
+
+	*never = NULL;
+	job->scheme = scheme;
+	job->job = *spec;
+	if (is_small(scheme, spec))
+		return job;
+	panama_trees_build(job);
+	if (memory_is_enough(job, true))
+		return job;
+	if (!memory_is_enough(job, false))
+		*never = "the memory of an accelerator has no room for a packet of each tree at "
+			 "each port";
+	panama_trees_free(job);
+	free(job);
+	return NULL;
+}
+
+static void *panama_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct panama_scheme *scheme = self;
+	struct panama_job *job = admit(scheme, spec, never);
+
+	if (!job)
+		return NULL;
+	if (is_small(scheme, spec))
+		job->ring = ring_collective.start(scheme->ring, spec, never);
+	else
+		launch(job);
+	return job;
+}
+
+/* --- as a plan --- */
+
+static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			 const char **never)
+{
+	struct panama_scheme *scheme = self;
+	struct panama_job *job = admit(scheme, spec, never);
+
+	if (!job)
+		return NULL;
+	if (is_small(scheme, spec)) {
+		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
+		return job;
+	}
+	panama_plan_count(job, true);
+	panama_plan_trees(job, plan);
+	return job;
+}
+
+static void panama_withdraw(void *admitted)
+{
+	struct panama_job *job = admitted;
+
+	if (job->ring) {
+		ring_collective.withdraw(job->ring);
+	} else {
+		panama_plan_count(job, false);
+		panama_trees_free(job);
+	}
+	free(job);
+}
+
+static void panama_contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct panama_job *job = instance;
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k;
+
+	if (job->ring) {
+		ring_collective.contribute(job->ring, worker, size);
+		return;
+	}
+	k = (uint64_t)job->scheme->conf->elements;
+	panama_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
+}
+
+static void end_job(struct panama_job *job)
+{
+	if (job->recovery)
+		panama_recovery_stop(job);
+	for (uint32_t l = 0; l < job->lane_count; l++)
+		close_lane(&job->lanes[l]);
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		panama_worker_release(&job->workers[w]);
+	exact_release(&job->exact);
+	tensors_release(&job->tensors);
+	panama_trees_free(job);
+	free(job->lanes);
+	free(job->workers);
+	free(job->worker_of_host);
+}
+
+static void panama_finish(void *instance)
+{
+	struct panama_job *job = instance;
+
+	if (job->ring)
+		ring_collective.finish(job->ring);
+	else
+		end_job(job);
+	free(job);
+}
+
+static void panama_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct panama_job *job = instance;
+
+	if (job->ring) {
+		ring_collective.stats(job->ring, stats);
+		return;
+	}
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		stats->stale += job->workers[w].stale;
+	if (job->recovery)
+		panama_recovery_stats(job, stats);
+}
+
+/* Roots are switches of one tier, at most all of the highest. */
+static struct collective_actual
+panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
+{
+	const struct panama_conf *conf = self;
+	struct collective_actual actual = { .key = "trees",
+					    .what = "trees",
+					    .of = (uint64_t)conf->trees };
+	struct topology_shape shape;
+
+	if (gradients <= conf->threshold)
+		return (struct collective_actual){ .scheme = ring_collective.name,
+						   .key = "aggregate_above" };
+	topology_shape(topology, &shape);
+	for (uint32_t s = 0; s < shape.switches; s++)
+		actual.has += shape.tiers[s] == topology_tiers(topology);
+	topology_shape_release(&shape);
+	return conf->only_tree || actual.has >= actual.of ? (struct collective_actual){ 0 }
+							  : actual;
+}
+
+static struct collective_actual panama_ran_as(const void *instance)
+{
+	const struct panama_job *job = instance;
+	const struct panama_conf *conf = job->scheme->conf;
+
+	if (job->ring)
+		return (struct collective_actual){ .scheme = ring_collective.name,
+						   .key = "aggregate_above" };
+	if (conf->only_tree || job->tree_count == conf->trees)
+		return (struct collective_actual){ 0 };
+	return (struct collective_actual){ NULL, "trees", "trees", job->tree_count,
+					   (uint64_t)conf->trees };
+}
+
+static size_t panama_memory(void *self, const struct collective_memory **list)
+{
+	struct panama_scheme *scheme = self;
+
+	*list = scheme->memory;
+	return scheme->env.topo->net.switches;
+}
+
+/* The first tree on which a worker waits, or the number of trees. */
+static uint32_t waits_on(const struct panama_worker *worker)
+{
+	uint32_t t = 0;
+
+	while (t < worker->job->tree_count && worker->flows[t].una == worker->flows[t].next)
+		t++;
+	return t;
+}
+
+static void report_overflows(const struct panama_job *job, FILE *to)
+{
+	const struct panama_conf *conf = job->scheme->conf;
+	const char *or_else = "";
+
+	if (conf->recovery)
+		or_else = ", or lower \"retransmission_timeout\"";
+	else if (conf->fraction >= 1)
+		or_else = ", or set \"recovery\" to true";
+	fprintf(to,
+		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
+		" of its packets because their memory of %" PRIu64
+		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
+		job->job.number, job->overflows, conf->memory, or_else);
+}
+
+static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct panama_job *job = instance;
+
+	if (job->ring) {
+		ring_collective.report_waiting(job->ring, to, limit);
+		return;
+	}
+	if (job->overflows)
+		report_overflows(job, to);
+	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
+		const struct panama_worker *worker = &job->workers[w];
+		uint32_t t = waits_on(worker);
+
+		if (t == job->tree_count && !worker->lost)
+			continue;
+		fprintf(to, "  PANAMA job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ")",
+			job->job.number, w, worker->host);
+		if (t < job->tree_count)
+			fprintf(to,
+				" waits for VID %" PRIu64 " of tree %" PRIu32 ", has sent %" PRIu64,
+				worker->flows[t].una, t + 1, worker->flows[t].next);
+		if (worker->lost)
+			fprintf(to, " lacks %" PRIu64 " results for ever (recovery is off)",
+				worker->lost);
+		fprintf(to, "\n");
+		limit--;
+	}
+}
+
+#define OPS                                                                                        \
+	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
+	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
+	.stats = panama_stats, .memory = panama_memory, .idle = panama_idle,                       \
+	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
+	.report_waiting = panama_report_waiting,                                                   \
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
+
+extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
+
+const struct collective_ops panama_collective = {
+	.name = "panama",
+	.help = "PANAMA: float sums in order on several trees, with an ECN window per tree",
+	.table = &panama_table,
+	.heeds_marks = true,
+	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
+	.burst = panama_burst,
+	.frame = panama_frame,
+	.check = panama_check,
+	.open = panama_open,
+	OPS,
+};
+
+const struct collective_ops switchml_star_collective = {
+	.name = "switchml_star",
+	.help = "PANAMA's augmented SwitchML: PANAMA without congestion control",
+	.table = &switchml_star_table,
+	.beside = { .many = "0.6 to 0.7" },
+	.burst = panama_burst,
+	.frame = panama_frame,
+	.check = switchml_star_check,
+	.open = switchml_star_open,
+	OPS,
+};

@@ -1,0 +1,393 @@
+/* PANAMA, private to models/ina/panama*.c and its tests: the state of a job.
+ *
+ *   panama.c           controller: jobs, memory; opens with what is modelled
+ *   panama_conf.c      parameters of "panama" and "switchml_star"
+ *   panama_trees.c     which trees a job has
+ *   panama_plan.c      a job as fluid streams
+ *   panama_switch.c    accelerators: FIFOs and Expected_VID
+ *   panama_worker.c    sending, results; the window is panama_window.h's
+ *   panama_delay.c     the time that an accelerator takes
+ *   panama_partial.c   fraction < 1: who is in
+ *   panama_backlog.c   fraction < 1: sums that may not leave at once
+ *   panama_recovery.c  what is lost is asked for and sent again
+ *
+ * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
+ * workers. A lane is the sequence of VIDs on a tree; with recovery, each tree has a second lane
+ * for what is sent again. Packets carry the number of their lane (JID and TID) in `flow`, the VID
+ * in `seq` and wnd_cap in `slot`; their route is not used, its first word counts workers. */
+#ifndef INASIM_INA_PANAMA_PANAMA_H
+#define INASIM_INA_PANAMA_PANAMA_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+#include "ina/panama/panama_window.h"
+#include "topo/tree.h"
+
+#define PANAMA_TREES_MAX 64
+#define PANAMA_LANES_MAX (2 * PANAMA_TREES_MAX)
+#define PANAMA_CAP_MAX   UINT16_MAX /* width of wnd_cap */
+
+/* Flags of AGGREGATION packets. */
+#define PANAMA_FIN PACKET_PUSH    /* the sender's last on this tree */
+#define PANAMA_ALL PACKET_VERSION /* all workers must be in, whatever the fraction */
+
+/* Workers whose contributions are in the packet. */
+static inline uint32_t panama_workers_in(const struct packet *packet)
+{
+	return packet->route[0];
+}
+
+/* --- parameters --- */
+
+enum panama_order { PANAMA_INDEPENDENT, PANAMA_STRICT };
+enum panama_latency_form { PANAMA_LATENCY_TIME, PANAMA_LATENCY_EQUATION };
+
+/* Appendix A, equations 1 and 3. */
+struct panama_equation {
+	int64_t bus;    /* W, bits; 0 = not given, see panama_accelerators() */
+	sim_time cycle; /* 1 / f */
+	sim_time adder; /* L_a */
+	sim_time fixed; /* what table 1 has besides */
+};
+
+struct panama_latency {
+	int form; /* enum panama_latency_form */
+	sim_time time;
+	struct panama_equation equation;
+};
+
+struct panama_conf {
+	bytes memory;
+	int64_t trees;
+	int64_t only_tree; /* 0 = all */
+	int64_t elements, header;
+	int order; /* enum panama_order */
+	struct panama_window_conf window;
+	double fraction;
+	bytes threshold;
+	void *below[1]; /* parameters of ring */
+	struct panama_latency latency;
+	bool recovery;
+	sim_time timeout;
+};
+
+/* The rows of panama_conf.c may contradict each other or the topology: adds errors.
+ * Fits collective_ops.check. */
+void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void switchml_star_check(const void *conf, const struct topology_conf *topology,
+			 struct conf_doc *doc);
+
+/* Fits collective_ops.idle. */
+size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
+
+/* Bytes of a packet, FCS included. */
+uint32_t panama_frame(const void *conf);
+
+/* The latency of accelerators on this topology, with a bus: not given, as wide as the fastest link
+ * needs. */
+struct panama_latency panama_accelerators(const struct panama_conf *conf,
+					  const struct topology_conf *topology);
+
+/* The narrowest bus, a power of two from 64 bits on, that passes this rate (equation 1). */
+int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
+
+/* Equation 1: how long a port takes for a packet when it is slower than links of this rate; else 0.
+ */
+sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate);
+
+/* Equation 3: cut-through latency of an accelerator with so many ports. */
+sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);
+
+/* What accelerators of switches with so many ports add to the headroom of PAUSE. */
+struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports);
+
+/* --- accelerators --- */
+
+struct panama_held {
+	sim_time due;
+	struct packet packet;
+	uint32_t node; /* of the packet's lane */
+	uint32_t back; /* port to where the packet came from that completed it */
+};
+
+/* The accelerator of a switch, for all jobs of the scheme. */
+struct panama_accelerator {
+	struct panama_scheme *scheme;
+	struct collective_memory *memory; /* packets that wait for others; not owned */
+	uint32_t sw, ports;
+	uint32_t jobs;       /* active: num_jobs */
+	uint64_t first_sent; /* packets of lanes with `half` in memory */
+	/* Sums on their way through it, in order. */
+	sim_time latency;
+	sim_time slow;            /* panama_slow_port() */
+	sim_time *free_at;        /* by port, when its bus is; NULL unless slow */
+	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
+	uint64_t held_head, held_end, held_mask;
+	struct timer timer;
+	uint32_t jobs_with[PANAMA_LANES_MAX + 1]; /* active jobs, by their lanes here */
+};
+
+/* Packet VID v of all FIFOs of a lane, at [v & mask]: what waits is added as it comes. The
+ * gradients of a chunk are summed in the order of children when all are there; the integers
+ * that stand for them commute (exact.h), so the result is the same. */
+struct panama_row {
+	uint64_t value;
+	uint32_t past;    /* children whose FIFO has come to this VID or beyond */
+	uint32_t packets; /* of those, how many had it */
+	uint32_t workers; /* in these packets */
+	uint16_t cap;     /* least wnd_cap */
+	uint8_t flags;    /* OR of CE, AND of FIN */
+	bool placeless;   /* the newest packet has no place in memory: the row is over at once */
+};
+
+#define PANAMA_SUMS_AT_ONCE 2 /* because one packet came; with fraction 1 there is but one */
+
+#define PANAMA_FEW 4 /* children whose state lies in the node itself */
+
+/* A lane at a switch of its tree. What every packet needs comes first: lines of cache
+ * are what it costs. */
+struct panama_node {
+	struct panama_row *rows; /* those from `expected` on; the others are zero */
+	uint64_t *next;          /* by child: VID behind its last packet; `few`, or owned */
+	uint64_t expected;       /* Expected_VID */
+	struct panama_accelerator *accelerator;
+	uint32_t mask; /* of rows */
+	uint32_t children;
+	uint32_t buffered; /* packets in the rows */
+	uint32_t needed;   /* workers, for fraction < 1 */
+	uint32_t cap;      /* cap_here ... */
+	uint32_t cap_jobs; /* ... for so many jobs */
+	uint32_t parent;   /* node, or TREE_NONE */
+	uint32_t up_port;
+
+	uint64_t few[PANAMA_FEW];
+	uint32_t *down_ports; /* by child; of the tree */
+	uint32_t number;      /* among the parent's children */
+	bool fin;             /* over: its memory is given back */
+	bool behind;          /* sums wait in the lane's backlog */
+} __attribute__((aligned(64)));
+
+struct panama_lane {
+	struct panama_job *job;
+	uint32_t number; /* in the scheme: `flow` of its packets */
+	uint32_t tree;   /* of the job */
+	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	bool half;       /* there is one for repairs beside it */
+	uint32_t node_count;
+	struct panama_node *nodes;
+	const uint32_t *node_of_switch; /* of the tree */
+	/* fraction < 1; else NULL */
+	struct panama_partial *partial;
+	struct panama_backlog *backlogs; /* by node */
+};
+
+struct panama_tree {
+	struct tree *tree;
+	uint32_t *node_of_switch;
+};
+
+/* --- workers --- */
+
+/* A worker on a tree: one line of cache. */
+struct panama_flow {
+	uint64_t available; /* VIDs handed over */
+	uint64_t next;      /* VID to send next */
+	uint64_t una;       /* oldest VID without a result */
+	uint64_t ahead;     /* of una .. next - 1: those with a result (recovery) */
+	struct panama_window window;
+} __attribute__((aligned(64)));
+
+struct panama_worker {
+	struct panama_job *job;
+	struct panama_flow *flows; /* by tree */
+	struct nic_source source;
+	uint64_t available; /* chunks handed over */
+	uint64_t chunk;     /* strict order: next to send */
+	uint64_t ready;     /* bit per tree that may send */
+	uint32_t turn;      /* tree whose turn it is */
+	uint32_t number, host;
+	uint64_t skipped; /* VIDs whose result came before they were sent (fraction < 1) */
+	uint64_t stale;
+	uint64_t lost;              /* VIDs whose result will never come (no recovery) */
+	struct panama_asker *asker; /* recovery */
+} __attribute__((aligned(64)));
+
+struct panama_job {
+	struct panama_scheme *scheme;
+	struct collective_job job;
+	void *ring; /* too small to be aggregated: an instance of ring, and nothing below */
+	struct exact exact;
+	struct tensors tensors;
+	struct panama_tree *trees;
+	uint32_t tree_count;
+	struct panama_lane *lanes; /* by tree; then, with recovery, those for repairs */
+	uint32_t lane_count;
+	struct panama_worker *workers;
+	uint32_t *worker_of_host;
+	uint16_t *lanes_at; /* by switch: lanes that pass ... */
+	uint16_t *open_at;  /* ... and are not over */
+	struct panama_recovery *recovery;
+	uint64_t overflows; /* packets dropped by full accelerators */
+};
+
+struct panama_scheme {
+	struct model_env env;
+	const struct panama_conf *conf;
+	struct panama_window_conf window;
+	void *ring; /* for small jobs */
+	uint32_t frame;
+	uint8_t protocol;
+	struct panama_lane **lanes; /* by number; NULL when over: late packets find nobody */
+	size_t lane_count, lane_capacity;
+	struct collective_memory *memory;        /* by switch */
+	struct panama_accelerator *accelerators; /* by switch */
+};
+
+/* Breaks the run off: a rule does not hold at `node` (as the network numbers nodes). */
+void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what);
+
+static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
+{
+	return vid * job->tree_count + tree;
+}
+
+/* --- panama_trees.c --- */
+
+/* The trees of a job that has no lanes yet, and how many lanes of it pass each switch. */
+void panama_trees_build(struct panama_job *job);
+void panama_trees_free(struct panama_job *job);
+
+/* All roots that the topology may choose for workers on these hosts; caller frees. */
+uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
+		       uint32_t *count);
+
+/* --- panama_plan.c --- */
+
+/* A job without packets comes to all accelerators of its trees, or goes. */
+void panama_plan_count(const struct panama_job *job, bool comes);
+
+/* The streams of such a job. */
+void panama_plan_trees(struct panama_job *job, struct stream_plan *plan);
+
+/* --- panama_switch.c --- */
+
+void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number);
+void panama_node_release(struct panama_node *node);
+
+/* cap_here: packets that a lane may have in a FIFO of this accelerator now. */
+uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node);
+
+/* The same for any job with so many lanes there; 0 = none has room. */
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes);
+
+/* A contribution on its way up, or a result on its way down, has reached a switch, from where
+ * egress port `back` leads. */
+void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		    const struct packet *packet, struct switch_actions *actions);
+
+/* Is Expected_VID complete, or never will be? */
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node);
+
+/* Then: goes on to the next VID. True when there is a sum to send, now in *sum; else what there was
+ * of it is discarded. */
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum);
+
+/* A job's first lane at an accelerator comes, or its last one goes. */
+static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t lanes,
+				    bool comes)
+{
+	uint32_t change = comes ? 1 : UINT32_MAX;
+
+	accelerator->jobs += change;
+	accelerator->jobs_with[lanes] += change;
+}
+
+/* The lane is over at this node: forgets what it holds, counts the job out when it was the
+ * job's last lane here. Harmless when done before. */
+void panama_node_over(struct panama_lane *lane, struct panama_node *node);
+
+/* --- panama_delay.c --- */
+
+void panama_delay_init(struct panama_accelerator *accelerator);
+void panama_delay_release(struct panama_accelerator *accelerator);
+
+/* The sum leaves the accelerator after its latency, and when the ports that it comes from are free.
+ */
+void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
+		  uint32_t back);
+
+/* Where a packet goes that leaves the accelerator at this node: up, or down to all. */
+void panama_send_on(const struct panama_node *node, const struct packet *packet,
+		    struct switch_send *send);
+
+/* --- panama_worker.c --- */
+
+/* `number`, `host` and `job` are set. */
+void panama_worker_init(struct panama_worker *worker, uint32_t cap);
+void panama_worker_release(struct panama_worker *worker);
+void panama_worker_contribute(struct panama_worker *worker, uint64_t chunks);
+void panama_worker_result(struct panama_worker *worker, struct panama_lane *lane,
+			  const struct packet *packet);
+
+/* The packet with which `worker` contributes `chunk` as VID `vid` of a lane. */
+struct packet panama_contribution(const struct panama_worker *worker,
+				  const struct panama_lane *lane, uint64_t vid, uint64_t chunk);
+
+/* For recovery: the result of a VID of a main lane has come by unicast. */
+void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid);
+
+/* May the tree send now? Keeps `ready` true to it. */
+void panama_worker_look(struct panama_worker *worker, uint32_t tree);
+void panama_worker_wake(struct panama_worker *worker);
+
+/* --- panama_partial.c: fraction < 1 --- */
+
+struct panama_partial *panama_partial_new(const struct panama_lane *lane);
+void panama_partial_free(struct panama_partial *partial);
+
+/* The child is in VID `vid` at this node. */
+void panama_partial_in(struct panama_lane *lane, const struct panama_node *node, uint64_t vid,
+		       uint32_t child);
+
+/* `vid` is over at the root: settles who is in it. */
+void panama_partial_settle(struct panama_lane *lane, uint64_t vid);
+
+/* Sum of the weights of the workers in it (exact.h), and how many they are. */
+uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers);
+
+/* --- panama_backlog.c: fraction < 1 --- */
+
+void panama_backlog_open(struct panama_lane *lane);
+void panama_backlog_close(struct panama_lane *lane);
+
+/* More sums are complete at this node than may leave because a packet came by the link behind
+ * egress port `back`: from now on a timer sends them. */
+void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back);
+
+/* --- panama_recovery.c --- */
+
+/* `cap`: what the controller knows of the accelerators' memory. */
+void panama_recovery_start(struct panama_job *job, uint32_t cap);
+void panama_recovery_stop(struct panama_job *job);
+
+/* The worker has sent its next VID on a tree. */
+void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
+
+/* A result has come, of a chunk that is of this tree. False when the worker has it already. */
+bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
+			    const struct packet *packet, uint64_t chunk);
+
+/* Does the worker hold the result of a VID of a main lane? */
+bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid);
+
+/* The chunk that a VID of the lane for repairs of this tree carries. */
+uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid);
+
+/* The next packet that this worker sends again; false = none may be sent now. */
+bool panama_recovery_ready(const struct panama_worker *worker);
+bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet);
+
+void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats);
+
+#endif

@@ -1,0 +1,100 @@
+/* PANAMA with a fraction below 1: sums that an arriving packet found complete, but that may not
+ * leave at once. The last packet of a tensor waits for all workers, and all that waits behind it
+ * may be complete when it comes: a window at one instant. But what comes in by a port pays for
+ * two sums (panama_burst()), and PAUSE counts on that.
+ *
+ * So the rest waits in the accelerator's memory, and leaves it by a timer: a sum per time of a
+ * frame on the link by which the packet came, no more than if each had come with a packet of its
+ * own, and none while the neighbour there is told to stop. The timer needs no packet: perhaps no
+ * other ever comes. Until nothing waits all sums of the lane at this switch take this way, so
+ * that they stay in order. */
+#include "ina/panama/panama.h"
+
+#include "base/mem.h"
+#include "net/lossless.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+struct panama_backlog {
+	struct panama_lane *lane;
+	uint32_t node, back; /* port to where the packet came from behind which it waits */
+	struct timer timer;
+};
+
+/* Of a sum on the link by which the packet came. */
+static sim_time frame_time(const struct panama_backlog *backlog)
+{
+	const struct panama_scheme *scheme = backlog->lane->job->scheme;
+	const struct network *net = &scheme->env.topo->net;
+
+	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->frame);
+}
+
+static bool is_stopped(const struct panama_backlog *backlog)
+{
+	const struct network *net = &backlog->lane->job->scheme->env.topo->net;
+
+	return net->lossless && lossless_ingress(net, backlog->back)->stopped;
+}
+
+/* The next one leaves, without the latency of the accelerator: that was over before. */
+static void on_due(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct panama_backlog *backlog = owner;
+	struct panama_lane *lane = backlog->lane;
+	struct panama_node *node = &lane->nodes[backlog->node];
+	struct switch_send send;
+	struct packet sum;
+	bool left = is_stopped(backlog);
+
+	(void)entity;
+	while (!left && panama_is_over(lane, node)) {
+		left = panama_pass(lane, node, &sum);
+		if (left) {
+			panama_send_on(node, &sum, &send);
+			network_switch_send(&lane->job->scheme->env.topo->net, backlog->back,
+					    &send);
+		}
+	}
+	node->behind = panama_is_over(lane, node);
+	if (node->behind)
+		timer_set(sim, &backlog->timer, sim->now + frame_time(backlog));
+}
+
+void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back)
+{
+	uint32_t number = (uint32_t)(node - lane->nodes);
+	struct panama_backlog *backlog = &lane->backlogs[number];
+	struct sim *sim = lane->job->scheme->env.sim;
+
+	node->behind = true;
+	backlog->back = back;
+	timer_set(sim, &backlog->timer,
+		  sim->now + node->accelerator->latency + frame_time(backlog));
+}
+
+void panama_backlog_open(struct panama_lane *lane)
+{
+	struct sim *sim = lane->job->scheme->env.sim;
+
+	lane->backlogs = xcalloc(lane->node_count, sizeof(*lane->backlogs));
+	for (uint32_t i = 0; i < lane->node_count; i++) {
+		struct panama_backlog *backlog = &lane->backlogs[i];
+		uint64_t key = timer_key(TIMER_PANAMA_BACKLOG, (uint64_t)lane->number << 20 | i);
+
+		backlog->lane = lane;
+		backlog->node = i;
+		timer_open(sim, &backlog->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, backlog);
+	}
+	sim_name(sim, on_due, "sums that wait in an accelerator");
+}
+
+void panama_backlog_close(struct panama_lane *lane)
+{
+	if (!lane->backlogs)
+		return;
+	for (uint32_t i = 0; i < lane->node_count; i++)
+		timer_close(lane->job->scheme->env.sim, &lane->backlogs[i].timer);
+	free(lane->backlogs);
+}

@@ -1,0 +1,337 @@
+/* Parameters of PANAMA and of SwitchML*: the same, but for the window. */
+#include "base/mem.h"
+#include "ina/panama/panama.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const order_names[] = {
+	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
+};
+
+extern const struct conf_table ring_table; /* models/collective/ring.c */
+static const struct conf_table *const below_tables[] = { &ring_table, NULL };
+
+#define IN(field) .offset = offsetof(struct panama_equation, field)
+static const struct conf_row equation_rows[] = {
+	{ .name = "bus",
+	  .type = CONF_INT,
+	  IN(bus),
+	  .imin = 8,
+	  .imax = 65536,
+	  .def = CONF_OPTIONAL,
+	  .help = "Bits that a port moves in a cycle (W): a port passes bus / cycle (12.8 Gbps "
+		  "with "
+		  "64 bits). Without it, the least power of two from 64 on that passes the rate "
+		  "of the fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
+	  .source = "PANAMA section 6 and appendix A, equation 1" },
+	{ .name = "cycle",
+	  .type = CONF_TIME,
+	  IN(cycle),
+	  .min = 1,
+	  .max = PS_PER_US,
+	  .def = "\"5ns\"",
+	  .help = "Of the clock (1 / f).",
+	  .source = "PANAMA section 6: 200 MHz" },
+	{ .name = "adder",
+	  .type = CONF_TIME,
+	  IN(adder),
+	  .max = PS_PER_US,
+	  .def = "\"15ns\"",
+	  .help = "Of one adder (L_a); a tree of them has ceil(log2(ports)) in a row.",
+	  .source = "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
+		    "says 10 ns" },
+	{ .name = "fixed",
+	  .type = CONF_TIME,
+	  IN(fixed),
+	  .max = PS_PER_S,
+	  .def = "\"25ns\"",
+	  .help = "In addition.",
+	  .source = "PANAMA table 1 less equation 3" },
+	{ 0 },
+};
+static const struct conf_table equation_table = { "panama_equation", equation_rows,
+						  sizeof(struct panama_equation),
+						  "Latency of an accelerator by equation 3." };
+
+#define AT(field) .offset = offsetof(struct panama_conf, field)
+static const struct conf_row latency_forms[] = {
+	{ .name = "time",
+	  .type = CONF_TIME,
+	  AT(latency.time),
+	  .max = PS_PER_S,
+	  .help = "The same at all switches, which pass any rate." },
+	{ .name = "equation",
+	  .type = CONF_OBJECT,
+	  AT(latency.equation),
+	  .table = &equation_table,
+	  .help = "(S / bus - 1) cycle + adder ceil(log2(ports)) + fixed, S the bits of a "
+		  "packet." },
+	{ 0 },
+};
+static const struct conf_table latency_table = { "panama_latency", latency_forms,
+						 sizeof(struct panama_conf), NULL };
+
+/* What both schemes have, before and behind their windows. */
+#define ROWS_BEFORE                                                                                \
+	{ .name = "memory",                                                                        \
+	  .type = CONF_BYTES,                                                                      \
+	  AT(memory),                                                                              \
+	  .min = 64,                                                                               \
+	  .max = UINT64_C(1) << 40,                                                                \
+	  .def = "\"64MB\"",                                                                       \
+	  .help = "Packet memory of the accelerator of each switch. Every port has an equal "      \
+		  "part, "                                                                         \
+		  "of that every active job, of that every tree of the job at this switch: "       \
+		  "wnd_cap. "                                                                      \
+		  "A job waits while that would be less than a packet.",                           \
+	  .source = "PANAMA section 7" },                                                          \
+		{ .name = "trees",                                                                 \
+		  .type = CONF_INT,                                                                \
+		  AT(trees),                                                                       \
+		  .imin = 1,                                                                       \
+		  .imax = PANAMA_TREES_MAX,                                                        \
+		  .def = "4",                                                                      \
+		  .help = "Aggregation trees of a job (N), with different roots of the lowest "    \
+			  "tier that "                                                             \
+			  "has all workers below it; fewer where there are fewer roots, one in a " \
+			  "rack.",                                                                 \
+		  .source = "PANAMA figure 3" },                                                   \
+		{ .name = "only_tree",                                                             \
+		  .type = CONF_INT,                                                                \
+		  AT(only_tree),                                                                   \
+		  .imin = 1,                                                                       \
+		  .imax = PANAMA_TREES_MAX,                                                        \
+		  .def = CONF_OPTIONAL,                                                            \
+		  .help = "Uses this one of the trees alone, counted from 1 by the numbers of "    \
+			  "their roots "                                                           \
+			  "(PANAMA-Agg1...); with fewer roots than that it counts on from the "    \
+			  "first." },                                                              \
+		{ .name = "elements_per_packet",                                                   \
+		  .type = CONF_INT,                                                                \
+		  AT(elements),                                                                    \
+		  .imin = 1,                                                                       \
+		  .imax = 2048,                                                                    \
+		  .def = "362",                                                                    \
+		  .help = "32-bit floats in a packet.",                                            \
+		  .source = "our choice: packets of 1500 bytes, the largest of PANAMA table 1" },  \
+		{ .name = "header",                                                                \
+		  .type = CONF_INT,                                                                \
+		  AT(header),                                                                      \
+		  .imin = 20,                                                                      \
+		  .imax = 200,                                                                     \
+		  .def = "52",                                                                     \
+		  .help = "Bytes of a frame besides the floats: Ethernet 14, IP 20, PANAMA 14, "   \
+			  "FCS 4.",                                                                \
+		  .source = "our choice; PANAMA figure 4 has no sizes" },                          \
+	{                                                                                          \
+		.name = "order", .type = CONF_ENUM, AT(order), .choices = order_names,             \
+		.def = "\"independent\"",                                                          \
+		.help = "Of chunks over trees: strict: no chunk before the one before it; "        \
+			"independent: a "                                                          \
+			"tree whose window is full does not hold up the others.",                  \
+		.source = "PANAMA section 4.2.2: operates independently on each tree (4.1 may "    \
+			  "also be "                                                               \
+			  "read as strict)"                                                        \
+	}
+
+#define ROWS_BEHIND                                                                                \
+	{ .name = "fraction",                                                                      \
+	  .type = CONF_REAL,                                                                       \
+	  AT(fraction),                                                                            \
+	  .rmin = 1e-6,                                                                            \
+	  .rmax = 1,                                                                               \
+	  .def = "1",                                                                              \
+	  .help = "An accelerator sends a sum as soon as this fraction of the workers below it, "  \
+		  "rounded up, is in it; others are too late. Below 1 (PANAMA-0.88), the last "    \
+		  "packet of every tensor still waits for all.",                                   \
+	  .source = "PANAMA section 7" },                                                          \
+		{ .name = "aggregate_above",                                                       \
+		  .type = CONF_BYTES,                                                              \
+		  AT(threshold),                                                                   \
+		  .max = UINT64_C(1) << 50,                                                        \
+		  .def = "\"40MB\"",                                                               \
+		  .help = "Jobs with more gradients than this in an iteration use accelerators; "  \
+			  "others "                                                                \
+			  "run a ring on hosts.",                                                  \
+		  .source = "PANAMA section 3" },                                                  \
+		{ .name = "below",                                                                 \
+		  .type = CONF_SCHEMES,                                                            \
+		  AT(below),                                                                       \
+		  .tables = below_tables,                                                          \
+		  .def = "{}",                                                                     \
+		  .help = "Parameters of that ring.",                                              \
+		  .source = "PANAMA section 7: DCTCP for what is not aggregated" },                \
+		{ .name = "accelerator_latency",                                                   \
+		  .type = CONF_ONEOF,                                                              \
+		  .offset = 0,                                                                     \
+		  .tag = offsetof(struct panama_conf, latency.form),                               \
+		  .table = &latency_table,                                                         \
+		  .def = "{}",                                                                     \
+		  .help = "From the packet that completes a sum to the egress queue, besides the " \
+			  "switch's "                                                              \
+			  "own latency. What accelerators cost other packets belongs into that.",  \
+		  .source = "PANAMA section 6: the prototype" },                                   \
+		{ .name = "recovery",                                                              \
+		  .type = CONF_BOOL,                                                               \
+		  AT(recovery),                                                                    \
+		  .def = "false",                                                                  \
+		  .help = "Packets may be lost: what is missing is sent again on a second "        \
+			  "sequence of each "                                                      \
+			  "tree, which gets half of its memory.",                                  \
+		  .source = "our choice; PANAMA section 4.2.2 says that a timeout can be used" },  \
+	{                                                                                          \
+		.name = "retransmission_timeout", .type = CONF_TIME, AT(timeout),                  \
+		.min = PS_PER_US, .max = 100 * PS_PER_S, .def = "\"10ms\"",                        \
+		.help = "Of recovery; doubles up to 64 times that until there is progress.",       \
+		.source = "our choice; PANAMA section 4.2.2: not aggressively"                     \
+	}
+
+static const struct conf_row panama_rows[] = {
+	ROWS_BEFORE,
+	{ .name = "initial_window",
+	  .type = CONF_REAL,
+	  AT(window.initial),
+	  .rmin = 1,
+	  .rmax = PANAMA_CAP_MAX,
+	  .def = "2",
+	  .help = "Of a worker on a tree, packets.",
+	  .source = "PANAMA figure 5" },
+	{ .name = "ssthresh",
+	  .type = CONF_REAL,
+	  AT(window.ssthresh),
+	  .rmin = 1,
+	  .rmax = PANAMA_CAP_MAX,
+	  .def = "64",
+	  .help = "Up to here an unmarked window doubles, packets.",
+	  .source = "PANAMA figure 5" },
+	{ .name = "g",
+	  .type = CONF_REAL,
+	  AT(window.g),
+	  .rmin = 1e-6,
+	  .rmax = 1,
+	  .def = "0.0625",
+	  .help = "Weight of a round in the fraction of marked packets.",
+	  .source = "RFC 8257 section 4.2: 1/16; PANAMA does not say" },
+	ROWS_BEHIND,
+	{ 0 },
+};
+
+static const struct conf_row switchml_star_rows[] = {
+	ROWS_BEFORE,
+	{ .name = "window",
+	  .type = CONF_INT,
+	  AT(window.packets),
+	  .imin = 1,
+	  .imax = PANAMA_CAP_MAX,
+	  .def = CONF_OPTIONAL,
+	  .help = "Of a worker on a tree, packets, at most wnd_cap; when missing, wnd_cap.",
+	  .source = "our choice; PANAMA section 7: no congestion control" },
+	ROWS_BEHIND,
+	{ 0 },
+};
+
+extern const struct conf_table panama_table, switchml_star_table; /* named by ina/schemes.c */
+const struct conf_table panama_table = { "panama", panama_rows, sizeof(struct panama_conf),
+					 "PANAMA: trees, in-order accelerators, ECN windows." };
+const struct conf_table switchml_star_table = {
+	"switchml_star", switchml_star_rows, sizeof(struct panama_conf),
+	"PANAMA's augmented SwitchML: the same without congestion control."
+};
+
+uint32_t panama_frame(const void *self)
+{
+	const struct panama_conf *conf = self;
+
+	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
+}
+
+static void __attribute__((format(printf, 4, 5)))
+mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *fmt, ...)
+{
+	char pointer[64], text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	snprintf(pointer, sizeof(pointer), "/schemes/%s/%s", scheme, key);
+	conf_error(doc, pointer, "%s", text);
+}
+
+/* What the smallest switch that has hosts needs for any job: one tree, a packet of it at each port,
+ * with recovery on two lanes. */
+static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
+			     uint32_t *ports)
+{
+	struct topology_shape shape;
+
+	topology_shape(topology, &shape);
+	*ports = UINT32_MAX;
+	for (uint32_t i = 0; i < shape.switches; i++)
+		if (shape.tiers[i] == 1 && shape.ports[i] < *ports)
+			*ports = shape.ports[i];
+	topology_shape_release(&shape);
+	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
+}
+
+/* Slow ports hold packets for which PAUSE has no room. */
+static void check_bus(const struct panama_conf *conf, const char *name,
+		      const struct topology_conf *topology, struct conf_doc *doc)
+{
+	struct panama_latency latency = panama_accelerators(conf, topology);
+	const struct panama_equation *equation = &latency.equation;
+	bps rate = topology_fastest(topology);
+	char pointer[64];
+
+	if (!panama_slow_port(&latency, panama_frame(conf), rate))
+		return;
+	snprintf(pointer, sizeof(pointer), "/schemes/%s/accelerator_latency/bus", name);
+	(topology_pause(topology, false).on ? conf_error : conf_warn)(
+		doc, pointer,
+		"%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
+		" bits",
+		equation->bus, (double)equation->bus * 1e3 / (double)equation->cycle,
+		(double)rate / 1e9, panama_bus_for(equation, rate));
+}
+
+static void check(const struct panama_conf *conf, const char *name,
+		  const struct topology_conf *topology, struct conf_doc *doc)
+{
+	uint32_t ports;
+	uint64_t least = least_memory(conf, topology, &ports);
+
+	check_bus(conf, name, topology, doc);
+	if (conf->only_tree > conf->trees)
+		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
+	if (least > conf->memory)
+		mistake(doc, name, "memory",
+			"no job could ever run: a packet of one tree at each of the %" PRIu32
+			" ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
+			ports, conf->recovery ? ", and one for repairs," : "", least, conf->memory);
+	if (conf->recovery && conf->fraction < 1)
+		mistake(doc, name, "recovery", "does not go together with a fraction below 1");
+	if (!conf->recovery &&
+	    (topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0)))
+		mistake(doc, name, "recovery", "links lose packets: must be true, found false");
+}
+
+void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	check(conf, "panama", topology, doc);
+}
+
+void switchml_star_check(const void *conf, const struct topology_conf *topology,
+			 struct conf_doc *doc)
+{
+	check(conf, "switchml_star", topology, doc);
+}
+
+size_t panama_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	const struct panama_conf *conf = self;
+
+	list[0] = (struct collective_idle){ "retransmission_timeout",
+					    "without \"recovery\" nothing is sent again" };
+	return conf->recovery ? 0 : 1;
+}

@@ -1,0 +1,145 @@
+/* The time that an accelerator takes: sums leave it in the order in which they were
+ * complete, each after the latency of equation 3. One pending event per accelerator. */
+#include "ina/panama/panama.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+#define HELD_FIRST 16 /* a power of two */
+#define NARROWEST  64 /* bits of a bus: the prototype's */
+
+sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
+{
+	uint64_t bits = (uint64_t)frame * 8, bus = (uint64_t)latency->equation.bus, levels = 0;
+	sim_time through; /* a fraction of a word counts as such: table 1 has 987.5 ns */
+
+	if (latency->form == PANAMA_LATENCY_TIME)
+		return latency->time;
+	through = bits > bus ? (bits - bus) * latency->equation.cycle / bus : 0;
+	while (UINT64_C(1) << levels < ports)
+		levels++; /* of a tree of adders */
+	return through + levels * latency->equation.adder + latency->equation.fixed;
+}
+
+/* With a fraction, one packet may be what several sums wait for: two leave at once
+ * (panama_switch.c), the others when nothing needs headroom for them (panama_backlog.c). */
+int64_t panama_bus_for(const struct panama_equation *equation, bps rate)
+{
+	int64_t bus = NARROWEST;
+
+	while ((double)bus * PS_PER_S < (double)rate * (double)equation->cycle)
+		bus *= 2;
+	return bus;
+}
+
+sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate)
+{
+	const struct panama_equation *equation = &latency->equation;
+
+	if (latency->form == PANAMA_LATENCY_TIME ||
+	    (double)equation->bus * PS_PER_S >= (double)rate * (double)equation->cycle)
+		return 0;
+	return (uint64_t)frame * 8 * equation->cycle / (uint64_t)equation->bus;
+}
+
+struct panama_latency panama_accelerators(const struct panama_conf *conf,
+					  const struct topology_conf *topology)
+{
+	struct panama_latency latency = conf->latency;
+
+	if (latency.form == PANAMA_LATENCY_EQUATION && !latency.equation.bus)
+		latency.equation.bus =
+			panama_bus_for(&latency.equation, topology_fastest(topology));
+	return latency;
+}
+
+struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports)
+{
+	const struct panama_conf *panama = conf;
+	struct panama_latency latency = panama_accelerators(panama, topology);
+
+	return (struct collective_burst){
+		.held = panama_latency(&latency, panama_frame(panama), ports),
+		.packets = panama->fraction < 1 ? PANAMA_SUMS_AT_ONCE : 1,
+	};
+}
+
+/* The first leaves, unless its job is over. */
+static void on_due(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct panama_accelerator *a = owner;
+	const struct panama_held *first = &a->held[a->held_head & a->held_mask];
+	const struct panama_lane *lane = a->scheme->lanes[first->packet.flow];
+	struct switch_send send;
+
+	(void)entity;
+	if (lane) {
+		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
+		network_switch_send(&a->scheme->env.topo->net, first->back, &send);
+	}
+	if (++a->held_head < a->held_end)
+		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
+}
+
+/* When all ports of a sum have passed what they had, from which on they are busy with it. */
+static sim_time ports_free(const struct panama_node *node, sim_time now)
+{
+	const struct panama_accelerator *a = node->accelerator;
+	const struct network *net = &a->scheme->env.topo->net;
+	uint32_t first = net->switch_nodes[a->sw].first_port;
+	sim_time from = now;
+
+	for (uint32_t c = 0; c < node->children; c++)
+		if (a->free_at[node->down_ports[c] - first] > from)
+			from = a->free_at[node->down_ports[c] - first];
+	for (uint32_t c = 0; c < node->children; c++)
+		a->free_at[node->down_ports[c] - first] = from + a->slow;
+	return from;
+}
+
+void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
+		  uint32_t back)
+{
+	struct panama_accelerator *a = node->accelerator;
+	struct sim *sim = a->scheme->env.sim;
+	sim_time from = a->slow ? ports_free(node, sim->now) : sim->now;
+	struct panama_held new = { from + a->latency, *packet, number, back };
+	uint64_t at;
+
+	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
+	for (at = a->held_end++; at > a->held_head; at--) { /* only slow ports are out of turn */
+		const struct panama_held *before = &a->held[(at - 1) & a->held_mask];
+
+		if (before->due <= new.due)
+			break;
+		a->held[at & a->held_mask] = *before;
+	}
+	a->held[at & a->held_mask] = new;
+	if (at == a->held_head)
+		timer_set(sim, &a->timer, new.due);
+}
+
+void panama_delay_init(struct panama_accelerator *a)
+{
+	struct sim *sim = a->scheme->env.sim;
+	uint64_t key =
+		timer_key(TIMER_PANAMA_ACCELERATOR, (uint64_t)a->scheme->protocol << 32 | a->sw);
+
+	a->held_mask = HELD_FIRST - 1;
+	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
+	if (a->slow)
+		a->free_at = xcalloc(a->ports, sizeof(*a->free_at));
+	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, a);
+	sim_name(sim, on_due, "accelerator of switch %h");
+}
+
+void panama_delay_release(struct panama_accelerator *a)
+{
+	timer_close(a->scheme->env.sim, &a->timer);
+	free(a->held);
+	free(a->free_at);
+}

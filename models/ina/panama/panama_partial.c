@@ -1,0 +1,153 @@
+/* PANAMA with a fraction below 1 (PANAMA-0.88, -0.94): who is in which sum. Only for
+ * the exactly-once check: the accelerators themselves count workers, no more. */
+#include "ina/panama/panama.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VIDS_FIRST 64 /* a power of two */
+
+struct settled {
+	uint64_t weight;
+	uint32_t workers;
+};
+
+/* Of VIDs that are not over at the root: a bit per node and child, set when the child's
+ * packet is in the node's sum. Of those that are, until all workers have the result: what the
+ * sum must be. */
+struct panama_partial {
+	uint32_t *first_word; /* of a node's bits; [node_count] = words of a VID */
+	uint64_t *bits;       /* [(vid & mask) * words] */
+	uint64_t mask;
+	struct settled *settled; /* [vid & settled_mask] */
+	uint64_t settled_mask, settled_from;
+	bool *included; /* by node, for settling */
+};
+
+static uint32_t words_of(const struct panama_lane *lane)
+{
+	const struct tree *tree = lane->job->trees[lane->tree].tree;
+
+	return lane->partial->first_word[tree->node_count];
+}
+
+struct panama_partial *panama_partial_new(const struct panama_lane *lane)
+{
+	const struct tree *tree = lane->job->trees[lane->tree].tree;
+	struct panama_partial *partial = xcalloc(1, sizeof(*partial));
+
+	partial->first_word = xcalloc(tree->node_count + 1, sizeof(*partial->first_word));
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		partial->first_word[i + 1] =
+			partial->first_word[i] + (tree->nodes[i].children + 63) / 64;
+	partial->mask = partial->settled_mask = VIDS_FIRST - 1;
+	partial->bits = xcalloc(VIDS_FIRST * (size_t)partial->first_word[tree->node_count],
+				sizeof(*partial->bits));
+	partial->settled = xcalloc(VIDS_FIRST, sizeof(*partial->settled));
+	partial->included = xcalloc(tree->node_count, sizeof(*partial->included));
+	return partial;
+}
+
+void panama_partial_free(struct panama_partial *partial)
+{
+	if (!partial)
+		return;
+	free(partial->first_word);
+	free(partial->bits);
+	free(partial->settled);
+	free(partial->included);
+	free(partial);
+}
+
+/* --- before it is over at the root --- */
+
+static uint64_t *bits_of(const struct panama_lane *lane, uint64_t vid)
+{
+	return lane->partial->bits + (vid & lane->partial->mask) * words_of(lane);
+}
+
+/* Makes room for `vid`; those from `from` on are kept. */
+static void reach(struct panama_lane *lane, uint64_t from, uint64_t vid)
+{
+	struct panama_partial *partial = lane->partial;
+
+	partial->bits = ring_reserve(partial->bits, &partial->mask, from, vid,
+				     words_of(lane) * sizeof(*partial->bits));
+}
+
+void panama_partial_in(struct panama_lane *lane, const struct panama_node *node, uint64_t vid,
+		       uint32_t child)
+{
+	uint64_t from = lane->nodes[0].expected;
+	uint32_t number = (uint32_t)(node - lane->nodes);
+
+	if (vid < from)
+		return; /* over at the root without this node */
+	reach(lane, from, vid);
+	bits_of(lane, vid)[lane->partial->first_word[number] + child / 64] |= UINT64_C(1)
+									      << child % 64;
+}
+
+static bool is_in(const struct panama_lane *lane, const uint64_t *bits, uint32_t node,
+		  uint32_t child)
+{
+	const struct panama_partial *partial = lane->partial;
+
+	return partial->included[node] &&
+	       bits[partial->first_word[node] + child / 64] >> child % 64 & 1;
+}
+
+/* --- when it is --- */
+
+/* Makes room for one more; those that all workers have are forgotten. */
+static void reserve_settled(struct panama_lane *lane, uint64_t vid)
+{
+	struct panama_partial *partial = lane->partial;
+	const struct panama_job *job = lane->job;
+
+	if (vid - partial->settled_from <= partial->settled_mask)
+		return;
+	partial->settled_from = vid;
+	for (uint32_t w = 0; w < job->job.workers; w++)
+		if (job->workers[w].flows[lane->tree].una < partial->settled_from)
+			partial->settled_from = job->workers[w].flows[lane->tree].una;
+	partial->settled = ring_reserve(partial->settled, &partial->settled_mask,
+					partial->settled_from, vid, sizeof(*partial->settled));
+}
+
+void panama_partial_settle(struct panama_lane *lane, uint64_t vid)
+{
+	struct panama_partial *partial = lane->partial;
+	const struct panama_job *job = lane->job;
+	const struct tree *tree = job->trees[lane->tree].tree;
+	struct settled *settled;
+	uint64_t *bits;
+
+	reach(lane, vid, vid);
+	bits = bits_of(lane, vid);
+	reserve_settled(lane, vid);
+	settled = &partial->settled[vid & partial->settled_mask];
+	*settled = (struct settled){ 0 };
+	partial->included[0] = true;
+	for (uint32_t i = 1; i < tree->node_count; i++) /* parents come before children */
+		partial->included[i] =
+			is_in(lane, bits, tree->nodes[i].parent, tree->nodes[i].number);
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		if (!is_in(lane, bits, tree->node_of_worker[w], tree->number_of_worker[w]))
+			continue;
+		settled->weight += job->exact.weights[w];
+		settled->workers++;
+	}
+	memset(bits, 0, words_of(lane) * sizeof(*bits));
+}
+
+uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers)
+{
+	const struct settled *settled = &lane->partial->settled[vid & lane->partial->settled_mask];
+
+	*workers = settled->workers;
+	return settled->weight;
+}

@@ -1,0 +1,92 @@
+/* PANAMA as fluid streams. */
+#include "ina/panama/panama.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void panama_plan_count(const struct panama_job *job, bool comes)
+{
+	for (uint32_t s = 0; s < job->scheme->env.topo->net.switches; s++)
+		if (job->lanes_at[s])
+			panama_count_job(&job->scheme->accelerators[s], job->lanes_at[s], comes);
+}
+
+/* Of the accelerators on the longest way of a worker to the root. */
+static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
+{
+	sim_time longest = 0;
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		sim_time delay = 0;
+
+		for (uint32_t n = tree->node_of_worker[w]; n != TREE_NONE;
+		     n = tree->nodes[n].parent)
+			delay += job->scheme->accelerators[tree->nodes[n].sw].latency;
+		longest = delay > longest ? delay : longest;
+	}
+	return longest;
+}
+
+/* Packets that a worker may have out on a tree. */
+static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
+{
+	const struct panama_window_conf *conf = &job->scheme->window;
+	uint32_t least = PANAMA_CAP_MAX;
+
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		uint32_t sw = tree->nodes[n].sw;
+		uint32_t cap = panama_cap_at(&job->scheme->accelerators[sw], job->lanes_at[sw]);
+
+		least = cap < least ? cap : least;
+	}
+	return conf->fixed && conf->packets && conf->packets < least ? (uint32_t)conf->packets
+								     : least;
+}
+
+/* Of a tree, where ports of accelerators are slower than links: trees of a worker share its. */
+static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
+{
+	sim_time slow = job->scheme->accelerators[0].slow;
+
+	return slow ? (packets->payload + packets->overhead) / seconds_of(slow) / job->tree_count
+		    : INFINITY;
+}
+
+/* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
+ * fraction; the windows are those of jobs that are here now, when they have grown. */
+void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
+{
+	const struct network *net = &job->scheme->env.topo->net;
+	const struct panama_window_conf *conf = &job->scheme->window;
+	sim_time round_trip = 0;
+
+	plan_init(plan, job->tree_count);
+	for (size_t s = 0; s < plan->count; s++) {
+		const struct tree *tree = job->trees[s].tree;
+		struct plan_stream *stream = &plan->streams[s];
+		struct plan_way way = plan_tree_way(net, tree, job->job.hosts, job->job.workers,
+						    job->scheme->frame);
+
+		way.sum += tree_delay(job, tree);
+		plan_add_tree(stream, tree, job->job.hosts, job->job.workers);
+		stream->packets = plan_ina_packets(net, job->scheme->frame,
+						   (uint32_t)job->scheme->conf->elements);
+		stream->packets.fraction = 1.0 / (double)plan->count;
+		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
+		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
+			plan_fix_window(stream, tree_window(job, tree), way.sum, net,
+					job->job.hosts[0]);
+		round_trip = way.sum > round_trip ? way.sum : round_trip;
+		if (plan_way_latency(&way) > plan->latency)
+			plan->latency = plan_way_latency(&way);
+	}
+	plan_close(plan);
+	plan_take_turns(plan, net, &job->job, 0);
+	if (conf->fixed)
+		return;
+	/* the trees of a worker share its NIC */
+	plan->ramp = plan_ramp(&plan->streams[0].packets,
+			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
+			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
+}

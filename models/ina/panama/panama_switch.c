@@ -1,0 +1,356 @@
+/* PANAMA's accelerator: section 5. What is modelled and what is not: panama.c.
+ *
+ * A FIFO per input port and lane, and Expected_VID. VID E is over when every FIFO has a packet
+ * of it or of a later one at its head: if all have E it is added up and sent on, else what there
+ * is of it is discarded. Links keep the order, so a later packet says that E is lost. */
+#include "ina/panama/panama.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS_FIRST 4 /* a power of two; in lock-step one or two are in use */
+
+/* Of `below` workers, rounded up; 0.88 * 25 is not above 22. */
+static uint32_t workers_needed(double fraction, uint32_t below)
+{
+	return (uint32_t)ceil(fraction * below - 1e-9);
+}
+
+static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, uint32_t number)
+{
+	uint32_t below = 0;
+
+	for (uint32_t w = 0; w < workers; w++) {
+		uint32_t node = tree->tree->node_of_worker[w];
+
+		while (node != number && node != TREE_NONE)
+			node = tree->tree->nodes[node].parent;
+		below += node == number;
+	}
+	return below;
+}
+
+void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number)
+{
+	const struct panama_job *job = lane->job;
+	const struct panama_tree *tree = &job->trees[lane->tree];
+	const struct tree_node *place = &tree->tree->nodes[number];
+
+	*node = (struct panama_node){ .children = place->children,
+				      .parent = place->parent,
+				      .number = place->number,
+				      .up_port = place->up_port,
+				      .down_ports = place->down_ports,
+				      .mask = ROWS_FIRST - 1 };
+	node->accelerator = &job->scheme->accelerators[place->sw];
+	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
+	node->next = node->children <= PANAMA_FEW ? node->few
+						  : xcalloc(node->children, sizeof(*node->next));
+	node->needed = workers_needed(job->scheme->conf->fraction,
+				      workers_below(tree, job->job.workers, number));
+}
+
+void panama_node_release(struct panama_node *node)
+{
+	free(node->rows);
+	if (node->next != node->few)
+		free(node->next);
+}
+
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes)
+{
+	uint64_t cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
+		       lanes / accelerator->scheme->frame;
+
+	return cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
+}
+
+uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
+{
+	const struct panama_accelerator *accelerator = node->accelerator;
+
+	if (node->cap_jobs == accelerator->jobs)
+		return node->cap;
+	node->cap_jobs = accelerator->jobs;
+	node->cap = panama_cap_at(accelerator, lane->job->lanes_at[accelerator->sw]);
+	SIM_BUG_ON(!node->cap); /* memory_is_free() */
+	return node->cap;
+}
+
+/* --- memory --- */
+
+static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t packets)
+{
+	const struct panama_scheme *scheme = lane->job->scheme;
+
+	node->buffered += (uint32_t)packets;
+	if (lane->half)
+		node->accelerator->first_sent += (uint64_t)packets;
+	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
+			   packets * (int64_t)scheme->frame);
+}
+
+/* With recovery, what is sent first never takes more than half of it: what is sent again finds
+ * room, whatever the first lanes wait for. */
+static bool is_full(const struct panama_lane *lane, const struct panama_node *node)
+{
+	const struct panama_accelerator *accelerator = node->accelerator;
+	const struct collective_memory *memory = accelerator->memory;
+	uint64_t frame = lane->job->scheme->frame;
+
+	return memory->used_bytes + frame > memory->memory_bytes ||
+	       (lane->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
+}
+
+void panama_node_over(struct panama_lane *lane, struct panama_node *node)
+{
+	if (node->fin)
+		return;
+	node->fin = true;
+	reserve(lane, node, -(int64_t)node->buffered);
+	if (--lane->job->open_at[node->accelerator->sw] == 0)
+		panama_count_job(node->accelerator, lane->job->lanes_at[node->accelerator->sw],
+				 false);
+}
+
+/* --- rows --- */
+
+static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
+{
+	return &node->rows[vid & node->mask];
+}
+
+/* Makes room for the rows up to `vid`. */
+static void reach(struct panama_node *node, uint64_t vid)
+{
+	uint64_t mask = node->mask;
+
+	if (vid - node->expected <= mask)
+		return;
+	node->rows = ring_widen(node->rows, &mask, node->expected, vid, sizeof(*node->rows));
+	node->mask = (uint32_t)mask;
+}
+
+static void add(struct panama_row *row, const struct packet *packet)
+{
+	if (!row->packets) {
+		row->cap = packet->slot;
+		row->flags = PANAMA_FIN;
+	}
+	row->value += packet->value;
+	row->packets++;
+	row->workers += panama_workers_in(packet);
+	if (packet->slot < row->cap)
+		row->cap = packet->slot;
+	row->flags |= packet->flags & (PACKET_CE | PANAMA_ALL);
+	if (!(packet->flags & PANAMA_FIN))
+		row->flags &= (uint8_t)~PANAMA_FIN;
+}
+
+/* --- a VID is over --- */
+
+void panama_send_on(const struct panama_node *node, const struct packet *packet,
+		    struct switch_send *send)
+{
+	bool result = packet->flags & PACKET_RESULT;
+
+	send->packet = *packet;
+	send->ports = result ? node->down_ports : &node->up_port;
+	send->count = result ? node->children : 1;
+}
+
+/* The sum of a row, as it leaves the accelerator. */
+static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
+			    const struct panama_row *row)
+{
+	const struct panama_scheme *scheme = lane->job->scheme;
+	bool root = node->parent == TREE_NONE;
+	uint32_t cap = panama_cap(lane, node);
+
+	return (struct packet){
+		.seq = node->expected,
+		.value = row->value,
+		.flow = lane->number,
+		.source = (uint16_t)node->number,
+		.size = (uint16_t)scheme->frame,
+		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
+		.route = { (uint16_t)row->workers },
+		.kind = PACKET_AGGREGATION,
+		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
+		.protocol = scheme->protocol,
+	};
+}
+
+/* With a fraction, a VID need not wait for all; without, this is never asked before all are
+ * past it. */
+static bool enough(const struct panama_lane *lane, const struct panama_node *node,
+		   const struct panama_row *row)
+{
+	if (!lane->partial || row->flags & PANAMA_ALL)
+		return row->packets == node->children;
+	return row->packets && row->workers >= node->needed;
+}
+
+bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node)
+{
+	const struct panama_row *row = row_of(node, node->expected);
+
+	return !node->fin &&
+	       (row->past == node->children || (lane->partial && enough(lane, node, row)));
+}
+
+bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum)
+{
+	struct panama_row *row = row_of(node, node->expected);
+	struct collective_stats *stats = &node->accelerator->memory->stats;
+	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
+	bool sent = enough(lane, node, row);
+
+	reserve(lane, node, row->placeless - (int64_t)row->packets);
+	if (lane->partial && node->parent == TREE_NONE)
+		panama_partial_settle(lane, node->expected);
+	if (sent) {
+		*sum = sum_of(lane, node, row);
+		stats->packets_aggregated += row->packets;
+		stats->results += node->parent == TREE_NONE;
+	} else {
+		stats->discarded += row->packets;
+	}
+	*row = (struct panama_row){ 0 };
+	node->expected++;
+	if (fin)
+		panama_node_over(lane, node);
+	return sent;
+}
+
+/* --- packets --- */
+
+/* Is a VID over when this packet has come, so that it is not stored itself, or takes a place that
+ * becomes free? Only a full memory asks. */
+static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
+		       const struct packet *packet)
+{
+	uint64_t first = node->expected, v = first;
+	const struct panama_row *row = row_of(node, first);
+
+	if (node->behind)
+		return false;
+	if (lane->partial && packet->seq == first && !((row->flags | packet->flags) & PANAMA_ALL) &&
+	    row->workers + panama_workers_in(packet) >= node->needed)
+		return true;
+	if (node->next[packet->source] > first)
+		return false;
+	reach(node, packet->seq);
+	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
+		if (row_of(node, v)->packets)
+			return true; /* discarded */
+	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
+}
+
+/* As if lost on the link; but its header has been read. */
+static void overflow(struct panama_lane *lane, struct panama_node *node)
+{
+	node->accelerator->memory->stats.overflows++;
+	lane->job->overflows++;
+}
+
+/* Into its row. What completes a sum meets the others in the adder, and needs no place. */
+static void store(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
+		  bool full)
+{
+	struct panama_row *row = row_of(node, packet->seq);
+
+	add(row, packet);
+	row->placeless = full;
+	if (!full)
+		reserve(lane, node, 1);
+	if (lane->partial)
+		panama_partial_in(lane, node, packet->seq, packet->source);
+}
+
+/* Another VID went, and this packet waits in its place. */
+static void find_place(struct panama_lane *lane, struct panama_node *node, uint64_t vid)
+{
+	if (vid < node->expected || !row_of(node, vid)->placeless)
+		return;
+	row_of(node, vid)->placeless = false;
+	reserve(lane, node, 1);
+}
+
+/* The child's FIFO has come to `vid`. */
+static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
+{
+	uint64_t *next = &node->next[child];
+	uint64_t v = *next > node->expected ? *next : node->expected;
+
+	reach(node, vid);
+	for (; v <= vid; v++)
+		row_of(node, v)->past++;
+	*next = vid + 1;
+}
+
+/* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
+ * one of its FIFO. With one, others may have waited for it. */
+static void send_sums(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		      struct switch_actions *actions)
+{
+	struct panama_accelerator *accelerator = node->accelerator;
+	struct packet sum;
+	unsigned sums = 0;
+
+	while (sums < PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node)) {
+		if (!panama_pass(lane, node, &sum))
+			continue;
+		sums++;
+		if (accelerator->latency)
+			panama_delay(node, &sum, (uint32_t)(node - lane->nodes), back);
+		else
+			panama_send_on(node, &sum, &actions->send[actions->count++]);
+	}
+	if (sums == PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node))
+		panama_backlog_begin(lane, node, back);
+}
+
+static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+			 const struct packet *packet, struct switch_actions *actions)
+{
+	uint64_t vid = packet->seq, *next = &node->next[packet->source];
+	bool full, dropped;
+
+	if (vid < *next || node->fin) {
+		panama_violated(lane->job,
+				lane->job->scheme->env.topo->net.hosts + node->accelerator->sw, vid,
+				"a contribution came twice, or after FIN");
+		return;
+	}
+	if (vid < node->expected) {
+		*next = vid + 1;
+		node->accelerator->memory->stats.late++; /* only with a fraction */
+		return;
+	}
+	full = is_full(lane, node);
+	dropped = full && !makes_room(lane, node, packet);
+	/* Of a packet that is dropped, too: else two that both lack a place would be dropped for
+	 * ever, and what waits for them would keep the memory full. */
+	pass_to(node, packet->source, vid);
+	if (dropped)
+		overflow(lane, node);
+	else
+		store(lane, node, packet, full);
+	if (!node->behind)
+		send_sums(lane, node, back, actions);
+	if (full && !dropped)
+		find_place(lane, node, vid);
+}
+
+void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+		    const struct packet *packet, struct switch_actions *actions)
+{
+	if (packet->flags & PACKET_RESULT)
+		panama_send_on(node, packet, &actions->send[actions->count++]);
+	else
+		contribution(lane, node, back, packet, actions);
+}

@@ -1,0 +1,43 @@
+/* The window of a worker on one of its trees: PANAMA, figure 5.
+ *
+ * Unit: packets. A round ends when as many results have come as the window, rounded down, had
+ * packets at that moment. The figure ends it when rcvd "==" cwnd, which a fractional window never
+ * meets, and does not show that ecn_count starts again at 0; the text says that it is a fraction
+ * of the window. So: >=, both start again, and the fraction is of the results of the round.
+ * Doubles, as in transport/cc/cc.h: they decide what to send, not when, and are the same
+ * everywhere.
+ */
+#ifndef INASIM_INA_PANAMA_PANAMA_WINDOW_H
+#define INASIM_INA_PANAMA_PANAMA_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct panama_window_conf {
+	bool fixed;      /* no congestion control: the window is the cap, or ... */
+	int64_t packets; /* ... this, if less; 0 = the cap */
+	double initial;  /* cwnd */
+	double ssthresh; /* initial */
+	double g;        /* gain of alpha */
+};
+
+struct panama_window {
+	double cwnd, ssthresh, alpha;
+	uint32_t received, marked; /* results of this round */
+};
+
+/* `cap`: what the controller knows of the accelerators' memory before the first result. */
+void panama_window_init(struct panama_window *window, const struct panama_window_conf *conf,
+			uint32_t cap);
+
+/* A result has come, marked or not, with this wnd_cap (at least 1). */
+void panama_window_result(struct panama_window *window, const struct panama_window_conf *conf,
+			  bool marked, uint32_t cap);
+
+/* Packets that may be out. At least 1. */
+static inline uint64_t panama_window_packets(const struct panama_window *window)
+{
+	return (uint64_t)window->cwnd;
+}
+
+#endif

@@ -1,0 +1,570 @@
+/* Parameter servers that do a switch's work: the benchmark program of SwitchML (Sapio et al.,
+ * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
+ *
+ * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
+ * timers; slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
+ * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program is
+ * free of it). Adding takes the host's reduction rate (reducer.h); a contribution that is there
+ * already is not added: it is answered at once, or dropped while the first one waits for its turn.
+ * What a worker on the server's own host sends and gets takes no network and no time.
+ * Simplified: no CPU per packet, other than the reduction rate.
+ * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
+ * more is: slots by the rule are a multiple of m, but of a number that is not some servers have one
+ * more than others, and with it more of every tensor; copies go to the workers in turn, from number
+ * (server mod n) on. There is no congestion control: n s / m packets at most meet at a server's
+ * port. */
+#include "ina/switchml/switchml.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+#include "topo/topology.h"
+#include "transport/keys.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define RING_FIRST 64 /* entries of a ring at first; a power of two */
+
+/* A packet that waits at a server: for its turn to be added, or for the NIC. */
+struct held {
+	struct packet packet;
+	sim_time due;    /* to be added */
+	uint32_t worker; /* to be sent to */
+};
+
+struct ring {
+	struct held *items;
+	uint64_t first, end, mask;
+};
+
+struct ps_server {
+	struct switchml *job;
+	uint32_t number, host;
+	struct tree_node place; /* of a root with the workers as children; their numbers as ports */
+	struct node node;
+	uint64_t *arrived; /* as node.seen, of contributions that are added or wait for it */
+	struct ring in, out;
+	struct timer timer; /* for the first of `in` */
+	struct nic_source source;
+};
+
+struct ps_servers {
+	struct ps_server *list;
+	uint32_t count;
+	struct route *up, *down;           /* [worker * count + server] */
+	uint32_t *children;                /* 0, 1, ... */
+	struct collective_memory counters; /* of all servers together; not reported */
+};
+
+/* --- rings --- */
+
+static void ring_init(struct ring *ring)
+{
+	*ring = (struct ring){ .items = xcalloc(RING_FIRST, sizeof(*ring->items)),
+			       .mask = RING_FIRST - 1 };
+}
+
+static void ring_push(struct ring *ring, const struct held *item)
+{
+	ring->items = ring_reserve(ring->items, &ring->mask, ring->first, ring->end,
+				   sizeof(*ring->items));
+	ring->items[ring->end++ & ring->mask] = *item;
+}
+
+static struct held *ring_front(const struct ring *ring)
+{
+	return ring->first < ring->end ? &ring->items[ring->first & ring->mask] : NULL;
+}
+
+/* --- at servers --- */
+
+static struct route *route_of(struct route *routes, const struct ps_servers *servers, uint32_t w,
+			      uint32_t q)
+{
+	return &routes[(size_t)w * servers->count + q];
+}
+
+static enum nic_pull server_pull(void *owner, struct packet *packet)
+{
+	struct ps_server *server = owner;
+	const struct ps_servers *servers = server->job->servers;
+	const struct held *front = ring_front(&server->out);
+
+	if (!front)
+		return NIC_NOTHING;
+	*packet = front->packet;
+	packet->kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
+	packet_set_route(packet, route_of(servers->down, servers, front->worker, server->number));
+	server->out.first++;
+	return ring_front(&server->out) ? NIC_MORE : NIC_LAST;
+}
+
+static void send_copy(struct ps_server *server, const struct packet *packet, uint32_t w)
+{
+	struct switchml *job = server->job;
+
+	if (job->job.hosts[w] == server->host) {
+		switchml_worker_result(&job->workers[w], packet);
+		return;
+	}
+	ring_push(&server->out, &(struct held){ .packet = *packet, .worker = w });
+	nic_wake(&job->scheme->env.topo->net.nics[server->host], &server->source);
+}
+
+/* What a switch would do at once. */
+static void serve(struct ps_server *server, const struct packet *packet)
+{
+	struct switch_actions actions = { 0 };
+
+	switchml_at_node(server->job, &server->node, packet, &actions);
+	for (unsigned i = 0; i < actions.count; i++) {
+		const struct switch_send *send = &actions.send[i];
+
+		for (uint32_t c = 0; c < send->count; c++)
+			send_copy(server, &send->packet,
+				  send->ports[(c + server->number) % send->count]);
+	}
+}
+
+static void on_added(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct ps_server *server = owner;
+	struct packet packet = ring_front(&server->in)->packet;
+	const struct held *next;
+
+	(void)entity;
+	server->in.first++;
+	next = ring_front(&server->in);
+	if (next)
+		timer_set(sim, &server->timer, next->due);
+	serve(server, &packet);
+}
+
+/* For the first time: takes its turn to be added. */
+static void wait_for_adding(struct ps_server *server, const struct packet *packet)
+{
+	const struct switchml_scheme *scheme = server->job->scheme;
+	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
+				    (bytes)scheme->elements * ELEMENT_BYTES);
+
+	switchml_mark(server->arrived, server->node.words, packet);
+	if (!ring_front(&server->in))
+		timer_set(scheme->env.sim, &server->timer, due);
+	ring_push(&server->in, &(struct held){ .packet = *packet, .due = due });
+}
+
+static void receive(struct ps_server *server, const struct packet *packet)
+{
+	const struct node *node = &server->node;
+
+	if (!server->arrived || switchml_seen(node->seen, node->words, packet))
+		serve(server, packet);
+	else if (!switchml_seen(server->arrived, node->words, packet))
+		wait_for_adding(server, packet);
+}
+
+/* --- between workers and servers --- */
+
+static struct ps_server *server_of(const struct switchml *job, uint32_t slot)
+{
+	return &job->servers->list[slot % job->servers->count];
+}
+
+bool ps_stream_local(const struct worker *worker, uint32_t slot)
+{
+	return server_of(worker->job, slot)->host == worker->host;
+}
+
+void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
+{
+	receive(server_of(worker->job, packet->slot), packet);
+}
+
+void ps_stream_address(const struct worker *worker, struct packet *packet)
+{
+	const struct ps_servers *servers = worker->job->servers;
+
+	packet->kind = PACKET_DATA; /* switches only forward it */
+	packet_set_route(packet, route_of(servers->up, servers, worker->number,
+					  server_of(worker->job, packet->slot)->number));
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct switchml_scheme *scheme = self;
+	struct switchml *job = scheme->jobs[packet->flow];
+
+	if (!job)
+		return; /* it is over */
+	if (packet->flags & PACKET_RESULT)
+		switchml_worker_result(&job->workers[job->worker_of_host[host]], packet);
+	else
+		receive(server_of(job, packet->slot), packet);
+}
+
+static const struct protocol_ops ps_stream_protocol = { .name = "ps_stream", .deliver = deliver };
+
+/* --- jobs --- */
+
+static uint32_t ps_stream_servers(uint32_t workers)
+{
+	return workers;
+}
+
+/* As ps.c: a gradient from each worker and a sum to each, but for what stays on a host. */
+static double ps_stream_injected(uint32_t workers, bool beside)
+{
+	return 2 * ((double)workers - beside);
+}
+
+static void ps_stream_check(const void *self, const struct topology_conf *topology,
+			    struct conf_doc *doc)
+{
+	const struct switchml_conf *conf = self;
+
+	(void)topology;
+	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
+		conf_error(doc, "/schemes/ps_stream/slots",
+			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
+}
+
+static void *ps_stream_open(const struct model_env *env, const void *conf)
+{
+	struct switchml_scheme *scheme = xcalloc(1, sizeof(*scheme));
+
+	switchml_scheme_init(scheme, env, conf, &ps_stream_protocol);
+	return scheme;
+}
+
+static void ps_stream_close(void *self)
+{
+	struct switchml_scheme *scheme = self;
+
+	free(scheme->jobs);
+	free(scheme);
+}
+
+static void find_routes(struct switchml *job)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	struct ps_servers *servers = job->servers;
+	uint64_t key = hash_pair(hash_pair(job->scheme->env.sim->seed, hash_string("ps_stream")),
+				 job->job.number);
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		for (uint32_t q = 0; q < servers->count; q++) {
+			uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q];
+			uint64_t pair = hash_pair(key, (uint64_t)w << 32 | q);
+
+			if (a == b)
+				continue;
+			topology_route(topo, a, b, pair, route_of(servers->up, servers, w, q));
+			topology_route(topo, b, a, ~pair, route_of(servers->down, servers, w, q));
+		}
+	}
+}
+
+/* A packet's way from a worker to a server and back, on an idle network. */
+static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	const struct ps_servers *servers = job->servers;
+	uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q], ports[ROUTE_MAX + 1];
+	sim_time sum;
+	unsigned count;
+
+	if (a == b)
+		return 0;
+	count = topology_path(topo, a, route_of(servers->up, servers, w, q), ports);
+	sum = ideal_packet(&topo->net, ports, count, job->scheme->frame);
+	count = topology_path(topo, b, route_of(servers->down, servers, w, q), ports);
+	return sum + ideal_packet(&topo->net, ports, count, job->scheme->frame);
+}
+
+/* Of the pair farthest apart: a slot waits for its slowest worker. */
+static sim_time round_trip(const struct switchml *job)
+{
+	sim_time longest = 0;
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		for (uint32_t q = 0; q < job->servers->count; q++) {
+			sim_time time = pair_round_trip(job, w, q);
+
+			longest = time > longest ? time : longest;
+		}
+	}
+	return longest;
+}
+
+/* How long the first copy of a slot waits for the last at a server: all come through its link. */
+static sim_time copies_wait(const struct switchml *job, uint32_t q)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	const struct ps_servers *servers = job->servers;
+	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
+	struct plan_way link = { 0 };
+
+	for (uint32_t w = 0; w < job->job.workers; w++) {
+		if (job->job.hosts[w] == host)
+			continue;
+		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
+		link = plan_path(&topo->net, ports, 1, job->scheme->frame);
+		copies++;
+	}
+	return copies ? (copies - 1) * link.slowest : 0;
+}
+
+/* At the server with most copies. */
+static sim_time longest_wait(const struct switchml *job)
+{
+	sim_time longest = 0;
+
+	for (uint32_t q = 0; q < job->servers->count; q++) {
+		sim_time wait = copies_wait(job, q);
+
+		longest = wait > longest ? wait : longest;
+	}
+	return longest;
+}
+
+/* The time that the slots of n workers and m servers have to cover at the rate of a worker's link.
+ * As in SwitchML (section 3.6) the round trip; but a slot is free again only after the wait for its
+ * last copy, too, and a server's link must not rest, either. It carries n copies of a part of 1/m,
+ * so with fewer servers than workers it is busy with m/n of the slots that a worker's link needs.
+ */
+static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
+{
+	sim_time busy = (trip + wait) * m / (m > n ? m : n);
+
+	return busy > trip ? busy : trip;
+}
+
+/* As many at each of m servers. */
+static uint32_t shared_evenly(uint64_t slots, uint32_t m)
+{
+	slots = (slots + m - 1) / m * m;
+	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
+}
+
+static uint32_t choose_slots(const struct switchml *job)
+{
+	const struct switchml_conf *conf = job->scheme->conf;
+	uint32_t n = job->job.workers, m = job->servers->count;
+	sim_time time;
+
+	if (conf->slots_form == SLOTS_NUMBER)
+		return (uint32_t)conf->slots;
+	time = time_to_cover(round_trip(job), longest_wait(job), n, m);
+	return shared_evenly(switchml_slots_for(job, time), m);
+}
+
+/* The same before there is a network: through its top. */
+static uint32_t slots_through_top(const struct switchml_conf *conf,
+				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
+				  uint32_t m)
+{
+	bps rate = topology->link.rate;
+	sim_time trip = ideal_round_trip(topology, frame, frame),
+		 wait = (n - 1) * (frame * UINT64_C(8) * PS_PER_S / rate);
+
+	if (conf->slots_form == SLOTS_NUMBER)
+		return (uint32_t)conf->slots;
+	return shared_evenly(switchml_slots_of(rate, frame, time_to_cover(trip, wait, n, m)), m);
+}
+
+/* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
+ * with all that only waits in it: where that fills the buffer again, it goes on for ever. */
+static void ps_stream_doubt(const void *self, const struct topology_conf *topology, uint32_t n,
+			    uint32_t m, struct conf_doc *doc, const char *pointer)
+{
+	const struct switchml_conf *conf = self;
+	const struct pause_conf *pause = &topology->switches.pause;
+	uint32_t frame = switchml_conf_frame(conf);
+	bytes buffer = topology_buffer(topology, false);
+	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
+
+	if (conf->timeout.rule != RTO_FIXED || pause->form == PAUSE_SET || pause->on ||
+	    n * slots * frame <= buffer)
+		return;
+	conf_warn(doc, pointer,
+		  "%" PRIu32 " workers with %" PRIu64 " slots a server send it up to %" PRIu64
+		  " bytes at once, more than the %" PRIu64 " of a switch's buffer (\"buffer\"): "
+		  "with the fixed timer of ps_stream what is lost may be sent again for ever; "
+		  "\"timeout_rule\": \"doubling\" ends",
+		  n, slots, n * slots * frame, buffer);
+}
+
+static void open_server(struct switchml *job, uint32_t q)
+{
+	const struct model_env *env = &job->scheme->env;
+	struct ps_server *server = &job->servers->list[q];
+	uint64_t key = timer_key_of_job(TIMER_PS_STREAM, job->job.number, q);
+
+	server->job = job;
+	server->number = q;
+	server->host = job->job.server_hosts[q];
+	/* switchml_switch.c names the node hosts + sw: this host */
+	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
+					    .parent = TREE_NONE,
+					    .children = job->job.workers,
+					    .down_ports = job->servers->children };
+	server->node.place = &server->place;
+	server->node.memory = &job->servers->counters;
+	switchml_node_init(&server->node, job->slots);
+	if (env->reducers->rate)
+		server->arrived =
+			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
+				sizeof(*server->arrived));
+	ring_init(&server->in);
+	ring_init(&server->out);
+	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
+	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, key, on_added, server);
+	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
+}
+
+/* Servers and ways of a job, but nothing that runs. */
+static struct switchml *new_job(struct switchml_scheme *scheme, const struct collective_job *spec)
+{
+	struct switchml *job = xcalloc(1, sizeof(*job));
+	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
+	size_t pairs = (size_t)spec->workers * spec->servers;
+
+	job->scheme = scheme;
+	job->job = *spec;
+	job->servers = servers;
+	servers->count = spec->servers;
+	servers->list = xcalloc(spec->servers, sizeof(*servers->list));
+	servers->up = xcalloc(pairs, sizeof(*servers->up));
+	servers->down = xcalloc(pairs, sizeof(*servers->down));
+	servers->children = xcalloc(spec->workers, sizeof(*servers->children));
+	for (uint32_t w = 0; w < spec->workers; w++)
+		servers->children[w] = w;
+	find_routes(job);
+	job->slots = choose_slots(job);
+	return job;
+}
+
+static void free_job(struct switchml *job)
+{
+	free(job->servers->list);
+	free(job->servers->up);
+	free(job->servers->down);
+	free(job->servers->children);
+	free(job->servers);
+	free(job);
+}
+
+static void *ps_stream_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct switchml *job = new_job(self, spec);
+
+	*never = NULL;
+	for (uint32_t q = 0; q < spec->servers; q++)
+		open_server(job, q);
+	switchml_job_begin(job);
+	return job;
+}
+
+/* One direction between a worker and a server. */
+static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
+		     struct plan_stream *stream, struct plan_way *longest)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	uint32_t ports[ROUTE_MAX + 1];
+	struct plan_way way;
+
+	plan_add_route(stream, topo, from, route, 1);
+	way = plan_path(&topo->net, ports, topology_path(topo, from, route, ports),
+			job->scheme->frame);
+	plan_way_longest(longest, &way);
+}
+
+/* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
+ * slot is free again after a round trip and the wait of its first copy for the last, which with few
+ * slots a server is more than the window covers. */
+static void *ps_stream_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			    const char **never)
+{
+	struct switchml *job = new_job(self, spec);
+	const struct switchml_scheme *scheme = self;
+	struct ps_servers *servers = job->servers;
+	uint32_t most = (job->slots + servers->count - 1) / servers->count;
+	struct plan_way up = { 0 }, down = { 0 };
+	struct plan_stream *stream;
+
+	*never = NULL;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
+	stream->packets.fraction = (double)most / job->slots;
+	for (uint32_t w = 0; w < spec->workers; w++) {
+		for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
+			if (spec->hosts[w] == spec->server_hosts[q])
+				continue;
+			plan_way(job, spec->hosts[w], route_of(servers->up, servers, w, q), stream,
+				 &up);
+			plan_way(job, spec->server_hosts[q], route_of(servers->down, servers, w, q),
+				 stream, &down);
+		}
+	}
+	up = plan_way_then(&up, &down);
+	plan->latency = plan_way_latency(&up);
+	stream->cap =
+		fmin(plan_window_rate(&stream->packets, most, up.sum + longest_wait(job)),
+		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
+	plan_fix_window(stream, most, up.sum, &scheme->env.topo->net, spec->hosts[0]);
+	plan_close(plan);
+	plan_take_turns(plan, &scheme->env.topo->net, spec, servers->count);
+	return job;
+}
+
+static void ps_stream_withdraw(void *admitted)
+{
+	free_job(admitted);
+}
+
+static void ps_stream_finish(void *instance)
+{
+	struct switchml *job = instance;
+	struct ps_servers *servers = job->servers;
+	const struct model_env *env = &job->scheme->env;
+
+	switchml_job_end(job);
+	for (uint32_t q = 0; q < servers->count; q++) {
+		struct ps_server *server = &servers->list[q];
+
+		nic_forget(&env->topo->net.nics[server->host], &server->source);
+		timer_close(env->sim, &server->timer);
+		switchml_node_release(&server->node);
+		free(server->arrived);
+		free(server->in.items);
+		free(server->out.items);
+	}
+	free_job(job);
+}
+
+const struct collective_ops ps_stream_collective = {
+	.name = "ps_stream",
+	.help = "parameter servers with SwitchML's packets and slots on hosts (SwitchML section "
+		"5.3)",
+	.table = &ps_stream_table,
+	.beside = { .many = "0.6" },
+	.servers = ps_stream_servers,
+	.injected = ps_stream_injected,
+	.frame = switchml_conf_frame,
+	.check = ps_stream_check,
+	.doubt = ps_stream_doubt,
+	.idle = switchml_idle,
+	.open = ps_stream_open,
+	.close = ps_stream_close,
+	.start = ps_stream_start,
+	.contribute = switchml_contribute,
+	.finish = ps_stream_finish,
+	.plan = ps_stream_plan,
+	.withdraw = ps_stream_withdraw,
+	.tolerance = { .one_switch = 0.02 },
+	.stats = switchml_stats,
+	.slots = switchml_slots,
+	.report_waiting = switchml_report_waiting,
+};

@@ -1,0 +1,220 @@
+/* SwitchML, private to models/ina/switchml*.c and its tests: the state of a job.
+ *
+ *   switchml.c         jobs, switch memory; opens with what is modelled
+ *   switchml_conf.c    parameters, packet formats
+ *   switchml_switch.c  algorithm 3 and its hierarchy: slots
+ *   switchml_worker.c  algorithm 4: sending, timers, tensors
+ *   ps_stream.c        the same packets to hosts that do the switch's work
+ *
+ * Piece g of the whole stream of tensors of a job uses slot g mod s in version
+ * floor(g / s) mod 2, at all workers and switches. */
+#ifndef INASIM_INA_SWITCHML_SWITCHML_H
+#define INASIM_INA_SWITCHML_SWITCHML_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+#include "ina/common/rto.h"
+#include "topo/tree.h"
+
+#define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
+#define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
+#define SWITCHML_NONE      UINT32_MAX
+
+/* Flag of packets of jobs whose timeouts are adaptive: somebody's timeout has passed on the way to
+ * this contribution or sum, so the round trip of whoever waited for it means nothing. */
+#define SWITCHML_LATE PACKET_PUSH
+
+struct switchml_conf {
+	bytes memory;
+	int64_t tenants; /* 0 = memory is not split */
+	int admission;   /* enum switchml_admission */
+	int slots_form;  /* enum slots_form */
+	int64_t slots;
+	int slots_rule; /* enum slots_rule */
+	int format;
+	int64_t elements_per_packet, header, switch_elements; /* 0 = as the format says */
+	struct rto_conf timeout;
+};
+enum switchml_admission { ADMISSION_QUEUE, ADMISSION_REFUSE };
+enum slots_form { SLOTS_NUMBER, SLOTS_RULE };
+enum slots_rule { SLOTS_BDP, SLOTS_MEMORY };
+
+/* --- at switches --- */
+
+enum slot_state {
+	SLOT_PARTIAL, /* contributions are missing */
+	SLOT_SENT_UP, /* complete below this switch; the parent has been told */
+	SLOT_DONE,    /* holds the result */
+};
+
+/* One version of a slot at one switch. It keeps what it holds until the first
+ * contribution to the piece that uses it next, 2 s pieces later. */
+struct slot {
+	uint64_t piece;
+	uint64_t value;
+	uint32_t count; /* children that have contributed */
+	uint8_t state;  /* enum slot_state */
+	uint8_t late;   /* SWITCHML_LATE, if that is in it */
+};
+
+/* A switch of the tree. */
+struct node {
+	const struct tree_node *place;
+	struct slot *slots; /* [2 * slot + version] */
+	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
+	uint32_t words;
+	struct collective_memory *memory; /* of its switch; not owned */
+};
+
+/* --- at workers --- */
+
+enum worker_slot_state {
+	WORKER_SLOT_IDLE,    /* its piece has not been handed over yet */
+	WORKER_SLOT_READY,   /* its piece waits for the NIC: in `ready` */
+	WORKER_SLOT_SENT,    /* its piece awaits the result: in `sent` */
+	WORKER_SLOT_EXPIRED, /* the same, but the timer has run out; waits for the NIC: in `ready`
+			      */
+};
+
+struct worker_slot {
+	uint64_t piece; /* the next that has no result yet */
+	sim_time sent;
+	uint32_t previous, following; /* in the list that the state names */
+	uint8_t state;                /* enum worker_slot_state */
+	uint8_t version;              /* of `piece` */
+	bool again;                   /* it has been sent twice: its round trip means nothing */
+	bool late; /* the result before it came by repair: others have sent theirs long ago */
+};
+
+struct worker_list {
+	uint32_t first, last; /* slots, or SWITCHML_NONE */
+};
+
+struct worker {
+	struct switchml *job;
+	struct worker_slot *slots;
+	struct worker_list ready; /* in the order of sending */
+	struct worker_list sent;  /* oldest first, so next to expire first */
+	struct nic_source source;
+	uint32_t number, host;
+	uint16_t child; /* its number at its leaf switch */
+	struct rto rto;
+	sim_time alarm; /* the timer is set, for when the oldest in `sent` expires or earlier;
+			 * SIM_TIME_MAX = it is not */
+	struct timer timer;
+	uint64_t retransmissions, timeouts;
+	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
+	uint64_t stale;
+} __attribute__((aligned(64)));
+
+/* One job. Packets carry its number in the scheme in `flow`. */
+struct switchml {
+	struct switchml_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct tree *tree;
+	struct node *nodes;       /* by tree node */
+	uint32_t *node_of_switch; /* of the switches on the tree */
+	uint32_t *worker_of_host;
+	struct worker *workers;
+	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
+	uint32_t slots;
+	uint32_t number;
+	struct tensors tensors;
+};
+
+/* ps_stream.c; NULL in SwitchML */
+struct ps_servers;
+
+struct switchml_scheme {
+	struct model_env env;
+	const struct switchml_conf *conf;
+	uint32_t elements;   /* in a packet */
+	uint32_t frame;      /* bytes of a packet, FCS included */
+	uint64_t slot_bytes; /* of values, in both versions */
+	uint64_t share;      /* of a switch's memory that one job may have */
+	uint8_t protocol;
+	struct switchml **jobs; /* by number; NULL when over: late packets find nobody */
+	size_t job_count, job_capacity;
+	struct collective_memory *memory; /* by switch */
+};
+
+/* --- parameters --- */
+
+extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/schemes.c, too */
+
+/* A packet as somebody has built it. */
+struct switchml_format {
+	int64_t elements, header; /* header: all bytes of a frame besides the elements */
+	int64_t switch_elements;  /* that the switch adds and keeps */
+};
+
+/* The format, and what replaces parts of it; bytes of its frame, and of a slot's values. */
+struct switchml_format switchml_format_of(const struct switchml_conf *conf);
+uint32_t switchml_frame(const struct switchml_format *format);
+uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
+uint64_t switchml_slot_bytes(const struct switchml_format *format);
+
+/* Of a switch's memory that one job may have. */
+uint64_t switchml_share(const struct switchml_conf *conf);
+
+/* Fits collective_ops.idle; of ps_stream, too. */
+size_t switchml_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
+
+void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+
+/* --- what SwitchML and ps_stream share --- */
+
+void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env *env,
+			  const struct switchml_conf *conf, const struct protocol_ops *protocol);
+
+/* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
+ * paper counts. */
+uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
+uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time);
+
+/* `scheme`, `job` (a copy of what the scheme was given), `slots` and `tree` (or none) are set:
+ * makes the workers and enters the job into the scheme's list; undoes that. */
+void switchml_job_begin(struct switchml *job);
+void switchml_job_end(struct switchml *job);
+
+/* Members of struct collective_ops. */
+void switchml_contribute(void *instance, uint32_t worker, bytes size);
+void switchml_stats(const void *instance, struct collective_stats *stats);
+uint64_t switchml_slots(const void *instance);
+void switchml_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* ps_stream.c: whether the server of a slot is on the worker's own host, which then takes packets
+ * from hand to hand; else their way there. */
+bool ps_stream_local(const struct worker *worker, uint32_t slot);
+void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
+void ps_stream_address(const struct worker *worker, struct packet *packet);
+
+/* --- rules of the protocol --- */
+
+/* Breaks the run off: a rule of the protocol does not hold at `node` (a host or
+ * hosts + switch, as the network numbers them). */
+void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what);
+
+/* Memory of a node's slots, empty. */
+void switchml_node_init(struct node *node, uint32_t slots);
+void switchml_node_release(struct node *node);
+
+/* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: is the child that sent
+ * the packet marked there? */
+bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
+
+/* The child has contributed to this version; it has the result that the other one keeps. */
+void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
+
+/* A contribution on its way up, or a result on its way down, has reached a switch. */
+void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
+		      struct switch_actions *actions);
+
+/* `number`, `host`, `child` and `job` are set. */
+void switchml_worker_init(struct worker *worker);
+void switchml_worker_release(struct worker *worker);
+void switchml_worker_contribute(struct worker *worker, uint64_t pieces);
+void switchml_worker_result(struct worker *worker, const struct packet *packet);
+
+#endif

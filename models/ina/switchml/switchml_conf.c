@@ -1,0 +1,229 @@
+/* What a user may write under "switchml" (and "ps_stream", which sends the same packets). */
+#include "ina/switchml/switchml.h"
+
+#include <inttypes.h>
+
+static const struct switchml_format formats[] = {
+	{ 32, 52, 32 },  /* section 3.4: 180 bytes */
+	{ 366, 52, 32 }, /* section 5.5: 1516 bytes, "just the first 32 elements" */
+	{ 32, 56, 32 },  /* p4app-switchML headers.p4: 52 and an FCS */
+	{ 64, 56, 64 },  { 256, 56, 256 },
+};
+static const char *const format_names[] = { "s19", "s19-mtu", "udp-32", "udp-64", "udp-256", NULL };
+
+static const char *const admission_names[] = {
+	[ADMISSION_QUEUE] = "queue", [ADMISSION_REFUSE] = "refuse", NULL
+};
+static const char *const slots_rules[] = { [SLOTS_BDP] = "bdp", [SLOTS_MEMORY] = "memory", NULL };
+
+#define AT(field) .offset = offsetof(struct switchml_conf, field)
+static const struct conf_row slots_forms[] = {
+	{ .name = "number",
+	  .type = CONF_INT,
+	  AT(slots),
+	  .imin = 1,
+	  .imax = SWITCHML_SLOTS_MAX,
+	  .help = "So many." },
+	{ .name = "rule",
+	  .type = CONF_ENUM,
+	  AT(slots_rule),
+	  .choices = slots_rules,
+	  .help = "bdp: the smallest power of two that covers the bandwidth-delay product of the "
+		  "job's tree, at most what the memory holds (ps_stream: of its longest way, and "
+		  "what keeps the servers' links busy while a slot waits for the copies of all "
+		  "workers; raised to a multiple of its servers); memory: all that it holds." },
+	{ 0 },
+};
+static const struct conf_table slots_table = { "switchml_slots", slots_forms,
+					       sizeof(struct switchml_conf), NULL };
+
+static const struct conf_row switchml_rows[] = {
+	{ .name = "memory",
+	  .type = CONF_BYTES,
+	  AT(memory),
+	  .min = 8,
+	  .max = UINT64_C(1) << 40,
+	  .def = "\"1MB\"",
+	  .help = "Aggregation memory of each switch, for all jobs.",
+	  .source = "ESA sections 1 and 2.2: 1 MB per job at 100 Gbps" },
+	{ .name = "tenants",
+	  .type = CONF_INT,
+	  AT(tenants),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .def = CONF_OPTIONAL,
+	  .help = "Splits the memory of a switch into so many equal parts, of which a job has one, "
+		  "whole, for its life; when missing, a job takes what its slots need." },
+	{ .name = "admission",
+	  .type = CONF_ENUM,
+	  AT(admission),
+	  .choices = admission_names,
+	  .def = "\"queue\"",
+	  .help = "A job that finds no memory at a switch of its tree: queue: waits for it, and "
+		  "those behind it with it; refuse: never runs.",
+	  .source = "SwitchML section 6: an admission mechanism; ESA section 2.1" },
+	{ .name = "switch_elements",
+	  .type = CONF_INT,
+	  AT(switch_elements),
+	  .imin = 1,
+	  .imax = 2048,
+	  .def = CONF_OPTIONAL,
+	  .help = "Elements of a packet that a switch adds and has memory for; when missing, the "
+		  "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
+		  "switch that could add more." },
+	{ .name = "slots",
+	  .type = CONF_ONEOF,
+	  .offset = 0,
+	  .tag = offsetof(struct switchml_conf, slots_form),
+	  .table = &slots_table,
+	  .def = "\"bdp\"",
+	  .help = "Slots of a job (s).",
+	  .source = "SwitchML section 3.6" },
+	{ .name = "format",
+	  .type = CONF_ENUM,
+	  AT(format),
+	  .choices = format_names,
+	  .def = "\"s19\"",
+	  .help = "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
+		  "32 and passes the rest as it is; udp-32, udp-64, udp-256: the public code's, "
+		  "with 56 bytes of headers.",
+	  .source = "SwitchML sections 3.4 and 5.5; p4app-switchML" },
+	{ .name = "elements_per_packet",
+	  .type = CONF_INT,
+	  AT(elements_per_packet),
+	  .imin = 1,
+	  .imax = 2048,
+	  .def = CONF_OPTIONAL,
+	  .help = "32-bit elements in a packet (k), instead of the format's." },
+	{ .name = "header",
+	  .type = CONF_INT,
+	  AT(header),
+	  .imin = 20,
+	  .imax = 200,
+	  .def = CONF_OPTIONAL,
+	  .help = "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), "
+		  "instead "
+		  "of the format's." },
+	{ .name = "retransmission_timeout",
+	  .type = CONF_TIME,
+	  AT(timeout.first),
+	  .min = PS_PER_US,
+	  .max = 100 * PS_PER_S,
+	  .def = "\"1ms\"",
+	  .help = "Timer of a slot at a worker, at first.",
+	  .source = "SwitchML section 5.5" },
+	{ .name = "timeout_rule",
+	  .type = CONF_ENUM,
+	  AT(timeout.rule),
+	  .choices = rto_names,
+	  .def = "\"fixed\"",
+	  .help = "What becomes of the timeout: fixed; doubling: twice as long when more than "
+		  "timeout_threshold packets of a worker have expired, and that many more each "
+		  "time (public client); adaptive: follows the round-trip time (RFC 6298).",
+	  .source = "SwitchML section 5.5" },
+	{ .name = "timeout_threshold",
+	  .type = CONF_INT,
+	  AT(timeout.threshold),
+	  .imin = 1,
+	  .imax = 1000000000,
+	  .def = "100",
+	  .help = "See timeout_rule doubling.",
+	  .source = "p4app-switchML timeouts.cfg" },
+	{ .name = "timeout_min",
+	  .type = CONF_TIME,
+	  AT(timeout.least),
+	  .min = PS_PER_NS,
+	  .max = 100 * PS_PER_S,
+	  .def = "\"100us\"",
+	  .help = "Least timeout of timeout_rule adaptive.",
+	  .source = "our choice" },
+	{ 0 },
+};
+/* Hosts that do a switch's work have no memory to share: the rows from "slots" on. */
+#define ROWS_OF_MEMORY 4
+
+const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
+					   "SwitchML with loss recovery." };
+
+const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_OF_MEMORY,
+					    sizeof(struct switchml_conf),
+					    "Parameter servers with SwitchML's packets." };
+
+/* The packet: the format, and what replaces parts of it. */
+struct switchml_format switchml_format_of(const struct switchml_conf *conf)
+{
+	struct switchml_format format = formats[conf->format];
+
+	if (conf->elements_per_packet)
+		format.elements = format.switch_elements = conf->elements_per_packet;
+	if (conf->header)
+		format.header = conf->header;
+	if (conf->switch_elements)
+		format.switch_elements = conf->switch_elements;
+	return format;
+}
+
+uint32_t switchml_frame(const struct switchml_format *format)
+{
+	return (uint32_t)(format->elements * ELEMENT_BYTES + format->header);
+}
+
+uint32_t switchml_conf_frame(const void *conf)
+{
+	struct switchml_format format = switchml_format_of(conf);
+
+	return switchml_frame(&format);
+}
+
+uint64_t switchml_slot_bytes(const struct switchml_format *format)
+{
+	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;
+}
+
+uint64_t switchml_share(const struct switchml_conf *conf)
+{
+	return conf->memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
+}
+
+static void check_memory(const struct switchml_conf *conf, const struct switchml_format *format,
+			 struct conf_doc *doc)
+{
+	bool number = conf->slots_form == SLOTS_NUMBER;
+	uint64_t slots = number ? (uint64_t)conf->slots : 1,
+		 need = slots * switchml_slot_bytes(format);
+
+	if (need <= switchml_share(conf))
+		return;
+	conf_error(doc, number ? "/schemes/switchml/slots" : "/schemes/switchml/memory",
+		   "%" PRIu64 " slots of %" PRId64 " elements in two versions need %" PRIu64
+		   " bytes, but %s has %" PRIu64 " bytes of aggregation memory",
+		   slots, format->switch_elements, need,
+		   conf->tenants ? "a tenant of a switch" : "a switch", switchml_share(conf));
+}
+
+void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	const struct switchml_conf *conf = self;
+	struct switchml_format format = switchml_format_of(conf);
+
+	(void)topology;
+	if (format.switch_elements > format.elements)
+		conf_error(doc, "/schemes/switchml/switch_elements",
+			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,
+			   format.switch_elements, format.elements);
+	check_memory(conf, &format, doc);
+}
+
+size_t switchml_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	const struct switchml_conf *conf = self;
+	size_t count = 0;
+
+	if (conf->timeout.rule != RTO_DOUBLING)
+		list[count++] = (struct collective_idle){ "timeout_threshold",
+							  "\"timeout_rule\" is not doubling" };
+	if (conf->timeout.rule != RTO_ADAPTIVE)
+		list[count++] = (struct collective_idle){ "timeout_min",
+							  "\"timeout_rule\" is not adaptive" };
+	return count;
+}

@@ -1,0 +1,175 @@
+/* SwitchML at a switch: algorithm 3 (section 3.5), with the states that the
+ * hierarchy of section 6 needs. What is modelled and what is not: switchml.c. */
+#include "ina/switchml/switchml.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void switchml_node_init(struct node *node, uint32_t slots)
+{
+	node->words = (node->place->children + 63) / 64;
+	node->slots = xcalloc((size_t)SWITCHML_VERSIONS * slots, sizeof(*node->slots));
+	node->seen = xcalloc((size_t)SWITCHML_VERSIONS * slots * node->words, sizeof(*node->seen));
+	for (uint32_t i = 0; i < slots; i++)
+		for (uint32_t v = 0; v < SWITCHML_VERSIONS; v++)
+			node->slots[SWITCHML_VERSIONS * i + v].piece = i + (uint64_t)v * slots;
+}
+
+void switchml_node_release(struct node *node)
+{
+	free(node->slots);
+	free(node->seen);
+}
+
+static uint32_t slot_index(const struct packet *packet)
+{
+	uint32_t version = packet->flags & PACKET_VERSION ? 1 : 0;
+
+	return SWITCHML_VERSIONS * (uint32_t)packet->slot + version;
+}
+
+bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet)
+{
+	return seen[(size_t)slot_index(packet) * words + packet->source / 64] >>
+		       packet->source % 64 &
+	       1;
+}
+
+void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
+{
+	uint64_t bit = UINT64_C(1) << packet->source % 64;
+	uint32_t index = slot_index(packet), word = packet->source / 64;
+
+	seen[(size_t)index * words + word] |= bit;
+	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
+}
+
+static void send(struct switch_actions *actions, const struct packet *packet, const uint32_t *ports,
+		 uint32_t count)
+{
+	struct switch_send *out = &actions->send[actions->count++];
+
+	out->packet = *packet;
+	out->ports = ports;
+	out->count = count;
+}
+
+static void send_result(struct switch_actions *actions, const struct slot *slot,
+			const struct packet *like, uint8_t flags, const uint32_t *ports,
+			uint32_t count)
+{
+	struct packet result = *like;
+
+	result.value = slot->value;
+	result.flags =
+		(uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | slot->late | flags);
+	send(actions, &result, ports, count);
+}
+
+static void send_partial(struct switch_actions *actions, const struct node *node,
+			 const struct slot *slot, const struct packet *like, uint8_t flags)
+{
+	struct packet partial = *like;
+
+	partial.value = slot->value;
+	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | slot->late | flags);
+	partial.source = (uint16_t)node->place->number;
+	send(actions, &partial, &node->place->up_port, 1);
+}
+
+/* This switch has the contribution already: whoever sent it again lacks a result. */
+static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
+		   struct switch_actions *actions)
+{
+	struct collective_stats *stats = &node->memory->stats;
+
+	stats->duplicates++;
+	switch ((enum slot_state)slot->state) {
+	case SLOT_PARTIAL:
+		return; /* others are missing */
+	case SLOT_SENT_UP:
+		stats->repairs++;
+		slot->late |= packet->flags & SWITCHML_LATE;
+		send_partial(actions, node, slot, packet, PACKET_RETRANSMIT);
+		return;
+	case SLOT_DONE:
+		stats->repairs++;
+		send_result(actions, slot, packet, PACKET_RETRANSMIT,
+			    &node->place->down_ports[packet->source], 1);
+		return;
+	}
+}
+
+/* All children have contributed. */
+static void complete(struct node *node, struct slot *slot, const struct packet *last,
+		     struct switch_actions *actions)
+{
+	if (node->place->parent != TREE_NONE) {
+		slot->state = SLOT_SENT_UP;
+		send_partial(actions, node, slot, last, 0);
+		return;
+	}
+	slot->state = SLOT_DONE;
+	node->memory->stats.results++;
+	send_result(actions, slot, last, 0, node->place->down_ports, node->place->children);
+}
+
+static void contribution(struct switchml *job, struct node *node, const struct packet *packet,
+			 struct switch_actions *actions)
+{
+	struct slot *slot = &node->slots[slot_index(packet)];
+
+	if (switchml_seen(node->seen, node->words, packet)) {
+		repeat(node, slot, packet, actions);
+		return;
+	}
+	switchml_mark(node->seen, node->words, packet);
+	if (slot->count == node->place->children) {
+		slot->piece += SWITCHML_VERSIONS * (uint64_t)job->slots;
+		slot->count = 0;
+	}
+	/* a late duplicate would be added to a later piece; paths that keep the order exclude it */
+	if (slot->piece != packet->seq) {
+		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
+				  packet->seq, "a contribution met another piece");
+		return;
+	}
+	node->memory->stats.packets_aggregated++;
+	if (slot->count++ == 0) {
+		slot->value = packet->value; /* what was there is never cleared: n = 1 works, too */
+		slot->state = SLOT_PARTIAL;
+		slot->late = packet->flags & SWITCHML_LATE;
+	} else {
+		slot->value += packet->value;
+		slot->late |= packet->flags & SWITCHML_LATE;
+	}
+	if (slot->count == node->place->children)
+		complete(node, slot, packet, actions);
+}
+
+/* It takes the place of the partial sum, which the parent cannot need any more,
+ * and goes to all children, also when it comes again: one of them lacks it. */
+static void result(struct switchml *job, struct node *node, const struct packet *packet,
+		   struct switch_actions *actions)
+{
+	struct slot *slot = &node->slots[slot_index(packet)];
+
+	if (slot->piece != packet->seq || slot->state == SLOT_PARTIAL) {
+		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
+				  packet->seq, "a result met another piece");
+		return;
+	}
+	slot->value = packet->value;
+	slot->state = SLOT_DONE;
+	send(actions, packet, node->place->down_ports, node->place->children);
+}
+
+void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
+		      struct switch_actions *actions)
+{
+	if (packet->flags & PACKET_RESULT)
+		result(job, node, packet, actions);
+	else
+		contribution(job, node, packet, actions);
+}

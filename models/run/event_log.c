@@ -1,0 +1,185 @@
+#include "run/event_log.h"
+
+#include "base/mem.h"
+#include "run/simulation_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct out_column event_columns[] = {
+	{ "event", OUT_COUNT, "Number of the event in the run, from 1." },
+	{ "time_s", OUT_SECONDS, "When." },
+	{ "class", OUT_TEXT, "arrival, departure, timer, control: the order at equal times." },
+	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
+	{ "what", OUT_TEXT, "What happens; of an arrival, the packet." },
+	{ "state", OUT_TEXT, "Digest of the run up to this event: equal so far, equal runs." },
+	{ 0 },
+};
+const struct out_schema events_schema = { "events.csv",
+					  "One row an event, with run --events FROM..TO.",
+					  event_columns };
+
+const char *const event_class_names[] = { [SIM_ARRIVAL] = "arrival",
+					  [SIM_DEPARTURE] = "departure",
+					  [SIM_TIMER] = "timer",
+					  [SIM_CONTROL] = "control",
+					  [SIM_SAMPLE] = "sample" };
+
+/* --- words --- */
+
+static bool is_port(const struct simulation *s, uint32_t entity)
+{
+	return entity < s->topo.net.port_count;
+}
+
+void event_record(const struct simulation *s, const struct sim_event *event,
+		  struct event_record *record)
+{
+	record->event = *event;
+	if (is_port(s, event->entity))
+		record->packet = *port_head(&s->topo.net.ports[event->entity]);
+}
+
+char *event_entity(const struct simulation *s, const struct event_record *record,
+		   char text[EVENT_TEXT])
+{
+	const struct sim_event *event = &record->event;
+	const struct network *net = &s->topo.net;
+	char from[32], to[32];
+
+	if (!is_port(s, event->entity))
+		return sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
+	topology_node_name(&s->topo, net->ports[net->rare[event->entity].reverse].to, from,
+			   sizeof(from));
+	topology_node_name(&s->topo, net->ports[event->entity].to, to, sizeof(to));
+	snprintf(text, EVENT_TEXT, "%s -> %s", from, to);
+	return text;
+}
+
+/* The protocol, the kind, and what the kind's fields mean (net/packet.h). */
+static int packet_words(const struct network *net, const struct packet *p, char *text, size_t size)
+{
+	const char *protocol = net->protocols[p->protocol].ops->name;
+
+	switch ((enum packet_kind)p->kind) {
+	case PACKET_DATA:
+		return snprintf(text, size, "%s data flow %" PRIu32 " seq %" PRIu64 " payload %u",
+				protocol, p->flow, p->seq, p->payload);
+	case PACKET_ACK:
+		return snprintf(text, size, "%s ack flow %" PRIu32 " seq %" PRIu64, protocol,
+				p->flow, p->seq);
+	case PACKET_AGGREGATION:
+		return snprintf(text, size,
+				"%s aggregation job %" PRIu32 " piece %" PRIu64
+				" source %u slot %u",
+				protocol, p->flow, p->seq, p->source, p->slot);
+	case PACKET_CONTROL:
+	case PACKET_KINDS:
+		break;
+	}
+	return snprintf(text, size, "%s control flow %" PRIu32 " seq %" PRIu64, protocol, p->flow,
+			p->seq);
+}
+
+static char *describe_packet(const struct network *net, const struct packet *p,
+			     char text[EVENT_TEXT])
+{
+	static const struct {
+		uint8_t flag;
+		const char *name;
+	} flags[] = { { PACKET_ECT, "ECT" },       { PACKET_CE, "CE" },
+		      { PACKET_ECE, "ECE" },       { PACKET_RETRANSMIT, "retransmitted" },
+		      { PACKET_RESULT, "result" }, { PACKET_VERSION, "version" },
+		      { PACKET_PUSH, "push" },     { PACKET_URGENT, "urgent" } };
+	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
+
+	if (p->kind != PACKET_AGGREGATION && p->source)
+		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->source);
+	at += (size_t)snprintf(text + at, EVENT_TEXT - at, " size %u", p->size);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (p->flags & flags[i].flag)
+			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s", flags[i].name);
+	return text;
+}
+
+char *event_what(const struct simulation *s, const struct event_record *record,
+		 char text[EVENT_TEXT])
+{
+	static const char *const words[] = { [SIM_ARRIVAL] = "arrives",
+					     [SIM_DEPARTURE] = "transmitter is free",
+					     [SIM_TIMER] = "expires",
+					     [SIM_CONTROL] = "acts",
+					     [SIM_SAMPLE] = "looks" };
+
+	if (is_port(s, record->event.entity))
+		return describe_packet(&s->topo.net, &record->packet, text);
+	snprintf(text, EVENT_TEXT, "%s", words[record->event.class]);
+	return text;
+}
+
+/* --- events.csv --- */
+
+struct event_log {
+	struct simulation *s;
+	struct out_table *table;
+	sim_time from, to;
+	struct event_record record;
+	struct sim_observer observer;
+};
+
+static bool is_wanted(const struct event_log *log, const struct sim_event *event)
+{
+	return event->at >= log->from && event->at <= log->to;
+}
+
+static void keep_event(void *owner, const struct sim_event *event)
+{
+	struct event_log *log = owner;
+
+	if (is_wanted(log, event))
+		event_record(log->s, event, &log->record);
+}
+
+static void log_event(void *owner, const struct sim_event *event)
+{
+	struct event_log *log = owner;
+	uint64_t state = sim_run_digest(&log->s->sim);
+	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17];
+
+	if (!is_wanted(log, event))
+		return;
+	snprintf(state_text, sizeof(state_text), "%016" PRIx64, state);
+	out_table_row(log->table,
+		      (struct out_cell[]){ { .count = event->number },
+					   { .time = event->at },
+					   { .text = event_class_names[event->class] },
+					   { .text = event_entity(log->s, &log->record, entity) },
+					   { .text = event_what(log->s, &log->record, what) },
+					   { .text = state_text } });
+}
+
+struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_time from,
+				 sim_time to, char **error)
+{
+	struct out_table *table = out_table_open(dir, &events_schema, error);
+	struct event_log *log;
+
+	if (!table)
+		return NULL;
+	log = xcalloc(1, sizeof(*log));
+	*log = (struct event_log){ .s = s,
+				   .table = table,
+				   .from = from,
+				   .to = to,
+				   .observer = { keep_event, log_event, log } };
+	s->observer = &log->observer;
+	return log;
+}
+
+void event_log_free(struct event_log *log)
+{
+	if (!log)
+		return;
+	log->s->observer = NULL;
+	free(log);
+}

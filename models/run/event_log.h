@@ -1,0 +1,44 @@
+/* What an event was: which entity acted, and what happened to which packet.
+ * For the log of a stretch of a run (events.csv) and for naming the first event
+ * that differs from a reference. */
+#ifndef INASIM_RUN_EVENT_LOG_H
+#define INASIM_RUN_EVENT_LOG_H
+
+#include "core/observe.h"
+#include "run/simulation.h"
+
+extern const struct out_schema events_schema;
+
+/* What has to be kept of an event to describe it later. */
+struct event_record {
+	struct sim_event event;
+	struct packet packet; /* SIM_ARRIVAL: the one that arrives */
+};
+
+#define EVENT_TEXT 160 /* room for either text below */
+
+/* Call it before the event's handler runs: that consumes the packet. */
+void event_record(const struct simulation *simulation, const struct sim_event *event,
+		  struct event_record *record);
+
+extern const char *const event_class_names[]; /* by enum sim_class */
+
+/* "leaf0 -> h3", "TCP retransmission timeout of connection 7"; returns `text`. */
+char *event_entity(const struct simulation *simulation, const struct event_record *record,
+		   char text[EVENT_TEXT]);
+
+/* "tcp data flow 7 seq 1460 size 1518 ECT", "expires"; returns `text`. */
+char *event_what(const struct simulation *simulation, const struct event_record *record,
+		 char text[EVENT_TEXT]);
+
+struct event_log;
+
+/* Has the events from `from` to `to`, both included, written to events.csv when
+ * the simulation, built and not started, goes. NULL and *error (caller frees)
+ * when the table cannot be opened. The caller frees the log after the run, while
+ * the simulation still exists. */
+struct event_log *event_log_open(struct simulation *simulation, struct out_dir *dir, sim_time from,
+				 sim_time to, char **error);
+void event_log_free(struct event_log *log);
+
+#endif

@@ -1,0 +1,102 @@
+#include "run/fairness.h"
+
+#include "stats/inference.h"
+#include "run/links.h"
+#include "run/simulation_state.h"
+
+#include <string.h>
+
+static bool seen_before(const struct flow_group_conf *groups, size_t g)
+{
+	for (size_t h = 0; h < g; h++)
+		if (!strcmp(groups[g].name, groups[h].name))
+			return true;
+	return false;
+}
+
+/* Groups of one name are one. */
+static void json_group(struct json *json, const struct simulation *s, const char *name)
+{
+	const struct flow_group_conf *groups = scenario_flows(s->scenario);
+	uint64_t count = 0, finished = 0, as_load = 0;
+	struct jain jain = { 0 };
+
+	for (size_t g = 0; g < s->scenario->flows.count; g++) {
+		const struct flow_group_stats *stats = flows_group(s->flows, g);
+
+		if (strcmp(groups[g].name, name))
+			continue;
+		count += stats->count;
+		finished += stats->finished;
+		as_load += stats->as_load;
+		jain.n += stats->throughput.n;
+		jain.sum += stats->throughput.sum;
+		jain.squares += stats->throughput.squares;
+	}
+	json_open_object(json, name);
+	json_u64(json, "count", count);
+	json_u64(json, "finished", finished);
+	if (s->fluid)
+		json_u64(json, "as_load", as_load);
+	json_real(json, "throughput_bps", jain.sum / jain.n);
+	json_real(json, "jain", jain_index(&jain));
+	json_close_object(json);
+}
+
+void fairness_flows(struct json *json, const struct simulation *s)
+{
+	const struct flow_group_conf *groups = scenario_flows(s->scenario);
+
+	json_open_object(json, "by_name");
+	for (size_t g = 0; g < s->scenario->flows.count; g++)
+		if (!seen_before(groups, g))
+			json_group(json, s, groups[g].name);
+	json_close_object(json);
+}
+
+struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max)
+{
+	const struct network *net = &s->topo.net;
+	double seconds = seconds_of(s->sim.now);
+	struct jain jain = { 0 };
+
+	*max = 0;
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		const struct link_class *link = port_class(net, &net->ports[i]);
+		struct link_place place = link_place_of(net, i);
+		double used;
+
+		if (place.tier != tier || place.up != up)
+			continue;
+		used = seconds > 0 ? simulation_carried(s, i) * 8 / ((double)link->rate * seconds)
+				   : 0;
+		jain_add(&jain, used);
+		*max = used > *max ? used : *max;
+	}
+	return jain;
+}
+
+static void json_tier(struct json *json, const struct simulation *s, unsigned tier, bool up)
+{
+	double max;
+	struct jain jain = fairness_tier(s, tier, up, &max);
+
+	json_open_object(json, NULL);
+	json_string(json, "tier", s->topo.ops->tier_names[tier]);
+	json_string(json, "direction", up ? "up" : "down");
+	json_u64(json, "links", (uint64_t)jain.n);
+	json_real(json, "utilization_mean", jain.sum / jain.n);
+	json_real(json, "utilization_max", max);
+	json_real(json, "utilization_jain", jain_index(&jain));
+	json_close_object(json);
+}
+
+void fairness_links(struct json *json, const struct simulation *s)
+{
+	json_open_array(json, "by_tier");
+	for (unsigned tier = 0; tier < links_tiers(&s->scenario->topology); tier++) {
+		json_tier(json, s, tier, true);
+		json_tier(json, s, tier, false);
+	}
+	json_close_array(json);
+}

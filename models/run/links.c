@@ -1,0 +1,55 @@
+#include "run/links.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned tier_of_node(const struct network *net, uint32_t node)
+{
+	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
+}
+
+struct link_place link_place_of(const struct network *net, uint32_t port)
+{
+	uint32_t from = net->ports[net->rare[port].reverse].to;
+	unsigned lower = tier_of_node(net, from), other = tier_of_node(net, net->ports[port].to);
+
+	return (struct link_place){ .from = from,
+				    .tier = lower < other ? lower : other,
+				    .up = lower < other };
+}
+
+unsigned links_tiers(const struct topology_conf *conf)
+{
+	return topology_tiers(conf); /* the highest has no link that leads up */
+}
+
+uint32_t links_count(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	uint32_t ports;
+
+	topology_shape(conf, &shape);
+	ports = shape.hosts;
+	for (uint32_t i = 0; i < shape.switches; i++)
+		ports += shape.ports[i];
+	topology_shape_release(&shape);
+	return ports;
+}
+
+bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place)
+{
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	const char *slash = strchr(text, '/');
+	size_t length = slash ? (size_t)(slash - text) : 0;
+
+	if (!slash || (strcmp(slash, "/up") && strcmp(slash, "/down")))
+		return false;
+	place->up = !strcmp(slash, "/up");
+	for (place->tier = 0; place->tier < links_tiers(conf); place->tier++)
+		if (strlen(ops->tier_names[place->tier]) == length &&
+		    !memcmp(ops->tier_names[place->tier], text, length))
+			return true;
+	return false;
+}

@@ -1,0 +1,184 @@
+#include "run/results_parts.h"
+
+#include "base/units.h"
+#include "run/event_log.h"
+#include "run/links.h"
+#include "net/lossless.h"
+#include "run/series.h"
+
+#include <math.h>
+
+static const struct out_column link_columns[] = {
+	{ "link_id", OUT_COUNT, "Number of the egress port." },
+	{ "from", OUT_TEXT, "Node that sends." },
+	{ "to", OUT_TEXT, "Node that receives." },
+	{ "tier", OUT_TEXT, "Tier of the link's lower end." },
+	{ "direction", OUT_TEXT, "up: away from hosts; down: towards them." },
+	{ "rate_bps", OUT_COUNT, "Bit rate." },
+	{ "packets", OUT_COUNT,
+	  "Packets carried; like drops and all behind, empty in runs without packets." },
+	{ "bytes", OUT_COUNT,
+	  "Bytes of their frames; without packets, bytes of all streams on the wire. Short flows "
+	  "that are load (flows.by_name.NAME.as_load) are in neither." },
+	{ "utilization", OUT_REAL,
+	  "Part of the time of the run that the link was sending, what is still on its way "
+	  "included; analytic: above 1 where streams that do not share would have to." },
+	{ "drops", OUT_COUNT, "Packets that found the queue full." },
+	{ "losses", OUT_COUNT, "Packets lost on the link by chance." },
+	{ "ecn_marks", OUT_COUNT, "Packets marked." },
+	{ "pauses", OUT_COUNT, "Times that PAUSE stopped the sender." },
+	{ "paused_s", OUT_SECONDS, "How long it was stopped, all together." },
+	{ "max_queue_bytes", OUT_COUNT, "Longest backlog, in bytes on the wire, to a nanosecond." },
+	{ 0 },
+};
+const struct out_schema links_schema = { "links.csv", "One row a direction of a link.",
+					 link_columns };
+
+static const struct out_column aggregator_columns[] = {
+	{ "switch", OUT_TEXT, "The switch." },
+	{ "scheme", OUT_TEXT, "The scheme whose memory it is." },
+	{ "memory_bytes", OUT_COUNT, "Aggregation memory." },
+	{ "used_max_bytes", OUT_COUNT, "Most of it that was reserved at one time." },
+	{ "packets_aggregated", OUT_COUNT, "Contributions added." },
+	{ "results", OUT_COUNT, "Sums completed here, of the whole job." },
+	{ "duplicates", OUT_COUNT, "Contributions that had been added before." },
+	{ "repairs", OUT_COUNT, "Sums, complete for their switch, that it sent again." },
+	{ "collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
+	{ "preemptions", OUT_COUNT, "Aggregators taken from their owner." },
+	{ "fallbacks", OUT_COUNT, "Contributions sent on to a parameter server unadded." },
+	{ "collisions_own", OUT_COUNT, "Collisions with another piece of the same job." },
+	{ "collisions_complete", OUT_COUNT,
+	  "Collisions with an owner that was complete and waited for its ack." },
+	{ "collisions_waiting", OUT_COUNT,
+	  "Collisions with an owner of another job that waited for more of its workers." },
+	{ "preemptions_tried", OUT_COUNT, "Collisions that might have preempted the owner." },
+	{ "partials", OUT_COUNT, "Sums sent to a parameter server before they were full." },
+	{ "collected", OUT_COUNT, "Aggregators freed because their owner had gone silent." },
+	{ "late", OUT_COUNT, "Contributions that came when the sum had left without them." },
+	{ "discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
+	{ "overflows", OUT_COUNT, "Contributions dropped because the memory was full." },
+	{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
+	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
+	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
+	{ "memory_utilization", OUT_REAL, "Memory in use, averaged over the run, over all of it." },
+	{ 0 },
+};
+const struct out_schema aggregators_schema = {
+	"aggregators.csv", "One row a switch with aggregation memory that was used.",
+	aggregator_columns
+};
+
+const struct out_schema *const results_schemas[] = {
+	&jobs_schema,        &iterations_schema, &flows_schema,       &links_schema,
+	&aggregators_schema, &series_schema,     &link_series_schema, &flow_series_schema,
+	&events_schema,      &summary_schema,
+};
+const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
+
+/* --- tables --- */
+
+uint64_t results_max_queue(const struct simulation *s, uint32_t port)
+{
+	const struct port *p = &s->topo.net.ports[port];
+
+	return (uint64_t)((double)p->max_backlog_ns * 1e-9 *
+			  (double)port_class(&s->topo.net, p)->rate / 8);
+}
+
+static void write_link(const struct simulation *s, uint32_t number)
+{
+	const struct network *net = &s->topo.net;
+	const struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	struct link_place place = link_place_of(net, number);
+	char from_name[32], to_name[32];
+	uint64_t packets, carried;
+	double seconds = seconds_of(s->sim.now), wire = simulation_carried(s, number);
+	bool none = s->fluid;
+
+	port_carried(port, &packets, &carried);
+	out_table_row(
+		s->links,
+		(struct out_cell[]){
+			{ .count = number },
+			{ .text = topology_node_name(&s->topo, place.from, from_name,
+						     sizeof(from_name)) },
+			{ .text = topology_node_name(&s->topo, port->to, to_name,
+						     sizeof(to_name)) },
+			{ .text = s->topo.ops->tier_names[place.tier] },
+			{ .text = place.up ? "up" : "down" },
+			{ .count = link->rate },
+			{ .none = none, .count = packets },
+			{ .count = none ? (uint64_t)llround(wire) : carried },
+			{ .real = seconds > 0 ? wire * 8 / ((double)link->rate * seconds) : 0 },
+			{ .none = none, .count = net->rare[number].drops },
+			{ .none = none, .count = net->rare[number].losses },
+			{ .none = none, .count = net->rare[number].marks },
+			{ .none = none, .count = net->rare[number].pauses },
+			{ .none = none, .time = net->lossless ? lossless_paused(net, number) : 0 },
+			{ .none = none, .count = results_max_queue(s, number) } });
+}
+
+/* Mean (p = 0) or a percentile; empty where nothing is known. */
+static struct out_cell held_cell(const struct holding_times *held, double p)
+{
+	double value = !held   ? NAN
+		       : p > 0 ? holding_times_percentile(held, p)
+			       : holding_times_mean(held);
+
+	return (struct out_cell){ .none = isnan(value), .real = isnan(value) ? 0 : value };
+}
+
+static void write_aggregators(const struct simulation *s, unsigned scheme)
+{
+	bool none = s->fluid; /* nothing counts packets */
+	const struct collective_memory *memory;
+	size_t count = simulation_memory(s, scheme, &memory);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct collective_memory *m = &memory[i];
+		char name[32];
+
+		if (!m->used_max_bytes && !m->stats.packets_aggregated)
+			continue;
+		topology_node_name(&s->topo, s->topo.net.hosts + m->sw, name, sizeof(name));
+		out_table_row(
+			s->aggregators,
+			(struct out_cell[]){
+				{ .text = name },
+				{ .text = scheme_ops(scheme)->name },
+				{ .count = m->memory_bytes },
+				{ .count = m->used_max_bytes },
+				{ .none = none, .count = m->stats.packets_aggregated },
+				{ .none = none, .count = m->stats.results },
+				{ .none = none, .count = m->stats.duplicates },
+				{ .none = none, .count = m->stats.repairs },
+				{ .none = none, .count = m->stats.collisions },
+				{ .none = none, .count = m->stats.preemptions },
+				{ .none = none, .count = m->stats.fallbacks },
+				{ .none = none, .count = m->stats.collisions_own },
+				{ .none = none, .count = m->stats.collisions_complete },
+				{ .none = none, .count = m->stats.collisions_waiting },
+				{ .none = none, .count = m->stats.preemptions_tried },
+				{ .none = none, .count = m->stats.partials },
+				{ .none = none, .count = m->stats.collected },
+				{ .none = none, .count = m->stats.late },
+				{ .none = none, .count = m->stats.discarded },
+				{ .none = none, .count = m->stats.overflows },
+				{ .none = none || !m->held, .count = m->held ? m->held->count : 0 },
+				held_cell(none ? NULL : m->held, 0),
+				held_cell(none ? NULL : m->held, 0.99),
+				{ .real = collective_utilization(collective_reserved(m, s->sim.now),
+								 m->memory_bytes, s->sim.now) } });
+	}
+}
+
+void results_write_tables(struct simulation *s)
+{
+	jobs_write_unfinished(s->jobs);
+	flows_write_unfinished(s->flows);
+	for (uint32_t i = 0; s->links && i < s->topo.net.port_count; i++)
+		write_link(s, i);
+	for (unsigned i = 0; s->aggregators && i < SCHEME_COUNT; i++)
+		write_aggregators(s, i);
+}

@@ -1,0 +1,108 @@
+/* What a reader of results must know before he believes them: jobs that ran as something else than
+ * they were given, and set-ups whose run shows that they were hardly meant. A warning is one
+ * function and its line in `warnings`; what a scenario shows before it runs is in
+ * scenario_doubts.c. */
+#include "run/results_parts.h"
+
+#include "base/mem.h"
+#include "run/fairness.h"
+#include "run/links.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Links that carry more than this on average had something to send all the time. */
+#define SATURATED 0.95
+
+struct lines {
+	char **items;
+	size_t count, capacity;
+};
+
+/* Takes the text. */
+static void add(struct lines *lines, char *text)
+{
+	lines->items =
+		array_reserve(lines->items, lines->count, &lines->capacity, sizeof(*lines->items));
+	lines->items[lines->count++] = text;
+}
+
+void results_lines_free(char **lines)
+{
+	for (size_t i = 0; lines[i]; i++)
+		free(lines[i]);
+	free(lines);
+}
+
+char **results_otherwise(const struct simulation *s)
+{
+	struct lines lines = { 0 };
+	size_t count;
+	const struct jobs_otherwise *all = jobs_otherwise(s->jobs, &count);
+
+	for (size_t i = 0; i < count; i++)
+		add(&lines,
+		    xasprintf("%s (%s): %zu ran as %s", all[i].group->name,
+			      scheme_names[all[i].group->all_reduce], all[i].count, all[i].ran_as));
+	add(&lines, NULL);
+	return lines.items;
+}
+
+/* --- warnings --- */
+
+/* Several jobs over one memory, and no packet ever met another owner's aggregator. */
+static void warn_memory_idle(const struct simulation *s, struct lines *lines)
+{
+	for (unsigned i = 0; i < SCHEME_COUNT && jobs_arrived(s->jobs) > 1 && !s->fluid; i++) {
+		const struct collective_memory *memory;
+		size_t count = simulation_memory(s, i, &memory);
+		uint64_t added = 0, collisions = 0;
+
+		for (size_t m = 0; m < count; m++) {
+			if (!memory[m].held)
+				continue; /* it is reserved, not contended for */
+			added += memory[m].stats.packets_aggregated;
+			collisions += memory[m].stats.collisions;
+		}
+		if (added && !collisions)
+			add(lines,
+			    xasprintf("switch memory was never contended: %s had 0 collisions in "
+				      "%" PRIu64 " packets added, so what it does about them, and "
+				      "the size of its memory, decided nothing",
+				      scheme_names[i], added));
+	}
+}
+
+/* Streams that do not share (analytic) have no capacity to fill. */
+static void warn_saturated(const struct simulation *s, struct lines *lines)
+{
+	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
+
+	for (unsigned tier = 1; tier < links_tiers(&s->scenario->topology) && shared; tier++)
+		for (int up = 0; up <= 1; up++) {
+			double max;
+			struct jain jain = fairness_tier(s, tier, up, &max);
+
+			if (jain.sum > SATURATED * jain.n)
+				add(lines, xasprintf("the fabric was saturated throughout: links "
+						     "%s/%s had a mean utilization of %.3f over "
+						     "the whole run",
+						     s->topo.ops->tier_names[tier],
+						     up ? "up" : "down", jain.sum / jain.n));
+		}
+}
+
+static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
+	warn_memory_idle,
+	warn_saturated,
+};
+
+char **results_warnings(const struct simulation *s)
+{
+	struct lines lines = { 0 };
+
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+		warnings[i](s, &lines);
+	add(&lines, NULL);
+	return lines.items;
+}

@@ -1,0 +1,510 @@
+/* summary.json of a run, and its members for the dictionary. */
+#include "run/results_parts.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "stats/stats.h"
+#include "run/fairness.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Members of summary.json for the dictionary; it is written by hand below, and
+ * tests/results.sh holds the two against each other. */
+static const struct out_column summary_columns[] = {
+	{ "scenario", OUT_TEXT, "Name of the scenario." },
+	{ "seed", OUT_COUNT, "Seed of all random streams." },
+	{ "fidelity", OUT_TEXT,
+	  "packet: every packet was simulated; fluid: streams that shared links; analytic: streams "
+	  "that did not. Without packets, what counts packets is null." },
+	{ "end_reason", OUT_TEXT,
+	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
+	  "work was left; "
+	  "interrupted; violation." },
+	{ "sim_time_s", OUT_SECONDS,
+	  "Simulated time at the end; where nothing could happen any more, that of the last "
+	  "event." },
+	{ "events", OUT_COUNT, "Events of the simulator, without samples of time series." },
+	{ "packet_hops", OUT_COUNT,
+	  "Packets (data, ACK, control), each time one is sent over a link." },
+	{ "cpu_s", OUT_REAL,
+	  "CPU time of the run, without reading the scenario and writing the end." },
+	{ "packet_hops_per_cpu_s", OUT_REAL, "Speed; null when no CPU time was measured." },
+	{ "peak_rss_bytes", OUT_COUNT, "Largest resident memory of the process." },
+	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
+	{ "warnings", OUT_TEXT,
+	  "A list of what the run showed that is hardly meant: switch memory that was never "
+	  "contended, a fabric that was saturated throughout. What its scenario shows is said by "
+	  "check." },
+	{ "load.flows", OUT_REAL,
+	  "Offered by Poisson arrivals of flows: payload bits per second over hosts x link rate." },
+	{ "load.jobs_ring", OUT_REAL,
+	  "The same of jobs, by the bytes that they would send by ring, whatever their scheme." },
+	{ "load.jobs_own", OUT_REAL, "The same by the bytes of their own schemes." },
+	{ "jobs.count", OUT_COUNT,
+	  "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "
+	  "Those "
+	  "that arrive after the end of the run count as unfinished." },
+	{ "jobs.finished", OUT_COUNT, "Those that finished; only they enter the means." },
+	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
+	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
+	{ "jobs.jct_s", OUT_REAL,
+	  "Finish - arrival: {mean, p50, p95, p99, max}; percentiles are "
+	  "nearest-rank, null below 10/(1-p) values." },
+	{ "jobs.waiting_s", OUT_REAL, "Start - arrival, as jct_s." },
+	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
+	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
+	{ "jobs.iteration_s", OUT_REAL,
+	  "Durations of all finished iterations of these jobs, as jct_s." },
+	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
+	{ "jobs.ran_as", OUT_TEXT,
+	  "A list of what did not run as it was given: group (scheme), how many of its jobs, and "
+	  "ran_as of jobs.csv; of all jobs, measured or not." },
+	{ "jobs.by_name", OUT_TEXT, "The same by name of the group." },
+	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
+	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
+	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
+	{ "flows.fct_s", OUT_REAL,
+	  "Last byte at the receiver - start: {mean, p50, p95, p99, p999, max}." },
+	{ "flows.slowdown", OUT_REAL, "FCT / ideal FCT, as fct_s." },
+	{ "flows.by_size", OUT_TEXT,
+	  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, finished, "
+	  "fct_s, slowdown, throughput_bps (size / FCT)." },
+	{ "flows.by_name", OUT_TEXT,
+	  "By name of the group: count, finished, throughput_bps (mean of size / FCT) and jain, "
+	  "Jain's index of these; of the measured flows, means of the finished." },
+	{ "network.packets_created", OUT_COUNT, "By hosts, and by switches (multicast, results)." },
+	{ "network.packets_delivered", OUT_COUNT, "Received by hosts." },
+	{ "network.packets_absorbed", OUT_COUNT, "Consumed by switches: added up." },
+	{ "network.packets_in_flight", OUT_COUNT, "On the way when the run ended." },
+	{ "network.drops", OUT_COUNT, "Packets that found a queue full." },
+	{ "network.losses", OUT_COUNT, "Packets lost on a link by chance." },
+	{ "network.ecn_marks", OUT_COUNT, "Packets marked, each time." },
+	{ "network.pauses", OUT_COUNT, "Times that PAUSE stopped the sender of a link." },
+	{ "network.max_queue_bytes", OUT_COUNT, "Longest backlog of any port." },
+	{ "network.by_tier", OUT_TEXT,
+	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
+	  "utilization_jain (Jain's index over the links)." },
+	{ "aggregation.packets_aggregated", OUT_COUNT, "Contributions added in switches." },
+	{ "aggregation.results", OUT_COUNT, "Sums completed in switches." },
+	{ "aggregation.duplicates", OUT_COUNT, "Contributions that a switch had already." },
+	{ "aggregation.repairs", OUT_COUNT, "Sums, complete for who keeps them, sent again." },
+	{ "aggregation.collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
+	{ "aggregation.preemptions", OUT_COUNT, "Aggregators taken from their owner." },
+	{ "aggregation.fallbacks", OUT_COUNT,
+	  "Contributions sent on to a parameter server unadded." },
+	{ "aggregation.collisions_own", OUT_COUNT,
+	  "Collisions with another piece of the same job." },
+	{ "aggregation.collisions_complete", OUT_COUNT,
+	  "Collisions with an owner that was complete and waited for its ack." },
+	{ "aggregation.collisions_waiting", OUT_COUNT,
+	  "Collisions with an owner of another job that waited for more of its workers." },
+	{ "aggregation.preemptions_tried", OUT_COUNT,
+	  "Collisions that might have preempted the owner." },
+	{ "aggregation.partials", OUT_COUNT,
+	  "Sums sent to a parameter server before they were full." },
+	{ "aggregation.collected", OUT_COUNT,
+	  "Aggregators freed because their owner had gone silent." },
+	{ "aggregation.late", OUT_COUNT,
+	  "Contributions that came when the sum had left without them." },
+	{ "aggregation.discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
+	{ "aggregation.overflows", OUT_COUNT,
+	  "Contributions dropped because a switch's memory was full." },
+	{ "aggregation.reminders", OUT_COUNT,
+	  "Reminders of workers to servers and of servers to switches." },
+	{ "aggregation.server_packets", OUT_COUNT,
+	  "Packets that came from switches to parameter servers." },
+	{ "aggregation.server_bytes", OUT_COUNT, "Bytes of their frames." },
+	{ "aggregation.held_count", OUT_COUNT, "Times that an aggregator was taken and freed." },
+	{ "aggregation.held_mean_s", OUT_REAL, "Mean time from taking to freeing; null if none." },
+	{ "aggregation.held_p99_s", OUT_REAL,
+	  "99th percentile of it, to 1/32; null below 100 times." },
+	{ "aggregation.throughput_share", OUT_REAL,
+	  "Mean over the jobs that finished of throughput_share in jobs.csv; null if none." },
+	{ "aggregation.retransmissions", OUT_COUNT,
+	  "Packets that workers (and servers over TCP) sent again, of all schemes." },
+	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
+	{ "aggregation.memory_reserved_max", OUT_REAL,
+	  "Sum over the switches that were used of the most that was reserved at one time, over "
+	  "the "
+	  "sum of their memories; 0 when none was." },
+	{ "aggregation.memory_utilization", OUT_REAL,
+	  "Memory reserved by jobs, averaged over the run, over the memory of the switches that "
+	  "were used; 0 when none was." },
+	{ "checks.exactly_once.checked", OUT_COUNT,
+	  "Sums that workers received and that were checked." },
+	{ "checks.exactly_once.violations", OUT_COUNT,
+	  "Those that were wrong; not 0 is exit code 5." },
+	{ "checks.conservation.violations", OUT_COUNT,
+	  "Packets, bytes or memory that do not add up, and slowdowns below 1; not 0 is exit code "
+	  "5." },
+	{ "checks.first_violation", OUT_TEXT, "What the first of them was; null." },
+	{ 0 },
+};
+const struct out_schema summary_schema = { "summary.json",
+					   "One object a run; a.b is the member b of the object a.",
+					   summary_columns };
+
+/* What counts packets is null where there are none. */
+static void json_packets(struct json *json, const struct simulation *s, const char *key,
+			 uint64_t count)
+{
+	if (s->fluid)
+		json_real(json, key, NAN);
+	else
+		json_u64(json, key, count);
+}
+
+enum { P999 = 1 }; /* flows also get the 99.9th percentile */
+
+/* Sorts its values. */
+static void json_distribution(struct json *json, const char *key, double *values, size_t count,
+			      bool with_p999)
+{
+	double mean = stats_mean(values, count);
+
+	stats_sort(values, count);
+	json_open_object(json, key);
+	json_real(json, "mean", mean);
+	json_real(json, "p50", stats_percentile(values, count, 0.5));
+	json_real(json, "p95", stats_percentile(values, count, 0.95));
+	json_real(json, "p99", stats_percentile(values, count, 0.99));
+	if (with_p999)
+		json_real(json, "p999", stats_percentile(values, count, 0.999));
+	json_real(json, "max", stats_max(values, count));
+	json_close_object(json);
+}
+
+double *results_copy(const double *values, size_t count)
+{
+	double *copy = xcalloc(count, sizeof(*copy));
+
+	if (count)
+		memcpy(copy, values, count * sizeof(*copy));
+	return copy;
+}
+
+static void json_copied(struct json *json, const char *key, const double *values, size_t count,
+			bool with_p999)
+{
+	double *copy = results_copy(values, count);
+
+	json_distribution(json, key, copy, count, with_p999);
+	free(copy);
+}
+
+double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
+			   const char *name, enum job_field field, size_t *count)
+{
+	size_t finished = jobs_measured(s->jobs)->finished;
+	const struct job_record *records = jobs_records(s->jobs);
+	double *values = xcalloc(finished, sizeof(*values));
+
+	*count = 0;
+	for (size_t i = 0; i < finished; i++) {
+		const double fields[] = { [JOB_JCT] = records[i].jct,
+					  [JOB_WAITING_TIME] = records[i].waiting,
+					  [JOB_COMPUTE] = records[i].compute,
+					  [JOB_COMMUNICATION] = records[i].communication };
+
+		if (group ? group == records[i].group
+			  : !name || !strcmp(name, records[i].group->name))
+			values[(*count)++] = fields[field];
+	}
+	return values;
+}
+
+static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
+{
+	static const char *const keys[] = { [JOB_JCT] = "jct_s",
+					    [JOB_WAITING_TIME] = "waiting_s",
+					    [JOB_COMPUTE] = "compute_s",
+					    [JOB_COMMUNICATION] = "communication_s" };
+
+	for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+		size_t count;
+		double *values = results_job_values(s, NULL, name, f, &count);
+
+		if (f == JOB_JCT && name)
+			json_u64(json, "finished", count);
+		json_distribution(json, keys[f], values, count, false);
+		free(values);
+	}
+}
+
+/* Takes the lines. */
+static void json_lines(struct json *json, const char *key, char **lines)
+{
+	json_open_array(json, key);
+	for (size_t i = 0; lines[i]; i++)
+		json_string(json, NULL, lines[i]);
+	json_close_array(json);
+	results_lines_free(lines);
+}
+
+static void json_jobs(struct json *json, const struct simulation *s)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+	const struct jobs_counts *measured = jobs_measured(s->jobs);
+	size_t count, cycle_count;
+	const double *durations = jobs_iterations(s->jobs, &count);
+	const double *cycles = jobs_cycles(s->jobs, &cycle_count);
+
+	json_open_object(json, "jobs");
+	json_u64(json, "count", measured->count);
+	json_u64(json, "finished", measured->finished);
+	json_u64(json, "refused", measured->refused);
+	json_u64(json, "arrived", jobs_arrived(s->jobs));
+	json_job_fields(json, s, NULL);
+	json_copied(json, "iteration_s", durations, count, false);
+	json_copied(json, "cycle_s", cycles, cycle_count, false);
+	json_lines(json, "ran_as", results_otherwise(s));
+	json_open_object(json, "by_name");
+	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+		bool seen = false;
+
+		for (size_t h = 0; h < g; h++)
+			seen |= !strcmp(groups[g].name, groups[h].name);
+		if (seen)
+			continue;
+		json_open_object(json, groups[g].name);
+		json_job_fields(json, s, groups[g].name);
+		json_close_object(json);
+	}
+	json_close_object(json);
+	json_close_object(json);
+}
+
+static void json_flow_class(struct json *json, const struct flow_class *class)
+{
+	json_open_object(json, NULL);
+	json_u64(json, "min_bytes", class->from);
+	if (class->to != UINT64_MAX)
+		json_u64(json, "max_bytes", class->to - 1);
+	else
+		json_null(json, "max_bytes");
+	json_u64(json, "count", class->count);
+	json_u64(json, "finished", class->finished);
+	json_copied(json, "fct_s", class->fct, class->finished, P999);
+	json_copied(json, "slowdown", class->slowdown, class->finished, P999);
+	json_copied(json, "throughput_bps", class->throughput, class->finished, false);
+	json_close_object(json);
+}
+
+static double *all_flows(const struct simulation *s, bool slowdown, size_t *count)
+{
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+	double *values;
+
+	*count = 0;
+	for (size_t c = 0; c < class_count; c++)
+		*count += classes[c].finished;
+	values = xcalloc(*count, sizeof(*values));
+	for (size_t c = 0, at = 0; c < class_count; at += classes[c++].finished)
+		if (classes[c].finished)
+			memcpy(values + at, slowdown ? classes[c].slowdown : classes[c].fct,
+			       classes[c].finished * sizeof(*values));
+	return values;
+}
+
+static void json_flows(struct json *json, const struct simulation *s)
+{
+	size_t class_count, count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+	uint64_t measured = 0;
+	double *values = all_flows(s, false, &count);
+
+	for (size_t c = 0; c < class_count; c++)
+		measured += classes[c].count;
+	json_open_object(json, "flows");
+	json_u64(json, "count", measured);
+	json_u64(json, "finished", count);
+	json_u64(json, "started", flows_started(s->flows));
+	json_distribution(json, "fct_s", values, count, P999);
+	free(values);
+	values = all_flows(s, true, &count);
+	json_distribution(json, "slowdown", values, count, P999);
+	free(values);
+	json_open_array(json, "by_size");
+	for (size_t c = 0; c < class_count; c++)
+		json_flow_class(json, &classes[c]);
+	json_close_array(json);
+	fairness_flows(json, s);
+	json_close_object(json);
+}
+
+static void json_network(struct json *json, const struct simulation *s)
+{
+	const struct network *net = &s->topo.net;
+	uint64_t marks = 0, pauses = 0, max_queue = 0;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		marks += net->rare[i].marks;
+		pauses += net->rare[i].pauses;
+		if (results_max_queue(s, i) > max_queue)
+			max_queue = results_max_queue(s, i);
+	}
+	json_open_object(json, "network");
+	json_packets(json, s, "packets_created", net->created);
+	json_packets(json, s, "packets_delivered", net->delivered);
+	json_packets(json, s, "packets_absorbed", net->absorbed);
+	json_packets(json, s, "packets_in_flight", network_in_flight(net));
+	json_packets(json, s, "drops", net->dropped);
+	json_packets(json, s, "losses", net->lost);
+	json_packets(json, s, "ecn_marks", marks);
+	json_packets(json, s, "pauses", pauses);
+	json_packets(json, s, "max_queue_bytes", max_queue);
+	fairness_links(json, s);
+	json_close_object(json);
+}
+
+/* What switches count (in their memories) and what workers count (in the jobs)
+ * are different things: adding both counts nothing twice. */
+static void sum_memories(const struct simulation *s, struct collective_stats *sum,
+			 double *reserved_max, double *utilization)
+{
+	uint64_t whole = 0, used = 0;
+	byte_time used_time = 0;
+
+	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+		const struct collective_memory *memory;
+		size_t count = simulation_memory(s, i, &memory);
+
+		for (size_t m = 0; m < count; m++) {
+			collective_stats_add(sum, &memory[m].stats);
+			whole += memory[m].used_max_bytes ? memory[m].memory_bytes : 0;
+			used += memory[m].used_max_bytes;
+			used_time += collective_reserved(&memory[m], s->sim.now);
+		}
+	}
+	*reserved_max = whole ? (double)used / (double)whole : 0;
+	*utilization = collective_utilization(used_time, whole, s->sim.now);
+}
+
+static void json_held(struct json *json, const struct simulation *s)
+{
+	struct holding_times *all = xcalloc(1, sizeof(*all));
+
+	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+		const struct collective_memory *memory;
+		size_t count = simulation_memory(s, i, &memory);
+
+		for (size_t m = 0; m < count; m++)
+			if (memory[m].held)
+				holding_times_merge(all, memory[m].held);
+	}
+	json_packets(json, s, "held_count", all->count);
+	json_real(json, "held_mean_s", holding_times_mean(all));
+	json_real(json, "held_p99_s", holding_times_percentile(all, 0.99));
+	free(all);
+}
+
+static double throughput_share(const struct simulation *s)
+{
+	const struct job_record *records = jobs_records(s->jobs);
+	size_t count = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < jobs_measured(s->jobs)->finished; i++) {
+		if (isnan(records[i].throughput_share))
+			continue; /* one worker: nothing is exchanged */
+		sum += records[i].throughput_share;
+		count++;
+	}
+	return count ? sum / (double)count : NAN;
+}
+
+static void json_aggregation(struct json *json, const struct simulation *s)
+{
+	struct collective_stats sum = { 0 };
+	double reserved_max, utilization;
+
+	jobs_stats(s->jobs, &sum);
+	sum_memories(s, &sum, &reserved_max, &utilization);
+	json_open_object(json, "aggregation");
+	json_packets(json, s, "packets_aggregated", sum.packets_aggregated);
+	json_packets(json, s, "results", sum.results);
+	json_packets(json, s, "duplicates", sum.duplicates);
+	json_packets(json, s, "repairs", sum.repairs);
+	json_packets(json, s, "collisions", sum.collisions);
+	json_packets(json, s, "preemptions", sum.preemptions);
+	json_packets(json, s, "fallbacks", sum.fallbacks);
+	json_packets(json, s, "collisions_own", sum.collisions_own);
+	json_packets(json, s, "collisions_complete", sum.collisions_complete);
+	json_packets(json, s, "collisions_waiting", sum.collisions_waiting);
+	json_packets(json, s, "preemptions_tried", sum.preemptions_tried);
+	json_packets(json, s, "partials", sum.partials);
+	json_packets(json, s, "collected", sum.collected);
+	json_packets(json, s, "late", sum.late);
+	json_packets(json, s, "discarded", sum.discarded);
+	json_packets(json, s, "overflows", sum.overflows);
+	json_packets(json, s, "reminders", sum.reminders);
+	json_packets(json, s, "server_packets", sum.server_packets);
+	json_packets(json, s, "server_bytes", sum.server_bytes);
+	json_held(json, s);
+	json_real(json, "throughput_share", throughput_share(s));
+	json_packets(json, s, "retransmissions", sum.retransmissions);
+	json_packets(json, s, "timeouts", sum.timeouts);
+	json_real(json, "memory_reserved_max", reserved_max);
+	json_real(json, "memory_utilization", utilization);
+	json_close_object(json);
+}
+
+static void json_checks(struct json *json, const struct simulation *s)
+{
+	const struct checks *checks = &s->checks;
+
+	json_open_object(json, "checks");
+	json_open_object(json, "exactly_once");
+	json_packets(json, s, "checked", checks->exact_checked);
+	json_u64(json, "violations", checks->exact_violations);
+	json_close_object(json);
+	json_open_object(json, "conservation");
+	json_u64(json, "violations", checks->conservation_violations);
+	json_close_object(json);
+	json_string(json, "first_violation", checks->first[0] ? checks->first : NULL);
+	json_close_object(json);
+}
+
+static void json_load(struct json *json, const struct simulation *s)
+{
+	struct offered offered = scenario_offered(s->scenario);
+
+	json_open_object(json, "load");
+	json_real(json, "flows", offered.flows);
+	json_real(json, "jobs_ring", offered.jobs_ring);
+	json_real(json, "jobs_own", offered.jobs_own);
+	json_close_object(json);
+}
+
+char *results_summary_json(const struct simulation *s)
+{
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "scenario", s->scenario->name);
+	json_i64(&json, "seed", s->scenario->seed);
+	json_string(&json, "fidelity", fidelity_names[s->scenario->fidelity]);
+	json_string(&json, "end_reason", end_reason_names[s->end]);
+	json_seconds(&json, "sim_time_s", s->sim.now);
+	json_u64(&json, "events", simulation_events(s));
+	json_packets(&json, s, "packet_hops", s->topo.net.hops);
+	json_real(&json, "cpu_s", s->cpu_s);
+	json_real(&json, "packet_hops_per_cpu_s",
+		  s->cpu_s > 0 && !s->fluid ? (double)s->topo.net.hops / s->cpu_s : NAN);
+	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
+	json_hex64(&json, "digest", simulation_digest(s));
+	json_lines(&json, "warnings", results_warnings(s));
+	json_load(&json, s);
+	json_jobs(&json, s);
+	json_flows(&json, s);
+	json_network(&json, s);
+	json_aggregation(&json, s);
+	json_checks(&json, s);
+	json_close_object(&json);
+	return json_finish(&json);
+}

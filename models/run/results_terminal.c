@@ -1,0 +1,218 @@
+/* The table that a run prints on the terminal. */
+#include "run/results_parts.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "stats/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void print_number(FILE *to, int width, double value, double scale)
+{
+	if (isnan(value))
+		fprintf(to, " %*s", width, "-");
+	else
+		fprintf(to, " %*.3f", width, value * scale);
+}
+
+/* Milliseconds; a dash without them where there is no value. */
+static void print_time(FILE *to, int width, double seconds)
+{
+	print_number(to, isnan(seconds) ? width + 2 : width, seconds, 1e3);
+	if (!isnan(seconds))
+		fputs("ms", to);
+}
+
+static void print_jobs(const struct simulation *s, FILE *to)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+
+	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s\n", "jobs", "scheme", "finished",
+		"JCT mean", "JCT max", "waiting", "compute", "communication");
+	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+		size_t count;
+
+		if (!groups[g].enabled)
+			continue;
+		fprintf(to, "%-16s %-12s", groups[g].name,
+			scheme_ops((unsigned)groups[g].all_reduce)->name);
+		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+			double *values = results_job_values(s, &groups[g], NULL, f, &count);
+
+			stats_sort(values, count);
+			if (f == JOB_JCT) {
+				fprintf(to, " %8zu", count);
+				print_time(to, 8, stats_mean(values, count));
+				print_time(to, 8, stats_max(values, count));
+			} else {
+				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
+					   stats_mean(values, count));
+			}
+			free(values);
+		}
+		fputc('\n', to);
+	}
+}
+
+/* Takes the lines. */
+static void print_lines(const char *before, char **lines, FILE *to)
+{
+	for (size_t i = 0; lines[i]; i++)
+		fprintf(to, "%s%s\n", before, lines[i]);
+	results_lines_free(lines);
+}
+
+/* "< 10KB", "10KB-100KB", ">= 10MB". */
+static const char *class_name(const struct flow_class *class, char *name, size_t size)
+{
+	char from[32], to[32];
+
+	unit_format(UNIT_SIZE, class->from, from, sizeof(from));
+	unit_format(UNIT_SIZE, class->to, to, sizeof(to));
+	if (class->to == UINT64_MAX)
+		snprintf(name, size, ">= %s", from);
+	else if (class->from)
+		snprintf(name, size, "%s-%s", from, to);
+	else
+		snprintf(name, size, "< %s", to);
+	return name;
+}
+
+static void print_flows(const struct simulation *s, FILE *to)
+{
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+
+	fprintf(to, "\n%-16s %8s %8s %12s %12s %10s %10s\n", "flows", "count", "finished",
+		"FCT mean", "FCT p99", "slowdown", "p99");
+	for (size_t c = 0; c < class_count; c++) {
+		size_t n = classes[c].finished;
+		char name[64];
+		double *fct, *slowdown;
+
+		if (!classes[c].count)
+			continue;
+		fct = results_copy(classes[c].fct, n);
+		slowdown = results_copy(classes[c].slowdown, n);
+		stats_sort(fct, n);
+		stats_sort(slowdown, n);
+		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
+			classes[c].count, n);
+		print_time(to, 10, stats_mean(fct, n));
+		print_time(to, 10, stats_percentile(fct, n, 0.99));
+		print_number(to, 10, stats_mean(slowdown, n), 1);
+		print_number(to, 10, stats_percentile(slowdown, n, 0.99), 1);
+		fputc('\n', to);
+		free(fct);
+		free(slowdown);
+	}
+}
+
+/* What the means above leave out. */
+static void print_left_out(const struct simulation *s, FILE *to)
+{
+	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	size_t open = jobs->count - jobs->finished - jobs->refused;
+	size_t class_count;
+	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+	uint64_t measured = 0;
+
+	for (size_t c = 0; c < class_count; c++)
+		measured += classes[c].count;
+	if (jobs_arrived(s->jobs) > jobs->count || flows_started(s->flows) > measured)
+		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
+			jobs->count, jobs_arrived(s->jobs), measured, flows_started(s->flows));
+	if (open || flows_measured_open(s->flows))
+		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
+			flows_measured_open(s->flows));
+}
+
+static void print_load(const struct simulation *s, FILE *to)
+{
+	struct offered offered = scenario_offered(s->scenario);
+
+	if (offered.flows > 0)
+		fprintf(to, "offered load: flows %.4g of hosts x link rate\n", offered.flows);
+	if (offered.jobs_ring > 0)
+		fprintf(to, "offered load: jobs %.4g by ring, %.4g by their own schemes\n",
+			offered.jobs_ring, offered.jobs_own);
+}
+
+/* What the scenario turns on and only packets know. */
+static void print_without_effect(const struct topology_conf *topology, FILE *to)
+{
+	const struct pause_conf *pause = &topology->switches.pause;
+
+	if (topology->classes != CLASSES_SINGLE)
+		fprintf(to, "without effect on streams: /topology/classes\n");
+	if (pause->form == PAUSE_SET || pause->on)
+		fprintf(to, "without effect on streams: /topology/switch/pause\n");
+}
+
+static void print_refused(const struct simulation *s, FILE *to)
+{
+	const char *group, *why = jobs_refusal(s->jobs, &group);
+
+	if (why)
+		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",
+			jobs_refused(s->jobs), jobs_count(s->jobs), group, why);
+}
+
+/* Without recovery nobody sends again what a full switch dropped: its job never ends. */
+static void print_overflows(const struct simulation *s, FILE *to)
+{
+	uint64_t overflows = 0;
+
+	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+		const struct collective_memory *memory;
+		size_t count = simulation_memory(s, i, &memory);
+
+		for (size_t m = 0; m < count; m++)
+			overflows += memory[m].stats.overflows;
+	}
+	if (overflows)
+		fprintf(to,
+			"aggregation memory: %" PRIu64
+			" contributions were dropped because it was full; give it more bytes, or "
+			"let fewer jobs run at once\n",
+			overflows);
+}
+
+void results_print_summary(const struct simulation *s, FILE *to)
+{
+	const struct network *net = &s->topo.net;
+
+	fprintf(to, "%s: %s after %.6f s of simulated time\n", s->scenario->name,
+		end_reason_names[s->end], seconds_of(s->sim.now));
+	if (jobs_count(s->jobs))
+		print_jobs(s, to);
+	print_lines("not as given: ", results_otherwise(s), to);
+	print_refused(s, to);
+	if (flows_started(s->flows))
+		print_flows(s, to);
+	print_left_out(s, to);
+	print_load(s, to);
+	print_lines("warning: ", results_warnings(s), to);
+	if (s->fluid) {
+		fprintf(to, "\n%s fidelity: %s\n", fidelity_names[s->scenario->fidelity],
+			s->scenario->fidelity == FIDELITY_FLUID
+				? "streams that share links, no packets"
+				: "every job and flow as if it were alone");
+		print_without_effect(&s->scenario->topology, to);
+		fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.0f MB\n", simulation_digest(s),
+			s->cpu_s, (double)peak_rss_bytes() / 1e6);
+		return;
+	}
+	fprintf(to,
+		"\nnetwork: %" PRIu64 " packet-hops, %" PRIu64 " drops, %" PRIu64
+		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",
+		net->hops, net->dropped, net->lost, s->checks.exact_checked,
+		s->checks.exact_violations);
+	print_overflows(s, to);
+	fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.1f M packet-hops per CPU s, %.0f MB\n",
+		simulation_digest(s), s->cpu_s,
+		s->cpu_s > 0 ? (double)net->hops / s->cpu_s / 1e6 : 0,
+		(double)peak_rss_bytes() / 1e6);
+}

@@ -1,0 +1,128 @@
+/* A scenario: the JSON file of a run, checked and resolved. */
+#ifndef INASIM_RUN_SCENARIO_H
+#define INASIM_RUN_SCENARIO_H
+
+#include "conf/conf.h"
+#include "collective/schemes.h"
+#include "topo/topology.h"
+#include "transport/tcp.h"
+#include "workload/cluster.h"
+#include "workload/flows/flows.h"
+#include "workload/jobs/jobs.h"
+#include "workload/offered.h"
+
+/* No time of a scenario is longer: sums of two still fit into sim_time. */
+#define LONGEST_RUN (2400 * 3600 * PS_PER_S)
+
+struct stop_conf {
+	int when; /* enum stop_when */
+	sim_time after;
+	sim_time warmup, window; /* window 0 = to the end */
+};
+
+enum stop_when {
+	STOP_ALL_DONE, /* all jobs and all flows */
+	STOP_JOBS_DONE,
+	STOP_FLOWS_DONE,
+	STOP_TIME,          /* at `after`, as planned */
+	STOP_MEASURED_DONE, /* all jobs and flows of the measured window */
+};
+
+/* Links whose traffic is sampled by class. */
+struct series_links {
+	int form; /* enum series_links_form */
+	int64_t number;
+	const char *tier; /* links_parse() */
+};
+enum series_links_form { SERIES_LINK, SERIES_TIER };
+
+enum fidelity {
+	FIDELITY_PACKET,
+	FIDELITY_FLUID,    /* models/fluid: streams that share links */
+	FIDELITY_ANALYTIC, /* streams that do not: closed forms of an idle network */
+};
+extern const char *const fidelity_names[];
+
+struct scenario {
+	const char *name, *about;
+	int64_t seed;
+	int fidelity; /* enum fidelity */
+	struct {
+		bytes load_below;
+	} fluid;
+	struct stop_conf stop;
+	struct topology_conf topology;
+	struct tcp_conf tcp;
+	void *schemes[SCHEME_COUNT]; /* parameters by enum scheme_index */
+	struct cluster_conf cluster;
+	struct conf_list jobs;  /* of struct job_group_conf */
+	struct conf_list flows; /* of struct flow_group_conf */
+	struct {
+		sim_time every;         /* 0 = no series */
+		struct conf_list links; /* of struct series_links */
+		bool flows;
+	} series;
+	struct conf_list flow_borders; /* of bytes: where size classes of flows end */
+};
+
+extern const struct conf_table scenario_table;
+
+/* Loads and checks everything. Use *scenario only when conf_errors() is 0; it
+ * lives as long as the document, which the caller frees. */
+struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
+			       const struct conf_override *overrides, size_t count);
+
+/* For tests: from memory. */
+struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
+				struct scenario *scenario);
+
+static inline const struct job_group_conf *scenario_jobs(const struct scenario *scenario)
+{
+	return scenario->jobs.items;
+}
+
+static inline const struct flow_group_conf *scenario_flows(const struct scenario *scenario)
+{
+	return scenario->flows.items;
+}
+
+/* Adds the errors that need more than one key, or a file, to be seen; where there is none, warnings
+ * of what is hardly meant. Called by the two above, when every value is right in itself. */
+void scenario_check(struct scenario *scenario, struct conf_doc *doc);
+
+/* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
+ * what will not run as it is given. Of a scenario without mistakes; scenario_check() calls it. */
+void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc);
+
+/* What decides the result of a run, as one number: the resolved scenario with its
+ * seed, the contents of the data files it names, and the version of the program. */
+uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
+		       const char *version);
+
+/* About how many packet-hops a run takes, from the sizes of its jobs and flows: to
+ * order runs by length, not to predict. Every all-reduce counts as two gradients
+ * per worker in full TCP segments, whatever the scheme. */
+double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+
+/* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
+ * memory. Else nothing but the order of events of one instant hangs on the seed, and replications
+ * are alike unless such a tie decides something. */
+bool scenario_draws(const struct scenario *scenario);
+
+/* Which flows and jobs are measured. */
+struct measured_window scenario_window(const struct scenario *scenario);
+
+/* What the arrivals of enabled groups offer; of a scenario without mistakes. */
+struct offered scenario_offered(const struct scenario *scenario);
+
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
+
+/* Any enabled job uses this scheme. */
+bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+/* Any group of jobs, of flows, is enabled. */
+bool scenario_has_jobs(const struct scenario *scenario);
+bool scenario_has_flows(const struct scenario *scenario);
+bool scenario_has_poisson_flows(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,626 @@
+/* What is valid, but hardly meant, and what will not run as it is given: said before a run, each
+ * time with the number that shows it. A warning is one function and its line in `doubts`; what
+ * only a run can know is in results_remarks.c. */
+#include "run/scenario.h"
+
+#include "run/links.h"
+#include "workload/flows/flows.h"
+#include "workload/flows/sizes.h"
+#include "workload/jobs/jobs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define POINTER_SIZE 96
+
+/* "/jobs/0/all_reduce". Returns `buffer`. */
+static char *group_place(char buffer[POINTER_SIZE], const char *list, size_t number,
+			 const char *key)
+{
+	snprintf(buffer, POINTER_SIZE, "/%s/%zu%s%s", list, number, *key ? "/" : "", key);
+	return buffer;
+}
+
+/* Fewest workers of a job of the group; 0 when only a trace knows. */
+static uint32_t least_workers(const struct job_group_conf *group)
+{
+	const struct workers_conf *workers = &group->workers;
+
+	if (!workers->given)
+		return 0;
+	return (uint32_t)(workers->form == WORKERS_NUMBER  ? workers->number
+			  : workers->form == WORKERS_RANGE ? workers->min
+							   : (int64_t)workers->hosts.count);
+}
+
+static uint32_t most_workers(const struct job_group_conf *group)
+{
+	return group->workers.given && group->workers.form == WORKERS_RANGE
+		       ? (uint32_t)group->workers.max
+		       : least_workers(group);
+}
+
+/* --- transports --- */
+
+static bool uses_tcp(const struct scenario *scenario)
+{
+	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
+			return true;
+	return scenario_has_flows(scenario);
+}
+
+/* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
+static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
+{
+	sim_time round_trip = ideal_round_trip(
+		&scenario->topology, (uint32_t)scenario->tcp.mss + TCP_OVERHEAD, TCP_MIN_FRAME);
+
+	if (uses_tcp(scenario) && scenario->tcp.initial_rto < round_trip)
+		conf_warn(doc, "/tcp/initial_rto",
+			  "%g s is shorter than the round trip of an idle path through the "
+			  "top of the network, %g s: each connection there begins with a timeout, "
+			  "and grows slowly after it",
+			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
+}
+
+static bool heeds_marks(const struct scenario *scenario)
+{
+	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+		if ((scheme_ops(s)->heeds_marks || scheme_ops(s)->over_tcp) &&
+		    scenario_uses(scenario, s))
+			return true;
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && cc_kind((unsigned)group->transport)->ecn)
+			return true;
+	}
+	return false;
+}
+
+/* Thresholds scale with the rate, so that the time that a queue at the threshold takes is the same:
+ * from 85 full frames at 10 Gbps (PANAMA section 7); DCTCP (SIGCOMM 2010, section 4) has 65 of 1500
+ * bytes, Alibaba's HPCC simulator 30 KB. One in packets that is so many times off is one of another
+ * rate; one in bytes was chosen, so only much too long queues are told. */
+#define ECN_BYTES_AT_10G (85.0 * 1518)
+#define ECN_FAR          4
+
+/* A window that is halved at a threshold of half the bandwidth-delay product leaves the link empty
+ * for part of the time; DCTCP's smaller cuts bear a seventh (section 3.4 there). */
+#define ECN_LEAST 0.5
+
+static void doubt_ecn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct ecn_conf *ecn = &topology->switches.ecn;
+	const struct queue_size *queue =
+		ecn->form == ECN_STEP ? &ecn->step.threshold : &ecn->ramp.kmin;
+	uint32_t frame = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+	double rate = (double)topology->link.rate, threshold, product, usual;
+
+	if (ecn->form == ECN_SWITCH || !heeds_marks(scenario) ||
+	    !conf_given(doc, "/topology/switch/ecn"))
+		return;
+	threshold = (double)queue->amount * (queue->packets ? frame : 1);
+	product = seconds_of(ideal_round_trip(topology, frame, TCP_MIN_FRAME)) * rate / 8;
+	usual = ECN_BYTES_AT_10G * rate / 1e10;
+	if (threshold < ECN_LEAST * product)
+		conf_warn(
+			doc, "/topology/switch/ecn",
+			"marks from %g bytes on, far below the bandwidth-delay product of an idle "
+			"path through the top of the network, %g bytes (%g s at %g Gbps): links "
+			"run empty when windows are cut",
+			threshold, product, 8 * product / rate, rate / 1e9);
+	else if ((queue->packets && threshold * ECN_FAR < usual) || threshold > usual * ECN_FAR)
+		conf_warn(doc, "/topology/switch/ecn",
+			  "marks from %g bytes on; 85 full frames at 10 Gbps are, in proportion, "
+			  "%g bytes at the %g Gbps of a host's link",
+			  threshold, usual, rate / 1e9);
+}
+
+/* Others than this scheme use the network. */
+static bool shares(const struct scenario *scenario, unsigned scheme)
+{
+	bool others = scenario_has_flows(scenario);
+
+	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+		others |= s != scheme && scenario_uses(scenario, s);
+	return others;
+}
+
+/* Full frames beside it count as much, a packet each, and are marked the more. */
+static void doubt_marks(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
+	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+
+	for (unsigned s = 0; s < SCHEME_COUNT && first.packets; s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
+
+		if (!scenario_uses(scenario, s) || frame > full / 2 || !shares(scenario, s))
+			continue;
+		conf_warn(doc, "/topology/switch/ecn",
+			  "a threshold in packets counts those of %s, %" PRIu32
+			  " bytes, as much as frames of %" PRIu32
+			  " bytes that share their queues; switches count bytes, and %" PRIu64
+			  " frames are \"%" PRIu64 "B\"",
+			  ops->name, frame, full, first.amount, first.amount * full);
+	}
+}
+
+/* --- load --- */
+
+/* Bytes on the wire for each byte of payload in full segments. */
+static double wire_factor(const struct scenario *scenario)
+{
+	double mss = (double)scenario->tcp.mss;
+
+	return (mss + TCP_OVERHEAD + (scenario->topology.wire_overhead ? PREAMBLE_AND_GAP : 0)) /
+	       mss;
+}
+
+/* Where the first Poisson process stands. */
+static void place_of_load(const struct scenario *scenario, char where[POINTER_SIZE])
+{
+	*where = '\0';
+	for (size_t i = scenario->jobs.count; i-- > 0;)
+		if (scenario_jobs(scenario)[i].enabled &&
+		    job_group_poisson(&scenario_jobs(scenario)[i]))
+			group_place(where, "jobs", i, "arrival");
+	for (size_t i = scenario->flows.count; i-- > 0;)
+		if (scenario_flows(scenario)[i].enabled &&
+		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
+			group_place(where, "flows", i, "arrival");
+}
+
+static void doubt_host_load(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct offered offered = scenario_offered(scenario);
+	double payload = offered.flows + offered.jobs_own, wire = payload * wire_factor(scenario);
+	char where[POINTER_SIZE];
+
+	if (wire <= 1)
+		return;
+	place_of_load(scenario, where);
+	conf_warn(doc, where,
+		  "the offered load of %.4g (payload of all flows and jobs over hosts x link rate) "
+		  "takes %.4g of what hosts can send, headers included: queues grow as long as it "
+		  "lasts",
+		  payload, wire);
+}
+
+/* Pairs choose their ends alike all over the network, so this part of a rack's traffic leaves it.
+ */
+static void doubt_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct offered_fabric fabric = scenario_offered_fabric(scenario);
+	double wire = fabric.load * wire_factor(scenario);
+	char where[POINTER_SIZE];
+
+	if (wire <= 1)
+		return;
+	place_of_load(scenario, where);
+	conf_warn(doc, where,
+		  "flows offer %.4g times what the links between racks can carry, headers "
+		  "included: %.4g of the traffic leaves its rack, whose up-links have %.4g of the "
+		  "rate of its hosts",
+		  wire, fabric.leaving, fabric.capacity);
+}
+
+/* All flows of an incast end on one link. */
+static void doubt_incast(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+		double wire = group->arrival.load * topology_hosts(&scenario->topology) *
+			      wire_factor(scenario);
+		char where[POINTER_SIZE];
+
+		if (!group->enabled || group->arrival.form != ARRIVE_POISSON ||
+		    group->pairs.form != PAIRS_NAMED || group->pairs.kind != PAIRS_INCAST ||
+		    wire <= 1)
+			continue;
+		conf_warn(doc, group_place(where, "flows", i, "arrival/poisson_load"),
+			  "%g of hosts x link rate is %.4g times what the link of the one receiver "
+			  "can carry, headers included",
+			  group->arrival.load, wire);
+	}
+}
+
+/* --- hosts --- */
+
+/* That a job takes, its servers included where they have hosts of their own. */
+static uint32_t slots_of_job(const struct job_group_conf *group)
+{
+	uint32_t workers = least_workers(group);
+
+	return workers + job_group_own_servers(group, workers);
+}
+
+static uint64_t slots_of_cluster(const struct scenario *scenario)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology), pool;
+
+	free(cluster_conf_pool(&scenario->cluster, hosts, &pool));
+	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
+}
+
+/* Jobs that come together, and find no hosts together. */
+static void doubt_hosts(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct job_group_conf *groups = scenario_jobs(scenario), *first = NULL;
+	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
+	char where[POINTER_SIZE];
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &groups[i];
+		uint64_t count = group->count ? (uint64_t)group->count : 1;
+
+		if (!group->enabled || group->arrival.form != JOBS_AT || group->arrival.spread ||
+		    (first && first->arrival.at != group->arrival.at))
+			continue;
+		first = first ? first : group;
+		jobs += count;
+		for (uint64_t j = 0; j < count; j++) {
+			needed += slots_of_job(group);
+			at_once += needed <= slots; /* first come, first served */
+		}
+	}
+	if (needed > slots)
+		conf_warn(doc, group_place(where, "jobs", (size_t)(first - groups), ""),
+			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
+			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
+			  " run at once, the others wait for them",
+			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
+}
+
+/* Poisson arrivals that would keep more hosts busy than there are, by computing alone. */
+static void doubt_pace(const struct scenario *scenario, struct conf_doc *doc)
+{
+	uint64_t slots = slots_of_cluster(scenario);
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	double busy = 0;
+	char where[POINTER_SIZE] = "";
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		struct job_models models;
+		char *error = NULL;
+		double gap_s;
+
+		if (!group->enabled || !job_group_poisson(group) ||
+		    !job_models_load(&models, group, &error)) {
+			free(error);
+			continue;
+		}
+		gap_s = job_group_gap_s(group, &models, hosts, scenario->topology.link.rate);
+		if (gap_s > 0)
+			busy += slots_of_job(group) * (double)group->iterations *
+				job_models_compute_s(&models) * group->compute_scale / gap_s;
+		if (!*where)
+			group_place(where, "jobs", i, "arrival");
+		job_models_release(&models);
+	}
+	if (busy > (double)slots)
+		conf_warn(doc, where,
+			  "jobs arrive faster than they can be done: computing alone would keep "
+			  "%.4g places on hosts busy on average, and there are %" PRIu64
+			  ", so the queue grows as long as they arrive",
+			  busy, slots);
+}
+
+/* --- schemes --- */
+
+/* Each enabled group, by its largest job; those of a trace are as they are. */
+static void doubt_schemes(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		uint32_t workers = most_workers(group);
+		char where[POINTER_SIZE];
+
+		if (group->enabled && workers >= 2 && ops->doubt)
+			ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
+				   workers, job_group_servers(group, workers), doc,
+				   group_place(where, "jobs", group->origin, "all_reduce"));
+	}
+}
+
+static bool several_jobs(const struct scenario *scenario)
+{
+	size_t jobs = 0;
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+
+		if (group->enabled)
+			jobs += group->count == 1 ||
+						(!group->count && group->arrival.form == JOBS_AT)
+					? 1
+					: 2;
+	}
+	return jobs > 1;
+}
+
+/* Nothing at all moves the workers of a job against each other. */
+static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
+{
+	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&
+	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
+}
+
+/* In lock-step always the same comes first: at a queue beside flows, where windows follow marks, or
+ * at an aggregator that several jobs share. */
+static void doubt_lock_step(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		uint32_t workers = most_workers(group);
+		char where[POINTER_SIZE];
+
+		if (!group->enabled || workers < 2 || !in_step(scenario, group) ||
+		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
+		      (ops->first_come && several_jobs(scenario))))
+			continue;
+		conf_warn(
+			doc, group_place(where, "jobs", group->origin, "all_reduce"),
+			"all %" PRIu32
+			" workers hand their gradients over in the same picosecond (no jitter of "
+			"hosts, of computing, or of starts): what it gets beside others then hangs "
+			"on who comes first, which is always the same",
+			workers);
+	}
+}
+
+/* --- keys and columns --- */
+
+static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const char *why)
+{
+	if (idle && conf_given(doc, pointer))
+		conf_warn(doc, pointer, "has no effect: %s", why);
+}
+
+static bool any_group_has(const struct scenario *scenario, unsigned scheme)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+			return true;
+	return false;
+}
+
+/* Of schemes that jobs have. */
+static void doubt_parameters(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		struct collective_idle list[COLLECTIVE_IDLE_MAX];
+		size_t count = ops->idle && any_group_has(scenario, s)
+				       ? ops->idle(scenario->schemes[s], list)
+				       : 0;
+
+		for (size_t i = 0; i < count; i++) {
+			char where[POINTER_SIZE];
+
+			snprintf(where, sizeof(where), "/schemes/%s/%s", ops->name, list[i].key);
+			idle_key(doc, where, true, list[i].why);
+		}
+	}
+}
+
+static void doubt_group_keys(const struct job_group_conf *group, size_t i, struct conf_doc *doc)
+{
+	const struct {
+		const char *key;
+		bool idle;
+		const char *why;
+	} keys[] = {
+		{ "gpu", group->model.form == MODEL_IN_PLACE, "the layers say how long they take" },
+		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
+		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
+		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
+		{ "max_steps",
+		  group->iterations_form == ITERATIONS_NUMBER &&
+			  group->max_steps >= group->iterations,
+		  "no job has more iterations" },
+	};
+	char where[POINTER_SIZE];
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+		idle_key(doc, group_place(where, "jobs", i, keys[k].key), keys[k].idle,
+			 keys[k].why);
+}
+
+/* Parameters of schemes, but of none that any job has: beside those of one that is in use, they are
+ * kept for a comparison. */
+static void doubt_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
+{
+	char where[POINTER_SIZE];
+
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
+		if (any_group_has(scenario, s) && conf_given(doc, where))
+			return;
+	}
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
+		idle_key(doc, where, true, "no job has this scheme");
+	}
+}
+
+/* By itself, or where it falls back to another scheme. */
+static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
+{
+	const struct collective_ops *ops = scheme_ops(scheme);
+
+	return ops->over_tcp ||
+	       (ops->runs_as &&
+		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
+}
+
+/* Groups that are not enabled count: a sweep may switch them on. */
+static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
+{
+	bool tcp = scenario->flows.count;
+
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		char where[POINTER_SIZE];
+
+		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
+		tcp |= may_use_tcp(scenario, s) &&
+		       (any_group_has(scenario, s) || conf_given(doc, where));
+	}
+	doubt_scheme_keys(scenario, doc);
+	doubt_parameters(scenario, doc);
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].origin == i)
+			doubt_group_keys(&scenario_jobs(scenario)[i], i, doc);
+	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+}
+
+/* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
+static void doubt_columns(struct conf_doc *doc, const char *where, const char *unread,
+			  bool durations)
+{
+	if (unread)
+		conf_warn(doc, where, "columns of the trace that have no effect: %s%s", unread,
+			  durations ? ", duration_s" : "");
+	else if (durations)
+		conf_warn(doc, where,
+			  "a column of the trace that has no effect: duration_s, since "
+			  "\"iterations\" is a number, or the model computes nothing");
+}
+
+static void doubt_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
+{
+	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	struct job_trace trace;
+	char where[POINTER_SIZE], *error = NULL;
+
+	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, &error)) {
+		free(error);
+		return;
+	}
+	doubt_columns(doc, group_place(where, "jobs", i, "arrival/trace"), trace.unread,
+		      trace.durations && group->iterations_form == ITERATIONS_NUMBER);
+	job_trace_release(&trace);
+}
+
+static void doubt_traces(const struct scenario *scenario, struct conf_doc *doc)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	char where[POINTER_SIZE], *error = NULL;
+
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].origin == i &&
+		    scenario_jobs(scenario)[i].arrival.form == JOBS_TRACE)
+			doubt_job_trace(scenario, i, doc);
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+		struct flow_trace trace;
+
+		if (group->arrival.form != ARRIVE_TRACE ||
+		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
+			continue;
+		doubt_columns(doc, group_place(where, "flows", i, "arrival/trace"), trace.unread,
+			      false);
+		flow_trace_release(&trace);
+	}
+	free(error);
+}
+
+/* --- what runs as something else --- */
+
+static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		struct job_models models;
+		char where[POINTER_SIZE], text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
+
+		if (!group->enabled || !ops->runs_as ||
+		    (group->workers.given && most_workers(group) < 2) ||
+		    !job_models_load(&models, group, &error)) {
+			free(error);
+			continue;
+		}
+		for (size_t m = 0; m < models.count; m++) {
+			struct collective_actual actual =
+				ops->runs_as(scenario->schemes[group->all_reduce],
+					     &scenario->topology, models.dnns[m]->gradient_total);
+
+			if (actual.scheme || actual.what)
+				conf_note(doc,
+					  group_place(where, "jobs", group->origin, "all_reduce"),
+					  "runs as %s: model \"%s\" with %" PRIu64
+					  " bytes of gradients (\"%s\" of %s decides)",
+					  collective_actual_text(&actual, ops->name, text),
+					  models.dnns[m]->name, models.dnns[m]->gradient_total,
+					  actual.key, ops->name);
+		}
+		job_models_release(&models);
+	}
+}
+
+/* What fluid cannot know of this scheme beside the flows of the scenario; NULL when it does. */
+static const char *off_beside_flows(const struct scenario *scenario, int scheme)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct collective_beside *beside = &scheme_ops((unsigned)scheme)->beside;
+
+	if (!scenario_has_flows(scenario))
+		return NULL;
+	if (beside->many && scenario_has_poisson_flows(scenario))
+		return beside->many;
+	if (beside->paths && topology_tiers(topology) > 1 && topology->spines != 1)
+		return beside->paths;
+	return beside->flows;
+}
+
+static void doubt_streams(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const char *off = off_beside_flows(scenario, group->all_reduce);
+		char where[POINTER_SIZE];
+
+		if (!group->enabled || !off)
+			continue;
+		conf_warn(doc, group_place(where, "jobs", group->origin, "all_reduce"),
+			  "fluid does not know what %s gets beside these flows: packets took %s "
+			  "times as long where it was measured (models/fluid/findings.md)",
+			  scheme_names[group->all_reduce], off);
+	}
+}
+
+static const struct {
+	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
+	bool packets; /* of packets alone */
+} doubts[] = {
+	{ doubt_timeout, true },
+	{ doubt_schemes, true },
+	{ doubt_ecn, true },
+	{ doubt_marks, true },
+	{ doubt_lock_step, true },
+	{ doubt_host_load },
+	{ doubt_fabric_load },
+	{ doubt_incast },
+	{ doubt_hosts },
+	{ doubt_pace },
+	{ doubt_keys },
+	{ doubt_traces },
+	{ doubt_streams },
+	{ note_runs_as },
+};
+
+void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++)
+		if (scenario->fidelity == FIDELITY_PACKET || !doubts[i].packets)
+			doubts[i].look(scenario, doc);
+}

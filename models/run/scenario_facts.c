@@ -1,0 +1,362 @@
+/* What sweeps ask about a scenario without running it: which run is it (hash), and
+ * how long will it take (cost). */
+#include "run/scenario.h"
+
+#include "base/hash.h"
+#include "base/input.h"
+#include "base/mem.h"
+#include "run/links.h"
+#include "workload/data_file.h"
+#include "workload/dnn.h"
+#include "workload/flows/flows.h"
+#include "workload/flows/sizes.h"
+#include "workload/jobs/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- hash --- */
+
+/* A file that the check could read a moment ago; gone, it counts as empty. */
+static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
+{
+	uint64_t hash = 0;
+	char *error = NULL, *path = data_file_find(kind, name, scenario, &error);
+	FILE *file = path ? input_open(path, UINT64_MAX) : NULL;
+	char block[4096];
+	size_t got;
+
+	while (file && (got = fread(block, 1, sizeof(block), file)) > 0)
+		hash = hash_pair(hash, hash_bytes(block, got));
+	if (file)
+		fclose(file);
+	free(path);
+	free(error);
+	return hash;
+}
+
+/* A network by what a job sees of it: its tables hold others, too. */
+static uint64_t hash_model(const struct job_group_conf *group, size_t part)
+{
+	char *error = NULL;
+	struct dnn *dnn = dnn_load(model_conf_name(&group->model, part), group->gpu, &error);
+	uint64_t hash = 0;
+
+	free(error);
+	if (!dnn)
+		return 0;
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		const struct dnn_layer *layer = &dnn->layers[i];
+
+		hash = hash_pair(hash, hash_string(layer->name));
+		hash = hash_pair(hash, layer->gradient);
+		hash = hash_pair(hash, layer->forward);
+		hash = hash_pair(hash, layer->backward);
+	}
+	dnn_free(dnn);
+	return hash;
+}
+
+uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
+		       const char *version)
+{
+	const char *path = conf_path(doc);
+	uint64_t hash = hash_pair(conf_resolved_hash(doc), hash_string(version));
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+
+		for (size_t m = 0; m < model_conf_names(&group->model); m++)
+			hash = hash_pair(hash, hash_model(group, m));
+		if (group->arrival.form == JOBS_TRACE)
+			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
+	}
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		for (size_t t = 0; t < size_conf_tables(&group->size); t++)
+			hash = hash_pair(
+				hash, hash_file(DATA_CDF, size_conf_table(&group->size, t), path));
+		if (group->arrival.form == ARRIVE_TRACE)
+			hash = hash_pair(hash, hash_file(DATA_ANY, group->arrival.trace, path));
+	}
+	return hash;
+}
+
+/* --- randomness --- */
+
+static bool job_group_draws(const struct job_group_conf *group)
+{
+	return job_group_poisson(group) || group->arrival.spread ||
+	       group->workers.form == WORKERS_RANGE || group->model.form == MODEL_MIX ||
+	       group->placement == PLACEMENT_RANDOM || group->compute_jitter > 0 ||
+	       group->start_jitter || group->send_jitter ||
+	       scheme_ops((unsigned)group->all_reduce)->first_come;
+}
+
+static bool flow_group_draws(const struct flow_group_conf *group)
+{
+	return group->arrival.form == ARRIVE_POISSON ||
+	       (group->arrival.form == ARRIVE_AT &&
+		(group->size.form != SIZE_FIXED || group->pairs.form != PAIRS_LIST));
+}
+
+static bool network_draws(const struct topology_conf *topology)
+{
+	return topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0) ||
+	       topology->host.jitter || topology_nic_jitter(topology) ||
+	       topology->switches.ecn.form == ECN_RAMP || topology->host.ecn.form == ECN_RAMP ||
+	       topology_tiers(topology) > 1; /* paths, and roots of trees */
+}
+
+bool scenario_draws(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled &&
+		    job_group_draws(&scenario_jobs(scenario)[i]))
+			return true;
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled &&
+		    flow_group_draws(&scenario_flows(scenario)[i]))
+			return true;
+	return network_draws(&scenario->topology);
+}
+
+/* --- load --- */
+
+struct offered scenario_offered(const struct scenario *scenario)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	bps rate = scenario->topology.link.rate;
+	struct offered sum = { 0 };
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+			sum.flows += group->arrival.load;
+	}
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		struct job_models models;
+		char *error = NULL;
+		double gap_s;
+
+		if (!group->enabled || !job_group_poisson(group) ||
+		    !job_models_load(&models, group, &error)) {
+			free(error);
+			continue;
+		}
+		gap_s = job_group_gap_s(group, &models, hosts, rate);
+		if (gap_s > 0) {
+			struct job_bytes job = job_group_bytes(group, &models);
+
+			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
+			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
+		}
+		job_models_release(&models);
+	}
+	return sum;
+}
+
+/* Racks are alike in all kinds of topology, and above the first tier no kind has less capacity for
+ * what still has to pass it: so that tier decides. */
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct topology_shape shape;
+	struct offered_fabric fabric = { 0 };
+	double load = 0, racks = 0, links = 0, hosts;
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && group->arrival.form == ARRIVE_POISSON &&
+		    group->pairs.form == PAIRS_NAMED && group->pairs.kind != PAIRS_INCAST)
+			load += group->arrival.load;
+	}
+	topology_shape(topology, &shape);
+	hosts = shape.hosts;
+	for (uint32_t s = 0; s < shape.switches; s++)
+		if (shape.tiers[s] == 1) {
+			racks++;
+			links += shape.ports[s];
+		}
+	topology_shape_release(&shape);
+	links -= hosts;
+	if (links <= 0 || load <= 0)
+		return fabric;
+	fabric.leaving = (hosts - hosts / racks) / (hosts - 1);
+	fabric.capacity = links * (double)topology_uplink_rate(topology) /
+			  (hosts * (double)topology->link.rate);
+	fabric.load = load * fabric.leaving / fabric.capacity;
+	return fabric;
+}
+
+/* --- cost --- */
+
+/* What all estimates use. */
+struct network_size {
+	double hosts, rate_bps, segment, hops;
+};
+
+/* Data and the ACKs of it. */
+static double hops_of_bytes(const struct network_size *net, double size)
+{
+	return 2 * net->hops * (1 + size / net->segment);
+}
+
+struct job_size {
+	double gradient_bytes, compute_s;
+};
+
+static struct job_size size_of_job(const struct job_group_conf *group)
+{
+	struct job_size size = { 0 };
+	struct job_models models;
+	char *error = NULL;
+
+	if (job_models_load(&models, group, &error)) {
+		size.gradient_bytes = job_models_gradient(&models);
+		size.compute_s = job_models_compute_s(&models) * group->compute_scale;
+		job_models_release(&models);
+	}
+	free(error);
+	return size;
+}
+
+static double workers_of(const struct workers_conf *workers)
+{
+	switch ((enum workers_form)workers->form) {
+	case WORKERS_NUMBER:
+		return (double)workers->number;
+	case WORKERS_RANGE:
+		return (double)(workers->min + workers->max) / 2;
+	case WORKERS_HOSTS:
+		return (double)workers->hosts.count;
+	}
+	return 0;
+}
+
+/* How many jobs a group has that no trace tells, in a run of `end_s` seconds. */
+static double count_of_jobs(const struct network_size *net, const struct job_group_conf *group,
+			    double end_s)
+{
+	struct job_models models;
+	double gap_s = 0;
+	char *error = NULL;
+
+	if (group->count || !job_group_poisson(group))
+		return group->count ? (double)group->count : 1;
+	if (job_models_load(&models, group, &error)) {
+		gap_s = job_group_gap_s(group, &models, (uint32_t)net->hosts, (bps)net->rate_bps);
+		job_models_release(&models);
+	}
+	free(error);
+	return gap_s > 0 ? end_s / gap_s : 1;
+}
+
+/* Adds packet-hops; *longest becomes the time that a job of the group takes at least. */
+static double cost_of_jobs(const struct network_size *net, const struct job_group_conf *group,
+			   const char *path, double end_s, double *longest)
+{
+	struct job_size size = size_of_job(group);
+	double exchanges = 0, most = 0, one_s; /* `most`: iterations of a job */
+	struct job_trace trace;
+	char *error = NULL;
+
+	one_s = size.compute_s + 2 * 8 * size.gradient_bytes / net->rate_bps;
+	if (group->arrival.form != JOBS_TRACE) {
+		most = (double)group->iterations;
+		exchanges = count_of_jobs(net, group, end_s) * most * workers_of(&group->workers);
+	} else if (job_group_trace(group, path, (uint32_t)net->hosts, (uint32_t)net->hosts, &trace,
+				   &error)) {
+		for (size_t i = 0; i < trace.count; i++) {
+			double iterations =
+				group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
+					? seconds_of(trace.jobs[i].duration) /
+						  group->arrival.speedup / size.compute_s
+					: (double)group->iterations;
+
+			exchanges += iterations * (double)job_trace_workers(group, &trace.jobs[i]);
+			if (iterations > most)
+				most = iterations;
+		}
+		job_trace_release(&trace);
+	}
+	free(error);
+	if (one_s * most > *longest)
+		*longest = one_s * most;
+	return exchanges * hops_of_bytes(net, 2 * size.gradient_bytes);
+}
+
+static double mean_size(const struct flow_group_conf *group, const char *path)
+{
+	struct sizes sizes;
+	char *error = NULL;
+	double mean = 0;
+
+	if (sizes_load(&sizes, &group->size, path, &error)) {
+		mean = sizes_mean(&sizes);
+		sizes_release(&sizes);
+	}
+	free(error);
+	return mean;
+}
+
+/* `seconds`: how long flows without end go on. */
+static double cost_of_flows(const struct network_size *net, const struct flow_group_conf *group,
+			    const char *path, double seconds)
+{
+	double cost = 0, size, count = (double)group->count;
+	struct flow_trace trace;
+	char *error = NULL;
+
+	if (group->arrival.form == ARRIVE_TRACE) {
+		if (flow_group_trace(group, path, (uint32_t)net->hosts, &trace, &error)) {
+			for (size_t i = 0; i < trace.count; i++)
+				cost += hops_of_bytes(net, (double)trace.flows[i].size);
+			flow_trace_release(&trace);
+		}
+		free(error);
+		return cost;
+	}
+	size = mean_size(group, path);
+	if (group->arrival.form == ARRIVE_POISSON && !group->count)
+		count = seconds * group->arrival.load * net->rate_bps * net->hosts / (8 * size);
+	else if (!group->count)
+		count = group->pairs.form == PAIRS_LIST ? (double)group->pairs.list.count
+							: net->hosts;
+	return count * hops_of_bytes(net, size);
+}
+
+double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc)
+{
+	const struct network_size net = {
+		.hosts = topology_hosts(&scenario->topology),
+		.rate_bps = (double)scenario->topology.link.rate,
+		.segment = (double)scenario->tcp.mss,
+		.hops = 2 * links_tiers(&scenario->topology), /* up and down again */
+	};
+	double cost = 0, longest = 0, end = seconds_of(scenario->stop.after);
+
+	if (scenario->stop.when == STOP_MEASURED_DONE) /* and a little longer */
+		end = seconds_of(scenario_window(scenario).to);
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled)
+			cost += cost_of_jobs(&net, &scenario_jobs(scenario)[i], conf_path(doc), end,
+					     &longest);
+	if (longest > end)
+		longest = end;
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+		bool with_jobs =
+			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
+							group->stop == FLOWS_STOP_WITH_JOBS);
+
+		if (group->enabled)
+			cost += cost_of_flows(&net, group, conf_path(doc),
+					      with_jobs ? longest : end);
+	}
+	return cost;
+}

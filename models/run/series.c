@@ -1,0 +1,366 @@
+#include "run/series.h"
+
+#include "base/mem.h"
+#include "stats/inference.h"
+#include "run/links.h"
+#include "run/simulation_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Over the rest alone, goodput of the last row would have no bounds: a segment counts when it
+ * arrives. What links carry counts while it is sent. */
+#define END_OF_INTERVAL                                                                            \
+	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
+	"all the same: rows add up to the run."
+
+static const struct out_column network_columns[] = {
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
+	{ "active_flows", OUT_COUNT, "Background flows under way." },
+	{ "active_jobs", OUT_COUNT, "Jobs that have hosts." },
+	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues; empty without packets." },
+	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
+	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
+	{ 0 },
+};
+const struct out_schema series_schema = { "series/network.csv", "One row a sample.",
+					  network_columns };
+
+static const struct out_column link_columns[] = {
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
+	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of one." },
+	{ "count", OUT_COUNT, "Number of these links." },
+	{ "aggregation_utilization", OUT_REAL,
+	  "Part of the interval in which packets that switches aggregate, and their results, were "
+	  "being sent, mean over the links. Classes and queues are empty without packets." },
+	{ "jobs_utilization", OUT_REAL, "The same of other data of jobs: rings, servers." },
+	{ "background_utilization", OUT_REAL, "The same of data of flows." },
+	{ "control_utilization", OUT_REAL, "The same of ACKs and control packets." },
+	{ "aggregation_queue_bytes", OUT_COUNT, "Bytes of this class in all queues of the links." },
+	{ "jobs_queue_bytes", OUT_COUNT, "The same." },
+	{ "background_queue_bytes", OUT_COUNT, "The same." },
+	{ "control_queue_bytes", OUT_COUNT, "The same." },
+	{ "max_queue_bytes", OUT_COUNT, "Longest queue of any of the links, all classes." },
+	{ "utilization_jain", OUT_REAL,
+	  "Jain's index over the links, of all they carried in the interval; empty when nothing." },
+	{ "packets", OUT_COUNT,
+	  "Packets of all classes that reached the far ends of the links in the interval, those "
+	  "that were lost there included; empty without packets." },
+	{ 0 },
+};
+enum {
+	FIRST_OF_PACKETS = 3,
+	UTILIZATION_JAIN = 12,
+	LINK_CELLS = sizeof(link_columns) / sizeof(link_columns[0]) - 1
+};
+
+const struct out_schema link_series_schema = {
+	"series/links.csv", "One row a sample and an entry of output.series.links.", link_columns
+};
+
+static const struct out_column flow_columns[] = {
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
+	{ "group", OUT_TEXT, "Name of the group." },
+	{ "active", OUT_COUNT, "Its flows under way at the end of the interval." },
+	{ "goodput_bps", OUT_REAL, "Payload delivered in order in the interval, all flows." },
+	{ "whole", OUT_COUNT, "Flows that were under way during the whole interval." },
+	{ "jain", OUT_REAL,
+	  "Jain's index of the payload delivered to each of these; empty when nothing was." },
+	{ 0 },
+};
+const struct out_schema flow_series_schema = { "series/flows.csv",
+					       "One row a sample and a group of flows.",
+					       flow_columns };
+
+/* An entry of output.series.links. */
+struct link_set {
+	char *label;     /* owned */
+	uint32_t *ports; /* owned */
+	uint32_t count;
+	struct port_sent (*before)[WATCH_CLASSES]; /* by link, at the last sample; owned */
+	uint64_t packets;                          /* of all its links, at the last sample */
+};
+
+static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a class of watch.h");
+
+struct series {
+	struct simulation *s;
+	sim_time every;
+	sim_time last;                             /* sample */
+	struct out_table *network, *links, *flows; /* NULL = not wanted */
+	struct port_sent *before;                  /* by port, at the last sample; owned */
+	double *carried;                           /* wire bytes by port in the interval; owned */
+	struct link_set *sets;
+	size_t set_count;
+	struct timer timer;
+};
+
+/* --- classes --- */
+
+static unsigned traffic_of(const void *owner, const struct packet *packet)
+{
+	const struct simulation *s = owner;
+	const struct tcp_app *app = NULL;
+
+	switch ((enum packet_kind)packet->kind) {
+	case PACKET_AGGREGATION:
+		return TRAFFIC_AGGREGATION;
+	case PACKET_ACK:
+	case PACKET_CONTROL:
+		return TRAFFIC_CONTROL;
+	case PACKET_DATA:
+	case PACKET_KINDS:
+		break;
+	}
+	/* a late copy whose connection is closed is a flow's: those close by the thousand */
+	return tcp_app_of(s->tcp, packet, &app) && (!app || flows_own(app)) ? TRAFFIC_BACKGROUND
+									    : TRAFFIC_JOBS;
+}
+
+/* --- samples --- */
+
+/* What every link has carried since the last sample. */
+static void take_carried(struct series *series)
+{
+	struct simulation *s = series->s;
+	const double *now = s->fluid ? fluid_all_carried(s->fluid) : NULL;
+
+	for (uint32_t i = 0; i < s->topo.net.port_count; i++) {
+		struct port_sent sent =
+			now ? (struct port_sent){ .part = now[i] } : network_sent(&s->topo.net, i);
+
+		series->carried[i] = port_sent_since(&sent, &series->before[i]);
+		series->before[i] = sent;
+	}
+}
+
+static void sample_network(struct series *series)
+{
+	struct simulation *s = series->s;
+	struct network *net = &s->topo.net;
+	double every = seconds_of(series->every), sum = 0, max = 0;
+	uint64_t queued = 0;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		const struct link_class *link = port_class(net, &net->ports[i]);
+		double utilization = series->carried[i] * 8 / ((double)link->rate * every);
+
+		sum += utilization;
+		max = utilization > max ? utilization : max;
+		queued += network_queue_bytes(net, i);
+	}
+	out_table_row(series->network, (struct out_cell[]){ { .time = s->sim.now },
+							    { .count = flows_started(s->flows) -
+								       flows_finished(s->flows) },
+							    { .count = jobs_running(s->jobs) },
+							    { .none = s->fluid, .count = queued },
+							    { .real = sum / net->port_count },
+							    { .real = max } });
+}
+
+static void sample_links(struct series *series, struct link_set *set)
+{
+	struct network *net = &series->s->topo.net;
+	double used[WATCH_CLASSES] = { 0 }, every = seconds_of(series->every);
+	uint64_t queued[WATCH_CLASSES] = { 0 }, longest = 0, packets = 0;
+	struct jain jain = { 0 };
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct port_sent carried[WATCH_CLASSES];
+		double all = 0,
+		       could = (double)port_class(net, &net->ports[set->ports[i]])->rate * every;
+		uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
+
+		network_watched(net, set->ports[i], carried);
+		port_carried(&net->ports[set->ports[i]], &sent, &size);
+		packets += sent;
+		network_queue_by_class(net, set->ports[i], queue);
+		for (unsigned c = 0; c < WATCH_CLASSES; c++) {
+			double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
+
+			set->before[i][c] = carried[c];
+			used[c] += share / set->count;
+			all += share;
+			queued[c] += queue[c];
+			length += queue[c];
+		}
+		longest = length > longest ? length : longest;
+		jain_add(&jain, all);
+	}
+	out_table_row(series->links, (struct out_cell[]){ { .time = series->s->sim.now },
+							  { .text = set->label },
+							  { .count = set->count },
+							  { .real = used[TRAFFIC_AGGREGATION] },
+							  { .real = used[TRAFFIC_JOBS] },
+							  { .real = used[TRAFFIC_BACKGROUND] },
+							  { .real = used[TRAFFIC_CONTROL] },
+							  { .count = queued[TRAFFIC_AGGREGATION] },
+							  { .count = queued[TRAFFIC_JOBS] },
+							  { .count = queued[TRAFFIC_BACKGROUND] },
+							  { .count = queued[TRAFFIC_CONTROL] },
+							  { .count = longest },
+							  { .real = jain_index(&jain) },
+							  { .count = packets - set->packets } });
+	set->packets = packets;
+}
+
+/* Without packets there are neither classes nor queues: only how even the links are. */
+static void sample_streams(struct series *series, const struct link_set *set)
+{
+	struct jain jain = { 0 };
+	struct out_cell cells[LINK_CELLS] = { { .time = series->s->sim.now },
+					      { .text = set->label },
+					      { .count = set->count } };
+
+	for (unsigned c = FIRST_OF_PACKETS; c < LINK_CELLS; c++)
+		cells[c].none = true;
+	for (uint32_t i = 0; i < set->count; i++)
+		jain_add(&jain,
+			 series->carried[set->ports[i]] /
+				 (double)port_class(&series->s->topo.net,
+						    &series->s->topo.net.ports[set->ports[i]])
+					 ->rate);
+	cells[UTILIZATION_JAIN] = (struct out_cell){ .real = jain_index(&jain) };
+	out_table_row(series->links, cells);
+}
+
+static void sample_flows(struct series *series)
+{
+	struct simulation *s = series->s;
+	size_t count = s->scenario->flows.count;
+	struct flow_sample *samples = xcalloc(count, sizeof(*samples));
+
+	flows_sample(s->flows, series->last, samples);
+	for (size_t g = 0; g < count; g++) {
+		const struct flow_group_conf *group = &scenario_flows(s->scenario)[g];
+
+		if (!group->enabled)
+			continue;
+		out_table_row(series->flows,
+			      (struct out_cell[]){ { .time = s->sim.now },
+						   { .text = group->name },
+						   { .count = samples[g].active },
+						   { .real = (double)samples[g].delivered * 8 /
+							     seconds_of(series->every) },
+						   { .count = (uint64_t)samples[g].whole.n },
+						   { .real = jain_index(&samples[g].whole) } });
+	}
+	free(samples);
+}
+
+static void sample_all(struct series *series)
+{
+	take_carried(series);
+	sample_network(series);
+	for (size_t i = 0; i < series->set_count; i++)
+		if (series->s->fluid)
+			sample_streams(series, &series->sets[i]);
+		else
+			sample_links(series, &series->sets[i]);
+	if (series->flows)
+		sample_flows(series);
+	series->last = series->s->sim.now;
+}
+
+/* Where nothing can happen any more the run has ended before now: series_stop() takes the last
+ * sample then. */
+static void on_sample(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct series *series = owner;
+
+	(void)entity;
+	sim->uncounted++;
+	if (!simulation_moves(series->s))
+		return;
+	sample_all(series);
+	timer_set(sim, &series->timer, sim->now + series->every);
+}
+
+/* --- set-up --- */
+
+static void add_port(struct link_set *set, struct network *net, uint32_t port)
+{
+	set->ports[set->count++] = port;
+	if (net->watch)
+		network_watch_port(net, port);
+}
+
+static void init_set(struct link_set *set, struct simulation *s, const struct series_links *conf)
+{
+	struct network *net = &s->topo.net;
+	struct link_place wanted;
+
+	set->ports = xcalloc(net->port_count, sizeof(*set->ports));
+	if (conf->form == SERIES_LINK) {
+		set->label = xasprintf("%" PRId64, conf->number);
+		add_port(set, net, (uint32_t)conf->number);
+	} else {
+		set->label = xasprintf("%s", conf->tier);
+		SIM_BUG_ON(!links_parse(conf->tier, &s->scenario->topology, &wanted));
+		for (uint32_t i = 0; i < net->port_count; i++) {
+			struct link_place place = link_place_of(net, i);
+
+			if (place.tier == wanted.tier && place.up == wanted.up)
+				add_port(set, net, i);
+		}
+	}
+	set->before = xcalloc(set->count, sizeof(*set->before));
+}
+
+struct series *series_start(struct simulation *s, struct out_dir *dir, char **error)
+{
+	const struct scenario *scenario = s->scenario;
+	const struct series_links *links = scenario->series.links.items;
+	struct series *series;
+
+	if (!dir || !scenario->series.every)
+		return NULL;
+	series = xcalloc(1, sizeof(*series));
+	series->s = s;
+	series->every = scenario->series.every;
+	series->before = xcalloc(s->topo.net.port_count, sizeof(*series->before));
+	series->carried = xcalloc(s->topo.net.port_count, sizeof(*series->carried));
+	timer_open(&s->sim, &series->timer, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0),
+		   on_sample, series);
+	if (!(series->network = out_table_open(dir, &series_schema, error)) ||
+	    (scenario->series.links.count &&
+	     !(series->links = out_table_open(dir, &link_series_schema, error))) ||
+	    (scenario->series.flows &&
+	     !(series->flows = out_table_open(dir, &flow_series_schema, error)))) {
+		series_free(series);
+		return NULL;
+	}
+	if (scenario->series.links.count && !s->fluid)
+		network_watch(&s->topo.net, traffic_of, s);
+	series->set_count = scenario->series.links.count;
+	series->sets = xcalloc(series->set_count, sizeof(*series->sets));
+	for (size_t i = 0; i < series->set_count; i++)
+		init_set(&series->sets[i], s, &links[i]);
+	timer_set(&s->sim, &series->timer, series->every);
+	return series;
+}
+
+void series_stop(struct series *series)
+{
+	if (!series)
+		return;
+	timer_cancel(&series->s->sim, &series->timer);
+	if (series->s->sim.now > series->last)
+		sample_all(series);
+}
+
+void series_free(struct series *series)
+{
+	if (!series)
+		return;
+	for (size_t i = 0; i < series->set_count; i++) {
+		free(series->sets[i].label);
+		free(series->sets[i].ports);
+		free(series->sets[i].before);
+	}
+	free(series->sets);
+	free(series->before);
+	free(series->carried);
+	free(series);
+}

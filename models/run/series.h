@@ -1,0 +1,34 @@
+/* Time series of a run: the network as a whole, chosen links by class of traffic,
+ * and groups of flows, every `output.series.every` and at the end of the run, so that the rows
+ * add up to the whole of it.
+ *
+ * Samples look and change nothing: a run with series has the digest of the run
+ * without. Links are counted by class only where a series asks for them. */
+#ifndef INASIM_RUN_SERIES_H
+#define INASIM_RUN_SERIES_H
+
+#include "io/table.h"
+#include "run/scenario.h"
+
+/* Classes of traffic, as a packet shows them. */
+enum traffic {
+	TRAFFIC_AGGREGATION, /* packets that switches aggregate, and their results */
+	TRAFFIC_JOBS,        /* other data of jobs: rings, parameter servers */
+	TRAFFIC_BACKGROUND,  /* data of flows */
+	TRAFFIC_CONTROL,     /* ACKs and control packets */
+	TRAFFIC_CLASSES
+};
+
+extern const struct out_schema series_schema, link_series_schema, flow_series_schema;
+
+struct simulation;
+struct series;
+
+/* Opens the tables that the scenario asks for and starts sampling; NULL and no *error
+ * when it asks for none, NULL and *error (caller frees) when a table cannot be opened. */
+struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
+/* The run is over, at sim.now: the last sample. Before fluid_stop(). `series` may be NULL. */
+void series_stop(struct series *series);
+void series_free(struct series *series);
+
+#endif

@@ -1,0 +1,467 @@
+#include "run/simulation_state.h"
+
+#include "base/mem.h"
+#include "run/event_log.h"
+#include "net/lossless.h"
+#include "run/results.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+const char *const end_reason_names[] = {
+	[END_ALL_DONE] = "all_done",           [END_JOBS_DONE] = "jobs_done",
+	[END_FLOWS_DONE] = "flows_done",       [END_TIME] = "time",
+	[END_TIME_LIMIT] = "time_limit",       [END_DEADLOCK] = "deadlock",
+	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
+	[END_MEASURED_DONE] = "measured_done",
+};
+
+static double clock_s(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* --- the end --- */
+
+static bool jobs_are_done(const struct simulation *s)
+{
+	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+}
+
+/* The window is over and nothing that began in it is under way. */
+static bool measured_is_done(const struct simulation *s)
+{
+	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+
+	return s->sim.now >= scenario_window(s->scenario).to &&
+	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
+}
+
+/* Nothing is left of what the scenario waits for. */
+static bool goal_reached(const struct simulation *s)
+{
+	switch ((enum stop_when)s->scenario->stop.when) {
+	case STOP_ALL_DONE:
+		return jobs_are_done(s) && flows_done(s->flows);
+	case STOP_JOBS_DONE:
+		return jobs_are_done(s);
+	case STOP_FLOWS_DONE:
+		return flows_done(s->flows);
+	case STOP_TIME:
+		return false;
+	case STOP_MEASURED_DONE:
+		return measured_is_done(s);
+	}
+	return false;
+}
+
+/* A job or a flow has finished. */
+static void on_change(void *owner)
+{
+	struct simulation *s = owner;
+
+	if (jobs_are_done(s))
+		flows_jobs_done(s->flows);
+	if (goal_reached(s))
+		sim_stop(&s->sim);
+}
+
+static void on_window_end(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity;
+	on_change(owner);
+}
+
+static void on_limit(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct simulation *s = owner;
+
+	(void)entity;
+	s->limit_reached = true;
+	sim_stop(sim);
+}
+
+bool simulation_moves(const struct simulation *s)
+{
+	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
+	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
+}
+
+/* A run in which nothing could happen any more went on to its time limit, without an event: its
+ * time is that of the last thing that happened. */
+static void set_back_time(struct simulation *s)
+{
+	sim_time packets, others;
+
+	if (!s->limit_reached || simulation_moves(s))
+		return;
+	s->sim.digest -= sim_event_fact(&s->sim, s->limit.id); /* whenever that was */
+	packets = network_last_arrival(&s->topo.net);
+	others = sim_last_move(&s->sim, s->limit.id);
+	s->sim.now = packets > others ? packets : others;
+}
+
+static enum end_reason end_of(const struct simulation *s, bool interrupted)
+{
+	static const enum end_reason reached[] = { [STOP_ALL_DONE] = END_ALL_DONE,
+						   [STOP_JOBS_DONE] = END_JOBS_DONE,
+						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
+						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
+
+	if (s->checks.exact_violations || s->checks.conservation_violations)
+		return END_VIOLATION;
+	if (interrupted)
+		return END_INTERRUPTED;
+	if (lossless_deadlocked(&s->topo.net))
+		return END_DEADLOCK;
+	if (s->scenario->stop.when == STOP_TIME)
+		return END_TIME;
+	if (goal_reached(s))
+		return reached[s->scenario->stop.when];
+	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
+}
+
+size_t simulation_memory(const struct simulation *s, unsigned scheme,
+			 const struct collective_memory **list)
+{
+	if (!s->schemes[scheme] || !scheme_ops(scheme)->memory)
+		return 0;
+	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
+}
+
+/* What must hold whenever a run stops, and what must hold after the last job. */
+static void final_checks(struct simulation *s)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *report = open_memstream(&text, &length);
+	unsigned bad = network_check(&s->topo.net, report);
+
+	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
+		const struct collective_memory *memory;
+		size_t count = simulation_memory(s, i, &memory);
+
+		for (size_t m = 0; m < count; m++) {
+			if (memory[m].used_bytes == memory[m].draining_bytes)
+				continue;
+			fprintf(report,
+				"switch %" PRIu32 " still holds %" PRIu64
+				" bytes of %s after the last job\n",
+				memory[m].sw, memory[m].used_bytes - memory[m].draining_bytes,
+				scheme_ops(i)->name);
+			bad++;
+		}
+	}
+	fclose(report);
+	if (bad)
+		checks_violated(&s->checks, &s->checks.conservation_violations, "%s", text);
+	free(text);
+}
+
+/* --- checkpoints --- */
+
+static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct simulation *s = owner;
+
+	(void)entity;
+	sim->uncounted++;
+	checkpoints_add(s->checkpoints, sim_event_count(sim), sim_run_digest(sim));
+	if (simulation_moves(s))
+		timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
+}
+
+void simulation_checkpoints(struct simulation *s)
+{
+	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
+	checkpoints_init(s->checkpoints);
+	timer_open(&s->sim, &s->checkpoint, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2),
+		   on_checkpoint, s);
+	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
+}
+
+/* --- building --- */
+
+static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_tables *jobs,
+			struct out_table **flows, char **error)
+{
+	const struct scenario *scenario = s->scenario;
+
+	if (!dir)
+		return true;
+	if (scenario->jobs.count &&
+	    (!(jobs->jobs = out_table_open(dir, &jobs_schema, error)) ||
+	     !(jobs->iterations = out_table_open(dir, &iterations_schema, error))))
+		return false;
+	if (scenario->flows.count && !(*flows = out_table_open(dir, &flows_schema, error)))
+		return false;
+	if (!(s->links = out_table_open(dir, &links_schema, error)))
+		return false;
+	for (unsigned i = 0; i < SCHEME_COUNT && !s->aggregators; i++)
+		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
+		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
+			return false;
+	return true;
+}
+
+static void open_timers(struct simulation *s)
+{
+	timer_open(&s->sim, &s->limit, SIM_EVERYWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 41), on_limit, s);
+	sim_name(&s->sim, on_limit, "time limit");
+	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
+	timer_open(&s->sim, &s->window_end, SIM_EVERYWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 42), on_window_end, s);
+	sim_name(&s->sim, on_window_end, "end of the measured window");
+	if (s->scenario->stop.when == STOP_MEASURED_DONE)
+		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
+}
+
+/* Links of the fluid network are the egress ports. */
+static bool open_fluid(struct simulation *s, char **error)
+{
+	const struct network *net = &s->topo.net;
+	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
+
+	for (uint32_t i = 0; i < net->port_count; i++)
+		capacity[i] = (double)port_class(net, &net->ports[i])->rate / 8;
+	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count, net->hosts,
+			      s->scenario->fidelity == FIDELITY_FLUID, error);
+	free(capacity);
+	return s->fluid;
+}
+
+static void open_scheme(struct simulation *s, const struct model_env *env, unsigned i)
+{
+	const struct collective_ops *ops = scheme_ops(i);
+
+	s->schemes[i] = ops->open(env, s->scenario->schemes[i]);
+	s->fluid_schemes[i] =
+		(struct fluid_scheme){ s->fluid, &s->sim, &s->topo.net, ops, s->schemes[i] };
+	s->runs[i] = s->fluid ? (struct scheme_run){ &fluid_collective, &s->fluid_schemes[i] }
+			      : (struct scheme_run){ ops, s->schemes[i] };
+}
+
+struct simulation *simulation_build(const struct scenario *scenario, const char *path,
+				    struct out_dir *dir, char **error)
+{
+	struct simulation *s = xcalloc(1, sizeof(*s));
+	struct jobs_tables tables = { 0 };
+	struct out_table *flow_table = NULL;
+	struct model_env env;
+	const struct jobs_times times = { .end = scenario->stop.after,
+					  .window = scenario_window(scenario) };
+
+	s->scenario = scenario;
+	s->path = path;
+	sim_init(&s->sim, (uint64_t)scenario->seed);
+	topology_build(&s->topo, &scenario->topology, &s->sim);
+	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
+	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
+		goto failed;
+	env = (struct model_env){ &s->sim,
+				  &s->topo,
+				  s->tcp,
+				  &s->checks,
+				  &s->reducers,
+				  s->fluid,
+				  scenario->fluid.load_below };
+	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+		if (scenario_uses(scenario, i))
+			open_scheme(s, &env, i);
+	if (!open_tables(s, dir, &tables, &flow_table, error))
+		goto failed;
+	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
+			   &scenario->cluster, &times, path, &tables, error);
+	if (!s->jobs)
+		goto failed;
+	s->flows = flows_new(
+		&env, scenario_flows(scenario), scenario->flows.count, path,
+		&(struct flows_report){ times.window, &scenario->flow_borders, flow_table }, error);
+	if (!s->flows)
+		goto failed;
+	jobs_on_change(s->jobs, on_change, s);
+	flows_on_change(s->flows, on_change, s);
+	open_timers(s);
+	s->series = series_start(s, dir, error);
+	if (!s->series && dir && scenario->series.every)
+		goto failed;
+	return s;
+failed:
+	simulation_free(s);
+	return NULL;
+}
+
+void simulation_free(struct simulation *s)
+{
+	if (!s)
+		return;
+	flows_free(s->flows);
+	jobs_free(s->jobs);
+	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+		if (s->schemes[i])
+			scheme_ops(i)->close(s->schemes[i]);
+	fluid_free(s->fluid);
+	reducers_release(&s->reducers);
+	tcp_free(s->tcp);
+	topology_release(&s->topo);
+	sim_release(&s->sim);
+	series_free(s->series);
+	free(s->checkpoints);
+	free(s);
+}
+
+/* --- running --- */
+
+static void tell_progress(const struct simulation *s, const struct simulation_options *options,
+			  double wall)
+{
+	struct simulation_progress progress = { .now = s->sim.now,
+						.events = s->sim.events,
+						.wall_s = wall };
+	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
+
+	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+		progress.done = flows_progress(s->flows);
+	options->progress(options->owner, &progress);
+}
+
+static bool run_some(struct simulation *s, uint64_t budget)
+{
+	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
+}
+
+void simulation_go(struct simulation *s, const struct simulation_options *options)
+{
+	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID),
+	       told = wall;
+	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
+					&s->sim.events };
+	bool interrupted = false;
+
+	fail_context(&context);
+	if (s->observer)
+		network_by_event(&s->topo.net);
+	if (!goal_reached(s)) {
+		/* the wall clock is looked at now and then, and decides nothing */
+		while (!interrupted && run_some(s, 1 << 17)) {
+			double now = clock_s(CLOCK_MONOTONIC);
+
+			interrupted = options->interrupted && *options->interrupted;
+			if (options->progress && now - told > 0.2) {
+				told = now;
+				tell_progress(s, options, now - wall);
+			}
+		}
+	}
+	network_settle(&s->topo.net, s->sim.now);
+	set_back_time(s);
+	series_stop(s->series);
+	fail_context(NULL);
+	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	if (s->fluid)
+		s->cpu_s += fluid_stop(s->fluid);
+	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
+	timer_cancel(&s->sim, &s->limit);
+	timer_cancel(&s->sim, &s->window_end);
+	if (s->checkpoints)
+		timer_cancel(&s->sim, &s->checkpoint);
+	final_checks(s);
+	s->end = end_of(s, interrupted);
+}
+
+struct simulation *simulation_run(const struct scenario *scenario, const char *path,
+				  const struct simulation_options *options, char **error)
+{
+	struct simulation *s = simulation_build(scenario, path, options->dir, error);
+
+	struct event_log *log = NULL;
+
+	if (!s)
+		return NULL;
+	if (options->log_events &&
+	    !(log = event_log_open(s, options->dir, options->log_from, options->log_to, error))) {
+		simulation_free(s);
+		return NULL;
+	}
+	simulation_go(s, options);
+	event_log_free(log);
+	results_write_tables(s);
+	return s;
+}
+
+/* --- questions --- */
+
+double simulation_carried(const struct simulation *s, uint32_t link)
+{
+	struct port_sent sent;
+
+	if (s->fluid)
+		return fluid_carried(s->fluid, link);
+	sent = network_sent(&s->topo.net, link);
+	return (double)sent.whole + sent.part;
+}
+
+enum end_reason simulation_end(const struct simulation *s)
+{
+	return s->end;
+}
+
+bool simulation_unfinished(const struct simulation *s)
+{
+	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK;
+}
+
+uint64_t simulation_digest(const struct simulation *s)
+{
+	return sim_run_digest(&s->sim);
+}
+
+uint64_t simulation_events(const struct simulation *s)
+{
+	return sim_event_count(&s->sim);
+}
+
+/* The circle of links that wait for each other. */
+static void report_stuck(const struct simulation *s, FILE *to)
+{
+	const struct network *net = &s->topo.net;
+
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		char from[32], there[32];
+
+		if (!lossless_stuck(net, i))
+			continue;
+		topology_node_name(&s->topo, net->ports[net->rare[i].reverse].to, from,
+				   sizeof(from));
+		topology_node_name(&s->topo, net->ports[i].to, there, sizeof(there));
+		fprintf(to,
+			"link %s -> %s is stopped by PAUSE, and only links of this list could free "
+			"the memory behind it\n",
+			from, there);
+	}
+}
+
+void simulation_report(const struct simulation *s, FILE *to)
+{
+	if (s->end == END_VIOLATION)
+		fprintf(to, "a check was violated: %s\n", s->checks.first);
+	if (!simulation_unfinished(s))
+		return;
+	fprintf(to, "%s at %.9f s with unfinished work:\n",
+		s->end == END_DEADLOCK ? "nothing can happen any more"
+				       : "the time limit was reached",
+		seconds_of(s->sim.now));
+	if (lossless_deadlocked(&s->topo.net))
+		report_stuck(s, to);
+	jobs_report_waiting(s->jobs, to, 10);
+	flows_report_waiting(s->flows, to, 10);
+	tcp_report_waiting(s->tcp, to, 10);
+}

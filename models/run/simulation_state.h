@@ -1,0 +1,59 @@
+/* A run from the inside: for its results, the manifest, `regress` and model tests. */
+#ifndef INASIM_RUN_SIMULATION_PARTS_H
+#define INASIM_RUN_SIMULATION_PARTS_H
+
+#include "core/checkpoint.h"
+#include "core/observe.h"
+#include "fluid/collective.h"
+#include "run/series.h"
+#include "run/simulation.h"
+
+struct simulation {
+	const struct scenario *scenario;
+	const char *path;
+	struct sim sim;
+	struct topology topo;
+	struct checks checks;
+	struct tcp *tcp;
+	struct reducers reducers;
+	void *schemes[SCHEME_COUNT];
+	struct fluid *fluid; /* NULL = packets */
+	struct fluid_scheme fluid_schemes[SCHEME_COUNT];
+	struct scheme_run runs[SCHEME_COUNT]; /* for the jobs */
+	struct jobs *jobs;
+	struct flows *flows;
+	enum end_reason end;
+	bool limit_reached;
+	double cpu_s, wall_s;
+
+	struct timer limit, window_end;
+	struct series *series; /* NULL = none wanted */
+	struct out_table *links, *aggregators;
+
+	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timer checkpoint;
+	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
+};
+
+/* Whether anything can still happen, looks and the time limit apart; always where that time is
+ * what was asked for. Looks that come again and again ask this, and end when nothing can. */
+bool simulation_moves(const struct simulation *simulation);
+
+/* Builds without running; for tests that look inside. As simulation_run(). */
+struct simulation *simulation_build(const struct scenario *scenario, const char *path,
+				    struct out_dir *dir, char **error);
+/* Wants checkpoints of the run; call it before simulation_go(). */
+void simulation_checkpoints(struct simulation *simulation);
+/* Runs what was built until its end. */
+void simulation_go(struct simulation *simulation, const struct simulation_options *options);
+
+/* Bytes on the wire, preamble and gap included where they are counted, that a link has been sent so
+ * far; in a fluid run, of transfers that have ended, at its end of all. */
+double simulation_carried(const struct simulation *simulation, uint32_t link);
+
+/* The memories of switches that a scheme uses: their number, and the first in *list (not owned).
+ * 0 where the scheme is not in the run or has none; *list is then as it was. */
+size_t simulation_memory(const struct simulation *simulation, unsigned scheme,
+			 const struct collective_memory **list);
+
+#endif

@@ -1,0 +1,81 @@
+/* Congestion control of a connection: how much may be in flight, and how fast it may leave.
+ *
+ * An algorithm is one file with one const struct cc_ops, one const struct conf_table for its
+ * parameters, and one line in CONGESTION_CONTROLS. It moves a window and may set a rate; loss
+ * detection and recovery are the transport's. Windows are doubles: additions, multiplications,
+ * divisions and square roots of IEEE doubles are the same everywhere, and they decide what to
+ * send; when it leaves is integer arithmetic (`rate`). */
+#ifndef INASIM_TRANSPORT_CC_CC_H
+#define INASIM_TRANSPORT_CC_CC_H
+
+#include "conf/conf.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+
+#define CONGESTION_CONTROLS(X)                                                                     \
+	X(dctcp)                                                                                   \
+	X(reno)                                                                                    \
+	X(swift)
+
+#define CC_COUNT       (0 CONGESTION_CONTROLS(CC_ONE_))
+#define CC_ONE_(name)  +1
+#define CC_STATE_BYTES 48
+
+struct cc {
+	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
+	double mss;
+	bps rate;         /* of the frames; 0: as fast as the window allows */
+	const void *conf; /* parameters, as ops->table describes them; not owned */
+	uint32_t hops;    /* switches on the path */
+	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's own: CC_STATE() */
+};
+
+/* static struct x *x_of(const struct cc *cc): the state of an algorithm, which has to fit. */
+#define CC_STATE(name)                                                                             \
+	static_assert(sizeof(struct name) <= CC_STATE_BYTES, #name " has too much state");         \
+	static inline struct name *name##_of(const struct cc *cc)                                  \
+	{                                                                                          \
+		return (struct name *)(uintptr_t)cc->state;                                        \
+	}
+
+struct cc_ack {
+	uint64_t ack;     /* cumulative: everything below has arrived */
+	uint64_t snd_nxt; /* next new byte */
+	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
+	bool ece;         /* the packet that caused this ACK was marked */
+	bool in_recovery; /* of a loss */
+	uint64_t growth;  /* those of `acked` by which the window may open: 0 when the application
+			   * or the receiver, not the window, was the limit */
+	sim_time now;
+	sim_time rtt; /* from the departure of the packet that caused this ACK */
+};
+
+struct cc_ops {
+	const char *name, *help;
+	const struct conf_table *table; /* its parameters: /tcp/control/NAME */
+	bool ecn;                       /* packets are ECN-capable */
+	bool paces;                     /* sets `rate` */
+	/* All required. cwnd, ssthresh, mss, conf, hops are set before init. */
+	void (*init)(struct cc *cc);
+	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
+	void (*on_loss)(struct cc *cc, sim_time now); /* third duplicate ACK */
+	/* The first timeout of a segment, not its repetitions; flight in bytes. */
+	void (*on_timeout)(struct cc *cc, uint64_t flight, sim_time now);
+};
+
+/* NULL behind the last. */
+const struct cc_ops *cc_kind(unsigned index);
+unsigned cc_index(const struct cc_ops *ops);
+extern const char *const cc_names[];               /* for ENUM rows, same order */
+extern const struct conf_table *const cc_tables[]; /* for the row of all parameters, same order */
+
+/* What several algorithms share: slow start up to ssthresh, then one mss a window. */
+void cc_grow(struct cc *cc, uint64_t growth);
+/* Half a window, at least two segments (as Linux; RFC 5681 halves the flight). */
+void cc_halve(struct cc *cc, sim_time now);
+/* RFC 5681 (4): half of what was in flight, then slow start from one segment. */
+void cc_collapse(struct cc *cc, uint64_t flight, sim_time now);
+
+#endif

@@ -1,0 +1,88 @@
+/* DCTCP: RFC 8257; Alizadeh et al., SIGCOMM 2010.
+ *
+ * Modelled: the fraction of marked bytes per window (alpha), one cut by alpha/2
+ * per window, slow start that ends at the first mark, ordinary halving on loss
+ * (also in a window that a mark has cut already, as Linux has it).
+ * The receiver's side (echo of marks, delayed ACKs) is in tcp_rx.c.
+ * Read from the RFC where it leaves room: alpha starts at 1 (section 4.2, so the
+ * first mark halves); the floor of a cut is two segments, as Linux has it; no
+ * growth between a cut and the end of its window. */
+#include "transport/cc/dctcp.h"
+
+struct dctcp_conf {
+	double g;
+};
+
+static const struct conf_row dctcp_rows[] = {
+	CONF_REAL("g", struct dctcp_conf, g, "0.0625", 0.0001, 1,
+		  "Gain of the estimate of the marked fraction.", "RFC 8257 section 4.2"),
+	{ 0 },
+};
+const struct conf_table dctcp_cc_table = { "dctcp", dctcp_rows, sizeof(struct dctcp_conf),
+					   "DCTCP." };
+
+static void dctcp_init(struct cc *cc)
+{
+	*dctcp_of(cc) = (struct dctcp){ .alpha = 1 };
+}
+
+static void update_alpha(struct cc *cc, const struct cc_ack *ack)
+{
+	struct dctcp *d = dctcp_of(cc);
+	double g = ((const struct dctcp_conf *)cc->conf)->g;
+	double marked = (double)d->bytes_marked / (double)d->bytes_acked;
+
+	d->alpha = (1 - g) * d->alpha + g * marked;
+	d->window_end = ack->snd_nxt;
+	d->bytes_acked = d->bytes_marked = 0;
+}
+
+/* Not below two segments, and never up: after a timeout the window may be less. */
+static void cut(struct cc *cc, uint64_t snd_nxt)
+{
+	struct dctcp *d = dctcp_of(cc);
+	double window = cc->cwnd * (1 - d->alpha / 2), least = 2 * cc->mss;
+
+	cc->ssthresh = window > least ? window : least;
+	if (cc->cwnd > cc->ssthresh)
+		cc->cwnd = cc->ssthresh;
+	d->cwr = true;
+	d->cwr_end = snd_nxt;
+}
+
+static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+	struct dctcp *d = dctcp_of(cc);
+
+	d->bytes_acked += ack->acked;
+	if (ack->ece)
+		d->bytes_marked += ack->acked;
+	if (ack->ack > d->window_end)
+		update_alpha(cc, ack); /* before it is used below */
+	if (d->cwr && ack->ack >= d->cwr_end)
+		d->cwr = false;
+	if (ack->in_recovery || d->cwr)
+		return;
+	if (ack->ece)
+		cut(cc, ack->snd_nxt);
+	else
+		cc_grow(cc, ack->growth);
+}
+
+/* Go-back-N is a window of its own: slow start begins at once. */
+static void dctcp_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
+{
+	dctcp_of(cc)->cwr = false;
+	cc_collapse(cc, flight, now);
+}
+
+const struct cc_ops dctcp_cc = {
+	.name = "dctcp",
+	.help = "DCTCP (RFC 8257): cuts in proportion to the marked fraction of a window",
+	.table = &dctcp_cc_table,
+	.ecn = true,
+	.init = dctcp_init,
+	.on_ack = dctcp_on_ack,
+	.on_loss = cc_halve,
+	.on_timeout = dctcp_on_timeout,
+};

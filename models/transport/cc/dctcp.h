@@ -1,0 +1,18 @@
+/* DCTCP's state and its ops, for those who look at alpha or want no other control. */
+#ifndef INASIM_TRANSPORT_CC_DCTCP_H
+#define INASIM_TRANSPORT_CC_DCTCP_H
+
+#include "transport/cc/cc.h"
+
+struct dctcp {
+	double alpha;        /* estimate of the marked fraction */
+	uint64_t window_end; /* alpha is updated when this has been acknowledged */
+	uint64_t bytes_acked, bytes_marked;
+	uint64_t cwr_end; /* no second cut before this has been acknowledged */
+	bool cwr;
+};
+CC_STATE(dctcp)
+
+extern const struct cc_ops dctcp_cc;
+
+#endif

@@ -1,0 +1,137 @@
+/* Swift: Kumar et al., SIGCOMM 2020, delay-based.
+ *
+ * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
+ * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
+ * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: one
+ * window, that of the fabric; the endpoint window of section 3.3 would follow
+ * `topology.host.latency`, which is constant here and part of every round trip. The paper leaves
+ * the values of its parameters to the operator; the defaults say where ours are from. */
+#include "transport/cc/cc.h"
+
+#include <math.h>
+
+struct swift_conf {
+	sim_time target, hop, range;
+	double increase, beta, max_decrease, least, most;
+};
+
+static const struct conf_row swift_rows[] = {
+	CONF_TIME("target", struct swift_conf, target, "25us", PS_PER_NS, PS_PER_S,
+		  "Target of the round trip on a path without switches, for one large window.",
+		  "our choice: a few idle round trips of a fabric at 10 to 100 Gbps"),
+	CONF_TIME("hop", struct swift_conf, hop, "1us", 0, PS_PER_S,
+		  "Target added for each switch on the path.", "our choice; Swift section 3.5"),
+	CONF_TIME("range", struct swift_conf, range, "50us", 0, PS_PER_S,
+		  "Largest addition for small windows (fs_range).",
+		  "our choice; Swift section 3.5"),
+	CONF_REAL("least", struct swift_conf, least, "0.1", 0.001, 1,
+		  "Window in packets at and below which the addition is whole (fs_min_cwnd).",
+		  "our choice; Swift section 3.5"),
+	CONF_REAL("most", struct swift_conf, most, "100", 2, 1e6,
+		  "Window in packets from which there is no addition (fs_max_cwnd).",
+		  "our choice; Swift section 3.5"),
+	CONF_REAL("increase", struct swift_conf, increase, "1", 0.001, 1000,
+		  "Packets by which a window grows in a round trip below the target.",
+		  "our choice; Swift section 3.2"),
+	CONF_REAL("beta", struct swift_conf, beta, "0.8", 0.001, 1,
+		  "Decrease by this times the excess over the delay.",
+		  "our choice; Swift section 3.2"),
+	CONF_REAL("max_decrease", struct swift_conf, max_decrease, "0.5", 0.01, 0.99,
+		  "Largest decrease of a round trip (max_mdf).", "our choice; Swift section 3.2"),
+	{ 0 },
+};
+const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct swift_conf),
+					   "Swift." };
+
+#define LEAST_WINDOW 0.01    /* packets */
+#define MOST_WINDOW  50000.0 /* packets */
+
+struct swift {
+	sim_time decreased; /* when it last was */
+	sim_time rtt;
+};
+CC_STATE(swift)
+
+static const struct swift_conf *conf_of(const struct cc *cc)
+{
+	return cc->conf;
+}
+
+static void swift_init(struct cc *cc)
+{
+	*swift_of(cc) = (struct swift){ 0 };
+}
+
+/* Section 3.5: alpha / sqrt(cwnd) + beta is fs_range at fs_min_cwnd and 0 at fs_max_cwnd. */
+static double target(const struct cc *cc)
+{
+	const struct swift_conf *conf = conf_of(cc);
+	double range = (double)conf->range, window = cc->cwnd / cc->mss;
+	double alpha = range / (1 / sqrt(conf->least) - 1 / sqrt(conf->most));
+	double scaled = alpha / sqrt(window) - alpha / sqrt(conf->most);
+
+	scaled = scaled < 0 ? 0 : scaled > range ? range : scaled;
+	return (double)conf->target + cc->hops * (double)conf->hop + scaled;
+}
+
+/* Windows below a packet leave it to the rate. */
+static void set_window(struct cc *cc, double packets)
+{
+	const struct swift *swift = swift_of(cc);
+
+	packets = packets < LEAST_WINDOW ? LEAST_WINDOW : packets;
+	packets = packets > MOST_WINDOW ? MOST_WINDOW : packets;
+	cc->cwnd = packets * cc->mss;
+	cc->rate = 0;
+	if (packets < 1 && swift->rtt) {
+		double rate = cc->cwnd * 8 / ((double)swift->rtt / (double)PS_PER_S);
+
+		cc->rate = rate < 1 ? 1 : (bps)rate;
+	}
+}
+
+static void decrease(struct cc *cc, double by, sim_time now)
+{
+	struct swift *swift = swift_of(cc);
+
+	if (now - swift->decreased < swift->rtt)
+		return;
+	swift->decreased = now;
+	set_window(cc, cc->cwnd / cc->mss * (1 - by));
+}
+
+static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+	const struct swift_conf *conf = conf_of(cc);
+	double delay = (double)ack->rtt, aim = target(cc), window = cc->cwnd / cc->mss;
+	double excess = conf->beta * (delay - aim) / delay;
+
+	swift_of(cc)->rtt = ack->rtt;
+	if (delay >= aim)
+		decrease(cc, excess < conf->max_decrease ? excess : conf->max_decrease, ack->now);
+	else if (!ack->in_recovery)
+		set_window(cc, window + conf->increase * (double)ack->growth / cc->mss /
+						(window < 1 ? 1 : window));
+}
+
+static void swift_on_loss(struct cc *cc, sim_time now)
+{
+	decrease(cc, conf_of(cc)->max_decrease, now);
+}
+
+static void swift_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
+{
+	(void)flight;
+	decrease(cc, conf_of(cc)->max_decrease, now);
+}
+
+const struct cc_ops swift_cc = {
+	.name = "swift",
+	.help = "Swift (SIGCOMM 2020): keeps the round trip at a target",
+	.table = &swift_cc_table,
+	.paces = true,
+	.init = swift_init,
+	.on_ack = swift_on_ack,
+	.on_loss = swift_on_loss,
+	.on_timeout = swift_on_timeout,
+};

@@ -1,0 +1,73 @@
+#include "workload/flows/flow_ahead.h"
+
+#include "base/mem.h"
+#include "workload/flows/flows_parts.h"
+
+#include <stdlib.h>
+
+#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once: perhaps all are load */
+
+/* The generator whose flow comes next; NULL when there is none. */
+static struct flow_generator *soonest(struct flow_generator *generators, size_t count)
+{
+	struct flow_generator *found = NULL;
+
+	for (size_t g = 0; g < count; g++)
+		if (!flow_generator_done(&generators[g]) &&
+		    (!found || generators[g].next < found->next))
+			found = &generators[g];
+	return found;
+}
+
+static bool has_stream(const struct flows *flows, const struct flow_generator *generator,
+		       bytes size)
+{
+	return generator->conf->enabled &&
+	       (generator->conf->arrival.form != ARRIVE_POISSON || size >= flows->env.load_below);
+}
+
+static void drop(struct flows *flows)
+{
+	struct flow_ahead *ahead = &flows->ahead;
+
+	while (ahead->first < ahead->end)
+		fluid_route_remove(flows->env.fluid, ahead->routes[ahead->first++].route);
+	ahead->first = ahead->end = 0;
+}
+
+static void fill(struct flows *flows)
+{
+	struct flow_generator *copies = xcalloc(flows->group_count, sizeof(*copies)), *next;
+	struct flow_ahead *ahead = &flows->ahead;
+	uint64_t number = flows->numbers;
+
+	for (size_t g = 0; g < flows->group_count; g++)
+		copies[g] = flows->groups[g].generator;
+	for (unsigned drawn = 0; drawn < DRAWS_MOST && ahead->end < FLOW_AHEAD &&
+				 (next = soonest(copies, flows->group_count));
+	     drawn++) {
+		struct flow_draw draw = flow_generator_draw(next);
+		struct flow_fluid_spec flow = { draw.src, draw.dst, number++, draw.size, 0 };
+
+		if (has_stream(flows, next, draw.size))
+			ahead->routes[ahead->end++] =
+				(struct flow_ahead_route){ flow.key, flow.src, flow.dst,
+							   flow_fluid_route(&flows->env, &flow) };
+	}
+	free(copies);
+}
+
+uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow)
+{
+	struct flow_ahead *ahead = &flows->ahead;
+	const struct flow_ahead_route *next = &ahead->routes[ahead->first];
+
+	if (ahead->first < ahead->end && next->number == flow->key && next->src == flow->src &&
+	    next->dst == flow->dst) {
+		ahead->first++;
+		return next->route;
+	}
+	drop(flows);
+	fill(flows);
+	return flow_fluid_route(&flows->env, flow);
+}

@@ -1,0 +1,42 @@
+/* The flows of a group, drawn one after the other: when, between whom, how large.
+ *
+ * A generator is a value: a copy draws the same flows ahead of time and changes nothing. What it
+ * points to belongs to the group. */
+#ifndef INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
+#define INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
+
+#include "core/rng.h"
+#include "workload/flows/flows.h"
+#include "workload/jobs/job_trace.h"
+#include "workload/flows/sizes.h"
+
+struct flow_generator {
+	const struct flow_group_conf *conf;
+	const struct sizes *sizes;
+	const struct flow_trace *trace;
+	const uint32_t *order; /* a permutation of the hosts; for incast without the receiver */
+	uint32_t hosts;
+	struct rng arrivals, draws, pairs;
+	double mean_gap_ps;   /* Poisson */
+	uint64_t made, limit; /* UINT64_MAX = none */
+	sim_time next;        /* when the next flow starts; SIM_TIME_MAX = there is none */
+	bool stopped;         /* from now on there is none */
+};
+
+struct flow_draw {
+	uint32_t src, dst;
+	bytes size;
+};
+
+/* All but `next` is set: finds the time of the first flow. */
+void flow_generator_begin(struct flow_generator *generator);
+
+/* The flow of time `next`, and on to the one after it. */
+struct flow_draw flow_generator_draw(struct flow_generator *generator);
+
+static inline bool flow_generator_done(const struct flow_generator *generator)
+{
+	return generator->stopped || generator->made >= generator->limit;
+}
+
+#endif

@@ -1,0 +1,129 @@
+#include "workload/flows/flow_load.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define QUANTILES 10000 /* of a table of sizes: its mean is exact to about 1e-4 */
+#define PATHS     64    /* drawn of each pair with equal paths */
+
+/* --- bytes --- */
+
+static double wire_of_short(const struct model_env *env, bytes size)
+{
+	struct plan_packets packets = plan_tcp_packets(
+		env->tcp, &env->topo->net, (uint32_t)tcp_parameters(env->tcp)->ack_every);
+
+	return size < env->load_below ? plan_wire_bytes(&packets, size) : 0;
+}
+
+/* Of a flow of the group: the mean of what short ones take and 0 for the others. */
+static double mean_wire(const struct model_env *env, const struct sizes *sizes)
+{
+	double mean = 0;
+
+	if (!sizes->count)
+		return wire_of_short(env, sizes_scaled(sizes, sizes->fixed));
+	for (size_t t = 0; t < sizes->count; t++) {
+		double sum = 0;
+
+		for (int q = 0; q < QUANTILES; q++) {
+			bytes size = size_cdf_quantile(sizes->cdfs[t], (q + 0.5) / QUANTILES);
+
+			sum += wire_of_short(env, sizes_scaled(sizes, size));
+		}
+		mean += weights_fraction(&sizes->weights, t) * sum / QUANTILES;
+	}
+	return mean;
+}
+
+/* --- links --- */
+
+/* Flows of one pair, over all its paths. */
+static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, double rate,
+		     double *load)
+{
+	for (uint64_t path = 0; path < PATHS; path++) {
+		uint32_t ports[ROUTE_MAX + 1];
+		struct route route;
+		unsigned count;
+
+		topology_route(topo, src, dst, hash_pair(path, (uint64_t)src << 32 | dst), &route);
+		count = topology_path(topo, src, &route, ports);
+		for (unsigned i = 0; i < count; i++)
+			load[ports[i]] += rate / PATHS;
+	}
+}
+
+/* Links between the same two tiers in the same direction are alike. */
+static unsigned kind_of(const struct network *net, uint32_t port)
+{
+	uint32_t to = net->ports[port].to, from = net->ports[net->rare[port].reverse].to;
+	unsigned low = from < net->hosts ? 0 : net->switch_nodes[from - net->hosts].tier;
+	unsigned high = to < net->hosts ? 0 : net->switch_nodes[to - net->hosts].tier;
+
+	return low * 8 + high;
+}
+
+/* All hosts see the same network, so one of them tells what crosses each tier. */
+static void add_uniform(const struct topology *topo, double rate, double *load)
+{
+	const struct network *net = &topo->net;
+	double crossing[64] = { 0 };
+	uint32_t links[64] = { 0 };
+
+	for (uint32_t dst = 1; dst < net->hosts; dst++) {
+		uint32_t ports[ROUTE_MAX + 1];
+		struct route route;
+		unsigned count;
+
+		topology_route(topo, 0, dst, 0, &route);
+		count = topology_path(topo, 0, &route, ports);
+		for (unsigned i = 0; i < count; i++)
+			crossing[kind_of(net, ports[i])] += rate / (net->hosts - 1);
+	}
+	for (uint32_t p = 0; p < net->port_count; p++)
+		links[kind_of(net, p)]++;
+	for (uint32_t p = 0; p < net->port_count; p++)
+		load[p] += crossing[kind_of(net, p)] / links[kind_of(net, p)];
+}
+
+static void add_listed(const struct topology *topo, const struct conf_list *list, double rate,
+		       double *load)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct conf_list *pair = &((const struct conf_list *)list->items)[i];
+
+		add_pair(topo, (uint32_t)((const int64_t *)pair->items)[0],
+			 (uint32_t)((const int64_t *)pair->items)[1], rate / (double)list->count,
+			 load);
+	}
+}
+
+void flow_load_add(const struct model_env *env, const struct flow_source *source, double *load)
+{
+	const struct flow_group_conf *conf = source->conf;
+	const struct topology *topo = env->topo;
+	uint32_t hosts = topo->net.hosts;
+	double rate = source->per_s * mean_wire(env, source->sizes);
+
+	if (conf->pairs.form == PAIRS_LIST) {
+		add_listed(topo, &conf->pairs.list, rate, load);
+		return;
+	}
+	switch ((enum pairs_kind)conf->pairs.kind) {
+	case PAIRS_UNIFORM:
+		add_uniform(topo, rate, load);
+		return;
+	case PAIRS_PERMUTATION:
+		for (uint32_t i = 0; i < hosts; i++)
+			add_pair(topo, source->order[i], source->order[(i + 1) % hosts],
+				 rate / hosts, load);
+		return;
+	case PAIRS_INCAST:
+		for (uint32_t i = 0; i < (uint32_t)conf->fan_in; i++)
+			add_pair(topo, source->order[i], (uint32_t)conf->receiver,
+				 rate / (double)conf->fan_in, load);
+		return;
+	}
+}

@@ -1,0 +1,198 @@
+/* What flows leave behind: flows.csv, and what the summary and the time series ask for. */
+#include "workload/flows/flows_parts.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- flows.csv --- */
+
+static const struct out_column flow_columns[] = {
+	{ "flow_id", OUT_COUNT, "Number of the flow in the order of starts." },
+	{ "group", OUT_TEXT, "Name of its group in the scenario." },
+	{ "src", OUT_COUNT, "Sending host." },
+	{ "dst", OUT_COUNT, "Receiving host." },
+	{ "size_bytes", OUT_COUNT, "Payload." },
+	{ "start_s", OUT_SECONDS, "The first byte is handed to the transport." },
+	{ "finish_s", OUT_SECONDS,
+	  "The last byte is at the receiver; empty if that did not happen." },
+	{ "fct_s", OUT_SECONDS, "finish_s - start_s." },
+	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
+	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
+	{ "retransmissions", OUT_COUNT,
+	  "Segments sent again until the end of the flow; empty without packets." },
+	{ "measured", OUT_FLAG,
+	  "1 if it started in the measured window; only these enter summary.json." },
+	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
+	{ "path", OUT_TEXT, "Switches that its data passes, separated by blanks." },
+	{ "ack_path", OUT_TEXT, "Switches that its ACKs pass." },
+	{ 0 },
+};
+const struct out_schema flows_schema = {
+	"flows.csv", "One row a flow, in the order of completion; unfinished ones last.",
+	flow_columns
+};
+
+static uint64_t retransmissions(const struct flow *flow)
+{
+	return tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions;
+}
+
+#define NAME_SIZE 24
+
+static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_MAX * NAME_SIZE])
+{
+	const struct topology *topo = flow->flows->env.topo;
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+	char *end = names;
+	unsigned count;
+
+	tcp_route(flow->flows->env.tcp, flow->src, flow->dst, flow->id, back, &route);
+	count = topology_path(topo, back ? flow->dst : flow->src, &route, ports);
+	for (unsigned i = 0; i + 1 < count; i++) { /* the last one leads to the host */
+		topology_node_name(topo, topo->net.ports[ports[i]].to, end, NAME_SIZE - 1);
+		end += strlen(end);
+		*end++ = ' ';
+	}
+	end[-1] = 0;
+	return names;
+}
+
+static void write_row(const struct flow *flow, sim_time finish, bool finished)
+{
+	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
+	sim_time fct = finish - flow->start;
+	bool fluid = flow->flows->env.fluid;
+	struct out_cell cells[] = {
+		{ .count = flow->id },
+		{ .text = flow->group->conf->name },
+		{ .count = flow->src },
+		{ .count = flow->dst },
+		{ .count = flow->size },
+		{ .time = flow->start },
+		{ .none = !finished, .time = finish },
+		{ .none = !finished, .time = fct },
+		{ .time = flow->ideal },
+		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
+		{ .none = fluid, .count = fluid ? 0 : retransmissions(flow) },
+		{ .flag = flow->measured },
+		{ .flag = finished },
+		{ .text = path_of(flow, false, there) },
+		{ .text = path_of(flow, true, back) },
+	};
+
+	out_table_row(flow->flows->table, cells);
+}
+
+void flow_write_row(const struct flow *flow, sim_time finish, bool finished)
+{
+	if (flow->flows->table)
+		write_row(flow, finish, finished);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct flow *const *x = a, *const *y = b;
+
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+void flows_write_unfinished(struct flows *flows)
+{
+	if (!flows->all_count)
+		return;
+	qsort(flows->all, flows->all_count, sizeof(struct flow *), by_id);
+	for (size_t i = 0; i < flows->all_count; i++)
+		if (flows->all[i]->flows && !flows->all[i]->received)
+			flow_write_row(flows->all[i], 0, false);
+}
+
+/* --- classes and groups --- */
+
+void flow_open_classes(struct flows *flows, const struct conf_list *borders)
+{
+	const bytes *border = borders->items;
+
+	flows->class_count = borders->count + 1;
+	flows->classes = xcalloc(flows->class_count, sizeof(*flows->classes));
+	for (size_t c = 0; c < flows->class_count; c++)
+		flows->classes[c] =
+			(struct flow_class){ .from = c ? border[c - 1] : 0,
+					     .to = c < borders->count ? border[c] : UINT64_MAX };
+}
+
+struct flow_class *flow_class_of(struct flows *flows, bytes size)
+{
+	struct flow_class *class = flows->classes;
+
+	while (size >= class->to)
+		class ++;
+	return class;
+}
+
+void flow_record(struct flow *flow, sim_time fct)
+{
+	struct flow_class *class = flow_class_of(flow->flows, flow->size);
+	size_t n = class->finished;
+
+	class->finished++;
+	class->fct = array_reserve(class->fct, n, &class->fct_capacity, sizeof(*class->fct));
+	class->slowdown = array_reserve(class->slowdown, n, &class->slowdown_capacity,
+					sizeof(*class->slowdown));
+	class->throughput = array_reserve(class->throughput, n, &class->throughput_capacity,
+					  sizeof(*class->throughput));
+	class->fct[n] = seconds_of(fct);
+	class->slowdown[n] = (double)fct / (double)flow->ideal;
+	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
+	flow->group->stats.finished++;
+	jain_add(&flow->group->stats.throughput, class->throughput[n]);
+}
+
+/* --- asking --- */
+
+uint64_t flows_measured_open(const struct flows *flows)
+{
+	uint64_t open = 0;
+
+	for (size_t c = 0; c < flows->class_count; c++)
+		open += flows->classes[c].count - flows->classes[c].finished;
+	return open;
+}
+
+const struct flow_class *flows_classes(const struct flows *flows, size_t *count)
+{
+	*count = flows->class_count;
+	return flows->classes;
+}
+
+const struct flow_group_stats *flows_group(const struct flows *flows, size_t group)
+{
+	return &flows->groups[group].stats;
+}
+
+void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples)
+{
+	const double *progress = flows->env.fluid ? fluid_progress(flows->env.fluid) : NULL;
+
+	for (size_t g = 0; g < flows->group_count; g++) {
+		samples[g] = (struct flow_sample){ .delivered = flows->groups[g].completed };
+		flows->groups[g].completed = 0;
+	}
+	for (size_t i = 0; i < flows->all_count; i++) {
+		struct flow *flow = flows->all[i];
+		struct flow_sample *sample = &samples[flow->group->number];
+		bytes delivered;
+
+		if (flow->received)
+			continue;
+		delivered = progress ? flow_fluid_delivered(&flow->fluid, progress)
+				     : tcp_delivered(flows->env.tcp, flow->conn);
+		sample->active++;
+		sample->delivered += delivered - flow->sampled;
+		if (flow->start <= since)
+			jain_add(&sample->whole, (double)(delivered - flow->sampled));
+		flow->sampled = delivered;
+	}
+}

@@ -1,0 +1,485 @@
+#include "workload/flows/flows.h"
+
+#include "base/mem.h"
+#include "workload/flows/flow_load.h"
+#include "workload/flows/flows_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The part of a link that short flows as load must leave to others. */
+#define LEAST_LEFT 0.01
+
+/* --- generators --- */
+
+/* At the receiver: the flow is complete. */
+static void complete(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+	sim_time now = flows->env.sim->now, fct = now - flow->start;
+
+	flow->received = true;
+	flow->group->completed += flow->size - flow->sampled;
+	flows->finished++;
+	if (fct < flow->ideal) {
+		checks_violated(flows->env.checks, &flows->env.checks->conservation_violations,
+				"flow %" PRIu64 " took %.12f s, less than its ideal %.12f s",
+				flow->id, seconds_of(fct), seconds_of(flow->ideal));
+		sim_stop(flows->env.sim);
+	}
+	if (flow->measured)
+		flow_record(flow, fct);
+	flow_write_row(flow, now, true);
+	if (flows->changed)
+		flows->changed(flows->owner);
+}
+
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct flow *flow = owner;
+	const struct model_env *env = &flow->flows->env;
+
+	(void)total;
+	/* flows.csv has what the sender, another host, has sent again by now */
+	network_settle_host(&env->topo->net, flow->src, env->sim->now);
+	complete(flow);
+}
+
+static void give_back(struct flow *flow)
+{
+	flow->next_idle = flow->flows->idle;
+	flow->flows->idle = flow;
+	flow->flows->closed++;
+}
+
+/* At the sender: everything is acknowledged, the connection may go. */
+static void on_drained(void *owner)
+{
+	struct flow *flow = owner;
+
+	tcp_close(flow->flows->env.tcp, flow->conn);
+	give_back(flow);
+}
+
+static void on_received(void *owner)
+{
+	struct flow *flow = owner;
+
+	complete(flow);
+	flow_fluid_close(&flow->fluid);
+	give_back(flow);
+}
+
+static const struct tcp_app flow_app = { .delivered = on_delivered, .drained = on_drained };
+
+static struct flow *take_flow(struct flows *flows)
+{
+	struct flow *flow = flows->idle;
+
+	if (flow) {
+		flows->idle = flow->next_idle;
+		return flow;
+	}
+	flow = xcalloc(1, sizeof(*flow));
+	flows->all = array_reserve(flows->all, flows->all_count, &flows->all_capacity,
+				   sizeof(*flows->all));
+	flows->all[flows->all_count++] = flow;
+	return flow;
+}
+
+/* Fluid: it is in what links have less. */
+static bool is_load(const struct group *group, bytes size)
+{
+	const struct model_env *env = &group->flows->env;
+
+	return group->load && size < env->load_below;
+}
+
+static void open_fluid(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+	struct flow_fluid_spec spec = { flow->src, flow->dst, flow->id, flow->size, 0 };
+
+	spec.route = flow_ahead_take(flows, &spec);
+	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
+}
+
+static void start_flow(struct group *group, const struct flow_draw *draw)
+{
+	struct flows *flows = group->flows;
+	struct tcp *tcp = flows->env.tcp;
+	uint64_t number = flows->numbers++;
+	struct flow *flow;
+
+	if (!group->conf->enabled)
+		return;
+	if (is_load(group, draw->size)) {
+		group->stats.as_load += measured_has(&flows->window, flows->env.sim->now);
+		return;
+	}
+	flows->started++;
+	network_settle_host_now(&flows->env.topo->net, draw->src);
+	flow = take_flow(flows);
+	*flow = (struct flow){
+		.flows = flows,
+		.group = group,
+		.id = number,
+		.src = draw->src,
+		.dst = draw->dst,
+		.size = draw->size,
+		.start = flows->env.sim->now,
+		.measured = measured_has(&flows->window, flows->env.sim->now),
+	};
+	if (flow->measured) {
+		flow_class_of(flows, draw->size)->count++;
+		group->stats.count++;
+	}
+	if (flows->env.fluid) {
+		open_fluid(flow);
+		flow->ideal = flow->fluid.ideal;
+		return;
+	}
+	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
+			      0, flow->id, &flow_app, flow);
+	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
+	tcp_set_patient(tcp, flow->conn);
+	tcp_expect(tcp, flow->conn, draw->size);
+	tcp_write(tcp, flow->conn, draw->size);
+}
+
+static char *describe_overload(const struct topology *topo, uint32_t port, double load)
+{
+	const struct network *net = &topo->net;
+	char from[32], to[32];
+
+	return xasprintf("short flows (below fluid.load_below) would be a load of %.3g on the link "
+			 "%s -> %s; it must be below %g",
+			 load,
+			 topology_node_name(topo, net->ports[net->rare[port].reverse].to, from,
+					    sizeof(from)),
+			 topology_node_name(topo, net->ports[port].to, to, sizeof(to)),
+			 1 - LEAST_LEFT);
+}
+
+/* What the short flows of all groups leave of each link, bytes per second; caller frees. NULL, and
+ * *error (caller frees), when that is nothing somewhere. */
+static double *find_capacities(const struct flows *flows, char **error)
+{
+	const struct network *net = &flows->env.topo->net;
+	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
+
+	for (uint32_t p = 0; p < net->port_count; p++) {
+		double whole = (double)port_class(net, &net->ports[p])->rate / 8;
+
+		capacity[p] = whole;
+		for (size_t g = 0; g < flows->group_count; g++)
+			if (flows->groups[g].load)
+				capacity[p] -= flows->groups[g].load[p];
+		if (capacity[p] > LEAST_LEFT * whole)
+			continue;
+		*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
+		free(capacity);
+		return NULL;
+	}
+	return capacity;
+}
+
+static bool apply_loads(struct flows *flows, char **error)
+{
+	double *capacity = find_capacities(flows, error);
+
+	if (capacity)
+		fluid_set_capacities(flows->env.fluid, capacity);
+	free(capacity);
+	return capacity;
+}
+
+/* The group is done: no more load. */
+static void drop_load(struct group *group)
+{
+	if (!group->load || !flow_generator_done(&group->generator))
+		return;
+	free(group->load);
+	group->load = NULL;
+	apply_loads(group->flows, NULL);
+}
+
+/* Flows of one instant start together, but for those that only happen to meet. */
+static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct group *group = owner;
+	struct flow_generator *generator = &group->generator;
+	bool together = group->conf->arrival.form != ARRIVE_POISSON;
+
+	(void)entity;
+	if (flow_generator_done(generator))
+		return;
+	do {
+		struct flow_draw draw = flow_generator_draw(generator);
+
+		start_flow(group, &draw);
+	} while (together && generator->next <= sim->now);
+	if (!flow_generator_done(generator)) {
+		timer_set(sim, &group->timer, generator->next);
+		return;
+	}
+	drop_load(group);
+	if (group->flows->changed) /* flows that are load never finish: perhaps this was all */
+		group->flows->changed(group->flows->owner);
+}
+
+/* --- set-up --- */
+
+static uint64_t flow_limit(const struct group *group)
+{
+	const struct flow_group_conf *conf = group->conf;
+
+	if (conf->arrival.form == ARRIVE_TRACE)
+		return conf->count && (uint64_t)conf->count < group->trace.count
+			       ? (uint64_t)conf->count
+			       : group->trace.count;
+	if (conf->count)
+		return (uint64_t)conf->count;
+	if (conf->arrival.form == ARRIVE_POISSON)
+		return UINT64_MAX;
+	if (conf->pairs.form == PAIRS_LIST)
+		return conf->pairs.list.count;
+	return conf->pairs.kind == PAIRS_INCAST ? (uint64_t)conf->fan_in
+						: group->flows->env.topo->net.hosts;
+}
+
+/* A random order of the hosts; for incast, without the receiver. */
+static void shuffle_hosts(struct group *group)
+{
+	uint32_t hosts = group->flows->env.topo->net.hosts, n = 0;
+	bool incast = group->conf->pairs.kind == PAIRS_INCAST;
+	struct rng rng;
+
+	group->order = xcalloc(hosts, sizeof(*group->order));
+	for (uint32_t h = 0; h < hosts; h++)
+		if (!incast || h != (uint32_t)group->conf->receiver)
+			group->order[n++] = h;
+	rng_init(&rng, group->flows->env.sim->seed, "flow permutation", group->number);
+	rng_shuffle(&rng, group->order, n);
+}
+
+/* Flows per second of Poisson arrivals. */
+static double arrivals_per_s(const struct group *group)
+{
+	const struct topology *topo = group->flows->env.topo;
+
+	return group->conf->arrival.load * (double)topo->conf->link.rate * topo->net.hosts /
+	       (8 * sizes_mean(&group->size));
+}
+
+static void find_load(struct group *group)
+{
+	const struct model_env *env = &group->flows->env;
+	double per_s = arrivals_per_s(group);
+
+	group->load = xcalloc(env->topo->net.port_count, sizeof(*group->load));
+	flow_load_add(env, &(struct flow_source){ group->conf, &group->size, group->order, per_s },
+		      group->load);
+}
+
+static void begin_generator(struct group *group)
+{
+	const struct flow_group_conf *conf = group->conf;
+	const struct topology *topo = group->flows->env.topo;
+	uint64_t seed = group->flows->env.sim->seed;
+	struct flow_generator *generator = &group->generator;
+
+	*generator = (struct flow_generator){ .conf = conf,
+					      .sizes = &group->size,
+					      .trace = &group->trace,
+					      .order = group->order,
+					      .hosts = topo->net.hosts,
+					      .limit = flow_limit(group) };
+	rng_init(&generator->arrivals, seed, "flow arrivals", group->number);
+	rng_init(&generator->draws, seed, "flow sizes", group->number);
+	rng_init(&generator->pairs, seed, "flow pairs", group->number);
+	if (conf->arrival.form == ARRIVE_POISSON) {
+		generator->mean_gap_ps = (double)PS_PER_S / arrivals_per_s(group);
+		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
+		    conf->enabled)
+			find_load(group);
+	}
+	flow_generator_begin(generator);
+}
+
+static bool group_init(struct group *group, const char *scenario, char **error)
+{
+	const struct flow_group_conf *conf = group->conf;
+	struct sim *sim = group->flows->env.sim;
+
+	timer_open(sim, &group->timer, SIM_NOWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, group->number), on_arrival, group);
+	sim_name(sim, on_arrival, "arrivals of flow group %n");
+	if (!sizes_load(&group->size, &conf->size, scenario, error))
+		return false;
+	if (conf->arrival.form == ARRIVE_TRACE &&
+	    !flow_group_trace(conf, scenario, group->flows->env.topo->net.hosts, &group->trace,
+			      error))
+		return false;
+	shuffle_hosts(group);
+	begin_generator(group);
+	if (!flow_generator_done(&group->generator))
+		timer_set(sim, &group->timer, group->generator.next);
+	return true;
+}
+
+struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
+			size_t count, const char *scenario, const struct flows_report *report,
+			char **error)
+{
+	struct flows *flows = xcalloc(1, sizeof(*flows));
+
+	flows->env = *env;
+	flows->groups = xcalloc(count, sizeof(*flows->groups));
+	flows->group_count = count;
+	flows->window = report->window;
+	flows->table = report->table;
+	flow_open_classes(flows, report->borders);
+	for (size_t i = 0; i < count; i++) {
+		flows->groups[i] =
+			(struct group){ .flows = flows, .conf = &groups[i], .number = (uint32_t)i };
+		if (!group_init(&flows->groups[i], scenario, error)) {
+			flows_free(flows);
+			return NULL;
+		}
+	}
+	if (env->fluid && !apply_loads(flows, error)) {
+		flows_free(flows);
+		return NULL;
+	}
+	return flows;
+}
+
+static void free_groups(struct flows *flows)
+{
+	for (size_t i = 0; i < flows->group_count; i++) {
+		sizes_release(&flows->groups[i].size);
+		flow_trace_release(&flows->groups[i].trace);
+		free(flows->groups[i].order);
+		free(flows->groups[i].load);
+	}
+	free(flows->groups);
+}
+
+bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
+		     size_t count, const char *scenario, char **error)
+{
+	struct flows flows = { .env = *env, .group_count = count };
+	double *capacity = NULL;
+	bool good = true;
+
+	flows.groups = xcalloc(count, sizeof(*flows.groups));
+	for (size_t i = 0; i < count && good; i++) {
+		struct group *group = &flows.groups[i];
+
+		*group = (struct group){ .flows = &flows,
+					 .conf = &groups[i],
+					 .number = (uint32_t)i };
+		if (!groups[i].enabled || groups[i].arrival.form != ARRIVE_POISSON)
+			continue;
+		good = sizes_load(&group->size, &groups[i].size, scenario, error);
+		if (!good)
+			break;
+		shuffle_hosts(group);
+		find_load(group);
+	}
+	if (good)
+		capacity = find_capacities(&flows, error);
+	good = capacity;
+	free(capacity);
+	free_groups(&flows);
+	return good;
+}
+
+void flows_free(struct flows *flows)
+{
+	if (!flows)
+		return;
+	free_groups(flows);
+	for (size_t i = 0; i < flows->all_count; i++)
+		free(flows->all[i]);
+	for (size_t c = 0; c < flows->class_count; c++) {
+		free(flows->classes[c].fct);
+		free(flows->classes[c].slowdown);
+		free(flows->classes[c].throughput);
+	}
+	free(flows->classes);
+	free(flows->all);
+	free(flows);
+}
+
+void flows_jobs_done(struct flows *flows)
+{
+	for (size_t i = 0; i < flows->group_count; i++)
+		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS) {
+			flows->groups[i].generator.stopped = true;
+			drop_load(&flows->groups[i]);
+		}
+}
+
+bool flows_done(const struct flows *flows)
+{
+	for (size_t i = 0; i < flows->group_count; i++)
+		if (flows->groups[i].conf->enabled &&
+		    !flow_generator_done(&flows->groups[i].generator))
+			return false;
+	return flows->finished == flows->started;
+}
+
+double flows_progress(const struct flows *flows)
+{
+	double limit = 0;
+
+	for (size_t i = 0; i < flows->group_count; i++) {
+		if (!flows->groups[i].conf->enabled)
+			continue;
+		if (flows->groups[i].generator.limit == UINT64_MAX)
+			return 0;
+		limit += (double)flows->groups[i].generator.limit;
+	}
+	return limit > 0 ? (double)flows->finished / limit : 1;
+}
+
+void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
+{
+	for (size_t i = 0; i < flows->group_count && limit; i++) {
+		const struct group *group = &flows->groups[i];
+		const struct flow_generator *generator = &group->generator;
+
+		if (!group->conf->enabled || generator->limit == UINT64_MAX ||
+		    flow_generator_done(generator))
+			continue;
+		limit--;
+		fprintf(to,
+			"  flows (%s): %" PRIu64 " of %" PRIu64
+			" have started, the next would at %.9f s\n",
+			group->conf->name, generator->made, generator->limit,
+			seconds_of(generator->next));
+	}
+}
+
+uint64_t flows_started(const struct flows *flows)
+{
+	return flows->started;
+}
+
+uint64_t flows_finished(const struct flows *flows)
+{
+	return flows->finished;
+}
+
+bool flows_own(const struct tcp_app *app)
+{
+	return app == &flow_app;
+}
+
+void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner)
+{
+	flows->changed = changed;
+	flows->owner = owner;
+}

@@ -1,0 +1,72 @@
+/* Flows from the inside: shared by flows.c, flow_tables.c and flows_conf.c; everybody else uses
+ * flows.h. */
+#ifndef INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
+#define INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
+
+#include "workload/flows/flow_ahead.h"
+#include "workload/flows/flow_fluid.h"
+#include "workload/flows/flow_generator.h"
+#include "workload/flows/flows.h"
+#include "workload/jobs/job_trace.h"
+#include "workload/flows/sizes.h"
+
+struct group {
+	struct flows *flows;
+	const struct flow_group_conf *conf;
+	uint32_t number;
+	struct sizes size;
+	struct flow_trace trace;
+	uint32_t *order; /* see flow_generator.h; owned */
+	struct flow_generator generator;
+	double *load; /* fluid: of its short flows, by port; NULL = none (any more) */
+	struct timer timer;
+	struct flow_group_stats stats;
+	bytes completed; /* by finished flows since the last sample, beyond what that had */
+};
+
+struct flow {
+	struct flows *flows;
+	struct group *group;
+	uint64_t id;
+	uint32_t src, dst;
+	uint32_t conn;           /* packets */
+	struct flow_fluid fluid; /* or fluid */
+	bytes size;
+	sim_time start, ideal;
+	bool received, measured;
+	bytes sampled; /* delivered at the last sample */
+	struct flow *next_idle;
+};
+
+struct flows {
+	struct model_env env;
+	struct group *groups;
+	size_t group_count;
+	struct measured_window window;
+	struct out_table *table;
+	struct flow **all; /* every flow object ever made, for the end */
+	size_t all_count, all_capacity;
+	struct flow *idle;
+	uint64_t numbers;        /* of flows, those of disabled groups included */
+	struct flow_ahead ahead; /* fluid */
+	uint64_t started, finished, closed;
+	struct flow_class *classes; /* by size */
+	size_t class_count;
+	void (*changed)(void *owner);
+	void *owner;
+};
+
+/* --- flow_tables.c --- */
+
+/* Makes the classes by size, whose borders are given. */
+void flow_open_classes(struct flows *flows, const struct conf_list *borders);
+
+struct flow_class *flow_class_of(struct flows *flows, bytes size);
+
+/* A measured flow has finished: for the summary. */
+void flow_record(struct flow *flow, sim_time fct);
+
+/* A row of flows.csv, if that is written. */
+void flow_write_row(const struct flow *flow, sim_time finish, bool finished);
+
+#endif

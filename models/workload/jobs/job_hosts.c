@@ -1,0 +1,88 @@
+/* Which hosts a job gets for its workers and parameter servers. */
+#include "workload/jobs/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static void copy_list(uint32_t *hosts, const struct conf_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		hosts[i] = (uint32_t)((const int64_t *)list->items)[i];
+}
+
+/* Those of a list and, by the policy, others elsewhere; all or nothing. */
+static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *listed,
+			  uint32_t listed_count, uint32_t *others, uint32_t other_count)
+{
+	struct cluster *cluster = &job->jobs->cluster;
+
+	if (!cluster_take_list(cluster, listed, listed_count))
+		return false;
+	if (cluster_place_apart(cluster, (enum placement)job->conf->placement, other_count, rng,
+				listed, listed_count, others))
+		return true;
+	cluster_release(cluster, listed, listed_count);
+	return false;
+}
+
+/* Slots for the workers and for `own` servers. */
+static bool take_slots(struct job *job, uint32_t own)
+{
+	struct cluster *cluster = &job->jobs->cluster;
+	bool workers_listed = job->conf->workers.given && job->conf->workers.form == WORKERS_HOSTS;
+	bool servers_listed = own && job_group_servers_listed(job->conf);
+	uint32_t *workers = job->hosts, *servers = job->hosts + job->workers;
+	struct rng rng;
+
+	rng_init(&rng, job->jobs->env.sim->seed, "placement", job->number);
+	if (workers_listed)
+		copy_list(workers, &job->conf->workers.hosts);
+	if (servers_listed)
+		copy_list(servers, &job->conf->servers.hosts);
+	if (workers_listed && (servers_listed || !own))
+		return cluster_take_list(cluster, job->hosts, job->workers + own);
+	if (workers_listed)
+		return take_list_and(job, &rng, workers, job->workers, servers, own);
+	if (servers_listed)
+		return take_list_and(job, &rng, servers, own, workers, job->workers);
+	return cluster_place(cluster, (enum placement)job->conf->placement, job->workers, own, &rng,
+			     job->hosts);
+}
+
+/* For servers that take no slots. Jobs take turns on a pool, so with one server a job and a pool
+ * of two, jobs with odd and with even numbers share one each, as in ESA's testbed (section 7.1). */
+static void borrow_hosts(struct job *job)
+{
+	const struct jobs *jobs = job->jobs;
+	uint32_t *servers = job->hosts + job->workers;
+
+	for (uint32_t q = 0; q < job->servers; q++)
+		servers[q] = job->conf->servers.placement == SERVERS_SHARED
+				     ? jobs->pool[((uint64_t)job->number * job->servers + q) %
+						  jobs->pool_count]
+				     : job->hosts[q];
+}
+
+bool job_take_hosts(struct job *job)
+{
+	uint32_t own = job_group_own_servers(job->conf, job->workers);
+
+	job->hosts = xcalloc(job->workers + job->servers, sizeof(*job->hosts));
+	if (!take_slots(job, own)) {
+		free(job->hosts);
+		job->hosts = NULL;
+		return false;
+	}
+	if (!own)
+		borrow_hosts(job);
+	return true;
+}
+
+void job_return_hosts(struct job *job)
+{
+	cluster_release(&job->jobs->cluster, job->hosts,
+			job->workers + job_group_own_servers(job->conf, job->workers));
+	free(job->hosts);
+	job->hosts = NULL;
+}

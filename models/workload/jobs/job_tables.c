@@ -1,0 +1,250 @@
+/* What jobs leave behind: jobs.csv, iterations.csv, and records for the summary. */
+#include "workload/jobs/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct out_column job_columns[] = {
+	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
+	{ "name", OUT_TEXT, "Name of its group in the scenario." },
+	{ "scheme", OUT_TEXT, "All-reduce scheme." },
+	{ "model", OUT_TEXT, "Neural network." },
+	{ "workers", OUT_COUNT, "Number of workers." },
+	{ "iterations", OUT_COUNT, "Iterations asked for." },
+	{ "iterations_done", OUT_COUNT, "Iterations finished." },
+	{ "arrival_s", OUT_SECONDS, "Submission." },
+	{ "start_s", OUT_SECONDS, "The workers begin; empty for a job that never got hosts." },
+	{ "finish_s", OUT_SECONDS, "All workers hold the last sums." },
+	{ "jct_s", OUT_SECONDS, "finish_s - arrival_s." },
+	{ "waiting_s", OUT_SECONDS,
+	  "start_s - arrival_s: for hosts, for switch memory, and for the controller." },
+	{ "compute_s", OUT_SECONDS, "Mean over the workers of the time that they computed." },
+	{ "communication_s", OUT_SECONDS,
+	  "The rest: jct_s - waiting_s - compute_s (waiting for stragglers included)." },
+	{ "gradient_bytes", OUT_COUNT, "Bytes that a worker all-reduces in an iteration." },
+	{ "slots", OUT_COUNT, "Aggregator slots of the job; empty where the scheme has none." },
+	{ "retransmissions", OUT_COUNT,
+	  "Packets that its workers (and servers over TCP) sent again." },
+	{ "timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
+	{ "hosts", OUT_TEXT, "Host of each rank, separated by blanks." },
+	{ "server_hosts", OUT_TEXT,
+	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
+	{ "measured", OUT_FLAG,
+	  "1 if it arrived in the measured window; only these enter summary.json." },
+	{ "finished", OUT_FLAG, "1 if the job finished." },
+	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; empty else." },
+	{ "exchange_s", OUT_SECONDS,
+	  "Mean over the workers of the time from the first gradient of an iteration to its last "
+	  "sum, over all finished iterations." },
+	{ "throughput_share", OUT_REAL,
+	  "Aggregation throughput over the bit rate of a worker's link: gradient_bytes * "
+	  "iterations_done / exchange_s (ESA section 7.3 calls this switch memory utilisation); "
+	  "empty for one worker and before the first iteration has finished." },
+	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
+	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
+	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
+	{ "stands_for", OUT_REAL,
+	  "Iterations of the job that each iteration of this row stands for: 1, or more with "
+	  "max_steps." },
+	{ "ran_as", OUT_TEXT,
+	  "What it really ran as: its scheme, or another one (ring: PANAMA and SwitchML* up to "
+	  "aggregate_above), and what it had less of than it asked for or could use, as in "
+	  "\"switchml with 2 of 512 slots\"; none with one worker; empty before it began." },
+	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
+	{ 0 },
+};
+const struct out_schema jobs_schema = {
+	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
+};
+
+#define FIRST_CYCLE 2 /* iteration with the first cycle that counts */
+
+static const struct out_column iteration_columns[] = {
+	{ "job_id", OUT_COUNT, "The job." },
+	{ "name", OUT_TEXT, "Name of its group." },
+	{ "iteration", OUT_COUNT, "Number, from 0." },
+	{ "start_s", OUT_SECONDS, "End of the iteration before (start of the job for the first)." },
+	{ "finish_s", OUT_SECONDS, "All workers hold all sums of this iteration." },
+	{ "duration_s", OUT_SECONDS, "finish_s - start_s." },
+	{ "compute_s", OUT_SECONDS,
+	  "Mean over the workers of the time that they computed in between." },
+	{ "communication_s", OUT_SECONDS,
+	  "duration_s - compute_s: communication that no computation hides." },
+	{ "cycle_s", OUT_SECONDS,
+	  "From the first gradient handed over in the iteration before to the end of the last "
+	  "worker's forward pass of this one (the JCT of ESA section 7.2): without the send_jitter "
+	  "of the worker that is least late, which passes before. Empty for the first iteration, "
+	  "and for the second: in the first cycle windows still grow." },
+	{ "measured", OUT_FLAG, "As in jobs.csv." },
+	{ 0 },
+};
+const struct out_schema iterations_schema = { "iterations.csv", "One row an iteration of a job.",
+					      iteration_columns };
+
+/* --- accounts --- */
+
+static sim_time busy_until_now(const struct job_worker *worker, sim_time now)
+{
+	return worker->busy + (worker->busy_since == SIM_TIME_MAX ? 0 : now - worker->busy_since);
+}
+
+sim_time job_busy_sum(const struct job *job)
+{
+	sim_time now = job->jobs->env.sim->now, sum = 0;
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		sum += busy_until_now(&job->worker[w], now);
+	return sum;
+}
+
+void job_sends(struct job *job, int64_t iteration)
+{
+	if (iteration < job->sending)
+		return;
+	job->sending = iteration + 1;
+	job->first_send[iteration & 3] = job->jobs->env.sim->now;
+}
+
+void job_forward_over(struct job *job, int64_t iteration)
+{
+	job->forward_end[iteration & 3] = job->jobs->env.sim->now;
+}
+
+static void keep(double **list, size_t *count, size_t *capacity, double value)
+{
+	*list = array_reserve(*list, *count, capacity, sizeof(**list));
+	(*list)[(*count)++] = value;
+}
+
+void job_iteration_over(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	int64_t number = job->iterations_done;
+	sim_time now = jobs->env.sim->now, busy = job_busy_sum(job),
+		 compute = (busy - job->busy_mark) / job->workers,
+		 cycle = job->forward_end[number & 3] - job->first_send[(number - 1) & 3];
+	struct out_cell cells[] = {
+		{ .count = job->number },
+		{ .text = job->conf->name },
+		{ .count = (uint64_t)number },
+		{ .time = job->mark },
+		{ .time = now },
+		{ .time = now - job->mark },
+		{ .time = compute },
+		{ .time = now - job->mark - compute },
+		{ .none = number < FIRST_CYCLE, .time = cycle },
+		{ .flag = job->measured },
+	};
+
+	if (jobs->tables.iterations)
+		out_table_row(jobs->tables.iterations, cells);
+	if (job->measured)
+		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
+		     seconds_of(now - job->mark));
+	if (job->measured && number >= FIRST_CYCLE)
+		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
+	job->busy_mark = busy;
+	job->mark = now;
+}
+
+/* Caller frees. */
+static char *host_list(const uint32_t *hosts, uint32_t count)
+{
+	char *text = xmalloc((size_t)count * 11 + 1), *end = text;
+
+	*end = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		end += snprintf(end, 12, "%s%" PRIu32, i ? " " : "", hosts[i]);
+	return text;
+}
+
+/* Of finished iterations. */
+static sim_time exchange_mean(const struct job *job)
+{
+	sim_time sum = 0;
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		sum += job->worker[w].exchange;
+	return sum / job->workers;
+}
+
+static double job_throughput_share(const struct job *job)
+{
+	const struct network *net = &job->jobs->env.topo->net;
+	double bits = (double)job->dnn->gradient_total * 8 * (double)job->iterations_done;
+	sim_time time = job->worker ? exchange_mean(job) : 0;
+
+	if (job->workers == 1 || !time)
+		return NAN;
+	return bits /
+	       (seconds_of(time) * (double)port_class(net, &net->ports[job->hosts[0]])->rate);
+}
+
+void job_write(struct job *job)
+{
+	double share = job_throughput_share(job);
+	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
+	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
+	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
+	sim_time until = over ? job->finish : job->jobs->env.sim->now;
+	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
+	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
+	struct out_cell cells[] = {
+		{ .count = job->number },
+		{ .text = job->conf->name },
+		{ .text = scheme_names[job->conf->all_reduce] },
+		{ .text = job->dnn->name },
+		{ .count = job->workers },
+		{ .count = (uint64_t)job->iterations },
+		{ .count = (uint64_t)job->iterations_done },
+		{ .time = job->arrival },
+		{ .none = !begun, .time = job->start },
+		{ .none = !over, .time = job->finish },
+		{ .none = !over, .time = job->finish - job->arrival },
+		{ .none = !begun, .time = job->start - job->arrival },
+		{ .none = !begun, .time = compute },
+		{ .none = !begun, .time = until > job->start ? until - job->start - compute : 0 },
+		{ .count = job->dnn->gradient_total },
+		{ .none = !job->slots, .count = job->slots },
+		{ .none = fluid, .count = job->stats.retransmissions },
+		{ .none = fluid, .count = job->stats.timeouts },
+		{ .none = !begun, .text = hosts },
+		{ .none = !begun || !job->servers, .text = servers },
+		{ .flag = job->measured },
+		{ .flag = over },
+		{ .none = !job->refusal, .text = job->refusal },
+		{ .none = isnan(share), .time = isnan(share) ? 0 : exchange_mean(job) },
+		{ .none = isnan(share), .real = isnan(share) ? 0 : share },
+		{ .none = fluid, .count = job->stats.server_packets },
+		{ .none = fluid, .count = job->stats.server_bytes },
+		{ .none = fluid, .count = job->stats.reminders },
+		{ .real = job->stands_for },
+		{ .none = !job->ran_as, .text = job->ran_as },
+		{ .none = !job->trace_id, .text = job->trace_id },
+	};
+
+	if (job->jobs->tables.jobs)
+		out_table_row(job->jobs->tables.jobs, cells);
+	free(hosts);
+	free(servers);
+}
+
+void job_record(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	double compute = seconds_of(job_busy_sum(job) / job->workers);
+
+	jobs->records = array_reserve(jobs->records, jobs->measured.finished,
+				      &jobs->record_capacity, sizeof(*jobs->records));
+	jobs->records[jobs->measured.finished++] = (struct job_record){
+		.group = job->conf,
+		.jct = seconds_of(job->finish - job->arrival),
+		.waiting = seconds_of(job->start - job->arrival),
+		.compute = compute,
+		.communication = seconds_of(job->finish - job->start) - compute,
+		.throughput_share = job_throughput_share(job),
+	};
+}

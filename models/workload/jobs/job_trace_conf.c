@@ -1,0 +1,230 @@
+/* The trace of a group of jobs: what its rows may not say, and groups by what they name. */
+#include "workload/jobs/jobs_parts.h"
+
+#include "base/mem.h"
+#include "workload/data_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* beyond any run, and fits sim_time */
+
+uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job)
+{
+	uint64_t per = (uint64_t)conf->arrival.gpus_per_worker;
+
+	return (job->gpus + per - 1) / per;
+}
+
+/* Why a job of a trace cannot run; NULL when it can. Caller frees. */
+static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
+			   uint32_t pool, const struct trace_job *job)
+{
+	uint64_t workers = job_trace_workers(conf, job);
+	uint32_t servers = workers > hosts ? 0 : job_group_servers(conf, (uint32_t)workers);
+	uint32_t own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
+
+	if (conf->servers.placement == SERVERS_SHARED && servers > pool)
+		return xasprintf("%s: job %s has %" PRIu64 " workers and so %" PRIu32
+				 " servers on hosts that jobs share, but there are %" PRIu32
+				 "; see \"count\" of its servers",
+				 path, job->id, workers, servers, pool);
+	if (own && workers + own > hosts)
+		return xasprintf("%s: job %s needs %" PRIu64 " workers and %" PRIu32
+				 " servers on hosts of their own, but the network has %" PRIu32
+				 " hosts for them; see gpus_per_worker",
+				 path, job->id, workers, own, hosts);
+	if (workers > 1 && conf->servers.placement == SERVERS_WORKERS &&
+	    conf->servers.number > (int64_t)workers)
+		return xasprintf("%s: job %s has %" PRIu64 " workers, and %" PRId64
+				 " servers cannot be beside them",
+				 path, job->id, workers, conf->servers.number);
+	if (workers > hosts)
+		return xasprintf("%s: job %s needs %" PRIu64
+				 " workers, but the network has %" PRIu32
+				 " hosts; see gpus_per_worker",
+				 path, job->id, workers, hosts);
+	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
+		return xasprintf("%s: job %s"
+				 " arrives after more than 200 days; see speedup",
+				 path, job->id);
+	return NULL;
+}
+
+static bool names_alike(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Moves the jobs of the group's part to the front, and drops the others. */
+static void keep_part(const struct job_group_conf *conf, struct job_trace *trace)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trace->count; i++) {
+		struct trace_job job = trace->jobs[i];
+
+		if (job.scheme != conf->arrival.part_scheme ||
+		    !names_alike(job.model, conf->arrival.part_model))
+			continue;
+		trace->jobs[i] = trace->jobs[kept];
+		trace->jobs[kept++] = job;
+	}
+	job_trace_cut(trace, kept);
+}
+
+/* Up to its limit; *path (caller frees, may be NULL) is where it was found. */
+static bool load_trace(const struct job_group_conf *conf, const char *scenario,
+		       struct job_trace *trace, char **path, char **error)
+{
+	char *found = data_file_find(DATA_JOBS, conf->arrival.trace, scenario, error);
+	bool good = found && job_trace_load(trace, found, error);
+
+	if (good && conf->arrival.limit)
+		job_trace_cut(trace, (size_t)conf->arrival.limit);
+	if (path)
+		*path = found;
+	else
+		free(found);
+	return good;
+}
+
+/* --- groups by what the rows of a trace name --- */
+
+static void append_group(struct conf_list *groups, size_t *capacity,
+			 const struct job_group_conf *group, struct conf_doc *doc)
+{
+	if (groups->count == *capacity) {
+		struct job_group_conf *more = conf_own(doc, 2 * *capacity, sizeof(*more));
+
+		memcpy(more, groups->items, groups->count * sizeof(*more));
+		groups->items = more;
+		*capacity *= 2;
+	}
+	((struct job_group_conf *)groups->items)[groups->count++] = *group;
+}
+
+static struct job_group_conf part_of(const struct job_group_conf *group,
+				     const struct trace_job *job, struct conf_doc *doc)
+{
+	struct job_group_conf part = *group;
+
+	part.arrival.part = true;
+	part.arrival.part_scheme = job->scheme;
+	part.arrival.part_model = NULL;
+	if (job->scheme >= 0)
+		part.all_reduce = job->scheme;
+	if (job->model) {
+		char *name = conf_own(doc, strlen(job->model) + 1, 1);
+
+		memcpy(name, job->model, strlen(job->model));
+		part.arrival.part_model = part.model.name = name;
+		part.model.form = MODEL_NAMED;
+	}
+	return part;
+}
+
+static bool has_part(const struct conf_list *groups, size_t origin, const struct trace_job *job)
+{
+	const struct job_group_conf *all = groups->items;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (all[i].origin == origin && all[i].arrival.part &&
+		    all[i].arrival.part_scheme == job->scheme &&
+		    names_alike(all[i].arrival.part_model, job->model))
+			return true;
+	return false;
+}
+
+/* The first part takes the place of the group. */
+static void part_group(struct conf_list *groups, size_t *capacity, size_t origin,
+		       const struct job_trace *trace, struct conf_doc *doc)
+{
+	struct job_group_conf group = ((struct job_group_conf *)groups->items)[origin];
+
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_job *job = &trace->jobs[i];
+		struct job_group_conf part;
+
+		if (has_part(groups, origin, job))
+			continue;
+		part = part_of(&group, job, doc);
+		if (((struct job_group_conf *)groups->items)[origin].arrival.part)
+			append_group(groups, capacity, &part, doc);
+		else
+			((struct job_group_conf *)groups->items)[origin] = part;
+	}
+}
+
+static bool names_something(const struct job_trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++)
+		if (trace->jobs[i].model || trace->jobs[i].scheme >= 0)
+			return true;
+	return false;
+}
+
+static bool model_computes(const struct job_group_conf *group)
+{
+	struct job_models models;
+	char *error = NULL;
+	bool computes = job_models_load(&models, group, &error) &&
+			job_models_compute_s(&models) * group->compute_scale > 0;
+
+	free(error);
+	job_models_release(&models);
+	return computes;
+}
+
+static void last_by_duration(struct conf_list *groups, size_t origin)
+{
+	struct job_group_conf *all = groups->items;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (all[i].origin == origin && !all[i].iterations_given && model_computes(&all[i]))
+			all[i].iterations_form = ITERATIONS_RULE;
+}
+
+void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
+{
+	size_t count = groups->count, capacity = count;
+
+	for (size_t i = 0; i < count; i++)
+		((struct job_group_conf *)groups->items)[i].origin = i;
+	for (size_t i = 0; i < count; i++) {
+		const struct job_group_conf *group = &((struct job_group_conf *)groups->items)[i];
+		struct job_trace trace;
+		char *error = NULL;
+
+		if (group->arrival.form != JOBS_TRACE ||
+		    !load_trace(group, conf_path(doc), &trace, NULL, &error)) {
+			free(error);
+			continue;
+		}
+		if (names_something(&trace))
+			part_group(groups, &capacity, i, &trace, doc);
+		if (trace.durations)
+			last_by_duration(groups, i);
+		job_trace_release(&trace);
+	}
+}
+
+bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
+		     uint32_t pool, struct job_trace *trace, char **error)
+{
+	char *path = NULL;
+	bool good = load_trace(conf, scenario, trace, &path, error);
+
+	if (good && conf->arrival.part)
+		keep_part(conf, trace);
+	for (size_t i = 0; good && i < trace->count; i++) {
+		*error = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
+		if (!*error)
+			continue;
+		job_trace_release(trace);
+		good = false;
+	}
+	free(path);
+	return good;
+}

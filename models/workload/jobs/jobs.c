@@ -1,0 +1,554 @@
+#include "workload/jobs/jobs.h"
+
+#include "base/mem.h"
+#include "workload/jobs/jobs_parts.h"
+#include "workload/offered.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the scheme. Tensors are numbered from 0 for the life of the job, in the order of sending. */
+static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
+{
+	struct job *job = owner;
+
+	worker_holds(&job->worker[w], job->dnn->tensors[tensor % job->dnn->tensor_count].layer);
+}
+
+/* --- the life of a job --- */
+
+static void start_waiting(struct jobs *jobs);
+
+static void job_begin(struct job *job)
+{
+	job->state = JOB_RUNNING;
+	job->start = job->mark = job->jobs->env.sim->now;
+	for (uint32_t w = 0; w < job->workers; w++)
+		worker_begin(&job->worker[w]);
+}
+
+static void job_end(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	job->state = JOB_OVER;
+	job->finish = job->mark;
+	if (job->instance) {
+		job_scheme(job)->stats(job->instance, &job->stats);
+		job_scheme(job)->finish(job->instance);
+		job->instance = NULL;
+	}
+	collective_stats_add(&jobs->stats, &job->stats);
+	job_write(job);
+	if (job->measured)
+		job_record(job);
+	jobs->finished++;
+	jobs->running--;
+	timer_close(jobs->env.sim, &job->timer);
+	for (uint32_t w = 0; w < job->workers; w++)
+		worker_release(&job->worker[w]);
+	free(job->worker);
+	job->worker = NULL;
+	job_return_hosts(job);
+	start_waiting(jobs);
+	if (jobs->changed)
+		jobs->changed(jobs->owner);
+}
+
+/* The controller reaches the workers, or has heard from the last of them. */
+static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct job *job = owner;
+
+	(void)sim, (void)entity;
+	if (job->iterations_done == job->iterations)
+		job_end(job);
+	else
+		job_begin(job);
+}
+
+static void make_workers(struct job *job)
+{
+	struct sim *sim = job->jobs->env.sim;
+
+	job->worker = xcalloc(job->workers, sizeof(*job->worker));
+	for (uint32_t w = 0; w < job->workers; w++)
+		worker_init(&job->worker[w], job, w);
+	timer_open(sim, &job->timer, SIM_EVERYWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
+	sim_name(sim, on_job_timer, "controller of job %w");
+}
+
+enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
+
+/* Hosts and switch memory, or neither. */
+static enum admission admit(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	struct collective_job spec = { .number = job->number,
+				       .workers = job->workers,
+				       .servers = job->servers,
+				       .gradients = job->gradients,
+				       .tensors =
+					       (uint64_t)job->iterations * job->dnn->tensor_count,
+				       .done = on_tensor_done,
+				       .owner = job };
+	const char *never = NULL;
+
+	if (!job_take_hosts(job))
+		return ADMIT_LATER;
+	if (job->workers == 1)
+		return ADMIT_NOW;
+	spec.hosts = job->hosts;
+	spec.server_hosts = job->hosts + job->workers;
+	job->instance =
+		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
+	if (job->instance)
+		return ADMIT_NOW;
+	job_return_hosts(job);
+	job->refusal = never;
+	return never ? ADMIT_NEVER : ADMIT_LATER;
+}
+
+static void job_refuse(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	job->state = JOB_REFUSED;
+	jobs->refused++;
+	jobs->measured.refused += job->measured;
+	jobs->iterations_total -= (double)job->iterations;
+	job_write(job);
+	if (jobs->changed)
+		jobs->changed(jobs->owner);
+}
+
+static void count_otherwise(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	size_t i = 0;
+
+	while (i < jobs->otherwise_count && (jobs->otherwise[i].group != job->conf ||
+					     strcmp(jobs->otherwise[i].ran_as, job->ran_as)))
+		i++;
+	if (i == jobs->otherwise_count) {
+		jobs->otherwise = array_reserve(jobs->otherwise, i, &jobs->otherwise_capacity,
+						sizeof(*jobs->otherwise));
+		jobs->otherwise[jobs->otherwise_count++] =
+			(struct jobs_otherwise){ job->conf, xstrdup(job->ran_as), 0 };
+	}
+	jobs->otherwise[i].count++;
+}
+
+static void note_ran_as(struct job *job)
+{
+	const char *given = scheme_names[job->conf->all_reduce];
+	struct collective_actual actual = { 0 };
+	char text[COLLECTIVE_ACTUAL_SIZE];
+
+	if (!job->instance) {
+		job->ran_as = xstrdup("none"); /* one worker: there is nothing to add */
+		return;
+	}
+	if (job_scheme(job)->ran_as)
+		actual = job_scheme(job)->ran_as(job->instance);
+	job->ran_as = xstrdup(collective_actual_text(&actual, given, text));
+	if (actual.scheme || actual.what)
+		count_otherwise(job);
+}
+
+static void job_launch(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	jobs->running++;
+	make_workers(job);
+	note_ran_as(job);
+	if (job->instance && job_scheme(job)->slots)
+		job->slots = job_scheme(job)->slots(job->instance);
+	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
+}
+
+/* First come, first served: a job that does not fit holds up those behind it. */
+static void start_waiting(struct jobs *jobs)
+{
+	while (jobs->queue_head < jobs->arrived) {
+		struct job *job = &jobs->jobs[jobs->queue_head];
+
+		switch (admit(job)) {
+		case ADMIT_LATER:
+			return;
+		case ADMIT_NEVER:
+			jobs->queue_head++;
+			job_refuse(job);
+			break;
+		case ADMIT_NOW:
+			jobs->queue_head++;
+			job_launch(job);
+			break;
+		}
+	}
+}
+
+static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct jobs *jobs = owner;
+
+	(void)entity;
+	while (jobs->arrived < jobs->count && jobs->jobs[jobs->arrived].arrival <= sim->now)
+		jobs->arrived++;
+	start_waiting(jobs);
+	if (jobs->arrived < jobs->count)
+		timer_set(sim, &jobs->arrivals, jobs->jobs[jobs->arrived].arrival);
+}
+
+/* --- set-up --- */
+
+static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
+		    sim_time arrival, uint32_t workers, int64_t iterations)
+{
+	struct job *job;
+
+	jobs->jobs = array_reserve(jobs->jobs, jobs->count, &jobs->capacity, sizeof(*jobs->jobs));
+	job = &jobs->jobs[jobs->count++];
+	*job = (struct job){
+		.jobs = jobs,
+		.conf = conf,
+		.dnn = dnn,
+		.gradients = dnn->gradient_total,
+		.arrival = arrival,
+		.workers = workers,
+		.servers = job_group_servers(conf, workers),
+		.iterations = iterations,
+		.stands_for = 1,
+	};
+	if (!conf->max_steps || iterations <= conf->max_steps)
+		return;
+	job->iterations = conf->max_steps;
+	job->stands_for = (double)iterations / (double)conf->max_steps;
+	job->dnn = job->step = dnn_repeated(dnn, job->stands_for);
+}
+
+static int64_t trace_iterations(const struct job_group_conf *conf, const struct dnn *dnn,
+				const struct trace_job *job)
+{
+	double duration = (double)job->duration / conf->arrival.speedup;
+	double once = (double)dnn->compute_total * conf->compute_scale;
+
+	if (conf->iterations_form == ITERATIONS_NUMBER)
+		return conf->iterations;
+	return duration > once ? (int64_t)(duration / once + 0.5) : 1;
+}
+
+static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
+		      const struct job_models *models, struct rng *model_stream,
+		      const char *scenario, char **error)
+{
+	struct job_trace trace;
+
+	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count,
+			     jobs->pool_count, &trace, error))
+		return false;
+	for (size_t i = 0; i < trace.count; i++) {
+		const struct dnn *dnn = job_models_draw(models, model_stream);
+
+		add_job(jobs, conf, dnn,
+			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
+			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
+			trace_iterations(conf, dnn, &trace.jobs[i]));
+		jobs->jobs[jobs->count - 1].trace_id = xstrdup(trace.jobs[i].id);
+	}
+	job_trace_release(&trace);
+	return true;
+}
+
+static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
+{
+	switch ((enum workers_form)conf->workers.form) {
+	case WORKERS_NUMBER:
+		return (uint32_t)conf->workers.number;
+	case WORKERS_RANGE:
+		return (uint32_t)(conf->workers.min +
+				  (int64_t)rng_below(rng, (uint64_t)(conf->workers.max -
+								     conf->workers.min + 1)));
+	case WORKERS_HOSTS:
+		return (uint32_t)conf->workers.hosts.count;
+	}
+	return 0;
+}
+
+/* So many jobs, unless the run ends before. */
+static uint64_t group_limit(const struct job_group_conf *conf)
+{
+	if (conf->count)
+		return (uint64_t)conf->count;
+	return job_group_poisson(conf) ? UINT64_MAX : 1;
+}
+
+static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
+		      struct rng *model_stream)
+{
+	const struct topology *topo = jobs->env.topo;
+	const struct job_models *models = &jobs->models[number];
+	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
+	double gap_ps = job_group_gap_s(conf, models, topo->net.hosts, topo->conf->link.rate) *
+			(double)PS_PER_S;
+	struct rng gaps, sizes, spread;
+
+	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
+	rng_init(&sizes, jobs->env.sim->seed, "job workers", number);
+	rng_init(&spread, jobs->env.sim->seed, "job spread", number);
+	for (uint64_t i = 0, limit = group_limit(conf); i < limit; i++) {
+		if (job_group_poisson(conf))
+			at = rng_after(&gaps, at, gap_ps);
+		else if (conf->arrival.spread)
+			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
+		if (!conf->count && job_group_poisson(conf) && at >= jobs->end)
+			return;
+		add_job(jobs, conf, job_models_draw(models, model_stream), at,
+			draw_workers(conf, &sizes), conf->iterations);
+	}
+}
+
+static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
+		      const char *scenario, char **error)
+{
+	struct job_models *models = &jobs->models[number];
+	struct rng drawn;
+
+	if (!job_models_load(models, conf, error))
+		return false;
+	rng_init(&drawn, jobs->env.sim->seed, "job models", number);
+	if (conf->arrival.form == JOBS_TRACE)
+		return add_trace(jobs, conf, models, &drawn, scenario, error);
+	add_drawn(jobs, conf, number, &drawn);
+	return true;
+}
+
+/* By arrival; jobs of one instant in the order of the scenario. */
+static int by_arrival(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	if (x->arrival != y->arrival)
+		return x->arrival < y->arrival ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Numbers all jobs by arrival, then drops those that are not to run. */
+static void number_jobs(struct jobs *jobs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < jobs->count; i++)
+		jobs->jobs[i].number = (uint32_t)i;
+	if (jobs->count)
+		qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
+	for (size_t i = 0; i < jobs->count; i++) {
+		jobs->jobs[i].number = (uint32_t)i;
+		if (!jobs->jobs[i].conf->enabled) {
+			dnn_free(jobs->jobs[i].step);
+			free(jobs->jobs[i].trace_id);
+			continue;
+		}
+		jobs->iterations_total += (double)jobs->jobs[i].iterations;
+		jobs->jobs[i].measured = measured_has(&jobs->window, jobs->jobs[i].arrival);
+		jobs->measured.count += jobs->jobs[i].measured;
+		jobs->jobs[kept++] = jobs->jobs[i];
+	}
+	jobs->count = kept;
+}
+
+struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
+		      size_t count, const struct scheme_run *schemes,
+		      const struct cluster_conf *cluster, const struct jobs_times *times,
+		      const char *scenario, const struct jobs_tables *tables, char **error)
+{
+	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
+
+	jobs->env = *env;
+	jobs->schemes = schemes;
+	jobs->latency = cluster->controller_latency;
+	jobs->tables = *tables;
+	jobs->end = times->end;
+	jobs->window = times->window;
+	jobs->group_count = count;
+	jobs->models = xcalloc(count, sizeof(*jobs->models));
+	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
+	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
+	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
+	timer_open(env->sim, &jobs->arrivals, SIM_EVERYWHERE, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 40), on_arrivals, jobs);
+	sim_name(env->sim, on_arrivals, "arrivals of jobs");
+	for (size_t i = 0; i < count; i++) {
+		if (!add_group(jobs, &groups[i], i, scenario, error)) {
+			jobs_free(jobs);
+			return NULL;
+		}
+	}
+	number_jobs(jobs);
+	if (jobs->count)
+		timer_set(env->sim, &jobs->arrivals, jobs->jobs[0].arrival);
+	return jobs;
+}
+
+void jobs_free(struct jobs *jobs)
+{
+	if (!jobs)
+		return;
+	for (size_t i = 0; i < jobs->count; i++) {
+		struct job *job = &jobs->jobs[i];
+
+		if (job->instance)
+			job_scheme(job)->finish(job->instance);
+		for (uint32_t w = 0; job->worker && w < job->workers; w++)
+			free(job->worker[w].held);
+		free(job->worker);
+		free(job->hosts);
+		free(job->ran_as);
+		free(job->trace_id);
+		dnn_free(job->step);
+	}
+	for (size_t i = 0; i < jobs->otherwise_count; i++)
+		free(jobs->otherwise[i].ran_as);
+	free(jobs->otherwise);
+	for (size_t i = 0; i < jobs->group_count; i++)
+		job_models_release(&jobs->models[i]);
+	cluster_destroy(&jobs->cluster);
+	free(jobs->pool);
+	free(jobs->models);
+	free(jobs->jobs);
+	free(jobs->records);
+	free(jobs->durations);
+	free(jobs->cycles);
+	free(jobs);
+}
+
+/* --- questions --- */
+
+size_t jobs_count(const struct jobs *jobs)
+{
+	return jobs->count;
+}
+
+size_t jobs_finished(const struct jobs *jobs)
+{
+	return jobs->finished;
+}
+
+size_t jobs_refused(const struct jobs *jobs)
+{
+	return jobs->refused;
+}
+
+const char *jobs_refusal(const struct jobs *jobs, const char **group)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (!jobs->jobs[i].refusal)
+			continue;
+		*group = jobs->jobs[i].conf->name;
+		return jobs->jobs[i].refusal;
+	}
+	return NULL;
+}
+
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->otherwise_count;
+	return jobs->otherwise;
+}
+
+size_t jobs_running(const struct jobs *jobs)
+{
+	return jobs->running;
+}
+
+size_t jobs_arrived(const struct jobs *jobs)
+{
+	return jobs->arrived;
+}
+
+const struct jobs_counts *jobs_measured(const struct jobs *jobs)
+{
+	return &jobs->measured;
+}
+
+const struct job_record *jobs_records(const struct jobs *jobs)
+{
+	return jobs->records;
+}
+
+const double *jobs_iterations(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->duration_count;
+	return jobs->durations;
+}
+
+const double *jobs_cycles(const struct jobs *jobs, size_t *count)
+{
+	*count = jobs->cycle_count;
+	return jobs->cycles;
+}
+
+void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
+{
+	collective_stats_add(stats, &jobs->stats);
+	for (size_t i = 0; i < jobs->count; i++)
+		if (jobs->jobs[i].instance)
+			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);
+}
+
+double jobs_progress(const struct jobs *jobs)
+{
+	return jobs->iterations_total > 0 ? jobs->iterations_finished / jobs->iterations_total : 1;
+}
+
+void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner)
+{
+	jobs->changed = changed;
+	jobs->owner = owner;
+}
+
+void jobs_write_unfinished(struct jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		struct job *job = &jobs->jobs[i];
+
+		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
+			continue;
+		if (i >= jobs->arrived && !job->measured)
+			continue; /* the run ended before it came, and nobody waits for it */
+		if (job->instance)
+			job_scheme(job)->stats(job->instance, &job->stats);
+		job_write(job);
+	}
+}
+
+void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
+{
+	for (size_t i = 0; i < jobs->count && limit; i++) {
+		const struct job *job = &jobs->jobs[i];
+
+		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
+			continue;
+		limit--;
+		if (i >= jobs->arrived) {
+			fprintf(to, "  job %" PRIu32 " (%s): would arrive at %.9f s\n", job->number,
+				job->conf->name, seconds_of(job->arrival));
+			continue;
+		}
+		if (job->state == JOB_WAITING) {
+			fprintf(to,
+				"  job %" PRIu32 " (%s): waits for %" PRIu32
+				" hosts or for switch memory\n",
+				job->number, job->conf->name,
+				job->workers + job_group_own_servers(job->conf, job->workers));
+			continue;
+		}
+		fprintf(to, "  job %" PRIu32 " (%s): %" PRId64 " of %" PRId64 " iterations\n",
+			job->number, job->conf->name, job->iterations_done, job->iterations);
+		if (job->instance)
+			job_scheme(job)->report_waiting(job->instance, to, 4);
+	}
+}

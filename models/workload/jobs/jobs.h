@@ -1,0 +1,238 @@
+/* Training jobs: what they compute, when they talk, where they run.
+ *
+ * A job is a number of workers on hosts of their own, a neural network, and an
+ * all-reduce scheme. Every iteration of every worker is
+ *
+ *     forward layer 0 .. L-1, backward layer L-1 .. 0,
+ *
+ * each backward layer hands its gradient over to the scheme, and the forward pass
+ * of layer l in the next iteration needs that layer's sum. With `overlap: none`
+ * the network counts as one layer: compute, then communicate. There is no other
+ * barrier. An iteration has finished when all workers hold all its sums; a job,
+ * with its last iteration.
+ *
+ * With `max_steps`, a job of more iterations is simulated in so many steps, each of which stands
+ * for iterations / max_steps of them: its computing times and its gradients are those of one
+ * iteration times this, so that the whole job computes and exchanges what it would. Within a step
+ * there is then one exchange where the job has many, so jobs that share links meet in longer turns,
+ * and what an iteration costs besides its bytes (latency, growth of windows) counts once a step.
+ *
+ * A scheme may need parameter servers, on hosts of their own, shared with other
+ * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
+ * one queue, first come first served; a scheme may refuse a job instead, which
+ * then never runs. JCT = finish - arrival = waiting + compute + communication,
+ * where compute is the mean of the workers' computing times and communication all the rest of the
+ * time that they run.
+ *
+ * What a job is (model, workers, arrival) comes from streams of its group and does
+ * not depend on its scheme: schemes are compared on the same jobs. Jobs of a group that is not
+ * enabled do not run, but keep their numbers, by which hosts, jitter and paths are drawn: the
+ * other groups draw the same with and without it. */
+#ifndef INASIM_WORKLOAD_JOBS_JOBS_H
+#define INASIM_WORKLOAD_JOBS_JOBS_H
+
+#include "collective/collective.h"
+#include "io/table.h"
+#include "workload/jobs/job_trace.h"
+#include "workload/measured.h"
+
+struct layer_conf {
+	const char *name;
+	bytes gradient;
+	sim_time forward, backward;
+};
+
+struct model_conf {
+	int form; /* enum model_form */
+	const char *name;
+	struct conf_list layers;     /* of struct layer_conf */
+	struct conf_list send_order; /* of int64_t: layers; empty = last layer first */
+	struct conf_list mix;        /* of struct model_part */
+};
+enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
+
+struct model_part {
+	const char *model;
+	double weight;
+};
+
+struct workers_conf {
+	int form; /* enum workers_form */
+	int64_t number;
+	int64_t min, max;
+	struct conf_list hosts; /* of int64_t */
+	bool given;
+};
+enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
+
+/* Parameter servers of a job. */
+struct servers_conf {
+	int form;               /* enum servers_form */
+	int64_t number;         /* 0 = as many as the scheme wants */
+	struct conf_list hosts; /* of int64_t */
+	int placement;          /* enum servers_placement */
+	bool given;
+};
+enum servers_form { SERVERS_NUMBER, SERVERS_HOSTS, SERVERS_PLACED };
+enum servers_placement {
+	SERVERS_OWN,     /* a host (slot) each that no worker of the job is on */
+	SERVERS_SHARED,  /* out of the pool that "cluster" keeps; jobs take turns */
+	SERVERS_WORKERS, /* server q on the host of worker q */
+};
+
+struct job_arrival_conf {
+	int form; /* enum job_arrival_form */
+	sim_time at, spread;
+	sim_time mean_gap;
+	double load;
+	const char *trace;
+	int64_t limit;
+	double speedup;
+	int64_t gpus_per_worker;
+	/* Set by job_groups_part(): of the trace, only the jobs that name this model and scheme
+	 * (NULL and -1: those that name none). */
+	bool part;
+	const char *part_model;
+	int part_scheme;
+};
+enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
+
+struct job_group_conf {
+	size_t origin; /* its number in the scenario, set by job_groups_part() */
+	const char *name;
+	bool enabled;
+	int64_t count; /* 0 = not given */
+	struct model_conf model;
+	const char *gpu;
+	struct workers_conf workers;
+	struct servers_conf servers;
+	int iterations_form; /* enum iterations_form */
+	int64_t iterations;
+	bool iterations_given;
+	int iterations_rule;
+	int64_t max_steps; /* 0 = every iteration is simulated */
+	int all_reduce;    /* enum scheme_index */
+	int placement;
+	struct job_arrival_conf arrival;
+	int overlap;
+	bytes fusion;
+	double gradient_scale, compute_scale;
+	double compute_jitter;
+	sim_time start_jitter, send_jitter;
+	int send_jitter_per; /* enum jitter_per */
+	struct {
+		int64_t workers;
+		double slowdown;
+	} stragglers;
+};
+enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
+enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
+enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
+
+#define JOBS_MOST 1000000 /* of a group */
+
+/* Arrives at random times, and goes on until the run ends when `count` is not given. */
+static inline bool job_group_poisson(const struct job_group_conf *conf)
+{
+	return conf->arrival.form == JOBS_POISSON || conf->arrival.form == JOBS_LOAD;
+}
+
+extern const struct conf_table job_group_table;
+
+struct cluster_conf; /* cluster.h */
+
+/* Jobs of a trace that name models or schemes of their own become groups of their own, alike
+ * otherwise, behind the others; and a trace that has durations says how many iterations there are,
+ * where the group does not. A trace that is not right is left for job_group_check() to tell. */
+void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
+
+/* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
+ * that jobs may go on arriving. */
+void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		     const struct topology_conf *topology, const struct cluster_conf *cluster,
+		     bool bounded);
+
+/* A finished job that is measured, for summaries. */
+struct job_record {
+	const struct job_group_conf *group;
+	double jct, waiting, compute, communication;
+	double throughput_share; /* NAN for one worker */
+};
+
+struct jobs_tables {
+	struct out_table *jobs, *iterations; /* NULL = not wanted; not owned */
+};
+
+/* Jobs that arrive in the measured window. */
+struct jobs_counts {
+	size_t count, finished, refused;
+};
+
+struct jobs;
+
+/* How long jobs arrive, and which of them count. */
+struct jobs_times {
+	sim_time end; /* of the run at the latest */
+	struct measured_window window;
+};
+
+struct scheme_run; /* collective/schemes.h */
+
+/* `schemes` by enum scheme_index; not owned. NULL and *error (caller frees) when a model or trace
+ * is not right. Arrivals start by themselves. */
+struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
+		      size_t count, const struct scheme_run *schemes,
+		      const struct cluster_conf *cluster, const struct jobs_times *times,
+		      const char *scenario, const struct jobs_tables *tables, char **error);
+void jobs_free(struct jobs *jobs);
+
+size_t jobs_count(const struct jobs *jobs);
+size_t jobs_finished(const struct jobs *jobs);
+size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
+/* Why the first of them was, and which group it is of; NULL when none was. */
+const char *jobs_refusal(const struct jobs *jobs, const char **group);
+/* Jobs of a group that ran as something else than they were given. */
+struct jobs_otherwise {
+	const struct job_group_conf *group;
+	char *ran_as; /* as in jobs.csv */
+	size_t count;
+};
+/* In the order of their first jobs. */
+const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count);
+size_t jobs_running(const struct jobs *jobs);
+size_t jobs_arrived(const struct jobs *jobs); /* so far */
+/* Of measured jobs only: their numbers; the finished ones in order (as many as
+ * jobs_measured()->finished); durations of iterations, and cycles (iterations.csv), in seconds. */
+const struct jobs_counts *jobs_measured(const struct jobs *jobs);
+const struct job_record *jobs_records(const struct jobs *jobs);
+const double *jobs_iterations(const struct jobs *jobs, size_t *count);
+const double *jobs_cycles(const struct jobs *jobs, size_t *count);
+void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
+
+/* Fraction of all iterations of all jobs that has finished: for progress. */
+double jobs_progress(const struct jobs *jobs);
+
+/* Called when a job has finished or been refused; may stop the run. */
+void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
+
+/* Rows of the unfinished, but for those that had not arrived and are not measured; and who waits
+ * for what. */
+void jobs_write_unfinished(struct jobs *jobs);
+void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
+
+extern const struct out_schema jobs_schema, iterations_schema;
+
+/* Parameter servers of a job with so many workers, and how many slots they take
+ * besides those of the workers. */
+uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
+uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
+bool job_group_servers_listed(const struct job_group_conf *conf);
+
+/* The trace of a group (of the group's part of it), with as many workers a job as
+ * it says. False and *error (caller frees) when it is not right for `hosts` hosts that take workers
+ * and `pool` that are kept for servers. */
+bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
+		     uint32_t pool, struct job_trace *trace, char **error);
+uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
+
+#endif

@@ -1,0 +1,140 @@
+/* Jobs from the inside: shared by jobs*.c, job_*.c and servers_conf.c; everybody
+ * else uses jobs.h. */
+#ifndef INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
+#define INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
+
+#include "core/rng.h"
+#include "collective/schemes.h"
+#include "workload/cluster.h"
+#include "workload/jobs/job_models.h"
+#include "workload/jobs/job_trace.h"
+#include "workload/jobs/jobs.h"
+
+enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
+
+struct job_worker {
+	struct job *job;
+	uint32_t number;
+	enum phase phase;
+	int64_t iteration;
+	size_t layer;
+	size_t tensor;       /* the next to hand over */
+	int64_t *held;       /* by layer: tensors whose sum is here, of all iterations */
+	size_t tensors_held; /* of the iteration under way */
+	bool stepping;       /* in step(): a result that comes meanwhile needs no step of its own */
+	bool timed;          /* the timer runs */
+	double factor;       /* of this iteration's computing time */
+	sim_time busy;       /* computing so far */
+	sim_time exchange;   /* from the first gradient of an iteration to its last sum, so far */
+	sim_time last_exchange, last_busy; /* of the iteration before */
+	sim_time busy_mark;                /* busy at its end */
+	sim_time exchange_since; /* of the iteration under way; SIM_TIME_MAX = not begun */
+	sim_time busy_since;     /* of the computation under way; SIM_TIME_MAX = none */
+	struct rng rng;
+	struct timer timer;
+};
+
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED };
+
+struct job {
+	struct jobs *jobs;
+	const struct job_group_conf *conf;
+	const struct dnn *dnn; /* one of the group's, or `step` */
+	struct dnn *step;      /* NULL, or a step that stands for several iterations; owned */
+	bytes gradients;       /* of an iteration, not of a step */
+	double stands_for;     /* iterations of the job for each one simulated */
+	char *trace_id;        /* in its trace; NULL = it is of none; owned */
+	uint32_t number;
+	enum job_state state;
+	bool measured;
+	const char *refusal; /* JOB_REFUSED: why; a static string of its scheme */
+	uint32_t workers;
+	int64_t iterations, iterations_done;
+	uint32_t servers;                      /* parameter servers */
+	uint32_t *hosts;                       /* of the workers by rank, then of the servers */
+	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
+	sim_time busy_mark;                    /* sum over the workers at that time */
+	/* By iteration modulo 4: one may be over, the next under way, and a worker in the one
+	 * after. */
+	sim_time first_send[4], forward_end[4];
+	int64_t sending;       /* iterations of which a gradient has been handed over */
+	uint32_t done_workers; /* with the iteration under way */
+	struct job_worker *worker;
+	void *instance; /* of the scheme; NULL for one worker */
+	struct collective_stats stats;
+	uint64_t slots;
+	char *ran_as;       /* when it has begun; owned */
+	struct timer timer; /* start, finish */
+};
+
+struct jobs {
+	struct model_env env;
+	const struct scheme_run *schemes;
+	sim_time latency, end; /* of the run: no Poisson process goes on beyond */
+	struct measured_window window;
+	struct jobs_tables tables;
+	struct job_models *models; /* by group */
+	size_t group_count;
+	struct job *jobs; /* in the order of arrival */
+	size_t count, capacity, arrived, finished, refused, running;
+	struct jobs_counts measured;
+	struct cluster cluster;
+	uint32_t *pool; /* hosts for SERVERS_SHARED */
+	uint32_t pool_count;
+	size_t queue_head; /* jobs before it have started */
+	struct job_record *records;
+	size_t record_capacity;
+	double *durations;
+	size_t duration_count, duration_capacity;
+	struct jobs_otherwise *otherwise;
+	size_t otherwise_count, otherwise_capacity;
+	double *cycles; /* two less a job than durations */
+	size_t cycle_count, cycle_capacity;
+	struct collective_stats stats;
+	double iterations_total, iterations_finished;
+	struct timer arrivals;
+	void (*changed)(void *owner);
+	void *owner;
+};
+
+static inline const struct collective_ops *job_scheme(const struct job *job)
+{
+	return job->jobs->schemes[job->conf->all_reduce].ops;
+}
+
+/* job_worker.c: what one worker does, iteration by iteration. */
+void worker_init(struct job_worker *worker, struct job *job, uint32_t number);
+void worker_release(struct job_worker *worker);
+void worker_begin(struct job_worker *worker);
+/* The worker holds the sum of a layer. */
+void worker_holds(struct job_worker *worker, size_t layer);
+
+/* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
+ * there is no room now. */
+bool job_take_hosts(struct job *job);
+void job_return_hosts(struct job *job);
+
+/* job_tables.c: accounts, and rows of the result tables. */
+sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
+void job_write(struct job *job);
+/* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
+void job_sends(struct job *job, int64_t iteration);
+void job_forward_over(struct job *job, int64_t iteration);
+/* All workers hold all sums of an iteration: its row, and the next one's accounts. */
+void job_iteration_over(struct job *job);
+/* For the summary. */
+void job_record(struct job *job);
+
+/* servers_conf.c */
+extern const struct conf_table servers_table;
+/* job_arrival_conf.c */
+extern const struct conf_table job_arrival_table;
+/* Lists of hosts, of workers too, and room for both. */
+void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
+			     const char *pointer, uint32_t hosts,
+			     const struct cluster_conf *cluster);
+/* What the scheme says about the size of its jobs. */
+void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
+			    const char *pointer, const struct topology_conf *topology);
+
+#endif

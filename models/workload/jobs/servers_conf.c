@@ -1,0 +1,212 @@
+/* What a user may write under "servers" of a group of jobs. */
+#include "workload/jobs/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define AT(field) .offset = offsetof(struct job_group_conf, servers.field)
+
+static const char *const placement_choices[] = {
+	[SERVERS_OWN] = "own", [SERVERS_SHARED] = "shared", [SERVERS_WORKERS] = "workers", NULL
+};
+
+static const struct conf_row placed_rows[] = {
+	{ .name = "count",
+	  .type = CONF_INT,
+	  AT(number),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .def = CONF_OPTIONAL,
+	  .help = "How many; when missing, as many as the scheme wants." },
+	{ .name = "placement",
+	  .type = CONF_ENUM,
+	  AT(placement),
+	  .choices = placement_choices,
+	  .def = "\"own\"",
+	  .help = "own: on hosts without workers of the job, placed with them by its placement and "
+		  "taking a slot each; shared: on the hosts of \"cluster\": {\"servers\": ...}, "
+		  "jobs in turn; workers: server q beside worker q.",
+	  .source = "SwitchML section 5.3: dedicated machines" },
+	{ 0 },
+};
+static const struct conf_table placed_table = { "servers_placed", placed_rows,
+						sizeof(struct job_group_conf), NULL };
+static const struct conf_row server_host = {
+	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
+};
+static const struct conf_row servers_forms[] = {
+	{ .name = "number",
+	  .type = CONF_INT,
+	  AT(number),
+	  .imin = 1,
+	  .imax = 1000000,
+	  .help = "So many, each on a host of its own." },
+	{ .name = "hosts",
+	  .type = CONF_LIST,
+	  AT(hosts),
+	  .min = 1,
+	  .item = &server_host,
+	  .help = "On these hosts, a slot each." },
+	{ .name = "placed",
+	  .type = CONF_OBJECT,
+	  .offset = 0,
+	  .table = &placed_table,
+	  .help = "Number and placement." },
+	{ 0 },
+};
+const struct conf_table servers_table = { "servers", servers_forms, sizeof(struct job_group_conf),
+					  NULL };
+
+bool job_group_servers_listed(const struct job_group_conf *conf)
+{
+	return conf->servers.given && conf->servers.form == SERVERS_HOSTS;
+}
+
+uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+
+	if (!ops->servers || workers < 2) /* alone, a worker's own gradient is the sum */
+		return 0;
+	if (job_group_servers_listed(conf))
+		return (uint32_t)conf->servers.hosts.count;
+	return conf->servers.number ? (uint32_t)conf->servers.number : ops->servers(workers);
+}
+
+uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers)
+{
+	return conf->servers.placement == SERVERS_OWN ? job_group_servers(conf, workers) : 0;
+}
+
+/* --- checks --- */
+
+static void check_lists(const struct job_group_conf *conf, struct conf_doc *doc,
+			const char *pointer, const uint32_t *pool, uint32_t pool_count,
+			uint32_t hosts)
+{
+	uint8_t *uses = xcalloc(hosts, sizeof(*uses));
+	char place[128];
+
+	for (uint32_t i = 0; i < pool_count; i++)
+		if (pool[i] < hosts)
+			uses[pool[i]] = HOST_POOL;
+	snprintf(place, sizeof(place), "%s/workers", pointer);
+	if (conf->workers.given && conf->workers.form == WORKERS_HOSTS)
+		cluster_check_list(&conf->workers.hosts, HOST_WORKER, doc, place, hosts, uses);
+	snprintf(place, sizeof(place), "%s/servers", pointer);
+	if (job_group_servers_listed(conf))
+		cluster_check_list(&conf->servers.hosts, HOST_SERVER, doc, place, hosts, uses);
+	free(uses);
+}
+
+/* Most workers that a job of the group has; 0 when only a trace knows. */
+static int64_t most_workers(const struct workers_conf *workers)
+{
+	if (!workers->given)
+		return 0;
+	switch ((enum workers_form)workers->form) {
+	case WORKERS_NUMBER:
+		return workers->number;
+	case WORKERS_RANGE:
+		return workers->max;
+	case WORKERS_HOSTS:
+		return (int64_t)workers->hosts.count;
+	}
+	return 0;
+}
+
+static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		       uint32_t hosts, uint32_t pool_count)
+{
+	int64_t most = most_workers(&conf->workers);
+	uint32_t own = most && most <= (int64_t)hosts ? job_group_own_servers(conf, (uint32_t)most)
+						      : 0; /* too many workers: said elsewhere */
+	uint32_t room = hosts > pool_count ? hosts - pool_count : 0;
+	char place[128];
+
+	if (!room || most > (int64_t)hosts || most + own <= (int64_t)room)
+		return;
+	snprintf(place, sizeof(place), "%s/%s", pointer,
+		 conf->servers.given ? "servers" : "workers");
+	if (!own)
+		conf_error(doc, place,
+			   "%" PRId64 " workers, but %" PRIu32 " of %" PRIu32
+			   " hosts are kept for servers (\"cluster\": {\"servers\": ...})",
+			   most, pool_count, hosts);
+	else
+		conf_error(doc, place,
+			   "%" PRId64 " workers and %" PRIu32
+			   " servers on hosts of their own, but the "
+			   "network has %" PRIu32 " hosts for them",
+			   most, own, room);
+}
+
+static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *place,
+			 uint32_t pool_count)
+{
+	int64_t most = most_workers(&conf->workers);
+	uint32_t servers = job_group_servers(conf, most > UINT32_MAX ? 2 : (uint32_t)most);
+
+	if (!pool_count)
+		conf_error(doc, place,
+			   "no hosts are kept for servers: \"cluster\": {\"servers\": ...} says "
+			   "which");
+	else if (servers > pool_count)
+		conf_error(doc, place,
+			   "%" PRIu32 " servers on hosts that jobs share, but there are %" PRIu32
+			   " (\"cluster\": {\"servers\": ...})",
+			   servers, pool_count);
+}
+
+static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *place)
+{
+	int64_t least = most_workers(&conf->workers);
+
+	if (conf->workers.given && conf->workers.form == WORKERS_RANGE)
+		least = conf->workers.min > 2 ? conf->workers.min : 2; /* alone: no servers */
+	if (least > 1 && conf->servers.number > least)
+		conf_error(doc, place,
+			   "%" PRId64 " servers cannot be beside %" PRId64
+			   " workers: a worker's host has one server of a job",
+			   conf->servers.number, least);
+}
+
+void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
+			     const char *pointer, uint32_t hosts,
+			     const struct cluster_conf *cluster)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	uint32_t pool_count, *pool = cluster_conf_pool(cluster, hosts, &pool_count);
+	char place[128];
+
+	check_lists(conf, doc, pointer, pool, pool_count, hosts);
+	free(pool);
+	snprintf(place, sizeof(place), "%s/servers", pointer);
+	if (conf->servers.given && !ops->servers) {
+		conf_error(doc, place, "%s has no parameter servers", ops->name);
+		return;
+	}
+	check_room(conf, doc, pointer, hosts, pool_count);
+	if (conf->servers.placement == SERVERS_SHARED)
+		check_shared(conf, doc, place, pool_count);
+	else if (conf->servers.placement == SERVERS_WORKERS)
+		check_beside(conf, doc, place);
+}
+
+void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
+			    const char *pointer, const struct topology_conf *topology)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	int64_t most = most_workers(&conf->workers);
+	uint32_t workers = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	const char *why;
+
+	if (!ops->refuses || workers < 2)
+		return;
+	why = ops->refuses(topology, workers, job_group_servers(conf, workers));
+	if (why)
+		conf_error(doc, pointer, "%" PRIu32 " workers under %s: %s", workers, ops->name,
+			   why);
+}

@@ -1,0 +1,45 @@
+/* Quantities with units, as users write them and as reports print them.
+ *
+ * Grammar: a decimal number (no exponent, no sign), optional blanks, a unit.
+ *   time   ps ns us ms s m h
+ *   size   B and decimal kB KB MB GB TB, binary KiB MiB GiB TiB
+ *   rate   bps and decimal kbps Kbps Mbps Gbps Tbps; the same with Bps (bytes)
+ * Prefixes are read as SimGrid reads them. A number that is not a whole count
+ * of the base unit (ps, B, bps) is refused rather than rounded. */
+#ifndef INASIM_BASE_UNITS_H
+#define INASIM_BASE_UNITS_H
+
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of a queue: "85pkt" or "128KB". */
+struct queue_size {
+	uint64_t amount;
+	bool packets; /* else bytes */
+};
+
+enum unit_kind { UNIT_TIME, UNIT_SIZE, UNIT_RATE };
+
+enum unit_error {
+	UNIT_OK,
+	UNIT_NO_NUMBER, /* does not start with a number */
+	UNIT_MISSING,   /* a number and nothing else */
+	UNIT_UNKNOWN,   /* what follows the number is no unit of this kind */
+	UNIT_FRACTION,  /* not a whole count of ps, B or bps */
+	UNIT_OVERFLOW,  /* does not fit 63 bits */
+};
+
+/* Reads the whole of `text`; stores base units in *value on UNIT_OK only. */
+enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *value);
+
+/* The units of a kind, for messages: "ps, ns, us, ms, s, m, h". */
+const char *unit_names(enum unit_kind kind);
+
+/* The shortest exact spelling that is not below one of its unit ("1.5us",
+ * "500ns", "100Gbps", "64MiB", "40MB"; of two equally short ones that without a
+ * point), which unit_parse() reads back. `buffer` of at least 32 bytes; returns it. */
+char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size);
+
+#endif

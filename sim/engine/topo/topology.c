@@ -1,0 +1,153 @@
+#include "topo/topology.h"
+
+#include "base/mem.h"
+#include "net/lossless.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DECLARE(name) extern const struct topology_ops name##_topology;
+TOPOLOGIES(DECLARE)
+#undef DECLARE
+
+#define ENTRY(name) &name##_topology,
+static const struct topology_ops *const kinds[] = { TOPOLOGIES(ENTRY) NULL };
+#undef ENTRY
+
+const struct topology_ops *topology_kind(size_t index)
+{
+	return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
+}
+
+void topology_mistake(const struct topology_mistakes *to, const char *pointer, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	to->add(to->owner, pointer, text);
+}
+
+static void apply_ecn(struct link_params *params, const struct ecn_conf *ecn)
+{
+	struct queue_size first = topology_first_mark(ecn, params->rate);
+
+	params->ecn_min = params->ecn_max = first.amount;
+	params->ecn_in_packets = first.packets;
+	if (ecn->form == ECN_RAMP) {
+		params->ecn_max = ecn->ramp.kmax.amount;
+		params->ecn_max_probability = ecn->ramp.pmax;
+	}
+}
+
+/* The direction from `from` to `to`: the queue is the sender's, the pipeline the receiver's. */
+static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to)
+{
+	const struct topology_conf *conf = topo->conf;
+	bool from_host = from < topo->net.hosts, to_host = to < topo->net.hosts;
+	bool fabric = !from_host && !to_host;
+	const struct link_conf *link = fabric && conf->uplink_given ? &conf->uplink : &conf->link;
+	struct link_params params = { .rate = link->rate,
+				      .delay = link->delay,
+				      .loss = link->loss };
+
+	if (fabric)
+		params.rate = topology_uplink_rate(conf);
+	params.peer_latency = to_host ? conf->host.latency : conf->switches.latency;
+	params.peer_jitter = to_host ? conf->host.jitter : 0;
+	params.idle_jitter = from_host ? topology_nic_jitter(conf) : 0;
+	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
+				 : topology_buffer(conf, fabric);
+	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);
+	params.wire_overhead = conf->wire_overhead;
+	if (!to_host)
+		params.pause = topology_pause(conf, fabric);
+	return params;
+}
+
+void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb)
+{
+	struct link_params ab = direction(topo, a, b), ba = direction(topo, b, a);
+
+	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
+}
+
+void topology_shape(const struct topology_conf *conf, struct topology_shape *shape)
+{
+	const struct topology_ops *ops = kinds[conf->kind];
+
+	ops->count(conf, &shape->hosts, &shape->switches);
+	shape->ports = xcalloc(shape->switches, sizeof(*shape->ports));
+	shape->tiers = xcalloc(shape->switches, sizeof(*shape->tiers));
+	ops->shape(conf, shape->ports, shape->tiers);
+}
+
+void topology_shape_release(struct topology_shape *shape)
+{
+	free(shape->ports);
+	free(shape->tiers);
+}
+
+unsigned topology_tiers(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	unsigned highest = 0;
+
+	topology_shape(conf, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		highest = shape.tiers[i] > highest ? shape.tiers[i] : highest;
+	topology_shape_release(&shape);
+	return highest;
+}
+
+void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)
+{
+	struct topology_shape shape;
+
+	topo->ops = kinds[conf->kind];
+	topo->conf = conf;
+	topology_shape(conf, &shape);
+	network_init(&topo->net, sim, shape.hosts, shape.switches, shape.ports, shape.tiers,
+		     (enum nic_mode)conf->host.nic);
+	topology_shape_release(&shape);
+	if (topology_pause(conf, false).on)
+		lossless_init(&topo->net);
+	if (conf->classes == CLASSES_CONTROL_FIRST)
+		network_control_first(&topo->net);
+	topo->ops->wire(topo);
+	network_tune(&topo->net);
+}
+
+void topology_release(struct topology *topo)
+{
+	network_release(&topo->net);
+}
+
+unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
+		       uint32_t ports[ROUTE_MAX + 1])
+{
+	uint32_t node = topo->net.ports[src].to;
+	unsigned count = 0;
+
+	ports[count++] = src;
+	for (unsigned i = 0; i < route->hops; i++) {
+		uint32_t port = network_port(&topo->net, node, route->out[i]);
+
+		ports[count++] = port;
+		node = topo->net.ports[port].to;
+	}
+	return count;
+}
+
+char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size)
+{
+	if (node < topo->net.hosts)
+		snprintf(buffer, size, "h%" PRIu32, node);
+	else
+		topo->ops->switch_name(topo, node - topo->net.hosts, buffer, size);
+	return buffer;
+}

@@ -1,0 +1,226 @@
+/* The network of a scenario: shape, parameters, routes.
+ *
+ * A topology is one file with one const struct topology_ops and one line in
+ * TOPOLOGIES. It says how many switches there are and how they are joined, and
+ * answers two questions: the route of a flow (per-flow ECMP: equal-cost choices
+ * by a hash of the flow's entropy), and the way from a host up to a switch that
+ * was chosen as root of an aggregation tree. */
+#ifndef INASIM_TOPO_TOPOLOGY_H
+#define INASIM_TOPO_TOPOLOGY_H
+
+#include "base/units.h"
+#include "net/network.h"
+
+#define TOPOLOGIES(X)                                                                              \
+	X(star)                                                                                    \
+	X(leaf_spine)                                                                              \
+	X(fat_tree)
+
+/* --- what the user writes under "topology" --- */
+
+struct link_conf {
+	bps rate;
+	sim_time delay;
+	double loss;
+};
+
+struct ecn_conf {
+	int form; /* enum ecn_form, by the shape of the value */
+	bool on;  /* ECN_SWITCH: true = in proportion to the rate, see topology_first_mark() */
+	struct {
+		struct queue_size threshold;
+	} step;
+	struct {
+		struct queue_size kmin, kmax;
+		double pmax;
+	} ramp;
+};
+
+enum ecn_form { ECN_SWITCH, ECN_STEP, ECN_RAMP };
+
+struct pause_conf {
+	int form; /* enum pause_form, by the shape of the value */
+	bool on;  /* PAUSE_SWITCH */
+	struct {
+		bytes xoff, xon, headroom; /* 0 = not given */
+		double alpha;              /* 0 = not given */
+		sim_time response;
+		bytes mtu;
+	} set;
+};
+
+enum pause_form { PAUSE_SWITCH, PAUSE_SET };
+
+/* What the protocols that switches answer add to the headroom; not written by the user but
+ * set before topology_check_pause(). All 0 where switches only forward. */
+struct pause_answers {
+	sim_time held;    /* longest time in a switch beyond its latency */
+	unsigned packets; /* at most, that leave because one came; 0 = 1 */
+};
+
+struct switch_conf {
+	sim_time latency;
+	bytes buffer; /* per port; 0 = not given, see topology_buffer() */
+	struct ecn_conf ecn;
+	struct pause_conf pause;
+	struct pause_answers answers;
+};
+
+struct host_conf {
+	int nic; /* enum nic_mode */
+	sim_time latency;
+	sim_time jitter;
+	sim_time nic_jitter; /* see topology_nic_jitter() */
+	bool nic_jitter_given;
+	bytes queue;
+	struct ecn_conf ecn;
+	int64_t slots;      /* workers (GPUs) that a host takes */
+	bps reduction_rate; /* of the parameter servers on a host together; 0 = without limit */
+};
+
+struct topology_conf {
+	int kind;
+	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
+	double oversubscription;                          /* 0 = not given */
+	struct link_conf link;
+	struct link_conf uplink;
+	bool uplink_given;
+	struct switch_conf switches;
+	struct host_conf host;
+	int classes; /* enum topology_classes */
+	bool wire_overhead;
+};
+
+enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
+
+/* --- the built thing --- */
+
+struct topology;
+
+/* Who wants to hear of mistakes in a configuration; `pointer` as in JSON, "/topology/k". */
+struct topology_mistakes {
+	void (*add)(void *owner, const char *pointer, const char *text);
+	void *owner;
+};
+void topology_mistake(const struct topology_mistakes *to, const char *pointer, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+struct topology_ops {
+	const char *name;
+	const char *help;
+	const char *const *keys; /* keys of the "topology" object that only some kinds use: those
+				    that this kind needs or takes */
+
+	/* Required. Tells of impossible numbers, by topology_mistake(). */
+	void (*check)(const struct topology_conf *conf, const struct topology_mistakes *to);
+	/* Required. Counts; then local ports and tier of each switch. */
+	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
+	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
+	/* Required. Calls topology_link() for every pair of joined ports. */
+	void (*wire)(struct topology *topo);
+	/* Required. src != dst. */
+	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		      struct route *route);
+	/* Required. A switch of the lowest tier from which all the hosts are below. */
+	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
+			 uint64_t entropy);
+	/* Required. From a host up to a root above it: the local up-port at each
+	 * switch on the way. Returns the number of switches, the root included. */
+	unsigned (*climb)(const struct topology *topo, uint32_t host, uint32_t root,
+			  uint16_t up_ports[ROUTE_MAX]);
+	/* Required. Name of a switch for reports: "edge3", "core0". */
+	void (*switch_name)(const struct topology *topo, uint32_t sw, char *buffer, size_t size);
+	/* Required. Names of the tiers, by number; [0] is "host". */
+	const char *const *tier_names;
+};
+
+struct topology {
+	const struct topology_ops *ops;
+	const struct topology_conf *conf; /* not owned */
+	struct network net;
+};
+
+/* The kinds that exist. */
+const struct topology_ops *topology_kind(size_t index); /* NULL behind the last */
+
+/* Hosts of a valid configuration. */
+uint32_t topology_hosts(const struct topology_conf *conf);
+
+/* What a network is made of, before it is built. */
+struct topology_shape {
+	uint32_t hosts, switches;
+	uint16_t *ports; /* by switch */
+	uint8_t *tiers;  /* by switch; 1 = next to hosts */
+};
+
+/* The highest tier of switches of a valid configuration. */
+unsigned topology_tiers(const struct topology_conf *conf);
+
+/* The caller releases it. */
+void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
+void topology_shape_release(struct topology_shape *shape);
+
+/* Builds the network; `conf` must outlive it. */
+void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
+void topology_release(struct topology *topo);
+
+/* For wire(): joins two nodes by the link that belongs between their tiers. */
+void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
+
+/* Rate of the links between switches of a leaf-spine: oversubscription applied. */
+bps topology_uplink_rate(const struct topology_conf *conf);
+
+/* The queue above which ports of this rate mark; { UINT64_MAX } = never. */
+struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
+
+/* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
+bytes topology_buffer(const struct topology_conf *conf, bool fabric);
+
+/* Rate of the fastest links. */
+bps topology_fastest(const struct topology_conf *conf);
+
+/* How much later a NIC begins to send at most, when it was idle; not given, the time of a full
+ * frame. */
+sim_time topology_nic_jitter(const struct topology_conf *conf);
+
+/* What switches do with what comes in over links of hosts, or (fabric) of switches;
+ * every number resolved. `on` is false when the scenario has no PAUSE. */
+struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
+
+/* The headroom that a port needs there: for what can still come after XOFF. */
+bytes topology_headroom(const struct topology_conf *conf, bool fabric,
+			const struct pause_params *params);
+
+static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
+				  uint64_t entropy, struct route *route)
+{
+	topo->ops->route(topo, src, dst, entropy, route);
+}
+
+/* The egress ports that a route passes, the source's NIC first. Returns how many. */
+unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
+		       uint32_t ports[ROUTE_MAX + 1]);
+
+/* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
+char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);
+
+/* --- ideal times --- */
+
+/* Earliest possible arrival of the last byte, counted from the start: `size`
+ * payload bytes in packets of at most `mss` payload and `overhead` header bytes
+ * (frames padded to `min_frame`), sent back to back over the path and alone on
+ * it: transmission, store-and-forward, propagation and pipelines included. This
+ * is the exact optimum of a tandem of FIFO servers, so that no real transfer can
+ * be faster; slowdown = FCT / ideal >= 1. */
+sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
+			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame);
+
+/* One frame over the path. */
+sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
+		      uint32_t frame);
+
+/* A frame and the answer to it between hosts that have the top of the network between them, from
+ * the configuration alone: ideal_packet() there and back. */
+sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
+
+#endif

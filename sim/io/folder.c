@@ -1,0 +1,208 @@
+#include "io/folder.h"
+
+#include "base/input.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *folder_trim(const char *path)
+{
+	size_t length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return xstrndup(path, length);
+}
+
+char *folder_join(const char *folder, const char *name)
+{
+	return xasprintf("%s/%s", folder, name);
+}
+
+bool folder_exists(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0;
+}
+
+static bool is_folder_at(int fd, const char *path)
+{
+	struct stat st;
+	return fstatat(fd, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool folder_is_folder(const char *path)
+{
+	return is_folder_at(AT_FDCWD, path);
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+bool folder_is_empty_at(int fd)
+{
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	if (dir == NULL) {
+		if (own >= 0)
+			close(own);
+		return false;
+	}
+	bool empty = true;
+	for (struct dirent *entry; empty && (entry = readdir(dir)) != NULL;)
+		empty = is_dots(entry->d_name);
+	closedir(dir);
+	return empty;
+}
+
+bool folder_is_empty(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool empty = fd >= 0 && folder_is_empty_at(fd);
+	if (fd >= 0)
+		close(fd);
+	return empty;
+}
+
+bool folder_has(const char *path, const char *file)
+{
+	char *full = folder_join(path, file);
+	bool has = access(full, F_OK) == 0;
+	free(full);
+	return has;
+}
+
+bool folder_make_parents(const char *path)
+{
+	return folder_make_parents_at(AT_FDCWD, path);
+}
+
+bool folder_make_parents_at(int fd, const char *path)
+{
+	char *part = xstrdup(path);
+	bool ok = true;
+	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')) != NULL; p++) {
+		*p = '\0';
+		if (mkdirat(fd, part, 0777) != 0) {
+			int reason = errno; /* of mkdirat(), not of the look at what is there */
+			ok = is_folder_at(fd, part);
+			errno = reason == EEXIST ? ENOTDIR
+						 : reason; /* a file, or a dangling link */
+		}
+		*p = '/';
+	}
+	int reason = errno;
+	free(part);
+	errno = reason;
+	return ok;
+}
+
+bool folder_is_there(int fd, int dir, const char *path)
+{
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && fstatat(dir, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+bool folder_sync(int fd)
+{
+	return fsync(fd) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+}
+
+bool folder_write(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t done = write(fd, text, length);
+		if (done < 0 && errno != EINTR)
+			return false;
+		if (done > 0) {
+			text += done;
+			length -= (size_t)done;
+		}
+	}
+	return true;
+}
+
+char *folder_read(const char *path, size_t most, size_t *length)
+{
+	return input_read(path, most, length);
+}
+
+static bool write_file(const char *path, int flags, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);
+	if (fd < 0)
+		return false;
+	bool good = folder_write(fd, text, strlen(text));
+	return close(fd) == 0 && good;
+}
+
+bool folder_replace(const char *path, const char *temporary, const char *text)
+{
+	struct stat there;
+	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+		return write_file(path, 0, text);
+	bool good = write_file(temporary, O_CREAT, text) && rename(temporary, path) == 0;
+	if (!good) {
+		int reason = errno;
+		unlink(temporary);
+		errno = reason;
+	}
+	return good;
+}
+
+static bool remove_content(int fd, const char *but);
+
+/* True when there is none of this name any more. */
+static bool remove_entry(int fd, const char *name)
+{
+	struct stat st;
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT;
+	if (!S_ISDIR(st.st_mode))
+		return unlinkat(fd, name, 0) == 0 || errno == ENOENT;
+	int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool empty = inner >= 0 ? remove_content(inner, NULL) : errno == ENOENT;
+	return empty && (unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
+}
+
+/* Empties the folder open as `fd`, which is closed; `but` is left (NULL = nothing). */
+static bool remove_content(int fd, const char *but)
+{
+	DIR *dir = fdopendir(fd);
+	if (dir == NULL) {
+		close(fd);
+		return false;
+	}
+	bool ok = true;
+	for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;)
+		if (!is_dots(entry->d_name) && (but == NULL || strcmp(entry->d_name, but) != 0))
+			ok = remove_entry(fd, entry->d_name);
+	if (ok && but != NULL)
+		ok = remove_entry(fd, but);
+	int reason = errno;
+	closedir(dir);
+	errno = reason;
+	return ok;
+}
+
+bool folder_remove_last(const char *path, const char *last)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT;
+	return remove_content(fd, last) && (rmdir(path) == 0 || errno == ENOENT);
+}
+
+bool folder_remove(const char *path)
+{
+	return folder_remove_last(path, NULL);
+}

@@ -1,0 +1,51 @@
+/* The few things that result directories need of the file system. Functions
+ * that return bool leave the reason of a failure in errno. */
+#ifndef INASIM_IO_FOLDER_H
+#define INASIM_IO_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "a/b//" becomes "a/b"; the caller frees. */
+char *folder_trim(const char *path);
+
+char *folder_join(const char *folder, const char *name); /* caller frees */
+
+bool folder_exists(const char *path); /* anything of this name, a dangling link too */
+bool folder_is_folder(const char *path);
+bool folder_is_empty(const char *path); /* false when it is no folder */
+bool folder_is_empty_at(int fd);        /* the folder open as `fd` */
+bool folder_has(const char *path, const char *file);
+
+/* Makes the folder `path` is in, and those above it; _at: in the folder open as `fd`. */
+bool folder_make_parents(const char *path);
+bool folder_make_parents_at(int fd, const char *path);
+
+/* What is open as `fd` has this name still, in the folder open as `dir` (AT_FDCWD: anywhere):
+ * nobody has removed, renamed or replaced it. */
+bool folder_is_there(int fd, int dir, const char *path);
+
+/* What was written to `fd`, a file or a folder, outlasts a power cut; false when the disk fails,
+ * not where the file system knows no such thing. */
+bool folder_sync(int fd);
+
+/* Writes all of it. By hand rather than stdio, whose buffer is lost when a signal
+ * handler (SIGINT ends a run in order) interrupts the write. */
+bool folder_write(int fd, const char *text, size_t length);
+
+/* input_read(). */
+char *folder_read(const char *path, size_t most, size_t *length);
+
+/* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
+ * renaming it: PATH is the former file or the whole new one at any time. What is there and is no
+ * file (a device, a pipe, a link) stays what it is, and is written to. */
+bool folder_replace(const char *path, const char *temporary, const char *text);
+
+/* Removes a folder with all in it; links are removed, never followed. That somebody else removes
+ * it, too, or has done so is no failure. */
+bool folder_remove(const char *path);
+
+/* The same, where a file of this name in it goes last: until there is nothing else, it stays. */
+bool folder_remove_last(const char *path, const char *last);
+
+#endif

@@ -1,0 +1,136 @@
+#include "io/grid.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct grid_cell {
+	char *text;
+	bool line; /* across all columns */
+};
+
+struct grid {
+	char *alignment;
+	size_t columns;
+	size_t column; /* of the next cell */
+	struct grid_cell *cells;
+	size_t count, capacity;
+};
+
+struct grid *grid_new(const char *alignment)
+{
+	struct grid *grid = xcalloc(1, sizeof *grid);
+	SIM_BUG_ON(*alignment == '\0' || alignment[strspn(alignment, "lr")] != '\0');
+	grid->alignment = xstrdup(alignment);
+	grid->columns = strlen(alignment);
+	return grid;
+}
+
+void grid_free(struct grid *grid)
+{
+	for (size_t i = 0; i < grid->count; i++)
+		free(grid->cells[i].text);
+	free(grid->cells);
+	free(grid->alignment);
+	free(grid);
+}
+
+static void add(struct grid *grid, bool line, const char *fmt, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int length = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	SIM_BUG_ON(length < 0);
+	char *text = xmalloc((size_t)length + 1);
+	vsnprintf(text, (size_t)length + 1, fmt, args);
+	grid->cells = array_reserve(grid->cells, grid->count, &grid->capacity, sizeof *grid->cells);
+	grid->cells[grid->count++] = (struct grid_cell){ text, line };
+}
+
+void grid_add(struct grid *grid, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	add(grid, false, fmt, args);
+	va_end(args);
+	grid->column = (grid->column + 1) % grid->columns;
+}
+
+void grid_line(struct grid *grid, const char *fmt, ...)
+{
+	va_list args;
+	SIM_BUG_ON(grid->column != 0);
+	va_start(args, fmt);
+	add(grid, true, fmt, args);
+	va_end(args);
+}
+
+/* Characters of a text in UTF-8, as far as a terminal gives each one place. */
+static size_t width_of(const char *text)
+{
+	size_t width = 0;
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static size_t *widths_of(const struct grid *grid)
+{
+	size_t *widths = xcalloc(grid->columns, sizeof *widths), column = 0;
+	for (size_t i = 0; i < grid->count; i++) {
+		if (grid->cells[i].line)
+			continue;
+		size_t width = width_of(grid->cells[i].text);
+		if (width > widths[column])
+			widths[column] = width;
+		column = (column + 1) % grid->columns;
+	}
+	return widths;
+}
+
+static void blanks(size_t count, FILE *to)
+{
+	while (count-- > 0)
+		fputc(' ', to);
+}
+
+/* Blanks are owed, and paid only when something follows. */
+static void print_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
+		      FILE *to)
+{
+	size_t owed = 0;
+	for (size_t c = 0; c < grid->columns; c++) {
+		size_t width = width_of(cells[c].text), rest = widths[c] - width;
+		if (widths[c] == 0)
+			continue;
+		if (width > 0) {
+			blanks(owed + (grid->alignment[c] == 'r' ? rest : 0), to);
+			fputs(cells[c].text, to);
+			owed = grid->alignment[c] == 'r' ? 0 : rest;
+		} else {
+			owed += rest;
+		}
+		owed += 2;
+	}
+	fputc('\n', to);
+}
+
+void grid_print(const struct grid *grid, FILE *to)
+{
+	SIM_BUG_ON(grid->column != 0);
+	size_t *widths = widths_of(grid);
+	for (size_t i = 0; i < grid->count;) {
+		if (grid->cells[i].line) {
+			fprintf(to, "%s\n", grid->cells[i++].text);
+			continue;
+		}
+		print_row(grid, &grid->cells[i], widths, to);
+		i += grid->columns;
+	}
+	free(widths);
+}

@@ -1,0 +1,104 @@
+#include "lab/compare/compare.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "io/folder.h"
+#include "lab/compare/compare_parts.h"
+#include "lab/sweep/sweep_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const compare_usual[] = {
+	"jobs.jct_s.mean", "jobs.iteration_s.mean", "flows.fct_s.p50",
+	"flows.fct_s.p99", "flows.slowdown.p99",    "network.drops",
+	"jobs.finished",   "flows.finished",        NULL,
+};
+
+char *compare_label(size_t index)
+{
+	return index < 26 ? xasprintf("%c", (char)('A' + index)) : xasprintf("R%zu", index + 1);
+}
+
+static char *unknown(const char *metric, const char *const *known)
+{
+	const char *near = conf_suggest(metric, known);
+	return xasprintf("there is no metric \"%s\"%s%s%s", metric,
+			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+			 near != NULL ? "\"?" : "");
+}
+
+const char **compare_metrics(const struct compare_options *options, compare_has *has,
+			     const void *owner, const char *const *usual, const char *const *known,
+			     size_t *count, char **error)
+{
+	size_t listed = 0;
+	while (usual[listed] != NULL)
+		listed++;
+	const char **metrics = xcalloc(options->metric_count + listed, sizeof *metrics);
+	*count = 0;
+	for (size_t i = 0; i < options->metric_count; i++) {
+		metrics[(*count)++] = options->metrics[i];
+		if (has(owner, options->metrics[i]) == METRIC_UNKNOWN) {
+			*error = unknown(options->metrics[i], known);
+			free(metrics);
+			return NULL;
+		}
+	}
+	for (size_t i = 0; i < listed && options->metric_count == 0; i++)
+		if (has(owner, usual[i]) == METRIC_PRESENT)
+			metrics[(*count)++] = usual[i];
+	if (*count > 0)
+		return metrics;
+	*error = xasprintf("none of the usual metrics has a value here; name one with --metric");
+	free(metrics);
+	return NULL;
+}
+
+/* ---- What the directories are ---- */
+
+enum kind { KIND_RUN, KIND_SWEEP, KIND_NEITHER };
+
+static enum kind kind_of(const char *dir, char **error)
+{
+	if (!folder_is_folder(dir)) {
+		*error = xasprintf("%s: there is no such directory", dir);
+		return KIND_NEITHER;
+	}
+	if (sweep_table_exists(dir))
+		return KIND_SWEEP;
+	if (folder_has(dir, "manifest.json") && folder_has(dir, "summary.json"))
+		return KIND_RUN;
+	*error = folder_has(dir, "plan.json")
+			 ? xasprintf("%s is a sweep that is not collected yet", dir)
+			 : xasprintf("%s is neither the result of a run (manifest.json and "
+				     "summary.json) nor a collected sweep (sweep.json)",
+				     dir);
+	return KIND_NEITHER;
+}
+
+enum compare_end compare(const char *const *dirs, size_t count,
+			 const struct compare_options *options, FILE *to, char **error)
+{
+	enum kind kind = KIND_NEITHER;
+	for (size_t i = 0; i < count; i++) {
+		enum kind other = kind_of(dirs[i], error);
+		if (other == KIND_NEITHER)
+			return COMPARE_IO;
+		if (i > 0 && other != kind) {
+			*error = xasprintf("%s is a %s and %s is a %s: they cannot be compared",
+					   dirs[0], kind == KIND_RUN ? "run" : "sweep", dirs[i],
+					   other == KIND_RUN ? "run" : "sweep");
+			return COMPARE_USAGE;
+		}
+		kind = other;
+	}
+	if (kind == KIND_SWEEP && options->long_run) {
+		*error = xasprintf("--long-run is for runs; %s is a sweep, whose replications need "
+				   "no batches",
+				   dirs[0]);
+		return COMPARE_USAGE;
+	}
+	return kind == KIND_RUN ? compare_runs(dirs, count, options, to, error)
+				: compare_sweeps(dirs, count, options, to, error);
+}

@@ -1,0 +1,117 @@
+/* The inside of compare, shared by the files compare*.c here only: a report is a list
+ * of rows, made by compare_runs.c or compare_sweeps.c, shown by compare_report.c. */
+#ifndef INASIM_LAB_COMPARE_COMPARE_PARTS_H
+#define INASIM_LAB_COMPARE_COMPARE_PARTS_H
+
+#include "stats/inference.h"
+#include "io/json.h"
+#include "lab/compare/compare.h"
+#include "lab/compare/fairness.h"
+#include "lab/compare/steady.h"
+#include "lab/summary.h"
+
+#include <stdint.h>
+
+/* What a ratio rests on. */
+enum compare_basis {
+	BASIS_NONE,        /* there is no ratio: this is the baseline, or it has none */
+	BASIS_QUOTIENT,    /* of two numbers */
+	BASIS_PAIRS,       /* common random numbers */
+	BASIS_INDEPENDENT, /* two samples */
+};
+
+struct compare_row {
+	const char *metric;
+	const char **labels;      /* owned; the strings are not */
+	uint64_t finished, count; /* work of a run, points of a group */
+	bool has_work;            /* the two above are known */
+	bool same;                /* in every replication, all metrics: there is no interval */
+	struct estimate value;
+	double baseline; /* NaN: there is none */
+	struct estimate ratio, difference;
+	enum compare_basis basis;
+	struct steady *steady; /* owned; NULL: not a row of a long run */
+};
+
+struct report {
+	const char **label_names; /* owned; the strings are not */
+	size_t label_count;
+	const char *work_name; /* heading of finished/count */
+	struct compare_row *rows;
+	size_t count, capacity;
+};
+
+/* A row with labels all NULL and no numbers; valid until the next one. */
+struct compare_row *report_add(struct report *report, const char *metric);
+void report_release(struct report *report);
+
+/* Blocks of one metric each. */
+void report_print(const struct report *report, FILE *to);
+
+/* Whether some of the work that stands in the rows has not finished. */
+bool report_has_unfinished(const struct report *report);
+
+/* Prints what leaves the tolerance; returns how many. */
+size_t report_outside(const struct report *report, double tolerance, FILE *to);
+
+/* The same for machines: what is compared stands between the two. Prints the rows, and
+ * with a tolerance (not NaN) what leaves it; returns how many. */
+void report_json_begin(struct json *json, const char *kind);
+size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to);
+
+/* The metrics to compare: those asked for, else the usual ones (ended by NULL).
+ * `has` says whether a name is known, and whether there is a number anywhere. NULL and
+ * *error when an unknown one is asked for, or none is left. The caller frees the
+ * array; its strings belong to others. */
+enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
+typedef enum compare_has compare_has(const void *owner, const char *metric);
+const char **compare_metrics(const struct compare_options *options, compare_has *has,
+			     const void *owner, const char *const *usual, const char *const *known,
+			     size_t *count, char **error);
+extern const char *const compare_usual[];
+
+/* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
+enum compare_end compare_runs(const char *const *dirs, size_t count,
+			      const struct compare_options *options, FILE *to, char **error);
+enum compare_end compare_sweeps(const char *const *dirs, size_t count,
+				const struct compare_options *options, FILE *to, char **error);
+
+/* ---- Runs; of long ones, see compare_long.c ---- */
+
+struct run {
+	const char *dir;
+	char *label;
+	cJSON *manifest, *root; /* manifest.json, summary.json */
+	struct summary summary;
+	struct fairness fairness; /* read where it may be asked for */
+};
+
+struct runs {
+	struct run *items;
+	size_t count;
+	char **series; /* long_usual(), or NULL */
+};
+
+/* What the options of a long run have against them, or NULL; the caller frees. */
+char *long_nonsense(const struct compare_options *options);
+
+/* The means of series that a user may want, ended by NULL; the caller frees the
+ * array and its strings. Those of iterations are by group where there are several. */
+char **long_usual(const struct runs *runs);
+compare_has long_has;
+
+/* A row for each run. False and *error (caller frees). */
+bool long_add_metric(struct report *report, const struct runs *runs, const char *metric,
+		     double warmup_s, char **error);
+
+/* What the rows rest on: warm-up, batches, and whether they are long enough. */
+void long_print(const struct report *report, FILE *to);
+void long_notes(const struct report *report, FILE *to);
+
+/* Whether the tables of a run give the value that its summary tells; else *error. */
+bool run_tells_truth(const struct run *run, const char *metric, double found, char **error);
+
+/* "A", "B", ..., "Z", "R27", ...: a name of the index-th directory; the caller frees. */
+char *compare_label(size_t index);
+
+#endif

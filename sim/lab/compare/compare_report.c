@@ -1,0 +1,294 @@
+/* The rows of a comparison as text and as JSON, and which of them differ. */
+#include "lab/compare/compare_parts.h"
+
+#include "base/mem.h"
+#include "io/grid.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER 32
+
+struct compare_row *report_add(struct report *report, const char *metric)
+{
+	static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
+	report->rows =
+		array_reserve(report->rows, report->count, &report->capacity, sizeof *report->rows);
+	struct compare_row *row = &report->rows[report->count++];
+	*row = (struct compare_row){ .metric = metric,
+				     .labels =
+					     xcalloc(report->label_count + 1, sizeof *row->labels),
+				     .value = nothing,
+				     .baseline = NAN,
+				     .ratio = nothing,
+				     .difference = nothing };
+	return row;
+}
+
+void report_release(struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		free(report->rows[i].labels);
+		if (report->rows[i].steady != NULL)
+			steady_release(report->rows[i].steady);
+		free(report->rows[i].steady);
+	}
+	free(report->rows);
+	free(report->label_names);
+}
+
+/* ---- Text ---- */
+
+/* Four digits, but whole numbers (counts) in full. */
+static const char *number(char *buffer, double value)
+{
+	if (isnan(value))
+		return "-";
+	bool whole = value == floor(value) && fabs(value) < 1e12;
+	snprintf(buffer, NUMBER, whole ? "%.0f" : "%.4g", value);
+	return buffer;
+}
+
+static void add_interval(struct grid *grid, const struct estimate *e)
+{
+	char low[NUMBER], high[NUMBER];
+	if (isnan(e->low))
+		grid_add(grid, "%s", "");
+	else
+		grid_add(grid, "[%s, %s]", number(low, e->low), number(high, e->high));
+}
+
+/* As half a width where that says it all: intervals of means and differences. */
+static void add_half_width(struct grid *grid, const struct estimate *e)
+{
+	double half = (e->high - e->low) / 2;
+	if (fabs(e->value - half - e->low) <= 1e-9 * fabs(e->value))
+		grid_add(grid, "+- %.3g", half);
+	else
+		add_interval(grid, e);
+}
+
+static void add_basis(struct grid *grid, const struct compare_row *row)
+{
+	const struct estimate *r = &row->ratio;
+	switch (row->basis) {
+	case BASIS_NONE:
+	case BASIS_QUOTIENT:
+		grid_add(grid, "%s", "");
+		return;
+	case BASIS_PAIRS:
+		if (r->missing > 0)
+			grid_add(grid, "%zu pairs, %zu not", r->n, r->missing);
+		else
+			grid_add(grid, "%zu pair%s", r->n, r->n == 1 ? "" : "s");
+		return;
+	case BASIS_INDEPENDENT:
+		grid_add(grid, "%s", "unpaired");
+		return;
+	}
+}
+
+static void add_row(struct grid *grid, const struct report *report, const struct compare_row *row,
+		    const struct compare_row *before)
+{
+	char value[NUMBER];
+	bool same = before != NULL; /* labels that repeat are left out, but for the last */
+	for (size_t i = 0; i < report->label_count; i++) {
+		same = same && i + 1 < report->label_count &&
+		       strcmp(before->labels[i], row->labels[i]) == 0;
+		grid_add(grid, "%s%s", i == 0 ? "  " : "", same ? "" : row->labels[i]);
+	}
+	if (row->has_work)
+		grid_add(grid, "%" PRIu64 "/%" PRIu64, row->finished, row->count);
+	else
+		grid_add(grid, "%s", "");
+	grid_add(grid, "%s", number(value, row->value.value));
+	if (row->same)
+		grid_add(grid, "%s", "same");
+	else
+		add_half_width(grid, &row->value);
+	grid_add(grid, "%s", row->basis == BASIS_NONE ? "" : number(value, row->ratio.value));
+	add_interval(grid, &row->ratio);
+	grid_add(grid, "%s", estimate_excludes(&row->ratio, 1) ? "*" : "");
+	grid_add(grid, "%s",
+		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
+	add_half_width(grid, &row->difference);
+	add_basis(grid, row);
+}
+
+static void add_header(struct grid *grid, const struct report *report)
+{
+	static const char *const names[] = { "value", "95 %",       "ratio", "95 %",
+					     "",      "difference", "95 %",  "over" };
+	bool differences = false, ratios = false;
+	for (size_t i = 0; i < report->count; i++) {
+		differences |= !isnan(report->rows[i].difference.value);
+		ratios |= report->rows[i].basis != BASIS_NONE;
+	}
+	for (size_t i = 0; i < report->label_count; i++)
+		grid_add(grid, "%s%s", i == 0 ? "  " : "", report->label_names[i]);
+	grid_add(grid, "%s", report->work_name);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		grid_add(grid, "%s",
+			 (!differences && (i == 5 || i == 6)) || (!ratios && i >= 2) ? ""
+										     : names[i]);
+}
+
+void report_print(const struct report *report, FILE *to)
+{
+	static const char numbers[] = "rrlrllrll";
+	char *alignment = xmalloc(report->label_count + sizeof numbers);
+	memset(alignment, 'l', report->label_count);
+	memcpy(alignment + report->label_count, numbers, sizeof numbers);
+	struct grid *grid = grid_new(alignment);
+	free(alignment);
+	add_header(grid, report);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct compare_row *row = &report->rows[i], *before = NULL;
+		if (i > 0 && strcmp(row->metric, row[-1].metric) == 0)
+			before = row - 1;
+		else
+			grid_line(grid, "%s", row->metric);
+		add_row(grid, report, row, before);
+	}
+	grid_print(grid, to);
+	grid_free(grid);
+}
+
+bool report_has_unfinished(const struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (report->rows[i].has_work && report->rows[i].finished < report->rows[i].count)
+			return true;
+	return false;
+}
+
+/* ---- JSON ---- */
+
+static void json_estimate(struct json *json, const char *key, const struct estimate *e)
+{
+	json_open_object(json, key);
+	json_real(json, "value", e->value);
+	json_real(json, "low", e->low);
+	json_real(json, "high", e->high);
+	json_u64(json, "n", e->n);
+	json_u64(json, "missing", e->missing);
+	json_close_object(json);
+}
+
+static void json_labels(struct json *json, const struct report *report,
+			const struct compare_row *row)
+{
+	json_string(json, "metric", row->metric);
+	json_open_object(json, "of");
+	for (size_t i = 0; i < report->label_count; i++)
+		json_string(json, report->label_names[i], row->labels[i]);
+	json_close_object(json);
+}
+
+static void report_json(struct json *json, const struct report *report)
+{
+	static const char *const bases[] = { [BASIS_NONE] = NULL,
+					     [BASIS_QUOTIENT] = "quotient",
+					     [BASIS_PAIRS] = "pairs",
+					     [BASIS_INDEPENDENT] = "independent" };
+	json_open_array(json, "rows");
+	for (size_t i = 0; i < report->count; i++) {
+		const struct compare_row *row = &report->rows[i];
+		json_open_object(json, NULL);
+		json_labels(json, report, row);
+		if (row->has_work) {
+			json_u64(json, "finished", row->finished);
+			json_u64(json, "count", row->count);
+		}
+		json_estimate(json, "value", &row->value);
+		if (row->has_work)
+			json_bool(json, "same", row->same);
+		if (row->steady != NULL)
+			steady_json(json, "long_run", row->steady);
+		json_string(json, "basis", bases[row->basis]);
+		if (row->basis != BASIS_NONE) {
+			json_real(json, "baseline", row->baseline);
+			json_estimate(json, "ratio", &row->ratio);
+			json_bool(json, "excludes_1", estimate_excludes(&row->ratio, 1));
+			if (!isnan(row->difference.value))
+				json_estimate(json, "difference", &row->difference);
+		}
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
+/* ---- Tolerance ---- */
+
+/* Where there is no ratio (0 and 0, or a number that one side lacks), only equal
+ * numbers agree. */
+static bool outside(const struct compare_row *row, double tolerance)
+{
+	double a = row->baseline, b = row->value.value, ratio = row->ratio.value;
+	if (row->basis == BASIS_NONE)
+		return false;
+	if (!isnan(ratio))
+		return ratio < 1 - tolerance || ratio > 1 + tolerance;
+	return a != b && !(isnan(a) && isnan(b));
+}
+
+size_t report_outside(const struct report *report, double tolerance, FILE *to)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < report->count; i++) {
+		const struct compare_row *row = &report->rows[i];
+		char value[NUMBER], baseline[NUMBER];
+		if (!outside(row, tolerance))
+			continue;
+		fprintf(to, "outside of 1 +- %g: %s", tolerance, row->metric);
+		for (size_t l = 0; l < report->label_count; l++)
+			fprintf(to, ", %s %s", report->label_names[l], row->labels[l]);
+		fprintf(to, ": %s, baseline %s\n", number(value, row->value.value),
+			number(baseline, row->baseline));
+		count++;
+	}
+	return count;
+}
+
+static size_t report_outside_json(struct json *json, const struct report *report, double tolerance)
+{
+	size_t count = 0;
+	json_real(json, "tolerance", tolerance);
+	json_open_array(json, "outside");
+	for (size_t i = 0; i < report->count; i++) {
+		if (!outside(&report->rows[i], tolerance))
+			continue;
+		json_open_object(json, NULL);
+		json_labels(json, report, &report->rows[i]);
+		json_close_object(json);
+		count++;
+	}
+	json_close_array(json);
+	return count;
+}
+
+/* ---- The whole for machines ---- */
+
+void report_json_begin(struct json *json, const char *kind)
+{
+	json_init(json);
+	json_open_object(json, NULL);
+	json_string(json, "kind", kind);
+	json_real(json, "level", INFERENCE_LEVEL);
+}
+
+size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to)
+{
+	size_t outside_count = 0;
+	report_json(json, report);
+	if (!isnan(tolerance))
+		outside_count = report_outside_json(json, report, tolerance);
+	json_close_object(json);
+	char *text = json_finish(json);
+	fputs(text, to);
+	free(text);
+	return outside_count;
+}

@@ -1,0 +1,522 @@
+/* Result directories of runs side by side. */
+#include "lab/compare/compare_parts.h"
+
+#include "base/mem.h"
+#include "io/json_read.h"
+#include "lab/compare/json_diff.h"
+#include "lab/compare/samples.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIFFERENCES_SHOWN 20
+
+/* ---- Reading ---- */
+
+static bool run_read(struct run *run, const char *dir, size_t index, char **error)
+{
+	*run = (struct run){ .dir = dir, .label = compare_label(index) };
+	run->manifest = json_read(dir, "manifest.json", error);
+	run->root = run->manifest == NULL ? NULL : json_read(dir, "summary.json", error);
+	if (run->root == NULL)
+		return false;
+	summary_init(&run->summary, run->root);
+	if (!isnan(summary_value(&run->summary, "seed")))
+		return true;
+	*error = xasprintf("%s/summary.json has no \"seed\": no run wrote it", dir);
+	return false;
+}
+
+static void runs_release(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		free(runs->items[i].label);
+		cJSON_Delete(runs->items[i].manifest);
+		cJSON_Delete(runs->items[i].root);
+		summary_release(&runs->items[i].summary);
+		fairness_release(&runs->items[i].fairness);
+	}
+	free(runs->items);
+	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++)
+		free(runs->series[i]);
+	free(runs->series);
+}
+
+static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
+{
+	*runs = (struct runs){ .items = xcalloc(count, sizeof *runs->items) };
+	while (runs->count < count) {
+		size_t i = runs->count++;
+		if (!run_read(&runs->items[i], dirs[i], i, error)) {
+			runs_release(runs);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Flows and jobs are read for this alone: only when somebody may want it. */
+static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
+			       char **error)
+{
+	bool wanted = options->metric_count == 0 && !options->long_run;
+	for (size_t i = 0; i < options->metric_count; i++)
+		wanted |=
+			strncmp(options->metrics[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+	for (size_t i = 0; wanted && i < runs->count; i++)
+		if (!fairness_read(runs->items[i].dir, &runs->items[i].fairness, error))
+			return false;
+	return true;
+}
+
+/* ---- Metrics ---- */
+
+/* Whether all runs lack the work that PREFIX.count counts: then PREFIX.finished
+ * says nothing. */
+static bool no_work(const struct runs *runs, const char *metric)
+{
+	const char *end = strrchr(metric, '.');
+	if (end == NULL || strcmp(end, ".finished") != 0)
+		return false;
+	char *name = xasprintf("%.*s.count", (int)(end - metric), metric);
+	bool none = true;
+	for (size_t i = 0; i < runs->count; i++)
+		none = none && summary_value(&runs->items[i].summary, name) == 0;
+	free(name);
+	return none;
+}
+
+static enum compare_has runs_have(const void *owner, const char *metric)
+{
+	const struct runs *runs = owner;
+	enum compare_has has = METRIC_UNKNOWN;
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct summary *summary = &runs->items[i].summary;
+		const struct fairness_group *group =
+			fairness_find(&runs->items[i].fairness, metric);
+		if (group != NULL && !isnan(group->index))
+			return METRIC_PRESENT;
+		if (!isnan(summary_value(summary, metric)))
+			return no_work(runs, metric) ? METRIC_EMPTY : METRIC_PRESENT;
+		if (group != NULL || summary_find(summary, metric) != SIZE_MAX)
+			has = METRIC_EMPTY;
+	}
+	return has;
+}
+
+struct names {
+	const char **items; /* owned; the strings are not */
+	size_t count, capacity;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+	names->items =
+		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
+	names->items[names->count++] = name;
+}
+
+/* Once each, though runs have most in common. */
+static void names_add_fairness(struct names *names, const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
+			const char *metric = runs->items[i].fairness.groups[k].metric;
+			bool seen = false;
+			for (size_t before = 0; before < i && !seen; before++)
+				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
+			if (!seen)
+				names_add(names, metric);
+		}
+}
+
+static const char **choose_metrics(const struct runs *runs, const struct compare_options *options,
+				   size_t *count, char **error)
+{
+	struct names known = { 0 }, usual = { 0 };
+	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++) {
+		names_add(&usual, runs->series[i]);
+		names_add(&known, runs->series[i]);
+	}
+	for (size_t i = 0; runs->series == NULL && compare_usual[i] != NULL; i++)
+		names_add(&usual, compare_usual[i]);
+	names_add_fairness(&usual, runs);
+	names_add_fairness(&known, runs);
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t k = 0; k < runs->items[i].summary.count; k++)
+			names_add(&known, runs->items[i].summary.numbers[k].name);
+	names_add(&usual, NULL);
+	names_add(&known, NULL);
+	const char **metrics = compare_metrics(options, options->long_run ? long_has : runs_have,
+					       runs, usual.items, known.items, count, error);
+	free(known.items);
+	free(usual.items);
+	return metrics;
+}
+
+/* ---- Rows ---- */
+
+/* finished/count of the nearest object around a metric that has both. */
+static void take_work(struct compare_row *row, const struct summary *summary)
+{
+	char *path = xstrdup(row->metric);
+	for (char *dot; !row->has_work && (dot = strrchr(path, '.')) != NULL;) {
+		*dot = '\0';
+		char *finished = xasprintf("%s.finished", path);
+		char *count = xasprintf("%s.count", path);
+		double f = summary_value(summary, finished), c = summary_value(summary, count);
+		row->has_work = !isnan(f) && !isnan(c);
+		row->finished = row->has_work ? (uint64_t)f : 0;
+		row->count = row->has_work ? (uint64_t)c : 0;
+		free(finished);
+		free(count);
+	}
+	free(path);
+}
+
+static void take_value(struct compare_row *row, const struct run *run,
+		       const struct sample_source *source, const struct samples *samples)
+{
+	row->value.value = summary_value(&run->summary, row->metric);
+	take_work(row, &run->summary);
+	const struct fairness_group *group = fairness_find(&run->fairness, row->metric);
+	if (group != NULL) {
+		row->value.value = group->index;
+		row->has_work = true;
+		row->finished = group->finished;
+		row->count = group->count;
+	}
+	if (source == NULL)
+		return;
+	struct estimate e = isnan(source->quantile)
+				    ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
+				    : infer_quantile(samples->values, samples->count,
+						     source->quantile, INFERENCE_LEVEL);
+	e.value = row->value.value;
+	row->value = e;
+	if (samples->each_is_work) {
+		row->has_work = true;
+		row->finished = e.n;
+		row->count = e.n + e.missing;
+	}
+}
+
+/* The files of a directory must tell the same story; of what the summary does not
+ * tell, any. */
+bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
+{
+	double told = summary_value(&run->summary, metric);
+	if (summary_find(&run->summary, metric) == SIZE_MAX || (isnan(told) && isnan(found)) ||
+	    fabs(told - found) <= 1e-9 * fabs(told))
+		return true;
+	*error = xasprintf("%s: summary.json has %s %.10g, but its tables give %.10g", run->dir,
+			   metric, told, found);
+	return false;
+}
+
+static bool check_samples(const struct run *run, const char *metric,
+			  const struct sample_source *source, const struct samples *samples,
+			  char **error)
+{
+	struct estimate e = isnan(source->quantile)
+				    ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
+				    : infer_quantile(samples->values, samples->count,
+						     source->quantile, INFERENCE_LEVEL);
+	return run_tells_truth(run, metric, e.value, error);
+}
+
+static struct estimate ratio_paired(const struct sample_source *source, const double *a,
+				    const double *b, size_t count, struct rng *rng)
+{
+	return isnan(source->quantile) ? infer_ratio_paired(a, b, count, INFERENCE_LEVEL)
+				       : infer_quantile_ratio_paired(a, b, count, source->quantile,
+								     INFERENCE_LEVEL, rng);
+}
+
+static struct estimate ratio_apart(const struct sample_source *source, const struct samples *a,
+				   const struct samples *b, struct rng *rng)
+{
+	return isnan(source->quantile)
+		       ? infer_ratio(a->values, a->count, b->values, b->count, INFERENCE_LEVEL)
+		       : infer_quantile_ratio(a->values, a->count, b->values, b->count,
+					      source->quantile, INFERENCE_LEVEL, rng);
+}
+
+/* The quotient of the values; an interval around it if there are samples. In
+ * pairs, the ratio is over the work that both runs finished. With other seeds the
+ * same job is not the same random experiment. */
+static void take_ratio(struct compare_row *row, const struct sample_source *source,
+		       const struct samples *a, const struct samples *b, bool same_seed)
+{
+	struct estimate e = row->ratio;
+	row->basis = BASIS_QUOTIENT;
+	if (source != NULL && a->count > 0 && b->count > 0) {
+		double *x, *y;
+		struct rng rng; /* one stream a metric: other metrics do not move its draws */
+		rng_init(&rng, 0, row->metric, 0);
+		size_t pairs = samples_pair(a, b, &x, &y);
+		if (!same_seed)
+			pairs = 0;
+		e = pairs > 0 ? ratio_paired(source, x, y, pairs, &rng)
+			      : ratio_apart(source, a, b, &rng);
+		if (!isnan(e.value))
+			row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
+		free(x);
+		free(y);
+	}
+	if (isnan(e.value) && row->baseline != 0)
+		e.value = row->value.value / row->baseline;
+	row->ratio = e;
+}
+
+static double seed_of(const struct run *run)
+{
+	return summary_value(&run->summary, "seed");
+}
+
+static bool add_metric(struct report *report, const struct runs *runs, const char *metric,
+		       char **error)
+{
+	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
+	struct samples *samples = xcalloc(runs->count, sizeof *samples);
+	bool ok = true;
+	for (size_t i = 0; ok && i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+		if (source != NULL)
+			ok = samples_read(run->dir, source, &samples[i], error) &&
+			     check_samples(run, metric, source, &samples[i], error);
+		if (!ok)
+			break;
+		struct compare_row *row = report_add(report, metric);
+		row->labels[0] = run->label;
+		take_value(row, run, source, &samples[i]);
+		if (i > 0) {
+			row->baseline = row[-(ptrdiff_t)i].value.value;
+			take_ratio(row, source, &samples[0], &samples[i],
+				   seed_of(run) == seed_of(&runs->items[0]));
+		}
+	}
+	for (size_t i = 0; i < runs->count; i++)
+		samples_release(&samples[i]);
+	free(samples);
+	return ok;
+}
+
+/* ---- What was run ---- */
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+	return cJSON_IsString(item) ? item->valuestring : "?";
+}
+
+static void print_run(const struct runs *runs, size_t index, FILE *to)
+{
+	const struct run *run = &runs->items[index];
+	const char *digest = text_of(run->root, "digest");
+	fprintf(to, "%s  %s: %s, seed %.0f, %s", run->label, run->dir,
+		text_of(run->root, "scenario"), seed_of(run), text_of(run->root, "end_reason"));
+	for (const char *const *work = (const char *const[]){ "jobs", "flows", NULL };
+	     *work != NULL; work++) {
+		char *finished = xasprintf("%s.finished", *work),
+		     *count = xasprintf("%s.count", *work);
+		double all = summary_value(&run->summary, count);
+		if (all > 0)
+			fprintf(to, ", %s %.0f/%.0f", *work, summary_value(&run->summary, finished),
+				all);
+		free(finished);
+		free(count);
+	}
+	if (index > 0 && strcmp(digest, text_of(runs->items[0].root, "digest")) == 0)
+		fprintf(to, " (same digest as %s)", runs->items[0].label);
+	fputc('\n', to);
+}
+
+static struct json_diff difference(const struct runs *runs, size_t index)
+{
+	static const char *const keys[] = { "scenario", "version", "commit" };
+	struct json_diff diff = { 0 };
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+		json_diff_add(
+			&diff, k == 0 ? "" : keys[k],
+			cJSON_GetObjectItemCaseSensitive(runs->items[0].manifest, keys[k]),
+			cJSON_GetObjectItemCaseSensitive(runs->items[index].manifest, keys[k]));
+	return diff;
+}
+
+static void print_difference(const struct runs *runs, size_t index, FILE *to)
+{
+	struct json_diff diff = difference(runs, index);
+	if (diff.count == 0)
+		fprintf(to, "\n%s ran the same scenario as %s\n", runs->items[index].label,
+			runs->items[0].label);
+	else
+		fprintf(to, "\n%s differs from %s in\n", runs->items[index].label,
+			runs->items[0].label);
+	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++)
+		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, diff.items[i].a,
+			diff.items[i].b);
+	if (diff.count > DIFFERENCES_SHOWN)
+		fprintf(to, "  and %zu more\n", diff.count - DIFFERENCES_SHOWN);
+	json_diff_release(&diff);
+}
+
+/* ---- Output ---- */
+
+static bool has_basis(const struct report *report, enum compare_basis basis)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (report->rows[i].basis == basis)
+			return true;
+	return false;
+}
+
+static bool has_fairness(const struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (strncmp(report->rows[i].metric, FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0)
+			return true;
+	return false;
+}
+
+static bool is_long(const struct report *report)
+{
+	return report->count > 0 && report->rows[0].steady != NULL;
+}
+
+static bool has_intervals(const struct report *report)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (!isnan(report->rows[i].value.low))
+			return true;
+	return false;
+}
+
+static void print_notes(const struct report *report, FILE *to)
+{
+	bool ratios = has_basis(report, BASIS_QUOTIENT) || has_basis(report, BASIS_PAIRS) ||
+		      has_basis(report, BASIS_INDEPENDENT);
+	fputs("\n", to);
+	if (ratios)
+		fputs("ratio: to A. *: the interval excludes 1.\n", to);
+	if (has_fairness(report))
+		fputs("jain: Jain's index over the members of a group that finished: size / FCT of "
+		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
+		      "differ in it anyway.\n",
+		      to);
+	if (report_has_unfinished(report))
+		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
+	if (has_basis(report, BASIS_PAIRS))
+		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
+		      "both finished,\nand so not always the quotient of the values.\n",
+		      to);
+	if (!is_long(report) && has_intervals(report))
+		fputs("The intervals take flows, jobs and iterations of a run as independent, "
+		      "which\nshared queues make them only roughly; replications (a sweep) do "
+		      "without, --long-run nearly.\n",
+		      to);
+}
+
+static size_t print_text(const struct runs *runs, const struct report *report, double tolerance,
+			 FILE *to)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		print_run(runs, i, to);
+	for (size_t i = 1; i < runs->count; i++)
+		print_difference(runs, i, to);
+	fputc('\n', to);
+	report_print(report, to);
+	if (is_long(report))
+		long_print(report, to);
+	print_notes(report, to);
+	if (is_long(report))
+		long_notes(report, to);
+	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
+}
+
+static void json_run(struct json *json, const struct runs *runs, size_t index)
+{
+	const struct run *run = &runs->items[index];
+	json_open_object(json, NULL);
+	json_string(json, "run", run->label);
+	json_string(json, "directory", run->dir);
+	json_string(json, "scenario", text_of(run->root, "scenario"));
+	json_real(json, "seed", seed_of(run));
+	json_string(json, "end_reason", text_of(run->root, "end_reason"));
+	json_string(json, "digest", text_of(run->root, "digest"));
+	json_open_array(json, "differences");
+	struct json_diff diff = difference(runs, index);
+	for (size_t i = 0; i < diff.count; i++) {
+		json_open_object(json, NULL);
+		json_string(json, "pointer", diff.items[i].pointer);
+		json_string(json, "baseline", diff.items[i].a);
+		json_string(json, "value", diff.items[i].b);
+		json_close_object(json);
+	}
+	json_diff_release(&diff);
+	json_close_array(json);
+	json_close_object(json);
+}
+
+static size_t print_json(const struct runs *runs, const struct report *report, double tolerance,
+			 FILE *to)
+{
+	struct json json;
+	report_json_begin(&json, "runs");
+	json_open_array(&json, "runs");
+	for (size_t i = 0; i < runs->count; i++)
+		json_run(&json, runs, i);
+	json_close_array(&json);
+	return report_json_end(&json, report, tolerance, to);
+}
+
+static char *nonsense(size_t count, const struct compare_options *options)
+{
+	if (options->by != NULL || options->baseline != NULL)
+		return xasprintf(
+			"--by and --baseline are for one sweep; runs are compared with the "
+			"first");
+	if (count < 2 && !isnan(options->tolerance))
+		return xasprintf("--tolerance needs a second run");
+	return long_nonsense(options);
+}
+
+enum compare_end compare_runs(const char *const *dirs, size_t count,
+			      const struct compare_options *options, FILE *to, char **error)
+{
+	struct runs runs;
+	struct report report = { .label_count = 1, .work_name = "finished" };
+	enum compare_end end = COMPARE_IO;
+	size_t metric_count, outside;
+	if ((*error = nonsense(count, options)) != NULL)
+		return COMPARE_USAGE;
+	if (!runs_read(&runs, dirs, count, error))
+		return COMPARE_IO;
+	if (!runs_read_fairness(&runs, options, error)) {
+		runs_release(&runs);
+		return COMPARE_IO;
+	}
+	if (options->long_run)
+		runs.series = long_usual(&runs);
+	report.label_names = xcalloc(1, sizeof *report.label_names);
+	report.label_names[0] = "run";
+	const char **metrics = choose_metrics(&runs, options, &metric_count, error);
+	if (metrics == NULL) {
+		end = COMPARE_USAGE;
+		goto done;
+	}
+	for (size_t i = 0; i < metric_count; i++)
+		if (!(options->long_run ? long_add_metric(&report, &runs, metrics[i],
+							  options->warmup_s, error)
+					: add_metric(&report, &runs, metrics[i], error)))
+			goto done;
+	outside = (options->json ? print_json : print_text)(&runs, &report, options->tolerance, to);
+	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
+done:
+	free(metrics);
+	report_release(&report);
+	runs_release(&runs);
+	return end;
+}

@@ -1,0 +1,482 @@
+/* One sweep along an axis, or several sweeps over the same axes, side by side.
+ *
+ * A variant is what is compared: a value of the axis, or a sweep. A cell is a
+ * combination of the other axes (of all axes): in it, each variant has at most
+ * one group of replications. */
+#include "lab/compare/compare_parts.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "lab/sweep/groups.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct frame {
+	struct sweep_table **tables;
+	struct groups *groups;
+	char **labels; /* of the tables */
+	size_t table_count;
+	size_t by;             /* index of the axis, SIZE_MAX: the tables are compared */
+	size_t baseline;       /* the variant that the others are compared with */
+	struct entry *entries; /* sorted by cell, then variant */
+	size_t entry_count;
+};
+
+struct entry {
+	const struct frame *frame;
+	const struct sweep_table *table;
+	const struct group *group;
+	size_t variant;
+};
+
+/* ---- Reading ---- */
+
+static void frame_release(struct frame *frame)
+{
+	for (size_t i = 0; i < frame->table_count; i++) {
+		groups_release(&frame->groups[i]);
+		sweep_table_free(frame->tables[i]);
+		free(frame->labels[i]);
+	}
+	free(frame->tables);
+	free(frame->groups);
+	free(frame->labels);
+	free(frame->entries);
+}
+
+static bool frame_read(struct frame *frame, const char *const *dirs, size_t count, char **error)
+{
+	*frame = (struct frame){ .tables = xcalloc(count, sizeof *frame->tables),
+				 .groups = xcalloc(count, sizeof *frame->groups),
+				 .labels = xcalloc(count, sizeof *frame->labels),
+				 .by = SIZE_MAX };
+	for (size_t i = 0; i < count; i++) {
+		struct sweep_table *table = sweep_table_read(dirs[i], error);
+		if (table == NULL) {
+			frame_release(frame);
+			return false;
+		}
+		frame->tables[i] = table;
+		frame->groups[i] = groups_of(table);
+		frame->labels[i] = compare_label(i);
+		frame->table_count++;
+	}
+	return true;
+}
+
+/* ---- What was asked for ---- */
+
+static size_t level_of(const struct sweep_axis *axis, const char *value)
+{
+	size_t i = 0;
+	while (i < axis->count && strcmp(axis->values[i], value) != 0)
+		i++;
+	return i;
+}
+
+static bool same_axis(const struct sweep_axis *a, const struct sweep_axis *b)
+{
+	bool same = strcmp(a->name, b->name) == 0 && a->count == b->count;
+	for (size_t i = 0; same && i < a->count; i++)
+		same = strcmp(a->values[i], b->values[i]) == 0;
+	return same;
+}
+
+/* NULL, or why two sweeps cannot be compared. */
+static char *axes_differ(const struct sweep_table *a, const struct sweep_table *b)
+{
+	if (a->axis_count != b->axis_count)
+		return xasprintf(
+			"%s has %zu axes and %s has %zu: sweeps are compared over the same "
+			"axes",
+			a->dir, a->axis_count, b->dir, b->axis_count);
+	for (size_t i = 0; i < a->axis_count; i++)
+		if (!same_axis(&a->axes[i], &b->axes[i]))
+			return xasprintf("the axes \"%s\" of %s and \"%s\" of %s are not the same: "
+					 "sweeps are compared over the same axes with the same "
+					 "values",
+					 a->axes[i].name, a->dir, b->axes[i].name, b->dir);
+	return NULL;
+}
+
+static char *nothing_like(const char *what, const char *word, const char *const *names)
+{
+	const char *near = conf_suggest(word, names);
+	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
+			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+			 near != NULL ? "\"?" : "");
+}
+
+static char *unknown_axis(const struct sweep_table *table, const char *word)
+{
+	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
+	for (size_t i = 0; i < table->axis_count; i++)
+		names[i] = table->axes[i].name;
+	char *text = nothing_like("axis", word, names);
+	free(names);
+	return text;
+}
+
+static char *unknown_value(const struct sweep_axis *axis, const char *word)
+{
+	const char **names = xcalloc(axis->count + 1, sizeof *names);
+	memcpy(names, axis->values, axis->count * sizeof *names);
+	char *what = xasprintf("value of the axis %s", axis->name);
+	char *text = nothing_like(what, word, names);
+	free(what);
+	free(names);
+	return text;
+}
+
+/* Fills in by and baseline. NULL, or what is wrong with the options. */
+static char *choose_variants(struct frame *frame, const struct compare_options *options)
+{
+	const struct sweep_table *table = frame->tables[0];
+	if (frame->table_count > 1) {
+		if (options->by != NULL || options->baseline != NULL)
+			return xasprintf("--by and --baseline are for one sweep; several are "
+					 "compared with the first");
+		for (size_t i = 1; i < frame->table_count; i++) {
+			char *error = axes_differ(table, frame->tables[i]);
+			if (error != NULL)
+				return error;
+		}
+		return NULL;
+	}
+	if (options->by == NULL)
+		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
+				 table->dir);
+	frame->by = sweep_table_axis(table, options->by);
+	if (frame->by == SIZE_MAX)
+		return unknown_axis(table, options->by);
+	const struct sweep_axis *axis = &table->axes[frame->by];
+	if (options->baseline != NULL) {
+		frame->baseline = level_of(axis, options->baseline);
+		if (frame->baseline == axis->count)
+			return unknown_value(axis, options->baseline);
+	}
+	return NULL;
+}
+
+/* ---- Metrics ---- */
+
+static enum compare_has sweeps_have(const void *owner, const char *metric)
+{
+	const struct frame *frame = owner;
+	enum compare_has has = METRIC_UNKNOWN;
+	for (size_t t = 0; t < frame->table_count; t++) {
+		const struct sweep_table *table = frame->tables[t];
+		size_t m = sweep_table_metric(table, metric);
+		if (m == SIZE_MAX)
+			continue;
+		has = METRIC_EMPTY;
+		for (size_t p = 0; p < table->point_count; p++)
+			if (table->points[p].usable && !isnan(table->points[p].metrics[m]))
+				return METRIC_PRESENT;
+	}
+	return has;
+}
+
+static const char **choose_metrics(const struct frame *frame, const struct compare_options *options,
+				   size_t *count, char **error)
+{
+	size_t capacity = 0, n = 0;
+	const char **known = NULL;
+	for (size_t t = 0; t < frame->table_count; t++)
+		for (size_t m = 0; m < frame->tables[t]->metric_count; m++) {
+			known = array_reserve(known, n, &capacity, sizeof *known);
+			known[n++] = frame->tables[t]->metrics[m];
+		}
+	known = array_reserve(known, n, &capacity, sizeof *known);
+	known[n] = NULL;
+	const char **metrics =
+		compare_metrics(options, sweeps_have, frame, compare_usual, known, count, error);
+	free(known);
+	return metrics;
+}
+
+/* ---- Cells ---- */
+
+static int compare_cells(const struct entry *a, const struct entry *b)
+{
+	for (size_t i = 0; i < a->table->axis_count; i++) {
+		size_t x = a->group->levels[i], y = b->group->levels[i];
+		if (i != a->frame->by && x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_entries(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+	int order = compare_cells(a, b);
+	return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
+}
+
+static void find_entries(struct frame *frame)
+{
+	size_t count = 0;
+	for (size_t t = 0; t < frame->table_count; t++)
+		count += frame->groups[t].count;
+	frame->entries = xcalloc(count + 1, sizeof *frame->entries);
+	for (size_t t = 0; t < frame->table_count; t++)
+		for (size_t g = 0; g < frame->groups[t].count; g++) {
+			const struct group *group = &frame->groups[t].items[g];
+			frame->entries[frame->entry_count++] =
+				(struct entry){ frame, frame->tables[t], group,
+						frame->by == SIZE_MAX ? t
+								      : group->levels[frame->by] };
+		}
+	qsort(frame->entries, frame->entry_count, sizeof *frame->entries, compare_entries);
+}
+
+/* ---- Rows ---- */
+
+/* Values of an entry, NaN where there are none; the caller frees. */
+static double *values_of(const struct entry *entry, const char *metric)
+{
+	size_t m = sweep_table_metric(entry->table, metric);
+	if (m != SIZE_MAX)
+		return group_values(entry->group, m);
+	double *values = xcalloc(entry->group->count + 1, sizeof *values);
+	for (size_t i = 0; i < entry->group->count; i++)
+		values[i] = NAN;
+	return values;
+}
+
+static const struct sweep_point *replication_of(const struct group *group, uint64_t replication,
+						size_t *index)
+{
+	for (*index = 0; *index < group->count; (*index)++)
+		if (group->points[*index]->replication == replication)
+			return group->points[*index];
+	return NULL;
+}
+
+/* Whether what both groups have of the same replication ran with the same seed. */
+static bool same_seeds(const struct group *a, const struct group *b)
+{
+	size_t index, common = 0;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct sweep_point *other =
+			replication_of(b, a->points[i]->replication, &index);
+		if (other == NULL)
+			continue;
+		if (other->seed != a->points[i]->seed)
+			return false;
+		common++;
+	}
+	return common > 0;
+}
+
+/* Points of b whose replication a lacks. */
+static size_t without_partner(const struct group *a, const struct group *b)
+{
+	size_t index, count = 0;
+	for (size_t i = 0; i < b->count; i++)
+		if (replication_of(a, b->points[i]->replication, &index) == NULL)
+			count++;
+	return count;
+}
+
+/* The values of b in the order of the replications of a. */
+static double *in_order_of(const struct group *a, const struct group *b, const double *values_b)
+{
+	double *ordered = xcalloc(a->count + 1, sizeof *ordered);
+	for (size_t i = 0; i < a->count; i++) {
+		size_t index;
+		ordered[i] = replication_of(b, a->points[i]->replication, &index) == NULL
+				     ? NAN
+				     : values_b[index];
+	}
+	return ordered;
+}
+
+static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
+{
+	const struct group *a = base->group, *b = entry->group;
+	double *x = values_of(base, row->metric), *y = values_of(entry, row->metric);
+	if (same_seeds(a, b)) {
+		double *z = in_order_of(a, b, y);
+		row->basis = BASIS_PAIRS;
+		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
+		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
+		row->ratio.missing += without_partner(a, b);
+		row->difference.missing = row->ratio.missing;
+		free(z);
+	} else {
+		row->basis = BASIS_INDEPENDENT;
+		row->ratio = infer_ratio(x, a->count, y, b->count, INFERENCE_LEVEL);
+		row->difference = infer_difference(x, a->count, y, b->count, INFERENCE_LEVEL);
+	}
+	if (row->same && group_is_same(base->table, a))
+		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
+	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
+	free(x);
+	free(y);
+}
+
+static void add_entry(struct report *report, const struct frame *frame, const char *metric,
+		      const struct entry *base, const struct entry *entry)
+{
+	struct compare_row *row = report_add(report, metric);
+	const struct sweep_table *table = entry->table;
+	const struct group *group = entry->group;
+	double *values = values_of(entry, metric);
+	size_t label = 0;
+	for (size_t i = 0; i < table->axis_count; i++)
+		if (i != frame->by)
+			row->labels[label++] = table->axes[i].values[group->levels[i]];
+	row->labels[label] = frame->by == SIZE_MAX ? frame->labels[entry->variant]
+						   : table->axes[frame->by].values[entry->variant];
+	row->has_work = true;
+	row->finished = group->count - group->censored;
+	row->count = group->count;
+	row->value = infer_mean(values, group->count, INFERENCE_LEVEL);
+	row->same = group_is_same(table, group);
+	if (row->same)
+		row->value.low = row->value.high = NAN;
+	free(values);
+	if (base != NULL && base != entry)
+		take_ratio(row, base, entry);
+}
+
+/* The rows of a metric, cell by cell. */
+static void add_metric(struct report *report, const struct frame *frame, const char *metric)
+{
+	for (size_t i = 0, end; i < frame->entry_count; i = end) {
+		const struct entry *base = NULL;
+		for (end = i; end < frame->entry_count &&
+			      compare_cells(&frame->entries[i], &frame->entries[end]) == 0;
+		     end++)
+			if (frame->entries[end].variant == frame->baseline)
+				base = &frame->entries[end];
+		for (size_t k = i; k < end; k++)
+			add_entry(report, frame, metric, base, &frame->entries[k]);
+	}
+}
+
+static void name_labels(struct report *report, const struct frame *frame)
+{
+	const struct sweep_table *table = frame->tables[0];
+	report->label_names = xcalloc(table->axis_count + 1, sizeof *report->label_names);
+	for (size_t i = 0; i < table->axis_count; i++)
+		if (i != frame->by)
+			report->label_names[report->label_count++] = table->axes[i].name;
+	report->label_names[report->label_count++] =
+		frame->by == SIZE_MAX ? "sweep" : table->axes[frame->by].name;
+}
+
+/* ---- Output ---- */
+
+static const char *baseline_name(const struct frame *frame)
+{
+	return frame->by == SIZE_MAX ? frame->labels[0]
+				     : frame->tables[0]->axes[frame->by].values[frame->baseline];
+}
+
+static void print_notes(const struct frame *frame, const struct report *report, FILE *to)
+{
+	size_t pairs = 0, apart = 0, intervals = 0, same = 0;
+	for (size_t i = 0; i < report->count; i++) {
+		pairs += report->rows[i].basis == BASIS_PAIRS;
+		apart += report->rows[i].basis == BASIS_INDEPENDENT;
+		intervals += isnan(report->rows[i].ratio.low) ? 0 : 1;
+		same += report->rows[i].same;
+	}
+	fprintf(to, "\nratio, difference: to %s. *: the interval excludes 1.\n",
+		baseline_name(frame));
+	if (report_has_unfinished(report))
+		fputs("done: points that finished all work; where some did not, means of times are "
+		      "too small.\n",
+		      to);
+	if (same > 0)
+		fputs("same: in every replication, whatever is measured, so there is nothing to "
+		      "estimate and no interval.\n",
+		      to);
+	if (pairs > 0)
+		fputs("pairs: same replication and same seed (common random numbers).\n", to);
+	if (apart > 0)
+		fputs("unpaired: the seeds differ, so the two means are taken as independent "
+		      "(Welch).\n",
+		      to);
+	if (intervals >= 20)
+		fprintf(to,
+			"Each interval stands alone: of %zu, about %zu miss the truth by "
+			"chance.\n",
+			intervals, intervals / 20);
+}
+
+static size_t print_text(const struct frame *frame, const struct report *report, double tolerance,
+			 FILE *to)
+{
+	for (size_t t = 0; t < frame->table_count; t++) {
+		const struct sweep_table *table = frame->tables[t];
+		size_t done = 0;
+		for (size_t g = 0; g < frame->groups[t].count; g++)
+			done += frame->groups[t].items[g].count -
+				frame->groups[t].items[g].censored;
+		fprintf(to, "%s  %s: sweep %s, %zu of %zu points done, %" PRIu64 " replications\n",
+			frame->labels[t], table->dir, table->name, done, table->point_count,
+			table->replications);
+	}
+	fputc('\n', to);
+	report_print(report, to);
+	print_notes(frame, report, to);
+	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
+}
+
+static size_t print_json(const struct frame *frame, const struct report *report, double tolerance,
+			 FILE *to)
+{
+	struct json json;
+	report_json_begin(&json, "sweeps");
+	json_open_array(&json, "sweeps");
+	for (size_t t = 0; t < frame->table_count; t++) {
+		json_open_object(&json, NULL);
+		json_string(&json, "sweep", frame->labels[t]);
+		json_string(&json, "directory", frame->tables[t]->dir);
+		json_string(&json, "name", frame->tables[t]->name);
+		json_u64(&json, "points", frame->tables[t]->point_count);
+		json_u64(&json, "replications", frame->tables[t]->replications);
+		json_close_object(&json);
+	}
+	json_close_array(&json);
+	json_string(&json, "by", report->label_names[report->label_count - 1]);
+	json_string(&json, "baseline", baseline_name(frame));
+	return report_json_end(&json, report, tolerance, to);
+}
+
+enum compare_end compare_sweeps(const char *const *dirs, size_t count,
+				const struct compare_options *options, FILE *to, char **error)
+{
+	struct frame frame;
+	struct report report = { .work_name = "done" };
+	enum compare_end end = COMPARE_USAGE;
+	const char **metrics = NULL;
+	size_t metric_count, outside;
+	if (!frame_read(&frame, dirs, count, error))
+		return COMPARE_IO;
+	*error = choose_variants(&frame, options);
+	if (*error != NULL)
+		goto done;
+	metrics = choose_metrics(&frame, options, &metric_count, error);
+	if (metrics == NULL)
+		goto done;
+	find_entries(&frame);
+	name_labels(&report, &frame);
+	for (size_t i = 0; i < metric_count; i++)
+		add_metric(&report, &frame, metrics[i]);
+	outside =
+		(options->json ? print_json : print_text)(&frame, &report, options->tolerance, to);
+	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
+done:
+	free(metrics);
+	report_release(&report);
+	frame_release(&frame);
+	return end;
+}

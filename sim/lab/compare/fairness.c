@@ -1,0 +1,128 @@
+#include "lab/compare/fairness.h"
+
+#include "base/mem.h"
+#include "stats/inference.h"
+#include "io/result_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a member has got in how long. */
+struct table {
+	const char *file, *prefix, *group;
+	const char *bytes, *times; /* the product of the two; `times` may be NULL: 1 */
+	const char *from, *to;     /* its time; `from` may be NULL: 0 */
+	const char *measured;      /* flag; others do not count */
+};
+
+static const struct table tables[] = {
+	{ .file = "flows.csv",
+	  .prefix = FAIRNESS_PREFIX "flows.",
+	  .group = "group",
+	  .bytes = "size_bytes",
+	  .to = "fct_s",
+	  .measured = "measured" },
+	{ .file = "jobs.csv",
+	  .prefix = FAIRNESS_PREFIX "jobs.",
+	  .group = "name",
+	  .bytes = "gradient_bytes",
+	  .times = "iterations_done",
+	  .from = "start_s",
+	  .to = "finish_s",
+	  .measured = "measured" },
+};
+
+struct columns {
+	int group, bytes, times, from, to, measured, finished;
+};
+
+static int column_of(struct csv *csv, const char *name)
+{
+	return name == NULL ? -1 : csv_need(csv, name);
+}
+
+static struct fairness_group *group_of(struct fairness *fairness, const char *prefix,
+				       const char *name)
+{
+	char *metric = xasprintf("%s%s", prefix, name);
+	for (size_t i = fairness->count; i-- > 0;)
+		if (strcmp(fairness->groups[i].metric, metric) == 0) {
+			free(metric);
+			return &fairness->groups[i];
+		}
+	fairness->groups = array_reserve(fairness->groups, fairness->count, &fairness->capacity,
+					 sizeof *fairness->groups);
+	struct fairness_group *group = &fairness->groups[fairness->count++];
+	*group = (struct fairness_group){ .metric = metric, .index = NAN };
+	return group;
+}
+
+static void add_member(struct fairness *fairness, struct csv *csv, const struct columns *c,
+		       const char *prefix)
+{
+	bool finished = csv_flag(csv, c->finished);
+	if (!csv_flag(csv, c->measured))
+		return;
+	struct fairness_group *group = group_of(fairness, prefix, csv_text(csv, c->group));
+	group->count++;
+	if (!finished)
+		return;
+	double got = csv_real(csv, c->bytes) * (c->times < 0 ? 1 : csv_real(csv, c->times));
+	double seconds = csv_real(csv, c->to) - (c->from < 0 ? 0 : csv_real(csv, c->from));
+	group->rates = array_reserve(group->rates, group->finished, &group->capacity,
+				     sizeof *group->rates);
+	group->rates[group->finished++] = got / seconds;
+}
+
+static bool read_table(struct fairness *fairness, const char *dir, const struct table *table,
+		       char **error)
+{
+	struct csv *csv = result_table(dir, table->file, error);
+	if (csv == NULL)
+		return *error == NULL;
+	struct columns columns = { .group = csv_need(csv, table->group),
+				   .bytes = csv_need(csv, table->bytes),
+				   .times = column_of(csv, table->times),
+				   .from = column_of(csv, table->from),
+				   .to = csv_need(csv, table->to),
+				   .measured = csv_need(csv, table->measured),
+				   .finished = csv_need(csv, "finished") };
+	while (csv_next(csv))
+		add_member(fairness, csv, &columns, table->prefix);
+	return csv_close(csv, error);
+}
+
+bool fairness_read(const char *dir, struct fairness *fairness, char **error)
+{
+	*fairness = (struct fairness){ 0 };
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (!read_table(fairness, dir, &tables[i], error)) {
+			fairness_release(fairness);
+			return false;
+		}
+	for (size_t i = 0; i < fairness->count; i++) {
+		struct fairness_group *group = &fairness->groups[i];
+		if (group->finished >= 2)
+			group->index = infer_jain_index(group->rates, group->finished);
+	}
+	return true;
+}
+
+void fairness_release(struct fairness *fairness)
+{
+	for (size_t i = 0; i < fairness->count; i++) {
+		free(fairness->groups[i].metric);
+		free(fairness->groups[i].rates);
+	}
+	free(fairness->groups);
+	*fairness = (struct fairness){ 0 };
+}
+
+const struct fairness_group *fairness_find(const struct fairness *fairness, const char *metric)
+{
+	for (size_t i = 0; i < fairness->count; i++)
+		if (strcmp(fairness->groups[i].metric, metric) == 0)
+			return &fairness->groups[i];
+	return NULL;
+}

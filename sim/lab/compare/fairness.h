@@ -1,0 +1,40 @@
+/* How evenly the members of a group of a scenario were served: Jain's index of
+ *
+ *   jain.flows.NAME   size / FCT of each flow,
+ *   jain.jobs.NAME    gradient_bytes * iterations_done / (finish_s - start_s) of
+ *                     each job
+ *
+ * that has finished and is measured (warm-up and window of the scenario), where at
+ * least two are. It takes members as entitled to the same:
+ * flows of unlike sizes differ in throughput without any unfairness. */
+#ifndef INASIM_LAB_COMPARE_FAIRNESS_H
+#define INASIM_LAB_COMPARE_FAIRNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FAIRNESS_PREFIX "jain."
+
+struct fairness_group {
+	char *metric;
+	double index;           /* NaN where fewer than two have finished */
+	size_t finished, count; /* members */
+	double *rates;          /* of the finished ones, bytes a second */
+	size_t capacity;
+};
+
+struct fairness {
+	struct fairness_group *groups; /* flows, then jobs, each in the order of the table */
+	size_t count, capacity;
+};
+
+/* From flows.csv and jobs.csv in DIR; without the tables there are no groups.
+ * False and *error (caller frees) when one cannot be read; `fairness` is then
+ * empty. */
+bool fairness_read(const char *dir, struct fairness *fairness, char **error);
+void fairness_release(struct fairness *fairness);
+
+/* NULL if there is no such group. */
+const struct fairness_group *fairness_find(const struct fairness *fairness, const char *metric);
+
+#endif

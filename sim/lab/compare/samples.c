@@ -1,0 +1,299 @@
+#include "lab/compare/samples.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "io/result_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 5
+
+/* What a table says about its rows: which number they have, what makes two rows
+ * of this number in two runs the same, which of them have finished, which count. */
+struct sample_table {
+	const char *prefix, *file;
+	const char *time, *group;
+	const char *number[2];             /* id, and id within it (or NULL) */
+	const char *identity[COLUMNS_MAX]; /* ends with NULL */
+	const char *finished, *measured;   /* flags; NULL: all */
+};
+
+static const struct sample_table flows_table = {
+	.prefix = "flows.",
+	.file = "flows.csv",
+	.time = "start_s",
+	.group = "group",
+	.number = { "flow_id" },
+	.identity = { "size_bytes", "start_s", "src", "dst" },
+	.finished = "finished",
+	.measured = "measured",
+};
+static const struct sample_table jobs_table = {
+	.prefix = "jobs.",
+	.file = "jobs.csv",
+	.time = "arrival_s",
+	.group = "name",
+	.number = { "job_id" },
+	.identity = { "name", "model", "workers", "arrival_s" },
+	.finished = "finished",
+	.measured = "measured",
+};
+static const struct sample_table iterations_table = {
+	.prefix = "jobs.",
+	.file = "iterations.csv",
+	.time = "finish_s",
+	.group = "name",
+	.number = { "job_id", "iteration" },
+	.identity = { "name" },
+	.measured = "measured",
+};
+
+static const struct {
+	const struct sample_table *table;
+	const char *field, *column;
+	bool may_lack; /* a row without it is no sample, and nothing unfinished either */
+} fields[] = {
+	{ &flows_table, "fct_s", "fct_s", false },
+	{ &flows_table, "slowdown", "slowdown", false },
+	{ &jobs_table, "jct_s", "jct_s", false },
+	{ &jobs_table, "waiting_s", "waiting_s", false },
+	{ &jobs_table, "compute_s", "compute_s", false },
+	{ &jobs_table, "communication_s", "communication_s", false },
+	{ &iterations_table, "iteration_s", "duration_s", false },
+	{ &iterations_table, "cycle_s", "cycle_s", true },
+};
+
+static const struct {
+	const char *name;
+	double quantile;
+} statistics[] = {
+	{ "mean", NAN }, { "p50", 0.5 }, { "p95", 0.95 }, { "p99", 0.99 }, { "p999", 0.999 },
+};
+
+struct sample {
+	uint64_t id, inner;
+	uint64_t identity; /* hash of what makes it the same */
+	uint64_t group;    /* hash of its name */
+	double time, value;
+};
+
+/* ---- Which ---- */
+
+/* Cuts ".word" off the end of `text` if it ends so. */
+static bool ends_with(const char *text, size_t *length, const char *word)
+{
+	size_t n = strlen(word);
+	if (*length <= n || text[*length - n - 1] != '.' ||
+	    strncmp(text + *length - n, word, n) != 0)
+		return false;
+	*length -= n + 1;
+	return true;
+}
+
+/* What is left between prefix and field: nothing, or "by_name.NAME" of jobs. */
+static bool take_name(struct sample_source *source, const char *text, size_t length)
+{
+	static const char by[] = "jobs.by_name.";
+	size_t n = strlen(by);
+	source->name[0] = '\0';
+	if (length + 1 == strlen(source->table->prefix))
+		return strncmp(text, source->table->prefix, length) == 0;
+	if (length <= n || strncmp(text, by, n) != 0 || length - n >= sizeof source->name ||
+	    strcmp(source->table->prefix, jobs_table.prefix) != 0)
+		return false;
+	memcpy(source->name, text + n, length - n);
+	source->name[length - n] = '\0';
+	return true;
+}
+
+bool sample_source(const char *metric, struct sample_source *source)
+{
+	size_t length = strlen(metric), s = 0, f = 0;
+	while (s < sizeof statistics / sizeof *statistics &&
+	       !ends_with(metric, &length, statistics[s].name))
+		s++;
+	if (s == sizeof statistics / sizeof *statistics)
+		return false;
+	while (f < sizeof fields / sizeof *fields && !ends_with(metric, &length, fields[f].field))
+		f++;
+	if (f == sizeof fields / sizeof *fields)
+		return false;
+	source->table = fields[f].table;
+	source->column = fields[f].column;
+	source->may_lack = fields[f].may_lack;
+	source->quantile = statistics[s].quantile;
+	return take_name(source, metric, length);
+}
+
+/* ---- Reading ---- */
+
+struct columns {
+	int id, inner, identity[COLUMNS_MAX], time, group, value, name, finished, measured;
+};
+
+static int column_of(struct csv *csv, const char *name)
+{
+	return name == NULL ? -1 : csv_need(csv, name);
+}
+
+static struct columns find_columns(struct csv *csv, const struct sample_source *source)
+{
+	const struct sample_table *table = source->table;
+	struct columns c = { .id = column_of(csv, table->number[0]),
+			     .inner = column_of(csv, table->number[1]),
+			     .time = column_of(csv, table->time),
+			     .group = csv_find(csv, table->group),
+			     .value = column_of(csv, source->column),
+			     .name = *source->name == '\0' ? -1 : column_of(csv, "name"),
+			     .finished = column_of(csv, table->finished),
+			     .measured = column_of(csv, table->measured) };
+	for (size_t i = 0; i < COLUMNS_MAX; i++)
+		c.identity[i] = column_of(csv, table->identity[i]);
+	return c;
+}
+
+static struct sample read_sample(struct csv *csv, const struct columns *c,
+				 const struct sample_source *source)
+{
+	struct sample sample = { .id = csv_u64(csv, c->id),
+				 .time = csv_real(csv, c->time),
+				 .value = NAN };
+	if (c->group >= 0)
+		sample.group = hash_string(csv_text(csv, c->group));
+	if (c->inner >= 0)
+		sample.inner = csv_u64(csv, c->inner);
+	for (size_t i = 0; i < COLUMNS_MAX && c->identity[i] >= 0; i++)
+		sample.identity =
+			hash_pair(sample.identity, hash_string(csv_text(csv, c->identity[i])));
+	if ((c->finished < 0 || csv_flag(csv, c->finished)) &&
+	    !(source->may_lack && csv_empty(csv, c->value)))
+		sample.value = csv_real(csv, c->value);
+	return sample;
+}
+
+static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
+{
+	return (c->measured < 0 || csv_flag(csv, c->measured)) &&
+	       !(source->may_lack && csv_empty(csv, c->value)) &&
+	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
+}
+
+static int by_number(const struct sample *a, const struct sample *b)
+{
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->inner > b->inner) - (a->inner < b->inner);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	return by_number(a, b);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	double x = ((const struct sample *)a)->time, y = ((const struct sample *)b)->time;
+	return x != y ? (x > y) - (x < y) : by_number(a, b);
+}
+
+static void arrange(struct samples *samples, int (*compare)(const void *, const void *))
+{
+	if (samples->count > 0)
+		qsort(samples->items, samples->count, sizeof *samples->items, compare);
+	for (size_t i = 0; i < samples->count; i++) {
+		samples->values[i] = samples->items[i].value;
+		samples->times[i] = samples->items[i].time;
+	}
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* How many of `hashes` differ; sorts them. */
+static size_t distinct(uint64_t *hashes, size_t count)
+{
+	size_t different = count > 0;
+	if (count > 0)
+		qsort(hashes, count, sizeof *hashes, compare_hashes);
+	for (size_t i = 1; i < count; i++)
+		different += hashes[i] != hashes[i - 1];
+	return different;
+}
+
+static void count_origins(struct samples *samples)
+{
+	uint64_t *keys = xcalloc(samples->count + 1, sizeof *keys);
+	for (size_t i = 0; i < samples->count; i++)
+		keys[i] = samples->items[i].group;
+	samples->groups = distinct(keys, samples->count);
+	for (size_t i = 0; i < samples->count; i++)
+		keys[i] = samples->items[i].id;
+	samples->members = distinct(keys, samples->count);
+	free(keys);
+}
+
+bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
+		  char **error)
+{
+	size_t capacity = 0;
+	*samples = (struct samples){ .each_is_work = source->table->finished != NULL };
+	struct csv *csv = result_table(dir, source->table->file, error);
+	if (csv == NULL)
+		return *error == NULL;
+	struct columns columns = find_columns(csv, source);
+	while (csv_next(csv)) {
+		struct sample sample = read_sample(csv, &columns, source); /* strict for all rows */
+		if (!wanted(csv, &columns, source))
+			continue;
+		samples->items = array_reserve(samples->items, samples->count, &capacity,
+					       sizeof *samples->items);
+		samples->items[samples->count++] = sample;
+	}
+	samples->values = xcalloc(samples->count + 1, sizeof *samples->values);
+	samples->times = xcalloc(samples->count + 1, sizeof *samples->times);
+	arrange(samples, compare_samples);
+	count_origins(samples);
+	if (csv_close(csv, error))
+		return true;
+	samples_release(samples);
+	return false;
+}
+
+void samples_by_time(struct samples *samples)
+{
+	arrange(samples, compare_times);
+}
+
+void samples_release(struct samples *samples)
+{
+	free(samples->times);
+	free(samples->items);
+	free(samples->values);
+	*samples = (struct samples){ 0 };
+}
+
+/* ---- Pairs ---- */
+
+size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
+		    double **values_b)
+{
+	size_t i = 0, j = 0, count = 0, common = 0;
+	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof *x);
+	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof *y);
+	for (; i < a->count || j < b->count; count++) {
+		int order = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : by_number(&a->items[i], &b->items[j]);
+		if (order == 0 && a->items[i].identity != b->items[j].identity)
+			return 0;
+		common += order == 0;
+		x[count] = order <= 0 ? a->items[i++].value : NAN;
+		y[count] = order >= 0 ? b->items[j++].value : NAN;
+	}
+	return common > 0 ? count : 0;
+}

@@ -1,0 +1,280 @@
+#include "lab/regress/reference.h"
+
+#include "base/input.h"
+#include "base/mem.h"
+#include "core/fingerprint.h"
+#include "io/folder.h"
+#include "io/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT        1
+#define PRINTS_HEADER "inasim fingerprints 1 "
+
+/* --- reading --- */
+
+static bool hex64(const cJSON *item, uint64_t *value)
+{
+	char *end;
+
+	if (!cJSON_IsString(item) || strlen(item->valuestring) != 16)
+		return false;
+	*value = strtoull(item->valuestring, &end, 16);
+	return !*end;
+}
+
+static bool count_of(const cJSON *item, uint64_t *value)
+{
+	if (!cJSON_IsNumber(item) || item->valuedouble < 0 || item->valuedouble > 9e15)
+		return false;
+	*value = (uint64_t)item->valuedouble;
+	return true;
+}
+
+/* [time in ns, events, digest] */
+static bool read_checkpoint(const cJSON *item, struct checkpoint *checkpoint)
+{
+	uint64_t ns;
+
+	if (!cJSON_IsArray(item) || !count_of(cJSON_GetArrayItem(item, 0), &ns) ||
+	    !count_of(cJSON_GetArrayItem(item, 1), &checkpoint->events) ||
+	    !hex64(cJSON_GetArrayItem(item, 2), &checkpoint->digest))
+		return false;
+	checkpoint->at = ns * PS_PER_NS;
+	return true;
+}
+
+static bool read_checkpoints(struct reference *r)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->root, "checkpoints"), *item;
+
+	if (!cJSON_IsArray(list))
+		return false;
+	r->checkpoints = xcalloc((size_t)cJSON_GetArraySize(list), sizeof(*r->checkpoints));
+	cJSON_ArrayForEach(
+		item,
+		list) if (!read_checkpoint(item,
+					   &r->checkpoints[r->checkpoint_count++])) return false;
+	return true;
+}
+
+/* The member that is not right, or NULL. */
+static const char *read_members(struct reference *r)
+{
+	const cJSON *history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
+	uint64_t format;
+
+	if (!cJSON_IsArray(history))
+		return "history";
+	r->history = history; /* first: it is kept whatever else is wrong */
+	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "format"), &format) ||
+	    format != FORMAT)
+		return "format";
+	if (!hex64(cJSON_GetObjectItemCaseSensitive(r->root, "digest"), &r->digest))
+		return "digest";
+	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "events"), &r->events))
+		return "events";
+	r->summary = cJSON_GetObjectItemCaseSensitive(r->root, "summary");
+	if (!cJSON_IsObject(r->summary))
+		return "summary";
+	r->resolved = cJSON_GetObjectItemCaseSensitive(r->root, "resolved");
+	if (!cJSON_IsObject(r->resolved))
+		return "resolved";
+	return read_checkpoints(r) ? NULL : "checkpoints";
+}
+
+/* Header line "inasim fingerprints 1 EVENTS DIGEST", then 16 bits each, low byte first. */
+static char *read_prints(struct reference *r, const char *path)
+{
+	uint64_t wanted = fingerprint_count(r->events), held;
+	char *header =
+		xasprintf(PRINTS_HEADER "%" PRIu64 " %016" PRIx64 "\n", r->events, r->digest);
+	size_t length, start = strlen(header);
+	char *content = folder_read(path, SIZE_MAX, &length), *error = NULL;
+
+	if (!content) {
+		error = xasprintf("%s cannot be read: %s", path, input_why(errno));
+	} else if (length < start || memcmp(content, header, start)) {
+		error = xasprintf("%s does not belong to the reference beside it", path);
+	} else if ((held = (length - start) / 2) != wanted || (length - start) % 2) {
+		error = xasprintf("%s holds %" PRIu64 " fingerprints, not %" PRIu64, path, held,
+				  wanted);
+	} else {
+		r->prints = xcalloc(wanted, sizeof(*r->prints));
+		for (uint64_t i = 0; i < wanted; i++) {
+			const unsigned char *two = (unsigned char *)content + start + 2 * i;
+
+			r->prints[i] = (uint16_t)(two[0] | two[1] << 8);
+		}
+	}
+	free(header);
+	free(content);
+	return error;
+}
+
+static char *read_json(struct reference *r, const char *path)
+{
+	size_t length;
+	char *text = folder_read(path, SIZE_MAX, &length);
+	const char *end = NULL, *bad;
+
+	if (!text)
+		return xasprintf("%s cannot be read: %s", path, input_why(errno));
+	r->root = cJSON_ParseWithLengthOpts(text, length + 1, &end, true);
+	if (!r->root) {
+		char *error = xasprintf("%s is not JSON (byte %td of %zu)", path,
+					end ? end - text : 0, length);
+
+		free(text);
+		return error;
+	}
+	free(text);
+	bad = read_members(r);
+	return bad ? xasprintf("%s is not a reference: \"%s\" is missing or not right", path, bad)
+		   : NULL;
+}
+
+enum reference_state reference_read(const char *dir, const char *name, struct reference *reference,
+				    char **error)
+{
+	char *json = xasprintf("%s/%s.json", dir, name), *prints;
+
+	*reference = (struct reference){ 0 };
+	if (!folder_exists(json)) {
+		*error = xasprintf("there is no %s", json);
+		free(json);
+		return REFERENCE_MISSING;
+	}
+	prints = xasprintf("%s/%s.events", dir, name);
+	*error = read_json(reference, json);
+	if (!*error)
+		*error = read_prints(reference, prints);
+	free(json);
+	free(prints);
+	return *error ? REFERENCE_BAD : REFERENCE_READ;
+}
+
+void reference_release(struct reference *r)
+{
+	cJSON_Delete(r->root);
+	free(r->checkpoints);
+	free(r->prints);
+}
+
+/* --- writing --- */
+
+/* Any value; numbers read back as the same double, which cJSON does not promise. */
+static void json_tree(struct json *json, const char *key, const cJSON *item)
+{
+	const cJSON *child;
+
+	if (cJSON_IsObject(item)) {
+		json_open_object(json, key);
+		cJSON_ArrayForEach(child, item) json_tree(json, child->string, child);
+		json_close_object(json);
+	} else if (cJSON_IsArray(item)) {
+		json_open_array(json, key);
+		cJSON_ArrayForEach(child, item) json_tree(json, NULL, child);
+		json_close_array(json);
+	} else if (cJSON_IsNumber(item)) {
+		json_real(json, key, item->valuedouble);
+	} else if (cJSON_IsString(item)) {
+		json_string(json, key, item->valuestring);
+	} else if (cJSON_IsBool(item)) {
+		json_bool(json, key, cJSON_IsTrue(item));
+	} else {
+		json_null(json, key);
+	}
+}
+
+/* One line each. */
+static void json_checkpoints(struct json *json, const struct checkpoints *checkpoints)
+{
+	json_open_array(json, "checkpoints");
+	for (size_t i = 0; i < checkpoints->count; i++) {
+		const struct checkpoint *c = &checkpoints->list[i];
+		char *line = xasprintf("[%" PRIu64 ", %" PRIu64 ", \"%016" PRIx64 "\"]",
+				       c->at / PS_PER_NS, c->events, c->digest);
+
+		json_raw(json, NULL, line);
+		free(line);
+	}
+	json_close_array(json);
+}
+
+static void json_history(struct json *json, const struct reference_run *run,
+			 const struct reference *before, const struct reference_reason *reason)
+{
+	const cJSON *item;
+
+	json_open_array(json, "history");
+	if (before)
+		cJSON_ArrayForEach(item, before->history) json_tree(json, NULL, item);
+	json_open_object(json, NULL);
+	json_string(json, "date", reason->date);
+	json_string(json, "reason", reason->reason);
+	json_string(json, "version", reason->version);
+	json_string(json, "commit", reason->commit);
+	json_hex64(json, "digest", run->digest);
+	json_close_object(json);
+	json_close_array(json);
+}
+
+char *reference_text(const struct reference_run *run, const struct reference *before,
+		     const struct reference_reason *reason)
+{
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_u64(&json, "format", FORMAT);
+	json_string(&json, "name", run->name);
+	json_hex64(&json, "digest", run->digest);
+	json_u64(&json, "events", run->events);
+	json_history(&json, run, before, reason);
+	json_tree(&json, "summary", run->summary);
+	json_tree(&json, "resolved", run->resolved);
+	json_checkpoints(&json, run->checkpoints);
+	json_close_object(&json);
+	return json_finish(&json);
+}
+
+char *reference_prints(const struct reference_run *run, size_t *length)
+{
+	char *header =
+		xasprintf(PRINTS_HEADER "%" PRIu64 " %016" PRIx64 "\n", run->events, run->digest);
+	size_t start = strlen(header), count = fingerprint_count(run->events);
+	char *content = xmalloc(start + 2 * count);
+
+	memcpy(content, header, start);
+	for (size_t i = 0; i < count; i++) {
+		content[start + 2 * i] = (char)(run->prints[i] & 0xff);
+		content[start + 2 * i + 1] = (char)(run->prints[i] >> 8);
+	}
+	*length = start + 2 * count;
+	free(header);
+	return content;
+}
+
+bool reference_write(const char *dir, const char *name, const char *suffix, const char *content,
+		     size_t length, char **error)
+{
+	char *path = xasprintf("%s/%s%s", dir, name, suffix);
+	char *partial = xasprintf("%s.partial", path);
+	FILE *file = fopen(partial, "wb");
+	bool good = file && fwrite(content, 1, length, file) == length;
+
+	good = file && !fclose(file) && good && !rename(partial, path);
+	if (!good) {
+		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
+		if (file)
+			unlink(partial);
+	}
+	free(path);
+	free(partial);
+	return good;
+}

@@ -1,0 +1,61 @@
+/* What a run of a scenario was, to hold later runs against: DIR/NAME.json with
+ * digest, summary, checkpoints and the reasons of all changes, DIR/NAME.events
+ * with the fingerprints of its events. Formats: traces/reference/README.md. */
+#ifndef INASIM_LAB_REGRESS_REFERENCE_H
+#define INASIM_LAB_REGRESS_REFERENCE_H
+
+#include "core/checkpoint.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct reference {
+	cJSON *root; /* owns summary, resolved and history */
+	const cJSON *summary, *resolved, *history;
+	uint64_t digest, events;
+	struct checkpoint *checkpoints;
+	size_t checkpoint_count;
+	uint16_t *prints; /* fingerprint_count(events) of them */
+};
+
+/* A run, as it is to be written. */
+struct reference_run {
+	const char *name;
+	uint64_t digest, events;
+	const cJSON *summary, *resolved;
+	const struct checkpoints *checkpoints;
+	const uint16_t *prints;
+};
+
+/* Why a reference was made or changed. */
+struct reference_reason {
+	const char *date, *reason, *version, *commit;
+};
+
+enum reference_state {
+	REFERENCE_READ,
+	REFERENCE_MISSING, /* there is no NAME.json */
+	REFERENCE_BAD,     /* it, or NAME.events, cannot be read or is not right; what was
+			    * found right is there, the rest is NULL */
+};
+
+/* Reads both files. What was read is released with reference_release() in any
+ * case; *error (caller frees) says what is wrong or missing. */
+enum reference_state reference_read(const char *dir, const char *name, struct reference *reference,
+				    char **error);
+void reference_release(struct reference *reference);
+
+/* The text of NAME.json (caller frees): `run` with the history of `before` (may
+ * be NULL) and one more reason. */
+char *reference_text(const struct reference_run *run, const struct reference *before,
+		     const struct reference_reason *reason);
+
+/* The content of NAME.events (caller frees). */
+char *reference_prints(const struct reference_run *run, size_t *length);
+
+/* Writes DIR/NAMEsuffix whole: under another name first. False and *error. */
+bool reference_write(const char *dir, const char *name, const char *suffix, const char *content,
+		     size_t length, char **error);
+
+#endif

@@ -1,0 +1,301 @@
+#include "lab/regress/regress_index.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the rows of regress.json --- */
+
+struct scenario_conf {
+	const char *name, *scenario;
+	bool seed_given;
+	int64_t seed;
+	struct conf_list set, tolerances;
+};
+
+struct index_conf {
+	struct conf_list folders, leave_out, tolerances, scenarios;
+};
+
+#define INDEX_NAME "regress" /* NAME.json is the index itself */
+
+static const struct conf_row tolerance_rows[] = {
+	{ .name = "field",
+	  .type = CONF_STRING,
+	  .offset = offsetof(struct regress_tolerance, field),
+	  .def = CONF_REQUIRED,
+	  .help = "Path in the summary, as in jobs.jct_s.mean; * stands for anything." },
+	{ .name = "relative",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct regress_tolerance, relative),
+	  .rmax = 1e9,
+	  .def = "0",
+	  .help = "Allowed difference as a part of the larger value.",
+	  .source = "exact" },
+	{ .name = "absolute",
+	  .type = CONF_REAL,
+	  .offset = offsetof(struct regress_tolerance, absolute),
+	  .rmax = 1e300,
+	  .def = "0",
+	  .help = "Allowed difference.",
+	  .source = "exact" },
+	{ 0 },
+};
+static const struct conf_table tolerance_table = { "tolerance", tolerance_rows,
+						   sizeof(struct regress_tolerance), NULL };
+static const struct conf_row tolerance_item = { .type = CONF_OBJECT,
+						.table = &tolerance_table,
+						.help = "A tolerance." };
+static const struct conf_row text_item = { .type = CONF_STRING, .help = "A text." };
+
+#define AT(field) .offset = offsetof(struct scenario_conf, field)
+static const struct conf_row scenario_rows[] = {
+	{ .name = "name",
+	  .type = CONF_STRING,
+	  AT(name),
+	  .def = CONF_REQUIRED,
+	  .help = "Name of the reference." },
+	{ .name = "scenario",
+	  .type = CONF_STRING,
+	  AT(scenario),
+	  .def = CONF_REQUIRED,
+	  .help = "Its file, seen from this folder." },
+	{ .name = "seed",
+	  .type = CONF_INT,
+	  AT(seed),
+	  .imin = 0,
+	  .imax = INT64_C(9007199254740991),
+	  .present = 1 + offsetof(struct scenario_conf, seed_given),
+	  .def = CONF_OPTIONAL,
+	  .help = "Another seed than the scenario's." },
+	{ .name = "set",
+	  .type = CONF_LIST,
+	  AT(set),
+	  .item = &text_item,
+	  .def = "[]",
+	  .help = "Changed values, as on the command line: /pointer=value." },
+	{ .name = "tolerances",
+	  .type = CONF_LIST,
+	  AT(tolerances),
+	  .item = &tolerance_item,
+	  .def = "[]",
+	  .help = "For this scenario." },
+	{ 0 },
+};
+#undef AT
+static const struct conf_table scenario_table = { "scenario", scenario_rows,
+						  sizeof(struct scenario_conf), NULL };
+static const struct conf_row scenario_item = { .type = CONF_OBJECT,
+					       .table = &scenario_table,
+					       .help = "A scenario." };
+
+#define AT(field) .offset = offsetof(struct index_conf, field)
+static const struct conf_row index_rows[] = {
+	{ .name = "folders",
+	  .type = CONF_LIST,
+	  AT(folders),
+	  .item = &text_item,
+	  .def = "[]",
+	  .help = "All scenarios in and below these are covered." },
+	{ .name = "leave_out",
+	  .type = CONF_LIST,
+	  AT(leave_out),
+	  .item = &text_item,
+	  .def = "[]",
+	  .help = "Names of those that are not; * stands for anything." },
+	{ .name = "tolerances",
+	  .type = CONF_LIST,
+	  AT(tolerances),
+	  .item = &tolerance_item,
+	  .def = "[]",
+	  .help = "For numbers of the summary; the first that fits counts." },
+	{ .name = "scenarios",
+	  .type = CONF_LIST,
+	  AT(scenarios),
+	  .item = &scenario_item,
+	  .def = "[]",
+	  .help = "Others, and variants." },
+	{ 0 },
+};
+#undef AT
+static const struct conf_table index_table = { "references", index_rows, sizeof(struct index_conf),
+					       NULL };
+
+/* --- entries --- */
+
+size_t regress_index_find(const struct regress_index *index, const char *name)
+{
+	for (size_t i = 0; i < index->count; i++)
+		if (!strcmp(index->entries[i].name, name))
+			return i;
+	return SIZE_MAX;
+}
+
+static struct regress_entry *add_entry(struct regress_index *index, char *name, char *path)
+{
+	index->entries = array_reserve(index->entries, index->count, &index->capacity,
+				       sizeof(*index->entries));
+	index->entries[index->count] = (struct regress_entry){ .name = name, .path = path };
+	return &index->entries[index->count++];
+}
+
+/* A path of the index, seen from where we are. */
+static char *path_from(const char *dir, const char *path)
+{
+	return path[0] == '/' ? xstrdup(path) : folder_join(dir, path);
+}
+
+static void check_scenario(const struct regress_index *index, const struct scenario_conf *conf,
+			   size_t number)
+{
+	char *pointer = xasprintf("/scenarios/%zu", number);
+
+	if (!conf->name[0] || conf->name[0] == '.' || strchr(conf->name, '/') ||
+	    !strcmp(conf->name, INDEX_NAME))
+		conf_error(index->doc, pointer, "name \"%s\" cannot name a file", conf->name);
+	if (regress_index_find(index, conf->name) != SIZE_MAX)
+		conf_error(index->doc, pointer, "there are two of the name \"%s\"", conf->name);
+	for (size_t i = 0; i < conf->set.count; i++) {
+		const char *set = ((const char *const *)conf->set.items)[i];
+
+		if (set[0] != '/' || !strchr(set, '='))
+			conf_error(index->doc, pointer,
+				   "set \"%s\" is not of the form /pointer=value", set);
+	}
+	free(pointer);
+}
+
+static void add_named(struct regress_index *index, const char *dir,
+		      const struct conf_list *scenarios)
+{
+	for (size_t i = 0; i < scenarios->count; i++) {
+		const struct scenario_conf *conf =
+			&((const struct scenario_conf *)scenarios->items)[i];
+		struct regress_entry *entry;
+
+		check_scenario(index, conf, i);
+		entry = add_entry(index, xstrdup(conf->name), path_from(dir, conf->scenario));
+		entry->seed_given = conf->seed_given;
+		entry->seed = conf->seed;
+		entry->set = conf->set;
+		entry->tolerances = conf->tolerances;
+	}
+}
+
+/* --- folders --- */
+
+/* Plans of sweeps and other JSON have no topology. What is no JSON at all counts
+ * as a scenario, so that its run says what is wrong. */
+static bool is_scenario(const char *path)
+{
+	size_t length;
+	char *text = folder_read(path, SIZE_MAX, &length);
+	cJSON *root = text ? cJSON_ParseWithLength(text, length) : NULL;
+	bool is = !root || cJSON_GetObjectItemCaseSensitive(root, "topology");
+
+	cJSON_Delete(root);
+	free(text);
+	return is;
+}
+
+static bool left_out(const struct conf_list *patterns, const char *name)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (!fnmatch(((const char *const *)patterns->items)[i], name, 0))
+			return true;
+	return false;
+}
+
+/* `named`: how many entries have their own place in the index; they go before. */
+static void add_file(struct regress_index *index, size_t named, const struct conf_list *leave_out,
+		     const char *path, const char *inner)
+{
+	char *name = xstrndup(inner, strlen(inner) - strlen(".json"));
+	size_t known;
+
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '-';
+	known = regress_index_find(index, name);
+	if (left_out(leave_out, name) || (known != SIZE_MAX && known < named) ||
+	    !is_scenario(path)) {
+		free(name);
+		return;
+	}
+	if (known != SIZE_MAX || !strcmp(name, INDEX_NAME))
+		conf_error(index->doc, "/folders", "%s cannot have the name \"%s\": %s", path, name,
+			   known != SIZE_MAX ? "another file has it" : "the index has it");
+	add_entry(index, name, xstrdup(path));
+}
+
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* All scenarios in and below `folder`, sorted; `inner` is the way from the top. */
+static void add_folder(struct regress_index *index, size_t named, const struct conf_list *leave_out,
+		       const char *folder, const char *inner)
+{
+	struct dirent **list;
+	int count = scandir(folder, &list, visible, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		const char *file = list[i]->d_name;
+		char *path = folder_join(folder, file);
+		char *inside = inner[0] ? folder_join(inner, file) : xstrdup(file);
+		size_t length = strlen(file);
+
+		if (folder_is_folder(path))
+			add_folder(index, named, leave_out, path, inside);
+		else if (length > 5 && !strcmp(file + length - 5, ".json"))
+			add_file(index, named, leave_out, path, inside);
+		free(path);
+		free(inside);
+		free(list[i]);
+	}
+	if (count >= 0)
+		free(list);
+}
+
+struct regress_index *regress_index_load(const char *dir)
+{
+	struct regress_index *index = xcalloc(1, sizeof(*index));
+	char *path = folder_join(dir, REGRESS_INDEX);
+	struct index_conf conf;
+	size_t named;
+
+	index->doc = conf_load(path, &index_table, &conf, NULL, 0);
+	free(path);
+	if (conf_errors(index->doc))
+		return index;
+	index->tolerances = conf.tolerances;
+	add_named(index, dir, &conf.scenarios);
+	named = index->count;
+	for (size_t i = 0; i < conf.folders.count; i++) {
+		char *folder = path_from(dir, ((const char *const *)conf.folders.items)[i]);
+
+		if (!folder_is_folder(folder))
+			conf_error(index->doc, "/folders", "there is no folder %s", folder);
+		add_folder(index, named, &conf.leave_out, folder, "");
+		free(folder);
+	}
+	return index;
+}
+
+void regress_index_free(struct regress_index *index)
+{
+	for (size_t i = 0; i < index->count; i++) {
+		free(index->entries[i].name);
+		free(index->entries[i].path);
+	}
+	free(index->entries);
+	conf_doc_free(index->doc);
+	free(index);
+}

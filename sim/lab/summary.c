@@ -1,0 +1,74 @@
+#include "lab/summary.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool summary_is_of_machine(const char *name)
+{
+	static const char *const names[] = { "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void add(struct summary *summary, const char *name, double value)
+{
+	if (summary_is_of_machine(name))
+		return;
+	summary->numbers = array_reserve(summary->numbers, summary->count, &summary->capacity,
+					 sizeof *summary->numbers);
+	summary->numbers[summary->count++] = (struct summary_number){ xstrdup(name), value };
+}
+
+static void collect(struct summary *summary, const char *prefix, const cJSON *container)
+{
+	size_t index = 0;
+	const cJSON *item;
+	cJSON_ArrayForEach(item, container)
+	{
+		const char *dot = *prefix == '\0' ? "" : ".";
+		char *name = item->string != NULL ? xasprintf("%s%s%s", prefix, dot, item->string)
+						  : xasprintf("%s%s%zu", prefix, dot, index);
+		index++;
+		if (cJSON_IsObject(item) || cJSON_IsArray(item))
+			collect(summary, name, item);
+		else if (cJSON_IsNumber(item))
+			add(summary, name, item->valuedouble);
+		else if (cJSON_IsNull(item))
+			add(summary, name, NAN);
+		free(name);
+	}
+}
+
+void summary_init(struct summary *summary, const cJSON *root)
+{
+	*summary = (struct summary){ 0 };
+	collect(summary, "", root);
+}
+
+void summary_release(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->count; i++)
+		free(summary->numbers[i].name);
+	free(summary->numbers);
+}
+
+size_t summary_find(const struct summary *summary, const char *name)
+{
+	for (size_t i = 0; i < summary->count; i++)
+		if (strcmp(summary->numbers[i].name, name) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+double summary_value(const struct summary *summary, const char *name)
+{
+	size_t i = summary_find(summary, name);
+	return i == SIZE_MAX ? NAN : summary->numbers[i].value;
+}

@@ -1,0 +1,290 @@
+/* sweep.csv, costs.csv and sweep.json out of the points. What is the same on any
+ * machine, and what is not, are different tables: sweep.csv is the same to the
+ * byte whatever was killed and resumed on the way. */
+#include "lab/sweep/sweep.h"
+
+#include "base/mem.h"
+#include "io/csv_write.h"
+#include "io/folder.h"
+#include "io/json.h"
+#include "io/json_read.h"
+#include "lab/sweep/groups.h"
+#include "lab/sweep/lease.h"
+#include "lab/sweep/point.h"
+#include "lab/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct number {
+	size_t metric;
+	double value;
+};
+
+/* What a summary.json says. */
+struct numbers {
+	struct number *items;
+	size_t count, capacity;
+};
+
+struct metrics {
+	char **names; /* in the order of their first appearance, points by number */
+	size_t count, capacity;
+	size_t next; /* where the next name is likely to be: summaries are alike */
+	struct numbers *points;
+};
+
+/* --- numbers of summary.json --- */
+
+static size_t find_metric(struct metrics *metrics, const char *name)
+{
+	for (size_t i = 0; i < metrics->count; i++) {
+		size_t at = (metrics->next + i) % metrics->count;
+
+		if (strcmp(metrics->names[at], name) != 0)
+			continue;
+		metrics->next = at + 1;
+		return at;
+	}
+	metrics->names = array_reserve(metrics->names, metrics->count, &metrics->capacity,
+				       sizeof(*metrics->names));
+	metrics->names[metrics->count] = xstrdup(name);
+	return metrics->count++;
+}
+
+/* The seed is no metric, it has a column of its own; what is null in all points has none. */
+static void take_numbers(struct metrics *metrics, struct numbers *numbers,
+			 const struct summary *summary)
+{
+	for (size_t i = 0; i < summary->count; i++) {
+		const struct summary_number *number = &summary->numbers[i];
+
+		if (isnan(number->value) || !strcmp(number->name, "seed"))
+			continue;
+		numbers->items = array_reserve(numbers->items, numbers->count, &numbers->capacity,
+					       sizeof(*numbers->items));
+		numbers->items[numbers->count++] =
+			(struct number){ find_metric(metrics, number->name), number->value };
+	}
+}
+
+static bool read_summary(const struct sweep *sweep, size_t number, struct metrics *metrics,
+			 char **error)
+{
+	char *result = point_path(sweep->folder, sweep->facts[number].hash, "");
+	char *reason = NULL;
+	cJSON *root = json_read(result, "summary.json", &reason);
+	struct summary summary;
+	bool good = root;
+
+	if (good) {
+		summary_init(&summary, root);
+		take_numbers(metrics, &metrics->points[number], &summary);
+		summary_release(&summary);
+		cJSON_Delete(root);
+	} else {
+		*error = xasprintf(
+			"%s/summary.json cannot be read; run point %zu again with --force", result,
+			number);
+	}
+	free(reason);
+	free(result);
+	return good;
+}
+
+static bool read_summaries(const struct sweep *sweep, struct metrics *metrics, char **error)
+{
+	for (size_t i = 0; i < sweep->plan->point_count; i++)
+		if (record_is_usable(&sweep->records[i]) && !read_summary(sweep, i, metrics, error))
+			return false;
+	return true;
+}
+
+static void metrics_release(struct metrics *metrics, size_t points)
+{
+	for (size_t i = 0; i < metrics->count; i++)
+		free(metrics->names[i]);
+	for (size_t i = 0; i < points; i++)
+		free(metrics->points[i].items);
+	free(metrics->names);
+	free(metrics->points);
+}
+
+/* --- tables --- */
+
+static void put_hash(struct csv_writer *csv, uint64_t hash)
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, hash);
+	csv_writer_text(csv, text);
+}
+
+static void put_header(struct csv_writer *csv, const struct plan *plan,
+		       const struct metrics *metrics)
+{
+	static const char *const fixed[] = { "point", "hash", "replication", "seed" };
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		csv_writer_text(csv, fixed[i]);
+	for (size_t a = 0; a < plan->axis_count; a++)
+		csv_writer_text(csv, plan->axes[a].name);
+	csv_writer_text(csv, "status");
+	for (size_t m = 0; m < metrics->count; m++)
+		csv_writer_text(csv, metrics->names[m]);
+	csv_writer_end_row(csv);
+}
+
+/* `values` has room for one value a metric. */
+static void put_metrics(struct csv_writer *csv, const struct metrics *metrics, size_t number,
+			double *values)
+{
+	const struct numbers *numbers = &metrics->points[number];
+
+	for (size_t m = 0; m < metrics->count; m++)
+		values[m] = NAN;
+	for (size_t i = 0; i < numbers->count; i++)
+		values[numbers->items[i].metric] = numbers->items[i].value;
+	for (size_t m = 0; m < metrics->count; m++)
+		csv_writer_real(csv, values[m]);
+}
+
+static bool write_points(const struct sweep *sweep, const struct metrics *metrics, const char *path,
+			 char **error)
+{
+	const struct plan *plan = sweep->plan;
+	struct csv_writer *csv = csv_writer_open(path, error);
+	double *values;
+
+	if (!csv)
+		return false;
+	values = xcalloc(metrics->count, sizeof(*values));
+	put_header(csv, plan, metrics);
+	for (size_t i = 0; i < plan->point_count; i++) {
+		const struct plan_point *point = &plan->points[i];
+
+		csv_writer_count(csv, i);
+		put_hash(csv, sweep->facts[i].hash);
+		csv_writer_count(csv, point->replication);
+		csv_writer_count(csv, sweep->facts[i].seed);
+		for (size_t a = 0; a < plan->axis_count; a++)
+			csv_writer_text(csv, plan->axes[a].levels[point->levels[a]].label);
+		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
+		put_metrics(csv, metrics, i, values);
+		csv_writer_end_row(csv);
+	}
+	free(values);
+	return csv_writer_commit(csv, error);
+}
+
+static void put_cost(struct csv_writer *csv, const struct point_record *record)
+{
+	bool ran = record->status != POINT_MISSING;
+	const char *const texts[] = { record->host, record->version, record->commit,
+				      record->message };
+
+	csv_writer_real(csv, ran ? record->wall_s : NAN);
+	csv_writer_real(csv, ran ? record->cpu_s : NAN);
+	csv_writer_real(csv, ran ? (double)record->peak_rss_bytes : NAN);
+	csv_writer_count(csv, record->attempts);
+	csv_writer_real(csv, ran && record->exit_code >= 0 ? (double)record->exit_code : NAN);
+	csv_writer_real(csv, record->signal ? (double)record->signal : NAN);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		csv_writer_text(csv, texts[i]);
+}
+
+static bool write_costs(const struct sweep *sweep, const char *path, char **error)
+{
+	static const char *const columns[] = { "point",  "hash",           "status",   "wall_s",
+					       "cpu_s",  "peak_rss_bytes", "attempts", "exit_code",
+					       "signal", "host",           "version",  "commit",
+					       "message" };
+	struct csv_writer *csv = csv_writer_open(path, error);
+
+	if (!csv)
+		return false;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		csv_writer_text(csv, columns[i]);
+	csv_writer_end_row(csv);
+	for (size_t i = 0; i < sweep->plan->point_count; i++) {
+		csv_writer_count(csv, i);
+		put_hash(csv, sweep->facts[i].hash);
+		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
+		put_cost(csv, &sweep->records[i]);
+		csv_writer_end_row(csv);
+	}
+	return csv_writer_commit(csv, error);
+}
+
+static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
+{
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "name", plan->name);
+	plan_axes_json(plan, &json);
+	json_u64(&json, "replications", plan->replications);
+	json_u64(&json, "points", plan->point_count);
+	json_open_array(&json, "metrics");
+	for (size_t m = 0; m < metrics->count; m++)
+		json_string(&json, NULL, metrics->names[m]);
+	json_close_array(&json);
+	json_close_object(&json);
+	return json_finish(&json);
+}
+
+static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
+		       char **error)
+{
+	char *text = sweep_json(plan, metrics), *tag = lease_tag();
+	char *temporary = xasprintf("%s.%s", path, tag);
+	bool good = folder_replace(path, temporary, text);
+
+	if (!good)
+		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
+	free(temporary);
+	free(tag);
+	free(text);
+	return good;
+}
+
+static bool write_all(const struct sweep *sweep, const struct metrics *metrics, char **error)
+{
+	char *points = folder_join(sweep->dir, "sweep.csv");
+	char *costs = folder_join(sweep->dir, "costs.csv");
+	char *axes = folder_join(sweep->dir, "sweep.json");
+	bool good = write_points(sweep, metrics, points, error) &&
+		    write_costs(sweep, costs, error) &&
+		    write_json(sweep->plan, metrics, axes, error);
+
+	free(axes);
+	free(costs);
+	free(points);
+	return good;
+}
+
+/* groups.csv, from the tables just written: what can be read is what counts. */
+static bool write_groups(const struct sweep *sweep, char **error)
+{
+	struct sweep_table *table = sweep_table_read(sweep->dir, error);
+	char *path = folder_join(sweep->dir, "groups.csv");
+	bool good = table && groups_write(table, path, error);
+
+	sweep_table_free(table);
+	free(path);
+	return good;
+}
+
+bool sweep_collect(const struct sweep *sweep, char **error)
+{
+	size_t points = sweep->plan->point_count;
+	struct metrics metrics = { .points = xcalloc(points, sizeof(*metrics.points)) };
+	bool good = read_summaries(sweep, &metrics, error) && write_all(sweep, &metrics, error);
+
+	metrics_release(&metrics, points);
+	return good && write_groups(sweep, error);
+}

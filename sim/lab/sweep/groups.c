@@ -1,0 +1,154 @@
+#include "lab/sweep/groups.h"
+
+#include "base/mem.h"
+#include "io/csv_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Groups ---- */
+
+struct sorted {
+	const struct sweep_point *point;
+	size_t axis_count;
+};
+
+static int compare_levels(const struct sweep_point *a, const struct sweep_point *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a->levels[i] != b->levels[i])
+			return a->levels[i] < b->levels[i] ? -1 : 1;
+	return 0;
+}
+
+static int compare_points(const void *x, const void *y)
+{
+	const struct sorted *a = x, *b = y;
+	int order = compare_levels(a->point, b->point, a->axis_count);
+	if (order == 0)
+		order = (a->point->number > b->point->number) -
+			(a->point->number < b->point->number);
+	return order;
+}
+
+static int compare_groups(const void *x, const void *y)
+{
+	const struct group *a = x, *b = y;
+	uint64_t first = a->points[0]->number, second = b->points[0]->number;
+	return (first > second) - (first < second);
+}
+
+struct groups groups_of(const struct sweep_table *table)
+{
+	size_t n = table->point_count;
+	struct sorted *sorted = xcalloc(n + 1, sizeof *sorted);
+	struct groups groups = { .items = xcalloc(n + 1, sizeof *groups.items),
+				 .points = xcalloc(n + 1, sizeof *groups.points) };
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (struct sorted){ &table->points[i], table->axis_count };
+	qsort(sorted, n, sizeof *sorted, compare_points);
+	for (size_t i = 0; i < n; i++) {
+		const struct sweep_point *point = groups.points[i] = sorted[i].point;
+		if (i == 0 || compare_levels(point, sorted[i - 1].point, table->axis_count) != 0)
+			groups.items[groups.count++] =
+				(struct group){ .levels = point->levels,
+						.points = &groups.points[i] };
+		struct group *group = &groups.items[groups.count - 1];
+		group->count++;
+		group->censored += strcmp(point->status, "done") != 0;
+	}
+	qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
+	free(sorted);
+	return groups;
+}
+
+void groups_release(struct groups *groups)
+{
+	free(groups->items);
+	free(groups->points);
+}
+
+double *group_values(const struct group *group, size_t metric)
+{
+	double *values = xcalloc(group->count + 1, sizeof *values);
+	for (size_t i = 0; i < group->count; i++)
+		values[i] = group->points[i]->usable ? group->points[i]->metrics[metric] : NAN;
+	return values;
+}
+
+bool group_is_same(const struct sweep_table *table, const struct group *group)
+{
+	const struct sweep_point *first = group->points[0];
+	if (group->count < 2 || group->censored > 0)
+		return false;
+	for (size_t i = 1; i < group->count; i++)
+		for (size_t m = 0; m < table->metric_count; m++) {
+			double a = first->metrics[m], b = group->points[i]->metrics[m];
+			if (a != b && !(isnan(a) && isnan(b)))
+				return false;
+		}
+	return true;
+}
+
+size_t groups_replicated(const struct sweep_table *table, size_t *same)
+{
+	struct groups groups = groups_of(table);
+	size_t count = 0;
+	*same = 0;
+	for (size_t g = 0; g < groups.count; g++) {
+		count += groups.items[g].count > 1;
+		*same += group_is_same(table, &groups.items[g]);
+	}
+	groups_release(&groups);
+	return count;
+}
+
+/* ---- groups.csv ---- */
+
+static void write_header(struct csv_writer *csv, const struct sweep_table *table)
+{
+	static const char *const columns[] = { "metric", "n",    "mean",     "sd",  "half_width_95",
+					       "low",    "high", "censored", "same" };
+	for (size_t i = 0; i < table->axis_count; i++)
+		csv_writer_text(csv, table->axes[i].name);
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		csv_writer_text(csv, columns[i]);
+	csv_writer_end_row(csv);
+}
+
+static void write_row(struct csv_writer *csv, const struct sweep_table *table,
+		      const struct group *group, bool same, size_t metric)
+{
+	double *values = group_values(group, metric);
+	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
+	for (size_t i = 0; i < table->axis_count; i++)
+		csv_writer_text(csv, table->axes[i].values[group->levels[i]]);
+	csv_writer_text(csv, table->metrics[metric]);
+	csv_writer_count(csv, mean.n);
+	csv_writer_real(csv, mean.value);
+	csv_writer_real(csv, same ? NAN : infer_sd(values, group->count));
+	csv_writer_real(csv, same ? NAN : (mean.high - mean.low) / 2);
+	csv_writer_real(csv, same ? NAN : mean.low);
+	csv_writer_real(csv, same ? NAN : mean.high);
+	csv_writer_count(csv, group->censored);
+	csv_writer_count(csv, same);
+	csv_writer_end_row(csv);
+	free(values);
+}
+
+bool groups_write(const struct sweep_table *table, const char *path, char **error)
+{
+	struct csv_writer *csv = csv_writer_open(path, error);
+	if (csv == NULL)
+		return false;
+	struct groups groups = groups_of(table);
+	write_header(csv, table);
+	for (size_t g = 0; g < groups.count; g++) {
+		bool same = group_is_same(table, &groups.items[g]);
+		for (size_t m = 0; m < table->metric_count; m++)
+			write_row(csv, table, &groups.items[g], same, m);
+	}
+	groups_release(&groups);
+	return csv_writer_commit(csv, error);
+}

@@ -1,0 +1,43 @@
+/* The points of a sweep that differ in nothing but their replication: one group
+ * for each combination of axis values that has points. */
+#ifndef INASIM_LAB_SWEEP_GROUPS_H
+#define INASIM_LAB_SWEEP_GROUPS_H
+
+#include "stats/inference.h"
+#include "lab/sweep/sweep_table.h"
+
+struct group {
+	const size_t *levels;                    /* by axis, as its points have them */
+	const struct sweep_point *const *points; /* by number */
+	size_t count;
+	size_t censored; /* points that are not `done`: unfinished, or without metrics */
+};
+
+struct groups {
+	struct group *items; /* by number of their first points */
+	size_t count;
+	const struct sweep_point **points; /* what the items point into */
+};
+
+/* The table must outlive them. */
+struct groups groups_of(const struct sweep_table *table);
+void groups_release(struct groups *groups);
+
+/* Its points, two or more, are done and have the same value of every metric: nothing that counts is
+ * random in their scenario, and there is nothing to estimate. */
+bool group_is_same(const struct sweep_table *table, const struct group *group);
+
+/* How many groups there are of two or more points, and in *same how many of them are the same. */
+size_t groups_replicated(const struct sweep_table *table, size_t *same);
+
+/* Values of a metric over the points of a group, NaN where a point has none; the
+ * caller frees. An unfinished point has metrics, over the work that it finished:
+ * they count (leaving slow runs out would be worse), and `censored` tells. */
+double *group_values(const struct group *group, size_t metric);
+
+/* Writes groups.csv: the axes, then metric, n, mean, sd, half_width_95, low, high
+ * (t-interval of the mean; empty where all replications are the same), censored, same. One row for
+ * each group and metric. False and *error (caller frees) on failure; PATH is then what it was. */
+bool groups_write(const struct sweep_table *table, const char *path, char **error);
+
+#endif

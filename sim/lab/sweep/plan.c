@@ -1,0 +1,204 @@
+#include "lab/sweep/plan_parts.h"
+
+#include "base/mem.h"
+#include "conf/buf.h"
+#include "io/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *plan_keep(struct plan *plan, char *text)
+{
+	plan->texts = array_reserve(plan->texts, plan->text_count, &plan->text_capacity,
+				    sizeof(*plan->texts));
+	return plan->texts[plan->text_count++] = text;
+}
+
+struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place)
+{
+	axis->levels =
+		array_reserve(axis->levels, axis->count, &axis->capacity, sizeof(*axis->levels));
+	axis->levels[axis->count] = (struct plan_level){ .label = label, .place = place };
+	return &axis->levels[axis->count++];
+}
+
+void plan_add_setting(struct plan_level *level, struct plan_setting setting)
+{
+	level->settings = array_reserve(level->settings, level->count, &level->capacity,
+					sizeof(*level->settings));
+	level->settings[level->count++] = setting;
+}
+
+const char *plan_label(struct plan *plan, const char *json)
+{
+	cJSON *value = json[0] == '"' ? cJSON_Parse(json) : NULL;
+	const char *label = json;
+
+	if (value)
+		label = plan_keep(plan, xstrdup(value->valuestring));
+	cJSON_Delete(value);
+	return label;
+}
+
+const char *plan_place(struct plan *plan, const char *parent, const char *step)
+{
+	struct conf_buf place = { 0 };
+
+	conf_buf_add(&place, parent);
+	conf_buf_add_step(&place, step);
+	return plan_keep(plan, conf_buf_take(&place));
+}
+
+const char *plan_place_index(struct plan *plan, const char *parent, size_t index)
+{
+	return plan_keep(plan, xasprintf("%s/%zu", parent, index));
+}
+
+/* The base scenario stands relative to the plan. */
+static char *base_path(const char *plan, const char *base)
+{
+	const char *slash = strrchr(plan, '/');
+
+	if (base[0] == '/' || !slash)
+		return xstrdup(base);
+	return xasprintf("%.*s/%s", (int)(slash - plan), plan, base);
+}
+
+/* The name becomes a folder and part of messages. */
+static void check_name(struct plan *plan, const char *name)
+{
+	if (!*name || name[0] == '.' || strchr(name, '/') || strlen(name) > 100)
+		conf_error(plan->doc, "/name",
+			   "a name that can be that of a folder: not empty, without \"/\", not "
+			   "starting with \".\", at most 100 bytes");
+}
+
+/* Takes the document, which has filled in `conf`. */
+static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
+			    const char *const *taken)
+{
+	struct plan *plan = xcalloc(1, sizeof(*plan));
+
+	plan->doc = doc;
+	if (conf_errors(doc))
+		return plan;
+	check_name(plan, conf->name);
+	plan->name = conf->name;
+	plan->base = plan_keep(plan, base_path(conf_path(doc), conf->base));
+	plan->replications = (uint64_t)conf->replications;
+	plan->time_limit = conf->limits.time;
+	plan->memory_limit = conf->limits.memory;
+	plan_make_axes(plan, conf, taken);
+	if (!conf_errors(doc))
+		plan_expand(plan, conf);
+	return plan;
+}
+
+struct plan *plan_load(const char *path, const char *const *taken)
+{
+	struct plan_conf conf;
+	struct conf_doc *doc = conf_load(path, &plan_table, &conf, NULL, 0);
+
+	return plan_of(doc, &conf, taken);
+}
+
+struct plan *plan_parse(const char *name, const char *text, size_t length, const char *const *taken)
+{
+	struct plan_conf conf;
+	struct conf_doc *doc = conf_parse(name, text, length, &plan_table, &conf, NULL, 0);
+
+	return plan_of(doc, &conf, taken);
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		for (size_t l = 0; l < plan->axes[a].count; l++)
+			free(plan->axes[a].levels[l].settings);
+		free(plan->axes[a].levels);
+	}
+	for (size_t i = 0; i < plan->text_count; i++)
+		free(plan->texts[i]);
+	free(plan->texts);
+	free(plan->axes);
+	free(plan->set);
+	free(plan->points);
+	free(plan->level_of);
+	conf_doc_free(plan->doc);
+	free(plan);
+}
+
+static size_t settings_of_point(const struct plan *plan, size_t number)
+{
+	size_t count = plan->set_count + 1;
+
+	for (size_t a = 0; a < plan->axis_count; a++)
+		count += plan->axes[a].levels[plan->points[number].levels[a]].count;
+	return count;
+}
+
+struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
+				     const struct plan_setting ***settings)
+{
+	size_t room = settings_of_point(plan, number), n = 0;
+	const struct plan_setting **from = xcalloc(room, sizeof(*from));
+	/* the text of the seed stands behind the overrides */
+	struct conf_override *overrides = xmalloc(room * sizeof(*overrides) + 24);
+	char *seed = (char *)(overrides + room);
+
+	for (size_t i = 0; i < plan->set_count; i++)
+		from[n++] = &plan->set[i];
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const struct plan_level *level =
+			&plan->axes[a].levels[plan->points[number].levels[a]];
+
+		for (size_t i = 0; i < level->count; i++)
+			from[n++] = &level->settings[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		overrides[i] = (struct conf_override){ from[i]->pointer, from[i]->value };
+	if (!plan->own_seeds) {
+		snprintf(seed, 24, "%" PRIu64, plan->points[number].seed);
+		overrides[n++] = (struct conf_override){ "/seed", seed };
+	}
+	*count = n;
+	if (settings)
+		*settings = from;
+	else
+		free(from);
+	return overrides;
+}
+
+char *plan_point_words(const struct plan *plan, size_t number)
+{
+	const struct plan_point *point = &plan->points[number];
+	struct conf_buf words = { 0 };
+
+	for (size_t a = 0; a < plan->axis_count; a++)
+		conf_buf_addf(&words, "%s%s=%s", a ? " " : "", plan->axes[a].name,
+			      plan->axes[a].levels[point->levels[a]].label);
+	if (plan->replications > 1)
+		conf_buf_addf(&words, "%sreplication=%" PRIu64, plan->axis_count ? " " : "",
+			      point->replication);
+	return conf_buf_take(&words);
+}
+
+void plan_axes_json(const struct plan *plan, struct json *json)
+{
+	json_open_array(json, "axes");
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const struct plan_axis *axis = &plan->axes[a];
+
+		json_open_object(json, NULL);
+		json_string(json, "name", axis->name);
+		json_open_array(json, "values");
+		for (size_t l = 0; l < axis->count; l++)
+			json_string(json, NULL, axis->levels[l].label);
+		json_close_array(json);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}

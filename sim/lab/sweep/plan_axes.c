@@ -1,0 +1,551 @@
+/* From what the user wrote to axes with levels. */
+#include "lab/sweep/plan_parts.h"
+
+#include "base/mem.h"
+#include "conf/buf.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of sweep.csv, costs.csv and groups.csv. */
+static const char *const fixed_columns[] = {
+	"point",   "hash",           "replication", "seed",      "status",  "wall_s",
+	"cpu_s",   "peak_rss_bytes", "attempts",    "exit_code", "signal",  "host",
+	"version", "commit",         "message",     "metric",    "n",       "mean",
+	"sd",      "half_width_95",  "low",         "high",      "censored"
+};
+
+static const char *const *texts_of(const struct conf_list *list)
+{
+	return list->items;
+}
+
+/* --- names --- */
+
+static bool good_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t length = strlen(name);
+
+	return length > 0 && length <= 60 && strchr(letters, name[0]) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+		       length;
+}
+
+static bool is_taken(const char *name, const char *const *taken)
+{
+	for (size_t i = 0; i < sizeof(fixed_columns) / sizeof(fixed_columns[0]); i++)
+		if (!strcmp(name, fixed_columns[i]))
+			return true;
+	for (; taken && *taken; taken++)
+		if (!strcmp(name, *taken))
+			return true;
+	return false;
+}
+
+/* The last step of the axis' pointer; NULL: it has none of its own. */
+static const char *default_name(const struct axis_conf *conf)
+{
+	const char *pointer = conf->strand.has_pointer ? conf->strand.pointer : NULL;
+	const char *slash;
+
+	if (conf->strand.has_pointers)
+		pointer = texts_of(&conf->strand.pointers)[0];
+	slash = pointer ? strrchr(pointer, '/') : NULL;
+	return slash ? slash + 1 : NULL;
+}
+
+static void name_axis(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		      const char *const *taken)
+{
+	const char *place = conf->has_name ? plan_place(plan, axis->place, "name") : axis->place;
+	const char *name = conf->has_name ? conf->name : default_name(conf);
+
+	axis->name = name ? name : "";
+	if (!name) {
+		conf_error(plan->doc, place, "an axis of zip or cases needs a \"name\"");
+	} else if (!good_name(name)) {
+		conf_error(plan->doc, place,
+			   "\"%s\" cannot be the name of an axis: a letter, then letters, digits, "
+			   "\"_\" and \"-\"%s",
+			   name, conf->has_name ? "" : " (give it a \"name\")");
+	} else if (is_taken(name, taken)) {
+		conf_error(plan->doc, place,
+			   "\"%s\" is a column of the tables already; give the axis another "
+			   "\"name\"",
+			   name);
+	}
+	for (const struct plan_axis *other = plan->axes; other < axis; other++)
+		if (name && !strcmp(other->name, name))
+			conf_error(plan->doc, place, "there is an axis \"%s\" already (%s)", name,
+				   other->place);
+}
+
+/* --- pointers --- */
+
+/* Only what can be seen without the scenario. */
+static void check_pointer(struct plan *plan, const char *pointer, const char *place)
+{
+	if (pointer[0] != '/' || !pointer[1])
+		conf_error(plan->doc, place,
+			   "\"%s\" is no pointer into the scenario, such as /jobs/0/workers",
+			   pointer);
+	for (const char *p = pointer; *p == '/';) {
+		size_t length = 1 + strcspn(p + 1, "/");
+
+		if (length == 2 && p[1] == '-')
+			conf_error(plan->doc, place, "\"-\" in \"%s\" names no item of a list",
+				   pointer);
+		p += length;
+	}
+}
+
+/* Sets all places of a strand to one value. `at` is where the strand stands. */
+static void set_strand(struct plan *plan, struct plan_level *level,
+		       const struct strand_conf *strand, const char *at, const char *value,
+		       const char *place)
+{
+	if (strand->has_pointer)
+		plan_add_setting(level, (struct plan_setting){ strand->pointer, value, place,
+							       plan_place(plan, at, "pointer") });
+	for (size_t i = 0; strand->has_pointers && i < strand->pointers.count; i++)
+		plan_add_setting(
+			level,
+			(struct plan_setting){
+				texts_of(&strand->pointers)[i], value, place,
+				plan_place_index(plan, plan_place(plan, at, "pointers"), i) });
+}
+
+static void check_strand(struct plan *plan, const struct strand_conf *strand, const char *at)
+{
+	if (strand->has_pointer == strand->has_pointers) {
+		conf_error(plan->doc, at, "needs either \"pointer\" or \"pointers\"");
+		return;
+	}
+	if (strand->has_pointer)
+		check_pointer(plan, strand->pointer, plan_place(plan, at, "pointer"));
+	for (size_t i = 0; strand->has_pointers && i < strand->pointers.count; i++)
+		check_pointer(plan, texts_of(&strand->pointers)[i],
+			      plan_place_index(plan, plan_place(plan, at, "pointers"), i));
+}
+
+/* --- forms of an axis: each is checked and counted before any is made --- */
+
+struct form {
+	const char *key;
+	bool (*given)(const struct axis_conf *conf);
+	/* Number of levels, at most `most` + 1; 0 after a mistake. */
+	uint64_t (*count)(struct plan *plan, const struct axis_conf *conf, const char *at,
+			  uint64_t most);
+	void (*make)(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		     uint64_t count);
+};
+
+static bool values_given(const struct axis_conf *conf)
+{
+	return conf->strand.has_values;
+}
+
+static uint64_t values_count(struct plan *plan, const struct axis_conf *conf, const char *at,
+			     uint64_t most)
+{
+	check_strand(plan, &conf->strand, at);
+	return conf->strand.values.count > most ? most + 1 : conf->strand.values.count;
+}
+
+static void values_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+			uint64_t count)
+{
+	const char *list = plan_place(plan, axis->place, "values");
+
+	for (size_t i = 0; i < count; i++) {
+		const char *value = texts_of(&conf->strand.values)[i];
+		const char *place = plan_place_index(plan, list, i);
+
+		set_strand(plan, plan_add_level(axis, plan_label(plan, value), place),
+			   &conf->strand, axis->place, value, place);
+	}
+}
+
+/* Takes the list. */
+static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+			  struct value_list list, const char *key)
+{
+	const char *place = plan_place(plan, axis->place, key);
+
+	for (size_t i = 0; i < list.count; i++) {
+		const char *label = plan_keep(plan, xstrdup(list.labels[i]));
+		const char *value =
+			list.quoted ? plan_keep(plan, xasprintf("\"%s\"", label)) : label;
+
+		set_strand(plan, plan_add_level(axis, label, place), &conf->strand, axis->place,
+			   value, place);
+	}
+	value_list_release(&list);
+}
+
+static bool range_given(const struct axis_conf *conf)
+{
+	return conf->has_range;
+}
+
+static uint64_t range_form_count(struct plan *plan, const struct axis_conf *conf, const char *at,
+				 uint64_t most)
+{
+	check_strand(plan, &conf->strand, at);
+	return range_count(plan, &conf->range, plan_place(plan, at, "range"), most);
+}
+
+static void range_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		       uint64_t count)
+{
+	make_computed(plan, axis, conf, range_values(&conf->range, count), "range");
+}
+
+static bool log_given(const struct axis_conf *conf)
+{
+	return conf->has_log;
+}
+
+static uint64_t log_form_count(struct plan *plan, const struct axis_conf *conf, const char *at,
+			       uint64_t most)
+{
+	check_strand(plan, &conf->strand, at);
+	return log_count(plan, &conf->log, plan_place(plan, at, "log"), most);
+}
+
+static void log_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		     uint64_t count)
+{
+	make_computed(plan, axis, conf, log_values(&conf->log, count), "log");
+}
+
+static bool zip_given(const struct axis_conf *conf)
+{
+	return conf->has_zip;
+}
+
+static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const char *at,
+			  uint64_t most)
+{
+	const struct strand_conf *strands = conf->zip.items;
+	const char *list = plan_place(plan, at, "zip");
+	uint64_t count = strands[0].values.count;
+
+	for (size_t i = 0; i < conf->zip.count; i++) {
+		const char *place = plan_place_index(plan, list, i);
+
+		check_strand(plan, &strands[i], place);
+		if (!strands[i].has_values) {
+			conf_error(plan->doc, place, "the key \"values\" is missing");
+			count = 0;
+		} else if (strands[i].values.count != strands[0].values.count) {
+			conf_error(plan->doc, plan_place(plan, place, "values"),
+				   "%zu values, but the first of the zip has %zu",
+				   strands[i].values.count, strands[0].values.count);
+			count = 0;
+		}
+	}
+	return count > most ? most + 1 : count;
+}
+
+static void zip_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		     uint64_t count)
+{
+	const struct strand_conf *strands = conf->zip.items;
+	const char *list = plan_place(plan, axis->place, "zip");
+
+	for (size_t v = 0; v < count; v++) {
+		struct conf_buf label = { 0 };
+		struct plan_level *level = plan_add_level(axis, NULL, NULL);
+
+		for (size_t i = 0; i < conf->zip.count; i++) {
+			const char *at = plan_place_index(plan, list, i);
+			const char *value = texts_of(&strands[i].values)[v];
+			const char *place =
+				plan_place_index(plan, plan_place(plan, at, "values"), v);
+
+			set_strand(plan, level, &strands[i], at, value, place);
+			conf_buf_addf(&label, "%s%s", i ? "/" : "", plan_label(plan, value));
+			if (!level->place)
+				level->place = place;
+		}
+		level->label = plan_keep(plan, conf_buf_take(&label));
+	}
+}
+
+static bool cases_given(const struct axis_conf *conf)
+{
+	return conf->has_cases;
+}
+
+static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, const char *at,
+			    uint64_t most)
+{
+	const struct conf_map *cases = conf->cases.items;
+	const char *place = plan_place(plan, at, "cases");
+
+	for (size_t c = 0; c < conf->cases.count; c++)
+		for (size_t i = 0; i < cases[c].count; i++)
+			check_pointer(plan, cases[c].keys[i],
+				      plan_place(plan, plan_place(plan, place, conf->cases.keys[c]),
+						 cases[c].keys[i]));
+	return conf->cases.count > most ? most + 1 : conf->cases.count;
+}
+
+/* Takes settings from a map of pointers to values that stands at `at`. */
+static void set_map(struct plan *plan, struct plan_level *level, const struct conf_map *map,
+		    const char *at)
+{
+	const char *const *values = map->items;
+
+	for (size_t i = 0; i < map->count; i++) {
+		const char *place = plan_place(plan, at, map->keys[i]);
+
+		plan_add_setting(level,
+				 (struct plan_setting){ map->keys[i], values[i], place, place });
+	}
+}
+
+static void cases_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+		       uint64_t count)
+{
+	const struct conf_map *cases = conf->cases.items;
+	const char *object = plan_place(plan, axis->place, "cases");
+
+	for (size_t c = 0; c < count; c++) {
+		const char *place = plan_place(plan, object, conf->cases.keys[c]);
+
+		set_map(plan, plan_add_level(axis, conf->cases.keys[c], place), &cases[c], place);
+	}
+}
+
+static const struct form forms[] = {
+	{ "values", values_given, values_count, values_make },
+	{ "range", range_given, range_form_count, range_make },
+	{ "log", log_given, log_form_count, log_make },
+	{ "zip", zip_given, zip_count, zip_make },
+	{ "cases", cases_given, cases_count, cases_make },
+};
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
+
+/* The one form that an axis has; NULL after a mistake. */
+static const struct form *form_of(struct plan *plan, const struct axis_conf *conf, const char *at)
+{
+	const struct form *form = NULL;
+	size_t given = 0;
+
+	for (size_t i = 0; i < FORMS; i++)
+		if (forms[i].given(conf)) {
+			form = &forms[i];
+			given++;
+		}
+	if (given != 1) {
+		conf_error(plan->doc, at,
+			   "needs exactly one of \"values\", \"range\", \"log\", \"zip\", "
+			   "\"cases\"");
+		return NULL;
+	}
+	if ((conf->has_zip || conf->has_cases) &&
+	    (conf->strand.has_pointer || conf->strand.has_pointers)) {
+		conf_error(plan->doc, at, "\"%s\" has pointers of its own", form->key);
+		return NULL;
+	}
+	return form;
+}
+
+/* --- two that set the same --- */
+
+struct target {
+	const struct plan_setting *setting;
+	const char *axis; /* its name; NULL = "set" */
+	size_t group;     /* only one target of a group takes effect: a case; 0 = none */
+	const char *place;
+};
+
+struct targets {
+	struct target *items;
+	size_t count, capacity;
+};
+
+static void add_target(struct targets *targets, const struct plan_setting *setting,
+		       const char *axis, size_t group, const char *place)
+{
+	targets->items = array_reserve(targets->items, targets->count, &targets->capacity,
+				       sizeof(*targets->items));
+	targets->items[targets->count++] = (struct target){ setting, axis, group, place };
+}
+
+/* One pointer is the other, or above it. */
+static bool overlap(const char *a, const char *b)
+{
+	size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
+
+	return !strncmp(a, b, shorter) && (x == y || (x < y ? b : a)[shorter] == '/');
+}
+
+static void check_target(struct plan *plan, const struct target *target,
+			 const struct target *former)
+{
+	bool same = !strcmp(target->setting->pointer, former->setting->pointer);
+
+	/* cases of one axis exclude each other */
+	if (target->axis == former->axis && target->group != former->group)
+		return;
+	if (!overlap(target->setting->pointer, former->setting->pointer))
+		return;
+	conf_error(plan->doc, target->place, "\"%s\" is also set by %s%s%s%s%s%s",
+		   target->setting->pointer, former->axis ? "axis \"" : "\"set\"",
+		   former->axis ? former->axis : "", former->axis ? "\"" : "",
+		   same ? "" : ", which sets \"", same ? "" : former->setting->pointer,
+		   same ? "" : "\"");
+}
+
+static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
+{
+	const struct axis_conf *axes = conf->axes.items;
+	struct targets targets = { 0 };
+
+	for (size_t i = 0; i < plan->set_count; i++)
+		add_target(&targets, &plan->set[i], NULL, 0, plan->set[i].place);
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const struct plan_axis *axis = &plan->axes[a];
+		size_t levels = axes[a].has_cases ? axis->count : 1; /* others: all alike */
+
+		for (size_t l = 0; l < levels; l++)
+			for (size_t i = 0; i < axis->levels[l].count; i++)
+				add_target(&targets, &axis->levels[l].settings[i], axis->name, l,
+					   axis->levels[l].settings[i].origin);
+	}
+	for (size_t i = 0; i < targets.count; i++)
+		for (size_t k = 0; k < i; k++)
+			check_target(plan, &targets.items[i], &targets.items[k]);
+	free(targets.items);
+}
+
+/* --- values that occur twice --- */
+
+static int compare_levels(const void *a, const void *b)
+{
+	const struct plan_level *x = *(const struct plan_level *const *)a;
+	const struct plan_level *y = *(const struct plan_level *const *)b;
+	int order = strcmp(x->label, y->label);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static void check_labels(struct plan *plan, const struct plan_axis *axis)
+{
+	const struct plan_level **sorted = xcalloc(axis->count, sizeof(*sorted));
+
+	for (size_t i = 0; i < axis->count; i++)
+		sorted[i] = &axis->levels[i];
+	qsort(sorted, axis->count, sizeof(*sorted), compare_levels);
+	for (size_t i = 0; i < axis->count; i++) {
+		if (!*sorted[i]->label)
+			conf_error(plan->doc, sorted[i]->place,
+				   "an empty value has no place in a table");
+		if (i > 0 && !strcmp(sorted[i]->label, sorted[i - 1]->label))
+			conf_error(plan->doc, sorted[i]->place, "the value %s occurs twice",
+				   sorted[i]->label);
+	}
+	free(sorted);
+}
+
+/* --- all together --- */
+
+static void make_set(struct plan *plan, const struct conf_map *set)
+{
+	struct plan_level all = { 0 };
+
+	set_map(plan, &all, set, "/set");
+	for (size_t i = 0; i < all.count; i++)
+		check_pointer(plan, all.settings[i].pointer, all.settings[i].place);
+	plan->set = all.settings;
+	plan->set_count = all.count;
+}
+
+/* Counts everything before anything is made: a million points by mistake must
+ * cost nothing. */
+static bool count_points(struct plan *plan, const struct plan_conf *conf,
+			 const struct form *const *chosen, uint64_t *counts)
+{
+	const struct axis_conf *axes = conf->axes.items;
+	uint64_t most = (uint64_t)conf->max_points, total = plan->replications;
+	struct conf_buf product = { 0 };
+
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		counts[a] =
+			chosen[a] ? chosen[a]->count(plan, &axes[a], plan->axes[a].place, most) : 0;
+		if (__builtin_mul_overflow(total, counts[a] ? counts[a] : 1, &total))
+			total = UINT64_MAX;
+		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", counts[a] > most ? "more than " : "",
+			      counts[a] > most ? most : counts[a], plan->axes[a].name);
+	}
+	conf_buf_addf(&product, "%" PRIu64 " replications", plan->replications);
+	if (!conf_errors(plan->doc) && total > most)
+		conf_error(plan->doc, "/axes",
+			   "too many points: %s; at most %" PRIu64 " (\"max_points\")",
+			   conf_buf_text(&product), most);
+	conf_buf_release(&product);
+	return !conf_errors(plan->doc);
+}
+
+/* Whether an axis, or "set", decides about the seed. */
+static void look_for_seed(struct plan *plan)
+{
+	static const char advice[] = "the seed would be the same for all replications; leave it to "
+				     "\"seed\" and \"replications\" of the plan";
+
+	for (size_t i = 0; i < plan->set_count; i++)
+		if (!strcmp(plan->set[i].pointer, "/seed")) {
+			plan->own_seeds = true;
+			if (plan->replications > 1)
+				conf_error(plan->doc, plan->set[i].place, "%s", advice);
+		}
+	for (size_t a = 0; a < plan->axis_count; a++)
+		for (size_t l = 0; l < plan->axes[a].count; l++)
+			for (size_t i = 0; i < plan->axes[a].levels[l].count; i++) {
+				const struct plan_setting *setting =
+					&plan->axes[a].levels[l].settings[i];
+
+				if (strcmp(setting->pointer, "/seed") != 0)
+					continue;
+				if (plan->replications > 1 && l == 0)
+					conf_error(plan->doc, setting->origin, "%s", advice);
+				plan->own_seeds = true;
+			}
+}
+
+void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken)
+{
+	const struct axis_conf *axes = conf->axes.items;
+	const struct form **chosen = xcalloc(conf->axes.count, sizeof(const struct form *));
+	uint64_t *counts = xcalloc(conf->axes.count, sizeof(*counts));
+
+	make_set(plan, &conf->set);
+	plan->axes = xcalloc(conf->axes.count, sizeof(*plan->axes));
+	for (size_t a = 0; a < conf->axes.count; a++) {
+		struct plan_axis *axis = &plan->axes[a];
+
+		axis->place = plan_place_index(plan, "/axes", a);
+		chosen[a] = form_of(plan, &axes[a], axis->place);
+		if (chosen[a])
+			name_axis(plan, axis, &axes[a], taken);
+		else
+			axis->name = "";
+		plan->axis_count++;
+	}
+	if (count_points(plan, conf, chosen, counts)) {
+		for (size_t a = 0; a < plan->axis_count; a++) {
+			chosen[a]->make(plan, &plan->axes[a], &axes[a], counts[a]);
+			check_labels(plan, &plan->axes[a]);
+		}
+		check_overlaps(plan, conf);
+		look_for_seed(plan);
+	}
+	free(counts);
+	free(chosen);
+}

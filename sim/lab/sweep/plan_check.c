@@ -1,0 +1,240 @@
+/* Are the scenarios of the points valid, and all different? What is wrong with a
+ * point is wrong with many: it is told once, at the value that brings it in. */
+#include "lab/sweep/plan_parts.h"
+
+#include "base/mem.h"
+#include "conf/buf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Something wrong with some points. */
+struct finding {
+	const char *place;  /* in the plan */
+	const char *origin; /* of the pointer there; NULL: no value is to blame alone */
+	char *pointer;      /* in the scenario */
+	char *text;
+	size_t first; /* point */
+	size_t count; /* of points */
+	bool told;
+};
+
+struct findings {
+	struct plan *plan;
+	struct finding *items;
+	size_t count, capacity;
+};
+
+#define MOST_FINDINGS 200 /* more are not looked for */
+
+static void add_finding(struct findings *findings, size_t point, const char *place,
+			const char *origin, const char *pointer, const char *text)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		struct finding *known = &findings->items[i];
+
+		if (!strcmp(known->place, place) && !strcmp(known->pointer, pointer)) {
+			known->count++;
+			return;
+		}
+	}
+	findings->items = array_reserve(findings->items, findings->count, &findings->capacity,
+					sizeof(*findings->items));
+	findings->items[findings->count++] = (struct finding){ .place = place,
+							       .origin = origin,
+							       .pointer = xstrdup(pointer),
+							       .text = xstrdup(text),
+							       .first = point,
+							       .count = 1 };
+}
+
+/* Whether all values of an axis, more than one, meet with the same words: then
+ * it is not the value that is wrong, but where it goes. */
+static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
+{
+	size_t values = 0, same = 0;
+	const struct plan *plan = findings->plan;
+
+	if (!finding->origin || finding->origin == finding->place)
+		return false;
+	for (size_t a = 0; a < plan->axis_count; a++)
+		for (size_t l = 0; l < plan->axes[a].count; l++)
+			for (size_t i = 0; i < plan->axes[a].levels[l].count; i++)
+				values += !strcmp(plan->axes[a].levels[l].settings[i].origin,
+						  finding->origin);
+	for (size_t i = 0; i < findings->count; i++)
+		same += findings->items[i].origin &&
+			!strcmp(findings->items[i].origin, finding->origin) &&
+			!strcmp(findings->items[i].pointer, finding->pointer) &&
+			!strcmp(findings->items[i].text, finding->text);
+	return values > 1 && same == values;
+}
+
+static void tell(struct findings *findings, struct finding *finding)
+{
+	struct conf_doc *doc = findings->plan->doc;
+	bool whole = pointer_is_wrong(findings, finding);
+	char *words = plan_point_words(findings->plan, finding->first);
+
+	for (size_t i = 0; whole && i < findings->count; i++) {
+		struct finding *other = &findings->items[i];
+
+		if (other->origin && !strcmp(other->origin, finding->origin) &&
+		    !strcmp(other->pointer, finding->pointer))
+			other->told = true;
+	}
+	if (whole)
+		conf_error(doc, finding->origin, "the scenario's %s: %s", finding->pointer,
+			   finding->text);
+	else
+		conf_error(doc, finding->place, "%s%s%s%s (%zu point%s, the first is %zu%s%s)",
+			   *finding->pointer ? "the scenario's " : "", finding->pointer,
+			   *finding->pointer ? ": " : "", finding->text, finding->count,
+			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
+			   words);
+	finding->told = true;
+	free(words);
+}
+
+static void tell_all(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (!findings->items[i].told)
+			tell(findings, &findings->items[i]);
+	for (size_t i = 0; i < findings->count; i++) {
+		free(findings->items[i].pointer);
+		free(findings->items[i].text);
+	}
+	free(findings->items);
+}
+
+/* Sorts the mistakes of a scenario by the values that made them. */
+static void sort_mistakes(struct findings *findings, size_t point, const struct conf_doc *doc,
+			  const struct plan_setting *const *settings)
+{
+	struct conf_mistake mistake;
+
+	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
+		const struct plan_setting *from =
+			mistake.override ? settings[mistake.override - 1] : NULL;
+		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";
+
+		add_finding(findings, point, place, from ? from->origin : NULL, mistake.pointer,
+			    mistake.text);
+	}
+}
+
+static bool look_at(struct findings *findings, size_t number, const struct plan_model *model,
+		    struct point_facts *facts)
+{
+	const struct plan_setting **settings;
+	size_t count;
+	struct conf_override *overrides = plan_overrides(findings->plan, number, &count, &settings);
+	struct conf_doc *doc =
+		model->load(model->owner, findings->plan->base, overrides, count, facts);
+	bool good = !conf_errors(doc);
+
+	if (!good)
+		sort_mistakes(findings, number, doc, settings);
+	conf_doc_free(doc);
+	free(overrides);
+	free(settings);
+	return good;
+}
+
+bool plan_check_point(struct plan *plan, size_t number, const struct plan_model *model,
+		      struct point_facts *facts)
+{
+	struct findings findings = { .plan = plan };
+	bool good = look_at(&findings, number, model, facts);
+
+	tell_all(&findings);
+	return good;
+}
+
+/* The base scenario must be valid before anything is changed but by "set". */
+static bool check_base(struct plan *plan, const struct plan_model *model)
+{
+	struct conf_override *overrides = xcalloc(plan->set_count, sizeof(*overrides));
+	struct conf_mistake mistake;
+	struct point_facts facts;
+	struct conf_doc *doc;
+	bool good;
+
+	for (size_t i = 0; i < plan->set_count; i++)
+		overrides[i] = (struct conf_override){ plan->set[i].pointer, plan->set[i].value };
+	doc = model->load(model->owner, plan->base, overrides, plan->set_count, &facts);
+	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
+		if (mistake.override)
+			conf_error(plan->doc, plan->set[mistake.override - 1].place,
+				   "the scenario's %s: %s", mistake.pointer, mistake.text);
+		else
+			conf_error(plan->doc, "/base", "%s%s%s: %s", plan->base,
+				   *mistake.pointer ? ", " : "", mistake.pointer, mistake.text);
+	}
+	good = !conf_errors(doc);
+	conf_doc_free(doc);
+	free(overrides);
+	return good;
+}
+
+/* --- points that are the same --- */
+
+struct numbered {
+	uint64_t hash;
+	size_t number;
+};
+
+static int compare_numbered(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Blames the first axis in which they differ. */
+static void add_twin(struct findings *findings, size_t former, size_t number)
+{
+	const struct plan *plan = findings->plan;
+	const size_t *x = plan->points[former].levels, *y = plan->points[number].levels;
+	const char *place = "/replications";
+	char *text = xasprintf("makes the same scenario as another value: point %zu is point %zu",
+			       number, former);
+
+	for (size_t a = plan->axis_count; a-- > 0;)
+		if (x[a] != y[a])
+			place = plan->axes[a].levels[y[a]].place;
+	add_finding(findings, number, place, NULL, "", text);
+	free(text);
+}
+
+static void look_for_twins(struct findings *findings, const struct point_facts *facts)
+{
+	size_t count = findings->plan->point_count;
+	struct numbered *sorted = xcalloc(count, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (struct numbered){ facts[i].hash, i };
+	qsort(sorted, count, sizeof(*sorted), compare_numbered);
+	for (size_t i = 1; i < count; i++)
+		if (sorted[i].hash == sorted[i - 1].hash)
+			add_twin(findings, sorted[i - 1].number, sorted[i].number);
+	free(sorted);
+}
+
+bool plan_check(struct plan *plan, const struct plan_model *model, struct point_facts *facts)
+{
+	struct findings findings = { .plan = plan };
+
+	if (!check_base(plan, model))
+		return false;
+	for (size_t i = 0; i < plan->point_count && findings.count < MOST_FINDINGS; i++)
+		look_at(&findings, i, model, &facts[i]);
+	if (!findings.count)
+		look_for_twins(&findings, facts);
+	tell_all(&findings);
+	return !conf_errors(plan->doc);
+}

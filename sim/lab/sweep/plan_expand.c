@@ -1,0 +1,228 @@
+/* From axes to numbered points: all combinations, less what is left out. */
+#include "lab/sweep/plan_parts.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "conf/buf.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seeds are exact in a double, as the scenario demands. */
+#define SEED_MASK ((UINT64_C(1) << 53) - 1)
+
+/* --- constraints --- */
+
+/* Holds where all of its conditions hold. */
+struct constraint {
+	bool **holds; /* by axis, then by level; NULL = says nothing about this axis */
+};
+
+static size_t find_axis(const struct plan *plan, const char *name)
+{
+	size_t a = 0;
+
+	while (a < plan->axis_count && strcmp(plan->axes[a].name, name) != 0)
+		a++;
+	return a;
+}
+
+static void unknown_axis(struct plan *plan, const char *name, const char *place)
+{
+	const char **names = xcalloc(plan->axis_count + 1, sizeof(*names));
+	struct conf_buf list = { 0 };
+	const char *near;
+
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		names[a] = plan->axes[a].name;
+		conf_buf_addf(&list, "%s\"%s\"", a ? ", " : "", names[a]);
+	}
+	near = conf_suggest(name, names);
+	conf_error(plan->doc, place, "there is no axis \"%s\"%s%s%s; there are: %s", name,
+		   near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
+		   plan->axis_count ? conf_buf_text(&list) : "none");
+	conf_buf_release(&list);
+	free(names);
+}
+
+#define LISTED 12 /* values that a message repeats */
+
+static void unknown_value(struct plan *plan, const struct plan_axis *axis, const char *label,
+			  const char *place)
+{
+	const char **labels = xcalloc(axis->count + 1, sizeof(*labels));
+	struct conf_buf list = { 0 };
+	const char *near;
+
+	for (size_t l = 0; l < axis->count; l++) {
+		labels[l] = axis->levels[l].label;
+		if (l <= LISTED)
+			conf_buf_addf(&list, "%s%s", l ? ", " : "", l < LISTED ? labels[l] : "...");
+	}
+	near = conf_suggest(label, labels);
+	conf_error(plan->doc, place, "axis \"%s\" has no value %s%s%s%s; it has: %s", axis->name,
+		   label, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
+		   conf_buf_text(&list));
+	conf_buf_release(&list);
+	free(labels);
+}
+
+static void allow_value(struct plan *plan, const struct plan_axis *axis, const cJSON *value,
+			bool *holds, const char *place)
+{
+	struct conf_buf text = { 0 };
+	const char *label;
+	size_t l = 0;
+
+	conf_buf_add_json(&text, value, false);
+	label = cJSON_IsString(value) ? value->valuestring : conf_buf_text(&text);
+	while (l < axis->count && strcmp(axis->levels[l].label, label) != 0)
+		l++;
+	if (l < axis->count)
+		holds[l] = true;
+	else
+		unknown_value(plan, axis, label, place);
+	conf_buf_release(&text);
+}
+
+static bool has_value(const struct plan_axis *axis, const char *json)
+{
+	for (size_t l = 0; l < axis->count; l++)
+		if (!strcmp(axis->levels[l].label, json))
+			return true;
+	return false;
+}
+
+/* A value, or a list of values (unless the list is itself a value of the axis). */
+static void read_condition(struct plan *plan, struct constraint *constraint, const char *name,
+			   const char *json, const char *place)
+{
+	size_t a = find_axis(plan, name), index = 0;
+	const struct plan_axis *axis = &plan->axes[a];
+	cJSON *value;
+
+	if (a == plan->axis_count) {
+		unknown_axis(plan, name, place);
+		return;
+	}
+	value = cJSON_Parse(json);
+	constraint->holds[a] = xcalloc(axis->count, sizeof(bool));
+	if (!cJSON_IsArray(value) || has_value(axis, json))
+		allow_value(plan, axis, value, constraint->holds[a], place);
+	else
+		for (const cJSON *item = value->child; item; item = item->next, index++)
+			allow_value(plan, axis, item, constraint->holds[a],
+				    plan_place_index(plan, place, index));
+	cJSON_Delete(value);
+}
+
+static struct constraint *read_constraints(struct plan *plan, const struct conf_list *list,
+					   const char *at)
+{
+	const struct conf_map *maps = list->items;
+	struct constraint *constraints = xcalloc(list->count, sizeof(*constraints));
+
+	for (size_t c = 0; c < list->count; c++) {
+		const char *const *values = maps[c].items;
+		const char *place = plan_place_index(plan, at, c);
+
+		constraints[c].holds = xcalloc(plan->axis_count, sizeof(bool *));
+		for (size_t i = 0; i < maps[c].count; i++)
+			read_condition(plan, &constraints[c], maps[c].keys[i], values[i],
+				       plan_place(plan, place, maps[c].keys[i]));
+	}
+	return constraints;
+}
+
+static void free_constraints(const struct plan *plan, struct constraint *constraints, size_t count)
+{
+	for (size_t c = 0; c < count; c++) {
+		for (size_t a = 0; a < plan->axis_count; a++)
+			free(constraints[c].holds[a]);
+		free(constraints[c].holds);
+	}
+	free(constraints);
+}
+
+static bool any_holds(const struct plan *plan, const struct constraint *constraints, size_t count,
+		      const size_t *levels)
+{
+	for (size_t c = 0; c < count; c++) {
+		bool all = true;
+
+		for (size_t a = 0; all && a < plan->axis_count; a++)
+			all = !constraints[c].holds[a] || constraints[c].holds[a][levels[a]];
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+/* --- points --- */
+
+/* Replication r of all combinations has the same seed, or one of its own. */
+static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
+			uint64_t replication)
+{
+	uint64_t hash = hash_pair((uint64_t)conf->seed, replication);
+
+	for (size_t a = 0; !conf->common_random_numbers && a < plan->axis_count; a++) {
+		hash = hash_pair(hash, hash_string(plan->axes[a].name));
+		hash = hash_pair(hash, hash_string(plan->axes[a].levels[levels[a]].label));
+	}
+	return hash & SEED_MASK;
+}
+
+static void add_points(struct plan *plan, const struct plan_conf *conf, const size_t *levels)
+{
+	for (uint64_t r = 0; r < plan->replications; r++)
+		plan->points[plan->point_count++] = (struct plan_point){
+			.levels = levels,
+			.replication = r,
+			.seed = plan->own_seeds ? 0 : seed_of(plan, conf, levels, r),
+		};
+}
+
+static size_t combinations_of(const struct plan *plan)
+{
+	size_t count = 1;
+
+	for (size_t a = 0; a < plan->axis_count; a++)
+		count *= plan->axes[a].count;
+	return count;
+}
+
+/* The last axis varies fastest. */
+static void levels_of(const struct plan *plan, size_t combination, size_t *levels)
+{
+	for (size_t a = plan->axis_count; a-- > 0;) {
+		levels[a] = combination % plan->axes[a].count;
+		combination /= plan->axes[a].count;
+	}
+}
+
+void plan_expand(struct plan *plan, const struct plan_conf *conf)
+{
+	struct constraint *exclude = read_constraints(plan, &conf->exclude, "/exclude");
+	struct constraint *only = read_constraints(plan, &conf->only, "/only");
+	size_t combinations = combinations_of(plan);
+
+	plan->points = xcalloc(combinations * plan->replications, sizeof(*plan->points));
+	plan->level_of = xcalloc(combinations, (plan->axis_count + 1) * sizeof(size_t));
+	for (size_t c = 0; c < combinations && !conf_errors(plan->doc); c++) {
+		size_t *levels = plan->level_of + c * plan->axis_count;
+
+		levels_of(plan, c, levels);
+		if (any_holds(plan, exclude, conf->exclude.count, levels) ||
+		    (conf->only.count && !any_holds(plan, only, conf->only.count, levels)))
+			continue;
+		add_points(plan, conf, levels);
+	}
+	if (!conf_errors(plan->doc) && !plan->point_count)
+		conf_error(plan->doc, conf->exclude.count ? "/exclude" : "/only",
+			   "every point is left out: nothing remains to be run");
+	free_constraints(plan, exclude, conf->exclude.count);
+	free_constraints(plan, only, conf->only.count);
+}

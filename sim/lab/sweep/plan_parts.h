@@ -1,0 +1,91 @@
+/* A plan from the inside: shared by plan*.c; everybody else uses plan.h. */
+#ifndef INASIM_LAB_SWEEP_PLAN_PARTS_H
+#define INASIM_LAB_SWEEP_PLAN_PARTS_H
+
+#include "lab/sweep/plan.h"
+
+/* --- what the user writes: filled by the rows in plan_conf.c --- */
+
+/* Ends and steps are JSON: a number, or a quantity with its unit as a string. */
+struct range_conf {
+	const char *from, *to, *step;
+};
+
+struct log_conf {
+	const char *from, *to;
+	int64_t points; /* 0 = not given */
+	double factor;  /* 0 = not given */
+};
+
+/* One pointer, or several that get the same value; and the values. */
+struct strand_conf {
+	const char *pointer;
+	struct conf_list pointers; /* of const char * */
+	struct conf_list values;   /* of const char *, JSON */
+	bool has_pointer, has_pointers, has_values;
+};
+
+struct axis_conf {
+	const char *name;
+	struct strand_conf strand;
+	struct range_conf range;
+	struct log_conf log;
+	struct conf_list zip;  /* of struct strand_conf */
+	struct conf_map cases; /* of struct conf_map of const char *, JSON */
+	bool has_name, has_range, has_log, has_zip, has_cases;
+};
+
+struct plan_conf {
+	const char *name, *about, *base;
+	struct conf_map set;            /* of const char *, JSON */
+	struct conf_list axes;          /* of struct axis_conf */
+	struct conf_list exclude, only; /* of struct conf_map of const char *, JSON */
+	int64_t replications, seed, max_points;
+	bool common_random_numbers;
+	struct {
+		sim_time time;
+		bytes memory;
+	} limits;
+};
+
+/* --- plan.c --- */
+
+/* Takes a text that lives as long as the plan. */
+const char *plan_keep(struct plan *plan, char *text);
+struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
+void plan_add_setting(struct plan_level *level, struct plan_setting setting);
+
+/* What a cell says of a JSON value: a string without its quotes. */
+const char *plan_label(struct plan *plan, const char *json);
+
+/* "/axes/0/range" + "step"; kept. */
+const char *plan_place(struct plan *plan, const char *parent, const char *step);
+const char *plan_place_index(struct plan *plan, const char *parent, size_t index);
+
+/* --- plan_values.c: the values that a range or a log stands for --- */
+
+struct value_list {
+	char **labels; /* as a cell says them */
+	bool quoted;   /* quantities: strings in JSON */
+	size_t count;
+};
+
+/* Counted without making them, never more than `most` + 1. 0: a mistake was
+ * reported at `place`, the pointer of the range. */
+uint64_t range_count(struct plan *plan, const struct range_conf *conf, const char *place,
+		     uint64_t most);
+uint64_t log_count(struct plan *plan, const struct log_conf *conf, const char *place,
+		   uint64_t most);
+
+/* Only after the count was found good. The caller releases. */
+struct value_list range_values(const struct range_conf *conf, uint64_t count);
+struct value_list log_values(const struct log_conf *conf, uint64_t count);
+void value_list_release(struct value_list *list);
+
+/* --- plan_axes.c: conf -> axes with levels; reports --- */
+void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);
+
+/* --- plan_expand.c: axes -> points; reports --- */
+void plan_expand(struct plan *plan, const struct plan_conf *conf);
+
+#endif

@@ -1,0 +1,218 @@
+#include "lab/sweep/record.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+#include "io/json.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LONGEST_RECORD (1 << 20)
+
+const char *const point_status_names[POINT_STATUSES] = {
+	[POINT_MISSING] = "missing",       [POINT_DONE] = "done",
+	[POINT_UNFINISHED] = "unfinished", [POINT_INVALID] = "invalid",
+	[POINT_VIOLATED] = "violated",     [POINT_IO] = "io",
+	[POINT_TIMEOUT] = "timeout",       [POINT_MEMORY] = "memory",
+	[POINT_KILLED] = "killed",
+};
+
+void record_init(struct point_record *record)
+{
+	*record = (struct point_record){ .exit_code = -1,
+					 .host = xstrdup(""),
+					 .version = xstrdup(""),
+					 .commit = xstrdup(""),
+					 .message = xstrdup("") };
+}
+
+void record_release(struct point_record *record)
+{
+	free(record->host);
+	free(record->version);
+	free(record->commit);
+	free(record->message);
+	*record = (struct point_record){ 0 };
+}
+
+/* --- reading --- */
+
+/* 0 for what is no number up to `most`: nobody has written that. */
+static double number_at(const cJSON *object, const char *key, double most)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+	double value = cJSON_IsNumber(item) ? item->valuedouble : 0;
+
+	return value > 0 && value <= most ? value : 0;
+}
+
+static uint64_t count_at(const cJSON *object, const char *key)
+{
+	return (uint64_t)number_at(object, key, 9e15);
+}
+
+static void text_at(const cJSON *object, const char *key, char **text)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsString(item))
+		return;
+	free(*text);
+	*text = xstrdup(item->valuestring);
+}
+
+static enum point_status status_at(const cJSON *object)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, "status");
+
+	for (int i = 0; cJSON_IsString(item) && i < POINT_STATUSES; i++)
+		if (!strcmp(item->valuestring, point_status_names[i]))
+			return (enum point_status)i;
+	return POINT_MISSING;
+}
+
+static void take_members(struct point_record *record, const cJSON *root)
+{
+	const cJSON *limits = cJSON_GetObjectItemCaseSensitive(root, "limits");
+	const cJSON *code = cJSON_GetObjectItemCaseSensitive(root, "exit_code");
+
+	record->status = status_at(root);
+	record->exit_code = cJSON_IsNumber(code) ? code->valueint : -1;
+	record->signal = (int)number_at(root, "signal", 127);
+	record->attempts = count_at(root, "attempts");
+	record->interruptions = count_at(root, "interruptions");
+	record->wall_s = number_at(root, "wall_s", 1e15);
+	record->cpu_s = number_at(root, "cpu_s", 1e15);
+	record->peak_rss_bytes = count_at(root, "peak_rss_bytes");
+	record->time_limit = (sim_time)(number_at(limits, "time_s", 1e7) * (double)PS_PER_S + 0.5);
+	record->memory_limit = count_at(limits, "memory_bytes");
+	text_at(root, "host", &record->host);
+	text_at(root, "version", &record->version);
+	text_at(root, "commit", &record->commit);
+	text_at(root, "message", &record->message);
+}
+
+void record_read(struct point_record *record, const char *path)
+{
+	char *text = folder_read(path, LONGEST_RECORD, NULL);
+	cJSON *root = text ? cJSON_Parse(text) : NULL;
+
+	if (root)
+		take_members(record, root);
+	cJSON_Delete(root);
+	free(text);
+}
+
+/* --- writing --- */
+
+static char *record_json(const struct point_record *record)
+{
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "status", point_status_names[record->status]);
+	if (record->exit_code >= 0)
+		json_i64(&json, "exit_code", record->exit_code);
+	else
+		json_null(&json, "exit_code");
+	if (record->signal)
+		json_i64(&json, "signal", record->signal);
+	else
+		json_null(&json, "signal");
+	json_u64(&json, "attempts", record->attempts);
+	json_u64(&json, "interruptions", record->interruptions);
+	json_real(&json, "wall_s", record->wall_s);
+	json_real(&json, "cpu_s", record->cpu_s);
+	json_u64(&json, "peak_rss_bytes", record->peak_rss_bytes);
+	json_string(&json, "host", record->host);
+	json_string(&json, "version", record->version);
+	json_string(&json, "commit", record->commit);
+	json_string(&json, "message", record->message);
+	json_open_object(&json, "limits");
+	if (record->time_limit)
+		json_seconds(&json, "time_s", record->time_limit);
+	else
+		json_null(&json, "time_s");
+	if (record->memory_limit)
+		json_u64(&json, "memory_bytes", record->memory_limit);
+	else
+		json_null(&json, "memory_bytes");
+	json_close_object(&json);
+	json_close_object(&json);
+	return json_finish(&json);
+}
+
+bool record_write(const struct point_record *record, const char *path, const char *temporary)
+{
+	char *text = record_json(record);
+	bool good = folder_replace(path, temporary, text);
+	int reason = errno;
+
+	free(text);
+	errno = reason;
+	return good;
+}
+
+/* --- rules --- */
+
+/* More than the limit that was too low; 0 is none. */
+static bool is_higher(uint64_t limit, uint64_t former)
+{
+	return former != 0 && (limit == 0 || limit > former);
+}
+
+bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit,
+		      uint64_t retries)
+{
+	switch (record->status) {
+	case POINT_MISSING:
+		return true;
+	case POINT_DONE:
+	case POINT_UNFINISHED:
+	case POINT_INVALID:
+	case POINT_VIOLATED:
+	case POINT_STATUSES:
+		return false;
+	case POINT_TIMEOUT:
+		return is_higher(time_limit, record->time_limit);
+	case POINT_MEMORY:
+		return is_higher(memory_limit, record->memory_limit);
+	case POINT_IO:
+	case POINT_KILLED:
+		return record->attempts <= retries + record->interruptions;
+	}
+	return false;
+}
+
+bool record_is_usable(const struct point_record *record)
+{
+	return record->status == POINT_DONE || record->status == POINT_UNFINISHED;
+}
+
+int record_exit_code(const struct point_record *record)
+{
+	switch (record->status) {
+	case POINT_DONE:
+		return 0;
+	case POINT_INVALID:
+		return 3;
+	case POINT_VIOLATED:
+		return 5;
+	case POINT_IO:
+		return 6;
+	case POINT_KILLED:
+		return record->signal ? 128 + record->signal : 1;
+	case POINT_MISSING:
+	case POINT_UNFINISHED:
+	case POINT_TIMEOUT:
+	case POINT_MEMORY:
+	case POINT_STATUSES:
+		break;
+	}
+	return 4;
+}

@@ -1,0 +1,43 @@
+/* A sweep directory seen through its plan: how each point ended, what is left to
+ * do and how long that takes, and one table of it all. */
+#ifndef INASIM_LAB_SWEEP_SWEEP_H
+#define INASIM_LAB_SWEEP_SWEEP_H
+
+#include "lab/sweep/plan.h"
+#include "lab/sweep/record.h"
+
+struct sweep {
+	const struct plan *plan;         /* checked; not owned */
+	const struct point_facts *facts; /* by number; not owned */
+	char *dir, *folder;              /* DIR, DIR/points */
+	struct point_record *records;    /* by number */
+	size_t others; /* records in the folder that the plan does not name: left alone */
+};
+
+/* Reads the records of all points of the plan; a directory that does not exist has
+ * none. Plan and facts must outlive the sweep. */
+void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
+		const struct point_facts *facts);
+void sweep_release(struct sweep *sweep);
+
+/* Makes DIR and DIR/points, and keeps a copy of the plan there. False and *error. */
+bool sweep_make(const char *dir, const char *plan_path, char **error);
+
+/* Points by status. */
+void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
+
+/* By number, an estimate of the CPU seconds of each point: the mean of the finished
+ * ones of the same axis values, else its cost in proportion to the finished ones;
+ * when none has finished, the cost itself. The caller frees. */
+double *sweep_estimates(const struct sweep *sweep);
+
+/* Numbers of the points that are to be run, longest first; the caller frees. */
+size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
+		      uint64_t retries, size_t *count);
+
+/* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of
+ * summary.h but the seed, which has a column of its own. False and *error (caller
+ * frees) on failure. */
+bool sweep_collect(const struct sweep *sweep, char **error);
+
+#endif

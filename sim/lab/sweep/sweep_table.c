@@ -1,0 +1,332 @@
+#include "lab/sweep/sweep_table.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "io/csv_read.h"
+#include "io/folder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_DIGITS 16
+
+/* sim/lab/README.md; the first two have metrics. */
+static const char *const statuses[] = { "done",    "unfinished", "invalid", "violated", "io",
+					"timeout", "memory",     "killed",  "missing" };
+#define STATUSES (sizeof statuses / sizeof *statuses)
+#define USABLE   2
+
+/* ---- sweep.json ---- */
+
+struct axis_text {
+	const char *name;
+	struct conf_list values; /* const char * */
+};
+
+struct sweep_text {
+	const char *name;
+	struct conf_list axes;    /* struct axis_text */
+	struct conf_list metrics; /* const char * */
+	int64_t replications;
+	int64_t points; /* rows of sweep.csv; 0 = not said */
+};
+
+static const struct conf_row text_row = { .type = CONF_STRING };
+
+static const struct conf_row axis_rows[] = {
+	{ .name = "name", .type = CONF_STRING, .offset = offsetof(struct axis_text, name) },
+	{ .name = "values",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct axis_text, values),
+	  .min = 1,
+	  .item = &text_row },
+	{ 0 },
+};
+static const struct conf_table axis_table = { "axis", axis_rows, sizeof(struct axis_text), NULL };
+static const struct conf_row axis_row = { .type = CONF_OBJECT, .table = &axis_table };
+
+static const struct conf_row sweep_rows[] = {
+	{ .name = "name", .type = CONF_STRING, .offset = offsetof(struct sweep_text, name) },
+	{ .name = "axes",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct sweep_text, axes),
+	  .item = &axis_row },
+	{ .name = "replications",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct sweep_text, replications),
+	  .imin = 1,
+	  .imax = INT64_C(1) << 53 },
+	{ .name = "points",
+	  .type = CONF_INT,
+	  .offset = offsetof(struct sweep_text, points),
+	  .imin = 1,
+	  .imax = INT64_C(1) << 53,
+	  .def = CONF_OPTIONAL },
+	{ .name = "metrics",
+	  .type = CONF_LIST,
+	  .offset = offsetof(struct sweep_text, metrics),
+	  .item = &text_row },
+	{ 0 },
+};
+static const struct conf_table sweep_table_conf = { "sweep", sweep_rows, sizeof(struct sweep_text),
+						    NULL };
+
+/* ---- The table and what it owns ---- */
+
+struct store {
+	struct sweep_table table; /* first: what the caller holds */
+	struct conf_doc *doc;     /* owns names, values, metrics */
+	char *dir;
+	size_t capacity; /* of table.points */
+	uint64_t points; /* that sweep.json says there are; 0 = it does not */
+};
+
+static void store_free(struct store *store)
+{
+	struct sweep_table *table = &store->table;
+	for (size_t i = 0; i < table->point_count; i++) {
+		free((char *)table->points[i].hash);
+		free(table->points[i].levels);
+		free((double *)table->points[i].metrics);
+	}
+	free(table->points);
+	free(table->axes);
+	conf_doc_free(store->doc);
+	free(store->dir);
+	free(store);
+}
+
+void sweep_table_free(struct sweep_table *table)
+{
+	if (table != NULL)
+		store_free((struct store *)table);
+}
+
+/* ---- Reading sweep.json ---- */
+
+static char *messages_of(const struct conf_doc *doc)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+	SIM_BUG_ON(to == NULL);
+	conf_print_errors(doc, to, false);
+	fclose(to);
+	while (length > 0 && text[length - 1] == '\n')
+		text[--length] = '\0';
+	return text;
+}
+
+static void complain_twice(struct conf_doc *doc, const char *list, size_t index, const char *name)
+{
+	char *pointer = xasprintf("%s/%zu", list, index);
+	conf_error(doc, pointer, "\"%s\" stands here twice", name);
+	free(pointer);
+}
+
+static void check_distinct(struct conf_doc *doc, const char *list, const char *const *names,
+			   size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(names[i], names[j]) == 0)
+				complain_twice(doc, list, i, names[i]);
+}
+
+static void take_axes(struct store *store, const struct sweep_text *text)
+{
+	const struct axis_text *axes = text->axes.items;
+	struct sweep_table *table = &store->table;
+	table->axis_count = text->axes.count;
+	table->axes = xcalloc(table->axis_count + 1, sizeof *table->axes);
+	for (size_t i = 0; i < table->axis_count; i++) {
+		char *list = xasprintf("/axes/%zu/values", i);
+		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
+						      axes[i].values.count };
+		check_distinct(store->doc, list, table->axes[i].values, table->axes[i].count);
+		free(list);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(axes[i].name, axes[j].name) == 0)
+				complain_twice(store->doc, "/axes", i, axes[i].name);
+	}
+}
+
+static bool read_sweep(struct store *store, const char *path, char **error)
+{
+	struct sweep_text text;
+	struct sweep_table *table = &store->table;
+	store->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
+	if (conf_errors(store->doc) == 0) {
+		table->name = text.name;
+		table->metrics = text.metrics.items;
+		table->metric_count = text.metrics.count;
+		table->replications = (uint64_t)text.replications;
+		store->points = (uint64_t)text.points;
+		take_axes(store, &text);
+		check_distinct(store->doc, "/metrics", table->metrics, table->metric_count);
+	}
+	if (conf_errors(store->doc) == 0)
+		return true;
+	*error = messages_of(store->doc);
+	return false;
+}
+
+/* ---- Reading sweep.csv ---- */
+
+struct columns {
+	int point, hash, replication, seed, status;
+	int *axes, *metrics; /* owned */
+};
+
+/* Which column is which; together they must be all there are. */
+static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
+{
+	struct columns c = { .point = csv_need(csv, "point"),
+			     .hash = csv_need(csv, "hash"),
+			     .replication = csv_need(csv, "replication"),
+			     .seed = csv_need(csv, "seed"),
+			     .status = csv_need(csv, "status"),
+			     .axes = xcalloc(table->axis_count + 1, sizeof *c.axes),
+			     .metrics = xcalloc(table->metric_count + 1, sizeof *c.metrics) };
+	for (size_t i = 0; i < table->axis_count; i++)
+		c.axes[i] = csv_need(csv, table->axes[i].name);
+	for (size_t i = 0; i < table->metric_count; i++)
+		c.metrics[i] = csv_need(csv, table->metrics[i]);
+	size_t known = 5 + table->axis_count + table->metric_count;
+	if (csv_columns(csv) > known)
+		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
+				   "collect the sweep again",
+				   table->dir, csv_columns(csv), known);
+	return c;
+}
+
+static void read_hash(struct sweep_point *point, struct csv *csv, int column)
+{
+	const char *text = csv_text(csv, column);
+	point->hash = xstrdup(text);
+	if (strlen(text) != HASH_DIGITS || strspn(text, "0123456789abcdef") != HASH_DIGITS)
+		csv_complain(csv, column, "is not a hash of 16 digits (0-9, a-f)");
+}
+
+static void read_status(struct sweep_point *point, struct csv *csv, int column)
+{
+	for (size_t i = 0; i < STATUSES; i++)
+		if (strcmp(csv_text(csv, column), statuses[i]) == 0) {
+			point->status = statuses[i];
+			point->usable = i < USABLE;
+			return;
+		}
+	csv_complain(csv, column, "is no status of a point");
+}
+
+static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int column)
+{
+	for (size_t i = 0; i < axis->count; i++)
+		if (strcmp(csv_text(csv, column), axis->values[i]) == 0)
+			return i;
+	csv_complain(csv, column, "is no value of this axis in sweep.json");
+	return 0;
+}
+
+/* What belongs to one point is in `point` even after an error, to be freed. */
+static void read_point(struct sweep_table *table, struct csv *csv, const struct columns *c)
+{
+	struct sweep_point *point = &table->points[table->point_count];
+	double *metrics = xcalloc(table->metric_count + 1, sizeof *metrics);
+	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
+				       .replication = csv_u64(csv, c->replication),
+				       .seed = csv_u64(csv, c->seed),
+				       .levels = xcalloc(table->axis_count + 1,
+							 sizeof *point->levels),
+				       .metrics = metrics };
+	if (point->number != table->point_count)
+		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
+	if (point->replication >= table->replications)
+		csv_complain(csv, c->replication, "is beyond the replications in sweep.json");
+	read_hash(point, csv, c->hash);
+	read_status(point, csv, c->status);
+	for (size_t i = 0; i < table->axis_count; i++)
+		point->levels[i] = read_level(&table->axes[i], csv, c->axes[i]);
+	for (size_t i = 0; i < table->metric_count; i++)
+		metrics[i] = csv_empty(csv, c->metrics[i]) ? NAN : csv_real(csv, c->metrics[i]);
+	table->point_count++;
+}
+
+static bool read_points(struct store *store, const char *path, char **error)
+{
+	struct sweep_table *table = &store->table;
+	char *misfit = NULL;
+	struct csv *csv = csv_open(path, error);
+	if (csv == NULL)
+		return false;
+	if (store->points)
+		csv_expect(csv, store->points, "sweep.json");
+	struct columns columns = find_columns(table, csv, &misfit);
+	while (misfit == NULL && csv_next(csv)) {
+		table->points = array_reserve(table->points, table->point_count, &store->capacity,
+					      sizeof *table->points);
+		read_point(table, csv, &columns);
+	}
+	free(columns.axes);
+	free(columns.metrics);
+	bool ok = csv_close(csv, error);
+	if (ok && misfit != NULL) {
+		*error = misfit;
+		return false;
+	}
+	free(misfit);
+	return ok;
+}
+
+/* ---- For others ---- */
+
+bool sweep_table_exists(const char *dir)
+{
+	return folder_has(dir, "sweep.json");
+}
+
+struct sweep_table *sweep_table_read(const char *dir, char **error)
+{
+	if (!folder_is_folder(dir)) {
+		*error = xasprintf("%s: there is no such directory", dir);
+		return NULL;
+	}
+	if (!sweep_table_exists(dir)) {
+		*error = folder_has(dir, "plan.json")
+				 ? xasprintf("%s is a sweep that is not collected yet", dir)
+				 : xasprintf("%s is not a sweep: it has no sweep.json", dir);
+		return NULL;
+	}
+	struct store *store = xcalloc(1, sizeof *store);
+	store->dir = folder_trim(dir);
+	store->table.dir = store->dir;
+	char *json = folder_join(store->dir, "sweep.json");
+	char *csv = folder_join(store->dir, "sweep.csv");
+	bool ok = read_sweep(store, json, error) && read_points(store, csv, error);
+	free(json);
+	free(csv);
+	if (ok)
+		return &store->table;
+	store_free(store);
+	return NULL;
+}
+
+size_t sweep_table_axis(const struct sweep_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->axis_count; i++)
+		if (strcmp(table->axes[i].name, name) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t sweep_table_metric(const struct sweep_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->metric_count; i++)
+		if (strcmp(table->metrics[i], name) == 0)
+			return i;
+	return SIZE_MAX;
+}

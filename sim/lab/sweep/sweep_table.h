@@ -1,0 +1,49 @@
+/* The table of a sweep, as `sweep collect` leaves it: DIR/sweep.csv with
+ * DIR/sweep.json, which says which of its columns are axes and which metrics. */
+#ifndef INASIM_LAB_SWEEP_SWEEP_TABLE_H
+#define INASIM_LAB_SWEEP_SWEEP_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sweep_axis {
+	const char *name;
+	const char **values; /* as the plan writes them or labels of cases, in its order */
+	size_t count;
+};
+
+struct sweep_point {
+	uint64_t number;
+	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
+	uint64_t replication, seed;
+	const char *status;    /* sim/lab/README.md */
+	bool usable;           /* done or unfinished: it has metrics */
+	size_t *levels;        /* by axis: index into its values */
+	const double *metrics; /* by metric; NaN where the cell is empty */
+};
+
+struct sweep_table {
+	const char *dir, *name;
+	struct sweep_axis *axes;
+	size_t axis_count;
+	const char **metrics; /* "jobs.jct_s.mean", ... */
+	size_t metric_count;
+	struct sweep_point *points; /* by number */
+	size_t point_count;
+	uint64_t replications;
+};
+
+/* DIR holds a collected sweep (a sweep.json). */
+bool sweep_table_exists(const char *dir);
+
+/* NULL and *error (caller frees) when the files are missing, not collected yet,
+ * or do not fit together. The caller frees the table, which owns all in it. */
+struct sweep_table *sweep_table_read(const char *dir, char **error);
+void sweep_table_free(struct sweep_table *table);
+
+/* Index by name, or SIZE_MAX. */
+size_t sweep_table_axis(const struct sweep_table *table, const char *name);
+size_t sweep_table_metric(const struct sweep_table *table, const char *name);
+
+#endif

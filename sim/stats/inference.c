@@ -1,0 +1,495 @@
+#include "stats/inference.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "stats/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLICATES     2000
+#define REPLICATES_MIN 200
+#define DRAWS_MAX      2e8 /* in resampling of pairs: about a second */
+
+static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
+
+bool estimate_excludes(const struct estimate *estimate, double value)
+{
+	return estimate->low > value || estimate->high < value; /* false for NaN */
+}
+
+/* ---- Samples ---- */
+
+/* The values that are not missing; the caller frees. */
+static double *present(const double *values, size_t count, size_t *n)
+{
+	double *kept = xmalloc((count + 1) * sizeof *kept);
+	*n = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(values[i]))
+			kept[(*n)++] = values[i];
+	return kept;
+}
+
+/* Complete pairs. */
+struct pairs {
+	double *a, *b; /* owned */
+	size_t n, missing;
+};
+
+static struct pairs pairs_of(const double *a, const double *b, size_t count)
+{
+	struct pairs pairs = { .a = xmalloc((count + 1) * sizeof *a),
+			       .b = xmalloc((count + 1) * sizeof *b) };
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(a[i]) || isnan(b[i]))
+			continue;
+		pairs.a[pairs.n] = a[i];
+		pairs.b[pairs.n++] = b[i];
+	}
+	pairs.missing = count - pairs.n;
+	return pairs;
+}
+
+static void pairs_release(struct pairs *pairs)
+{
+	free(pairs->a);
+	free(pairs->b);
+}
+
+/* What t-intervals need of a sample. */
+struct moments {
+	size_t n, missing;
+	double mean;
+	double error2; /* squared standard error of the mean; NaN below two values */
+};
+
+static struct moments moments_of(const double *values, size_t count)
+{
+	size_t n;
+	double *kept = present(values, count, &n);
+	struct moments m = { n, count - n, stats_mean(kept, n), NAN };
+	if (n >= 2)
+		m.error2 = gsl_stats_variance_m(kept, 1, n, m.mean) / (double)n;
+	free(kept);
+	return m;
+}
+
+static double t_quantile(double level, double freedom)
+{
+	return gsl_cdf_tdist_Pinv((1 + level) / 2, freedom);
+}
+
+/* Satterthwaite's degrees of freedom of a sum of two squared errors. */
+static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
+{
+	double sum = error2_a + error2_b;
+	if (sum == 0)
+		return (double)(a + b - 2);
+	return sum * sum /
+	       (error2_a * error2_a / (double)(a - 1) + error2_b * error2_b / (double)(b - 1));
+}
+
+/* ---- Means and differences ---- */
+
+struct estimate infer_mean(const double *values, size_t count, double level)
+{
+	struct moments m = moments_of(values, count);
+	struct estimate e = { m.mean, NAN, NAN, m.n, m.missing };
+	if (m.n >= 2) {
+		double half = t_quantile(level, (double)(m.n - 1)) * sqrt(m.error2);
+		e.low = m.mean - half;
+		e.high = m.mean + half;
+	}
+	return e;
+}
+
+double infer_sd(const double *values, size_t count)
+{
+	struct moments m = moments_of(values, count);
+	return sqrt(m.error2 * (double)m.n);
+}
+
+struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
+					double level)
+{
+	double *difference = xmalloc((count + 1) * sizeof *difference);
+	for (size_t i = 0; i < count; i++)
+		difference[i] = b[i] - a[i]; /* NaN if either is */
+	struct estimate e = infer_mean(difference, count, level);
+	free(difference);
+	return e;
+}
+
+struct estimate infer_difference(const double *a, size_t a_count, const double *b, size_t b_count,
+				 double level)
+{
+	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
+	struct estimate e = { mb.mean - ma.mean, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+	if (ma.n >= 2 && mb.n >= 2) {
+		double freedom = satterthwaite(ma.error2, ma.n, mb.error2, mb.n);
+		double half = t_quantile(level, freedom) * sqrt(ma.error2 + mb.error2);
+		e.low = e.value - half;
+		e.high = e.value + half;
+	}
+	return e;
+}
+
+/* ---- Ratios of means ---- */
+
+/* Fieller's interval around r = mean(b) / mean(a). It holds every r + x that a
+ * t-test of mean(b - (r + x) a) = 0 does not reject. With d = b - r a, whose mean
+ * is 0:
+ *
+ *     (x mean_a)^2 <= t^2 (dd - 2 x ad + x^2 aa),
+ *
+ * where aa, dd, ad are squared errors and covariance of the means. In terms of d
+ * nothing cancels, unlike in the textbook's form in b. */
+static void fieller(struct estimate *e, double mean_a, double aa, double dd, double ad, double t)
+{
+	double t2 = t * t;
+	double lead = mean_a * mean_a - t2 * aa;
+	if (!(lead > 0)) /* mean_a may be 0 */
+		return;
+	double root = sqrt(t2 * t2 * ad * ad + lead * t2 * dd);
+	e->low = e->value + (-t2 * ad - root) / lead;
+	e->high = e->value + (-t2 * ad + root) / lead;
+}
+
+struct estimate infer_ratio_paired(const double *a, const double *b, size_t count, double level)
+{
+	struct pairs pairs = pairs_of(a, b, count);
+	size_t n = pairs.n;
+	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
+	double mean_a = stats_mean(pairs.a, n);
+	if (n >= 1 && mean_a != 0)
+		e.value = stats_mean(pairs.b, n) / mean_a;
+	if (n >= 2 && mean_a != 0) {
+		double *d = pairs.b;
+		for (size_t i = 0; i < n; i++)
+			d[i] -= e.value * pairs.a[i];
+		double aa = gsl_stats_variance(pairs.a, 1, n) / (double)n;
+		double dd = gsl_stats_variance(d, 1, n) / (double)n;
+		double ad = gsl_stats_covariance(pairs.a, 1, d, 1, n) / (double)n;
+		fieller(&e, mean_a, aa, dd, ad, t_quantile(level, (double)(n - 1)));
+	}
+	pairs_release(&pairs);
+	return e;
+}
+
+struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
+			    double level)
+{
+	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
+	struct estimate e = { NAN, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+	if (ma.mean == 0)
+		return e;
+	double r = mb.mean / ma.mean; /* NaN where a sample is empty */
+	e.value = r;
+	if (ma.n >= 2 && mb.n >= 2) {
+		double scaled = r * r * ma.error2;
+		double freedom = satterthwaite(scaled, ma.n, mb.error2, mb.n);
+		/* The samples are independent: only a itself varies with a in d. */
+		fieller(&e, ma.mean, ma.error2, mb.error2 + scaled, -r * ma.error2,
+			t_quantile(level, freedom));
+	}
+	return e;
+}
+
+/* ---- Quantiles ---- */
+
+/* Walks the binomial distribution B(n, p) of the number of values below the
+ * quantile upwards, from where nothing is left: summing from the small end keeps
+ * the tails exact, for a million values too. */
+void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
+{
+	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);
+	double tail = (1 - level) / 2, mean = (double)n * p;
+	double start = floor(mean - 12 * sqrt(mean * (1 - p)) - 12);
+	size_t k = start > 0 ? (size_t)start : 0;
+	double density = gsl_ran_binomial_pdf((unsigned)k, p, (unsigned)n);
+	double below = density; /* P(B <= k) */
+	*low = 0;
+	*high = n + 1;
+	for (; k < n; k++) {
+		if (below <= tail)
+			*low = k + 1;
+		if (below >= 1 - tail) {
+			*high = k + 1;
+			return;
+		}
+		density *= (double)(n - k) / (double)(k + 1) * p / (1 - p);
+		below += density;
+	}
+}
+
+struct estimate infer_quantile(const double *values, size_t count, double p, double level)
+{
+	struct estimate e = nothing;
+	double *sorted = present(values, count, &e.n);
+	e.missing = count - e.n;
+	stats_sort(sorted, e.n);
+	e.value = stats_percentile(sorted, e.n, p);
+	if (!isnan(e.value)) {
+		size_t low, high;
+		infer_quantile_ranks(e.n, p, level, &low, &high);
+		if (low >= 1 && high <= e.n) {
+			e.low = sorted[low - 1];
+			e.high = sorted[high - 1];
+		}
+	}
+	free(sorted);
+	return e;
+}
+
+/* A bootstrap replicate of an order statistic, without resampling: the k-th
+ * smallest of n uniform draws is Beta(k, n - k + 1), and the draw is an index. */
+static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
+{
+	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
+	size_t index = (size_t)(u * (double)n);
+	return sorted[index < n ? index : n - 1];
+}
+
+/* Percentile interval of the replicates, which are sorted. None if one of them is
+ * no number. */
+static void percentile_interval(struct estimate *e, double *replicates, size_t count, double level)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(replicates[i]))
+			return;
+	stats_sort(replicates, count);
+	size_t tail = (size_t)((1 - level) / 2 * (double)count);
+	e->low = replicates[tail];
+	e->high = replicates[count - 1 - tail];
+}
+
+struct estimate infer_quantile_bootstrap(const double *values, size_t count, double p, double level,
+					 struct rng *rng)
+{
+	struct estimate e = nothing;
+	gsl_rng gsl = rng_gsl(rng);
+	double *sorted = present(values, count, &e.n);
+	size_t rank = stats_rank(e.n, p);
+	e.missing = count - e.n;
+	stats_sort(sorted, e.n);
+	if (rank) {
+		double replicates[REPLICATES];
+		e.value = sorted[rank - 1];
+		for (size_t i = 0; i < REPLICATES; i++)
+			replicates[i] = resampled(sorted, e.n, rank, &gsl);
+		percentile_interval(&e, replicates, REPLICATES, level);
+	}
+	free(sorted);
+	return e;
+}
+
+struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
+				     size_t b_count, double p, double level, struct rng *rng)
+{
+	size_t na, nb;
+	double *sa = present(a, a_count, &na), *sb = present(b, b_count, &nb);
+	size_t rank_a = stats_rank(na, p), rank_b = stats_rank(nb, p);
+	struct estimate e = { NAN, NAN, NAN, na + nb, a_count - na + b_count - nb };
+	gsl_rng gsl = rng_gsl(rng);
+	stats_sort(sa, na);
+	stats_sort(sb, nb);
+	if (rank_a && rank_b && sa[rank_a - 1] != 0) {
+		double replicates[REPLICATES];
+		e.value = sb[rank_b - 1] / sa[rank_a - 1];
+		for (size_t i = 0; i < REPLICATES; i++) {
+			double below = resampled(sa, na, rank_a, &gsl);
+			replicates[i] = resampled(sb, nb, rank_b, &gsl) / below;
+		}
+		percentile_interval(&e, replicates, REPLICATES, level);
+	}
+	free(sa);
+	free(sb);
+	return e;
+}
+
+/* Resampling of pairs. Pairs are numbered in the order of a, so that a's quantile
+ * is found by a walk along the weights; b's walk goes by `by_b`. */
+struct resampling {
+	size_t n, rank;
+	const double *a, *b; /* in the order of a */
+	const size_t *by_b;  /* pairs in the order of b */
+	uint32_t *weight;    /* how often each pair was drawn */
+};
+
+static double paired_replicate(const struct resampling *r, struct rng *rng)
+{
+	size_t i, seen = 0;
+	memset(r->weight, 0, r->n * sizeof *r->weight);
+	for (i = 0; i < r->n; i++)
+		r->weight[rng_below(rng, r->n)]++;
+	for (i = 0; (seen += r->weight[i]) < r->rank;)
+		i++;
+	double below = r->a[i];
+	for (i = 0, seen = 0; (seen += r->weight[r->by_b[i]]) < r->rank;)
+		i++;
+	return r->b[r->by_b[i]] / below;
+}
+
+static void paired_bootstrap(struct estimate *e, const struct resampling *r, double level,
+			     struct rng *rng)
+{
+	double replicates[REPLICATES];
+	double affordable = DRAWS_MAX / (double)r->n;
+	size_t count = affordable >= REPLICATES ? REPLICATES : (size_t)affordable;
+	if (count < REPLICATES_MIN)
+		count = REPLICATES_MIN;
+	for (size_t i = 0; i < count; i++)
+		replicates[i] = paired_replicate(r, rng);
+	percentile_interval(e, replicates, count, level);
+}
+
+struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
+					    double p, double level, struct rng *rng)
+{
+	struct pairs pairs = pairs_of(a, b, count);
+	size_t n = pairs.n, rank = stats_rank(n, p);
+	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
+	gsl_sort2(pairs.a, 1, pairs.b, 1, n);
+	size_t *by_b = xcalloc(n + 1, sizeof *by_b);
+	gsl_sort_index(by_b, pairs.b, 1, n);
+	if (rank && pairs.a[rank - 1] != 0) {
+		uint32_t *weight = xcalloc(n, sizeof *weight);
+		e.value = pairs.b[by_b[rank - 1]] / pairs.a[rank - 1];
+		paired_bootstrap(&e,
+				 &(struct resampling){ n, rank, pairs.a, pairs.b, by_b, weight },
+				 level, rng);
+		free(weight);
+	}
+	free(by_b);
+	pairs_release(&pairs);
+	return e;
+}
+
+/* ---- Series ---- */
+
+/* MSER(d) = sum over i > d of (x_i - mean)^2, over (m - d)^2. Welford's update
+ * from the end gives the sum for every d in one pass. The last five batches are
+ * no candidates: a few equal values at the end would always win. */
+static size_t best_cut(const double *batch, size_t m)
+{
+	double mean = 0, sum2 = 0, least = INFINITY;
+	size_t best = 0;
+	for (size_t d = m; d-- > 0;) {
+		double rest = (double)(m - d), off = batch[d] - mean;
+		mean += off / rest;
+		sum2 += off * (batch[d] - mean);
+		if (m - d >= 5 && sum2 / (rest * rest) <= least) {
+			least = sum2 / (rest * rest);
+			best = d;
+		}
+	}
+	return best;
+}
+
+/* How much of the series holds its first `wanted` values that are not missing. */
+static size_t length_with(const double *series, size_t wanted)
+{
+	size_t i = 0;
+	for (size_t seen = 0; seen < wanted; i++)
+		if (!isnan(series[i]))
+			seen++;
+	return i;
+}
+
+size_t infer_warmup(const double *series, size_t count)
+{
+	size_t n, m;
+	double *batch = present(series, count, &n);
+	m = n / 5;
+	for (size_t i = 0; i < m; i++)
+		batch[i] = gsl_stats_mean(batch + 5 * i, 1, 5); /* reads ahead of what it writes */
+	size_t cut = m < INFERENCE_WARMUP_MIN / 5 ? SIZE_MAX : best_cut(batch, m);
+	free(batch);
+	return cut > m / 2 ? SIZE_MAX : length_with(series, 5 * cut);
+}
+
+/* Fishman's C = 1 - (von Neumann's ratio) / 2: near the lag-1 autocorrelation,
+ * mean 0 and variance (k - 2) / (k^2 - 1) for independent normal values. */
+static double correlation_p_value(const double *x, size_t k)
+{
+	double mean = gsl_stats_mean(x, 1, k), steps = 0, sum2 = 0;
+	for (size_t i = 0; i < k; i++) {
+		sum2 += (x[i] - mean) * (x[i] - mean);
+		if (i > 0)
+			steps += (x[i] - x[i - 1]) * (x[i] - x[i - 1]);
+	}
+	if (sum2 == 0 || k < 3)
+		return NAN;
+	double c = 1 - steps / (2 * sum2);
+	double variance = (double)(k - 2) / ((double)k * (double)k - 1);
+	return gsl_cdf_ugaussian_Q(c / sqrt(variance));
+}
+
+double *infer_batches(const double *series, size_t count, size_t batches, size_t *size)
+{
+	size_t n;
+	double *x = present(series, count, &n), *mean = NULL;
+	*size = batches ? n / batches : 0;
+	if (*size >= 2) {
+		const double *first = x + n - batches * *size;
+		mean = xmalloc(batches * sizeof *mean);
+		for (size_t i = 0; i < batches; i++)
+			mean[i] = gsl_stats_mean(first + i * *size, 1, *size);
+	}
+	free(x);
+	return mean;
+}
+
+struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
+				     double level)
+{
+	struct batch_means result = { .mean = nothing, .lag1 = NAN, .p_value = NAN };
+	size_t size = 0, missing = 0;
+	double *mean = batches >= 2 ? infer_batches(series, count, batches, &size) : NULL;
+	for (size_t i = 0; i < count; i++)
+		missing += isnan(series[i]) ? 1 : 0;
+	if (mean != NULL) {
+		result.mean = infer_mean(mean, batches, level);
+		result.batches = batches;
+		result.size = size;
+		result.lag1 = gsl_stats_lag1_autocorrelation(mean, 1, batches);
+		result.p_value = correlation_p_value(mean, batches);
+		result.independent = result.p_value > 0.05;
+	}
+	result.mean.n = result.batches * result.size;
+	result.mean.missing = missing;
+	free(mean);
+	return result;
+}
+
+/* ---- Fairness ---- */
+
+void jain_add(struct jain *jain, double value)
+{
+	if (isnan(value))
+		return;
+	jain->n++;
+	jain->sum += value;
+	jain->squares += value * value;
+}
+
+double jain_index(const struct jain *jain)
+{
+	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
+}
+
+double infer_jain_index(const double *values, size_t count)
+{
+	struct jain jain = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		jain_add(&jain, values[i]);
+	return jain_index(&jain);
+}

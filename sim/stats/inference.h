@@ -1,0 +1,120 @@
+/* What can be concluded from samples: confidence intervals, warm-up, fairness.
+ *
+ * NaN is a missing value (unfinished work, an empty cell): it is counted and
+ * never averaged. Intervals assume that their values are independent:
+ * replications are, flows and iterations of one run are only roughly.
+ *
+ * Which method, and why:
+ * - Means: Student's t, paired where both sides saw the same random numbers,
+ *   Welch's where they did not (Law, Simulation Modeling and Analysis, 5th ed.,
+ *   sections 9.4 and 10.2).
+ * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R.
+ *   Statist. Soc. B 16, 1954). The estimate is then the quotient of the two
+ *   numbers that a table shows side by side (a mean of ratios or of their
+ *   logarithms is not), zeros are allowed, and the interval of a paired ratio
+ *   excludes 1 exactly when that of the paired difference excludes 0.
+ * - Quantiles: order statistics, whose coverage is at least the level for any
+ *   distribution, exactly and without random numbers (David and Nagaraja, Order
+ *   Statistics, 3rd ed., section 7.1).
+ * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron
+ *   and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). Not
+ *   BCa: its acceleration comes from the jackknife, which is inconsistent for
+ *   quantiles (ibid., section 11.6). */
+#ifndef INASIM_STATS_INFERENCE_H
+#define INASIM_STATS_INFERENCE_H
+
+#include "core/rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define INFERENCE_LEVEL 0.95
+
+struct estimate {
+	double value;     /* NaN: there is none */
+	double low, high; /* NaN: no interval: too few values, or it is not bounded */
+	size_t n;         /* values that it rests on: pairs if paired, else of both samples */
+	size_t missing;   /* values, or pairs, that it had to do without */
+};
+
+/* Whether there is an interval and `value` is not in it. */
+bool estimate_excludes(const struct estimate *estimate, double value);
+
+/* Mean, t-interval. From one value on there is a mean, from two an interval. */
+struct estimate infer_mean(const double *values, size_t count, double level);
+
+/* Standard deviation (n - 1) of those that are not missing; NaN below two. */
+double infer_sd(const double *values, size_t count);
+
+/* b - a and b / a of the means of pairs (a[i], b[i]); a pair needs both. No ratio
+ * where mean(a) is 0, no interval where mean(a) does not differ from 0
+ * significantly (Fieller's set is then unbounded). */
+struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
+					double level);
+struct estimate infer_ratio_paired(const double *a, const double *b, size_t count, double level);
+
+/* The same of two independent samples. Degrees of freedom by Satterthwaite;
+ * Welch, Biometrika 34 (1947); for the ratio at its estimate: Tamhane and Logan,
+ * J. Biopharm. Stat. 14 (2004). */
+struct estimate infer_difference(const double *a, size_t a_count, const double *b, size_t b_count,
+				 double level);
+struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
+			    double level);
+
+/* Nearest-rank quantile 0 < p < 1; none below 10 / (1 - p) values, as
+ * stats_percentile(). Interval between two order statistics. */
+struct estimate infer_quantile(const double *values, size_t count, double p, double level);
+
+/* Ranks (from 1) of these order statistics for n values: the closest ones with at
+ * most (1 - level) / 2 beyond either. 0 or n + 1: n is too small for this side. */
+void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);
+
+/* Interval of a quantile by bootstrap, for comparison with the above. */
+struct estimate infer_quantile_bootstrap(const double *values, size_t count, double p, double level,
+					 struct rng *rng);
+
+/* b / a of the quantiles; no interval where a resampled quantile of a is 0. */
+struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
+					    double p, double level, struct rng *rng);
+struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
+				     size_t b_count, double p, double level, struct rng *rng);
+
+/* Warm-up by MSER-5: how many values to drop at the start so that the standard
+ * error of the rest, in batches of five, is least (White, Simulation 69, 1997;
+ * White, Cobb and Spratt, WSC 2000). SIZE_MAX where the series is too short to
+ * tell: less than INFERENCE_WARMUP_MIN values, or the best cut lies in its second
+ * half. */
+#define INFERENCE_WARMUP_MIN 50
+size_t infer_warmup(const double *series, size_t count);
+
+/* One long run, cut into `batches` (10 to 30: Schmeiser, Oper. Res. 30, 1982) of
+ * equal size; what is left over is dropped at the start. */
+struct batch_means {
+	struct estimate mean; /* t-interval over the batches; n and missing count values */
+	size_t batches, size;
+	double lag1;      /* autocorrelation of neighbouring batch means */
+	double p_value;   /* of as much positive correlation by chance: von Neumann's ratio,
+			   * normal (Fishman, Management Science 24, 1978) */
+	bool independent; /* p_value above 0.05; else the interval is too short */
+};
+/* The means of these batches, NULL below two values a batch; the caller frees them.
+ * Those of two runs are two samples for infer_ratio(). */
+double *infer_batches(const double *series, size_t count, size_t batches, size_t *size);
+
+/* All NaN and 0 below two batches and below two values a batch. */
+struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
+				     double level);
+
+/* Fairness (sum x)^2 / (n sum x^2): 1 all equal, k / n when k of n share alike
+ * and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no
+ * values and where all are 0. */
+double infer_jain_index(const double *values, size_t count);
+
+/* The same of values that come one by one and are not kept. All zero is empty. */
+struct jain {
+	double n, sum, squares;
+};
+void jain_add(struct jain *jain, double value);
+double jain_index(const struct jain *jain);
+
+#endif
