@@ -35,39 +35,19 @@
 #define CONNECTIONS_MAX (UINT64_C(1) << 24) /* of a job: what their keys have room for */
 
 static const struct conf_row ps_rows[] = {
-	{ .name = "transport",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct ps_conf, transport),
-	  .choices = cc_names,
-	  .def = "\"dctcp\"",
-	  .help = "Congestion control of the connections.",
-	  .source = "our choice: as the ring" },
-	{ .name = "ps_block",
-	  .type = CONF_BYTES,
-	  .offset = offsetof(struct ps_conf, block),
-	  .min = 4,
-	  .max = UINT64_C(1) << 40,
-	  .def = "\"64kB\"",
-	  .help = "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
-	  .source = "our choice" },
-	{ .name = "credit",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct ps_conf, credit),
-	  .imin = 0,
-	  .imax = 1000000000,
-	  .def = "4",
-	  .help = "Blocks that a worker has pushed to a server and not got back at most; 0: no "
-		  "limit. With 1, push and pull take turns; with many, connections that TCP "
-		  "favours run ahead of those that complete the sums.",
-	  .source = "our choice" },
-	{ .name = "ack_every",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct ps_conf, ack_every),
-	  .imin = 1,
-	  .imax = 64,
-	  .def = "2",
-	  .help = "Segments per ACK: ACKs of one direction share links with data of the other.",
-	  .source = "RFC 5681 section 4.2: an ACK at least for every second full-sized segment" },
+	CONF_ENUM("transport", struct ps_conf, transport, "dctcp", cc_names,
+		  "Congestion control of the connections.", "our choice: as the ring"),
+	CONF_BYTES("ps_block", struct ps_conf, block, "64kB", 4, UINT64_C(1) << 40,
+		   "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
+		   "our choice"),
+	CONF_INT("credit", struct ps_conf, credit, "4", 0, 1000000000,
+		 "Blocks that a worker has pushed to a server and not got back at most; 0: no "
+		 "limit. With 1, push and pull take turns; with many, connections that TCP favours "
+		 "run ahead of those that complete the sums.",
+		 "our choice"),
+	CONF_INT("ack_every", struct ps_conf, ack_every, "2", 1, 64,
+		 "Segments per ACK: ACKs of one direction share links with data of the other.",
+		 "RFC 5681 section 4.2: an ACK at least for every second full-sized segment"),
 	{ 0 },
 };
 extern const struct conf_table ps_table; /* named by ina/schemes.c */

@@ -25,37 +25,19 @@ static const char *const order_names[] = {
 };
 
 static const struct conf_row ring_rows[] = {
-	{ .name = "transport",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct ring_conf, transport),
-	  .choices = cc_names,
-	  .def = "\"dctcp\"",
-	  .help = "Congestion control of the edges.",
-	  .source = "PANAMA section 7" },
-	{ .name = "order",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct ring_conf, order),
-	  .choices = order_names,
-	  .def = "\"placement\"",
-	  .help = "placement: by host number, so that a rack is entered once; random: a random "
+	CONF_ENUM("transport", struct ring_conf, transport, "dctcp", cc_names,
+		  "Congestion control of the edges.", "PANAMA section 7"),
+	CONF_ENUM("order", struct ring_conf, order, "placement", order_names,
+		  "placement: by host number, so that a rack is entered once; random: a random "
 		  "cycle.",
-	  .source = "our choice (as NCCL sorts by topology)" },
-	{ .name = "ack_every",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct ring_conf, ack_every),
-	  .imin = 1,
-	  .imax = 64,
-	  .def = "2",
-	  .help = "Segments per ACK on the edges. A rank's ACKs share its link with its own data: "
-		  "an ACK for every segment costs 5.5 % of the time, for every second 2.7 %.",
-	  .source = "RFC 5681 section 4.2: an ACK at least for every second full-sized segment" },
-	{ .name = "step_latency",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct ring_conf, step_latency),
-	  .max = PS_PER_S,
-	  .def = "\"0s\"",
-	  .help = "Preparation of data before each step (alpha).",
-	  .source = "NetReduce table 4 has 0.1-100 us; our choice 0" },
+		  "our choice (as NCCL sorts by topology)"),
+	CONF_INT("ack_every", struct ring_conf, ack_every, "2", 1, 64,
+		 "Segments per ACK on the edges. A rank's ACKs share its link with its own data: "
+		 "an ACK for every segment costs 5.5 % of the time, for every second 2.7 %.",
+		 "RFC 5681 section 4.2: an ACK at least for every second full-sized segment"),
+	CONF_TIME("step_latency", struct ring_conf, step_latency, "0s", 0, PS_PER_S,
+		  "Preparation of data before each step (alpha).",
+		  "NetReduce table 4 has 0.1-100 us; our choice 0"),
 	{ 0 },
 };
 extern const struct conf_table ring_table; /* named by ina/schemes.c */

@@ -10,38 +10,25 @@ static const struct conf_row pool_host = {
 	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
 };
 static const struct conf_row pool_forms[] = {
-	{ .name = "number",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct cluster_conf, servers.number),
-	  .imin = 1,
-	  .imax = 1000000,
-	  .help = "The last so many hosts." },
-	{ .name = "hosts",
-	  .type = CONF_LIST,
-	  .offset = offsetof(struct cluster_conf, servers.hosts),
-	  .min = 1,
-	  .item = &pool_host,
-	  .help = "These hosts." },
+	CONF_INT("number", struct cluster_conf, servers.number, CONF_REQUIRED, 1, 1000000,
+		 "The last so many hosts."),
+	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &pool_host, 1, 0,
+		  "These hosts."),
 	{ 0 },
 };
 static const struct conf_table pool_table = { "server_pool", pool_forms,
 					      sizeof(struct cluster_conf), NULL };
 
 static const struct conf_row cluster_rows[] = {
-	{ .name = "controller_latency",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct cluster_conf, controller_latency),
-	  .min = PS_PER_NS,
-	  .max = 1000 * PS_PER_S,
-	  .def = "\"1us\"",
-	  .help = "From the decision of the job controller to the workers' start.",
-	  .source = "our choice" },
+	CONF_TIME("controller_latency", struct cluster_conf, controller_latency, "1us", PS_PER_NS,
+		  1000 * PS_PER_S, "From the decision of the job controller to the workers' start.",
+		  "our choice"),
 	{ .name = "servers",
 	  .type = CONF_ONEOF,
 	  .offset = 0,
 	  .tag = offsetof(struct cluster_conf, servers.form),
 	  .table = &pool_table,
-	  .present = 1 + offsetof(struct cluster_conf, servers.given),
+	  .present = CONF_GIVEN(struct cluster_conf, servers.given),
 	  .def = CONF_OPTIONAL,
 	  .help = "Hosts that take no workers: a pool of parameter servers for the jobs with "
 		  "\"servers\": {\"placement\": \"shared\"}." },

@@ -110,7 +110,7 @@ extern const char conf_optional[];
  * where WHAT is the bounds, the choices or the table, and members are any others of the row, such
  * as `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so
  * one list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself. */
-#define CONF_GIVEN(s, field) 1 + offsetof(s, field)
+#define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
 		.name = key, .type = kind, .offset = offsetof(s, field), .def = d, __VA_ARGS__     \

@@ -41,32 +41,19 @@ static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 
 static const struct conf_row atp_rows[] = {
 	HASHED_ROWS("our choice; ATP's public code evaluates losses once a window"),
-	{ .name = "index",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct atp_conf, index),
-	  .choices = index_names,
-	  .def = "\"hash\"",
-	  .help = "Aggregator of a piece: hash of job and sequence number; position: a hash drawn "
+	CONF_ENUM("index", struct atp_conf, index, "hash", index_names,
+		  "Aggregator of a piece: hash of job and sequence number; position: a hash drawn "
 		  "once per position in the window; rehash: the same, and the server replaces an "
 		  "index that collided.",
-	  .source = "ESA section 2.1: hash(jobID, seqNum); the others are in ATP's public code" },
-	{ .name = "positions",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct atp_conf, positions),
-	  .imin = 1,
-	  .imax = AGGREGATORS_MAX,
-	  .def = "200",
-	  .help = "Positions in the window (index position, rehash): no window is larger, in "
-		  "packets.",
-	  .source = "ATP's public code as released again with A2TP" },
-	{ .name = "idle_limit",
-	  .type = CONF_TIME,
-	  .offset = offsetof(struct atp_conf, idle_limit),
-	  .min = PS_PER_NS,
-	  .max = 1000 * PS_PER_S,
-	  .def = CONF_OPTIONAL,
-	  .help = "A colliding packet takes an aggregator that was not touched for longer (a dead "
-		  "job's); when missing, never." },
+		  "ESA section 2.1: hash(jobID, seqNum); the others are in ATP's public code"),
+	CONF_INT("positions", struct atp_conf, positions, "200", 1, AGGREGATORS_MAX,
+		 "Positions in the window (index position, rehash): no window is larger, in "
+		 "packets.",
+		 "ATP's public code as released again with A2TP"),
+	CONF_TIME("idle_limit", struct atp_conf, idle_limit, CONF_OPTIONAL, PS_PER_NS,
+		  1000 * PS_PER_S,
+		  "A colliding packet takes an aggregator that was not touched for longer (a dead "
+		  "job's); when missing, never."),
 	{ 0 },
 };
 extern const struct conf_table atp_table; /* named by ina/schemes.c */

@@ -74,66 +74,35 @@ static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 
 static const struct conf_row esa_rows[] = {
 	HASHED_ROWS("ESA section 5.1: ATP's congestion control"),
-	{ .name = "preemption",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct esa_conf, preemption),
-	  .choices = preemption_names,
-	  .def = "\"priority\"",
-	  .help = "When a packet takes an aggregator from its owner: when its priority is higher; "
+	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
+		  "When a packet takes an aggregator from its owner: when its priority is higher; "
 		  "always; on the toss of a coin; never.",
-	  .source = "ESA section 5.2; always and coin are the straw-men of section 7.3" },
-	{ .name = "remaining",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct esa_conf, remaining),
-	  .choices = remaining_names,
-	  .def = "\"iteration\"",
-	  .help = "T of the priority: what remains of the iteration, or of the job, or the "
-		  "service that the job has attained.",
-	  .source = "ESA section 7.2.1; the others section 5.4" },
-	{ .name = "ratio",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct esa_conf, ratio),
-	  .choices = ratio_names,
-	  .def = "\"model\"",
-	  .help = "Comm/Comp of the priority: gradient bytes at line rate over computing time, or "
+		  "ESA section 5.2; always and coin are the straw-men of section 7.3"),
+	CONF_ENUM("remaining", struct esa_conf, remaining, "iteration", remaining_names,
+		  "T of the priority: what remains of the iteration, or of the job, or the service "
+		  "that the job has attained.",
+		  "ESA section 7.2.1; the others section 5.4"),
+	CONF_ENUM("ratio", struct esa_conf, ratio, "model", ratio_names,
+		  "Comm/Comp of the priority: gradient bytes at line rate over computing time, or "
 		  "measured in the iteration before.",
-	  .source = "ESA section 7.2.1: 2 and 0.5; measured: section 5.4" },
-	{ .name = "priority_scale",
-	  .type = CONF_REAL,
-	  .offset = offsetof(struct esa_conf, scale),
-	  .rmin = 1e-9,
-	  .rmax = 1e9,
-	  .def = "16",
-	  .help = "Priority in packets: this times eq. 1 with T in ms, rounded up, 1 to 255.",
-	  .source = "our choice; ESA section 5.1 gives the width only" },
-	{ .name = "reminder_rounds",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct esa_conf, reminder_rounds),
-	  .imin = 1,
-	  .imax = 1000,
-	  .def = "3",
-	  .help = "Reminders by the server's timer before it asks the workers.",
-	  .source = "our choice" },
-	{ .name = "query",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct esa_conf, query),
-	  .choices = query_names,
-	  .def = "\"if_nothing\"",
-	  .help = "When a server asks all workers for a result that one of them misses: "
-		  "if_nothing: "
-		  "at once if no part of the piece has reached it, else after an RTO in which its "
-		  "reminder to the switches has not helped; always: at once, whatever it has.",
-	  .source = "our choice; always: ESA section 5.3, case 2, to the letter" },
-	{ .name = "server_reminders",
-	  .type = CONF_ENUM,
-	  .offset = offsetof(struct esa_conf, dupack),
-	  .choices = dupack_names,
-	  .def = "\"doubling\"",
-	  .help = "When a server reminds switches of a piece because contributions to later ones "
+		  "ESA section 7.2.1: 2 and 0.5; measured: section 5.4"),
+	CONF_REAL("priority_scale", struct esa_conf, scale, "16", 1e-9, 1e9,
+		  "Priority in packets: this times eq. 1 with T in ms, rounded up, 1 to 255.",
+		  "our choice; ESA section 5.1 gives the width only"),
+	CONF_INT("reminder_rounds", struct esa_conf, reminder_rounds, "3", 1, 1000,
+		 "Reminders by the server's timer before it asks the workers.", "our choice"),
+	CONF_ENUM(
+		"query", struct esa_conf, query, "if_nothing", query_names,
+		"When a server asks all workers for a result that one of them misses: if_nothing: "
+		"at once if no part of the piece has reached it, else after an RTO in which its "
+		"reminder to the switches has not helped; always: at once, whatever it has.",
+		"our choice; always: ESA section 5.3, case 2, to the letter"),
+	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
+		  "When a server reminds switches of a piece because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
 		  "... more; each: after 3, once for each contribution to the piece itself; every: "
 		  "after every 3.",
-	  .source = "our choice; every: ESA section 5.1 to the letter" },
+		  "our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
 };
 extern const struct conf_table esa_table; /* named by ina/schemes.c */

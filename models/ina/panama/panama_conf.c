@@ -12,61 +12,32 @@ static const char *const order_names[] = {
 extern const struct conf_table ring_table; /* models/collective/ring.c */
 static const struct conf_table *const below_tables[] = { &ring_table, NULL };
 
-#define IN(field) .offset = offsetof(struct panama_equation, field)
 static const struct conf_row equation_rows[] = {
-	{ .name = "bus",
-	  .type = CONF_INT,
-	  IN(bus),
-	  .imin = 8,
-	  .imax = 65536,
-	  .def = CONF_OPTIONAL,
-	  .help = "Bits that a port moves in a cycle (W): a port passes bus / cycle (12.8 Gbps "
-		  "with "
-		  "64 bits). Without it, the least power of two from 64 on that passes the rate "
-		  "of the fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
-	  .source = "PANAMA section 6 and appendix A, equation 1" },
-	{ .name = "cycle",
-	  .type = CONF_TIME,
-	  IN(cycle),
-	  .min = 1,
-	  .max = PS_PER_US,
-	  .def = "\"5ns\"",
-	  .help = "Of the clock (1 / f).",
-	  .source = "PANAMA section 6: 200 MHz" },
-	{ .name = "adder",
-	  .type = CONF_TIME,
-	  IN(adder),
-	  .max = PS_PER_US,
-	  .def = "\"15ns\"",
-	  .help = "Of one adder (L_a); a tree of them has ceil(log2(ports)) in a row.",
-	  .source = "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
-		    "says 10 ns" },
-	{ .name = "fixed",
-	  .type = CONF_TIME,
-	  IN(fixed),
-	  .max = PS_PER_S,
-	  .def = "\"25ns\"",
-	  .help = "In addition.",
-	  .source = "PANAMA table 1 less equation 3" },
+	CONF_INT("bus", struct panama_equation, bus, CONF_OPTIONAL, 8, 65536,
+		 "Bits that a port moves in a cycle (W): a port passes bus / cycle (12.8 Gbps with "
+		 "64 bits). Without it, the least power of two from 64 on that passes the rate of "
+		 "the fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
+		 "PANAMA section 6 and appendix A, equation 1"),
+	CONF_TIME("cycle", struct panama_equation, cycle, "5ns", 1, PS_PER_US,
+		  "Of the clock (1 / f).", "PANAMA section 6: 200 MHz"),
+	CONF_TIME("adder", struct panama_equation, adder, "15ns", 0, PS_PER_US,
+		  "Of one adder (L_a); a tree of them has ceil(log2(ports)) in a row.",
+		  "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
+		  "says 10 ns"),
+	CONF_TIME("fixed", struct panama_equation, fixed, "25ns", 0, PS_PER_S, "In addition.",
+		  "PANAMA table 1 less equation 3"),
 	{ 0 },
 };
 static const struct conf_table equation_table = { "panama_equation", equation_rows,
 						  sizeof(struct panama_equation),
 						  "Latency of an accelerator by equation 3." };
 
-#define AT(field) .offset = offsetof(struct panama_conf, field)
 static const struct conf_row latency_forms[] = {
-	{ .name = "time",
-	  .type = CONF_TIME,
-	  AT(latency.time),
-	  .max = PS_PER_S,
-	  .help = "The same at all switches, which pass any rate." },
-	{ .name = "equation",
-	  .type = CONF_OBJECT,
-	  AT(latency.equation),
-	  .table = &equation_table,
-	  .help = "(S / bus - 1) cycle + adder ceil(log2(ports)) + fixed, S the bits of a "
-		  "packet." },
+	CONF_TIME("time", struct panama_conf, latency.time, CONF_REQUIRED, 0, PS_PER_S,
+		  "The same at all switches, which pass any rate."),
+	CONF_OBJECT(
+		"equation", struct panama_conf, latency.equation, CONF_REQUIRED, &equation_table,
+		"(S / bus - 1) cycle + adder ceil(log2(ports)) + fixed, S the bits of a packet."),
 	{ 0 },
 };
 static const struct conf_table latency_table = { "panama_latency", latency_forms,
@@ -74,94 +45,48 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 
 /* What both schemes have, before and behind their windows. */
 #define ROWS_BEFORE                                                                                \
-	{ .name = "memory",                                                                        \
-	  .type = CONF_BYTES,                                                                      \
-	  AT(memory),                                                                              \
-	  .min = 64,                                                                               \
-	  .max = UINT64_C(1) << 40,                                                                \
-	  .def = "\"64MB\"",                                                                       \
-	  .help = "Packet memory of the accelerator of each switch. Every port has an equal "      \
-		  "part, "                                                                         \
-		  "of that every active job, of that every tree of the job at this switch: "       \
-		  "wnd_cap. "                                                                      \
-		  "A job waits while that would be less than a packet.",                           \
-	  .source = "PANAMA section 7" },                                                          \
-		{ .name = "trees",                                                                 \
-		  .type = CONF_INT,                                                                \
-		  AT(trees),                                                                       \
-		  .imin = 1,                                                                       \
-		  .imax = PANAMA_TREES_MAX,                                                        \
-		  .def = "4",                                                                      \
-		  .help = "Aggregation trees of a job (N), with different roots of the lowest "    \
-			  "tier that "                                                             \
-			  "has all workers below it; fewer where there are fewer roots, one in a " \
-			  "rack.",                                                                 \
-		  .source = "PANAMA figure 3" },                                                   \
-		{ .name = "only_tree",                                                             \
-		  .type = CONF_INT,                                                                \
-		  AT(only_tree),                                                                   \
-		  .imin = 1,                                                                       \
-		  .imax = PANAMA_TREES_MAX,                                                        \
-		  .def = CONF_OPTIONAL,                                                            \
-		  .help = "Uses this one of the trees alone, counted from 1 by the numbers of "    \
-			  "their roots "                                                           \
-			  "(PANAMA-Agg1...); with fewer roots than that it counts on from the "    \
-			  "first." },                                                              \
-		{ .name = "elements_per_packet",                                                   \
-		  .type = CONF_INT,                                                                \
-		  AT(elements),                                                                    \
-		  .imin = 1,                                                                       \
-		  .imax = 2048,                                                                    \
-		  .def = "362",                                                                    \
-		  .help = "32-bit floats in a packet.",                                            \
-		  .source = "our choice: packets of 1500 bytes, the largest of PANAMA table 1" },  \
-		{ .name = "header",                                                                \
-		  .type = CONF_INT,                                                                \
-		  AT(header),                                                                      \
-		  .imin = 20,                                                                      \
-		  .imax = 200,                                                                     \
-		  .def = "52",                                                                     \
-		  .help = "Bytes of a frame besides the floats: Ethernet 14, IP 20, PANAMA 14, "   \
-			  "FCS 4.",                                                                \
-		  .source = "our choice; PANAMA figure 4 has no sizes" },                          \
-	{                                                                                          \
-		.name = "order", .type = CONF_ENUM, AT(order), .choices = order_names,             \
-		.def = "\"independent\"",                                                          \
-		.help = "Of chunks over trees: strict: no chunk before the one before it; "        \
-			"independent: a "                                                          \
-			"tree whose window is full does not hold up the others.",                  \
-		.source = "PANAMA section 4.2.2: operates independently on each tree (4.1 may "    \
-			  "also be "                                                               \
-			  "read as strict)"                                                        \
-	}
+	CONF_BYTES("memory", struct panama_conf, memory, "64MB", 64, UINT64_C(1) << 40,            \
+		   "Packet memory of the accelerator of each switch. Every port has an equal "     \
+		   "part, of that every active job, of that every tree of the job at this "        \
+		   "switch: wnd_cap. A job waits while that would be less than a packet.",         \
+		   "PANAMA section 7"),                                                            \
+		CONF_INT("trees", struct panama_conf, trees, "4", 1, PANAMA_TREES_MAX,             \
+			 "Aggregation trees of a job (N), with different roots of the lowest "     \
+			 "tier that has all workers below it; fewer where there are fewer roots, " \
+			 "one in a rack.",                                                         \
+			 "PANAMA figure 3"),                                                       \
+		CONF_INT("only_tree", struct panama_conf, only_tree, CONF_OPTIONAL, 1,             \
+			 PANAMA_TREES_MAX,                                                         \
+			 "Uses this one of the trees alone, counted from 1 by the numbers of "     \
+			 "their roots (PANAMA-Agg1...); with fewer roots than that it counts on "  \
+			 "from the first."),                                                       \
+		CONF_INT("elements_per_packet", struct panama_conf, elements, "362", 1, 2048,      \
+			 "32-bit floats in a packet.",                                             \
+			 "our choice: packets of 1500 bytes, the largest of PANAMA table 1"),      \
+		CONF_INT("header", struct panama_conf, header, "52", 20, 200,                      \
+			 "Bytes of a frame besides the floats: Ethernet 14, IP 20, PANAMA 14, "    \
+			 "FCS 4.",                                                                 \
+			 "our choice; PANAMA figure 4 has no sizes"),                              \
+		CONF_ENUM("order", struct panama_conf, order, "independent", order_names,          \
+			  "Of chunks over trees: strict: no chunk before the one before it; "      \
+			  "independent: a tree whose window is full does not hold up the others.", \
+			  "PANAMA section 4.2.2: operates independently on each tree (4.1 may "    \
+			  "also be read as strict)")
 
 #define ROWS_BEHIND                                                                                \
-	{ .name = "fraction",                                                                      \
-	  .type = CONF_REAL,                                                                       \
-	  AT(fraction),                                                                            \
-	  .rmin = 1e-6,                                                                            \
-	  .rmax = 1,                                                                               \
-	  .def = "1",                                                                              \
-	  .help = "An accelerator sends a sum as soon as this fraction of the workers below it, "  \
+	CONF_REAL("fraction", struct panama_conf, fraction, "1", 1e-6, 1,                          \
+		  "An accelerator sends a sum as soon as this fraction of the workers below it, "  \
 		  "rounded up, is in it; others are too late. Below 1 (PANAMA-0.88), the last "    \
 		  "packet of every tensor still waits for all.",                                   \
-	  .source = "PANAMA section 7" },                                                          \
-		{ .name = "aggregate_above",                                                       \
-		  .type = CONF_BYTES,                                                              \
-		  AT(threshold),                                                                   \
-		  .max = UINT64_C(1) << 50,                                                        \
-		  .def = "\"40MB\"",                                                               \
-		  .help = "Jobs with more gradients than this in an iteration use accelerators; "  \
-			  "others "                                                                \
-			  "run a ring on hosts.",                                                  \
-		  .source = "PANAMA section 3" },                                                  \
-		{ .name = "below",                                                                 \
-		  .type = CONF_SCHEMES,                                                            \
-		  AT(below),                                                                       \
-		  .tables = below_tables,                                                          \
-		  .def = "{}",                                                                     \
-		  .help = "Parameters of that ring.",                                              \
-		  .source = "PANAMA section 7: DCTCP for what is not aggregated" },                \
+		  "PANAMA section 7"),                                                             \
+		CONF_BYTES("aggregate_above", struct panama_conf, threshold, "40MB", 0,            \
+			   UINT64_C(1) << 50,                                                      \
+			   "Jobs with more gradients than this in an iteration use accelerators; " \
+			   "others run a ring on hosts.",                                          \
+			   "PANAMA section 3"),                                                    \
+		CONF_SCHEMES("below", struct panama_conf, below, "{}", below_tables,               \
+			     "Parameters of that ring.",                                           \
+			     "PANAMA section 7: DCTCP for what is not aggregated"),                \
 		{ .name = "accelerator_latency",                                                   \
 		  .type = CONF_ONEOF,                                                              \
 		  .offset = 0,                                                                     \
@@ -172,61 +97,33 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			  "switch's "                                                              \
 			  "own latency. What accelerators cost other packets belongs into that.",  \
 		  .source = "PANAMA section 6: the prototype" },                                   \
-		{ .name = "recovery",                                                              \
-		  .type = CONF_BOOL,                                                               \
-		  AT(recovery),                                                                    \
-		  .def = "false",                                                                  \
-		  .help = "Packets may be lost: what is missing is sent again on a second "        \
-			  "sequence of each "                                                      \
-			  "tree, which gets half of its memory.",                                  \
-		  .source = "our choice; PANAMA section 4.2.2 says that a timeout can be used" },  \
-	{                                                                                          \
-		.name = "retransmission_timeout", .type = CONF_TIME, AT(timeout),                  \
-		.min = PS_PER_US, .max = 100 * PS_PER_S, .def = "\"10ms\"",                        \
-		.help = "Of recovery; doubles up to 64 times that until there is progress.",       \
-		.source = "our choice; PANAMA section 4.2.2: not aggressively"                     \
-	}
+		CONF_BOOL("recovery", struct panama_conf, recovery, "false",                       \
+			  "Packets may be lost: what is missing is sent again on a second "        \
+			  "sequence of each tree, which gets half of its memory.",                 \
+			  "our choice; PANAMA section 4.2.2 says that a timeout can be used"),     \
+		CONF_TIME("retransmission_timeout", struct panama_conf, timeout, "10ms",           \
+			  PS_PER_US, 100 * PS_PER_S,                                               \
+			  "Of recovery; doubles up to 64 times that until there is progress.",     \
+			  "our choice; PANAMA section 4.2.2: not aggressively")
 
 static const struct conf_row panama_rows[] = {
 	ROWS_BEFORE,
-	{ .name = "initial_window",
-	  .type = CONF_REAL,
-	  AT(window.initial),
-	  .rmin = 1,
-	  .rmax = PANAMA_CAP_MAX,
-	  .def = "2",
-	  .help = "Of a worker on a tree, packets.",
-	  .source = "PANAMA figure 5" },
-	{ .name = "ssthresh",
-	  .type = CONF_REAL,
-	  AT(window.ssthresh),
-	  .rmin = 1,
-	  .rmax = PANAMA_CAP_MAX,
-	  .def = "64",
-	  .help = "Up to here an unmarked window doubles, packets.",
-	  .source = "PANAMA figure 5" },
-	{ .name = "g",
-	  .type = CONF_REAL,
-	  AT(window.g),
-	  .rmin = 1e-6,
-	  .rmax = 1,
-	  .def = "0.0625",
-	  .help = "Weight of a round in the fraction of marked packets.",
-	  .source = "RFC 8257 section 4.2: 1/16; PANAMA does not say" },
+	CONF_REAL("initial_window", struct panama_conf, window.initial, "2", 1, PANAMA_CAP_MAX,
+		  "Of a worker on a tree, packets.", "PANAMA figure 5"),
+	CONF_REAL("ssthresh", struct panama_conf, window.ssthresh, "64", 1, PANAMA_CAP_MAX,
+		  "Up to here an unmarked window doubles, packets.", "PANAMA figure 5"),
+	CONF_REAL("g", struct panama_conf, window.g, "0.0625", 1e-6, 1,
+		  "Weight of a round in the fraction of marked packets.",
+		  "RFC 8257 section 4.2: 1/16; PANAMA does not say"),
 	ROWS_BEHIND,
 	{ 0 },
 };
 
 static const struct conf_row switchml_star_rows[] = {
 	ROWS_BEFORE,
-	{ .name = "window",
-	  .type = CONF_INT,
-	  AT(window.packets),
-	  .imin = 1,
-	  .imax = PANAMA_CAP_MAX,
-	  .def = CONF_OPTIONAL,
-	  .help = "Of a worker on a tree, packets, at most wnd_cap; when missing, wnd_cap.",
-	  .source = "our choice; PANAMA section 7: no congestion control" },
+	CONF_INT("window", struct panama_conf, window.packets, CONF_OPTIONAL, 1, PANAMA_CAP_MAX,
+		 "Of a worker on a tree, packets, at most wnd_cap; when missing, wnd_cap.",
+		 "our choice; PANAMA section 7: no congestion control"),
 	ROWS_BEHIND,
 	{ 0 },
 };

@@ -16,61 +16,34 @@ static const char *const admission_names[] = {
 };
 static const char *const slots_rules[] = { [SLOTS_BDP] = "bdp", [SLOTS_MEMORY] = "memory", NULL };
 
-#define AT(field) .offset = offsetof(struct switchml_conf, field)
 static const struct conf_row slots_forms[] = {
-	{ .name = "number",
-	  .type = CONF_INT,
-	  AT(slots),
-	  .imin = 1,
-	  .imax = SWITCHML_SLOTS_MAX,
-	  .help = "So many." },
-	{ .name = "rule",
-	  .type = CONF_ENUM,
-	  AT(slots_rule),
-	  .choices = slots_rules,
-	  .help = "bdp: the smallest power of two that covers the bandwidth-delay product of the "
+	CONF_INT("number", struct switchml_conf, slots, CONF_REQUIRED, 1, SWITCHML_SLOTS_MAX,
+		 "So many."),
+	CONF_ENUM("rule", struct switchml_conf, slots_rule, CONF_REQUIRED, slots_rules,
+		  "bdp: the smallest power of two that covers the bandwidth-delay product of the "
 		  "job's tree, at most what the memory holds (ps_stream: of its longest way, and "
 		  "what keeps the servers' links busy while a slot waits for the copies of all "
-		  "workers; raised to a multiple of its servers); memory: all that it holds." },
+		  "workers; raised to a multiple of its servers); memory: all that it holds."),
 	{ 0 },
 };
 static const struct conf_table slots_table = { "switchml_slots", slots_forms,
 					       sizeof(struct switchml_conf), NULL };
 
 static const struct conf_row switchml_rows[] = {
-	{ .name = "memory",
-	  .type = CONF_BYTES,
-	  AT(memory),
-	  .min = 8,
-	  .max = UINT64_C(1) << 40,
-	  .def = "\"1MB\"",
-	  .help = "Aggregation memory of each switch, for all jobs.",
-	  .source = "ESA sections 1 and 2.2: 1 MB per job at 100 Gbps" },
-	{ .name = "tenants",
-	  .type = CONF_INT,
-	  AT(tenants),
-	  .imin = 1,
-	  .imax = 1000000,
-	  .def = CONF_OPTIONAL,
-	  .help = "Splits the memory of a switch into so many equal parts, of which a job has one, "
-		  "whole, for its life; when missing, a job takes what its slots need." },
-	{ .name = "admission",
-	  .type = CONF_ENUM,
-	  AT(admission),
-	  .choices = admission_names,
-	  .def = "\"queue\"",
-	  .help = "A job that finds no memory at a switch of its tree: queue: waits for it, and "
+	CONF_BYTES("memory", struct switchml_conf, memory, "1MB", 8, UINT64_C(1) << 40,
+		   "Aggregation memory of each switch, for all jobs.",
+		   "ESA sections 1 and 2.2: 1 MB per job at 100 Gbps"),
+	CONF_INT("tenants", struct switchml_conf, tenants, CONF_OPTIONAL, 1, 1000000,
+		 "Splits the memory of a switch into so many equal parts, of which a job has one, "
+		 "whole, for its life; when missing, a job takes what its slots need."),
+	CONF_ENUM("admission", struct switchml_conf, admission, "queue", admission_names,
+		  "A job that finds no memory at a switch of its tree: queue: waits for it, and "
 		  "those behind it with it; refuse: never runs.",
-	  .source = "SwitchML section 6: an admission mechanism; ESA section 2.1" },
-	{ .name = "switch_elements",
-	  .type = CONF_INT,
-	  AT(switch_elements),
-	  .imin = 1,
-	  .imax = 2048,
-	  .def = CONF_OPTIONAL,
-	  .help = "Elements of a packet that a switch adds and has memory for; when missing, the "
-		  "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
-		  "switch that could add more." },
+		  "SwitchML section 6: an admission mechanism; ESA section 2.1"),
+	CONF_INT("switch_elements", struct switchml_conf, switch_elements, CONF_OPTIONAL, 1, 2048,
+		 "Elements of a packet that a switch adds and has memory for; when missing, the "
+		 "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
+		 "switch that could add more."),
 	{ .name = "slots",
 	  .type = CONF_ONEOF,
 	  .offset = 0,
@@ -79,64 +52,27 @@ static const struct conf_row switchml_rows[] = {
 	  .def = "\"bdp\"",
 	  .help = "Slots of a job (s).",
 	  .source = "SwitchML section 3.6" },
-	{ .name = "format",
-	  .type = CONF_ENUM,
-	  AT(format),
-	  .choices = format_names,
-	  .def = "\"s19\"",
-	  .help = "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
+	CONF_ENUM("format", struct switchml_conf, format, "s19", format_names,
+		  "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
 		  "32 and passes the rest as it is; udp-32, udp-64, udp-256: the public code's, "
 		  "with 56 bytes of headers.",
-	  .source = "SwitchML sections 3.4 and 5.5; p4app-switchML" },
-	{ .name = "elements_per_packet",
-	  .type = CONF_INT,
-	  AT(elements_per_packet),
-	  .imin = 1,
-	  .imax = 2048,
-	  .def = CONF_OPTIONAL,
-	  .help = "32-bit elements in a packet (k), instead of the format's." },
-	{ .name = "header",
-	  .type = CONF_INT,
-	  AT(header),
-	  .imin = 20,
-	  .imax = 200,
-	  .def = CONF_OPTIONAL,
-	  .help = "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), "
-		  "instead "
-		  "of the format's." },
-	{ .name = "retransmission_timeout",
-	  .type = CONF_TIME,
-	  AT(timeout.first),
-	  .min = PS_PER_US,
-	  .max = 100 * PS_PER_S,
-	  .def = "\"1ms\"",
-	  .help = "Timer of a slot at a worker, at first.",
-	  .source = "SwitchML section 5.5" },
-	{ .name = "timeout_rule",
-	  .type = CONF_ENUM,
-	  AT(timeout.rule),
-	  .choices = rto_names,
-	  .def = "\"fixed\"",
-	  .help = "What becomes of the timeout: fixed; doubling: twice as long when more than "
+		  "SwitchML sections 3.4 and 5.5; p4app-switchML"),
+	CONF_INT("elements_per_packet", struct switchml_conf, elements_per_packet, CONF_OPTIONAL, 1,
+		 2048, "32-bit elements in a packet (k), instead of the format's."),
+	CONF_INT("header", struct switchml_conf, header, CONF_OPTIONAL, 20, 200,
+		 "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), "
+		 "instead of the format's."),
+	CONF_TIME("retransmission_timeout", struct switchml_conf, timeout.first, "1ms", PS_PER_US,
+		  100 * PS_PER_S, "Timer of a slot at a worker, at first.", "SwitchML section 5.5"),
+	CONF_ENUM("timeout_rule", struct switchml_conf, timeout.rule, "fixed", rto_names,
+		  "What becomes of the timeout: fixed; doubling: twice as long when more than "
 		  "timeout_threshold packets of a worker have expired, and that many more each "
 		  "time (public client); adaptive: follows the round-trip time (RFC 6298).",
-	  .source = "SwitchML section 5.5" },
-	{ .name = "timeout_threshold",
-	  .type = CONF_INT,
-	  AT(timeout.threshold),
-	  .imin = 1,
-	  .imax = 1000000000,
-	  .def = "100",
-	  .help = "See timeout_rule doubling.",
-	  .source = "p4app-switchML timeouts.cfg" },
-	{ .name = "timeout_min",
-	  .type = CONF_TIME,
-	  AT(timeout.least),
-	  .min = PS_PER_NS,
-	  .max = 100 * PS_PER_S,
-	  .def = "\"100us\"",
-	  .help = "Least timeout of timeout_rule adaptive.",
-	  .source = "our choice" },
+		  "SwitchML section 5.5"),
+	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
+		 "See timeout_rule doubling.", "p4app-switchML timeouts.cfg"),
+	CONF_TIME("timeout_min", struct switchml_conf, timeout.least, "100us", PS_PER_NS,
+		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
 /* Hosts that do a switch's work have no memory to share: the rows from "slots" on. */

@@ -6,29 +6,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define AT(field) .offset = offsetof(struct job_group_conf, servers.field)
-
 static const char *const placement_choices[] = {
 	[SERVERS_OWN] = "own", [SERVERS_SHARED] = "shared", [SERVERS_WORKERS] = "workers", NULL
 };
 
 static const struct conf_row placed_rows[] = {
-	{ .name = "count",
-	  .type = CONF_INT,
-	  AT(number),
-	  .imin = 1,
-	  .imax = 1000000,
-	  .def = CONF_OPTIONAL,
-	  .help = "How many; when missing, as many as the scheme wants." },
-	{ .name = "placement",
-	  .type = CONF_ENUM,
-	  AT(placement),
-	  .choices = placement_choices,
-	  .def = "\"own\"",
-	  .help = "own: on hosts without workers of the job, placed with them by its placement and "
+	CONF_INT("count", struct job_group_conf, servers.number, CONF_OPTIONAL, 1, 1000000,
+		 "How many; when missing, as many as the scheme wants."),
+	CONF_ENUM("placement", struct job_group_conf, servers.placement, "own", placement_choices,
+		  "own: on hosts without workers of the job, placed with them by its placement and "
 		  "taking a slot each; shared: on the hosts of \"cluster\": {\"servers\": ...}, "
 		  "jobs in turn; workers: server q beside worker q.",
-	  .source = "SwitchML section 5.3: dedicated machines" },
+		  "SwitchML section 5.3: dedicated machines"),
 	{ 0 },
 };
 static const struct conf_table placed_table = { "servers_placed", placed_rows,
@@ -37,23 +26,11 @@ static const struct conf_row server_host = {
 	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
 };
 static const struct conf_row servers_forms[] = {
-	{ .name = "number",
-	  .type = CONF_INT,
-	  AT(number),
-	  .imin = 1,
-	  .imax = 1000000,
-	  .help = "So many, each on a host of its own." },
-	{ .name = "hosts",
-	  .type = CONF_LIST,
-	  AT(hosts),
-	  .min = 1,
-	  .item = &server_host,
-	  .help = "On these hosts, a slot each." },
-	{ .name = "placed",
-	  .type = CONF_OBJECT,
-	  .offset = 0,
-	  .table = &placed_table,
-	  .help = "Number and placement." },
+	CONF_INT("number", struct job_group_conf, servers.number, CONF_REQUIRED, 1, 1000000,
+		 "So many, each on a host of its own."),
+	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &server_host, 1, 0,
+		  "On these hosts, a slot each."),
+	CONF_GROUP("placed", CONF_REQUIRED, &placed_table, "Number and placement."),
 	{ 0 },
 };
 const struct conf_table servers_table = { "servers", servers_forms, sizeof(struct job_group_conf),

@@ -38,38 +38,20 @@ struct sweep_text {
 static const struct conf_row text_row = { .type = CONF_STRING };
 
 static const struct conf_row axis_rows[] = {
-	{ .name = "name", .type = CONF_STRING, .offset = offsetof(struct axis_text, name) },
-	{ .name = "values",
-	  .type = CONF_LIST,
-	  .offset = offsetof(struct axis_text, values),
-	  .min = 1,
-	  .item = &text_row },
+	CONF_STRING("name", struct axis_text, name, CONF_REQUIRED, NULL),
+	CONF_LIST("values", struct axis_text, values, CONF_REQUIRED, &text_row, 1, 0, NULL),
 	{ 0 },
 };
 static const struct conf_table axis_table = { "axis", axis_rows, sizeof(struct axis_text), NULL };
 static const struct conf_row axis_row = { .type = CONF_OBJECT, .table = &axis_table };
 
 static const struct conf_row sweep_rows[] = {
-	{ .name = "name", .type = CONF_STRING, .offset = offsetof(struct sweep_text, name) },
-	{ .name = "axes",
-	  .type = CONF_LIST,
-	  .offset = offsetof(struct sweep_text, axes),
-	  .item = &axis_row },
-	{ .name = "replications",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct sweep_text, replications),
-	  .imin = 1,
-	  .imax = INT64_C(1) << 53 },
-	{ .name = "points",
-	  .type = CONF_INT,
-	  .offset = offsetof(struct sweep_text, points),
-	  .imin = 1,
-	  .imax = INT64_C(1) << 53,
-	  .def = CONF_OPTIONAL },
-	{ .name = "metrics",
-	  .type = CONF_LIST,
-	  .offset = offsetof(struct sweep_text, metrics),
-	  .item = &text_row },
+	CONF_STRING("name", struct sweep_text, name, CONF_REQUIRED, NULL),
+	CONF_LIST("axes", struct sweep_text, axes, CONF_REQUIRED, &axis_row, 0, 0, NULL),
+	CONF_INT("replications", struct sweep_text, replications, CONF_REQUIRED, 1,
+		 INT64_C(1) << 53, NULL),
+	CONF_INT("points", struct sweep_text, points, CONF_OPTIONAL, 1, INT64_C(1) << 53, NULL),
+	CONF_LIST("metrics", struct sweep_text, metrics, CONF_REQUIRED, &text_row, 0, 0, NULL),
 	{ 0 },
 };
 static const struct conf_table sweep_table_conf = { "sweep", sweep_rows, sizeof(struct sweep_text),
