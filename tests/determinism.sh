@@ -85,7 +85,7 @@ same "with other names" "$INASIM" --seed 1 --set /name=x --set /jobs/0/name=x --
 for ((i = 0; i < 20; i++)); do
 	"${RANDOM_SCENARIO:?the program that makes scenarios}" 3 $i >"random-$i.json"
 done
-random_digests "$INASIM" >random-reference
+random_digests "$INASIM" >random-reference || true # digests are counted
 (($(grep -cE '^[0-9a-f]{16}$' random-reference) == 20)) || fail "random scenarios do not run"
 
 variants=1

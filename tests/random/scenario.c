@@ -190,12 +190,22 @@ static void put_tcp(void)
 		{ "ack_every", 30, "2|4" },
 		{ "ack_delay", 30, "'20us'" },
 		{ "max_window", 20, "'20kB'|'64kB'" },
-		{ "dctcp_g", 20, "0.01|1" },
+	};
+	static const struct option dctcp[] = { { "g", 20, "0.01|1" } };
+	static const struct option swift[] = {
+		{ "target", 30, "'5us'|'100us'" }, { "hop", 20, "'0s'|'5us'" },
+		{ "range", 20, "'0s'|'200us'" },   { "least", 20, "0.01|1" },
+		{ "most", 20, "2|1000" },          { "increase", 20, "0.1|10" },
+		{ "beta", 20, "0.1|1" },           { "max_decrease", 20, "0.1|0.9" },
 	};
 
 	put(", 'tcp': { '_': 0");
 	OPTIONS(options);
-	put(" }");
+	put(", 'control': { 'dctcp': { '_': 0");
+	OPTIONS(dctcp);
+	put(" }, 'swift': { '_': 0");
+	OPTIONS(swift);
+	put(" } } }");
 }
 
 /* --- parameters of schemes --- */
@@ -203,13 +213,13 @@ static void put_tcp(void)
 static void put_rings(void)
 {
 	static const struct option ring[] = {
-		{ "transport", 20, "'reno'" },
+		{ "transport", 30, "'reno'|'swift'" },
 		{ "order", 20, "'random'" },
 		{ "ack_every", 30, "1|4" },
 		{ "step_latency", 20, "'3us'" },
 	};
 	static const struct option ps[] = {
-		{ "transport", 20, "'reno'" },
+		{ "transport", 30, "'reno'|'swift'" },
 		{ "ps_block", 40, "'4kB'|'10001B'|'1MB'" },
 		{ "credit", 40, "0|1|2" },
 		{ "ack_every", 30, "1|4" },
@@ -272,6 +282,7 @@ static void put_hashed(void)
 		{ "priority_scale", 20, "1|1000" },
 		{ "reminder_rounds", 20, "1|10" },
 		{ "query", 30, "'always'" },
+		{ "server_reminders", 40, "'doubling'|'each'|'every'" },
 	};
 
 	put(", 'atp': { 'elements_per_packet': %s", one_of("64|32|70"));
@@ -516,7 +527,7 @@ static void put_pairs(void)
 static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
-	    one_of("dctcp|dctcp|reno"));
+	    one_of(calm ? "dctcp|dctcp|reno" : "dctcp|dctcp|reno|swift"));
 	if (!calm && chance(30)) {
 		put(", 'count': %u", between(1, 60));
 		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));
