@@ -30,9 +30,10 @@
  *   setup to completion);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
  *   ask all workers for the result, at once if it has had no part of the piece, else
- *   when its own reminder to the switches has not helped within an RTO (`query`: section 5.3 asks
- *   at once whatever the server has); if none has it and nothing has come for an RTO, the
- *   missing gradients are asked for; three reminders by the server's own timer lead there, too;
+ *   when its own reminder to the switches has not helped within an RTO (section 5.3 asks in case 2
+ *   only, where nothing has collided; `query`: whatever the server has); if none has it and
+ *   nothing has come for an RTO, the missing gradients are asked for; three reminders by the
+ *   server's own timer lead there, too;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3); its own
  *   timer for the piece goes on from the first;
  * - a worker does not remind again, nor does a server repeat a result, while the same is under way
@@ -96,7 +97,8 @@ static const struct conf_row esa_rows[] = {
 		"When a server asks all workers for a result that one of them misses: if_nothing: "
 		"at once if no part of the piece has reached it, else after an RTO in which its "
 		"reminder to the switches has not helped; always: at once, whatever it has.",
-		"our choice; always: ESA section 5.3, case 2, to the letter"),
+		"ESA section 5.3: case 2 asks where nothing collided, so that the server has "
+		"nothing, case 5 leaves the rest to reminders; always: our choice"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
 		  "When a server reminds switches of a piece because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
