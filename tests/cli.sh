@@ -169,12 +169,13 @@ done <<'OPTIONS'
 --set /topology/switch/ecn={"threshold":"129kB"}
 --set /flows/0/enabled=false
 --set /jobs/0/all_reduce=ring
---set /jobs/0/all_reduce=panama
+--set /jobs/0/all_reduce=panama --set /schemes/panama={"aggregate_above":"0B","trees":1}
 --set /jobs/0/enabled=false --set /stop/when=flows_done
 OPTIONS
 
 # Accelerators that are slower than links, for which PAUSE has no room.
-jq '.topology.link = { rate: "25Gbps" } | .jobs[0].all_reduce = "panama" | .topology.switch = {}' small-packets.json >slow.json
+jq '.topology.link = { rate: "25Gbps" } | .jobs[0].all_reduce = "panama" | .topology.switch = {} |
+	.schemes.panama = { aggregate_above: "0B", trees: 1 }' small-packets.json >slow.json
 ends 0 check slow.json
 silent err
 ends 0 check slow.json --set /schemes/panama/accelerator_latency={\"bus\":64}
@@ -191,7 +192,8 @@ says err '/bus: 64 bits pass 12.8 Gbps a port'
 cat >beside.json <<'JSON'
 { "name": "beside", "fidelity": "fluid", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4 },
   "jobs": [ { "workers": [0, 4], "all_reduce": "panama", "model": { "layers": [ { "gradient": "8MB" } ] } } ],
-  "flows": [ { "size": "8MB", "count": 1, "pairs": [[1, 5]] } ] }
+  "flows": [ { "size": "8MB", "count": 1, "pairs": [[1, 5]] } ],
+  "schemes": { "panama": { "aggregate_above": "0B", "trees": 1 } } }
 JSON
 ends 0 check beside.json
 says err '^beside.json:2:[0-9]+: /jobs/0/all_reduce: warning: .* panama gets beside these flows: packets took 1.0 to 2.5 times'
@@ -214,8 +216,8 @@ done <<'OPTIONS'
 --fidelity packet
 --fidelity analytic
 --set /topology/spines=1
---set /jobs/0/all_reduce=switchml
---set /jobs/0/all_reduce=ring
+--set /jobs/0/all_reduce=switchml --set /schemes={}
+--set /jobs/0/all_reduce=ring --set /schemes={}
 OPTIONS
 for file in "$SRC"/scenarios/fluid/*.json; do
 	ends 0 check "$file"

@@ -75,12 +75,12 @@ not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport
 # --- lock-step ---
 
 cat >step.json <<'JSON'
-{ "name": "step", "topology": { "kind": "star", "hosts": 12 },
+{ "name": "step", "topology": { "kind": "star", "hosts": 12, "host": { "nic_jitter": "0s" } },
   "jobs": [ { "workers": 4, "all_reduce": "panama", "model": { "layers": [ { "gradient": "50MB" } ] } } ],
   "flows": [ { "size": "1MB", "pairs": [ [ 6, 0 ] ] } ] }
 JSON
 warned step.json 'all 4 workers hand their gradients over in the same picosecond'
-for jitter in /topology/host/jitter=1us /jobs/0/compute_jitter=0.1 /jobs/0/send_jitter=1us /jobs/0/start_jitter=1us \
+for jitter in /topology/host/jitter=1us /topology/host/nic_jitter=1us /topology/host={} /jobs/0/compute_jitter=0.1 /jobs/0/send_jitter=1us /jobs/0/start_jitter=1us \
 	/jobs/0/all_reduce=switchml; do
 	not_warned step.json --set $jitter
 done
@@ -192,7 +192,7 @@ holds '.warnings == []' free/summary.json
 # --- the same in every replication ---
 
 cat >plan.json <<'JSON'
-{ "base": "jobs.json", "name": "same", "replications": 3, "set": { "/topology/host/jitter": "0s" },
+{ "base": "jobs.json", "name": "same", "replications": 3, "set": { "/topology/host": { "nic_jitter": "0s" } },
   "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["switchml", "switchml_star"] },
             { "name": "jitter", "pointer": "/jobs/0/start_jitter", "values": ["0s", "10us"] } ] }
 JSON
