@@ -172,6 +172,10 @@ for fidelity in packet fluid; do
 done
 ends 0 run jobs.json --set /jobs/0/all_reduce=switchml --set '/schemes/switchml={"memory":"1024B","slots":4}' --set /jobs/0/count=1 --out four
 cells 'c["ran_as"] != "switchml"' four/jobs.csv
+# ... also where all that the memory holds is asked for, which need not be a power of two
+ends 0 run "$SRC/scenarios/switchml/tenants.json" --out tenants
+says err 'note: runs as switchml with 125 of 512 slots'
+cells 'c["ran_as"] != "switchml with 125 of 512 slots"' tenants/jobs.csv
 
 # --- what only a run can know ---
 

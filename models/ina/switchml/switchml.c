@@ -153,16 +153,22 @@ static uint64_t slots_held(uint64_t wanted, uint64_t most)
 	return wanted;
 }
 
+/* `wanted` = that cover the round trip, `most` = that a share of the memory holds. */
+static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted, uint64_t most)
+{
+	if (conf->slots_rule == SLOTS_MEMORY)
+		return most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX;
+	return slots_held(wanted, most);
+}
+
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_scheme *scheme = job->scheme;
-	uint64_t most = scheme->share / scheme->slot_bytes;
 
 	if (scheme->conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)scheme->conf->slots;
-	if (scheme->conf->slots_rule == SLOTS_MEMORY)
-		return (uint32_t)(most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX);
-	return (uint32_t)slots_held(switchml_slots_for(job, round_trip(job)), most);
+	return (uint32_t)slots_by_rule(scheme->conf, switchml_slots_for(job, round_trip(job)),
+				       scheme->share / scheme->slot_bytes);
 }
 
 /* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
@@ -186,7 +192,7 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, way);
 
 	(void)gradients;
-	return fewer_slots(conf, slots_held(wanted, most), wanted);
+	return fewer_slots(conf, slots_by_rule(conf, wanted, most), wanted);
 }
 
 static struct collective_actual switchml_ran_as(const void *instance)
