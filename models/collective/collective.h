@@ -205,8 +205,8 @@ struct collective_ops {
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this
 	 * topology is possible but hardly meant. Of packets alone. */
-	void (*doubt)(const void *conf, const struct topology_conf *topology, uint32_t workers,
-		      uint32_t servers, struct conf_doc *doc, const char *pointer);
+	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,
+		     uint32_t servers, struct conf_doc *doc, const char *pointer);
 	/* Optional. Parameters without effect; returns how many. */
 	size_t (*idle)(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 	/* Optional: as what a job with so many bytes of gradients in an iteration will run, as far

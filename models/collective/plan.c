@@ -237,7 +237,7 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 		     const struct network *net, uint32_t host)
 {
 	double packet = stream->packets.payload + stream->packets.overhead;
-	uint32_t port = net->rare[host].reverse;
+	uint32_t port = net->cold[host].reverse;
 	double flight = line_rate(net, port) * seconds_of(round_trip), all;
 
 	all = flight +
@@ -449,7 +449,7 @@ struct plan_way plan_tree_way(const struct network *net, const struct tree *tree
 
 		for (;;) {
 			plan_way_add(&up, net, port, frame);
-			plan_way_add(&down, net, net->rare[port].reverse, frame);
+			plan_way_add(&down, net, net->cold[port].reverse, frame);
 			if (tree->nodes[n].parent == TREE_NONE)
 				break;
 			port = tree->nodes[n].up_port;

@@ -49,7 +49,7 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 
 	if (!is_port(s, event->entity))
 		return sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
-	topology_node_name(&s->topo, net->ports[net->rare[event->entity].reverse].to, from,
+	topology_node_name(&s->topo, net->ports[net->cold[event->entity].reverse].to, from,
 			   sizeof(from));
 	topology_node_name(&s->topo, net->ports[event->entity].to, to, sizeof(to));
 	snprintf(text, EVENT_TEXT, "%s -> %s", from, to);

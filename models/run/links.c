@@ -12,7 +12,7 @@ static unsigned tier_of_node(const struct network *net, uint32_t node)
 
 struct link_place link_place_of(const struct network *net, uint32_t port)
 {
-	uint32_t from = net->ports[net->rare[port].reverse].to;
+	uint32_t from = net->ports[net->cold[port].reverse].to;
 	unsigned lower = tier_of_node(net, from), other = tier_of_node(net, net->ports[port].to);
 
 	return (struct link_place){ .from = from,

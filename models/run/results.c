@@ -111,10 +111,10 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .none = none, .count = packets },
 			{ .count = none ? (uint64_t)llround(wire) : carried },
 			{ .real = seconds > 0 ? wire * 8 / ((double)link->rate * seconds) : 0 },
-			{ .none = none, .count = net->rare[number].drops },
-			{ .none = none, .count = net->rare[number].losses },
-			{ .none = none, .count = net->rare[number].marks },
-			{ .none = none, .count = net->rare[number].pauses },
+			{ .none = none, .count = net->cold[number].drops },
+			{ .none = none, .count = net->cold[number].losses },
+			{ .none = none, .count = net->cold[number].marks },
+			{ .none = none, .count = net->cold[number].pauses },
 			{ .none = none, .time = net->lossless ? lossless_paused(net, number) : 0 },
 			{ .none = none, .count = results_max_queue(s, number) } });
 }

@@ -1,7 +1,7 @@
 /* What a reader of results must know before he believes them: jobs that ran as something else than
  * they were given, and set-ups whose run shows that they were hardly meant. A warning is one
  * function and its line in `warnings`; what a scenario shows before it runs is in
- * scenario_doubts.c. */
+ * scenario_warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"

@@ -342,8 +342,8 @@ static void json_network(struct json *json, const struct simulation *s)
 	uint64_t marks = 0, pauses = 0, max_queue = 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
-		marks += net->rare[i].marks;
-		pauses += net->rare[i].pauses;
+		marks += net->cold[i].marks;
+		pauses += net->cold[i].pauses;
 		if (results_max_queue(s, i) > max_queue)
 			max_queue = results_max_queue(s, i);
 	}

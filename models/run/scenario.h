@@ -92,7 +92,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
 /* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
  * what will not run as it is given. Of a scenario without mistakes; scenario_check() calls it. */
-void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc);
+void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
 /* What decides the result of a run, as one number: the resolved scenario with its
  * seed, the contents of the data files it names, and the version of the program. */

@@ -589,5 +589,5 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	    !conf_errors(doc))
 		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))
-		scenario_doubt(scenario, doc);
+		scenario_warn(scenario, doc);
 }

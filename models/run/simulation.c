@@ -319,8 +319,8 @@ void simulation_free(struct simulation *s)
 
 /* --- running --- */
 
-static void tell_progress(const struct simulation *s, const struct simulation_options *options,
-			  double wall)
+static void report_progress(const struct simulation *s, const struct simulation_options *options,
+			    double wall)
 {
 	struct simulation_progress progress = { .now = s->sim.now,
 						.events = s->sim.events,
@@ -357,7 +357,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			interrupted = options->interrupted && *options->interrupted;
 			if (options->progress && now - told > 0.2) {
 				told = now;
-				tell_progress(s, options, now - wall);
+				report_progress(s, options, now - wall);
 			}
 		}
 	}
@@ -439,7 +439,7 @@ static void report_stuck(const struct simulation *s, FILE *to)
 
 		if (!lossless_stuck(net, i))
 			continue;
-		topology_node_name(&s->topo, net->ports[net->rare[i].reverse].to, from,
+		topology_node_name(&s->topo, net->ports[net->cold[i].reverse].to, from,
 				   sizeof(from));
 		topology_node_name(&s->topo, net->ports[i].to, there, sizeof(there));
 		fprintf(to,

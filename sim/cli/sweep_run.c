@@ -29,8 +29,8 @@ static int simulate_point(void *owner, const char *out)
 }
 
 /* What the user is told of a point. */
-static void tell_point(const struct cli *cli, const struct plan *plan, size_t number,
-		       enum point_end end, const struct point_record *record, const char *words)
+static void report_point(const struct cli *cli, const struct plan *plan, size_t number,
+			 enum point_end end, const struct point_record *record, const char *words)
 {
 	const char *status = point_status_names[record->status];
 	char *point = plan_point_words(plan, number);
@@ -110,7 +110,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 
 	record_init(&record);
 	end = point_run(&order, &record, &words);
-	tell_point(cli, plan, number, end, &record, words);
+	report_point(cli, plan, number, end, &record, words);
 	code = code_of_point(end, &record);
 	*interrupted = end == POINT_INTERRUPTED;
 	record_release(&record);

@@ -157,7 +157,7 @@ int verb_sweep_status(const struct cli *cli)
 /* --- collect --- */
 
 /* An interval of +-0 would say that the mean is known; it only says that nothing was drawn. */
-static void tell_same(const struct sweep *sweep)
+static void report_same(const struct sweep *sweep)
 {
 	char *error = NULL;
 	struct sweep_table *table = sweep_table_read(sweep->dir, &error);
@@ -184,7 +184,7 @@ static int collect(const struct cli *cli, const struct sweep *sweep,
 	if (!cli->quiet)
 		show_status(cli, sweep, rules);
 	if (!cli->quiet && !cli->json)
-		tell_same(sweep);
+		report_same(sweep);
 	return all_done(sweep) ? EXIT_DONE : EXIT_UNFINISHED;
 }
 

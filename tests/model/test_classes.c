@@ -57,7 +57,7 @@ Test(classes, every_scheme_with_pause, .timeout = 120)
 		net = &run.s->topo.net;
 		sim_run(&run.s->sim, 1000000); /* frames that are still under way */
 		for (uint32_t p = 0; p < net->port_count; p++) {
-			pauses += net->rare[p].pauses;
+			pauses += net->cold[p].pauses;
 			cr_expect_eq(lossless_ingress(net, p)->shared, 0);
 			cr_expect_eq(lossless_ingress(net, p)->headroom, 0);
 		}
@@ -82,7 +82,7 @@ Test(classes, stopped_switches_are_no_deadlock)
 		  "[[0,4],[1,4],[2,4],[3,4],[5,1],[6,2],[7,3],[4,0]]}]}");
 	run_to(&run, END_ALL_DONE);
 	for (uint32_t p = run.s->topo.net.hosts; p < run.s->topo.net.port_count; p++)
-		pauses += run.s->topo.net.rare[p].pauses;
+		pauses += run.s->topo.net.cold[p].pauses;
 	cr_expect_gt(pauses, 0);
 	run_free(&run);
 }

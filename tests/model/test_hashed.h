@@ -6,7 +6,7 @@
  *   an aggregator has one owner; a job owns as many as it counts;
  *   used memory = aggregators held * bytes of one.
  *
- * Packets are lost or delayed by name on links (network_tamper()). */
+ * Packets are lost or delayed by name on links (network_inject()). */
 #ifndef TEST_HASHED_H
 #define TEST_HASHED_H
 
@@ -29,7 +29,7 @@ struct bench {
 	const struct protocol_ops *real;
 	struct protocol_ops tap;
 	void *real_self;
-	struct network_tamper tamper;
+	struct network_faults faults;
 	/* After a switch or host has processed it. May be NULL. */
 	void (*after)(struct bench *bench, uint32_t node, const struct packet *packet);
 	void *owner;
@@ -156,9 +156,9 @@ static inline void bench_open(struct bench *bench, unsigned scheme, const char *
 static inline void bench_lose(struct bench *bench,
 			      bool (*lose)(void *, uint32_t, const struct packet *), void *owner)
 {
-	bench->tamper.lose = lose;
-	bench->tamper.owner = owner;
-	network_tamper(bench->net, &bench->tamper);
+	bench->faults.lose = lose;
+	bench->faults.owner = owner;
+	network_inject(bench->net, &bench->faults);
 }
 
 static inline void bench_run(struct bench *bench)

@@ -24,7 +24,7 @@ struct dooms {
 
 static uint32_t sender(const struct bench *bench, uint32_t port)
 {
-	return bench->net->ports[bench->net->rare[port].reverse].to;
+	return bench->net->ports[bench->net->cold[port].reverse].to;
 }
 
 static bool lose_doomed(void *owner, uint32_t port, const struct packet *packet)
@@ -61,11 +61,11 @@ static void lose_some(const char *what, struct doom *list, unsigned count, bool 
 {
 	struct bench bench;
 	struct dooms dooms = { &bench, list, count, 0 };
-	struct network_tamper tamper = { .lose = lose_doomed, .owner = &dooms };
+	struct network_faults faults = { .lose = lose_doomed, .owner = &dooms };
 	struct collective_stats stats = { 0 };
 
 	bench_open(&bench, false, "{'name': 't', " TWO_RACKS, 2, 20 * 1448);
-	network_tamper(bench.net, &tamper);
+	network_inject(bench.net, &faults);
 	bench_finish(&bench);
 	jobs_stats(bench.run.s->jobs, &stats);
 	cr_expect_eq(dooms.lost, count, "%s: %u lost", what, dooms.lost);
@@ -252,14 +252,14 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	struct doom doom = { .vid = 3, .from = 1 };
 	struct bench bench;
 	struct dooms dooms = { &bench, &doom, 1, 0 };
-	struct network_tamper tamper = { .lose = lose_doomed, .owner = &dooms };
+	struct network_faults faults = { .lose = lose_doomed, .owner = &dooms };
 	char *text = NULL;
 	size_t length = 0;
 	FILE *to = open_memstream(&text, &length);
 
 	leaf_spine(&bench, 2, 2, 2, "", "", "4", 20 * 1448, "");
 	bench.at_host = NULL;
-	network_tamper(bench.net, &tamper);
+	network_inject(bench.net, &faults);
 	bench.net->protocols[bench.scheme->protocol].ops =
 		bench.real; /* no tap: VIDs are missing */
 	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;

@@ -22,7 +22,7 @@ static uint64_t pauses_of(const struct run *run)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++)
-		sum += net->rare[i].pauses;
+		sum += net->cold[i].pauses;
 	return sum;
 }
 

@@ -289,8 +289,8 @@ Test(ps, incast)
 			"   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }");
 	run_to(&run, END_ALL_DONE);
 	for (uint32_t p = 0; p < run.s->topo.net.port_count; p++)
-		all += run.s->topo.net.rare[p].drops;
-	at_server = run.s->topo.net.rare[run.s->topo.net.rare[16].reverse].drops;
+		all += run.s->topo.net.cold[p].drops;
+	at_server = run.s->topo.net.cold[run.s->topo.net.cold[16].reverse].drops;
 	printf("%lu drops, %lu retransmissions\n", (unsigned long)at_server,
 	       (unsigned long)run.s->jobs->jobs[0].stats.retransmissions);
 	/* 160 segments of 1538 bytes come at 16 times the port's rate: of those beyond the queue's

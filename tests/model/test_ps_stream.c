@@ -183,9 +183,9 @@ Test(ps_stream, incast)
 			"   'model': { 'layers': [ { 'gradient': '8192B' } ] } } ] }");
 	run_to(&run, END_ALL_DONE);
 	/* 512 packets come in 64 x; 64 leave meanwhile, and 12800 / 180 find room */
-	cr_expect_geq(run.s->topo.net.rare[run.s->topo.net.rare[8].reverse].drops,
+	cr_expect_geq(run.s->topo.net.cold[run.s->topo.net.cold[8].reverse].drops,
 		      512 - 64 - 12800 / 180 - 8);
-	cr_expect_eq(run.s->topo.net.rare[run.s->topo.net.rare[8].reverse].drops,
+	cr_expect_eq(run.s->topo.net.cold[run.s->topo.net.cold[8].reverse].drops,
 		     run.s->topo.net.dropped);
 	cr_expect_eq(run.s->checks.exact_checked, 8 * 64);
 	run_free(&run);

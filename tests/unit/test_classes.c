@@ -243,8 +243,8 @@ Test(classes, like_two_queues, .timeout = 60)
 				     "case %zu packet %u", c, i);
 			cr_assert_eq(o->got_mark, o->marked);
 		}
-		cr_expect_eq(bench.net.rare[0].drops, model.drops);
-		cr_expect_eq(bench.net.rare[0].marks, model.marks);
+		cr_expect_eq(bench.net.cold[0].drops, model.drops);
+		cr_expect_eq(bench.net.cold[0].marks, model.marks);
 		end();
 	}
 }
@@ -274,7 +274,7 @@ Test(classes, pause_stops_data_alone)
 		cr_expect_eq(bench.list[i].arrived,
 			     3600000 + 8000000 * (i + 1) + 1000000 + (i > 2 ? 512000 : 0),
 			     "packet %u", i);
-	cr_expect_gt(bench.net.rare[0].pauses, 0);
+	cr_expect_gt(bench.net.cold[0].pauses, 0);
 	cr_expect_eq(bench.net.dropped, 0);
 	for (uint32_t i = 0; i < bench.net.port_count; i++) {
 		cr_expect_eq(lossless_ingress(&bench.net, i)->shared, 0);
@@ -308,7 +308,7 @@ Test(classes, pause_at_random, .timeout = 60)
 	bench.route = (struct route){ { 1 }, 1 };
 	offer_at_random(7);
 	play();
-	cr_expect_gt(bench.net.rare[0].pauses, 20, "tests nothing");
+	cr_expect_gt(bench.net.cold[0].pauses, 20, "tests nothing");
 	cr_expect_lt(bench.net.ports[0].max_backlog_ns, 10000000); /* all that is offered: 2 ms */
 	cr_expect_eq(bench.net.dropped, 0);
 	for (uint32_t i = 0; i < bench.count; i++) {

@@ -134,7 +134,7 @@ static void finish(void)
 		cr_expect_eq(in->shared + in->headroom, 0, "port %u", i);
 		cr_expect_not(in->stopped);
 		cr_expect_neq(bench.net.ports[i].busy_until, SIM_TIME_MAX);
-		cr_expect_eq(lossless_paused(&bench.net, i), bench.net.rare[i].paused_time);
+		cr_expect_eq(lossless_paused(&bench.net, i), bench.net.cold[i].paused_time);
 	}
 }
 
@@ -205,7 +205,7 @@ Test(pause, two_switches_by_hand)
 		cr_expect_eq(got[i].stopped, want[i].stopped, "change %d", i);
 	}
 	cr_expect_eq(lossless_paused(&bench.net, H0), 49702400 - 9251200);
-	cr_expect_eq(bench.net.rare[S0_S1].pauses, 2);
+	cr_expect_eq(bench.net.cold[S0_S1].pauses, 2);
 	finish();
 	cr_assert_eq(bench.count[1], 100);
 	for (uint32_t i = 0; i < 100; i++) {
@@ -234,7 +234,7 @@ Test(pause, backlog_of_a_stopped_port)
 	begun();
 	offer(0, 0, 100, 980, line_route);
 	finish();
-	cr_expect_gt(bench.net.rare[H0].pauses, 0, "tests nothing");
+	cr_expect_gt(bench.net.cold[H0].pauses, 0, "tests nothing");
 	cr_expect_eq(bench.net.ports[S0_S1].max_backlog_ns, 6 * 800);
 	cr_expect_eq(bench.net.ports[H0].max_backlog_ns, 800, "%u ns",
 		     bench.net.ports[H0].max_backlog_ns);
@@ -273,8 +273,8 @@ Test(pause, frames_take_their_place)
 		late += (gap - 800000) / 51200;
 	}
 	/* an XOFF and an XON each time, all of them while that link was busy */
-	cr_expect_gt(bench.net.rare[0].pauses, 10);
-	cr_expect_eq(late, 2 * bench.net.rare[0].pauses);
+	cr_expect_gt(bench.net.cold[0].pauses, 10);
+	cr_expect_eq(late, 2 * bench.net.cold[0].pauses);
 	end();
 }
 
@@ -315,7 +315,7 @@ static bytes headroom_used(const struct line *line, bytes headroom, sim_time pha
 	offer(2, phase, 1000, line->frame, (struct route){ { 0 }, 1 });
 	while (bench.net.delivered < 100 && sim_run(&bench.sim, 1))
 		;
-	while (bench.net.rare[0].pauses == 0 && sim_run(&bench.sim, 1))
+	while (bench.net.cold[0].pauses == 0 && sim_run(&bench.sim, 1))
 		;
 	sim_run(&bench.sim, 2000);
 	used = lossless_ingress(&bench.net, 3)->headroom_max;
@@ -501,7 +501,7 @@ Test(pause, incast_at_line_rate)
 		for (uint32_t i = 0; i < bench.count[0]; i++)
 			cr_assert_eq(bench.log[0][i].seq, next[bench.log[0][i].from]++);
 		for (uint32_t h = 1; h < HOSTS; h++)
-			cr_expect_gt(bench.net.rare[h].pauses, 0);
+			cr_expect_gt(bench.net.cold[h].pauses, 0);
 		end();
 	}
 }

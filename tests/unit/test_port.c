@@ -266,8 +266,8 @@ static void expect_like_model(const struct offer *offer)
 	}
 	cr_expect_eq(seen, offer->bench.count);
 	cr_expect_eq(offer->bench.net.dropped, offer->drops);
-	cr_expect_eq(offer->bench.net.rare[0].drops, offer->drops);
-	cr_expect_eq(offer->bench.net.rare[0].marks, offer->marks);
+	cr_expect_eq(offer->bench.net.cold[0].drops, offer->drops);
+	cr_expect_eq(offer->bench.net.cold[0].marks, offer->marks);
 }
 
 /* Plays the list; counters balance on the way as well. */
@@ -408,7 +408,7 @@ Test(port, losses)
 		sim_run(&bench.sim, UINT64_MAX);
 		cr_expect_not(rare_event((double)bench.net.lost, n, probabilities[c]), "%llu lost",
 			      (unsigned long long)bench.net.lost);
-		cr_expect_eq(bench.net.lost, bench.net.rare[0].losses);
+		cr_expect_eq(bench.net.lost, bench.net.cold[0].losses);
 		cr_expect_eq(bench.net.lost + bench.count, n);
 		for (size_t i = 0; i < bench.count; i++)
 			cr_assert_eq(bench.log[i].at,

@@ -80,10 +80,10 @@ static void expect_wiring(const struct site *site, const struct shape *shape)
 		uint32_t count = node < net->hosts ? 1 : net->switch_nodes[node - net->hosts].ports;
 
 		for (uint32_t port = first; port < first + count; port++) {
-			uint32_t reverse = net->rare[port].reverse, peer = net->ports[port].to;
+			uint32_t reverse = net->cold[port].reverse, peer = net->ports[port].to;
 
 			cr_assert_lt(reverse, net->port_count);
-			cr_expect_eq(net->rare[reverse].reverse, port);
+			cr_expect_eq(net->cold[reverse].reverse, port);
 			cr_expect_eq(net->ports[reverse].to, node);
 			cr_expect_eq(net->ports[port].to_host, peer < net->hosts);
 			cr_expect_eq(abs((int)tier_of(net, node) - (int)tier_of(net, peer)), 1);
@@ -332,7 +332,7 @@ static void expect_nodes(const struct network *net, const struct tree *tree, uin
 		for (uint32_t j = 0; j < i; j++)
 			cr_assert_neq(tree->nodes[j].sw, node->sw, "a switch stands twice");
 		for (uint32_t j = 0; j < node->children; j++)
-			cr_assert_eq(net->ports[net->rare[node->down_ports[j]].reverse].to,
+			cr_assert_eq(net->ports[net->cold[node->down_ports[j]].reverse].to,
 				     net->hosts + node->sw, "a child's port leads elsewhere");
 		if (i == 0)
 			continue;
@@ -340,7 +340,7 @@ static void expect_nodes(const struct network *net, const struct tree *tree, uin
 		parent = &tree->nodes[node->parent];
 		cr_assert_eq(net->ports[node->up_port].to, net->hosts + parent->sw);
 		cr_assert_lt(node->number, parent->children);
-		cr_assert_eq(parent->down_ports[node->number], net->rare[node->up_port].reverse);
+		cr_assert_eq(parent->down_ports[node->number], net->cold[node->up_port].reverse);
 	}
 }
 

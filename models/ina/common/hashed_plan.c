@@ -82,7 +82,7 @@ static void plan_server(const struct hashed_server *server, struct plan_stream *
 
 		plan_add(stream, port, 1); /* host h sends on port h */
 		plan_way_longest(&up, &way);
-		way = plan_path(net, &net->rare[port].reverse, 1, job->frame);
+		way = plan_path(net, &net->cold[port].reverse, 1, job->frame);
 		plan_way_longest(&down, &way);
 	}
 	for (uint32_t r = 0; r < racks->count; r++)

@@ -14,7 +14,7 @@ static uint32_t switch_above(const struct network *net, uint32_t host)
 
 static uint32_t port_to_host(const struct network *net, uint32_t host)
 {
-	return net->rare[host].reverse;
+	return net->cold[host].reverse;
 }
 
 /* The rack of a switch, new if there is none; RACK_NONE when there are too many. */

@@ -375,8 +375,8 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 
 /* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
  * with all that only waits in it: where that fills the buffer again, it goes on for ever. */
-static void ps_stream_doubt(const void *self, const struct topology_conf *topology, uint32_t n,
-			    uint32_t m, struct conf_doc *doc, const char *pointer)
+static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
+			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {
 	const struct switchml_conf *conf = self;
 	const struct pause_conf *pause = &topology->switches.pause;
@@ -554,7 +554,7 @@ const struct collective_ops ps_stream_collective = {
 	.injected = ps_stream_injected,
 	.frame = switchml_conf_frame,
 	.check = ps_stream_check,
-	.doubt = ps_stream_doubt,
+	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
 	.close = ps_stream_close,

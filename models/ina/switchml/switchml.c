@@ -115,7 +115,7 @@ static sim_time round_trip(const struct switchml *job)
 	for (;;) {
 		const struct link_class *up = port_class(net, &net->ports[port]);
 		const struct link_class *down =
-			port_class(net, &net->ports[net->rare[port].reverse]);
+			port_class(net, &net->ports[net->cold[port].reverse]);
 
 		sum += link_transmission(up, size) + up->latency;
 		sum += link_transmission(down, size) + down->latency + down->jitter_max;

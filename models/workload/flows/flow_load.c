@@ -58,7 +58,7 @@ static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, do
 /* Links between the same two tiers in the same direction are alike. */
 static unsigned kind_of(const struct network *net, uint32_t port)
 {
-	uint32_t to = net->ports[port].to, from = net->ports[net->rare[port].reverse].to;
+	uint32_t to = net->ports[port].to, from = net->ports[net->cold[port].reverse].to;
 	unsigned low = from < net->hosts ? 0 : net->switch_nodes[from - net->hosts].tier;
 	unsigned high = to < net->hosts ? 0 : net->switch_nodes[to - net->hosts].tier;
 

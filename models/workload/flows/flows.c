@@ -155,7 +155,7 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 	return xasprintf("short flows (below fluid.load_below) would be a load of %.3g on the link "
 			 "%s -> %s; it must be below %g",
 			 load,
-			 topology_node_name(topo, net->ports[net->rare[port].reverse].to, from,
+			 topology_node_name(topo, net->ports[net->cold[port].reverse].to, from,
 					    sizeof(from)),
 			 topology_node_name(topo, net->ports[port].to, to, sizeof(to)),
 			 1 - LEAST_LEFT);

@@ -43,7 +43,7 @@ static void prefetch_scheme(const struct network *net, const struct port *port, 
 	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
 
 	if (!again)
-		__builtin_prefetch(&net->rare[port - net->ports].reverse);
+		__builtin_prefetch(&net->cold[port - net->ports].reverse);
 	if (ops->ahead)
 		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
 }
@@ -156,20 +156,20 @@ static __attribute__((noinline)) void ring_shrink(struct port *port)
 __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t number,
 						sim_time arrival)
 {
-	struct port_rare *rare = &net->rare[number];
+	struct port_cold *cold = &net->cold[number];
 	const struct port *port = &net->ports[number];
 	sim_time max = port_class(net, port)->jitter_max;
-	bool delayed = net->tamper && net->tamper->delay;
+	bool delayed = net->faults && net->faults->delay;
 
 	if (!max && !delayed)
 		return arrival;
 	if (max)
-		arrival += rng_below(&rare->jitter_stream, max + 1);
+		arrival += rng_below(&cold->jitter_stream, max + 1);
 	if (delayed)
-		arrival += net->tamper->delay(net->tamper->owner, number, port_head(port));
-	if (arrival < rare->last_arrival)
-		arrival = rare->last_arrival;
-	rare->last_arrival = arrival;
+		arrival += net->faults->delay(net->faults->owner, number, port_head(port));
+	if (arrival < cold->last_arrival)
+		arrival = cold->last_arrival;
+	cold->last_arrival = arrival;
 	return arrival;
 }
 
@@ -184,11 +184,11 @@ static bool by_chance(const struct link_class *link, struct rng *stream, uint64_
 bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue)
 {
 	const struct link_class *link = port_class(net, &net->ports[number]);
-	struct port_rare *rare = &net->rare[number];
+	struct port_cold *cold = &net->cold[number];
 
-	if (queue <= link->ecn_max && !by_chance(link, &rare->mark_stream, queue))
+	if (queue <= link->ecn_max && !by_chance(link, &cold->mark_stream, queue))
 		return false;
-	rare->marks++;
+	cold->marks++;
 	return true;
 }
 
@@ -205,7 +205,7 @@ static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_
 	port_advance_with(port, net->sim->now, packet->size);
 	if (port->queued_bytes > port_class(net, port)->limit_bytes) {
 		port->queued_bytes -= packet->size;
-		net->rare[number].drops++;
+		net->cold[number].drops++;
 		net->dropped++;
 		return REFUSE;
 	}
@@ -248,10 +248,10 @@ static __attribute__((noinline)) void await_late(struct network *net, uint32_t n
 {
 	const struct port *port = &net->ports[number];
 
-	if (port->attention & PORT_PATIENT && !(port->attention & (PORT_LOSES | PORT_JITTERS)) &&
+	if (port->flags & PORT_PATIENT && !(port->flags & (PORT_LOSES | PORT_JITTERS)) &&
 	    network_is_patient(net, packet))
 		late_begin(net, number);
-	else if (port->attention & PORT_LATE)
+	else if (port->flags & PORT_LATE)
 		late_end(net, number);
 	else
 		hop_schedule_head(net, number, port, depart);
@@ -298,12 +298,11 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	if (__builtin_expect(verdict == ADMIT_MARKED, 0))
 		place->flags |= PACKET_CE;
 	if (port->count++ == 0) {
-		if (__builtin_expect(port->attention & (PORT_PATIENT | PORT_LATE | PORT_JITTERS),
-				     0))
+		if (__builtin_expect(port->flags & (PORT_PATIENT | PORT_LATE | PORT_JITTERS), 0))
 			await_late(net, number, packet, depart);
 		else
 			sim_schedule(net->sim, number, depart + link->latency);
-	} else if (__builtin_expect(port->attention & PORT_LATE && !network_is_patient(net, packet),
+	} else if (__builtin_expect(port->flags & PORT_LATE && !network_is_patient(net, packet),
 				    0)) {
 		late_end(net, number);
 	}
@@ -361,7 +360,7 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 {
 	struct switch_actions actions;
 
-	hop_at_switch(net, sw, net->rare[in].reverse, packet, &actions);
+	hop_at_switch(net, sw, net->cold[in].reverse, packet, &actions);
 	if (actions.forward) {
 		uint32_t out = net->switch_nodes[sw].first_port + packet->route[packet->hop++];
 
@@ -376,16 +375,16 @@ static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in
 /* Where PORT_LOSES: whether the packet at the head is lost. */
 __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 {
-	struct port_rare *rare = &net->rare[number];
+	struct port_cold *cold = &net->cold[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
 	if (net->watch)
 		net_watch_count(net, number, port_head(&net->ports[number]));
-	if ((!threshold || rng_u64(&rare->loss_stream) >= threshold) &&
-	    !(net->tamper && net->tamper->lose &&
-	      net->tamper->lose(net->tamper->owner, number, port_head(&net->ports[number]))))
+	if ((!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
+	    !(net->faults && net->faults->lose &&
+	      net->faults->lose(net->faults->owner, number, port_head(&net->ports[number]))))
 		return false;
-	rare->losses++;
+	cold->losses++;
 	net->lost++;
 	sim_digest(net->sim, number, UINT64_MAX); /* nobody may miss the packet */
 	return true;
@@ -399,16 +398,16 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	const struct packet *head;
 	struct packet packet;
 
-	if (__builtin_expect(port->attention & PORT_AWAITS, 0)) {
+	if (__builtin_expect(port->flags & PORT_AWAITS, 0)) {
 		late_event(net, number);
 		return;
 	}
-	if (port->attention & PORT_NIC_DUE && /* what it sends comes behind */
-	    (port->attention & PORT_OWED || port->busy_until < sim->now))
+	if (port->flags & PORT_NIC_DUE && /* what it sends comes behind */
+	    (port->flags & PORT_OWED || port->busy_until < sim->now))
 		network_settle_host(net, number, sim->now);
 	head = port_head(port);
 	hop_note(net, number, head);
-	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number, port);
 		return;
 	}

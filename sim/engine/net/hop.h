@@ -35,7 +35,7 @@ HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const st
 {
 	sim_time at = depart + port_class(net, port)->latency;
 
-	if (__builtin_expect(port->attention & PORT_JITTERS, 0))
+	if (__builtin_expect(port->flags & PORT_JITTERS, 0))
 		at = hop_jittered(net, number, at);
 	sim_schedule(net->sim, number, at);
 }

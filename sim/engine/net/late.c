@@ -30,9 +30,9 @@ static void late_await(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
 
-	if (port->attention & PORT_AWAITS || net->ports[port->to_port].attention & PORT_NIC_DUE)
+	if (port->flags & PORT_AWAITS || net->ports[port->to_port].flags & PORT_NIC_DUE)
 		return;
-	port->attention |= PORT_AWAITS;
+	port->flags |= PORT_AWAITS;
 	sim_schedule(net->sim, number, arrival(net, port) + net->late.patience);
 }
 
@@ -40,8 +40,8 @@ void late_begin(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
 
-	port->attention |= PORT_LATE;
-	net->ports[port->to_port].attention |= PORT_OWED;
+	port->flags |= PORT_LATE;
+	net->ports[port->to_port].flags |= PORT_OWED;
 	late_await(net, number);
 }
 
@@ -59,10 +59,10 @@ void late_catch_up(struct network *net, uint32_t host, sim_time until)
 	struct port *up = &net->ports[host], *down = &net->ports[nic->down];
 	sim_time now = sim->now;
 
-	up->attention &= (uint8_t)~PORT_OWED; /* what it sends meanwhile need not look */
+	up->flags &= (uint8_t)~PORT_OWED; /* what it sends meanwhile need not look */
 	for (;;) {
 		sim_time in = arrival(net, down);
-		sim_time out = up->attention & PORT_NIC_DUE ? up->busy_until : SIM_TIME_MAX;
+		sim_time out = up->flags & PORT_NIC_DUE ? up->busy_until : SIM_TIME_MAX;
 
 		if (in <= out ? !is_due(net, nic->down, in, until) : out >= until)
 			break;
@@ -75,7 +75,7 @@ void late_catch_up(struct network *net, uint32_t host, sim_time until)
 	sim->now = now;
 	if (!down->count)
 		return;
-	up->attention |= PORT_OWED;
+	up->flags |= PORT_OWED;
 	late_await(net, nic->down);
 }
 
@@ -85,7 +85,7 @@ void late_event(struct network *net, uint32_t number)
 
 	net->sim->uncounted++;
 	net->late.events++;
-	port->attention &= (uint8_t)~PORT_AWAITS;
+	port->flags &= (uint8_t)~PORT_AWAITS;
 	late_catch_up(net, port->to_port, net->sim->now);
 }
 
@@ -94,8 +94,8 @@ void late_end(struct network *net, uint32_t number)
 	struct port *port = &net->ports[number];
 
 	late_catch_up(net, port->to_port, net->sim->now);
-	net->ports[port->to_port].attention &= (uint8_t)~PORT_OWED;
-	port->attention &= (uint8_t) ~(PORT_LATE | PORT_AWAITS);
+	net->ports[port->to_port].flags &= (uint8_t)~PORT_OWED;
+	port->flags &= (uint8_t) ~(PORT_LATE | PORT_AWAITS);
 	sim_cancel(net->sim, number);
 	if (port->count)
 		sim_schedule(net->sim, number, arrival(net, port));
@@ -110,7 +110,7 @@ void late_never(struct network *net, uint32_t host)
 {
 	struct port *port = &net->ports[net->nics[host].down];
 
-	port->attention &= (uint8_t)~PORT_PATIENT;
-	if (port->attention & PORT_LATE)
+	port->flags &= (uint8_t)~PORT_PATIENT;
+	if (port->flags & PORT_LATE)
 		late_end(net, net->nics[host].down);
 }

@@ -89,7 +89,7 @@ void lossless_join(struct network *net, uint32_t port, const struct pause_params
 	struct lossless *ll = net->lossless;
 	struct lane *lane = &ll->lanes[port];
 
-	lane->reverse = net->rare[port].reverse;
+	lane->reverse = net->cold[port].reverse;
 	if (port < net->hosts)
 		return;
 	SIM_BUG_ON(!pause->on);
@@ -107,7 +107,7 @@ sim_time lossless_paused(const struct network *net, uint32_t port)
 {
 	const struct lane *lane = &net->lossless->lanes[port];
 
-	return net->rare[port].paused_time +
+	return net->cold[port].paused_time +
 	       (lane->stopped ? net->sim->now - lane->stopped_since : 0);
 }
 

@@ -71,7 +71,7 @@ static __attribute__((noinline)) void resize(struct network *net, uint32_t numbe
 
 static void drop(struct network *net, uint32_t number)
 {
-	net->rare[number].drops++;
+	net->cold[number].drops++;
 	net->dropped++;
 	net->lossless->refused++;
 }
@@ -264,7 +264,7 @@ HOT_INLINE void arrive(struct network *net, uint32_t number, bool classes)
 	struct packet packet;
 
 	hop_note(net, number, head);
-	if (__builtin_expect(port->attention & PORT_LOSES, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
 		take_head(net, number);
 		return;
 	}

@@ -87,7 +87,7 @@ static void stop_transmitter(struct network *net, uint32_t number)
 		return;
 	lane->stopped = true;
 	lane->stopped_since = net->sim->now;
-	net->rare[number].pauses++;
+	net->cold[number].pauses++;
 	first = lossless_started(net, number, &until);
 	lossless_retime(net, number, first, until);
 	ll->stopped++;
@@ -104,7 +104,7 @@ static void start_transmitter(struct network *net, uint32_t number)
 	if (!lane->stopped)
 		return;
 	lane->stopped = false;
-	net->rare[number].paused_time += net->sim->now - lane->stopped_since;
+	net->cold[number].paused_time += net->sim->now - lane->stopped_since;
 	first = lossless_started(net, number, &until);
 	lossless_retime(net, number, first, until);
 	ll->stopped--;

@@ -25,7 +25,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 		net->port_count += switch_ports[s];
 	}
 	net->ports = xaligned(64, net->port_count * sizeof(*net->ports));
-	net->rare = xcalloc(net->port_count, sizeof(*net->rare));
+	net->cold = xcalloc(net->port_count, sizeof(*net->cold));
 	net->classes = xaligned(64, CLASSES_MAX * sizeof(*net->classes));
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		net->ports[i].ring = net->ports[i].small;
@@ -46,7 +46,7 @@ void network_release(struct network *net)
 		if (net->ports[i].ring != net->ports[i].small)
 			free(net->ports[i].ring);
 	free(net->ports);
-	free(net->rare);
+	free(net->cold);
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
@@ -107,19 +107,19 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 			const struct link_params *params)
 {
 	struct port *port = &net->ports[number];
-	struct port_rare *rare = &net->rare[number];
+	struct port_cold *cold = &net->cold[number];
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->attention = (uint8_t)((params->loss > 0 ? PORT_LOSES : 0) |
-				    (params->peer_jitter > 0 ? PORT_JITTERS : 0));
+	port->flags = (uint8_t)((params->loss > 0 ? PORT_LOSES : 0) |
+				(params->peer_jitter > 0 ? PORT_JITTERS : 0));
 	port->to = to;
 	port->to_port = network_port(net, to, 0);
 	port->to_host = to < net->hosts;
-	rare->reverse = reverse;
-	rng_init(&rare->loss_stream, net->sim->seed, "loss", number);
-	rng_init(&rare->jitter_stream, net->sim->seed, "jitter", number);
-	rng_init(&rare->mark_stream, net->sim->seed, "ecn", number);
+	cold->reverse = reverse;
+	rng_init(&cold->loss_stream, net->sim->seed, "loss", number);
+	rng_init(&cold->jitter_stream, net->sim->seed, "jitter", number);
+	rng_init(&cold->mark_stream, net->sim->seed, "ecn", number);
 }
 
 void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct link_params *ab,
@@ -150,7 +150,7 @@ static sim_time last_arrival(const struct network *net, uint32_t number)
 {
 	const struct port *port = &net->ports[number];
 
-	if (!(port->attention & PORT_PATIENT) || port->attention & PORT_JITTERS)
+	if (!(port->flags & PORT_PATIENT) || port->flags & PORT_JITTERS)
 		return equeue_last(&net->sim->queue, number);
 	return port->busy_until ? port->busy_until + port_class(net, port)->latency : 0;
 }
@@ -201,7 +201,7 @@ static void choose_departures(struct network *net, bool large)
 	if (large || net->control_first)
 		return;
 	for (uint32_t h = 0; h < net->hosts; h++)
-		net->ports[net->nics[h].down].attention |= PORT_PATIENT;
+		net->ports[net->nics[h].down].flags |= PORT_PATIENT;
 }
 
 /* A few events per slot when every port is busy, so that there is little to sort;
@@ -256,12 +256,12 @@ void network_by_event(struct network *net)
 		late_never(net, h);
 }
 
-void network_tamper(struct network *net, const struct network_tamper *tamper)
+void network_inject(struct network *net, const struct network_faults *faults)
 {
-	net->tamper = tamper;
+	net->faults = faults;
 	network_by_event(net);
 	for (uint32_t i = 0; i < net->port_count; i++)
-		net->ports[i].attention |= PORT_LOSES | PORT_JITTERS;
+		net->ports[i].flags |= PORT_LOSES | PORT_JITTERS;
 }
 
 struct port_sent network_sent(const struct network *net, uint32_t number)

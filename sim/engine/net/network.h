@@ -60,7 +60,7 @@ struct switch_node {
 };
 
 /* For tests: what happens to named packets on links. */
-struct network_tamper {
+struct network_faults {
 	/* The packet is lost at the end of the link behind `port`. May be NULL. */
 	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
 	/* It takes this much longer, and what is behind it waits. Asked once a packet.
@@ -73,7 +73,7 @@ struct network {
 	struct sim *sim;
 	uint32_t hosts, switches, port_count;
 	struct port *ports;
-	struct port_rare *rare; /* by port */
+	struct port_cold *cold; /* by port */
 	struct link_class *classes;
 	unsigned class_count;
 	struct switch_node *switch_nodes;
@@ -95,7 +95,7 @@ struct network {
 		uint64_t events;     /* to see to it */
 	} late;                      /* see late.h */
 
-	const struct network_tamper *tamper; /* NULL = none; not owned */
+	const struct network_faults *faults; /* NULL = none; not owned */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -187,9 +187,9 @@ static inline void network_settle_host(struct network *net, uint32_t host, sim_t
 {
 	const struct port *port = &net->ports[host];
 
-	if (port->attention & PORT_OWED)
+	if (port->flags & PORT_OWED)
 		late_catch_up(net, host, until);
-	else if (port->attention & PORT_NIC_DUE && port->busy_until < until)
+	else if (port->flags & PORT_NIC_DUE && port->busy_until < until)
 		nic_catch_up(&net->nics[host], until);
 }
 
@@ -210,9 +210,9 @@ sim_time network_last_arrival(const struct network *net);
  * that port from now on. */
 void network_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 
-/* From now on `tamper` is asked about every packet on every link (slow). It must
+/* From now on `faults` is asked about every packet on every link (slow). It must
  * outlive the network. For tests. */
-void network_tamper(struct network *net, const struct network_tamper *tamper);
+void network_inject(struct network *net, const struct network_faults *faults);
 
 /* What a port has sent: port_sent(), and PAUSE frames. */
 struct port_sent network_sent(const struct network *net, uint32_t port);

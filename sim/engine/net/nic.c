@@ -48,7 +48,7 @@ static void nic_wait(struct nic *nic)
 	if (port->busy_until == SIM_TIME_MAX)
 		return; /* stopped by PAUSE: nic_go_on() */
 	if (!nic->by_event && !nic->net->nics_by_event) {
-		port->attention |= PORT_NIC_DUE;
+		port->flags |= PORT_NIC_DUE;
 		return;
 	}
 	nic->armed = true;
@@ -105,7 +105,7 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 
 void nic_is_free(struct nic *nic)
 {
-	nic->net->ports[nic->host].attention &= (uint8_t)~PORT_NIC_DUE;
+	nic->net->ports[nic->host].flags &= (uint8_t)~PORT_NIC_DUE;
 	nic_serve(nic);
 }
 
@@ -115,7 +115,7 @@ void nic_catch_up(struct nic *nic, sim_time until)
 	struct port *port = &nic->net->ports[nic->host];
 	sim_time now = sim->now;
 
-	while (port->attention & PORT_NIC_DUE && port->busy_until < until) {
+	while (port->flags & PORT_NIC_DUE && port->busy_until < until) {
 		sim->now = port->busy_until;
 		nic_is_free(nic);
 	}
@@ -129,9 +129,9 @@ static void nic_use_events(struct nic *nic)
 
 	nic->by_event = true;
 	late_never(nic->net, nic->host); /* which relies on departures that are put off */
-	if (!(port->attention & PORT_NIC_DUE))
+	if (!(port->flags & PORT_NIC_DUE))
 		return;
-	port->attention &= (uint8_t)~PORT_NIC_DUE;
+	port->flags &= (uint8_t)~PORT_NIC_DUE;
 	nic_wait(nic);
 }
 
@@ -179,7 +179,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 
 void nic_go_on(struct nic *nic)
 {
-	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].attention & PORT_NIC_DUE))
+	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].flags & PORT_NIC_DUE))
 		nic_serve(nic);
 }
 

@@ -50,7 +50,7 @@ struct link_class {
 } __attribute__((aligned(64)));
 
 /* What is rarely touched. */
-struct port_rare {
+struct port_cold {
 	uint64_t drops, losses, marks;
 	uint64_t pauses;      /* times its transmitter was stopped by a PAUSE frame */
 	sim_time paused_time; /* of those that have ended */
@@ -66,7 +66,7 @@ struct port_rare {
 #define HEAP_RING_BITS 3 /* smallest ring on the heap */
 
 /* What makes a port do more than the usual. */
-enum port_attention {
+enum port_flags {
 	PORT_LOSES = 1,   /* an arrival at the far end: losses, a watch, or tests */
 	PORT_JITTERS = 2, /* the time of an arrival: jitter of the host, or tests */
 	PORT_NIC_DUE = 4, /* of a host: its NIC serves its sources at busy_until, see nic.h */
@@ -81,7 +81,7 @@ struct port {
 	uint32_t head, count, sent;
 	uint8_t ring_bits; /* the ring has 2^ring_bits places */
 	bool to_host;
-	uint8_t attention; /* enum port_attention: 0 nearly always */
+	uint8_t flags; /* enum port_flags: 0 nearly always */
 	uint8_t class;
 	sim_time busy_until;
 	uint64_t queued_bytes;   /* of the packets behind `sent` */

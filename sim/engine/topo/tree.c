@@ -55,7 +55,7 @@ static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t ho
 
 		if (child == TREE_NONE)
 			child = add_node(tree, chain[i], parent, ports[i],
-					 net->rare[ports[i]].reverse);
+					 net->cold[ports[i]].reverse);
 		parent = child;
 	}
 	return parent;
@@ -74,7 +74,7 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 
 		tree->node_of_worker[w] = node;
 		tree->number_of_worker[w] =
-			add_child(&tree->nodes[node], topo->net.rare[workers[w]].reverse);
+			add_child(&tree->nodes[node], topo->net.cold[workers[w]].reverse);
 	}
 	return tree;
 }

@@ -97,7 +97,7 @@ static void tell(struct findings *findings, struct finding *finding)
 	free(words);
 }
 
-static void tell_all(struct findings *findings)
+static void report_all(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (!findings->items[i].told)
@@ -149,7 +149,7 @@ bool plan_check_point(struct plan *plan, size_t number, const struct plan_model 
 	struct findings findings = { .plan = plan };
 	bool good = look_at(&findings, number, model, facts);
 
-	tell_all(&findings);
+	report_all(&findings);
 	return good;
 }
 
@@ -235,6 +235,6 @@ bool plan_check(struct plan *plan, const struct plan_model *model, struct point_
 		look_at(&findings, i, model, &facts[i]);
 	if (!findings.count)
 		look_for_twins(&findings, facts);
-	tell_all(&findings);
+	report_all(&findings);
 	return !conf_errors(plan->doc);
 }

@@ -1,5 +1,5 @@
 /* What is valid, but hardly meant, and what will not run as it is given: said before a run, each
- * time with the number that shows it. A warning is one function and its line in `doubts`; what
+ * time with the number that shows it. A warning is one function and its line in `warnings`; what
  * only a run can know is in results_remarks.c. */
 #include "run/scenario.h"
 
@@ -51,7 +51,7 @@ static bool uses_tcp(const struct scenario *scenario)
 }
 
 /* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
-static void doubt_timeout(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 {
 	sim_time round_trip = ideal_round_trip(
 		&scenario->topology, (uint32_t)scenario->tcp.mss + TCP_OVERHEAD, TCP_MIN_FRAME);
@@ -90,7 +90,7 @@ static bool heeds_marks(const struct scenario *scenario)
  * for part of the time; DCTCP's smaller cuts bear a seventh (section 3.4 there). */
 #define ECN_LEAST 0.5
 
-static void doubt_ecn(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
 	const struct ecn_conf *ecn = &topology->switches.ecn;
@@ -130,7 +130,7 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 }
 
 /* Full frames beside it count as much, a packet each, and are marked the more. */
-static void doubt_marks(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
 	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
@@ -175,7 +175,7 @@ static void place_of_load(const struct scenario *scenario, char where[POINTER_SI
 			group_place(where, "flows", i, "arrival");
 }
 
-static void doubt_host_load(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered offered = scenario_offered(scenario);
 	double payload = offered.flows + offered.jobs_own, wire = payload * wire_factor(scenario);
@@ -193,7 +193,7 @@ static void doubt_host_load(const struct scenario *scenario, struct conf_doc *do
 
 /* Pairs choose their ends alike all over the network, so this part of a rack's traffic leaves it.
  */
-static void doubt_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
 	double wire = fabric.load * wire_factor(scenario);
@@ -210,7 +210,7 @@ static void doubt_fabric_load(const struct scenario *scenario, struct conf_doc *
 }
 
 /* All flows of an incast end on one link. */
-static void doubt_incast(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
@@ -248,7 +248,7 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 }
 
 /* Jobs that come together, and find no hosts together. */
-static void doubt_hosts(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *groups = scenario_jobs(scenario), *first = NULL;
 	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
@@ -277,7 +277,7 @@ static void doubt_hosts(const struct scenario *scenario, struct conf_doc *doc)
 }
 
 /* Poisson arrivals that would keep more hosts busy than there are, by computing alone. */
-static void doubt_pace(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint64_t slots = slots_of_cluster(scenario);
 	uint32_t hosts = topology_hosts(&scenario->topology);
@@ -314,7 +314,7 @@ static void doubt_pace(const struct scenario *scenario, struct conf_doc *doc)
 /* --- schemes --- */
 
 /* Each enabled group, by its largest job; those of a trace are as they are. */
-static void doubt_schemes(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -322,10 +322,10 @@ static void doubt_schemes(const struct scenario *scenario, struct conf_doc *doc)
 		uint32_t workers = most_workers(group);
 		char where[POINTER_SIZE];
 
-		if (group->enabled && workers >= 2 && ops->doubt)
-			ops->doubt(scenario->schemes[group->all_reduce], &scenario->topology,
-				   workers, job_group_servers(group, workers), doc,
-				   group_place(where, "jobs", group->origin, "all_reduce"));
+		if (group->enabled && workers >= 2 && ops->warn)
+			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
+				  workers, job_group_servers(group, workers), doc,
+				  group_place(where, "jobs", group->origin, "all_reduce"));
 	}
 }
 
@@ -354,7 +354,7 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
 
 /* In lock-step always the same comes first: at a queue beside flows, where windows follow marks, or
  * at an aggregator that several jobs share. */
-static void doubt_lock_step(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -393,7 +393,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 }
 
 /* Of schemes that jobs have. */
-static void doubt_parameters(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
 		const struct collective_ops *ops = scheme_ops(s);
@@ -411,7 +411,7 @@ static void doubt_parameters(const struct scenario *scenario, struct conf_doc *d
 	}
 }
 
-static void doubt_group_keys(const struct job_group_conf *group, size_t i, struct conf_doc *doc)
+static void warn_group_keys(const struct job_group_conf *group, size_t i, struct conf_doc *doc)
 {
 	const struct {
 		const char *key;
@@ -436,7 +436,7 @@ static void doubt_group_keys(const struct job_group_conf *group, size_t i, struc
 
 /* Parameters of schemes, but of none that any job has: beside those of one that is in use, they are
  * kept for a comparison. */
-static void doubt_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	char where[POINTER_SIZE];
 
@@ -462,7 +462,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 }
 
 /* Groups that are not enabled count: a sweep may switch them on. */
-static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = scenario->flows.count;
 
@@ -473,17 +473,17 @@ static void doubt_keys(const struct scenario *scenario, struct conf_doc *doc)
 		tcp |= may_use_tcp(scenario, s) &&
 		       (any_group_has(scenario, s) || conf_given(doc, where));
 	}
-	doubt_scheme_keys(scenario, doc);
-	doubt_parameters(scenario, doc);
+	warn_scheme_keys(scenario, doc);
+	warn_parameters(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i)
-			doubt_group_keys(&scenario_jobs(scenario)[i], i, doc);
+			warn_group_keys(&scenario_jobs(scenario)[i], i, doc);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
 }
 
 /* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
-static void doubt_columns(struct conf_doc *doc, const char *where, const char *unread,
-			  bool durations)
+static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
+			 bool durations)
 {
 	if (unread)
 		conf_warn(doc, where, "columns of the trace that have no effect: %s%s", unread,
@@ -494,7 +494,7 @@ static void doubt_columns(struct conf_doc *doc, const char *where, const char *u
 			  "\"iterations\" is a number, or the model computes nothing");
 }
 
-static void doubt_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
+static void warn_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 	uint32_t hosts = topology_hosts(&scenario->topology);
@@ -505,12 +505,12 @@ static void doubt_job_trace(const struct scenario *scenario, size_t i, struct co
 		free(error);
 		return;
 	}
-	doubt_columns(doc, group_place(where, "jobs", i, "arrival/trace"), trace.unread,
-		      trace.durations && group->iterations_form == ITERATIONS_NUMBER);
+	warn_columns(doc, group_place(where, "jobs", i, "arrival/trace"), trace.unread,
+		     trace.durations && group->iterations_form == ITERATIONS_NUMBER);
 	job_trace_release(&trace);
 }
 
-static void doubt_traces(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint32_t hosts = topology_hosts(&scenario->topology);
 	char where[POINTER_SIZE], *error = NULL;
@@ -518,7 +518,7 @@ static void doubt_traces(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i &&
 		    scenario_jobs(scenario)[i].arrival.form == JOBS_TRACE)
-			doubt_job_trace(scenario, i, doc);
+			warn_job_trace(scenario, i, doc);
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 		struct flow_trace trace;
@@ -526,8 +526,8 @@ static void doubt_traces(const struct scenario *scenario, struct conf_doc *doc)
 		if (group->arrival.form != ARRIVE_TRACE ||
 		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
 			continue;
-		doubt_columns(doc, group_place(where, "flows", i, "arrival/trace"), trace.unread,
-			      false);
+		warn_columns(doc, group_place(where, "flows", i, "arrival/trace"), trace.unread,
+			     false);
 		flow_trace_release(&trace);
 	}
 	free(error);
@@ -582,7 +582,7 @@ static const char *off_beside_flows(const struct scenario *scenario, int scheme)
 	return beside->flows;
 }
 
-static void doubt_streams(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -601,26 +601,26 @@ static void doubt_streams(const struct scenario *scenario, struct conf_doc *doc)
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
 	bool packets; /* of packets alone */
-} doubts[] = {
-	{ doubt_timeout, true },
-	{ doubt_schemes, true },
-	{ doubt_ecn, true },
-	{ doubt_marks, true },
-	{ doubt_lock_step, true },
-	{ doubt_host_load },
-	{ doubt_fabric_load },
-	{ doubt_incast },
-	{ doubt_hosts },
-	{ doubt_pace },
-	{ doubt_keys },
-	{ doubt_traces },
-	{ doubt_streams },
+} warnings[] = {
+	{ warn_timeout, true },
+	{ warn_schemes, true },
+	{ warn_ecn, true },
+	{ warn_marks, true },
+	{ warn_lock_step, true },
+	{ warn_host_load },
+	{ warn_fabric_load },
+	{ warn_incast },
+	{ warn_hosts },
+	{ warn_pace },
+	{ warn_keys },
+	{ warn_traces },
+	{ warn_streams },
 	{ note_runs_as },
 };
 
-void scenario_doubt(const struct scenario *scenario, struct conf_doc *doc)
+void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++)
-		if (scenario->fidelity == FIDELITY_PACKET || !doubts[i].packets)
-			doubts[i].look(scenario, doc);
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+		if (scenario->fidelity == FIDELITY_PACKET || !warnings[i].packets)
+			warnings[i].look(scenario, doc);
 }
