@@ -258,6 +258,16 @@ void hashed_stats(const void *instance, struct collective_stats *stats);
 size_t hashed_memory(void *scheme, const struct collective_memory **list);
 void hashed_report_waiting(const void *instance, FILE *to, size_t limit);
 
+/* Members of struct collective_ops that both schemes have. Packets took so many times as long as
+ * fluid beside flows: models/fluid/findings.md. */
+#define HASHED_OPS                                                                                 \
+	.heeds_marks = true, .first_come = true,                                                   \
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = hashed_servers,          \
+	.refuses = hashed_refuses, .burst = hashed_burst, .frame = hashed_frame,                   \
+	.close = hashed_close, .start = hashed_start, .contribute = hashed_contribute,             \
+	.finish = hashed_finish, .plan = hashed_plan, .withdraw = hashed_withdraw,                 \
+	.memory = hashed_memory, .report_waiting = hashed_report_waiting
+
 /* hashed_plan.c */
 void *hashed_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		  const char **never);
