@@ -11,7 +11,8 @@ set -euo pipefail
 : "${SRC:?source directory}"
 cd "$SRC"
 
-# room: what it may include. Names of rooms stand for themselves, those that end with "/" for all in it.
+# room: what it may include. Names of rooms stand for themselves, those that end with "/" for all in
+# it; "models/ina/*" is each folder there that has no line of its own: no scheme includes another.
 rooms='
 sim/engine/base:
 sim/engine/core:        sim/engine/base
@@ -29,10 +30,7 @@ models/transport:       sim/engine/ sim/conf
 models/transport/cc:    sim/engine/ sim/conf
 models/collective:      sim/engine/ sim/conf sim/io models/transport
 models/ina/common:      sim/engine/ sim/conf sim/io models/transport models/collective
-models/ina/switchml:    sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
-models/ina/atp:         sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
-models/ina/esa:         sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
-models/ina/panama:      sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
+models/ina/*:           sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common
 models/fluid:           sim/engine/ sim/conf sim/io models/transport models/collective
 models/workload:        sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid
 models/run:             sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/workload
@@ -66,7 +64,12 @@ xargs awk -v rooms="$rooms" '
 	function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; failures++ }
 
 	# The room of a file: the longest that begins its path.
-	function room_of(path) {
+	function room_of(path,   scheme) {
+		if (match(path, /^models\/ina\/[^\/]+\//)) {
+			scheme = substr(path, 1, RLENGTH - 1)
+			if (!(scheme in known_room))
+				return scheme
+		}
 		while (sub(/\/[^\/]*$/, "", path))
 			if (path in known_room)
 				return path
@@ -75,6 +78,8 @@ xargs awk -v rooms="$rooms" '
 
 	# "sim/engine/" allows every room in it; a room of models allows its parts.
 	function may_include(self, other,   above) {
+		if (self != other && self ~ /^models\/ina\// && !(self in known_room))
+			self = "models/ina/*"
 		if (self == other || (self, other) in allowed)
 			return 1
 		for (above = other; sub(/\/[^\/]*$/, "", above);)

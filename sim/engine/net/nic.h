@@ -17,7 +17,7 @@
  *   - before a packet is delivered to the host;
  *   - before a timer of the host, or one that may look at every host, runs (sim->settle);
  *   - before any other event looks at the host's sources or makes it send, which has to see to that
- *     itself (network_nic_settle()).
+ *     itself (network_settle_host()).
  * Then sim->now is set back to busy_until while the sources are asked, so they send what they would
  * have sent then, and set their timers as they would have; results and digests are the same. This
  * needs a link that takes time, and sources whose timers are longer than that (`prompt`); where
