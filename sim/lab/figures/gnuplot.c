@@ -58,6 +58,7 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 /* Does not return. What goes wrong is said where gnuplot says what goes wrong. */
 static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
 {
+	setenv("LC_ALL", "C.UTF-8", 1); /* as labels are, whatever the user's locale */
 	if (dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
 	    chdir(folder) == 0)
 		execlp("gnuplot", "gnuplot", "-d", "-e", "PIPED = 1", script, (char *)NULL);
