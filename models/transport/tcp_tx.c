@@ -67,7 +67,8 @@ static bool held_back(struct tcp_conn *conn)
 
 static void pace(struct tcp_tx *tx, uint32_t size, sim_time now)
 {
-	tx->next_at = tx->cc.rate ? now + size * 8 * PS_PER_S / tx->cc.rate : 0;
+	if (tx->cc.rate)
+		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
 }
 
 /* There is more to send, and it is the congestion window that forbids it (not the

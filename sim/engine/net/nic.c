@@ -59,10 +59,14 @@ static void nic_wait(struct nic *nic)
 static void nic_send(struct nic *nic, const struct packet *packet)
 {
 	struct port *port = &nic->net->ports[nic->host];
-	sim_time now = nic->net->sim->now, most = port_class(nic->net, port)->idle_max;
+	sim_time now = nic->net->sim->now;
 
-	if (most && port->busy_until < now && !packet_is_control(packet))
-		port->busy_until = now + rng_below(&nic->idle_stream, most + 1);
+	if (port->busy_until < now && !packet_is_control(packet)) {
+		sim_time most = port_class(nic->net, port)->idle_max;
+
+		if (most)
+			port->busy_until = now + rng_below(&nic->idle_stream, most + 1);
+	}
 	network_send_now(nic->net, nic->host, packet);
 }
 
