@@ -139,15 +139,10 @@ struct offered scenario_offered(const struct scenario *scenario)
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		struct job_models models;
-		char *error = NULL;
 		double gap_s;
 
-		if (!group->enabled || !job_group_poisson(group) ||
-		    !job_models_load(&models, group, &error)) {
-			free(error);
+		if (!job_group_offer(group, hosts, rate, &models, &gap_s))
 			continue;
-		}
-		gap_s = job_group_gap_s(group, &models, hosts, rate);
 		if (gap_s > 0) {
 			struct job_bytes job = job_group_bytes(group, &models);
 

@@ -287,15 +287,10 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		struct job_models models;
-		char *error = NULL;
 		double gap_s;
 
-		if (!group->enabled || !job_group_poisson(group) ||
-		    !job_models_load(&models, group, &error)) {
-			free(error);
+		if (!job_group_offer(group, hosts, scenario->topology.link.rate, &models, &gap_s))
 			continue;
-		}
-		gap_s = job_group_gap_s(group, &models, hosts, scenario->topology.link.rate);
 		if (gap_s > 0)
 			busy += slots_of_job(group) * (double)group->iterations *
 				job_models_compute_s(&models) * group->compute_scale / gap_s;

@@ -2,6 +2,8 @@
 
 #include "workload/jobs/jobs_parts.h"
 
+#include <stdlib.h>
+
 /* Payload bytes a byte of gradient: by ring, and by the scheme of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
@@ -52,4 +54,17 @@ double job_group_gap_s(const struct job_group_conf *conf, const struct job_model
 		return 0;
 	}
 	return 0;
+}
+
+bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
+		     struct job_models *models, double *gap_s)
+{
+	char *error = NULL;
+
+	if (!conf->enabled || !job_group_poisson(conf) || !job_models_load(models, conf, &error)) {
+		free(error);
+		return false;
+	}
+	*gap_s = job_group_gap_s(conf, models, hosts, rate);
+	return true;
 }

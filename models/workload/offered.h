@@ -24,6 +24,11 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf,
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link);
 
+/* The networks and that time of an enabled group with Poisson arrivals. False for all others, and
+ * where its networks cannot be read; else the caller releases *models. */
+bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
+		     struct job_models *models, double *gap_s);
+
 /* Fractions of hosts x link rate while arrivals last; of Poisson arrivals only. */
 struct offered {
 	double flows, jobs_ring, jobs_own;
