@@ -40,7 +40,7 @@ struct collective_stats {
 	uint64_t timeouts; /* of the same */
 	/* Packets that met an aggregator of another owner ... */
 	uint64_t collisions;
-	uint64_t collisions_own;                 /* ... of the same job (another piece) */
+	uint64_t collisions_own;                 /* ... of the same job (another chunk) */
 	uint64_t collisions_complete;            /* ... that was complete and waited for its ack */
 	uint64_t collisions_waiting;             /* ... that waited for more of its workers */
 	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet, if it may */

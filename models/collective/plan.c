@@ -303,7 +303,7 @@ void plan_take_turns(struct stream_plan *plan, const struct network *net,
 }
 
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
-		    const struct plan_way *round_trip, uint32_t ack_every)
+		    const struct plan_path *round_trip, uint32_t ack_every)
 {
 	bytes most = tcp_parameters(tcp)->max_window;
 
@@ -406,66 +406,66 @@ sim_time plan_latency(const struct stream_plan *plan, bytes size)
 						 (double)PS_PER_S);
 }
 
-void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame)
+void plan_path_add(struct plan_path *path, const struct network *net, uint32_t port, uint32_t frame)
 {
 	const struct link_class *link = port_class(net, &net->ports[port]);
 	sim_time transmission = link_transmission(link, frame);
 
-	if (transmission > way->slowest)
-		way->slowest = transmission;
-	way->sum += transmission + link->latency + link->jitter_max;
+	if (transmission > path->slowest)
+		path->slowest = transmission;
+	path->sum += transmission + link->latency + link->jitter_max;
 }
 
-void plan_way_longest(struct plan_way *longest, const struct plan_way *way)
+void plan_path_longest(struct plan_path *longest, const struct plan_path *path)
 {
-	if (way->sum > longest->sum)
-		*longest = *way;
+	if (path->sum > longest->sum)
+		*longest = *path;
 }
 
-struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b)
+struct plan_path plan_path_then(const struct plan_path *a, const struct plan_path *b)
 {
-	return (struct plan_way){ a->sum + b->sum,
-				  a->slowest > b->slowest ? a->slowest : b->slowest };
+	return (struct plan_path){ a->sum + b->sum,
+				   a->slowest > b->slowest ? a->slowest : b->slowest };
 }
 
-struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
-			  uint32_t frame)
+struct plan_path plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			   uint32_t frame)
 {
-	struct plan_way way = { 0 };
+	struct plan_path path = { 0 };
 
 	for (unsigned i = 0; i < count; i++)
-		plan_way_add(&way, net, ports[i], frame);
-	return way;
+		plan_path_add(&path, net, ports[i], frame);
+	return path;
 }
 
-struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
-			      const uint32_t *hosts, uint32_t workers, uint32_t frame)
+struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
+				const uint32_t *hosts, uint32_t workers, uint32_t frame)
 {
-	struct plan_way up_longest = { 0 }, down_longest = { 0 };
+	struct plan_path up_longest = { 0 }, down_longest = { 0 };
 
 	for (uint32_t w = 0; w < workers; w++) {
 		uint32_t port = hosts[w], n = tree->node_of_worker[w];
-		struct plan_way up = { 0 }, down = { 0 };
+		struct plan_path up = { 0 }, down = { 0 };
 
 		for (;;) {
-			plan_way_add(&up, net, port, frame);
-			plan_way_add(&down, net, net->cold[port].reverse, frame);
+			plan_path_add(&up, net, port, frame);
+			plan_path_add(&down, net, net->cold[port].reverse, frame);
 			if (tree->nodes[n].parent == TREE_NONE)
 				break;
 			port = tree->nodes[n].up_port;
 			n = tree->nodes[n].parent;
 		}
-		plan_way_longest(&up_longest, &up);
-		plan_way_longest(&down_longest, &down);
+		plan_path_longest(&up_longest, &up);
+		plan_path_longest(&down_longest, &down);
 	}
-	return plan_way_then(&up_longest, &down_longest);
+	return plan_path_then(&up_longest, &down_longest);
 }
 
-struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
-				    uint32_t src, uint32_t dst, uint64_t key)
+struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				     uint32_t src, uint32_t dst, uint64_t key)
 {
 	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_way there, back;
+	struct plan_path there, back;
 	struct route route;
 
 	tcp_route(tcp, src, dst, key, false, &route);
@@ -473,5 +473,5 @@ struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology
 			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
 	tcp_route(tcp, src, dst, key, true, &route);
 	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
-	return plan_way_then(&there, &back);
+	return plan_path_then(&there, &back);
 }

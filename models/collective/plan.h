@@ -21,7 +21,7 @@ struct plan_link {
 	uint32_t weight; /* what the link carries of each byte of the stream */
 };
 
-struct plan_way; /* below */
+struct plan_path; /* below */
 
 /* How a part of a tensor becomes packets. */
 struct plan_packets {
@@ -143,7 +143,7 @@ sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
 void plan_ramp_rest(struct plan_ramp *ramp);
 
 /* The same for a whole tensor. Its messages follow each other: before the next one begins, all of
- * the one before is at the next rank, and its ACKs are on their way. */
+ * the one before is at the next rank, and its ACKs are on their path. */
 sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size);
 
 /* Packets of each message of a tensor. */
@@ -152,7 +152,7 @@ double plan_message_packets(const struct plan_packets *packets, bytes size);
 /* The rate that tcp.max_window lets through on a path and back; INFINITY = without limit. An ACK
  * for several segments frees the first of them that much later. */
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
-		    const struct plan_way *round_trip, uint32_t ack_every);
+		    const struct plan_path *round_trip, uint32_t ack_every);
 
 /* The window of TCP. */
 struct plan_growth plan_tcp_growth(const struct tcp *tcp);
@@ -163,8 +163,8 @@ double plan_reducer_rate(const struct plan_packets *packets, const struct reduce
 			 uint32_t copies);
 
 /* A path of TCP and back, to a full segment and its ACK. */
-struct plan_way plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
-				    uint32_t src, uint32_t dst, uint64_t key);
+struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
+				     uint32_t src, uint32_t dst, uint64_t key);
 
 /* Bytes that each link of weight 1 carries for a tensor. */
 double plan_wire_bytes(const struct plan_packets *packets, bytes size);
@@ -186,31 +186,32 @@ double plan_slowest(const struct stream_plan *plan, const struct network *net);
 /* From the end of a tensor's last stream until all workers hold it. */
 sim_time plan_latency(const struct stream_plan *plan, bytes size);
 
-/* Sums up the way of one frame: add port by port. Host jitter at its most, for the slowest of many
+/* Sums up the path of one frame: add port by port. Host jitter at its most, for the slowest of many
  * decides. */
-struct plan_way {
+struct plan_path {
 	sim_time sum, slowest; /* slowest: transmission on the slowest link */
 };
-void plan_way_add(struct plan_way *way, const struct network *net, uint32_t port, uint32_t frame);
+void plan_path_add(struct plan_path *path, const struct network *net, uint32_t port,
+		   uint32_t frame);
 
-/* The longer of two ways becomes *longest. */
-void plan_way_longest(struct plan_way *longest, const struct plan_way *way);
+/* The longer of two paths becomes *longest. */
+void plan_path_longest(struct plan_path *longest, const struct plan_path *path);
 
-/* A way and then another. */
-struct plan_way plan_way_then(const struct plan_way *a, const struct plan_way *b);
+/* One path and then another. */
+struct plan_path plan_path_then(const struct plan_path *a, const struct plan_path *b);
 
 /* What a long train of such frames needs more than its bytes at the slowest rate. */
-static inline sim_time plan_way_latency(const struct plan_way *way)
+static inline sim_time plan_path_latency(const struct plan_path *path)
 {
-	return way->sum - way->slowest;
+	return path->sum - path->slowest;
 }
 
-/* The way over the ports of a path. */
-struct plan_way plan_path(const struct network *net, const uint32_t *ports, unsigned count,
-			  uint32_t frame);
+/* The path over these ports. */
+struct plan_path plan_path(const struct network *net, const uint32_t *ports, unsigned count,
+			   uint32_t frame);
 
-/* The longest way of a worker to the root of a tree, and back to another. */
-struct plan_way plan_tree_way(const struct network *net, const struct tree *tree,
-			      const uint32_t *hosts, uint32_t workers, uint32_t frame);
+/* The longest path of a worker to the root of a tree, and back to another. */
+struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
+				const uint32_t *hosts, uint32_t workers, uint32_t frame);
 
 #endif

@@ -5,32 +5,32 @@
 
 #include <math.h>
 
-/* The longest ways of a job's connections. */
-struct ps_ways {
-	struct plan_way push, pull, round_trip;
+/* The longest paths of a job's connections. */
+struct ps_paths {
+	struct plan_path push, pull, round_trip;
 };
 
 /* One direction between a worker and a server. */
 static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool push,
-			    struct plan_stream *stream, struct ps_ways *ways)
+			    struct plan_stream *stream, struct ps_paths *paths)
 {
 	const struct model_env *env = &ps->scheme->env;
 	uint64_t key = ps_connection_key(ps, w, q, push);
 	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
 	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
 	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_way way;
+	struct plan_path path;
 	struct route route;
 
 	if (from == to)
 		return;
 	tcp_route(env->tcp, from, to, key, false, &route);
 	plan_add_route(stream, env->topo, from, &route, 1);
-	way = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			stream->packets.payload + TCP_OVERHEAD);
-	plan_way_longest(push ? &ways->push : &ways->pull, &way);
-	way = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
-	plan_way_longest(&ways->round_trip, &way);
+	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
+			 stream->packets.payload + TCP_OVERHEAD);
+	plan_path_longest(push ? &paths->push : &paths->pull, &path);
+	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
+	plan_path_longest(&paths->round_trip, &path);
 }
 
 /* What each stage takes: seconds per byte of a stream. */
@@ -92,7 +92,7 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	const struct network *net = &env->topo->net;
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct ps ps = { .scheme = scheme, .job = *job };
-	struct ps_ways ways = { 0 };
+	struct ps_paths paths = { 0 };
 	struct plan_packets *packets;
 	struct stream_plan apart; /* push, pull */
 
@@ -106,19 +106,19 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	apart.streams[0].packets = apart.streams[1].packets = *packets;
 	for (uint32_t w = 0; w < job->workers; w++) {
 		for (uint32_t q = 0; q < job->servers; q++) {
-			plan_connection(&ps, w, q, true, &apart.streams[0], &ways);
-			plan_connection(&ps, w, q, false, &apart.streams[1], &ways);
+			plan_connection(&ps, w, q, true, &apart.streams[0], &paths);
+			plan_connection(&ps, w, q, false, &apart.streams[1], &paths);
 		}
 	}
 	plan_close(&apart);
 	plan_both_ways(scheme, apart.streams,
-		       plan_tcp_cap(env->tcp, packets, &ways.round_trip,
+		       plan_tcp_cap(env->tcp, packets, &paths.round_trip,
 				    (uint32_t)scheme->conf->ack_every),
 		       plan_reducer_rate(packets, env->reducers, job->workers), plan);
 	plan_release(&apart);
-	plan->latency = plan_way_latency(&ways.push) + plan_way_latency(&ways.pull);
+	plan->latency = plan_path_latency(&paths.push) + plan_path_latency(&paths.pull);
 	plan->ramp = plan_ramp(packets, &growth, plan_alone(&plan->streams[0], net),
-			       ways.round_trip.sum);
+			       paths.round_trip.sum);
 	return scheme;
 }
 

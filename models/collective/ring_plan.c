@@ -25,22 +25,23 @@ static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
 
 /* Returns the latency of the edge. */
 static sim_time plan_edge(const struct ring *ring, uint32_t r, struct plan_stream *stream,
-			  struct plan_way *round_trip)
+			  struct plan_path *round_trip)
 {
 	const struct model_env *env = &ring->scheme->env;
 	const struct rank *rank = &ring->ranks[r];
 	uint32_t ports[ROUTE_MAX + 1], to = ring_next(rank)->host;
 	uint64_t key = ring_edge_key(ring, r);
-	struct plan_way way;
+	struct plan_path path;
 	struct route route;
 
 	tcp_route(env->tcp, rank->host, to, key, false, &route);
 	plan_add_route(stream, env->topo, rank->host, &route, 1);
-	way = plan_tcp_round_trip(env->tcp, env->topo, rank->host, to, key);
-	plan_way_longest(round_trip, &way);
-	way = plan_path(&env->topo->net, ports, topology_path(env->topo, rank->host, &route, ports),
-			stream->packets.payload + TCP_OVERHEAD);
-	return plan_way_latency(&way);
+	path = plan_tcp_round_trip(env->tcp, env->topo, rank->host, to, key);
+	plan_path_longest(round_trip, &path);
+	path = plan_path(&env->topo->net, ports,
+			 topology_path(env->topo, rank->host, &route, ports),
+			 stream->packets.payload + TCP_OVERHEAD);
+	return plan_path_latency(&path);
 }
 
 void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
@@ -53,7 +54,7 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_packets packets = plan_tcp_packets(env->tcp, net, ack_every);
-	struct plan_way longest = { 0 };
+	struct plan_path longest = { 0 };
 
 	*never = NULL;
 	packets.messages = ring_steps(ring);

@@ -48,35 +48,35 @@ static void reserve(struct tensors *tensors)
 				  sizeof(*tensors->end));
 }
 
-void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t pieces)
+void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks)
 {
 	struct tensor_reader *reader = &tensors->readers[worker];
-	uint64_t t = reader->tensors, end = reader->pieces + pieces;
+	uint64_t t = reader->tensors, end = reader->chunks + chunks;
 
 	if (t == tensors->count) {
 		reserve(tensors);
 		tensors->end[tensors->count++ & tensors->mask] = end;
 	}
 	SIM_BUG_ON(tensors->end[t & tensors->mask] != end); /* one order at all workers */
-	reader->left[t & tensors->mask] = pieces;
+	reader->left[t & tensors->mask] = chunks;
 	reader->tensors++;
-	reader->pieces = end;
+	reader->chunks = end;
 }
 
-uint64_t tensors_of_piece(const struct tensors *tensors, uint32_t worker, uint64_t piece)
+uint64_t tensors_of_chunk(const struct tensors *tensors, uint32_t worker, uint64_t chunk)
 {
 	uint64_t t = tensors->readers[worker].first_open;
 
-	while (piece >= tensors->end[t & tensors->mask])
+	while (chunk >= tensors->end[t & tensors->mask])
 		t++; /* the open tensors are few */
 	return t;
 }
 
-bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, uint64_t *tensor)
+bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor)
 {
 	struct tensor_reader *reader = &tensors->readers[worker];
 
-	*tensor = tensors_of_piece(tensors, worker, piece);
+	*tensor = tensors_of_chunk(tensors, worker, chunk);
 	if (--reader->left[*tensor & tensors->mask])
 		return false;
 	while (reader->first_open < reader->tensors &&

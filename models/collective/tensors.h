@@ -1,10 +1,10 @@
-/* Tensors as pieces of one stream: where each tensor ends, and how many of its
- * pieces every worker still lacks.
+/* Tensors as chunks of one stream: where each tensor ends, and how many of its
+ * chunks every worker still lacks.
  *
  * Workers hand the same tensors over in the same order, each at its own time; the
- * pieces are numbered from 0 for the life of the job, and results come in any
+ * chunks are numbered from 0 for the life of the job, and results come in any
  * order. Two kinds of rings by tensor number hold those that are open at some
- * worker; they grow, and nothing is allocated per piece. */
+ * worker; they grow, and nothing is allocated per chunk. */
 #ifndef INASIM_COLLECTIVE_TENSORS_H
 #define INASIM_COLLECTIVE_TENSORS_H
 
@@ -16,7 +16,7 @@
 
 #define ELEMENT_BYTES 4 /* of gradients, in all schemes */
 
-/* For schemes whose tensors are no pieces: the sizes of those that some worker has handed over. All
+/* For schemes whose tensors are no chunks: the sizes of those that some worker has handed over. All
  * zero is empty; release it with free(sizes->of). */
 struct tensor_sizes {
 	bytes *of; /* by tensor */
@@ -34,17 +34,17 @@ uint64_t tensor_part(bytes size, uint32_t q, uint32_t m);
 
 /* One worker's view. */
 struct tensor_reader {
-	uint64_t pieces;     /* handed over */
+	uint64_t chunks;     /* handed over */
 	uint64_t tensors;    /* handed over */
 	uint64_t first_open; /* oldest tensor that is not complete here */
-	uint64_t *left;      /* pieces missing of tensor t, at [t & mask] */
+	uint64_t *left;      /* chunks missing of tensor t, at [t & mask] */
 };
 
 struct tensors {
 	uint64_t count;  /* that some worker has handed over */
 	uint64_t oldest; /* complete at all workers before this one */
 	uint64_t mask;   /* of the rings: capacity - 1 */
-	uint64_t *end;   /* the piece behind tensor t, at [t & mask] */
+	uint64_t *end;   /* the chunk behind tensor t, at [t & mask] */
 	struct tensor_reader *readers;
 	uint32_t workers;
 };
@@ -52,21 +52,21 @@ struct tensors {
 void tensors_init(struct tensors *tensors, uint32_t workers);
 void tensors_release(struct tensors *tensors);
 
-/* A worker hands over its next tensor, of `pieces` >= 1; it must have as many
- * pieces as at the other workers. */
-void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t pieces);
+/* A worker hands over its next tensor, of `chunks` >= 1; it must have as many
+ * chunks as at the other workers. */
+void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks);
 
-/* A worker has the result of a piece, for the first time. True when that
+/* A worker has the result of a chunk, for the first time. True when that
  * completes a tensor there, whose number is then in *tensor. */
-bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t piece, uint64_t *tensor);
+bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor);
 
-/* The tensor that a piece belongs to, which some worker has handed over and
+/* The tensor that a chunk belongs to, which some worker has handed over and
  * `worker` has not yet completed. */
-uint64_t tensors_of_piece(const struct tensors *tensors, uint32_t worker, uint64_t piece);
+uint64_t tensors_of_chunk(const struct tensors *tensors, uint32_t worker, uint64_t chunk);
 
 static inline uint64_t tensors_available(const struct tensors *tensors, uint32_t worker)
 {
-	return tensors->readers[worker].pieces;
+	return tensors->readers[worker].chunks;
 }
 
 #endif

@@ -70,7 +70,7 @@ static int packet_words(const struct network *net, const struct packet *p, char 
 				p->flow, p->seq);
 	case PACKET_AGGREGATION:
 		return snprintf(text, size,
-				"%s aggregation job %" PRIu32 " piece %" PRIu64
+				"%s aggregation job %" PRIu32 " chunk %" PRIu64
 				" source %u slot %u",
 				protocol, p->flow, p->seq, p->source, p->slot);
 	case PACKET_CONTROL:

@@ -46,7 +46,7 @@ static const struct out_column aggregator_columns[] = {
 	{ "collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
 	{ "preemptions", OUT_COUNT, "Aggregators taken from their owner." },
 	{ "fallbacks", OUT_COUNT, "Contributions sent on to a parameter server unadded." },
-	{ "collisions_own", OUT_COUNT, "Collisions with another piece of the same job." },
+	{ "collisions_own", OUT_COUNT, "Collisions with another chunk of the same job." },
 	{ "collisions_complete", OUT_COUNT,
 	  "Collisions with an owner that was complete and waited for its ack." },
 	{ "collisions_waiting", OUT_COUNT,

@@ -96,7 +96,7 @@ static const struct out_column summary_columns[] = {
 	{ "aggregation.fallbacks", OUT_COUNT,
 	  "Contributions sent on to a parameter server unadded." },
 	{ "aggregation.collisions_own", OUT_COUNT,
-	  "Collisions with another piece of the same job." },
+	  "Collisions with another chunk of the same job." },
 	{ "aggregation.collisions_complete", OUT_COUNT,
 	  "Collisions with an owner that was complete and waited for its ack." },
 	{ "aggregation.collisions_waiting", OUT_COUNT,

@@ -22,10 +22,10 @@ enum timer_tag {
 	TIMER_PANAMA_BACKLOG = 9,
 	TIMER_TASK = 10, /* computation of a worker */
 	TIMER_PANAMA_ACCELERATOR = 11,
-	TIMER_HASHED_WORKER = 12,
+	TIMER_POOL_WORKER = 12,
 	TIMER_PANAMA_ASKER = 13,
 	TIMER_ESA_SERVER = 14,
-	TIMER_HASHED_INBOX = 15,
+	TIMER_POOL_INBOX = 15,
 };
 
 enum connection_tag {

@@ -11,7 +11,7 @@
 #include "transport/tcp.h"
 
 struct message {
-	uint64_t number; /* the piece that it is about */
+	uint64_t number; /* the chunk that it is about */
 	uint64_t value;
 	uint64_t end; /* last byte in the stream; set by messages_send() */
 	uint32_t type;

@@ -5,7 +5,7 @@
  * models/workload/jobs/jobs_conf.c models/workload/cluster_conf.c
  * models/workload/jobs/servers_conf.c models/run/topology_conf.c
  * models/ina/switchml/switchml_conf.c models/ina/panama/panama_conf.c
- * models/ina/common/hashed_conf.c */
+ * models/ina/common/pool_conf.c */
 #include "run/scenario.h"
 #include "run/simulation_state.h"
 

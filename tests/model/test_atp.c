@@ -6,13 +6,13 @@
 #define DELAY    1e-6
 #define PIPELINE 500e-9
 
-/* No two pieces in a window share an aggregator, as they do here and there when each
+/* No two chunks in a window share an aggregator, as they do here and there when each
  * is hashed anew. */
 #define APART "\"index\": \"position\", \"positions\": 400"
 
 /* --- one rack --- */
 
-/* Window large enough: workers send at line rate, a piece crosses four links, so
+/* Window large enough: workers send at line rate, a chunk crosses four links, so
  *     TAT = (G + 3) t + 4 delay + 2 pipelines,
  * within 1 % of 8 |U| / (B g), g = 256/330 (analytic-models section 2: 0.7758). */
 Test(atp_time, goodput_on_the_wire)
@@ -21,11 +21,11 @@ Test(atp_time, goodput_on_the_wire)
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		unsigned n = numbers[i];
-		uint64_t pieces = 39063; /* 10 MB */
+		uint64_t chunks = 39063; /* 10 MB */
 		struct bench bench;
 
 		atp_star(&bench, n, "", APART ", \"initial_window\": \"100KB\"", "", 10000000);
-		atp_finish(&bench, n * pieces);
+		atp_finish(&bench, n * chunks);
 		expect_near(tat(&bench, 0), 39066 * T + 4 * DELAY + 2 * PIPELINE, 1e-9,
 			    "exact TAT, s", n);
 		expect_near(tat(&bench, 0), 8 * 10e6 / (100e9 * 256 / 330), 0.01, "TAT, s", n);
@@ -45,7 +45,7 @@ Test(atp_time, goodput_of_306_bytes)
 	bench_close(&bench);
 }
 
-/* Without growth a window of w packets moves w pieces a round trip of 4 t + 5 us; the
+/* Without growth a window of w packets moves w chunks a round trip of 4 t + 5 us; the
  * last of them leaves (w - 1) t behind the first. */
 Test(atp_time, window_limits)
 {
@@ -69,7 +69,7 @@ Test(atp_time, window_limits)
 
 /* + 1500 bytes a window and no mark: after r round trips 196 KB / 310 + 1500 r / 310
  * packets. Here: windows of 10 packets and 310 bytes, so 10 + r, and
- * 10 + 11 + ... + (10 + r - 1) pieces in r round trips: 21 for 399 pieces. */
+ * 10 + 11 + ... + (10 + r - 1) chunks in r round trips: 21 for 399 chunks. */
 Test(atp_time, additive_increase)
 {
 	struct bench bench;
@@ -81,11 +81,11 @@ Test(atp_time, additive_increase)
 	bench_close(&bench);
 }
 
-/* Invariants 10: each worker link carries one packet up and one down per piece, the
- * server gets exactly one packet per piece, all added in the switch; an aggregator is
+/* Invariants 10: each worker link carries one packet up and one down per chunk, the
+ * server gets exactly one packet per chunk, all added in the switch; an aggregator is
  * held from the first packet until the parameter packet passes: 2 t + 2 delay +
  * pipeline; by Little's law the mean occupancy is G / TAT of them. */
-Test(atp_count, one_packet_per_piece_at_the_server)
+Test(atp_count, one_packet_per_chunk_at_the_server)
 {
 	struct collective_stats stats;
 	const struct collective_memory *memory;
@@ -116,16 +116,16 @@ Test(atp_count, one_packet_per_piece_at_the_server)
 	bench_close(&bench);
 }
 
-/* Each piece hashed anew: piece p meets piece q of its own job if both have one index
+/* Each chunk hashed anew: chunk p meets chunk q of its own job if both have one index
  * and p comes before the parameter packet of q: p - q < hold / t. Then each worker's
- * packet goes to the server, W - 1 more than otherwise: why ATP by hash(job, piece) does
+ * packet goes to the server, W - 1 more than otherwise: why ATP by hash(job, chunk) does
  * not reach its goodput with many workers. (Parameter packets behind such bursts come
  * later, and hold longer: 10 %.) */
 Test(atp_count, own_collisions_of_a_hash)
 {
 	enum { PIECES = 100000 };
 	const double hold = 2 * T + 2 * DELAY + PIPELINE;
-	static uint32_t since[19531]; /* piece that took the aggregator, + 1 */
+	static uint32_t since[19531]; /* chunk that took the aggregator, + 1 */
 	struct collective_stats stats;
 	uint64_t meetings = 0;
 	struct bench bench;
@@ -149,8 +149,8 @@ Test(atp_count, own_collisions_of_a_hash)
 	bench_close(&bench);
 }
 
-/* Several servers take turns by piece, each at a link of its own. */
-Test(atp_count, servers_share_the_pieces)
+/* Several servers take turns by chunk, each at a link of its own. */
+Test(atp_count, servers_share_the_chunks)
 {
 	struct bench bench;
 
@@ -180,14 +180,14 @@ Test(atp_count, servers_add_at_a_rate)
 
 /* --- two levels --- */
 
-/* One packet per rack and piece crosses to level 1, one per piece reaches the server,
+/* One packet per rack and chunk crosses to level 1, one per chunk reaches the server,
  * one parameter packet per rack comes back; workers by rack and the server's place:
  * elsewhere, beside two workers, in the only rack. */
 Test(atp_racks, packets_per_level)
 {
 	static const struct {
 		const char *workers;
-		unsigned n, server, inner; /* inner: packets up between switches, per piece */
+		unsigned n, server, inner; /* inner: packets up between switches, per chunk */
 	} cases[] = {
 		{ "[0, 1, 2, 4, 5, 8]", 6, 12, 3 * 2 }, /* leaf to spine, spine to leaf */
 		{ "[0, 1, 2, 4, 5, 8]", 6, 6, 2 * 2 },  /* two workers at level 1 */
@@ -341,10 +341,10 @@ Test(atp_racks, thirty_two_inputs_are_refused)
 
 /* --- collisions --- */
 
-/* One aggregator: a job's own pieces collide. Each worker's packets come in order and
- * at the same time, so piece 0 is added, and what comes while it is held goes to the
+/* One aggregator: a job's own chunks collide. Each worker's packets come in order and
+ * at the same time, so chunk 0 is added, and what comes while it is held goes to the
  * server one by one: every packet is either added or handed on, once. */
-Test(atp_collision, own_pieces)
+Test(atp_collision, own_chunks)
 {
 	struct collective_stats stats;
 	struct bench bench;
@@ -363,7 +363,7 @@ Test(atp_collision, own_pieces)
 	bench_close(&bench);
 }
 
-/* #packets at the server = sum over pieces of (1 + partial ones), and with all pieces
+/* #packets at the server = sum over chunks of (1 + partial ones), and with all chunks
  * of four workers in the fall-back its link carries four times as much: TAT = 4 G t. */
 Test(atp_collision, fall_back_is_a_parameter_server)
 {
@@ -377,8 +377,8 @@ Test(atp_collision, fall_back_is_a_parameter_server)
 	bench_close(&bench);
 }
 
-/* Two jobs and one aggregator. Job 0 (two workers) has one piece; job 1 sends its only
- * piece at a time that tells why it collides:
+/* Two jobs and one aggregator. Job 0 (two workers) has one chunk; job 1 sends its only
+ * chunk at a time that tells why it collides:
  * - 1 us later, while one of job 0's workers is late: the owner waits for workers;
  * - with both in, before the parameter packet is back (3.6 .. 6.1 us): it is complete;
  * - later: no collision. */
@@ -482,7 +482,7 @@ Test(atp_index, crc_of_the_public_code)
 }
 
 /* Positions: a job touches as many aggregators as it has positions, all different, so
- * its own pieces never collide, whatever the memory holds beyond. */
+ * its own chunks never collide, whatever the memory holds beyond. */
 Test(atp_index, positions_do_not_collide_with_themselves)
 {
 	static const char *const modes[] = { "position", "rehash" };
@@ -539,16 +539,16 @@ Test(atp_congestion, a_mark_of_one_is_a_mark_of_all)
 {
 	for (uint32_t marked = 0; marked < 4; marked++) {
 		struct bench bench;
-		struct hashed_job *job;
+		struct pool_job *job;
 
 		atp_star(&bench, 3, "", "", ", \"start_jitter\": \"1s\"", 256);
 		sim_run(&bench.s->sim, 1); /* the job is admitted */
 		job = bench_job(&bench, 0);
 		for (uint32_t w = 0; w < 3; w++) {
-			const struct hashed_server *server = &job->servers[0];
+			const struct pool_server *server = &job->servers[0];
 			struct switch_actions actions = { 0 };
 			struct packet packet =
-				hashed_packet(server, 0, server->racks.of_worker[w], 0);
+				pool_packet(server, 0, server->racks.of_worker[w], 0);
 
 			if (w == marked)
 				packet.flags |= PACKET_CE;
@@ -572,7 +572,7 @@ struct windows {
 static void compare_windows(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct windows *seen = bench->owner;
-	struct hashed_job *job = bench_job(bench, packet->flow);
+	struct pool_job *job = bench_job(bench, packet->flow);
 
 	(void)node;
 	if (!job || !(packet->flags & PACKET_RESULT))

@@ -3,7 +3,7 @@
 #define TEST_ATP_H
 
 #include "ina/atp/atp.h"
-#include "test_hashed.h"
+#include "test_pool.h"
 
 /* The server's host comes behind the workers' (placement compact). `jobs` = members of
  * the job besides workers and model. */

@@ -46,7 +46,7 @@ Test(atp_loss, any_single_packet)
 			bench_close(&bench);
 			if (nth.met > i)
 				continue;
-			/* per piece 5 up to leaves, 2 * 2 between switches, 1 + 1 at the
+			/* per chunk 5 up to leaves, 2 * 2 between switches, 1 + 1 at the
 			 * server's link, 3 + 2 + 3 down; in the fall-back more */
 			if (m == 0)
 				cr_expect_eq(i, 5 * 19);
@@ -65,7 +65,7 @@ struct named {
 	struct bench *bench;
 	uint32_t node;
 	uint8_t flags, mask;
-	uint32_t piece;
+	uint32_t chunk;
 	unsigned times, skip, lost;
 };
 
@@ -74,7 +74,7 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 	struct named *named = owner;
 
 	if (named->bench->net->ports[port].to != named->node || named->lost == named->times ||
-	    packet_piece(packet) != named->piece || (packet->flags & named->mask) != named->flags)
+	    packet_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags)
 		return false;
 	if (named->skip) {
 		named->skip--;
@@ -89,9 +89,9 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 	"\"min_timeout\": \"100us\", \"initial_timeout\": \"100us\""
 
 /* Three workers and a server (host 3) on one switch (node 4). */
-static void three(struct bench *bench, struct named *named, uint64_t pieces, const char *job)
+static void three(struct bench *bench, struct named *named, uint64_t chunks, const char *job)
 {
-	atp_star(bench, 3, "", SMALL, job, pieces * 256);
+	atp_star(bench, 3, "", SMALL, job, chunks * 256);
 	bench->watch = true;
 	named->bench = bench;
 	bench_lose(bench, lose_named, named);
@@ -99,11 +99,11 @@ static void three(struct bench *bench, struct named *named, uint64_t pieces, con
 
 /* 9.1: the result is lost on its way to the server. All three results behind it make
  * the workers resend; the first resent packet flushes the aggregator with all three
- * contributors in one packet; the next two find the piece complete, and the server
- * repeats the parameters for each. Within a round trip and three pieces. */
+ * contributors in one packet; the next two find the chunk complete, and the server
+ * repeats the parameters for each. Within a round trip and three chunks. */
 Test(atp_cases, result_lost_before_the_server)
 {
-	struct named named = { .node = 3, .piece = 2, .times = 1 };
+	struct named named = { .node = 3, .chunk = 2, .times = 1 };
 	struct collective_stats stats;
 	struct bench bench;
 
@@ -125,10 +125,10 @@ Test(atp_cases, result_lost_before_the_server)
 	bench_close(&bench);
 }
 
-/* 9.1, the last piece: no result behind it, so a timer decides. */
+/* 9.1, the last chunk: no result behind it, so a timer decides. */
 Test(atp_cases, last_result_lost)
 {
-	struct named named = { .node = 3, .piece = 19, .times = 1 };
+	struct named named = { .node = 3, .chunk = 19, .times = 1 };
 	struct bench bench;
 
 	three(&bench, &named, 20, "");
@@ -145,7 +145,7 @@ Test(atp_cases, last_result_lost)
  * parameters, and the others drop them. */
 Test(atp_cases, parameters_lost_on_a_branch)
 {
-	struct named named = { .node = 1, .piece = 2, .times = 1 };
+	struct named named = { .node = 1, .chunk = 2, .times = 1 };
 	struct bench bench;
 
 	three(&bench, &named, 200, "");
@@ -163,7 +163,7 @@ Test(atp_cases, parameters_lost_on_a_branch)
  * as in the case before, are known by their bitmap and take no time. */
 Test(atp_cases, duplicates_of_sums_are_not_added)
 {
-	struct named named = { .node = 1, .piece = 2, .times = 1 };
+	struct named named = { .node = 1, .chunk = 2, .times = 1 };
 	struct bench bench;
 
 	atp_star(&bench, 3, ", \"host\": {\"reduction_rate\": \"20Gbps\"}", SMALL, "", 200 * 256);
@@ -196,7 +196,7 @@ Test(atp_cases, duplicates_of_what_waits_are_not_added)
 Test(atp_cases, parameters_lost_before_the_switch)
 {
 	struct named named = {
-		.node = 4, .piece = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
+		.node = 4, .chunk = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
 	};
 	struct collective_stats stats;
 	struct bench bench;
@@ -219,7 +219,7 @@ Test(atp_cases, gradient_lost)
 	bool completed = false;
 
 	for (unsigned skip = 0; skip < 3; skip++) {
-		struct named named = { .node = 4, .piece = 2, .times = 1, .skip = skip };
+		struct named named = { .node = 4, .chunk = 2, .times = 1, .skip = skip };
 		struct collective_stats stats;
 		struct bench bench;
 
@@ -240,7 +240,7 @@ Test(atp_cases, gradient_lost)
 
 /* 9.4: worker 2 computes for 450 us while timers of 100 us run: the others' resent
  * packets flush the aggregator of the window's head; worker 2's own packet takes one
- * anew, which cannot fill; when results of the pieces behind it come, worker 2 resends
+ * anew, which cannot fill; when results of the chunks behind it come, worker 2 resends
  * it, which flushes it. Nothing is left. */
 Test(atp_cases, straggler_after_a_flush)
 {
@@ -257,7 +257,7 @@ Test(atp_cases, straggler_after_a_flush)
 	bench.watch = true;
 	atp_finish(&bench, 3 * 10);
 	stats = switch_stats(&bench);
-	/* piece 0: flushed by worker 0 or 1, then by worker 2; the other resent ones pass */
+	/* chunk 0: flushed by worker 0 or 1, then by worker 2; the other resent ones pass */
 	cr_expect_eq(stats.partials, 2);
 	cr_expect_eq(stats.fallbacks, 3);
 	cr_expect_eq(stats.results, 9);
@@ -268,14 +268,14 @@ Test(atp_cases, straggler_after_a_flush)
 	bench_close(&bench);
 }
 
-/* Two racks of two workers; of piece 1 a packet to level 0 of rack 0 is lost while level 1 holds
+/* Two racks of two workers; of chunk 1 a packet to level 0 of rack 0 is lost while level 1 holds
  * the sum of rack 1. All time out. If it was the packet of the worker that resends first, that one
  * completes the rack, and level 1 the sum; rack 1 sends its own again. If it was the other's, a
  * part of a rack is flushed: bitmap1 cannot say who is in, so two packets go on, and the rack's bit
  * is not set for half a rack. */
 static struct collective_stats lose_of_rack(unsigned skip)
 {
-	struct named named = { .node = 12 /* leaf 0 */, .piece = 1, .times = 1, .skip = skip };
+	struct named named = { .node = 12 /* leaf 0 */, .chunk = 1, .times = 1, .skip = skip };
 	struct collective_stats stats;
 	struct bench bench;
 
@@ -348,7 +348,7 @@ Test(atp_cases, garbage_collection)
  * sum exact, no aggregator left; every contribution is added in a switch, handed on, or
  * a duplicate. */
 static void random_run(unsigned seed, double loss, uint64_t memory, unsigned jobs, double slowdown,
-		       uint64_t pieces, bool watch)
+		       uint64_t chunks, bool watch)
 {
 	static const char *const modes[] = { "hash", "position", "rehash" };
 	struct bench bench;
@@ -365,9 +365,9 @@ static void random_run(unsigned seed, double loss, uint64_t memory, unsigned job
 		   "[{\"gradient\": \"%" PRIu64 "B\", \"forward\": \"1us\"}, {\"gradient\": "
 		   "\"1000B\", \"backward\": \"1us\"}]}}]}",
 		   seed, jobs * 2 + 4, loss, memory, modes[seed % 3], seed % 2 ? "first" : "all",
-		   jobs, 3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, pieces * 256);
+		   jobs, 3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, chunks * 256);
 	bench.watch = watch;
-	atp_finish(&bench, jobs * (3 + seed % 5) * 2 * (pieces + 4));
+	atp_finish(&bench, jobs * (3 + seed % 5) * 2 * (chunks + 4));
 	bench_close(&bench);
 }
 
@@ -415,7 +415,7 @@ Test(atp_random, drops)
 
 /* Two servers, so that a result of one may come long before that of the other, and nine workers
  * of three racks that wait for each other at 1 % losses. Timeouts are to stay near the round
- * trip: a tensor of 391 pieces takes some rounds of 0.5 ms (30 to 40 s when workers took each
+ * trip: a tensor of 391 chunks takes some rounds of 0.5 ms (30 to 40 s when workers took each
  * other's timeouts for round trips). */
 Test(atp_random, timeouts_do_not_raise_each_other)
 {

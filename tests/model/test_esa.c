@@ -13,7 +13,7 @@
 
 /* Results come from the switch: TAT = (G + 1) t + 2 delay + pipeline, within 1 % of
  * 8 |U| / (B g), g = 256/330 (analytic-models section 2: 0.7758). Invariants: the server
- * receives nothing, each worker sends and receives one packet per piece, an aggregator
+ * receives nothing, each worker sends and receives one packet per chunk, an aggregator
  * is held for the spread of the workers' arrivals, which is none. */
 Test(esa_alone, goodput_and_counts)
 {
@@ -21,25 +21,25 @@ Test(esa_alone, goodput_and_counts)
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		unsigned n = numbers[i];
-		uint64_t pieces = 39063; /* 10 MB */
+		uint64_t chunks = 39063; /* 10 MB */
 		struct collective_stats stats;
 		struct bench bench;
 
 		esa_star(&bench, n, "", "\"initial_window\": \"100KB\"", "", 10000000);
-		esa_finish(&bench, n * pieces);
+		esa_finish(&bench, n * chunks);
 		expect_near(tat(&bench, 0), 39064 * T + 2 * DELAY + PIPELINE, 1e-9, "exact TAT, s",
 			    n);
 		expect_near(tat(&bench, 0), 8 * 10e6 / (100e9 * 256 / 330), 0.01, "TAT, s", n);
-		cr_expect_eq(bench.up, n * pieces);
-		cr_expect_eq(bench.down, n * pieces);
+		cr_expect_eq(bench.up, n * chunks);
+		cr_expect_eq(bench.down, n * chunks);
 		cr_expect_eq(bench.server, 0);
 		stats = switch_stats(&bench);
-		cr_expect_eq(stats.packets_aggregated, n * pieces);
-		cr_expect_eq(stats.results, pieces);
+		cr_expect_eq(stats.packets_aggregated, n * chunks);
+		cr_expect_eq(stats.results, chunks);
 		cr_expect_eq(stats.collisions + stats.partials + stats.duplicates, 0);
 		stats = job_stats(&bench);
 		cr_expect_eq(stats.reminders + stats.retransmissions + stats.stale, 0);
-		cr_expect_eq(bench.scheme->memory[0].held->count, pieces);
+		cr_expect_eq(bench.scheme->memory[0].held->count, chunks);
 		cr_expect_eq(bench.scheme->memory[0].held->sum_s, 0);
 		cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 256);
 		bench_close(&bench);
@@ -73,7 +73,7 @@ Test(esa_alone, held_for_the_spread_of_arrivals)
 	bench_close(&bench);
 }
 
-/* Two levels: no packet to servers, one per rack and piece to level 1. */
+/* Two levels: no packet to servers, one per rack and chunk to level 1. */
 Test(esa_alone, racks)
 {
 	static const struct {
@@ -128,15 +128,15 @@ struct outcome {
 	struct packet packet; /* as it goes on, if it is forwarded */
 };
 
-static struct outcome offer(struct bench *bench, uint32_t number, uint32_t worker, uint64_t piece,
+static struct outcome offer(struct bench *bench, uint32_t number, uint32_t worker, uint64_t chunk,
 			    uint8_t priority)
 {
-	struct hashed_job *job = bench_job(bench, number);
-	const struct hashed_server *server = &job->servers[0];
+	struct pool_job *job = bench_job(bench, number);
+	const struct pool_server *server = &job->servers[0];
 	struct outcome outcome = { 0 };
 
-	outcome.packet = hashed_packet(server, piece, server->racks.of_worker[worker], 0);
-	outcome.packet.value = exact_contribution(&job->exact, worker, piece);
+	outcome.packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
+	outcome.packet.value = exact_contribution(&job->exact, worker, chunk);
 	outcome.packet.source |= (uint16_t)(priority << 8);
 	packet_set_route(&outcome.packet, &server->racks.local);
 	bench->real->at_switch(bench->real_self, 0, 0, &outcome.packet, &outcome.actions);
@@ -149,13 +149,13 @@ static const struct aggregator *only(const struct bench *bench)
 	return &bench->scheme->pools[0].slots[0];
 }
 
-static uint64_t parts(struct bench *bench, uint32_t job, uint64_t piece, uint32_t bits)
+static uint64_t parts(struct bench *bench, uint32_t job, uint64_t chunk, uint32_t bits)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t w = 0; w < 3; w++)
 		if (bits >> w & 1)
-			sum += exact_contribution(&bench_job(bench, job)->exact, w, piece);
+			sum += exact_contribution(&bench_job(bench, job)->exact, w, chunk);
 	return sum;
 }
 
@@ -197,16 +197,16 @@ Test(esa_rules, downgrading)
 	for (unsigned q = 1; q <= 255; q++) {
 		for (unsigned r = 1; r <= q; r += q > 20 ? 17 : 1) {
 			unsigned tries = 0, wanted = 1;
-			uint64_t piece = 1000 * q + r;
+			uint64_t chunk = 1000 * q + r;
 			struct outcome o;
 
 			while (q >> wanted >= r)
 				wanted++;
-			o = offer(&bench, 0, 0, piece, (uint8_t)q);
+			o = offer(&bench, 0, 0, chunk, (uint8_t)q);
 			if (only(&bench)->owner != 1)
 				cr_assert_fail();
 			for (;; tries++) {
-				o = offer(&bench, 1, 0, piece, (uint8_t)r);
+				o = offer(&bench, 1, 0, chunk, (uint8_t)r);
 				if (only(&bench)->owner == 2)
 					break;
 				cr_assert(o.actions.forward && !o.actions.count);
@@ -215,8 +215,8 @@ Test(esa_rules, downgrading)
 			}
 			cr_assert_eq(tries, wanted, "q %u r %u: %u tries", q, r, tries);
 			/* job 0's next packet clears the place for the next pair */
-			offer(&bench, 1, 1, piece, 1);
-			offer(&bench, 1, 2, piece, 1);
+			offer(&bench, 1, 1, chunk, 1);
+			offer(&bench, 1, 2, chunk, 1);
 			cr_assert_eq(only(&bench)->owner, 0);
 		}
 	}
@@ -242,17 +242,17 @@ Test(esa_rules, renewal)
 }
 
 /* Ping-pong of equals: the first try fails, the second succeeds; a decayed owner falls
- * to priority 1. The job's own pieces are rivals like any other. */
-Test(esa_rules, equals_and_own_pieces)
+ * to priority 1. The job's own chunks are rivals like any other. */
+Test(esa_rules, equals_and_own_chunks)
 {
 	struct bench bench;
 
 	rivals(&bench, "\"preemption\": \"priority\"");
 	offer(&bench, 0, 0, 1, 8);
 	offer(&bench, 0, 0, 2, 8);
-	cr_expect_eq(only(&bench)->piece, 1);
+	cr_expect_eq(only(&bench)->chunk, 1);
 	offer(&bench, 0, 1, 2, 8);
-	cr_expect_eq(only(&bench)->piece, 2);
+	cr_expect_eq(only(&bench)->chunk, 2);
 	cr_expect_eq(switch_stats(&bench).collisions_own, 2);
 	offer(&bench, 0, 0, 3, 2);
 	offer(&bench, 0, 0, 4, 2);
@@ -261,7 +261,7 @@ Test(esa_rules, equals_and_own_pieces)
 	offer(&bench, 0, 0, 6, 1);
 	cr_expect_eq(only(&bench)->priority, 0);
 	offer(&bench, 0, 0, 8, 1);
-	cr_expect_eq(only(&bench)->piece, 8);
+	cr_expect_eq(only(&bench)->chunk, 8);
 	bench_close(&bench);
 }
 
@@ -298,8 +298,8 @@ Test(esa_rules, reminders)
 	offer(&bench, 0, 1, 3, 9);
 	for (uint32_t job = 2; job-- > 0;) {
 		o.actions = (struct switch_actions){ 0 };
-		o.packet = hashed_packet(&bench_job(&bench, job)->servers[0], 3,
-					 (struct bitmap){ 0, RACK_NONE }, 0);
+		o.packet = pool_packet(&bench_job(&bench, job)->servers[0], 3,
+				       (struct bitmap){ 0, RACK_NONE }, 0);
 		bench.real->at_switch(bench.real_self, 0, 0, &o.packet, &o.actions);
 		cr_expect(!o.actions.forward);
 		cr_expect_eq(o.actions.count, job == 0);
@@ -339,17 +339,17 @@ Test(esa_rules, straw_men)
 	}
 }
 
-/* "dupACK" at the server: the third contribution to later pieces, or what duplicate_threshold
+/* "dupACK" at the server: the third contribution to later chunks, or what duplicate_threshold
  * says, reminds of an open one, then six more do, then twelve (`server_reminders`: then none, or
- * every third); those to earlier pieces and to itself do not count. */
-static void contribute(struct bench *bench, uint32_t worker, uint64_t piece)
+ * every third); those to earlier chunks and to itself do not count. */
+static void contribute(struct bench *bench, uint32_t worker, uint64_t chunk)
 {
-	struct hashed_job *job = bench_job(bench, 0);
-	const struct hashed_server *server = &job->servers[0];
-	struct packet packet = hashed_packet(server, piece, server->racks.of_worker[worker], 0);
+	struct pool_job *job = bench_job(bench, 0);
+	const struct pool_server *server = &job->servers[0];
+	struct packet packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
 
 	packet.flags |= PACKET_BYPASS;
-	packet.value = exact_contribution(&job->exact, worker, piece);
+	packet.value = exact_contribution(&job->exact, worker, chunk);
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);
 }
 
@@ -373,14 +373,14 @@ static void larger_contributions(const char *rule, uint64_t third)
 		 "\"server_reminders\": \"%s\", \"duplicate_threshold\": %" PRIu64, rule, third);
 	rivals(&bench, scheme);
 	contribute(&bench, 0, 100);
-	for (uint64_t piece = 0; piece < 30; piece++)
+	for (uint64_t chunk = 0; chunk < 30; chunk++)
 		for (uint32_t w = 0; w < 3; w++)
-			contribute(&bench, w, piece); /* in order: each is complete at once */
+			contribute(&bench, w, chunk); /* in order: each is complete at once */
 	contribute(&bench, 1, 100);
 	cr_expect_eq(esa_server_of(&bench, 0)->reminders, 0);
-	for (uint64_t piece = 101; piece < 131; piece++) {
+	for (uint64_t chunk = 101; chunk < 131; chunk++) {
 		for (uint32_t w = 0; w < 3; w++) {
-			contribute(&bench, w, piece);
+			contribute(&bench, w, chunk);
 			given++;
 			cr_expect_eq(esa_server_of(&bench, 0)->reminders,
 				     reminders_wanted(rule, given, third),
@@ -403,7 +403,7 @@ Test(esa_rules, third_larger_contribution)
 	}
 }
 
-/* `each`: a contribution to the piece itself makes three more count. */
+/* `each`: a contribution to the chunk itself makes three more count. */
 Test(esa_rules, third_larger_contribution_again)
 {
 	const struct esa_server *esa;
@@ -431,12 +431,12 @@ static bool lose_packets(void *owner, uint32_t port, const struct packet *packet
 }
 
 /* A worker's message to the server of job 0. */
-static void remind(struct bench *bench, uint32_t worker, uint64_t piece)
+static void remind(struct bench *bench, uint32_t worker, uint64_t chunk)
 {
 	const struct messages *messages = &esa_server_of(bench, 0)->from_worker[worker].messages;
 
 	messages->arrived(messages->owner,
-			  &(struct message){ .type = ESA_REMINDER, .number = piece });
+			  &(struct message){ .type = ESA_REMINDER, .number = chunk });
 }
 
 static void wait(struct bench *bench, sim_time time)
@@ -444,10 +444,10 @@ static void wait(struct bench *bench, sim_time time)
 	run_until(&(struct run){ .s = bench->s }, bench->s->sim.now + time);
 }
 
-static void complete(struct bench *bench, uint64_t piece)
+static void complete(struct bench *bench, uint64_t chunk)
 {
 	for (uint32_t w = 1; w < 3; w++)
-		contribute(bench, w, piece);
+		contribute(bench, w, chunk);
 }
 
 /* Each worker that reminds makes the server remind the switches at once (section 5.3), also again,
@@ -471,7 +471,7 @@ Test(esa_rules, each_worker_reminds_switches)
 
 /* "RTT" at the server is from the setup of an entry to its completion (section 6), without what is
  * open when a timeout runs out, its own or that of a worker that sends a reminder: after a sample
- * of 200 us a piece that is open for 500 us when the timer of another runs out is none, nor one
+ * of 200 us a chunk that is open for 500 us when the timer of another runs out is none, nor one
  * that is open for 200 us when a worker reminds of another; what is set up afterwards is. */
 Test(esa_rules, round_trips_at_the_server)
 {
@@ -491,7 +491,7 @@ Test(esa_rules, round_trips_at_the_server)
 	contribute(&bench, 0, 2);
 	cr_expect_eq(esa->reminders, 0);
 	wait(&bench, 500 * US);
-	cr_expect_eq(esa->reminders, 1); /* of piece 1 */
+	cr_expect_eq(esa->reminders, 1); /* of chunk 1 */
 	complete(&bench, 2);
 	complete(&bench, 1);
 	cr_expect_eq(esa->rto.srtt, 200 * US);
@@ -599,8 +599,8 @@ static void note_priorities(struct bench *bench, uint32_t node, const struct pac
 	uint8_t *seen = bench->owner;
 
 	if (node >= bench->net->hosts && !(packet->flags & PACKET_RESULT) &&
-	    packet_piece(packet) < 20)
-		seen[packet_piece(packet)] = packet_priority(packet);
+	    packet_chunk(packet) < 20)
+		seen[packet_chunk(packet)] = packet_priority(packet);
 }
 
 Test(esa_priority, of_the_layers_of_a_job)
@@ -629,7 +629,7 @@ Test(esa_priority, of_the_layers_of_a_job)
 }
 
 /* Eight layers handed over while a flow has the worker's NIC, again in the second iteration, when
- * the last tensor sent is long complete and its place in the ring of tensors is taken: each piece
+ * the last tensor sent is long complete and its place in the ring of tensors is taken: each chunk
  * has the priority of its own layer, as in the first iteration. */
 #define LAYER        "{\"gradient\": \"256B\", \"forward\": \"1us\", \"backward\": \"5ns\"}"
 #define TWO_LAYERS   LAYER "," LAYER

@@ -3,7 +3,7 @@
 #define TEST_ESA_H
 
 #include "ina/esa/esa.h"
-#include "test_hashed.h"
+#include "test_pool.h"
 
 static inline void esa_star(struct bench *bench, unsigned n, const char *topology,
 			    const char *scheme, const char *job, uint64_t size)

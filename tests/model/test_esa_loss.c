@@ -4,11 +4,11 @@
 
 /* --- the cases of section 5.3 --- */
 
-/* What a test loses: the first `times` packets of a piece of a job that arrive at a node
+/* What a test loses: the first `times` packets of a chunk of a job that arrive at a node
  * with these flags and, unless 0, these contributors. */
 struct named {
 	struct bench *bench;
-	uint32_t node, job, piece, bits;
+	uint32_t node, job, chunk, bits;
 	uint8_t flags, mask;
 	unsigned times, lost;
 };
@@ -19,7 +19,7 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 
 	if (named->bench->net->ports[port].to != named->node || named->lost == named->times ||
 	    packet->kind != PACKET_AGGREGATION || packet->flow != named->job ||
-	    packet_piece(packet) != named->piece || (packet->flags & named->mask) != named->flags ||
+	    packet_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags ||
 	    (named->bits && packet_bitmap(packet).bits != named->bits))
 		return false;
 	named->lost++;
@@ -28,7 +28,7 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 
 #define TIMERS "\"min_timeout\": \"100us\", \"initial_timeout\": \"200us\""
 
-/* Three workers and a server (host 3) on one switch (node 4), 20 pieces: one
+/* Three workers and a server (host 3) on one switch (node 4), 20 chunks: one
  * window, so nobody runs ahead. */
 static void three(struct bench *bench, struct named *named)
 {
@@ -63,11 +63,11 @@ static void look(struct bench *bench, uint32_t node, const struct packet *packet
 }
 
 /* Case 1: a gradient is lost before the switch, no collision. The server knows nothing;
- * results of later pieces make the workers remind it; it fetches the partial sum of the
+ * results of later chunks make the workers remind it; it fetches the partial sum of the
  * two others, learns that nobody has the result, and asks for the third gradient alone. */
 Test(esa_cases, case_1_gradient_lost)
 {
-	struct named named = { .node = 4, .piece = 2, .bits = 2, .times = 1 };
+	struct named named = { .node = 4, .chunk = 2, .bits = 2, .times = 1 };
 	struct seen seen = { 0 };
 	struct collective_stats stats;
 	struct bench bench;
@@ -95,7 +95,7 @@ Test(esa_cases, case_1_gradient_lost)
 Test(esa_cases, case_2_result_lost_at_one)
 {
 	struct named named = {
-		.node = 1, .piece = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
+		.node = 1, .chunk = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
 	};
 	struct seen seen = { 0 };
 	struct collective_stats stats;
@@ -123,7 +123,7 @@ static bool lose_result(void *owner, uint32_t port, const struct packet *packet)
 	struct named *named = owner;
 
 	if (!named->bench->net->ports[port].to_host || !(packet->flags & PACKET_RESULT) ||
-	    packet_piece(packet) != named->piece || named->lost == named->times)
+	    packet_chunk(packet) != named->chunk || named->lost == named->times)
 		return false;
 	named->lost++;
 	return true;
@@ -131,7 +131,7 @@ static bool lose_result(void *owner, uint32_t port, const struct packet *packet)
 
 Test(esa_cases, case_2_result_lost_at_all)
 {
-	struct named named = { .piece = 2, .times = 3 };
+	struct named named = { .chunk = 2, .times = 3 };
 	struct collective_stats stats;
 	struct bench bench;
 
@@ -148,7 +148,7 @@ Test(esa_cases, case_2_result_lost_at_all)
 }
 
 /* One aggregator; the rival has two workers, the second of them late by `late`; job 0
- * has three with one piece, which come `at`, the third late by 49 us. */
+ * has three with one chunk, which come `at`, the third late by 49 us. */
 static void collide(struct bench *bench, struct named *named, const char *scheme,
 		    const char *rival_scale, const char *rival_at, const char *rival_late)
 {
@@ -291,9 +291,9 @@ Test(esa_cases, gradient_wanted_before_it_is_sent)
 	bench_close(&bench);
 }
 
-/* As case 1, and all reminders are lost as long as the piece is not complete: the server
+/* As case 1, and all reminders are lost as long as the chunk is not complete: the server
  * asks for all three gradients, of which two sit in the aggregator. One more reminder
- * frees it while the job goes on. What it held takes the server no time to add: the piece is
+ * frees it while the job goes on. What it held takes the server no time to add: the chunk is
  * complete by then. */
 static bool lose_until_complete(void *owner, uint32_t port, const struct packet *packet)
 {
@@ -304,16 +304,16 @@ static bool lose_until_complete(void *owner, uint32_t port, const struct packet 
 	if (lose_named(owner, port, packet))
 		return true;
 	if (packet->kind != PACKET_AGGREGATION || packet->flags & PACKET_RESULT ||
-	    packet_piece(packet) != named->piece || packet_bitmap(packet).bits)
+	    packet_chunk(packet) != named->chunk || packet_bitmap(packet).bits)
 		return false;
 	sums = &bench_job(named->bench, 0)->servers[0].sums;
-	sum = partial_sums_find(sums, named->piece);
+	sum = partial_sums_find(sums, named->chunk);
 	return sum && !sum->complete;
 }
 
 Test(esa_cases, aggregator_left_behind)
 {
-	struct named named = { .node = 4, .piece = 2, .bits = 2, .times = 1 };
+	struct named named = { .node = 4, .chunk = 2, .bits = 2, .times = 1 };
 	struct bench bench;
 
 	esa_star(&bench, 3, ", \"host\": {\"reduction_rate\": \"20Gbps\"}",
@@ -380,11 +380,11 @@ Test(esa_loss, any_single_packet)
 
 /* --- at random --- */
 
-/* Where many pieces wait for the server at once, their timeouts run out one after the other.
+/* Where many chunks wait for the server at once, their timeouts run out one after the other.
  * They must not double for each other: with rounds of 1, 2, 4 ms and TCP's 10 ms no tensor takes
- * longer than some tens of ms (1 s with each of these seeds when every piece doubled it for all).
+ * longer than some tens of ms (1 s with each of these seeds when every chunk doubled it for all).
  */
-Test(esa_random, pieces_do_not_double_timeouts_for_each_other)
+Test(esa_random, chunks_do_not_double_timeouts_for_each_other)
 {
 	static const unsigned seeds[] = { 3, 6, 11 };
 
@@ -415,7 +415,7 @@ Test(esa_random, pieces_do_not_double_timeouts_for_each_other)
 	}
 }
 
-/* Nor does a server take a timeout for a round trip: a piece that waits there for the part of a
+/* Nor does a server take a timeout for a round trip: a chunk that waits there for the part of a
  * worker waits for whatever timeout, of the server or of a worker, holds that worker back. Else
  * timeouts are each other's samples: 1.2 to 2.1 s for the slowest job with these seeds. */
 Test(esa_random, timeouts_do_not_raise_each_other)
@@ -462,7 +462,7 @@ Test(esa_random, heavy_losses_do_not_fill_the_transport)
 }
 
 static void random_run(unsigned seed, double loss, uint64_t memory, unsigned jobs, double slowdown,
-		       uint64_t pieces, bool watch)
+		       uint64_t chunks, bool watch)
 {
 	static const char *const kinds[] = { "priority", "always", "coin", "never" };
 	struct bench bench;
@@ -482,9 +482,9 @@ static void random_run(unsigned seed, double loss, uint64_t memory, unsigned job
 		   "\"1000B\", \"backward\": \"1us\"}]}}]}",
 		   seed, jobs * 2 + 4, loss, memory, kinds[seed % 4],
 		   seed % 3 ? "if_nothing" : "always", seed % 2 ? "first" : "all", jobs,
-		   3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, pieces * 256);
+		   3 + seed % 5, 1 + seed % 2, slowdown > 1, slowdown, chunks * 256);
 	bench.watch = watch;
-	esa_finish(&bench, jobs * (3 + seed % 5) * 2 * (pieces + 4));
+	esa_finish(&bench, jobs * (3 + seed % 5) * 2 * (chunks + 4));
 	cr_assert_eq(bench.resends, 0); /* workers never send twice into switches */
 	bench_close(&bench);
 }
@@ -519,7 +519,7 @@ struct widest {
 static void look_widest(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct widest *widest = bench->owner;
-	struct hashed_job *job = bench_job(bench, packet->flow);
+	struct pool_job *job = bench_job(bench, packet->flow);
 
 	(void)node;
 	if (!job || job->over)
@@ -531,7 +531,7 @@ static void look_widest(struct bench *bench, uint32_t node, const struct packet 
 		widest->sums = job->servers[0].sums.end;
 }
 
-/* Long tensors: a lost piece holds up a window that grows from 200 packets to more than 1,024,
+/* Long tensors: a lost chunk holds up a window that grows from 200 packets to more than 1,024,
  * so that rings of windows, results and sums are widened again and again, and run over. Sums stay
  * exact: what a worker no longer holds it does not claim to. */
 /* The workers that miss a result are bits of words: of the second one, too. (That it has room is
@@ -585,9 +585,9 @@ Test(esa_random, long_tensors)
 	cr_expect_geq(window, 2048);
 }
 
-/* Timers about as short as the round trip, no loss: they run out for pieces whose results are on
+/* Timers about as short as the round trip, no loss: they run out for chunks whose results are on
  * their way, and what servers then ask for is no longer needed when the answers come. Meanwhile
- * pieces that lost their aggregators turn the ring of sums (256 places at first) over the entries
+ * chunks that lost their aggregators turn the ring of sums (256 places at first) over the entries
  * that are open for them. Once all answers are in, none is. */
 static void spurious_run(unsigned seed, const char *memory, const char *timeout)
 {

@@ -27,7 +27,7 @@
 static const char schemes[] = "'panama': { 'aggregate_above': '0B' },"
 			      "'switchml_star': { 'aggregate_above': '0B', 'window': 16 }";
 
-/* No two pieces in flight that have the same aggregator (racks_that_come_apart_collide); and no
+/* No two chunks in flight that have the same aggregator (racks_that_come_apart_collide); and no
  * window that is larger than the path. */
 /* The same for ATP. */
 #define APART "'atp': { 'index': 'position' }"
@@ -42,7 +42,7 @@ struct row {
 /* Why 2 % is not always met: 64 DCTCP connections of 8 parameter servers get shares that differ,
  * and a sum waits for the slowest; what is left without marks: ACKs of pulls, which start slowly,
  * queue behind pushes. A window of four segments with an ACK for every second goes in pairs, of
- * which fluid knows the delay on average. Pieces of an ATP job that meet in an aggregator queue at
+ * which fluid knows the delay on average. Chunks of an ATP job that meet in an aggregator queue at
  * the server, and marks halve the window; where each position of the window has an aggregator of
  * its own, only the marks are left. */
 static const struct row rows[] = {
@@ -174,10 +174,10 @@ Test(fluid_plans, fixed_windows_beside_flows, .timeout = 120)
 }
 
 /* What fluid leaves out of ESA: of four racks three share a link (ECMP), and the packet of the
- * fourth holds its aggregator until they are through. Pieces that meet there go to the server, and
+ * fourth holds its aggregator until they are through. Chunks that meet there go to the server, and
  * windows wait for them: without marks, as many of them cost as much as the packets are behind
  * fluid, and none are left with more memory and windows that are no larger than the path. A window
- * that halves for a piece overtaken by others (the default) costs far more. */
+ * that halves for a chunk overtaken by others (the default) costs far more. */
 Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 {
 	static const struct row rows_of_esa[] = {
@@ -233,7 +233,7 @@ Test(fluid_plans, small_tensors_wait_for_their_own_windows, .timeout = 60)
 
 /* Windows that start at 60 kB grow over several servers as over one: on a star the links to all of
  * them share a worker's link, and nothing is lost; where racks share links, the slowest server
- * decides. 0.5 %, for each server's last piece. */
+ * decides. 0.5 %, for each server's last chunk. */
 Test(fluid_plans, servers_share_a_window, .timeout = 60)
 {
 	static const char star[] = "'kind': 'star', 'hosts': 16,"

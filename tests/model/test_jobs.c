@@ -2,8 +2,8 @@
  * switches add without delay of their own, so with equal workers that start together
  * on an idle star, SwitchML is a pipeline with a closed form.
  *
- * n pieces of 32 elements, frames of 200 bytes on the wire (180 + 20), x = 160 ns
- * each at 10 Gbps: the last piece leaves at n x, reaches the switch after 1 us +
+ * n chunks of 32 elements, frames of 200 bytes on the wire (180 + 20), x = 160 ns
+ * each at 10 Gbps: the last chunk leaves at n x, reaches the switch after 1 us +
  * 500 ns, and the sum is sent at once (x) and takes 1 us: T(n) = (n + 1) x + 2.5 us.
  * It holds when the window covers the round trip, 2x + 2.5 us < s x; s = 32 here. */
 #include "model_run.h"
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define X       160000    /* ps on the wire of a piece */
+#define X       160000    /* ps on the wire of a chunk */
 #define PIECE   128       /* bytes */
 #define LATENCY PS_PER_US /* of the controller, the default */
 #define MS      PS_PER_MS
 
-static sim_time aggregation(uint64_t pieces)
+static sim_time aggregation(uint64_t chunks)
 {
-	return (pieces + 1) * X + 2500000;
+	return (chunks + 1) * X + 2500000;
 }
 
 static const struct job *job_of(const struct run *run, size_t i)
@@ -65,9 +65,9 @@ Test(jobs, no_overlap)
 }
 
 /* Two layers with overlap. From the sums of iteration i: forward f1 + f2, backward of
- * layer 2 (b2), then its n2 pieces go while layer 1 computes (b1), then n1 more:
+ * layer 2 (b2), then its n2 chunks go while layer 1 computes (b1), then n1 more:
  *   T = f1 + f2 + b2 + max(b1 + n1 x, (n1 + n2) x) + x + 2.5 us,
- * in both cases of the maximum. (The pieces of the second tensor leave when it is
+ * in both cases of the maximum. (The chunks of the second tensor leave when it is
  * handed over, or right behind the first one's.) */
 Test(jobs, two_layers_overlap)
 {
@@ -106,8 +106,8 @@ Test(jobs, two_layers_overlap)
 	}
 }
 
-/* Loses the result of piece 9, the last of layer 2, on its way to worker 0, once. */
-static bool lose_piece_9(struct tap *tap, uint32_t host, struct packet *packet)
+/* Loses the result of chunk 9, the last of layer 2, on its way to worker 0, once. */
+static bool lose_chunk_9(struct tap *tap, uint32_t host, struct packet *packet)
 {
 	int *lost = tap->owner;
 
@@ -117,9 +117,9 @@ static bool lose_piece_9(struct tap *tap, uint32_t host, struct packet *packet)
 	return false;
 }
 
-/* A forward pass waits for the sum of its own layer. Ten pieces each; worker 0 gets
+/* A forward pass waits for the sum of its own layer. Ten chunks each; worker 0 gets
  * the sum of layer 2 only after a timeout (1 ms), that of layer 1 in time:
- *   iteration 0: f1 + f2 + b2, piece 9 leaves after 9 x, 1 ms later it goes again and
+ *   iteration 0: f1 + f2 + b2, chunk 9 leaves after 9 x, 1 ms later it goes again and
  *     its result comes back: 2 x + 2.5 us;
  *   iteration 1: worker 0 has done f1 meanwhile and goes on with f2, b2, b1: T(10). */
 Test(jobs, forward_waits_for_its_layer)
@@ -133,7 +133,7 @@ Test(jobs, forward_waits_for_its_layer)
 	one_job(&run, "'overlap': 'layers', 'iterations': 2, 'model': { 'layers': ["
 		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' },"
 		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' } ] }");
-	tap_in(&tap, &run, "switchml", lose_piece_9, &lost);
+	tap_in(&tap, &run, "switchml", lose_chunk_9, &lost);
 	run_to(&run, END_ALL_DONE);
 	durations = jobs_iterations(run.s->jobs, &count);
 	cr_assert_eq(count, 2);
@@ -142,8 +142,8 @@ Test(jobs, forward_waits_for_its_layer)
 	run_free(&run);
 }
 
-/* Two layers of n pieces, each sent in halves in the order of ESA's section 7.2: back,
- * front, front, back. The front layer's sums are in when 3/2 n pieces are, and its
+/* Two layers of n chunks, each sent in halves in the order of ESA's section 7.2: back,
+ * front, front, back. The front layer's sums are in when 3/2 n chunks are, and its
  * forward pass f hides the rest. From the first gradient to the end of the forward pass:
  *   cycle = max((3/2 n + 1) x + 2.5 us + f, (2 n + 1) x + 2.5 us) + f. */
 Test(jobs, send_order)
@@ -334,7 +334,7 @@ Test(jobs, jitter)
 			least = fmin(least, extra);
 			most = fmax(most, extra);
 		}
-		/* all pieces wait for the last worker, which sends at full rate */
+		/* all chunks wait for the last worker, which sends at full rate */
 		printf("%s jitter: slowest of 4 at %.3f..%.3f, mean %.4f\n",
 		       i ? "start" : "compute", least, most, sum / 400);
 		cr_expect_geq(least, 0);

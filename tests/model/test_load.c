@@ -219,7 +219,7 @@ Test(load, what_is_measured)
 		expect_window(&window_cases[i]);
 }
 
-/* ATP's server answers each sum once, ESA's gets none: packets that hosts send a piece. */
+/* ATP's server answers each sum once, ESA's gets none: packets that hosts send a chunk. */
 Test(load, payload_of_schemes_whose_servers_answer)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* Reliable messages: in order, once each, when their last byte is in, whatever is lost;
  * between hosts and within one. */
-#include "test_hashed.h"
+#include "test_pool.h"
 
 #include "transport/messages.h"
 

@@ -44,7 +44,7 @@ static uint64_t packets_of(const struct run *run, uint32_t port)
 /* The bytes, too: a worker's G packets up and down, G n/m at a server. */
 Test(ps_stream, dedicated)
 {
-	const uint64_t pieces = 31250;
+	const uint64_t chunks = 31250;
 
 	for (unsigned n = 4; n <= 8; n *= 2) {
 		for (unsigned m = 1; m <= n; m *= 2) {
@@ -60,12 +60,12 @@ Test(ps_stream, dedicated)
 			       t / want);
 			cr_expect_float_eq(t / want, 1.001, 0.002);
 			for (uint32_t w = 0; w < n; w++)
-				cr_expect_eq(packets_of(&run, w), pieces);
-			for (uint32_t q = n; q < n + m; q++) /* slots do not divide pieces evenly */
+				cr_expect_eq(packets_of(&run, w), chunks);
+			for (uint32_t q = n; q < n + m; q++) /* slots do not divide chunks evenly */
 				cr_expect_lt(fabs((double)packets_of(&run, q) -
-						  (double)(pieces * n) / m),
+						  (double)(chunks * n) / m),
 					     n * 128.0);
-			cr_expect_eq(run.s->checks.exact_checked, n * pieces);
+			cr_expect_eq(run.s->checks.exact_checked, n * chunks);
 			cr_expect_eq(run.s->topo.net.dropped, 0);
 			run_free(&run);
 		}
@@ -114,7 +114,7 @@ Test(ps_stream, one_packet)
 	run_free(&run);
 }
 
-/* Any size, any number of servers, more servers than slots in use, several tensors: each piece once
+/* Any size, any number of servers, more servers than slots in use, several tensors: each chunk once
  * at each worker (the sums are checked always). */
 Test(ps_stream, shapes)
 {
@@ -212,7 +212,7 @@ Test(ps_stream, reduction_rate)
 		printf("%u jobs: %.3f ms, %.4f of the bound\n", jobs, t * 1e3, t / want);
 		cr_expect_float_eq(t / want, 1.001, 0.002);
 		cr_expect_eq(run.s->jobs->jobs[0].stats.timeouts, 0);
-		/* pieces are padded: 7813 of 128 bytes */
+		/* chunks are padded: 7813 of 128 bytes */
 		cr_expect_eq(run.s->reducers.host[8].busy, jobs * 4 * UINT64_C(7813) * 128 * 2000);
 		run_free(&run);
 	}

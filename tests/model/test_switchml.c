@@ -22,27 +22,27 @@ Test(switchml_time, eight_workers_100_MB_take_125_ms)
 }
 
 /* The time does not depend on n; loss-free counts (I5): up = down = n G, nothing
- * is sent twice, one multicast per piece. */
+ * is sent twice, one multicast per chunk. */
 Test(switchml_time, does_not_depend_on_the_number_of_workers)
 {
 	static const unsigned numbers[] = { 2, 3, 4, 8, 16, 33, 64 };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		unsigned n = numbers[i];
-		uint64_t pieces = 7813; /* 1 MB */
+		uint64_t chunks = 7813; /* 1 MB */
 		struct bench bench;
 		struct collective_stats stats;
 
 		star(&bench, n, 10, "", "", 1000000);
-		bench_finish(&bench, n * pieces);
+		bench_finish(&bench, n * chunks);
 		expect_near(tat(&bench, 0), 1.25e-3, 0.01, "TAT, s", n);
-		cr_expect_eq(bench.up, n * pieces);
-		cr_expect_eq(bench.down, n * pieces);
-		cr_expect_eq(bench.multicasts, pieces);
+		cr_expect_eq(bench.up, n * chunks);
+		cr_expect_eq(bench.down, n * chunks);
+		cr_expect_eq(bench.multicasts, chunks);
 		cr_expect_eq(bench.unicasts, 0);
 		stats = switch_stats(&bench);
-		cr_expect_eq(stats.packets_aggregated, n * pieces);
-		cr_expect_eq(stats.results, pieces);
+		cr_expect_eq(stats.packets_aggregated, n * chunks);
+		cr_expect_eq(stats.results, chunks);
 		cr_expect_eq(stats.duplicates + stats.repairs, 0);
 		stats = worker_stats(&bench);
 		cr_expect_eq(stats.retransmissions + stats.timeouts + stats.stale, 0);
@@ -86,7 +86,7 @@ Test(switchml_time, goodput_of_packet_formats)
  * turns, a packet is sent when it leaves, and the RTT stays RTT0. */
 Test(switchml_time, pool_size)
 {
-	const double t = 160e-9, rtt0 = 2 * t + 12.5e-6, pieces = 20000;
+	const double t = 160e-9, rtt0 = 2 * t + 12.5e-6, chunks = 20000;
 
 	for (int fifo = 0; fifo < 2; fifo++) {
 		for (unsigned s = 16; s <= 512; s *= 2) {
@@ -98,9 +98,9 @@ Test(switchml_time, pool_size)
 			star(&bench, 4, 10,
 			     fifo ? ", \"host\": {\"latency\": \"10us\", \"nic\": \"fifo\"}"
 				  : ", \"host\": {\"latency\": \"10us\"}",
-			     scheme, (uint64_t)pieces * 128);
-			bench_finish(&bench, 4 * (uint64_t)pieces);
-			expect_near(tat(&bench, 0), ceil(pieces / s) * rtt, 0.03, "TAT, s", s);
+			     scheme, (uint64_t)chunks * 128);
+			bench_finish(&bench, 4 * (uint64_t)chunks);
+			expect_near(tat(&bench, 0), ceil(chunks / s) * rtt, 0.03, "TAT, s", s);
 			expect_near(bench.rtt_sum / (double)bench.rtt_count, fifo ? rtt : rtt0,
 				    0.03, "RTT, s", s);
 			bench_close(&bench);
@@ -150,7 +150,7 @@ Test(switchml_time, slots_from_bandwidth_delay_product)
 
 /* --- shapes of tensors --- */
 
-/* Pieces of a tensor = ceil(elements / k), at least one; versions go on over
+/* Chunks of a tensor = ceil(elements / k), at least one; versions go on over
  * tensors and iterations. Every combination of sizes around k, s k and 2 s k, three
  * iterations; the invariants are checked at every packet. */
 Test(switchml_shape, any_size_of_tensors)
@@ -163,7 +163,7 @@ Test(switchml_shape, any_size_of_tensors)
 	for (unsigned a = 0; a < count; a++) {
 		for (unsigned b = 0; b < count; b++) {
 			struct bench bench;
-			uint64_t pieces = (sizes[a] + 127) / 128 + (sizes[b] + 127) / 128;
+			uint64_t chunks = (sizes[a] + 127) / 128 + (sizes[b] + 127) / 128;
 
 			bench_open(&bench,
 				   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", "
@@ -178,9 +178,9 @@ Test(switchml_shape, any_size_of_tensors)
 				   "\"forward\": \"1us\"}]}}]}",
 				   sizes[a], sizes[b]);
 			bench.watch = true;
-			bench_finish(&bench, 3 * 3 * pieces);
-			cr_expect_eq(bench.up, 3 * 3 * pieces);
-			cr_expect_eq(bench.down, 3 * 3 * pieces);
+			bench_finish(&bench, 3 * 3 * chunks);
+			cr_expect_eq(bench.up, 3 * 3 * chunks);
+			cr_expect_eq(bench.down, 3 * 3 * chunks);
 			bench_close(&bench);
 		}
 	}
@@ -203,14 +203,14 @@ Test(switchml_shape, many_small_tensors)
 	for (int loss = 0; loss < 2; loss++) {
 		char layers[LAYERS * 32] = "";
 		struct bench bench;
-		uint64_t pieces = 0;
+		uint64_t chunks = 0;
 
 		for (unsigned i = 0; i < LAYERS; i++) {
 			size_t used = strlen(layers);
 
 			snprintf(layers + used, sizeof(layers) - used, "%s{\"gradient\": \"%uB\"}",
 				 i ? ", " : "", 100 + 7 * i);
-			pieces += (100 + 7 * i + 127) / 128;
+			chunks += (100 + 7 * i + 127) / 128;
 		}
 		bench_open(
 			&bench,
@@ -223,14 +223,14 @@ Test(switchml_shape, many_small_tensors)
 			"\"model\": {\"layers\": [%s]}}]}",
 			loss ? 0.02 : 0, ITERATIONS, layers);
 		bench.after = bounded_rings;
-		bench_finish(&bench, 4 * ITERATIONS * pieces);
+		bench_finish(&bench, 4 * ITERATIONS * chunks);
 		if (!loss)
-			cr_expect_eq(bench.up - bench.resends, 4 * ITERATIONS * pieces);
+			cr_expect_eq(bench.up - bench.resends, 4 * ITERATIONS * chunks);
 		bench_close(&bench);
 	}
 }
 
-/* R-S19-1: n = 2, s = 4, 8 pieces: at most 4 packets of a worker are out. A worker
+/* R-S19-1: n = 2, s = 4, 8 chunks: at most 4 packets of a worker are out. A worker
  * that starts 1 ms late stalls all others after s packets each (corner case 7). */
 static void straggler_lags(struct bench *bench, uint32_t node, const struct packet *packet)
 {

@@ -64,10 +64,10 @@ static inline uint64_t list_length(const struct worker *worker, const struct wor
 	return length;
 }
 
-/* The piece of the worker's slot that has no result yet, as a phase number. */
+/* The chunk of the worker's slot that has no result yet, as a phase number. */
 static inline uint64_t phase(const struct switchml *job, uint32_t w, uint32_t slot)
 {
-	return job->workers[w].slots[slot].piece / job->slots;
+	return job->workers[w].slots[slot].chunk / job->slots;
 }
 
 static inline void check_invariants(struct bench *bench, const struct switchml *job)
@@ -86,7 +86,7 @@ static inline void check_invariants(struct bench *bench, const struct switchml *
 			busy += worker->slots[i].state != WORKER_SLOT_IDLE;
 			cr_assert(a <= b + 1 && b <= a + 1,
 				  "slot %u: phases %" PRIu64 " and %" PRIu64, i, a, b);
-			cr_assert_eq(worker->slots[i].piece % job->slots, i);
+			cr_assert_eq(worker->slots[i].chunk % job->slots, i);
 			cr_assert_eq(worker->slots[i].version, a % 2);
 		}
 		cr_assert_eq(waiting, busy);
@@ -109,9 +109,9 @@ static inline void check_overwrite(const struct switchml *job, const struct node
 	if (seen || slot->count != node->place->children)
 		return;
 	for (uint32_t w = 0; w < job->job.workers; w++)
-		cr_assert_gt(job->workers[w].slots[packet->slot].piece, slot->piece,
-			     "piece %" PRIu64 " is overwritten before worker %u holds it",
-			     slot->piece, w);
+		cr_assert_gt(job->workers[w].slots[packet->slot].chunk, slot->chunk,
+			     "chunk %" PRIu64 " is overwritten before worker %u holds it",
+			     slot->chunk, w);
 }
 
 static inline void tap_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -157,7 +157,7 @@ static inline void tap_host(void *self, uint32_t host, const struct packet *pack
 		return;
 	bench->down++;
 	bench->orphans += !job;
-	if (worker && worker->slots[packet->slot].piece == packet->seq) {
+	if (worker && worker->slots[packet->slot].chunk == packet->seq) {
 		bench->rtt_sum += seconds_of(bench->s->sim.now - worker->slots[packet->slot].sent);
 		bench->rtt_count++;
 	}

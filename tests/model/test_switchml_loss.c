@@ -51,14 +51,14 @@ static bool trace_lose(struct bench *bench, uint32_t node, const struct packet *
 static void trace_after(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct trace *trace = bench->owner;
-	unsigned piece = (unsigned)packet->seq;
+	unsigned chunk = (unsigned)packet->seq;
 
 	if (node < bench->net->hosts) {
-		note(bench, "w%u has %u", node + 1, piece);
+		note(bench, "w%u has %u", node + 1, chunk);
 		return;
 	}
 	note(bench, "w%u %s %u v%u%s", packet->source + 1u,
-	     packet->flags & PACKET_RETRANSMIT ? "again" : "sends", piece,
+	     packet->flags & PACKET_RETRANSMIT ? "again" : "sends", chunk,
 	     packet->flags & PACKET_VERSION ? 1 : 0,
 	     bench->multicasts > trace->multicasts ? ", multicast"
 	     : bench->unicasts > trace->unicasts   ? ", unicast"
@@ -78,9 +78,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* R-S19-A: w3's first packet and the first result to w1 are lost, one slot, two
- * pieces. The workers start apart by more than 10 us (several seeds start them in
+ * chunks. The workers start apart by more than 10 us (several seeds start them in
  * the order w1, w2, w3), so the order of all events is that of the paper: one
- * multicast and one unicast for piece 0, two duplicates ignored, exact sums. */
+ * multicast and one unicast for chunk 0, two duplicates ignored, exact sums. */
 Test(switchml_loss, trace_of_appendix_A)
 {
 	static const char *const expected[] = {
@@ -145,10 +145,10 @@ Test(switchml_loss, trace_of_appendix_A)
 /* --- loss of named packets --- */
 
 /* Loses the packets number from..to-1 of those that match: at the switch (up) or
- * at hosts; of one worker and piece, or of any. */
+ * at hosts; of one worker and chunk, or of any. */
 struct named {
 	bool up;
-	int64_t piece, worker; /* -1 = any */
+	int64_t chunk, worker; /* -1 = any */
 	uint64_t from, to, met;
 };
 
@@ -158,7 +158,7 @@ static bool lose_named(struct bench *bench, uint32_t node, const struct packet *
 	bool up = node >= bench->net->hosts;
 	uint32_t worker = up ? packet->source : node;
 
-	if (up != named->up || (named->piece >= 0 && packet->seq != (uint64_t)named->piece) ||
+	if (up != named->up || (named->chunk >= 0 && packet->seq != (uint64_t)named->chunk) ||
 	    (named->worker >= 0 && worker != (uint32_t)named->worker))
 		return false;
 	named->met++;
@@ -175,7 +175,7 @@ static void expect_stale(struct bench *bench, uint64_t wanted)
 	cr_expect_geq(stale + network_in_flight(bench->net), wanted);
 }
 
-enum { N = 3, S = 4, G = 11, RTO_US = 100 }; /* small: 3 workers, 4 slots, 11 pieces */
+enum { N = 3, S = 4, G = 11, RTO_US = 100 }; /* small: 3 workers, 4 slots, 11 chunks */
 
 static void lossy_star(struct bench *bench, struct named *named)
 {
@@ -192,7 +192,7 @@ Test(switchml_loss, any_single_contribution)
 {
 	for (uint64_t i = 0; i < N * G; i++) {
 		struct named named = {
-			.up = true, .piece = -1, .worker = -1, .from = i, .to = i + 1
+			.up = true, .chunk = -1, .worker = -1, .from = i, .to = i + 1
 		};
 		struct bench bench;
 
@@ -209,14 +209,14 @@ Test(switchml_loss, any_single_contribution)
 }
 
 /* Any single copy of a result is lost: the worker asks again and gets it by
- * unicast. For the last piece of a slot nobody else waits: exactly one
+ * unicast. For the last chunk of a slot nobody else waits: exactly one
  * retransmission and one unicast (corner case 10: the tail is one RTO). Else the
- * others wait for the next piece of the slot and may expire, too. */
+ * others wait for the next chunk of the slot and may expire, too. */
 Test(switchml_loss, any_single_result)
 {
 	for (uint32_t w = 0; w < N; w++) {
 		for (int64_t g = 0; g < G; g++) {
-			struct named named = { .piece = g, .worker = w, .to = 1 };
+			struct named named = { .chunk = g, .worker = w, .to = 1 };
 			struct bench bench;
 
 			lossy_star(&bench, &named);
@@ -239,16 +239,16 @@ Test(switchml_loss, any_single_result)
 Test(switchml_loss, all_copies_and_retransmissions)
 {
 	for (int64_t g = 0; g < G; g++) {
-		struct named all = { .piece = g, .worker = -1, .to = N };
+		struct named all = { .chunk = g, .worker = -1, .to = N };
 		struct bench bench;
 
 		lossy_star(&bench, &all);
 		bench_finish(&bench, N * G);
-		cr_expect_eq(bench.unicasts, N, "piece %d", (int)g);
+		cr_expect_eq(bench.unicasts, N, "chunk %d", (int)g);
 		cr_expect_eq(worker_stats(&bench).retransmissions, N);
 		bench_close(&bench);
 		for (uint64_t r = 1; r <= 5; r++) {
-			struct named again = { .up = true, .piece = g, .worker = 1, .to = r };
+			struct named again = { .up = true, .chunk = g, .worker = 1, .to = r };
 
 			lossy_star(&bench, &again);
 			bench_finish(&bench, N * G);
@@ -257,7 +257,7 @@ Test(switchml_loss, all_copies_and_retransmissions)
 				    (double)r);
 			bench_close(&bench);
 			/* first the contribution, then r - 1 times the unicast */
-			again = (struct named){ .piece = g, .worker = 1, .to = r };
+			again = (struct named){ .chunk = g, .worker = 1, .to = r };
 			lossy_star(&bench, &again);
 			bench_finish(&bench, N * G);
 			cr_expect_geq(bench.unicasts, r);
@@ -332,11 +332,11 @@ Test(switchml_loss, uniform_loss)
 /* --- the checks themselves --- */
 
 /* Corner case 6: a late copy of a contribution, behind the next of the same worker
- * and slot, would be added to a later piece. FIFO paths exclude it; the check
+ * and slot, would be added to a later chunk. FIFO paths exclude it; the check
  * fires when a test injects one, whether the old version is complete (s = 4: as soon as worker
- * 0 has sent piece 4) or is being added up again (piece 8). */
+ * 0 has sent chunk 4) or is being added up again (chunk 8). */
 struct injection {
-	uint64_t behind; /* inject right after worker 0's contribution to this piece */
+	uint64_t behind; /* inject right after worker 0's contribution to this chunk */
 	bool result;     /* a result instead of a contribution */
 	uint32_t to;     /* node */
 	struct packet old;
@@ -372,8 +372,8 @@ Test(switchml_check, late_duplicate)
 		bench_run(&bench);
 		cr_expect(injection.done);
 		cr_expect_eq(bench.s->end, END_VIOLATION);
-		cr_expect(strstr(bench.s->checks.first, "a contribution met another piece: job 0, "
-							"piece 0, at switch, at 0.0000"),
+		cr_expect(strstr(bench.s->checks.first, "a contribution met another chunk: job 0, "
+							"chunk 0, at switch, at 0.0000"),
 			  "%s", bench.s->checks.first);
 		bench_close(&bench);
 	}
@@ -423,9 +423,9 @@ Test(switchml_check, wrong_results_at_a_worker)
 		bench_run(&bench);
 		cr_expect_eq(bench.s->end, END_VIOLATION);
 		cr_expect(strstr(bench.s->checks.first,
-				 early ? "a result came before the contribution: job 0, piece 7, "
+				 early ? "a result came before the contribution: job 0, chunk 7, "
 					 "at h1, at 0.0000"
-				       : "a wrong sum: job 0, piece 3, at h1, at 0.0000"),
+				       : "a wrong sum: job 0, chunk 3, at h1, at 0.0000"),
 			  "%s", bench.s->checks.first);
 		bench_close(&bench);
 	}

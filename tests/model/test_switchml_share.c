@@ -89,7 +89,7 @@ Test(switchml_formats, pool_size_sweep)
 	} cases[] = { { "s19", 200, 32 }, { "udp-64", 332, 64 }, { "udp-256", 1100, 256 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const double t = cases[i].wire * 0.8e-9, rtt0 = 2 * t + 12.5e-6, pieces = 20000;
+		const double t = cases[i].wire * 0.8e-9, rtt0 = 2 * t + 12.5e-6, chunks = 20000;
 		double knee = rtt0 / t;
 
 		for (double part = 0.125; part <= 8; part *= sqrt(2)) {
@@ -102,9 +102,9 @@ Test(switchml_formats, pool_size_sweep)
 				 "\"format\": \"%s\", \"slots\": %u, \"memory\": \"64MB\"",
 				 cases[i].name, s);
 			star(&bench, 4, 10, ", \"host\": {\"latency\": \"10us\"}", scheme,
-			     (uint64_t)(pieces * cases[i].elements) * 4);
-			bench_finish(&bench, 4 * (uint64_t)pieces);
-			expect_near(tat(&bench, 0), ceil(pieces / s) * rtt, 0.03, cases[i].name, s);
+			     (uint64_t)(chunks * cases[i].elements) * 4);
+			bench_finish(&bench, 4 * (uint64_t)chunks);
+			expect_near(tat(&bench, 0), ceil(chunks / s) * rtt, 0.03, cases[i].name, s);
 			bench_close(&bench);
 		}
 	}
@@ -112,7 +112,7 @@ Test(switchml_formats, pool_size_sweep)
 
 /* --- memory --- */
 
-/* `count` jobs of two workers, each 100 pieces, that arrive together. */
+/* `count` jobs of two workers, each 100 chunks, that arrive together. */
 static void share(struct bench *bench, unsigned count, const char *scheme)
 {
 	bench_open(bench,
@@ -125,7 +125,7 @@ static void share(struct bench *bench, unsigned count, const char *scheme)
 }
 
 /* A split among J tenants: s = floor(memory / J / (2 k 4)) slots with the rule "memory", whatever
- * the number of jobs that are there; a tenant's part is reserved whole. Below the knee, G pieces
+ * the number of jobs that are there; a tenant's part is reserved whole. Below the knee, G chunks
  * take TAT = ceil(G / s) RTT0 + ((G - 1) mod s) t exactly: the last leaves so much behind its
  * first. */
 Test(switchml_tenants, slots_from_the_share)
@@ -251,16 +251,16 @@ Test(switchml_admission, while_another_runs)
 /* --- timeouts --- */
 
 struct losses {
-	uint64_t piece;
+	uint64_t chunk;
 	unsigned left;
 };
 
-/* Contributions of worker 0 to a piece, so many times. */
+/* Contributions of worker 0 to a chunk, so many times. */
 static bool lose_contribution(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct losses *losses = bench->owner;
 
-	if (node < bench->net->hosts || packet->source || packet->seq != losses->piece ||
+	if (node < bench->net->hosts || packet->source || packet->seq != losses->chunk ||
 	    !losses->left)
 		return false;
 	losses->left--;
@@ -268,16 +268,16 @@ static bool lose_contribution(struct bench *bench, uint32_t node, const struct p
 }
 
 /* One slot, so one packet at a time: each loss costs the timeout of that moment. */
-static double stop_and_wait(const char *scheme, unsigned pieces, uint64_t piece, unsigned times)
+static double stop_and_wait(const char *scheme, unsigned chunks, uint64_t chunk, unsigned times)
 {
-	struct losses losses = { .piece = piece, .left = times };
+	struct losses losses = { .chunk = chunk, .left = times };
 	struct bench bench;
 	double t;
 
-	star(&bench, 2, 10, "", scheme, (uint64_t)pieces * 128);
+	star(&bench, 2, 10, "", scheme, (uint64_t)chunks * 128);
 	bench.lose = lose_contribution;
 	bench.owner = &losses;
-	bench_finish(&bench, 2 * pieces);
+	bench_finish(&bench, 2 * chunks);
 	cr_expect_eq(losses.left, 0);
 	t = tat(&bench, 0);
 	bench_close(&bench);
@@ -320,7 +320,7 @@ Test(switchml_timeout, last_packet)
 				 "\"50us\"",
 				 4, 3, 1);
 
-	/* piece 3 leaves 3 X after the start, is due 50 us later, and then takes a round trip; with
+	/* chunk 3 leaves 3 X after the start, is due 50 us later, and then takes a round trip; with
 	 * estimates of 2.8 us and variances of half of that at first: RTO 2.82 + 5.64 < 50 us */
 	cr_expect_float_eq(t, 3 * X + 50e-6 + RTT0, 1e-9, "%.9f", t);
 }

@@ -27,9 +27,9 @@ static void fat_tree(struct bench *bench, const char *topology, const char *sche
 }
 
 /* Loss-free (I5): n G packets up and n G down on host links, and exactly one packet
- * per piece in each direction on every link between two switches of the tree; none
+ * per chunk in each direction on every link between two switches of the tree; none
  * on any other link. */
-static void expect_one_per_piece(struct bench *bench, unsigned n, uint64_t pieces,
+static void expect_one_per_chunk(struct bench *bench, unsigned n, uint64_t chunks,
 				 unsigned inner_links)
 {
 	const struct network *net = bench->net;
@@ -44,14 +44,14 @@ static void expect_one_per_piece(struct bench *bench, unsigned n, uint64_t piece
 		else if (net->ports[p].to_host)
 			host_down += packets;
 		else if (packets) {
-			cr_expect_eq(packets, pieces);
+			cr_expect_eq(packets, chunks);
 			inner++;
 		}
 	}
-	cr_expect_eq(host_up, n * pieces);
-	cr_expect_eq(host_down, n * pieces);
+	cr_expect_eq(host_up, n * chunks);
+	cr_expect_eq(host_down, n * chunks);
 	cr_expect_eq(inner, 2 * inner_links, "%u inner directions", inner);
-	cr_expect_eq(bench->multicasts, pieces); /* by the root */
+	cr_expect_eq(bench->multicasts, chunks); /* by the root */
 	cr_expect_eq(bench->unicasts, 0);
 	cr_expect_eq(bench->resends, 0);
 }
@@ -65,7 +65,7 @@ Test(switchml_tree, two_levels_without_loss)
 	leaf_spine(&bench, "\"leaves\": 2, \"spines\": 3, \"hosts_per_leaf\": 4", "", "8", 1280000);
 	bench.watch = false;
 	bench_finish(&bench, 8 * 10000);
-	expect_one_per_piece(&bench, 8, 10000, 2);
+	expect_one_per_chunk(&bench, 8, 10000, 2);
 	expect_near(tat(&bench, 0), 10003 * 160e-9 + 5.5e-6, 1e-9, "TAT, s", 8);
 	bench_close(&bench);
 }
@@ -78,7 +78,7 @@ Test(switchml_tree, one_rack_uses_its_leaf_only)
 	leaf_spine(&bench, "\"leaves\": 2, \"spines\": 2, \"hosts_per_leaf\": 4", "",
 		   "[4, 5, 6, 7]", 128000);
 	bench_finish(&bench, 4 * 1000);
-	expect_one_per_piece(&bench, 4, 1000, 0);
+	expect_one_per_chunk(&bench, 4, 1000, 0);
 	cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 0);
 	cr_expect_gt(bench.scheme->memory[1].used_max_bytes, 0);
 	bench_close(&bench);
@@ -102,7 +102,7 @@ Test(switchml_tree, three_levels_without_loss)
 		fat_tree(&bench, "", "\"slots\": 64", cases[i].workers, 1, 128 * 1000);
 		bench.watch = true;
 		bench_finish(&bench, cases[i].n * UINT64_C(1000));
-		expect_one_per_piece(&bench, cases[i].n, 1000, cases[i].inner);
+		expect_one_per_chunk(&bench, cases[i].n, 1000, cases[i].inner);
 		bench_close(&bench);
 	}
 }
@@ -123,13 +123,13 @@ Test(switchml_tree, one_child_below_a_switch)
 		bench.watch = true;
 		bench_finish(&bench, 3 * 102);
 		if (!loss)
-			expect_one_per_piece(&bench, 3, 102, 3);
+			expect_one_per_chunk(&bench, 3, 102, 3);
 		bench_close(&bench);
 	}
 }
 
 /* n = 1 at a root, which jobs.c never asks for (a job alone needs no network), by
- * the scheme's own interface: pieces of two tensors come back, versions alternate. */
+ * the scheme's own interface: chunks of two tensors come back, versions alternate. */
 static void count_done(void *owner, uint32_t worker, uint64_t tensor)
 {
 	uint64_t *done = owner;
@@ -223,7 +223,7 @@ Test(switchml_tree, slowest_link_clocks_everybody)
 struct nth {
 	bool inner_up, inner_down;
 	uint64_t index, met;
-	uint64_t piece; /* of the lost packet */
+	uint64_t chunk; /* of the lost packet */
 };
 
 static bool lose_nth(struct bench *bench, uint32_t node, const struct packet *packet)
@@ -239,7 +239,7 @@ static bool lose_nth(struct bench *bench, uint32_t node, const struct packet *pa
 		return false;
 	if (nth->met++ != nth->index)
 		return false;
-	nth->piece = packet->seq;
+	nth->chunk = packet->seq;
 	return true;
 }
 
@@ -247,7 +247,7 @@ static bool lose_nth(struct bench *bench, uint32_t node, const struct packet *pa
  * a host is lost, in turn: the workers below repair it within one RTO. A lost
  * partial sum is sent again by the leaf (SENT_UP), so nothing is added twice; a
  * result that is lost at a host comes again from the leaf alone (DONE), so that the
- * root sees 2 G partial sums (last piece of a slot: nobody else waits). */
+ * root sees 2 G partial sums (last chunk of a slot: nobody else waits). */
 Test(switchml_tree, any_single_packet_between_switches)
 {
 	for (int kind = 0; kind < 3; kind++) {
@@ -269,7 +269,7 @@ Test(switchml_tree, any_single_packet_between_switches)
 			cr_expect_lt(tat(&bench, 0), 240e-6);
 			cr_expect_eq(bench.multicasts, 11);
 			cr_expect_geq(switch_stats(&bench).repairs, 1);
-			if (kind == 2 && nth.piece >= 11 - 4) {
+			if (kind == 2 && nth.chunk >= 11 - 4) {
 				cr_expect_eq(bench.inner_up, 2 * 11);
 				cr_expect_eq(bench.unicasts, 1);
 			}
@@ -287,7 +287,7 @@ Test(switchml_tree, uniform_loss)
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		for (unsigned seed = 1; seed <= 15; seed++) {
-			uint64_t pieces = rates[i] > 0.05 ? 20 + seed : 100 + seed;
+			uint64_t chunks = rates[i] > 0.05 ? 20 + seed : 100 + seed;
 			struct bench bench;
 			char topology[160];
 
@@ -298,17 +298,17 @@ Test(switchml_tree, uniform_loss)
 				 rates[i], seed);
 			leaf_spine(&bench, topology,
 				   "\"slots\": 8, \"retransmission_timeout\": \"40us\"", "7",
-				   pieces * 128);
+				   chunks * 128);
 			bench.watch = true;
-			bench_finish(&bench, 7 * pieces);
+			bench_finish(&bench, 7 * chunks);
 			bench_close(&bench);
 			snprintf(topology, sizeof(topology), ", \"link\": {\"loss\": %g}",
 				 rates[i]);
 			fat_tree(&bench, topology,
 				 "\"slots\": 8, \"retransmission_timeout\": \"40us\"",
-				 seed % 2 ? "16" : "[0, 1, 2, 5, 9, 12]", seed, pieces * 128);
+				 seed % 2 ? "16" : "[0, 1, 2, 5, 9, 12]", seed, chunks * 128);
 			bench.watch = true;
-			bench_finish(&bench, (seed % 2 ? 16 : 6) * pieces);
+			bench_finish(&bench, (seed % 2 ? 16 : 6) * chunks);
 			bench_close(&bench);
 		}
 	}
@@ -332,7 +332,7 @@ Test(switchml_tree, spurious_timeouts_and_drops)
 	}
 }
 
-/* A result that meets another piece at a leaf is caught; the leaf is named. */
+/* A result that meets another chunk at a leaf is caught; the leaf is named. */
 static void inject_result(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	struct switch_actions actions = { 0 };
@@ -356,7 +356,7 @@ Test(switchml_tree, late_result)
 	bench_run(&bench);
 	cr_expect_eq(bench.s->end, END_VIOLATION);
 	cr_expect(strstr(bench.s->checks.first,
-			 "a result met another piece: job 0, piece 1, at leaf1, at 0.0000"),
+			 "a result met another chunk: job 0, chunk 1, at leaf1, at 0.0000"),
 		  "%s", bench.s->checks.first);
 	bench_close(&bench);
 }
@@ -446,9 +446,9 @@ Test(switchml_memory, stopped_in_the_middle)
 	static const struct {
 		const char *after, *rate, *scheme, *waits, *since;
 	} cases[] = {
-		{ "20us", "10Gbps", "", " waits for piece ", " of 7813, sent at 0.0000" },
+		{ "20us", "10Gbps", "", " waits for chunk ", " of 7813, sent at 0.0000" },
 		{ "2002us", "10Mbps", "\"retransmission_timeout\": \"1us\", \"slots\": 2",
-		  " waits for its NIC to send piece ", " of 7813\n" },
+		  " waits for its NIC to send chunk ", " of 7813\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

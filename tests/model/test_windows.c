@@ -1,6 +1,6 @@
 /* Windows of ATP's and ESA's workers: those that receive the same results are the same. */
 #include "model_run.h"
-#include "test_hashed.h"
+#include "test_pool.h"
 
 /* --- a worker that begins late --- */
 
@@ -13,7 +13,7 @@
 static bool lose_some(void *owner, uint32_t port, const struct packet *packet)
 {
 	const struct bench *bench = owner;
-	uint32_t place = packet_piece(packet) % TENSOR;
+	uint32_t place = packet_chunk(packet) % TENSOR;
 
 	return bench->net->ports[port].to == bench->net->hosts &&
 	       packet->kind == PACKET_AGGREGATION && packet_bitmap(packet).bits == 2 &&
@@ -29,7 +29,7 @@ struct windows {
 
 static void compare(struct bench *bench, uint32_t node, const struct packet *packet)
 {
-	const struct hashed_job *job = bench_job(bench, 0);
+	const struct pool_job *job = bench_job(bench, 0);
 	struct windows *windows = bench->owner;
 	const struct window *window;
 	uint64_t i;

@@ -255,7 +255,7 @@ static void put_slotted(void)
 	put(" }");
 }
 
-static void put_hashed(void)
+static void put_pool(void)
 {
 	static const struct option both[] = {
 		{ "memory", 60, "'300B'|'4kB'|'40kB'|'1MB'" },
@@ -354,7 +354,7 @@ static void put_schemes(void)
 	} else {
 		put_rings();
 		put_slotted();
-		put_hashed();
+		put_pool();
 		put_trees();
 	}
 	put(" }");

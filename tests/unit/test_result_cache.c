@@ -8,9 +8,9 @@
 
 #define FRAME 300
 
-static uint64_t value_of(uint64_t piece)
+static uint64_t value_of(uint64_t chunk)
 {
-	return ~piece;
+	return ~chunk;
 }
 
 static struct window_conf conf_of(uint64_t packets, uint64_t more)
@@ -24,13 +24,13 @@ static struct window_conf conf_of(uint64_t packets, uint64_t more)
 	};
 }
 
-static void take(struct result_cache *cache, struct window *window, uint64_t piece)
+static void take(struct result_cache *cache, struct window *window, uint64_t chunk)
 {
-	cr_assert(window_result(window, piece, false, 0));
-	result_cache_put(cache, window, piece, value_of(piece));
+	cr_assert(window_result(window, chunk, false, 0));
+	result_cache_put(cache, window, chunk, value_of(chunk));
 }
 
-/* A value is the right one or none; it is there if the piece has a result and lies within the
+/* A value is the right one or none; it is there if the chunk has a result and lies within the
  * ring of the window. Returns how many are there. */
 static uint64_t check(const struct result_cache *cache, const struct window *window)
 {
@@ -41,11 +41,11 @@ static uint64_t check(const struct result_cache *cache, const struct window *win
 
 		found += value != NULL;
 		if (value) {
-			cr_assert(window_has(window, p), "piece %" PRIu64 " has no result", p);
-			cr_assert_eq(*value, value_of(p), "piece %" PRIu64 " of %" PRIu64, p,
+			cr_assert(window_has(window, p), "chunk %" PRIu64 " has no result", p);
+			cr_assert_eq(*value, value_of(p), "chunk %" PRIu64 " of %" PRIu64, p,
 				     window->next);
 		} else if (window_has(window, p)) {
-			cr_assert_gt(window->next, p + window->mask + 1, "piece %" PRIu64, p);
+			cr_assert_gt(window->next, p + window->mask + 1, "chunk %" PRIu64, p);
 		}
 	}
 	return found;
@@ -63,14 +63,14 @@ Test(result_cache, growing_window)
 	window_init(&window, &conf, FRAME, 1);
 	cr_expect_eq(check(&cache, &window), 0);
 	for (unsigned step = 0; window.mask < 2047; step++) {
-		uint64_t piece;
+		uint64_t chunk;
 
 		while (window_may_send(&window, UINT64_MAX))
 			window_send(&window, 0);
 		do
-			piece = window.first + rng_below(&rng, 80);
-		while (window_has(&window, piece));
-		take(&cache, &window, piece);
+			chunk = window.first + rng_below(&rng, 80);
+		while (window_has(&window, chunk));
+		take(&cache, &window, chunk);
 		if (step % 97 == 0)
 			check(&cache, &window);
 		cr_assert_lt(window.next, 100000);
@@ -83,7 +83,7 @@ Test(result_cache, growing_window)
 
 /* Just after the cache has been widened, what had lost its place before has none: a window of 250
  * packets, a cache of 512, and 1,000 results in turn; then the window grows past 256. */
-Test(result_cache, lost_pieces_stay_lost)
+Test(result_cache, lost_chunks_stay_lost)
 {
 	struct window_conf conf = conf_of(250, 1);
 	struct result_cache cache = { 0 };

@@ -1,4 +1,4 @@
-/* Tensors as one stream of pieces: three workers hand tensors over and complete them in
+/* Tensors as one stream of chunks: three workers hand tensors over and complete them in
  * random order, against plain counting. */
 #include "collective/tensors.h"
 
@@ -25,7 +25,7 @@ Test(tensors, random_order)
 	tensors_init(&tensors, WORKERS);
 	while (done[0] + done[1] + done[2] < WORKERS * TENSORS) {
 		uint32_t w = (uint32_t)rng_below(&rng, WORKERS);
-		uint64_t piece, tensor;
+		uint64_t chunk, tensor;
 
 		if (added[w] < TENSORS && rng_below(&rng, 4) == 0) {
 			left[w][added[w]] = sizes[added[w]];
@@ -35,17 +35,17 @@ Test(tensors, random_order)
 		if (!added[w])
 			continue;
 		/* a result among the open ones, not far behind the oldest */
-		for (piece = 0; piece < end[added[w] - 1] && (got[w][piece] || rng_below(&rng, 3));)
-			piece++;
-		if (piece == end[added[w] - 1])
+		for (chunk = 0; chunk < end[added[w] - 1] && (got[w][chunk] || rng_below(&rng, 3));)
+			chunk++;
+		if (chunk == end[added[w] - 1])
 			continue;
-		got[w][piece] = true;
-		for (tensor = 0; piece >= end[tensor];)
+		got[w][chunk] = true;
+		for (tensor = 0; chunk >= end[tensor];)
 			tensor++;
-		cr_assert_eq(tensors_of_piece(&tensors, w, piece), tensor);
+		cr_assert_eq(tensors_of_chunk(&tensors, w, chunk), tensor);
 		left[w][tensor]--;
 		uint64_t which;
-		bool complete = tensors_result(&tensors, w, piece, &which);
+		bool complete = tensors_result(&tensors, w, chunk, &which);
 
 		cr_assert_eq(which, tensor);
 		cr_assert_eq(complete, left[w][tensor] == 0);

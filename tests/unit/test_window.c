@@ -24,12 +24,12 @@ static void send_all(struct window *window, sim_time now)
 		window_send(window, now);
 }
 
-/* next <= first + cwnd; the window is anchored at the oldest piece without a result. */
+/* next <= first + cwnd; the window is anchored at the oldest chunk without a result. */
 Test(window, is_anchored_at_the_oldest)
 {
 	struct window_conf conf = conf_of(10);
 	struct window window;
-	uint64_t piece;
+	uint64_t chunk;
 
 	window_init(&window, &conf, 300, 1);
 	cr_expect_not(window_may_send(&window, 0));
@@ -44,7 +44,7 @@ Test(window, is_anchored_at_the_oldest)
 	send_all(&window, 5 * US);
 	cr_expect_eq(window.next, 13);
 	cr_expect_not(window_result(&window, 0, false, 5 * US));
-	cr_expect_not(window_take_lost(&window, &piece, 5 * US));
+	cr_expect_not(window_take_lost(&window, &chunk, 5 * US));
 	window_release(&window);
 }
 
@@ -54,7 +54,7 @@ Test(window, fixed)
 {
 	struct window_conf conf = conf_of(10);
 	struct window window;
-	uint64_t piece;
+	uint64_t chunk;
 
 	conf.max = conf.initial;
 	conf.halve_on = HALVE_ON_NOTHING;
@@ -68,8 +68,8 @@ Test(window, fixed)
 	send_all(&window, 10);
 	for (uint64_t p = window.first + 1; p < window.next; p++)
 		window_result(&window, p, true, 20);
-	cr_expect(window_take_lost(&window, &piece, 20));
-	cr_expect_eq(piece, window.first);
+	cr_expect(window_take_lost(&window, &chunk, 20));
+	cr_expect_eq(chunk, window.first);
 	window_expire(&window, 20000 * US);
 	cr_expect_eq(window.timeouts, 1);
 	cr_expect_eq(window.limit, 10);
@@ -77,14 +77,14 @@ Test(window, fixed)
 	window_release(&window);
 }
 
-/* Ten pieces, sent 10 us apart, time out one after the other: the first doubles the timeout of
+/* Ten chunks, sent 10 us apart, time out one after the other: the first doubles the timeout of
  * 1 ms, the others had been sent before that and do not double it again. All are lost after
  * 2 ms and 90 us; the first, declared lost at 1 ms, doubles it next, at 3 ms. */
 Test(window, timeouts_double_once_a_round)
 {
 	struct window_conf conf = conf_of(10);
 	struct window window;
-	uint64_t piece, count = 0;
+	uint64_t chunk, count = 0;
 	sim_time now;
 
 	conf.timeout_resends = TIMEOUT_ALL;
@@ -97,8 +97,8 @@ Test(window, timeouts_double_once_a_round)
 	cr_expect_eq(window_rto(&window), 2000 * US);
 	window_expire(&window, now);
 	cr_expect_eq(window_rto(&window), 4000 * US);
-	while (count < 10 && window_take_lost(&window, &piece, now))
-		cr_expect_eq(piece, count++);
+	while (count < 10 && window_take_lost(&window, &chunk, now))
+		cr_expect_eq(chunk, count++);
 	cr_expect_eq(count, 10);
 	window_release(&window);
 }
@@ -169,40 +169,40 @@ Test(window, holes)
 {
 	struct window_conf conf = conf_of(20);
 	struct window window;
-	uint64_t piece;
+	uint64_t chunk;
 
 	window_init(&window, &conf, 300, 1);
 	send_all(&window, 0);
 	window_result(&window, 3, false, 1);
-	cr_expect(window_take_lost(&window, &piece, 1));
-	cr_expect_eq(piece, 0);
-	cr_expect_not(window_take_lost(&window, &piece, 1));
+	cr_expect(window_take_lost(&window, &chunk, 1));
+	cr_expect_eq(chunk, 0);
+	cr_expect_not(window_take_lost(&window, &chunk, 1));
 	window_result(&window, 7, false, 2); /* 1, 2 and 4 */
 	for (uint64_t wanted = 1; wanted <= 4; wanted += wanted == 2 ? 2 : 1) {
-		cr_expect(window_take_lost(&window, &piece, 2));
-		cr_expect_eq(piece, wanted);
+		cr_expect(window_take_lost(&window, &chunk, 2));
+		cr_expect_eq(chunk, wanted);
 	}
-	cr_expect_not(window_take_lost(&window, &piece, 2));
+	cr_expect_not(window_take_lost(&window, &chunk, 2));
 	cr_expect_eq(window.reductions, 1);
 	window_release(&window);
 }
 
-/* Pieces of different servers do not overtake each other. */
+/* Chunks of different servers do not overtake each other. */
 Test(window, classes)
 {
 	struct window_conf conf = conf_of(20);
 	struct window window;
-	uint64_t piece;
+	uint64_t chunk;
 
 	window_init(&window, &conf, 300, 2);
 	send_all(&window, 0);
 	for (uint64_t p = 1; p < 20; p += 2)
 		window_result(&window, p, false, 1); /* all odd, no even one */
-	cr_expect_not(window_take_lost(&window, &piece, 1));
+	cr_expect_not(window_take_lost(&window, &chunk, 1));
 	window_result(&window, 6, false, 2);
-	cr_expect(window_take_lost(&window, &piece, 2));
-	cr_expect_eq(piece, 0);
-	cr_expect_not(window_take_lost(&window, &piece, 2));
+	cr_expect(window_take_lost(&window, &chunk, 2));
+	cr_expect_eq(chunk, 0);
+	cr_expect_not(window_take_lost(&window, &chunk, 2));
 	window_release(&window);
 }
 
@@ -214,7 +214,7 @@ Test(window, timeouts)
 		struct window_conf conf = conf_of(4);
 		struct window window;
 		sim_time again;
-		uint64_t piece;
+		uint64_t chunk;
 
 		conf.timeout_resends = all ? TIMEOUT_ALL : TIMEOUT_FIRST;
 		window_init(&window, &conf, 300, 1);
@@ -226,11 +226,11 @@ Test(window, timeouts)
 		cr_expect_eq(again, 2000 * US);
 		cr_expect_eq(window.lost_count, all ? 4 : 1);
 		window_result(&window, 1, false, 1001 * US); /* backoff is over */
-		cr_expect(window_take_lost(&window, &piece, 1002 * US));
-		cr_expect_eq(piece, 0);
+		cr_expect(window_take_lost(&window, &chunk, 1002 * US));
+		cr_expect_eq(chunk, 0);
 		if (all) {
-			cr_expect(window_take_lost(&window, &piece, 1002 * US));
-			cr_expect_eq(piece, 2);
+			cr_expect(window_take_lost(&window, &chunk, 1002 * US));
+			cr_expect_eq(chunk, 2);
 		}
 		window_release(&window);
 	}
@@ -256,13 +256,13 @@ Test(window, halve_on)
 
 Test(window, numbers_of_32_bits)
 {
-	cr_expect_eq(piece_near(0, 5), 5);
-	cr_expect_eq(piece_near(UINT64_C(0x1ffffffff), 3), UINT64_C(0x200000003));
-	cr_expect_eq(piece_near(UINT64_C(0x200000003), 0xfffffff0), UINT64_C(0x1fffffff0));
+	cr_expect_eq(chunk_near(0, 5), 5);
+	cr_expect_eq(chunk_near(UINT64_C(0x1ffffffff), 3), UINT64_C(0x200000003));
+	cr_expect_eq(chunk_near(UINT64_C(0x200000003), 0xfffffff0), UINT64_C(0x1fffffff0));
 }
 
 /* Karn's rule for sums: neither a result for which another worker had to send again is a sample of
- * the round trip, nor that of any piece that was in flight when it came; what is sent later is. */
+ * the round trip, nor that of any chunk that was in flight when it came; what is sent later is. */
 Test(window, timeouts_of_others_are_no_samples)
 {
 	struct window_conf conf = conf_of(3);
@@ -272,7 +272,7 @@ Test(window, timeouts_of_others_are_no_samples)
 	send_all(&window, 0);
 	cr_expect(window_result(&window, 0, false, 200 * US));
 	cr_expect_eq(window.rto.srtt, 200 * US);
-	send_all(&window, 200 * US); /* piece 3 */
+	send_all(&window, 200 * US); /* chunk 3 */
 	window_no_samples(&window);
 	cr_expect(window_result(&window, 1, false, 900 * US));
 	cr_expect(window_result(&window, 2, false, 900 * US));
@@ -284,18 +284,18 @@ Test(window, timeouts_of_others_are_no_samples)
 	window_release(&window);
 }
 
-/* The same for one's own timeout: pieces behind the one that it declares lost have waited, too. */
-Test(window, pieces_of_a_timeout_are_no_samples)
+/* The same for one's own timeout: chunks behind the one that it declares lost have waited, too. */
+Test(window, chunks_of_a_timeout_are_no_samples)
 {
 	struct window_conf conf = conf_of(3);
 	struct window window;
-	uint64_t piece;
+	uint64_t chunk;
 
 	window_init(&window, &conf, 300, 1);
 	send_all(&window, 0);
 	window_expire(&window, 1000 * US);
-	cr_expect(window_take_lost(&window, &piece, 1000 * US));
-	cr_expect_eq(piece, 0);
+	cr_expect(window_take_lost(&window, &chunk, 1000 * US));
+	cr_expect_eq(chunk, 0);
 	for (uint64_t p = 0; p < 3; p++)
 		cr_expect(window_result(&window, p, false, 1200 * US));
 	cr_expect_eq(window.rto.srtt, 0);

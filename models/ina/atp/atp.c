@@ -21,7 +21,7 @@
  *   collision bit keeps switches off it;
  * - level 1 merges a resent packet only if bitmap1 can say who is in it; a rack
  *   that is in only in part goes to the server beside what the aggregator held;
- * - a worker resends every piece that lies three or more behind the newest result,
+ * - a worker resends every chunk that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides;
  * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
@@ -40,9 +40,9 @@ static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 					   NULL };
 
 static const struct conf_row atp_rows[] = {
-	HASHED_ROWS("our choice; ATP's public code evaluates losses once a window"),
+	POOL_ROWS("our choice; ATP's public code evaluates losses once a window"),
 	CONF_ENUM("index", struct atp_conf, index, "hash", index_names,
-		  "Aggregator of a piece: hash of job and sequence number; position: a hash drawn "
+		  "Aggregator of a chunk: hash of job and sequence number; position: a hash drawn "
 		  "once per position in the window; rehash: the same, and the server replaces an "
 		  "index that collided.",
 		  "ESA section 2.1: hash(jobID, seqNum); the others are in ATP's public code"),
@@ -63,12 +63,12 @@ const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
 /* --- aggregator indices --- */
 
 /* A hash that no position before has; the salt counts up until it is found. */
-static uint16_t draw_index(const struct hashed_job *job, uint32_t position, bool *used)
+static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
 {
 	uint32_t index = 0, count = job->scheme->pools[0].count;
 
 	for (uint32_t salt = 0; salt <= UINT16_MAX; salt++) {
-		index = hashed_index(job, position, (uint16_t)salt);
+		index = pool_index(job, position, (uint16_t)salt);
 		if (!used[index])
 			break;
 	}
@@ -78,9 +78,9 @@ static uint16_t draw_index(const struct hashed_job *job, uint32_t position, bool
 	return (uint16_t)index;
 }
 
-static struct atp_server *unused_indices(const struct hashed_server *server, const bool *used)
+static struct atp_server *unused_indices(const struct pool_server *server, const bool *used)
 {
-	const struct hashed_job *job = server->job;
+	const struct pool_job *job = server->job;
 	uint32_t count = job->scheme->pools[0].count;
 	struct atp_server *state = xcalloc(1, sizeof(*state));
 	uint32_t *list = xcalloc(count, sizeof(*list));
@@ -100,7 +100,7 @@ static struct atp_server *unused_indices(const struct hashed_server *server, con
 	return state;
 }
 
-uint32_t atp_rehash(struct hashed_server *server, uint16_t slot)
+uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 {
 	struct atp_server *state = server->state;
 
@@ -111,17 +111,17 @@ uint32_t atp_rehash(struct hashed_server *server, uint16_t slot)
 	return state->successor[slot];
 }
 
-static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
+static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct atp_job *job = worker->job->state;
 	const uint16_t *table = worker->state;
 
-	return job ? table[piece % job->positions] : hashed_known_index(worker->job, piece);
+	return job ? table[chunk % job->positions] : pool_known_index(worker->job, chunk);
 }
 
-/* A new index holds for the next piece at this position. No worker has sent that
- * yet: the window, not longer than all positions, begins behind this piece at first. */
-static void accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+/* A new index holds for the next chunk at this position. No worker has sent that
+ * yet: the window, not longer than all positions, begins behind this chunk at first. */
+static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
 	const struct atp_job *job = worker->job->state;
@@ -130,12 +130,12 @@ static void accepted(struct hashed_worker *worker, uint64_t piece, uint64_t valu
 
 	(void)value;
 	if (fresh)
-		table[piece % job->positions] = (uint16_t)(fresh - 1);
+		table[chunk % job->positions] = (uint16_t)(fresh - 1);
 }
 
 /* --- jobs --- */
 
-static void start(struct hashed_job *job)
+static void start(struct pool_job *job)
 {
 	const struct atp_conf *conf = atp_conf(job);
 	uint32_t count = job->scheme->pools[0].count;
@@ -161,7 +161,7 @@ static void start(struct hashed_job *job)
 	free(used);
 }
 
-static void release(struct hashed_job *job)
+static void release(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
 		struct atp_server *server = job->servers[q].state;
@@ -177,7 +177,7 @@ static void release(struct hashed_job *job)
 	free(job->state);
 }
 
-static const struct hashed_ops ops = {
+static const struct pool_ops ops = {
 	.name = "atp",
 	.title = "ATP",
 	.through_server = true,
@@ -187,7 +187,7 @@ static const struct hashed_ops ops = {
 	.result_at_switch = atp_result_at_switch,
 	.at_server = atp_at_server,
 	.add = atp_add,
-	.lost = hashed_worker_wake, /* it is sent again */
+	.lost = pool_worker_wake, /* it is sent again */
 	.index = index_of,
 	.accepted = accepted,
 };
@@ -195,14 +195,14 @@ static const struct hashed_ops ops = {
 static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
 {
 	(void)topology;
-	hashed_check(conf, "atp", doc);
+	pool_check(conf, "atp", doc);
 }
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
-	struct hashed_scheme *scheme = hashed_open(env, &conf->hashed, &ops, conf->idle_limit);
-	uint64_t frame = (uint64_t)(conf->hashed.elements_per_packet * 4 + conf->hashed.header);
+	struct pool_scheme *scheme = pool_open(env, &conf->pool, &ops, conf->idle_limit);
+	uint64_t frame = (uint64_t)(conf->pool.elements_per_packet * 4 + conf->pool.header);
 	uint64_t positions = (uint64_t)conf->positions;
 
 	if (conf->index == ATP_INDEX_HASH)
@@ -226,9 +226,9 @@ const struct collective_ops atp_collective = {
 	.help = "ATP: hashed aggregators that jobs share, first come first served; the parameter "
 		"server acknowledges every sum and adds what collided",
 	.table = &atp_table,
-	HASHED_OPS,
+	POOL_OPS,
 	.injected = injected,
 	.check = check,
 	.open = open_scheme,
-	.stats = hashed_stats,
+	.stats = pool_stats,
 };

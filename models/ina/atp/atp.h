@@ -7,18 +7,18 @@
 #ifndef INASIM_INA_ATP_ATP_H
 #define INASIM_INA_ATP_ATP_H
 
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 
 enum atp_index { ATP_INDEX_HASH, ATP_INDEX_POSITION, ATP_INDEX_REHASH };
 
 struct atp_conf {
-	struct hashed_conf hashed; /* first: HASHED_ROWS */
+	struct pool_conf pool; /* first: POOL_ROWS */
 	int index;
 	int64_t positions;
 	sim_time idle_limit;
 };
 
-/* Of a job, when indices belong to window positions: piece p has position p mod
+/* Of a job, when indices belong to window positions: chunk p has position p mod
  * `positions`. */
 struct atp_job {
 	uint32_t positions;
@@ -31,24 +31,24 @@ struct atp_server {
 	uint32_t *successor; /* of an index that was given up: the new one + 1; 0 = none */
 };
 
-static inline const struct atp_conf *atp_conf(const struct hashed_job *job)
+static inline const struct atp_conf *atp_conf(const struct pool_job *job)
 {
 	return (const struct atp_conf *)job->scheme->conf;
 }
 
 /* atp_switch.c */
-void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions);
-void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool,
+void atp_result_at_switch(struct pool_server *server, struct aggregators *pool,
 			  struct packet *packet);
 
 /* atp_server.c */
-void atp_at_server(struct hashed_server *server, const struct packet *packet);
+void atp_at_server(struct pool_server *server, const struct packet *packet);
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value);
 
 /* atp.c: the new index of a position whose packets collided at `slot`, + 1; 0 = it
  * keeps the old one. */
-uint32_t atp_rehash(struct hashed_server *server, uint16_t slot);
+uint32_t atp_rehash(struct pool_server *server, uint16_t slot);
 
 #endif

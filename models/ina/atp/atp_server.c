@@ -2,7 +2,7 @@
  * its parameter packet. What is modelled: atp.c. */
 #include "ina/atp/atp.h"
 
-static void send_parameters(struct hashed_server *server, const struct partial_sum *sum,
+static void send_parameters(struct pool_server *server, const struct partial_sum *sum,
 			    const struct packet *cause)
 {
 	server_send_result(server, sum, cause->slot, sum->resent ? PACKET_RETRANSMIT : 0,
@@ -24,10 +24,10 @@ bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap c
 	return true;
 }
 
-void atp_at_server(struct hashed_server *server, const struct packet *packet)
+void atp_at_server(struct pool_server *server, const struct packet *packet)
 {
-	uint64_t piece = server_packet_piece(server, packet);
-	struct partial_sum *sum = server_entry(server, piece);
+	uint64_t chunk = server_packet_chunk(server, packet);
+	struct partial_sum *sum = server_entry(server, chunk);
 
 	if (!sum)
 		return; /* all workers hold the result, and it is forgotten */

@@ -2,7 +2,7 @@
 #include "ina/atp/atp.h"
 
 /* A bitmap of level 0 that is full stands for its rack at level 1. */
-static struct bitmap promoted(const struct hashed_server *server, struct bitmap bitmap)
+static struct bitmap promoted(const struct pool_server *server, struct bitmap bitmap)
 {
 	if (bitmap.rack == RACK_NONE || bitmap.bits != racks_full(&server->racks, bitmap.rack))
 		return bitmap;
@@ -10,7 +10,7 @@ static struct bitmap promoted(const struct hashed_server *server, struct bitmap 
 }
 
 /* The packet goes on with what the aggregator holds. */
-static void carry(const struct hashed_server *server, const struct aggregator *a,
+static void carry(const struct pool_server *server, const struct aggregator *a,
 		  struct packet *packet, struct switch_actions *actions)
 {
 	packet->value = a->value;
@@ -46,7 +46,7 @@ static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 
 /* What is flushed was complete before, is complete now, or goes on in part; at level 0, a
  * worker's contribution that comes back alone is still one for level 1. */
-static void count_flushed(const struct hashed_server *server, struct aggregators *pool,
+static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {
 	struct collective_stats *stats = &pool->memory->stats;
@@ -61,12 +61,12 @@ static void count_flushed(const struct hashed_server *server, struct aggregators
 
 /* A packet that was sent again takes the contents of its aggregator along and frees
  * it, so that nothing waits for packets that will not come. It never takes one. */
-static void flush(struct hashed_server *server, struct aggregators *pool, bool level1,
+static void flush(struct pool_server *server, struct aggregators *pool, bool level1,
 		  struct packet *packet, struct switch_actions *actions)
 {
-	struct hashed_job *job = server->job;
+	struct pool_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
-	bool mine = aggregator_is(a, job->number, packet_piece(packet));
+	bool mine = aggregator_is(a, job->number, packet_chunk(packet));
 	struct bitmap own;
 
 	if (level1 || !mine)
@@ -95,14 +95,14 @@ static void flush(struct hashed_server *server, struct aggregators *pool, bool l
 		carry(server, a, packet, actions);
 	}
 	count_flushed(server, pool, a, own, level1);
-	hashed_free(job->scheme, pool, a);
+	pool_free(job->scheme, pool, a);
 }
 
-void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions)
 {
-	struct hashed_job *job = server->job;
-	struct hashed_scheme *scheme = job->scheme;
+	struct pool_job *job = server->job;
+	struct pool_scheme *scheme = job->scheme;
 	struct aggregator *a = &pool->slots[packet->slot];
 	sim_time now = scheme->env.sim->now;
 
@@ -111,16 +111,16 @@ void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool 
 		return;
 	}
 	if (!a->owner) {
-		hashed_take(job, pool, a, packet);
-	} else if (!aggregator_is(a, job->number, packet_piece(packet))) {
+		pool_take(job, pool, a, packet);
+	} else if (!aggregator_is(a, job->number, packet_chunk(packet))) {
 		aggregators_collision(pool, a, job->number);
-		if (!hashed_collect(scheme, pool, a)) {
+		if (!pool_collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
 			packet->flags |= PACKET_BYPASS;
 			actions->forward = true;
 			return;
 		}
-		hashed_take(job, pool, a, packet);
+		pool_take(job, pool, a, packet);
 	}
 	aggregators_touch(pool, a, now);
 	add(pool, a, packet);
@@ -132,7 +132,7 @@ void atp_at_switch(struct hashed_server *server, struct aggregators *pool, bool 
 }
 
 /* The parameter packet acknowledges the sum: its aggregator is free. */
-void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool,
+void atp_result_at_switch(struct pool_server *server, struct aggregators *pool,
 			  struct packet *packet)
 {
 	struct aggregator *a;
@@ -140,6 +140,6 @@ void atp_result_at_switch(struct hashed_server *server, struct aggregators *pool
 	if (!pool->slots)
 		return;
 	a = &pool->slots[packet->slot];
-	if (aggregator_is(a, server->job->number, packet_piece(packet)))
-		hashed_free(server->job->scheme, pool, a);
+	if (aggregator_is(a, server->job->number, packet_chunk(packet)))
+		pool_free(server->job->scheme, pool, a);
 }

@@ -31,10 +31,10 @@ void aggregators_open(struct aggregators *pool)
 		pool->touched = xcalloc(pool->count, sizeof(*pool->touched));
 }
 
-void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t piece,
+void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t chunk,
 		      sim_time now)
 {
-	*a = (struct aggregator){ .owner = job + 1, .piece = piece, .since = now };
+	*a = (struct aggregator){ .owner = job + 1, .chunk = chunk, .since = now };
 	collective_reserve(pool->memory, now, pool->value_bytes);
 	aggregators_touch(pool, a, now);
 }
@@ -99,9 +99,9 @@ static uint32_t crc32_word(const struct crc32 *crc, uint32_t state, uint32_t wor
 	       crc->table[1][state >> 16 & 0xff] ^ crc->table[0][state >> 24];
 }
 
-uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t piece, uint16_t salt)
+uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt)
 {
-	uint32_t low = (uint32_t)job | piece << 16, high = piece >> 16 | (uint32_t)salt << 16;
+	uint32_t low = (uint32_t)job | chunk << 16, high = chunk >> 16 | (uint32_t)salt << 16;
 
 	return ~crc32_word(crc, crc32_word(crc, UINT32_MAX, low), high);
 }

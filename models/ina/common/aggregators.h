@@ -1,6 +1,6 @@
 /* The aggregators of a switch under ATP and ESA: one array, shared by all jobs of
  * the scheme, first come first served. Workers choose the place by a hash of job
- * and piece (ESA section 2.1), so two owners may collide; what happens then is the
+ * and chunk (ESA section 2.1), so two owners may collide; what happens then is the
  * scheme's business. */
 #ifndef INASIM_INA_COMMON_AGGREGATORS_H
 #define INASIM_INA_COMMON_AGGREGATORS_H
@@ -14,7 +14,7 @@ struct aggregator {
 	uint64_t value;
 	sim_time since; /* taken */
 	uint32_t owner; /* number of the job in the scheme + 1; 0 = free */
-	uint32_t piece; /* low 32 bits */
+	uint32_t chunk; /* low 32 bits */
 	uint32_t bits;  /* contributors that are in: of the level that `rack` names */
 	uint8_t rack;
 	uint8_t priority;  /* ESA */
@@ -40,13 +40,13 @@ void aggregators_release(struct aggregators *pool);
 /* Allocates the array, at the first job that uses this switch. */
 void aggregators_open(struct aggregators *pool);
 
-static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint32_t piece)
+static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint32_t chunk)
 {
-	return a->owner == job + 1 && a->piece == piece;
+	return a->owner == job + 1 && a->chunk == chunk;
 }
 
 /* A free one gets an owner; what it holds is the caller's business. */
-void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t piece,
+void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t chunk,
 		      sim_time now);
 void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time now);
 
@@ -67,7 +67,7 @@ static inline void aggregators_touch(struct aggregators *pool, const struct aggr
 		pool->touched[a - pool->slots] = now;
 }
 
-/* --- where: CRC-32 of (job, piece) modulo the number of aggregators --- */
+/* --- where: CRC-32 of (job, chunk) modulo the number of aggregators --- */
 
 /* Polynomial 0xEDB88320, reflected (IEEE 802.3), by four bytes at a time. */
 struct crc32 {
@@ -76,9 +76,9 @@ struct crc32 {
 void crc32_init(struct crc32 *crc);
 uint32_t crc32_bytes(const struct crc32 *crc, const uint8_t *data, size_t length);
 
-/* As ATP's public code hashes, {job low, high byte; piece; salt low, high}, but with
- * all four bytes of the piece number instead of two (they are counted for the life
+/* As ATP's public code hashes, {job low, high byte; chunk; salt low, high}, but with
+ * all four bytes of the chunk number instead of two (they are counted for the life
  * of the job here). */
-uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t piece, uint16_t salt);
+uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt);
 
 #endif

@@ -1,15 +1,15 @@
-/* What a server has of each piece: the sum so far and who is in it.
+/* What a server has of each chunk: the sum so far and who is in it.
  *
- * A ring by piece, as wide as the workers' windows are apart; a piece that all
+ * A ring by chunk, as wide as the workers' windows are apart; a chunk that all
  * workers hold may be overwritten by a later one. Several servers of a job take
- * turns by piece, and each numbers its own pieces: piece = index * servers + server. */
+ * turns by chunk, and each numbers its own chunks: chunk = index * servers + server. */
 #ifndef INASIM_INA_COMMON_PARTIAL_SUMS_H
 #define INASIM_INA_COMMON_PARTIAL_SUMS_H
 
 #include "ina/common/racks.h"
 
 struct partial_sum {
-	uint64_t index; /* of the piece at this server */
+	uint64_t index; /* of the chunk at this server */
 	uint64_t value;
 	uint32_t full;  /* inputs of level 1 that are in with all their workers */
 	uint32_t begun; /* racks that are in with some of their workers */
@@ -23,7 +23,7 @@ struct partial_sum {
 struct partial_sums {
 	const struct racks *racks;
 	struct partial_sum *ring; /* index i at [i & mask] */
-	uint32_t *parts;          /* bits of rack r in piece i, at [(i & mask) * racks + r] */
+	uint32_t *parts;          /* bits of rack r in chunk i, at [(i & mask) * racks + r] */
 	uint64_t mask;
 	uint64_t end; /* indices below have been seen or skipped */
 };
@@ -34,7 +34,7 @@ void partial_sums_release(struct partial_sums *sums);
 /* Makes room up to `index` >= end; what is below `needed` may go. */
 void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t needed);
 
-/* The entry of a piece below `end`; NULL when it is long over and forgotten. */
+/* The entry of a chunk below `end`; NULL when it is long over and forgotten. */
 static inline struct partial_sum *partial_sums_find(const struct partial_sums *sums, uint64_t index)
 {
 	struct partial_sum *sum = &sums->ring[index & sums->mask];

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Makes room for two windows. Of a piece below `from` the place is new, and empty. */
+/* Makes room for two windows. Of a chunk below `from` the place is new, and empty. */
 void result_cache_widen(struct result_cache *cache, const struct window *window)
 {
 	uint64_t places = cache->mask + 1;
@@ -16,12 +16,12 @@ void result_cache_widen(struct result_cache *cache, const struct window *window)
 }
 
 const uint64_t *result_cache_find(const struct result_cache *cache, const struct window *window,
-				  uint64_t piece)
+				  uint64_t chunk)
 {
-	if (!window_has(window, piece) || piece < cache->from ||
-	    piece + cache->mask + 1 < window->next)
+	if (!window_has(window, chunk) || chunk < cache->from ||
+	    chunk + cache->mask + 1 < window->next)
 		return NULL;
-	return &cache->values[piece & cache->mask];
+	return &cache->values[chunk & cache->mask];
 }
 
 void result_cache_release(struct result_cache *cache)

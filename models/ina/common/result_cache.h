@@ -1,17 +1,17 @@
 /* The results that a worker has had lately, so that a server can ask it for one that a peer has
  * missed (ESA, section 5.3, case 2: as many as the window holds; here twice that).
  *
- * A ring by piece. A later piece takes the place of an earlier one, and what was lost to one
- * stays lost when the ring is widened: `from` is the oldest piece that can still be there.
+ * A ring by chunk. A later chunk takes the place of an earlier one, and what was lost to one
+ * stays lost when the ring is widened: `from` is the oldest chunk that can still be there.
  *
- *     ... overwritten | from  (results, or pieces that have none yet)  next ) */
+ *     ... overwritten | from  (results, or chunks that have none yet)  next ) */
 #ifndef INASIM_INA_COMMON_RESULT_CACHE_H
 #define INASIM_INA_COMMON_RESULT_CACHE_H
 
 #include "ina/common/window.h"
 
 struct result_cache {
-	uint64_t *values; /* of piece p at [p & mask]; NULL before the first */
+	uint64_t *values; /* of chunk p at [p & mask]; NULL before the first */
 	uint64_t mask;
 	uint64_t from; /* at the last widening: what came before and lies below is gone */
 };
@@ -19,19 +19,19 @@ struct result_cache {
 /* For result_cache_put(). */
 void result_cache_widen(struct result_cache *cache, const struct window *window);
 
-/* The result of a piece that the window has just taken. */
+/* The result of a chunk that the window has just taken. */
 static inline void result_cache_put(struct result_cache *cache, const struct window *window,
-				    uint64_t piece, uint64_t value)
+				    uint64_t chunk, uint64_t value)
 {
 	if (__builtin_expect(cache->mask < 2 * window->mask, 0))
 		result_cache_widen(cache, window);
-	cache->values[piece & cache->mask] = value;
+	cache->values[chunk & cache->mask] = value;
 }
 
-/* The result of a piece; NULL when the worker does not hold it, or no longer. Valid until the next
+/* The result of a chunk; NULL when the worker does not hold it, or no longer. Valid until the next
  * result_cache_put(). */
 const uint64_t *result_cache_find(const struct result_cache *cache, const struct window *window,
-				  uint64_t piece);
+				  uint64_t chunk);
 
 void result_cache_release(struct result_cache *cache);
 

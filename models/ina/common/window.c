@@ -9,7 +9,7 @@
 #define RING_FIRST  256 /* powers of two */
 #define LOST_FIRST  16
 #define BACKOFF_MAX 20
-#define ACTED_PS    4 /* unit of window_piece.acted */
+#define ACTED_PS    4 /* unit of window_chunk.acted */
 #define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
 
 /* cwnd within its bounds, and in packets. */
@@ -46,12 +46,12 @@ void window_release(struct window *window)
 	free(window->lost);
 }
 
-static struct window_piece *piece_at(const struct window *window, uint64_t piece)
+static struct window_chunk *chunk_at(const struct window *window, uint64_t chunk)
 {
-	return &window->ring[piece & window->mask];
+	return &window->ring[chunk & window->mask];
 }
 
-static sim_time acted_at(const struct window_piece *place)
+static sim_time acted_at(const struct window_chunk *place)
 {
 	return (sim_time)place->acted * ACTED_PS;
 }
@@ -60,8 +60,8 @@ uint64_t window_send(struct window *window, sim_time now)
 {
 	window->ring = ring_reserve(window->ring, &window->mask, window->first, window->next,
 				    sizeof(*window->ring));
-	*piece_at(window, window->next) =
-		(struct window_piece){ .acted = now / ACTED_PS & ACTED_MASK };
+	*chunk_at(window, window->next) =
+		(struct window_chunk){ .acted = now / ACTED_PS & ACTED_MASK };
 	if (window->first == window->next)
 		window->progress = now; /* nothing was in flight: nothing is late */
 	return window->next++;
@@ -69,12 +69,12 @@ uint64_t window_send(struct window *window, sim_time now)
 
 /* --- congestion control --- */
 
-/* A mark on the result of `piece`, or its loss. What the last window allowed says nothing about
+/* A mark on the result of `chunk`, or its loss. What the last window allowed says nothing about
  * the window since then, even if the NIC has taken it only now: workers that receive the same
- * results would else disagree on which pieces belong to one window. */
-static void reduce(struct window *window, uint64_t piece)
+ * results would else disagree on which chunks belong to one window. */
+static void reduce(struct window *window, uint64_t chunk)
 {
-	if (piece < window->reduced)
+	if (chunk < window->reduced)
 		return;
 	window->reduced = window->first + window->limit;
 	window->reductions++;
@@ -92,37 +92,37 @@ static void increase(struct window *window)
 
 /* --- losses --- */
 
-static void declare_lost(struct window *window, uint64_t piece, enum halve_on cause, sim_time now)
+static void declare_lost(struct window *window, uint64_t chunk, enum halve_on cause, sim_time now)
 {
-	struct window_piece *place = piece_at(window, piece);
+	struct window_chunk *place = chunk_at(window, chunk);
 	uint64_t end = window->lost_head + window->lost_count;
 
 	if (window->conf->halve_on >= (int)cause)
-		reduce(window, piece);
+		reduce(window, chunk);
 	place->acted = now / ACTED_PS & ACTED_MASK;
 	place->again = true;
 	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
 				    sizeof(*window->lost));
-	window->lost[end & window->lost_mask] = piece;
+	window->lost[end & window->lost_mask] = chunk;
 	window->lost_count++;
 }
 
-bool window_take_lost(struct window *window, uint64_t *piece, sim_time now)
+bool window_take_lost(struct window *window, uint64_t *chunk, sim_time now)
 {
 	while (window->lost_count) {
-		*piece = window->lost[window->lost_head++ & window->lost_mask];
+		*chunk = window->lost[window->lost_head++ & window->lost_mask];
 		window->lost_count--;
-		if (*piece < window->first || piece_at(window, *piece)->done)
+		if (*chunk < window->first || chunk_at(window, *chunk)->done)
 			continue;
-		piece_at(window, *piece)->acted = now / ACTED_PS & ACTED_MASK;
+		chunk_at(window, *chunk)->acted = now / ACTED_PS & ACTED_MASK;
 		return true;
 	}
 	return false;
 }
 
-static struct window_class *class_of(struct window *window, uint64_t piece)
+static struct window_class *class_of(struct window *window, uint64_t chunk)
 {
-	return &window->class[window->classes == 1 ? 0 : piece % window->classes];
+	return &window->class[window->classes == 1 ? 0 : chunk % window->classes];
 }
 
 /* Every hole of a class far enough behind its newest result, once. */
@@ -132,7 +132,7 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 
 	while (class->looked + gap < class->newest) {
 		if (class->looked >= window->first) {
-			const struct window_piece *place = piece_at(window, class->looked);
+			const struct window_chunk *place = chunk_at(window, class->looked);
 
 			if (!place->done && !place->again)
 				declare_lost(window, class->looked, HALVE_ON_LOSS, now);
@@ -147,7 +147,7 @@ sim_time window_expire(struct window *window, sim_time now)
 	bool any = false, anew = false;
 
 	for (uint64_t p = window->first; p < window->next; p++) {
-		const struct window_piece *place = piece_at(window, p);
+		const struct window_chunk *place = chunk_at(window, p);
 		bool hole = p < class_of(window, p)->newest;
 		sim_time since = acted_at(place);
 
@@ -179,29 +179,29 @@ sim_time window_expire(struct window *window, sim_time now)
 
 /* --- results --- */
 
-bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now)
+bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now)
 {
-	struct window_class *class = class_of(window, piece);
-	struct window_piece *place;
+	struct window_class *class = class_of(window, chunk);
+	struct window_chunk *place;
 
-	SIM_BUG_ON(piece >= window->next);
-	if (piece < window->first)
+	SIM_BUG_ON(chunk >= window->next);
+	if (chunk < window->first)
 		return false;
-	place = piece_at(window, piece);
+	place = chunk_at(window, chunk);
 	if (place->done)
 		return false;
 	place->done = true;
-	if (!place->again && piece >= window->unsampled)
+	if (!place->again && chunk >= window->unsampled)
 		rto_sample(&window->rto, now - acted_at(place));
 	window->backoff = 0;
 	window->progress = now;
 	if (marked && window->conf->halve_on >= HALVE_ON_MARK)
-		reduce(window, piece);
+		reduce(window, chunk);
 	else
 		increase(window);
-	if (piece >= class->newest)
-		class->newest = piece + 1;
-	while (window->first < window->next && piece_at(window, window->first)->done)
+	if (chunk >= class->newest)
+		class->newest = chunk + 1;
+	while (window->first < window->next && chunk_at(window, window->first)->done)
 		window->first++;
 	look_for_holes(window, class, now);
 	return true;

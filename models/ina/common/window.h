@@ -1,15 +1,15 @@
 /* The sending window of a worker under ATP and ESA: what is in flight, what seems
  * lost, how fast to send.
  *
- * Pieces are numbered from 0 for the life of the job. The window is anchored at the
- * oldest piece without a result:
+ * Chunks are numbered from 0 for the life of the job. The window is anchored at the
+ * oldest chunk without a result:
  *
  *     results ... | first  (some results) ... next ) ... first + cwnd )
  *
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
  * Additive increase, multiplicative decrease: + `increase` bytes a window, halved at most
- * once for all that one window has allowed. A mark on the result of piece p, or its loss, halves if
+ * once for all that one window has allowed. A mark on the result of chunk p, or its loss, halves if
  *
  *     p >= reduced;    then reduced = first + floor(cwnd / frame), with the cwnd before
  *
@@ -17,15 +17,15 @@
  * workers that receive the same results then have the same windows, also when one starts late.
  * There is no slow start: its threshold would be the initial window, then what the last halving
  * left, and no window is ever below that.
- * A piece seems lost when a result `gap` or more pieces further on has come, or when
+ * A chunk seems lost when a result `gap` or more chunks further on has come, or when
  * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
- * is the scheme's business. Pieces that go to different servers take different ways,
- * so only those of one server ("class", piece mod classes) overtake each other.
+ * is the scheme's business. Chunks that go to different servers take different ways,
+ * so only those of one server ("class", chunk mod classes) overtake each other.
  *
  * Karn's rule (RFC 6298, section 3) has to go further here than in TCP. A result is a sum: its
  * round trip holds the timeout of any worker that had to send again. And a worker whose window
- * waits for a lost piece holds back what comes behind, for which its peers wait in turn. So when
- * a timeout runs out, or a result says that somebody sent again, no piece in flight is a sample.
+ * waits for a lost chunk holds back what comes behind, for which its peers wait in turn. So when
+ * a timeout runs out, or a result says that somebody sent again, no chunk in flight is a sample.
  * Else timeouts are each other's samples, and grow together to the largest. */
 #ifndef INASIM_INA_COMMON_WINDOW_H
 #define INASIM_INA_COMMON_WINDOW_H
@@ -48,20 +48,20 @@ struct window_conf {
 	int halve_on;        /* enum halve_on */
 };
 
-/* Which pieces behind the newest result a timeout declares lost. */
+/* Which chunks behind the newest result a timeout declares lost. */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 
 /* What halves the window: nothing; ECN marks; timeouts, too; or whatever seems lost. */
 enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
 
 /* Eight bytes: the rings of all workers are what a large run touches most. */
-struct window_piece {
+struct window_chunk {
 	uint64_t acted : 62; /* last sent, or last declared lost; in units of 4 ps */
 	uint64_t done : 1;   /* its result is here */
 	uint64_t again : 1;  /* has been declared lost: no sample of the round trip */
 };
 
-/* Pieces of one server. */
+/* Chunks of one server. */
 struct window_class {
 	uint64_t newest; /* behind its newest result */
 	uint64_t looked; /* holes below have been declared lost once */
@@ -75,7 +75,7 @@ struct window {
 	uint64_t first;            /* oldest without a result */
 	uint64_t next;             /* first not yet sent */
 	uint64_t limit;            /* cwnd in packets */
-	struct window_piece *ring; /* piece p at [p & mask] */
+	struct window_chunk *ring; /* chunk p at [p & mask] */
 	uint64_t mask;
 	uint64_t lost_count;            /* declared lost, waiting for the scheme */
 	const struct window_conf *conf; /* not owned */
@@ -87,10 +87,10 @@ struct window {
 	uint64_t credit;   /* results since the last increase, in packets */
 
 	uint64_t cwnd;      /* bytes */
-	uint64_t unsampled; /* pieces below are no samples of the round trip */
+	uint64_t unsampled; /* chunks below are no samples of the round trip */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
-	uint64_t reduced; /* pieces below were allowed before the last reduction */
+	uint64_t reduced; /* chunks below were allowed before the last reduction */
 	sim_time doubled; /* when `backoff` last grew */
 	uint64_t *lost;   /* what is lost: a ring of its own */
 	uint64_t lost_head, lost_mask;
@@ -105,27 +105,27 @@ void window_init(struct window *window, const struct window_conf *conf, uint32_t
 		 uint32_t classes);
 void window_release(struct window *window);
 
-/* May the next piece go, if `available` pieces have been handed over? */
+/* May the next chunk go, if `available` chunks have been handed over? */
 static inline bool window_may_send(const struct window *window, uint64_t available)
 {
 	return window->next < available && window->next < window->first + window->limit;
 }
 
-/* Sends the next piece; returns its number. */
+/* Sends the next chunk; returns its number. */
 uint64_t window_send(struct window *window, sim_time now);
 
 /* A result has come. False when it was there already. */
-bool window_result(struct window *window, uint64_t piece, bool marked, sim_time now);
+bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now);
 
 /* The result that comes next holds a contribution that somebody had to send again, and with it
- * that one's timeout: neither it nor any other piece in flight is a sample of the round trip. */
+ * that one's timeout: neither it nor any other chunk in flight is a sample of the round trip. */
 static inline void window_no_samples(struct window *window)
 {
 	window->unsampled = window->next;
 }
 
-/* Takes the next piece that was declared lost and still has no result. */
-bool window_take_lost(struct window *window, uint64_t *piece, sim_time now);
+/* Takes the next chunk that was declared lost and still has no result. */
+bool window_take_lost(struct window *window, uint64_t *chunk, sim_time now);
 
 static inline bool window_has_lost(const struct window *window)
 {
@@ -146,19 +146,19 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 }
 
 /* The timer has run out: declares lost what has waited too long. Returns when to
- * look again. The timeout doubles when it was too short for a piece that was sent,
- * or declared lost, since it last doubled: once a round, not once a piece. */
+ * look again. The timeout doubles when it was too short for a chunk that was sent,
+ * or declared lost, since it last doubled: once a round, not once a chunk. */
 sim_time window_expire(struct window *window, sim_time now);
 
-/* The result of a piece that was handed over is here. */
-static inline bool window_has(const struct window *window, uint64_t piece)
+/* The result of a chunk that was handed over is here. */
+static inline bool window_has(const struct window *window, uint64_t chunk)
 {
-	return piece < window->first ||
-	       (piece < window->next && window->ring[piece & window->mask].done);
+	return chunk < window->first ||
+	       (chunk < window->next && window->ring[chunk & window->mask].done);
 }
 
 /* The number with these low 32 bits that is next to `near`. */
-static inline uint64_t piece_near(uint64_t near, uint32_t low)
+static inline uint64_t chunk_near(uint64_t near, uint32_t low)
 {
 	return near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near);
 }

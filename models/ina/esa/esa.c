@@ -17,32 +17,32 @@
  * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the
  *   remaining communication and computation of the iteration (section 7.2.1), as an
  *   option of the job, or the service attained so far;
- * - workers remind of every piece that lies three or more behind the newest result,
+ * - workers remind of every chunk that lies three or more behind the newest result,
  *   once; then, and for the end of the window, a timer decides; servers remind after the
- *   third contribution to later pieces (both numbers are `duplicate_threshold`), then after 6, 12,
+ *   third contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12,
  *   ... more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a piece whose result comes out of order seems lost and halves the window, as under ATP; so
+ * - a chunk whose result comes out of order seems lost and halves the window, as under ATP; so
  *   does every preempted one (`halve_on`);
- * - round trips of pieces and entries that needed a reminder are no samples (Karn), nor is
+ * - round trips of chunks and entries that needed a reminder are no samples (Karn), nor is
  *   what was in flight when a timeout ran out or when the server's result says that one has, at
  *   the server or, as far as it can know, at another worker (window.h), nor what was open at the
  *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
  *   setup to completion);
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
- *   ask all workers for the result, at once if it has had no part of the piece, else
+ *   ask all workers for the result, at once if it has had no part of the chunk, else
  *   when its own reminder to the switches has not helped within an RTO (section 5.3 asks in case 2
  *   only, where nothing has collided; `query`: whatever the server has); if none has it and
  *   nothing has come for an RTO, the missing gradients are asked for; three reminders by the
  *   server's own timer lead there, too;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3); its own
- *   timer for the piece goes on from the first;
+ *   timer for the chunk goes on from the first;
  * - a worker does not remind again, nor does a server repeat a result, while the same is under way
  *   on the transport between them;
- * - a worker that has not sent a piece yet when its gradient is asked for sends it over
+ * - a worker that has not sent a chunk yet when its gradient is asked for sends it over
  *   the transport in its turn, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over
  *   the transport to those who remind of it;
- * - a piece that was completed over the transport may have left contributions in
+ * - a chunk that was completed over the transport may have left contributions in
  *   switches: the server sends one more reminder for it. When the job is over, this is
  *   repeated until nothing is left. */
 #include "ina/esa/esa.h"
@@ -74,7 +74,7 @@ static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 					    NULL };
 
 static const struct conf_row esa_rows[] = {
-	HASHED_ROWS("ESA section 5.1: ATP's congestion control"),
+	POOL_ROWS("ESA section 5.1: ATP's congestion control"),
 	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
 		  "When a packet takes an aggregator from its owner: when its priority is higher; "
 		  "always; on the toss of a coin; never.",
@@ -95,14 +95,14 @@ static const struct conf_row esa_rows[] = {
 	CONF_ENUM(
 		"query", struct esa_conf, query, "if_nothing", query_names,
 		"When a server asks all workers for a result that one of them misses: if_nothing: "
-		"at once if no part of the piece has reached it, else after an RTO in which its "
+		"at once if no part of the chunk has reached it, else after an RTO in which its "
 		"reminder to the switches has not helped; always: at once, whatever it has.",
 		"ESA section 5.3: case 2 asks where nothing collided, so that the server has "
 		"nothing, case 5 leaves the rest to reminders; always: our choice"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
-		  "When a server reminds switches of a piece because contributions to later ones "
+		  "When a server reminds switches of a chunk because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
-		  "... more; each: after 3, once for each contribution to the piece itself; every: "
+		  "... more; each: after 3, once for each contribution to the chunk itself; every: "
 		  "after every 3.",
 		  "our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
@@ -118,7 +118,7 @@ static double ms_of(sim_time time)
 	return (double)time / (1e-3 * (double)PS_PER_S);
 }
 
-static double transfer_ms(const struct hashed_worker *worker, bytes size)
+static double transfer_ms(const struct pool_worker *worker, bytes size)
 {
 	const struct network *net = &worker->job->scheme->env.topo->net;
 
@@ -126,7 +126,7 @@ static double transfer_ms(const struct hashed_worker *worker, bytes size)
 }
 
 /* T_j in ms. */
-static double remaining_ms(const struct hashed_worker *worker, const struct collective_hint *hint)
+static double remaining_ms(const struct pool_worker *worker, const struct collective_hint *hint)
 {
 	double iteration = transfer_ms(worker, hint->left) + ms_of(hint->compute_left);
 
@@ -144,14 +144,14 @@ static double remaining_ms(const struct hashed_worker *worker, const struct coll
 }
 
 /* Comm_j / Comp_j; without computation infinite. */
-static double ratio_of(const struct hashed_worker *worker, const struct collective_hint *hint)
+static double ratio_of(const struct pool_worker *worker, const struct collective_hint *hint)
 {
 	if (esa_conf(worker->job)->ratio == ESA_MEASURED && hint->last_exchange)
 		return (double)hint->last_exchange / (double)hint->last_compute;
 	return transfer_ms(worker, hint->iteration_bytes) / ms_of(hint->compute);
 }
 
-uint8_t esa_priority(const struct hashed_worker *worker, const struct collective_hint *hint)
+uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint)
 {
 	double p = esa_conf(worker->job)->scale / remaining_ms(worker, hint) *
 		   ((double)hint->layers / (double)hint->layer) * ratio_of(worker, hint);
@@ -165,8 +165,8 @@ uint8_t esa_priority(const struct hashed_worker *worker, const struct collective
 
 static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 {
-	struct hashed_job *job = instance;
-	struct hashed_worker *worker = &job->workers[w];
+	struct pool_job *job = instance;
+	struct pool_worker *worker = &job->workers[w];
 	struct esa_worker *esa = worker->state;
 	const struct tensor_reader *reader = &job->tensors.readers[w];
 
@@ -175,8 +175,8 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 
-/* Pieces are sent in order. Of a tensor that is complete here the end may be forgotten. */
-static uint8_t priority(struct hashed_worker *worker, uint64_t piece)
+/* Chunks are sent in order. Of a tensor that is complete here the end may be forgotten. */
+static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->job->tensors;
 	uint64_t open = tensors->readers[worker->number].first_open;
@@ -184,19 +184,19 @@ static uint8_t priority(struct hashed_worker *worker, uint64_t piece)
 
 	if (esa->sending < open)
 		esa->sending = open;
-	while (piece >= tensors->end[esa->sending & tensors->mask])
+	while (chunk >= tensors->end[esa->sending & tensors->mask])
 		esa->sending++;
 	return esa->priority[esa->sending & esa->priority_mask];
 }
 
-static uint16_t index_of(struct hashed_worker *worker, uint64_t piece)
+static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
-	return hashed_known_index(worker->job, piece);
+	return pool_known_index(worker->job, chunk);
 }
 
 /* --- jobs --- */
 
-static void start(struct hashed_job *job)
+static void start(struct pool_job *job)
 {
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		struct esa_worker *esa = job->workers[w].state = xaligned(64, sizeof(*esa));
@@ -208,7 +208,7 @@ static void start(struct hashed_job *job)
 		esa_server_init(&job->servers[q]);
 }
 
-static void release(struct hashed_job *job)
+static void release(struct pool_job *job)
 {
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		struct esa_worker *esa = job->workers[w].state;
@@ -222,7 +222,7 @@ static void release(struct hashed_job *job)
 		esa_server_release(&job->servers[q]);
 }
 
-static const struct hashed_ops ops = {
+static const struct pool_ops ops = {
 	.name = "esa",
 	.title = "ESA",
 	.start = start,
@@ -241,21 +241,21 @@ static const struct hashed_ops ops = {
 static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
 {
 	(void)topology;
-	hashed_check(conf, "esa", doc);
+	pool_check(conf, "esa", doc);
 }
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct esa_conf *conf = self;
 
-	return hashed_open(env, &conf->hashed, &ops, 0);
+	return pool_open(env, &conf->pool, &ops, 0);
 }
 
 static void stats(const void *instance, struct collective_stats *sum)
 {
-	const struct hashed_job *job = instance;
+	const struct pool_job *job = instance;
 
-	hashed_stats(instance, sum);
+	pool_stats(instance, sum);
 	for (uint32_t q = 0; q < job->job.servers; q++)
 		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
 }
@@ -266,7 +266,7 @@ const struct collective_ops esa_collective = {
 		"come "
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
-	HASHED_OPS,
+	POOL_OPS,
 	.check = check,
 	.open = open_scheme,
 	.hint = hint,

@@ -3,12 +3,12 @@
  *   esa.c           parameters, priorities; opens with what is modelled
  *   esa_switch.c    hashed aggregators with preemption
  *   esa_server.c    the parameter server: partial sums, reminders
- *   esa_recovery.c  lost pieces: queries and gradients over a reliable transport
+ *   esa_recovery.c  lost chunks: queries and gradients over a reliable transport
  */
 #ifndef INASIM_INA_ESA_ESA_H
 #define INASIM_INA_ESA_ESA_H
 
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 #include "ina/common/result_cache.h"
 #include "transport/messages.h"
 
@@ -19,13 +19,13 @@ enum esa_query { ESA_QUERY_IF_NOTHING, ESA_QUERY_ALWAYS };
 enum esa_dupack { ESA_DUPACK_DOUBLING, ESA_DUPACK_EACH, ESA_DUPACK_EVERY };
 
 struct esa_conf {
-	struct hashed_conf hashed; /* first: HASHED_ROWS */
+	struct pool_conf pool; /* first: POOL_ROWS */
 	int preemption, remaining, ratio, query, dupack;
 	double scale;
 	int64_t reminder_rounds;
 };
 
-/* What a message between a worker and a server says about a piece. */
+/* What a message between a worker and a server says about a chunk. */
 enum esa_message {
 	ESA_REMINDER, /* worker: it seems lost */
 	ESA_QUERY,    /* server: do you hold the result? */
@@ -36,13 +36,13 @@ enum esa_message {
 	ESA_RESULT,   /* server: the result */
 };
 
-/* A piece that is not complete at a server, from the first that it hears of it. */
+/* A chunk that is not complete at a server, from the first that it hears of it. */
 struct esa_entry {
-	uint64_t index;   /* of the piece at the server; the object is pooled */
+	uint64_t index;   /* of the chunk at the server; the object is pooled */
 	sim_time created; /* first heard of */
 	sim_time touched; /* last contribution or reminder */
 	sim_time reminded;
-	uint32_t larger;              /* arrivals of later pieces since the last reminder */
+	uint32_t larger;              /* arrivals of later chunks since the last reminder */
 	uint32_t larger_limit;        /* as many lead to the next one; UINT32_MAX = any number */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* of the query still missing */
@@ -61,11 +61,11 @@ struct esa_channel {
 };
 
 struct esa_server {
-	struct hashed_server *server;
+	struct pool_server *server;
 	struct esa_entry *entries; /* pool */
 	uint32_t capacity, free;   /* list of free ones by `following` */
 	uint32_t first, last;      /* open entries */
-	uint32_t *entry_of;        /* of piece index i, at [i & mask] + 1; 0 = none */
+	uint32_t *entry_of;        /* of chunk index i, at [i & mask] + 1; 0 = none */
 	uint64_t mask;
 	struct rto rto; /* from creation to completion */
 	struct rto_conf rto_conf;
@@ -84,45 +84,45 @@ struct esa_worker {
 	struct result_cache cache;
 	uint8_t *priority; /* of tensor t, at [t & priority_mask] */
 	uint64_t priority_mask;
-	uint64_t sending; /* tensor of the next piece, or an earlier one */
-	uint64_t *direct; /* pieces not yet sent that go to the server over the transport */
+	uint64_t sending; /* tensor of the next chunk, or an earlier one */
+	uint64_t *direct; /* chunks not yet sent that go to the server over the transport */
 	size_t direct_count, direct_capacity;
 };
 
-static inline const struct esa_conf *esa_conf(const struct hashed_job *job)
+static inline const struct esa_conf *esa_conf(const struct pool_job *job)
 {
 	return (const struct esa_conf *)job->scheme->conf;
 }
 
 /* esa.c: equation 1, in eight bits. */
-uint8_t esa_priority(const struct hashed_worker *worker, const struct collective_hint *hint);
+uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint);
 
 /* esa_switch.c */
-void esa_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions);
 
 /* esa_server.c */
-void esa_server_init(struct hashed_server *server);
-void esa_server_release(struct hashed_server *server);
-void esa_at_server(struct hashed_server *server, const struct packet *packet);
+void esa_server_init(struct pool_server *server);
+void esa_server_release(struct pool_server *server);
+void esa_at_server(struct pool_server *server, const struct packet *packet);
 /* RTO_ps. */
 sim_time esa_server_rto(const struct esa_server *esa);
 /* A timeout has run out, here or at a worker that says so: what is open now may hold it, since
- * whoever waits for a piece sends later ones later, and is no sample of the round trip (window.h).
+ * whoever waits for a chunk sends later ones later, and is no sample of the round trip (window.h).
  * Else this timeout would be a round trip of the next, and so on, up to max_timeout. */
 void esa_no_samples(struct esa_server *esa);
-/* The open entry of a piece, new if need be; NULL when the piece is complete or over. */
-struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece);
-/* Reminds all switches that may hold a part of the piece. */
+/* The open entry of a chunk, new if need be; NULL when the chunk is complete or over. */
+struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);
+/* Reminds all switches that may hold a part of the chunk. */
 void esa_remind(struct esa_server *esa, struct esa_entry *entry);
-void esa_remind_piece(struct esa_server *esa, uint64_t piece);
-/* A contribution that has come by either way; may complete the piece. */
+void esa_remind_chunk(struct esa_server *esa, uint64_t chunk);
+/* A contribution that has come by either way; may complete the chunk. */
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
 		      uint64_t value, bool by_message);
 /* The result is known: it goes to all workers, or to those that lack it. */
 void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all);
 /* The job is over; what it holds in switches is fetched until nothing is left. */
-void esa_drain(struct hashed_job *job);
+void esa_drain(struct pool_job *job);
 
 /* esa_recovery.c */
 void esa_channels_init(struct esa_server *esa);
@@ -130,9 +130,9 @@ void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
 /* An RTO after the answers: missing gradients are asked for. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
-void esa_lost(struct hashed_worker *worker);
-bool esa_divert(struct hashed_worker *worker, uint64_t piece);
-void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+void esa_lost(struct pool_worker *worker);
+bool esa_divert(struct pool_worker *worker, uint64_t chunk);
+void esa_accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		  const struct packet *packet);
 
 #endif

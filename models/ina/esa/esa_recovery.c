@@ -1,4 +1,4 @@
-/* ESA's recovery (section 5.3): what workers and servers tell each other about pieces
+/* ESA's recovery (section 5.3): what workers and servers tell each other about chunks
  * that seem lost, by reliable messages. Workers never send a gradient into switches
  * twice: no bitmap there could tell. What is modelled: esa.c. */
 #include "ina/esa/esa.h"
@@ -12,30 +12,30 @@
 
 /* --- channels --- */
 
-static void send(struct esa_channel *channel, enum esa_message type, uint64_t piece, uint64_t value)
+static void send(struct esa_channel *channel, enum esa_message type, uint64_t chunk, uint64_t value)
 {
 	bool carries = type == ESA_HAVE || type == ESA_GRADIENT || type == ESA_RESULT;
 	uint32_t elements = (uint32_t)channel->esa->server->job->scheme->conf->elements_per_packet;
 
 	messages_send(&channel->messages,
-		      (struct message){ .type = type, .number = piece, .value = value },
+		      (struct message){ .type = type, .number = chunk, .value = value },
 		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
 }
 
 /* Unless the same is still under way: what a reliable channel carries already need not be said
  * again, and a channel that loses much would fill up with repetitions. */
-static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t piece,
+static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t chunk,
 		      uint64_t value)
 {
-	if (messages_under_way(&channel->messages, type, piece))
+	if (messages_under_way(&channel->messages, type, chunk))
 		return false;
-	send(channel, type, piece, value);
+	send(channel, type, chunk, value);
 	return true;
 }
 
-static struct esa_channel *to_server(struct hashed_worker *worker, uint64_t piece)
+static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 {
-	struct esa_server *esa = server_of_piece(worker->job, piece)->state;
+	struct esa_server *esa = server_of_chunk(worker->job, chunk)->state;
 
 	return &esa->from_worker[worker->number];
 }
@@ -54,7 +54,7 @@ static void note_lack(struct esa_entry *entry, uint32_t worker)
 
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 {
-	uint64_t piece = server_piece(esa->server, entry->index);
+	uint64_t chunk = server_chunk(esa->server, entry->index);
 
 	if (entry->querying)
 		return;
@@ -64,37 +64,37 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 		if (lacks(entry, w))
 			continue;
 		entry->answers++;
-		send(&esa->to_worker[w], ESA_QUERY, piece, 0);
+		send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
 	}
 }
 
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 {
-	const struct hashed_server *server = esa->server;
+	const struct pool_server *server = esa->server;
 	const struct partial_sum *sum = partial_sums_find(&server->sums, entry->index);
 
 	entry->wanting = true;
 	for (uint32_t w = 0; w < server->job->job.workers; w++)
 		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
-			send(&esa->to_worker[w], ESA_WANTED, server_piece(server, entry->index), 0);
+			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
 
-/* The result of a piece that is complete here goes to one worker. */
-static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t piece)
+/* The result of a chunk that is complete here goes to one worker. */
+static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chunk)
 {
-	const struct partial_sum *sum = server_entry(esa->server, piece);
+	const struct partial_sum *sum = server_entry(esa->server, chunk);
 
 	if (sum && sum->complete) /* else all workers hold it by now */
-		send_once(&esa->to_worker[worker], ESA_RESULT, piece, sum->value);
+		send_once(&esa->to_worker[worker], ESA_RESULT, chunk, sum->value);
 }
 
 /* A worker holds the result, so all had contributed: what the server has is of no use. */
-static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t piece, uint64_t value)
+static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk, uint64_t value)
 {
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
 	for (uint32_t w = 0; w < esa->server->job->job.workers; w++)
 		if (lacks(entry, w))
-			send(&esa->to_worker[w], ESA_RESULT, piece, value);
+			send(&esa->to_worker[w], ESA_RESULT, chunk, value);
 	esa_complete(esa, entry, false);
 }
 
@@ -110,7 +110,7 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 
 /* A worker misses the result: switches are reminded, by each that says so (section 5.3, cases 1
  * and 2), while the server's own timer goes on from the first. When the server has had no part of
- * the piece, it may be that the result was sent: the workers know. Else a part hangs in a switch,
+ * the chunk, it may be that the result was sent: the workers know. Else a part hangs in a switch,
  * most likely, and workers are asked only if a reminder does not help within an RTO (unless `query`
  * wants it at once). Once: the others that miss it report, too. */
 static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
@@ -122,7 +122,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		note_lack(entry, worker);
 	entry->reported = true;
 	if (!first || entry->querying) {
-		esa_remind_piece(esa, server_piece(esa->server, entry->index));
+		esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
 		return;
 	}
 	esa_remind(esa, entry);
@@ -172,88 +172,88 @@ static void at_server(void *owner, const struct message *message)
 /* --- at a worker --- */
 
 /* Section 5.3, case 2: workers keep results for their peers. */
-void esa_accepted(struct hashed_worker *worker, uint64_t piece, uint64_t value,
+void esa_accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		  const struct packet *packet)
 {
 	struct esa_worker *esa = worker->state;
 
 	(void)packet;
-	result_cache_put(&esa->cache, &worker->window, piece, value);
+	result_cache_put(&esa->cache, &worker->window, chunk, value);
 }
 
-static const uint64_t *find_result(const struct hashed_worker *worker, uint64_t piece)
+static const uint64_t *find_result(const struct pool_worker *worker, uint64_t chunk)
 {
 	const struct esa_worker *esa = worker->state;
 
-	return result_cache_find(&esa->cache, &worker->window, piece);
+	return result_cache_find(&esa->cache, &worker->window, chunk);
 }
 
-static void send_gradient(struct hashed_worker *worker, uint64_t piece)
+static void send_gradient(struct pool_worker *worker, uint64_t chunk)
 {
-	send(to_server(worker, piece), ESA_GRADIENT, piece,
-	     exact_contribution(&worker->job->exact, worker->number, piece));
+	send(to_server(worker, chunk), ESA_GRADIENT, chunk,
+	     exact_contribution(&worker->job->exact, worker->number, chunk));
 }
 
-void esa_lost(struct hashed_worker *worker)
+void esa_lost(struct pool_worker *worker)
 {
-	uint64_t piece;
+	uint64_t chunk;
 
-	while (window_take_lost(&worker->window, &piece, worker->job->scheme->env.sim->now))
-		worker->reminders += send_once(to_server(worker, piece), ESA_REMINDER, piece, 0);
+	while (window_take_lost(&worker->window, &chunk, worker->job->scheme->env.sim->now))
+		worker->reminders += send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
-/* The server has asked for the gradient of a piece that has not been sent yet: when its
+/* The server has asked for the gradient of a chunk that has not been sent yet: when its
  * turn comes it goes there, and never into a switch, so that it cannot count twice. */
-bool esa_divert(struct hashed_worker *worker, uint64_t piece)
+bool esa_divert(struct pool_worker *worker, uint64_t chunk)
 {
 	struct esa_worker *esa = worker->state;
 
 	for (size_t i = 0; i < esa->direct_count; i++) {
-		if (esa->direct[i] != piece)
+		if (esa->direct[i] != chunk)
 			continue;
 		esa->direct[i] = esa->direct[--esa->direct_count];
-		send_gradient(worker, piece);
+		send_gradient(worker, chunk);
 		return true;
 	}
 	return false;
 }
 
-static void wanted(struct hashed_worker *worker, uint64_t piece)
+static void wanted(struct pool_worker *worker, uint64_t chunk)
 {
 	struct esa_worker *esa = worker->state;
-	const uint64_t *result = find_result(worker, piece);
+	const uint64_t *result = find_result(worker, chunk);
 
 	if (result) {
-		send(to_server(worker, piece), ESA_HAVE, piece, *result);
-	} else if (piece < worker->window.next) {
+		send(to_server(worker, chunk), ESA_HAVE, chunk, *result);
+	} else if (chunk < worker->window.next) {
 		worker->retransmissions++;
-		send_gradient(worker, piece);
+		send_gradient(worker, chunk);
 	} else {
 		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,
 					    sizeof(*esa->direct));
-		esa->direct[esa->direct_count++] = piece;
+		esa->direct[esa->direct_count++] = chunk;
 	}
 }
 
 static void at_worker(void *owner, const struct message *message)
 {
 	struct esa_channel *channel = owner;
-	struct hashed_worker *worker = &channel->esa->server->job->workers[channel->worker];
-	uint64_t piece = message->number;
+	struct pool_worker *worker = &channel->esa->server->job->workers[channel->worker];
+	uint64_t chunk = message->number;
 	const uint64_t *result;
 
 	switch ((enum esa_message)message->type) {
 	case ESA_QUERY:
-		result = find_result(worker, piece);
-		send(to_server(worker, piece), result ? ESA_HAVE : ESA_HAVE_NOT, piece,
+		result = find_result(worker, chunk);
+		send(to_server(worker, chunk), result ? ESA_HAVE : ESA_HAVE_NOT, chunk,
 		     result ? *result : 0);
 		return;
 	case ESA_WANTED:
-		wanted(worker, piece);
+		wanted(worker, chunk);
 		return;
 	case ESA_RESULT:
 		window_no_samples(&worker->window);
-		hashed_worker_accept(worker, piece, message->value, false, NULL);
+		pool_worker_accept(worker, chunk, message->value, false, NULL);
 		return;
 	case ESA_REMINDER:
 	case ESA_HAVE:
@@ -268,7 +268,7 @@ static void at_worker(void *owner, const struct message *message)
 
 void esa_channels_init(struct esa_server *esa)
 {
-	const struct hashed_job *job = esa->server->job;
+	const struct pool_job *job = esa->server->job;
 	const struct model_env *env = &job->scheme->env;
 
 	esa->to_worker = xcalloc(job->job.workers, sizeof(*esa->to_worker));

@@ -1,5 +1,5 @@
 /* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches sent, and
- * reminds switches of pieces that stay incomplete. What is modelled: esa.c; queries
+ * reminds switches of chunks that stay incomplete. What is modelled: esa.c; queries
  * and gradients over the transport: esa_recovery.c. */
 #include "ina/esa/esa.h"
 
@@ -104,7 +104,7 @@ static uint32_t take_free(struct esa_server *esa)
 	return i;
 }
 
-/* The table by piece is as wide as the ring of sums. */
+/* The table by chunk is as wide as the ring of sums. */
 static void widen(struct esa_server *esa)
 {
 	esa->mask = esa->server->sums.mask;
@@ -134,14 +134,14 @@ static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 	esa->free = i;
 }
 
-/* The sum of a piece. When the ring of sums turns for that, it forgets pieces of which all workers
+/* The sum of a chunk. When the ring of sums turns for that, it forgets chunks of which all workers
  * hold the result. One may still be open: its timer has run out shortly before the result came,
  * and the workers' answers are under way. Nothing is left to be done about it. */
-static struct partial_sum *sum_of(struct esa_server *esa, uint64_t piece)
+static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
 	uint64_t seen = sums->end;
-	struct partial_sum *sum = server_entry(esa->server, piece);
+	struct partial_sum *sum = server_entry(esa->server, chunk);
 
 	if (esa->mask != sums->mask)
 		widen(esa);
@@ -156,9 +156,9 @@ static struct partial_sum *sum_of(struct esa_server *esa, uint64_t piece)
 	return sum;
 }
 
-struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
+struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk)
 {
-	struct partial_sum *sum = sum_of(esa, piece);
+	struct partial_sum *sum = sum_of(esa, chunk);
 	struct esa_entry *entry;
 	uint64_t *lacking;
 	uint32_t i;
@@ -189,12 +189,12 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t piece)
 
 /* --- reminders --- */
 
-void esa_remind_piece(struct esa_server *esa, uint64_t piece)
+void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 {
-	const struct hashed_server *server = esa->server;
+	const struct pool_server *server = esa->server;
 	const struct racks *racks = &server->racks;
-	uint16_t slot = hashed_known_index(server->job, piece);
-	struct packet packet = hashed_packet(server, piece, (struct bitmap){ 0, RACK_NONE }, slot);
+	uint16_t slot = pool_known_index(server->job, chunk);
+	struct packet packet = pool_packet(server, chunk, (struct bitmap){ 0, RACK_NONE }, slot);
 
 	outbox_send(&esa->server->outbox, &packet); /* to level 1 */
 	for (uint32_t r = 0; r < racks->count; r++) {
@@ -210,10 +210,10 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	entry->larger = 0;
 	entry->reminded = now_of(esa);
 	touch(esa, entry);
-	esa_remind_piece(esa, server_piece(esa->server, entry->index));
+	esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
 }
 
-/* After a reminder for later pieces: how many more of them lead to the next. Where most pieces lose
+/* After a reminder for later chunks: how many more of them lead to the next. Where most chunks lose
  * their aggregator, with `every` each arrival reminds of a third of all that are open. */
 static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 {
@@ -228,7 +228,7 @@ static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 	return limit;
 }
 
-/* A contribution to a later piece has come: on the third (`duplicate_threshold`), what is
+/* A contribution to a later chunk has come: on the third (`duplicate_threshold`), what is
  * still open may hang in a switch. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
@@ -309,7 +309,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	/* copies that went by the transport may still sit in a switch, where they would
 	 * wait for ever */
 	if (recovered)
-		esa_remind_piece(esa, server_piece(esa->server, sum->index));
+		esa_remind_chunk(esa, server_chunk(esa->server, sum->index));
 }
 
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
@@ -334,15 +334,15 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 		note_larger(esa, index);
 }
 
-void esa_at_server(struct hashed_server *server, const struct packet *packet)
+void esa_at_server(struct pool_server *server, const struct packet *packet)
 {
 	struct esa_server *esa = server->state;
-	uint64_t piece = server_packet_piece(server, packet);
+	uint64_t chunk = server_packet_chunk(server, packet);
 	struct esa_entry *entry;
 
 	if (server->job->over)
 		return; /* what its aggregators held to the end */
-	entry = esa_entry_open(esa, piece);
+	entry = esa_entry_open(esa, chunk);
 	if (!entry)
 		return; /* complete */
 	partial_sums_find(&server->sums, entry->index)->marked |= (packet->flags & PACKET_CE) != 0;
@@ -352,11 +352,11 @@ void esa_at_server(struct hashed_server *server, const struct packet *packet)
 /* --- the end --- */
 
 /* Fetches what the job still holds, again and again until nothing is left: a server
- * does not know what that is, so it would have to remind of all its last pieces. */
+ * does not know what that is, so it would have to remind of all its last chunks. */
 static void drain(struct esa_server *esa)
 {
-	struct hashed_job *job = esa->server->job;
-	struct hashed_scheme *scheme = job->scheme;
+	struct pool_job *job = esa->server->job;
+	struct pool_scheme *scheme = job->scheme;
 
 	for (uint32_t s = 0; job->held && s < scheme->env.topo->net.switches; s++) {
 		const struct aggregators *pool = &scheme->pools[s];
@@ -364,7 +364,7 @@ static void drain(struct esa_server *esa)
 		for (uint32_t i = 0; pool->slots && i < pool->count; i++)
 			if (pool->slots[i].owner == job->number + 1 &&
 			    pool->slots[i].server == esa->server->number)
-				esa_remind_piece(esa, pool->slots[i].piece);
+				esa_remind_chunk(esa, pool->slots[i].chunk);
 	}
 	if (!job->held)
 		return;
@@ -372,7 +372,7 @@ static void drain(struct esa_server *esa)
 	timer_set(scheme->env.sim, &esa->timer, esa->armed);
 }
 
-void esa_drain(struct hashed_job *job)
+void esa_drain(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
 		esa_channels_release(job->servers[q].state);
@@ -380,9 +380,9 @@ void esa_drain(struct hashed_job *job)
 	}
 }
 
-void esa_server_init(struct hashed_server *server)
+void esa_server_init(struct pool_server *server)
 {
-	struct hashed_job *job = server->job;
+	struct pool_job *job = server->job;
 	struct esa_server *esa = xcalloc(1, sizeof(*esa));
 	uint64_t key = timer_key_of_job(TIMER_ESA_SERVER, job->job.number, server->number);
 
@@ -403,7 +403,7 @@ void esa_server_init(struct hashed_server *server)
 	esa_channels_init(esa);
 }
 
-void esa_server_release(struct hashed_server *server)
+void esa_server_release(struct pool_server *server)
 {
 	struct esa_server *esa = server->state;
 

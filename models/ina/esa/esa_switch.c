@@ -5,7 +5,7 @@
 #include "base/hash.h"
 
 /* May the packet take the aggregator from its owner? */
-static bool preempts(const struct hashed_job *job, const struct aggregators *pool,
+static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 		     const struct aggregator *a, const struct packet *packet)
 {
 	switch ((enum esa_preemption)esa_conf(job)->preemption) {
@@ -24,13 +24,13 @@ static bool preempts(const struct hashed_job *job, const struct aggregators *poo
 }
 
 /* What the aggregator holds leaves for its owner's server, and it is free. */
-static void swap_out(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a,
+static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a,
 		     uint16_t slot, struct switch_actions *actions)
 {
-	const struct hashed_server *server = &scheme->jobs[a->owner - 1]->servers[a->server];
+	const struct pool_server *server = &scheme->jobs[a->owner - 1]->servers[a->server];
 	struct switch_send *out = &actions->send[actions->count++];
 
-	out->packet = hashed_packet(server, a->piece, (struct bitmap){ a->bits, a->rack }, slot);
+	out->packet = pool_packet(server, a->chunk, (struct bitmap){ a->bits, a->rack }, slot);
 	out->packet.value = a->value;
 	out->packet.flags |= (uint8_t)(PACKET_BYPASS | (a->marked ? PACKET_CE : 0));
 	out->count = 1;
@@ -43,21 +43,21 @@ static void swap_out(struct hashed_scheme *scheme, struct aggregators *pool, str
 		out->ports = &rack->up_port;
 	}
 	pool->memory->stats.partials++;
-	hashed_free(scheme, pool, a);
+	pool_free(scheme, pool, a);
 }
 
 /* The server asks for what is here. */
-static void reminder(struct hashed_server *server, struct aggregators *pool,
+static void reminder(struct pool_server *server, struct aggregators *pool,
 		     const struct packet *packet, struct switch_actions *actions)
 {
 	struct aggregator *a = &pool->slots[packet->slot];
 
-	if (aggregator_is(a, server->job->number, packet_piece(packet)))
+	if (aggregator_is(a, server->job->number, packet_chunk(packet)))
 		swap_out(server->job->scheme, pool, a, packet->slot, actions);
 }
 
 /* All contributors are in: the sum goes to level 1, or from there to the workers. */
-static void complete(struct hashed_server *server, struct aggregators *pool, struct aggregator *a,
+static void complete(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		     struct packet *packet, struct switch_actions *actions)
 {
 	packet->value = a->value;
@@ -72,13 +72,13 @@ static void complete(struct hashed_server *server, struct aggregators *pool, str
 		/* fan-outs, not its old route, lead it down; the engine looks ahead along it */
 		packet_set_route(packet, &(struct route){ 0 });
 		pool->memory->stats.results++;
-		hashed_multicast(server, pool->memory->sw, packet, actions);
+		pool_multicast(server, pool->memory->sw, packet, actions);
 	}
-	hashed_free(server->job->scheme, pool, a);
+	pool_free(server->job->scheme, pool, a);
 }
 
 /* Another owner is here. True when the packet has taken its place. */
-static bool collide(struct hashed_server *server, struct aggregators *pool, struct aggregator *a,
+static bool collide(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		    struct packet *packet, struct switch_actions *actions)
 {
 	struct collective_stats *stats = &pool->memory->stats;
@@ -97,10 +97,10 @@ static bool collide(struct hashed_server *server, struct aggregators *pool, stru
 	return false;
 }
 
-void esa_at_switch(struct hashed_server *server, struct aggregators *pool, bool level1,
+void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions)
 {
-	struct hashed_job *job = server->job;
+	struct pool_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
 	struct bitmap bitmap = packet_bitmap(packet);
 
@@ -111,11 +111,11 @@ void esa_at_switch(struct hashed_server *server, struct aggregators *pool, bool 
 			reminder(server, pool, packet, actions);
 		return;
 	}
-	if (a->owner && !aggregator_is(a, job->number, packet_piece(packet)) &&
+	if (a->owner && !aggregator_is(a, job->number, packet_chunk(packet)) &&
 	    !collide(server, pool, a, packet, actions))
 		return;
 	if (!a->owner)
-		hashed_take(job, pool, a, packet);
+		pool_take(job, pool, a, packet);
 	if (a->bits & bitmap.bits) { /* workers never send twice, so the network has */
 		pool->memory->stats.duplicates++;
 		return;

@@ -64,22 +64,22 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 	for (size_t s = 0; s < plan->count; s++) {
 		const struct tree *tree = job->trees[s].tree;
 		struct plan_stream *stream = &plan->streams[s];
-		struct plan_way way = plan_tree_way(net, tree, job->job.hosts, job->job.workers,
-						    job->scheme->frame);
+		struct plan_path path = plan_tree_path(net, tree, job->job.hosts, job->job.workers,
+						       job->scheme->frame);
 
-		way.sum += tree_delay(job, tree);
+		path.sum += tree_delay(job, tree);
 		plan_add_tree(stream, tree, job->job.hosts, job->job.workers);
 		stream->packets = plan_ina_packets(net, job->scheme->frame,
 						   (uint32_t)job->scheme->conf->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
-		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), way.sum);
+		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
 		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
-			plan_fix_window(stream, tree_window(job, tree), way.sum, net,
+			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
 					job->job.hosts[0]);
-		round_trip = way.sum > round_trip ? way.sum : round_trip;
-		if (plan_way_latency(&way) > plan->latency)
-			plan->latency = plan_way_latency(&way);
+		round_trip = path.sum > round_trip ? path.sum : round_trip;
+		if (plan_path_latency(&path) > plan->latency)
+			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
 	plan_take_turns(plan, net, &job->job, 0);

@@ -101,7 +101,7 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->job->tensors;
-	uint64_t tensor = tensors_of_piece(tensors, worker->number, chunk);
+	uint64_t tensor = tensors_of_chunk(tensors, worker->number, chunk);
 
 	return chunk + 1 == tensors->end[tensor & tensors->mask];
 }

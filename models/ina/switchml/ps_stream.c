@@ -303,7 +303,7 @@ static sim_time copies_wait(const struct switchml *job, uint32_t q)
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ps_servers *servers = job->servers;
 	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
-	struct plan_way link = { 0 };
+	struct plan_path link = { 0 };
 
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		if (job->job.hosts[w] == host)
@@ -468,16 +468,16 @@ static void *ps_stream_start(void *self, const struct collective_job *spec, cons
 
 /* One direction between a worker and a server. */
 static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
-		     struct plan_stream *stream, struct plan_way *longest)
+		     struct plan_stream *stream, struct plan_path *longest)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_way way;
+	struct plan_path path;
 
 	plan_add_route(stream, topo, from, route, 1);
-	way = plan_path(&topo->net, ports, topology_path(topo, from, route, ports),
-			job->scheme->frame);
-	plan_way_longest(longest, &way);
+	path = plan_path(&topo->net, ports, topology_path(topo, from, route, ports),
+			 job->scheme->frame);
+	plan_path_longest(longest, &path);
 }
 
 /* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
@@ -490,7 +490,7 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	const struct switchml_scheme *scheme = self;
 	struct ps_servers *servers = job->servers;
 	uint32_t most = (job->slots + servers->count - 1) / servers->count;
-	struct plan_way up = { 0 }, down = { 0 };
+	struct plan_path up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
 
 	*never = NULL;
@@ -508,8 +508,8 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 				 stream, &down);
 		}
 	}
-	up = plan_way_then(&up, &down);
-	plan->latency = plan_way_latency(&up);
+	up = plan_path_then(&up, &down);
+	plan->latency = plan_path_latency(&up);
 	stream->cap =
 		fmin(plan_window_rate(&stream->packets, most, up.sum + longest_wait(job)),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));

@@ -13,9 +13,9 @@
  * (one more window of packets for each float tensor): tensors are of integers. With
  * fewer switch_elements than a packet has, the check of sums takes all as added.
  * Left open by the paper, and our reading:
- * - piece g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2;
+ * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2;
  *   algorithm 4 restarts at version 0 per tensor, appendix B and the public code
- *   demand one continuous stream; each tensor is padded to whole pieces;
+ *   demand one continuous stream; each tensor is padded to whole chunks;
  * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale
  *   data; the first contribution always overwrites;
  * - recovery above the leaf is sketched in section 6: a switch that gets a
@@ -31,10 +31,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what)
+void switchml_violated(struct switchml *job, uint32_t node, uint64_t chunk, const char *what)
 {
 	collective_violated(&job->scheme->env, job->servers ? "ps_stream" : "SwitchML",
-			    job->job.number, "piece", piece, node, what);
+			    job->job.number, "chunk", chunk, node, what);
 }
 
 /* --- packets --- */
@@ -188,8 +188,8 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	uint32_t frame = switchml_frame(&format);
 	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
 	/* up to the root and down again is as long as one way between hosts */
-	sim_time way = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
-	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, way);
+	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
+	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, trip);
 
 	(void)gradients;
 	return fewer_slots(conf, slots_by_rule(conf, wanted, most), wanted);
@@ -353,18 +353,18 @@ static void *switchml_plan(void *self, const struct collective_job *spec, struct
 	const struct switchml_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
 	struct plan_stream *stream;
-	struct plan_way way;
+	struct plan_path path;
 
 	if (!job)
 		return NULL;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	plan_add_tree(stream, job->tree, spec->hosts, spec->workers);
-	way = plan_tree_way(net, job->tree, spec->hosts, spec->workers, scheme->frame);
-	plan->latency = plan_way_latency(&way);
+	path = plan_tree_path(net, job->tree, spec->hosts, spec->workers, scheme->frame);
+	plan->latency = plan_path_latency(&path);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
-	stream->cap = plan_window_rate(&stream->packets, job->slots, way.sum);
-	plan_fix_window(stream, job->slots, way.sum, net, spec->hosts[0]);
+	stream->cap = plan_window_rate(&stream->packets, job->slots, path.sum);
+	plan_fix_window(stream, job->slots, path.sum, net, spec->hosts[0]);
 	plan_close(plan);
 	plan_take_turns(plan, net, spec, 0);
 	return job;
@@ -436,7 +436,7 @@ void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
 			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host);
 		if (oldest->state == WORKER_SLOT_READY)
 			fprintf(to, "its NIC to send ");
-		fprintf(to, "piece %" PRIu64 " of %" PRIu64, oldest->piece,
+		fprintf(to, "chunk %" PRIu64 " of %" PRIu64, oldest->chunk,
 			tensors_available(&worker->job->tensors, worker->number));
 		if (oldest->state != WORKER_SLOT_READY)
 			fprintf(to, ", sent at %.9f s", seconds_of(oldest->sent));

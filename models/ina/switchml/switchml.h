@@ -6,7 +6,7 @@
  *   switchml_worker.c  algorithm 4: sending, timers, tensors
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
- * Piece g of the whole stream of tensors of a job uses slot g mod s in version
+ * Chunk g of the whole stream of tensors of a job uses slot g mod s in version
  * floor(g / s) mod 2, at all workers and switches. */
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
@@ -48,9 +48,9 @@ enum slot_state {
 };
 
 /* One version of a slot at one switch. It keeps what it holds until the first
- * contribution to the piece that uses it next, 2 s pieces later. */
+ * contribution to the chunk that uses it next, 2 s chunks later. */
 struct slot {
-	uint64_t piece;
+	uint64_t chunk;
 	uint64_t value;
 	uint32_t count; /* children that have contributed */
 	uint8_t state;  /* enum slot_state */
@@ -69,19 +69,19 @@ struct node {
 /* --- at workers --- */
 
 enum worker_slot_state {
-	WORKER_SLOT_IDLE,    /* its piece has not been handed over yet */
-	WORKER_SLOT_READY,   /* its piece waits for the NIC: in `ready` */
-	WORKER_SLOT_SENT,    /* its piece awaits the result: in `sent` */
+	WORKER_SLOT_IDLE,    /* its chunk has not been handed over yet */
+	WORKER_SLOT_READY,   /* its chunk waits for the NIC: in `ready` */
+	WORKER_SLOT_SENT,    /* its chunk awaits the result: in `sent` */
 	WORKER_SLOT_EXPIRED, /* the same, but the timer has run out; waits for the NIC: in `ready`
 			      */
 };
 
 struct worker_slot {
-	uint64_t piece; /* the next that has no result yet */
+	uint64_t chunk; /* the next that has no result yet */
 	sim_time sent;
 	uint32_t previous, following; /* in the list that the state names */
 	uint8_t state;                /* enum worker_slot_state */
-	uint8_t version;              /* of `piece` */
+	uint8_t version;              /* of `chunk` */
 	bool again;                   /* it has been sent twice: its round trip means nothing */
 	bool late; /* the result before it came by repair: others have sent theirs long ago */
 };
@@ -194,7 +194,7 @@ void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* Breaks the run off: a rule of the protocol does not hold at `node` (a host or
  * hosts + switch, as the network numbers them). */
-void switchml_violated(struct switchml *job, uint32_t node, uint64_t piece, const char *what);
+void switchml_violated(struct switchml *job, uint32_t node, uint64_t chunk, const char *what);
 
 /* Memory of a node's slots, empty. */
 void switchml_node_init(struct node *node, uint32_t slots);
@@ -214,7 +214,7 @@ void switchml_at_node(struct switchml *job, struct node *node, const struct pack
 /* `number`, `host`, `child` and `job` are set. */
 void switchml_worker_init(struct worker *worker);
 void switchml_worker_release(struct worker *worker);
-void switchml_worker_contribute(struct worker *worker, uint64_t pieces);
+void switchml_worker_contribute(struct worker *worker, uint64_t chunks);
 void switchml_worker_result(struct worker *worker, const struct packet *packet);
 
 #endif

@@ -13,7 +13,7 @@ void switchml_node_init(struct node *node, uint32_t slots)
 	node->seen = xcalloc((size_t)SWITCHML_VERSIONS * slots * node->words, sizeof(*node->seen));
 	for (uint32_t i = 0; i < slots; i++)
 		for (uint32_t v = 0; v < SWITCHML_VERSIONS; v++)
-			node->slots[SWITCHML_VERSIONS * i + v].piece = i + (uint64_t)v * slots;
+			node->slots[SWITCHML_VERSIONS * i + v].chunk = i + (uint64_t)v * slots;
 }
 
 void switchml_node_release(struct node *node)
@@ -126,13 +126,13 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	}
 	switchml_mark(node->seen, node->words, packet);
 	if (slot->count == node->place->children) {
-		slot->piece += SWITCHML_VERSIONS * (uint64_t)job->slots;
+		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
 	}
-	/* a late duplicate would be added to a later piece; paths that keep the order exclude it */
-	if (slot->piece != packet->seq) {
+	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
+	if (slot->chunk != packet->seq) {
 		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a contribution met another piece");
+				  packet->seq, "a contribution met another chunk");
 		return;
 	}
 	node->memory->stats.packets_aggregated++;
@@ -155,9 +155,9 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
-	if (slot->piece != packet->seq || slot->state == SLOT_PARTIAL) {
+	if (slot->chunk != packet->seq || slot->state == SLOT_PARTIAL) {
 		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a result met another piece");
+				  packet->seq, "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;

@@ -70,8 +70,8 @@ static void leave(struct worker *worker, uint32_t i, struct packet *packet)
 	bool late = worker->rto.conf->rule == RTO_ADAPTIVE && (again || slot->late);
 
 	*packet = (struct packet){
-		.seq = slot->piece,
-		.value = exact_contribution(&job->exact, worker->number, slot->piece),
+		.seq = slot->chunk,
+		.value = exact_contribution(&job->exact, worker->number, slot->chunk),
 		.flow = job->number,
 		.source = worker->child,
 		.size = (uint16_t)job->scheme->frame,
@@ -89,7 +89,7 @@ static void leave(struct worker *worker, uint32_t i, struct packet *packet)
 	arm_timer(worker);
 }
 
-/* The slot's piece waits for the NIC, for the first time or again; a server on the same host gets
+/* The slot's chunk waits for the NIC, for the first time or again; a server on the same host gets
  * it at once. */
 static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
 {
@@ -142,14 +142,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- tensors --- */
 
-void switchml_worker_contribute(struct worker *worker, uint64_t pieces)
+void switchml_worker_contribute(struct worker *worker, uint64_t chunks)
 {
 	struct switchml *job = worker->job;
 	uint64_t old = tensors_available(&job->tensors, worker->number);
 
-	tensors_add(&job->tensors, worker->number, pieces);
-	/* an idle slot waits for the lowest of its pieces that was missing, so for g */
-	for (uint64_t g = old; g < old + pieces && g < old + job->slots; g++)
+	tensors_add(&job->tensors, worker->number, chunks);
+	/* an idle slot waits for the lowest of its chunks that was missing, so for g */
+	for (uint64_t g = old; g < old + chunks && g < old + job->slots; g++)
 		if (worker->slots[g % job->slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % job->slots), WORKER_SLOT_READY);
 	wake(worker);
@@ -157,7 +157,7 @@ void switchml_worker_contribute(struct worker *worker, uint64_t pieces)
 
 /* --- results --- */
 
-/* The slot goes on to its next piece; `flags` of the result. A result is a sum: its round trip
+/* The slot goes on to its next chunk; `flags` of the result. A result is a sum: its round trip
  * holds the timeouts of all workers, which as samples of each other would grow without end. */
 static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
@@ -174,11 +174,11 @@ static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		list_remove(worker, &worker->ready, i);
 		worker->overtaken++;
 	}
-	slot->piece += worker->job->slots;
+	slot->chunk += worker->job->slots;
 	slot->version ^= 1;
 	slot->late = (flags & PACKET_RETRANSMIT) != 0;
 	slot->state = WORKER_SLOT_IDLE;
-	if (slot->piece < tensors_available(&worker->job->tensors, worker->number))
+	if (slot->chunk < tensors_available(&worker->job->tensors, worker->number))
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
@@ -188,7 +188,7 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	struct switchml *job = worker->job;
 	uint64_t tensor;
 
-	if (slot->piece != packet->seq) {
+	if (slot->chunk != packet->seq) {
 		worker->stale++; /* multicast and repair: only the first may advance the slot */
 		return;
 	}
@@ -230,7 +230,7 @@ void switchml_worker_init(struct worker *worker)
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
-		worker->slots[i].piece = i;
+		worker->slots[i].chunk = i;
 	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
 		   worker);
 	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");

@@ -28,7 +28,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* A flow's packets; ACKs go the other way. */
+/* A flow's packets; ACKs go the other path. */
 static struct plan_packets packets_of(const struct model_env *env)
 {
 	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net, 1);
@@ -51,7 +51,7 @@ static struct plan_stream stream_of(const struct model_env *env, const struct fl
 
 uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec)
 {
-	struct plan_way round_trip =
+	struct plan_path round_trip =
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_stream stream = stream_of(env, spec);
 	uint32_t number;
@@ -66,7 +66,7 @@ uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_s
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		     const struct flow_fluid_spec *spec, void (*received)(void *owner), void *owner)
 {
-	struct plan_way round_trip =
+	struct plan_path round_trip =
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_stream stream = stream_of(env, spec);

@@ -192,13 +192,13 @@ bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue)
 	return true;
 }
 
-enum verdict { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
+enum admission { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
 
 /* The slow part of an enqueue, where the queue might matter: its true length is
  * found, and the packet, which queued_bytes has in it already, admitted, marked
  * or dropped; in a network with classes a control packet may overtake. */
-static __attribute__((noinline)) enum verdict judge(struct network *net, uint32_t number,
-						    const struct packet *packet)
+static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
+						      const struct packet *packet)
 {
 	struct port *port = &net->ports[number];
 
@@ -267,7 +267,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	const struct link_class *link = port_class(net, port);
 	sim_time now = net->sim->now, depart = port->busy_until;
 	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
-	enum verdict verdict = ADMIT;
+	enum admission admission = ADMIT;
 	uint32_t size = packet->size;
 	struct packet *place;
 
@@ -278,10 +278,10 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
-		verdict = judge(net, number, packet);
-		if (verdict == OVERTAKE)
+		admission = admit(net, number, packet);
+		if (admission == OVERTAKE)
 			overtake(net, number, packet, hop);
-		if (verdict >= REFUSE)
+		if (admission >= REFUSE)
 			return;
 	}
 	if (__builtin_expect(port->count >> port->ring_bits, 0))
@@ -295,7 +295,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	place->depart = depart;
 	place->hop = hop;
 	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
-	if (__builtin_expect(verdict == ADMIT_MARKED, 0))
+	if (__builtin_expect(admission == ADMIT_MARKED, 0))
 		place->flags |= PACKET_CE;
 	if (port->count++ == 0) {
 		if (__builtin_expect(port->flags & (PORT_PATIENT | PORT_LATE | PORT_JITTERS), 0))

@@ -42,7 +42,7 @@ enum packet_flag {
 
 struct packet {
 	sim_time depart; /* end of its transmission on the port that holds it */
-	uint64_t seq;    /* first byte (DATA), next expected byte (ACK), piece (AGGREGATION) */
+	uint64_t seq;    /* first byte (DATA), next expected byte (ACK), chunk (AGGREGATION) */
 	union {
 		sim_time sent_at; /* DATA: when it left the source; ACK: echo of that */
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */

@@ -7,10 +7,10 @@
  *   used memory = aggregators held * bytes of one.
  *
  * Packets are lost or delayed by name on links (network_inject()). */
-#ifndef TEST_HASHED_H
-#define TEST_HASHED_H
+#ifndef TEST_POOL_H
+#define TEST_POOL_H
 
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 #include "run/simulation_state.h"
 
 #include <criterion/criterion.h>
@@ -24,7 +24,7 @@ struct bench {
 	struct conf_doc *doc;
 	struct scenario scenario;
 	struct simulation *s;
-	struct hashed_scheme *scheme;
+	struct pool_scheme *scheme;
 	struct network *net;
 	const struct protocol_ops *real;
 	struct protocol_ops tap;
@@ -45,7 +45,7 @@ struct bench {
 	uint64_t orphans;        /* packets of jobs that are over */
 };
 
-static inline struct hashed_job *bench_job(struct bench *bench, uint32_t number)
+static inline struct pool_job *bench_job(struct bench *bench, uint32_t number)
 {
 	return number < bench->scheme->job_count ? bench->scheme->jobs[number] : NULL;
 }
@@ -60,7 +60,7 @@ static inline void check_pools(struct bench *bench)
 
 		for (uint32_t i = 0; pool->slots && i < pool->count; i++) {
 			const struct aggregator *a = &pool->slots[i];
-			struct hashed_job *job;
+			struct pool_job *job;
 			const struct racks *racks;
 
 			if (!a->owner)
@@ -69,7 +69,7 @@ static inline void check_pools(struct bench *bench)
 			held[a->owner - 1]++;
 			job = bench_job(bench, a->owner - 1);
 			cr_assert(job);
-			racks = &server_of_piece(job, a->piece)->racks;
+			racks = &server_of_chunk(job, a->chunk)->racks;
 			cr_assert_neq(a->bits, 0);
 			cr_assert_eq(a->bits & ~racks_full(racks, a->rack), 0);
 			cr_assert_eq(a->rack == RACK_NONE ? racks->sw : racks->racks[a->rack].sw,

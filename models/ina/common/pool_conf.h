@@ -1,12 +1,12 @@
 /* Parameters that ATP and ESA share: their struct, and its rows for the tables of both. */
-#ifndef INASIM_INA_COMMON_HASHED_CONF_H
-#define INASIM_INA_COMMON_HASHED_CONF_H
+#ifndef INASIM_INA_COMMON_POOL_CONF_H
+#define INASIM_INA_COMMON_POOL_CONF_H
 
 #include "conf/conf.h"
 #include "ina/common/window.h"
 
 /* At the front of struct atp_conf and struct esa_conf. */
-struct hashed_conf {
+struct pool_conf {
 	bytes memory;
 	int64_t elements_per_packet;
 	int64_t header;
@@ -16,57 +16,57 @@ struct hashed_conf {
 extern const char *const timeout_resends_names[], *const halve_on_names[];
 
 /* `why` = source of halve_on's default. */
-#define HASHED_ROWS(why)                                                                           \
-	CONF_BYTES("memory", struct hashed_conf, memory, "5MB", 4, UINT64_C(1) << 40,              \
+#define POOL_ROWS(why)                                                                             \
+	CONF_BYTES("memory", struct pool_conf, memory, "5MB", 4, UINT64_C(1) << 40,                \
 		   "Aggregation memory of each switch, for all jobs: one aggregator holds the "    \
 		   "elements of a packet.",                                                        \
 		   "ESA section 7.2.1"),                                                           \
-		CONF_INT("elements_per_packet", struct hashed_conf, elements_per_packet, "64", 1,  \
+		CONF_INT("elements_per_packet", struct pool_conf, elements_per_packet, "64", 1,    \
 			 2048, "32-bit elements in a packet.",                                     \
 			 "ESA sections 7.1.1 and 7.2.1: 306-byte packets"),                        \
-		CONF_INT("header", struct hashed_conf, header, "54", 20, 200,                      \
+		CONF_INT("header", struct pool_conf, header, "54", 20, 200,                        \
 			 "Bytes of a frame besides the elements: Ethernet 14, IP 20, ATP 16, FCS " \
 			 "4.",                                                                     \
 			 "ESA section 7.1.1: 306 bytes without the FCS; 50 counts as ESA does"),   \
-		CONF_BYTES("initial_window", struct hashed_conf, window.initial, "60KB", 1,        \
+		CONF_BYTES("initial_window", struct pool_conf, window.initial, "60KB", 1,          \
 			   UINT64_C(1) << 40,                                                      \
 			   "Congestion window of a worker at the start; at least one packet.",     \
 			   "ESA section 5.1: 60 KB at 100 Gbps"),                                  \
-		CONF_BYTES("max_window", struct hashed_conf, window.max, CONF_OPTIONAL, 1,         \
+		CONF_BYTES("max_window", struct pool_conf, window.max, CONF_OPTIONAL, 1,           \
 			   UINT64_C(1) << 40,                                                      \
 			   "Largest congestion window; when missing there is none (ATP's public "  \
 			   "code: 100 packets a thread)."),                                        \
 		CONF_BYTES(                                                                        \
-			"window_increase", struct hashed_conf, window.increase, "1500B", 1,        \
+			"window_increase", struct pool_conf, window.increase, "1500B", 1,          \
 			UINT64_C(1) << 30,                                                         \
 			"Growth of the window with each window of results without an ECN mark.",   \
 			"ATP's public code, CC_manager.h"),                                        \
-		CONF_INT("duplicate_threshold", struct hashed_conf, window.gap, "3", 1, 1000000,   \
-			 "A piece without a result is lost when a result this many pieces "        \
-			 "further on has come; ESA's server reminds switches of a piece after as " \
+		CONF_INT("duplicate_threshold", struct pool_conf, window.gap, "3", 1, 1000000,     \
+			 "A chunk without a result is lost when a result this many chunks "        \
+			 "further on has come; ESA's server reminds switches of a chunk after as " \
 			 "many contributions to later ones.",                                      \
 			 "ESA sections 5.1 and 5.3"),                                              \
-		CONF_TIME("min_timeout", struct hashed_conf, window.rto.least, "1ms", PS_PER_NS,   \
+		CONF_TIME("min_timeout", struct pool_conf, window.rto.least, "1ms", PS_PER_NS,     \
 			  100 * PS_PER_S,                                                          \
 			  "Least retransmission timeout; beyond it follows the round trips (RFC "  \
 			  "6298).",                                                                \
 			  "ESA section 6; ATP's public code: 200 us"),                             \
-		CONF_TIME("initial_timeout", struct hashed_conf, window.rto.first, "50ms",         \
+		CONF_TIME("initial_timeout", struct pool_conf, window.rto.first, "50ms",           \
 			  PS_PER_NS, 100 * PS_PER_S,                                               \
 			  "Timeout until the first round trip is known.", "ATP's public code"),    \
-		CONF_TIME("max_timeout", struct hashed_conf, window.max_rto, "1s", PS_PER_NS,      \
+		CONF_TIME("max_timeout", struct pool_conf, window.max_rto, "1s", PS_PER_NS,        \
 			  1000 * PS_PER_S,                                                         \
 			  "Timeouts without a result in between double up to this.",               \
 			  "our choice"),                                                           \
-		CONF_ENUM("halve_on", struct hashed_conf, window.halve_on, "loss", halve_on_names, \
+		CONF_ENUM("halve_on", struct pool_conf, window.halve_on, "loss", halve_on_names,   \
 			  "What halves the window: nothing (with max_window = initial_window it "  \
 			  "is fixed); mark: an ECN mark; timeout: a timeout, too; loss: also a "   \
-			  "piece behind the newest result.",                                       \
+			  "chunk behind the newest result.",                                       \
 			  why),                                                                    \
-		CONF_ENUM("timeout_resends", struct hashed_conf, window.timeout_resends, "first",  \
+		CONF_ENUM("timeout_resends", struct pool_conf, window.timeout_resends, "first",    \
 			  timeout_resends_names,                                                   \
 			  "What a timeout declares lost behind the newest result: the first "      \
-			  "piece, or all that are in flight.",                                     \
+			  "chunk, or all that are in flight.",                                     \
 			  "ESA section 5.1, the expected sequence number")
 
 #endif

@@ -1,21 +1,21 @@
 /* A worker under ATP and ESA: a window of gradient packets, results, a timer. */
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 #include "transport/keys.h"
 
-static sim_time now_of(const struct hashed_worker *worker)
+static sim_time now_of(const struct pool_worker *worker)
 {
 	return worker->job->scheme->env.sim->now;
 }
 
-void hashed_worker_wake(struct hashed_worker *worker)
+void pool_worker_wake(struct pool_worker *worker)
 {
 	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
 }
 
 /* Something to send? */
-static bool has_more(const struct hashed_worker *worker)
+static bool has_more(const struct pool_worker *worker)
 {
-	const struct hashed_job *job = worker->job;
+	const struct pool_job *job = worker->job;
 
 	return window_has_lost(&worker->window) ||
 	       window_may_send(&worker->window, tensors_available(&job->tensors, worker->number));
@@ -23,7 +23,7 @@ static bool has_more(const struct hashed_worker *worker)
 
 /* The timer runs no later than the first timeout: one pending event a worker, set
  * anew only when timeouts have become shorter. */
-static void arm(struct hashed_worker *worker)
+static void arm(struct pool_worker *worker)
 {
 	sim_time at = window_timeout(&worker->window, now_of(worker));
 
@@ -35,7 +35,7 @@ static void arm(struct hashed_worker *worker)
 
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct hashed_worker *worker = owner;
+	struct pool_worker *worker = owner;
 	sim_time again;
 
 	(void)entity;
@@ -49,32 +49,32 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		worker->job->scheme->ops->lost(worker);
 }
 
-/* The gradient packet of a piece. */
-static void fill(struct hashed_worker *worker, uint64_t piece, bool again, struct packet *packet)
+/* The gradient packet of a chunk. */
+static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
 {
-	struct hashed_job *job = worker->job;
-	const struct hashed_ops *ops = job->scheme->ops;
-	const struct hashed_server *server = server_of_piece(job, piece);
+	struct pool_job *job = worker->job;
+	const struct pool_ops *ops = job->scheme->ops;
+	const struct pool_server *server = server_of_chunk(job, chunk);
 	struct bitmap self = server->racks.of_worker[worker->number];
 
-	*packet = hashed_packet(server, piece, self, ops->index(worker, piece));
-	packet->value = exact_contribution(&job->exact, worker->number, piece);
+	*packet = pool_packet(server, chunk, self, ops->index(worker, chunk));
+	packet->value = exact_contribution(&job->exact, worker->number, chunk);
 	packet_set_route(packet, racks_route(&server->racks, self));
 	if (again)
 		packet->flags |= PACKET_RETRANSMIT;
 	if (ops->priority)
-		packet->source |= (uint16_t)(ops->priority(worker, piece) << 8);
+		packet->source |= (uint16_t)(ops->priority(worker, chunk) << 8);
 }
 
-/* A new piece that leaves as a gradient packet. */
-static bool next_piece(struct hashed_worker *worker, uint64_t *piece)
+/* A new chunk that leaves as a gradient packet. */
+static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 {
-	const struct hashed_job *job = worker->job;
-	const struct hashed_ops *ops = job->scheme->ops;
+	const struct pool_job *job = worker->job;
+	const struct pool_ops *ops = job->scheme->ops;
 
 	while (window_may_send(&worker->window, tensors_available(&job->tensors, worker->number))) {
-		*piece = window_send(&worker->window, now_of(worker));
-		if (!ops->divert || !ops->divert(worker, *piece))
+		*chunk = window_send(&worker->window, now_of(worker));
+		if (!ops->divert || !ops->divert(worker, *chunk))
 			return true;
 		arm(worker);
 	}
@@ -83,68 +83,68 @@ static bool next_piece(struct hashed_worker *worker, uint64_t *piece)
 
 static enum nic_pull worker_pull(void *owner, struct packet *packet)
 {
-	struct hashed_worker *worker = owner;
-	uint64_t piece;
-	bool again = window_take_lost(&worker->window, &piece, now_of(worker));
+	struct pool_worker *worker = owner;
+	uint64_t chunk;
+	bool again = window_take_lost(&worker->window, &chunk, now_of(worker));
 
-	if (!again && !next_piece(worker, &piece))
+	if (!again && !next_chunk(worker, &chunk))
 		return NIC_NOTHING;
 	worker->retransmissions += again;
-	fill(worker, piece, again, packet);
+	fill(worker, chunk, again, packet);
 	arm(worker);
 	return has_more(worker) ? NIC_MORE : NIC_LAST;
 }
 
-void hashed_worker_contribute(struct hashed_worker *worker, uint64_t pieces)
+void pool_worker_contribute(struct pool_worker *worker, uint64_t chunks)
 {
-	tensors_add(&worker->job->tensors, worker->number, pieces);
+	tensors_add(&worker->job->tensors, worker->number, chunks);
 	if (has_more(worker))
-		hashed_worker_wake(worker);
+		pool_worker_wake(worker);
 }
 
-void hashed_worker_accept(struct hashed_worker *worker, uint64_t piece, uint64_t value, bool marked,
-			  const struct packet *packet)
+void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
+			const struct packet *packet)
 {
-	struct hashed_job *job = worker->job;
+	struct pool_job *job = worker->job;
 	uint64_t tensor;
 
-	if (piece >= worker->window.next) {
-		hashed_violated(job, worker->host, piece, "a result came before the contribution");
+	if (chunk >= worker->window.next) {
+		pool_violated(job, worker->host, chunk, "a result came before the contribution");
 		return;
 	}
-	if (!window_result(&worker->window, piece, marked, now_of(worker))) {
+	if (!window_result(&worker->window, chunk, marked, now_of(worker))) {
 		worker->stale++;
 		return;
 	}
-	if (!exact_holds(&job->exact, piece, value)) {
-		hashed_violated(job, worker->host, piece, "a wrong sum");
+	if (!exact_holds(&job->exact, chunk, value)) {
+		pool_violated(job, worker->host, chunk, "a wrong sum");
 		return;
 	}
 	if (job->scheme->ops->accepted)
-		job->scheme->ops->accepted(worker, piece, value, packet);
+		job->scheme->ops->accepted(worker, chunk, value, packet);
 	if (window_has_lost(&worker->window))
 		job->scheme->ops->lost(worker);
 	if (has_more(worker))
-		hashed_worker_wake(worker);
+		pool_worker_wake(worker);
 	arm(worker);
-	if (tensors_result(&job->tensors, worker->number, piece, &tensor))
+	if (tensors_result(&job->tensors, worker->number, chunk, &tensor))
 		job->job.done(job->job.owner, worker->number, tensor);
 }
 
-void hashed_worker_result(struct hashed_worker *worker, const struct packet *packet)
+void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 {
 	if (__builtin_expect(packet->flags & PACKET_RETRANSMIT, 0))
 		window_no_samples(&worker->window);
-	hashed_worker_accept(worker, piece_near(worker->window.first, packet_piece(packet)),
-			     packet->value, packet->flags & PACKET_CE, packet);
+	pool_worker_accept(worker, chunk_near(worker->window.first, packet_chunk(packet)),
+			   packet->value, packet->flags & PACKET_CE, packet);
 }
 
-/* What pull() may start: its own timer and, where pieces are diverted, those of a message to the
+/* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
  * server, which on the worker's own host takes no time. */
-static bool is_prompt(const struct hashed_worker *worker)
+static bool is_prompt(const struct pool_worker *worker)
 {
-	const struct hashed_job *job = worker->job;
-	const struct hashed_scheme *scheme = job->scheme;
+	const struct pool_job *job = worker->job;
+	const struct pool_scheme *scheme = job->scheme;
 	const struct network *net = &scheme->env.topo->net;
 	const struct window_conf *conf = &scheme->window;
 	bool prompt = nic_prompt(net, conf->rto.first) || nic_prompt(net, conf->rto.least) ||
@@ -158,10 +158,10 @@ static bool is_prompt(const struct hashed_worker *worker)
 	return prompt;
 }
 
-void hashed_worker_init(struct hashed_worker *worker)
+void pool_worker_init(struct pool_worker *worker)
 {
-	struct hashed_job *job = worker->job;
-	uint64_t key = timer_key_of_job(TIMER_HASHED_WORKER, job->job.number, worker->number);
+	struct pool_job *job = worker->job;
+	uint64_t key = timer_key_of_job(TIMER_POOL_WORKER, job->job.number, worker->number);
 
 	window_init(&worker->window, &job->scheme->window, job->frame, job->job.servers);
 	worker->source = (struct nic_source){ .pull = worker_pull,
@@ -173,7 +173,7 @@ void hashed_worker_init(struct hashed_worker *worker)
 	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 
-void hashed_worker_release(struct hashed_worker *worker)
+void pool_worker_release(struct pool_worker *worker)
 {
 	const struct model_env *env = &worker->job->scheme->env;
 

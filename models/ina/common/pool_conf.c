@@ -1,5 +1,5 @@
 /* What the rows of ATP and ESA cannot say: which values and which jobs cannot be. */
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@ const char *const halve_on_names[] = { [HALVE_ON_NOTHING] = "nothing",
 				       [HALVE_ON_LOSS] = "loss",
 				       NULL };
 
-uint32_t hashed_frame(const void *self)
+uint32_t pool_frame(const void *self)
 {
-	const struct hashed_conf *conf = self;
+	const struct pool_conf *conf = self;
 
 	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
 }
 
-const char hashed_too_many_inputs[] =
+const char pool_too_many_inputs[] =
 	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "
 	"parameter server; the header's bitmaps and fan-in degrees have no room for them";
 
-uint32_t hashed_servers(uint32_t workers)
+uint32_t pool_servers(uint32_t workers)
 {
 	(void)workers;
 	return 1; /* ESA section 7.1.2 */
@@ -50,21 +50,21 @@ static uint64_t most_workers(const struct topology_conf *conf)
 	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
 }
 
-struct collective_burst hashed_burst(const void *conf, const struct topology_conf *topology,
-				     uint32_t ports)
+struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
+				   uint32_t ports)
 {
 	(void)conf, (void)topology, (void)ports;
 	return (struct collective_burst){ .packets = 2 };
 }
 
-const char *hashed_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
+const char *pool_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers)
 {
-	if (servers > HASHED_SERVERS_MAX)
+	if (servers > POOL_SERVERS_MAX)
 		return "a job has at most 8 parameter servers";
-	return workers > most_workers(topology) ? hashed_too_many_inputs : NULL;
+	return workers > most_workers(topology) ? pool_too_many_inputs : NULL;
 }
 
-void hashed_check(const struct hashed_conf *conf, const char *name, struct conf_doc *doc)
+void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc *doc)
 {
 	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
 	char place[64];

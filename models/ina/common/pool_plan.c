@@ -1,36 +1,36 @@
 /* ATP and ESA as fluid streams: one for each server, over the tree of its racks.
  *
- * A stream is what a job is when every piece finds its aggregators: all contributions are added at
+ * A stream is what a job is when every chunk finds its aggregators: all contributions are added at
  * level 0 and level 1. Left out: collisions of aggregators and what follows from them (packets that
  * go to servers unadded, preemption, reminders), and what marks do to the window, which is limited
  * by max_window alone. With ATP the sums go to the server and come back. */
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* From a rack's workers up to level 1. */
-static void plan_rack(const struct hashed_server *server, const struct rack *rack,
-		      struct plan_stream *stream, struct plan_way *up, struct plan_way *down)
+static void plan_rack(const struct pool_server *server, const struct rack *rack,
+		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {
 	const struct topology *topo = server->job->scheme->env.topo;
 	uint32_t ports[ROUTE_MAX + 1], frame = server->job->frame;
 	unsigned count = topology_path(topo, rack->down_host, &rack->up, ports);
 	/* without the first port, a worker's, and the last, which leads to the server */
-	struct plan_way way = plan_path(&topo->net, ports, count - 1, frame);
+	struct plan_path path = plan_path(&topo->net, ports, count - 1, frame);
 
 	for (unsigned i = 1; i + 1 < count; i++)
 		plan_add(stream, ports[i], 1);
-	plan_way_longest(up, &way);
+	plan_path_longest(up, &path);
 	count = topology_path(topo, server->racks.server, &rack->down, ports);
-	way = plan_path(&topo->net, ports + 1, count - 1, frame);
-	plan_way_longest(down, &way);
+	path = plan_path(&topo->net, ports + 1, count - 1, frame);
+	plan_path_longest(down, &path);
 }
 
 /* The window starts in congestion avoidance; each server sees its part of it, and of the links that
- * the pieces of all share. It is anchored at the oldest piece, and pieces go to servers in turn, so
+ * the chunks of all share. It is anchored at the oldest chunk, and chunks go to servers in turn, so
  * all go at the rate of the slowest: what its path takes is what the window has to fill. */
-static struct plan_ramp ramp_of(const struct hashed_scheme *scheme, const struct stream_plan *plan,
+static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct stream_plan *plan,
 				sim_time round_trip)
 {
 	const struct plan_packets *packets = &plan->streams[0].packets;
@@ -44,9 +44,9 @@ static struct plan_ramp ramp_of(const struct hashed_scheme *scheme, const struct
 	return plan_ramp(packets, &growth, plan_slowest(plan, &scheme->env.topo->net), round_trip);
 }
 
-/* How long the packets of a piece wait for each other where paths of racks meet, which have one
+/* How long the packets of a chunk wait for each other where paths of racks meet, which have one
  * link into level 1's switch then. */
-static sim_time wait_of_racks(const struct hashed_server *server)
+static sim_time wait_of_racks(const struct pool_server *server)
 {
 	const struct racks *racks = &server->racks;
 	const struct topology *topo = server->job->scheme->env.topo;
@@ -68,43 +68,43 @@ static sim_time wait_of_racks(const struct hashed_server *server)
 	return longest;
 }
 
-static void plan_server(const struct hashed_server *server, struct plan_stream *stream,
-			struct plan_way *total)
+static void plan_server(const struct pool_server *server, struct plan_stream *stream,
+			struct plan_path *total)
 {
-	const struct hashed_job *job = server->job;
+	const struct pool_job *job = server->job;
 	const struct network *net = &job->scheme->env.topo->net;
 	const struct racks *racks = &server->racks;
-	struct plan_way up = { 0 }, down = { 0 };
+	struct plan_path up = { 0 }, down = { 0 };
 
 	for (uint32_t w = 0; w < job->job.workers; w++) {
 		uint32_t port = job->job.hosts[w];
-		struct plan_way way = plan_path(net, &port, 1, job->frame);
+		struct plan_path path = plan_path(net, &port, 1, job->frame);
 
 		plan_add(stream, port, 1); /* host h sends on port h */
-		plan_way_longest(&up, &way);
-		way = plan_path(net, &net->cold[port].reverse, 1, job->frame);
-		plan_way_longest(&down, &way);
+		plan_path_longest(&up, &path);
+		path = plan_path(net, &net->cold[port].reverse, 1, job->frame);
+		plan_path_longest(&down, &path);
 	}
 	for (uint32_t r = 0; r < racks->count; r++)
 		plan_rack(server, &racks->racks[r], stream, &up, &down);
 	for (uint32_t f = 0; f < racks->fan_out_count; f++)
 		for (uint32_t i = 0; i < racks->fan_outs[f].count; i++)
 			plan_add(stream, racks->fan_outs[f].ports[i], 1);
-	*total = plan_way_then(&up, &down);
+	*total = plan_path_then(&up, &down);
 	if (!job->scheme->ops->through_server)
 		return;
 	plan_add(stream, racks->server_port, 1);
 	plan_add(stream, racks->server, 1);
-	plan_way_add(total, net, racks->server_port, job->frame);
-	plan_way_add(total, net, racks->server, job->frame);
+	plan_path_add(total, net, racks->server_port, job->frame);
+	plan_path_add(total, net, racks->server, job->frame);
 }
 
-void *hashed_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-		  const char **never)
+void *pool_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+		const char **never)
 {
-	struct hashed_scheme *scheme = self;
+	struct pool_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
-	struct hashed_job *job = hashed_new(scheme, spec, never);
+	struct pool_job *job = pool_new(scheme, spec, never);
 	double window = (double)scheme->window.max / spec->servers;
 	sim_time round_trip = 0;
 
@@ -113,23 +113,23 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 	plan_init(plan, spec->servers);
 	for (uint32_t q = 0; q < spec->servers; q++) {
 		struct plan_stream *stream = &plan->streams[q];
-		struct plan_way way;
+		struct plan_path path;
 		sim_time trip;
 
 		stream->packets = plan_ina_packets(net, job->frame,
 						   (uint32_t)scheme->conf->elements_per_packet);
 		stream->packets.fraction = 1.0 / spec->servers;
 		stream->share = 1.0 / spec->servers; /* one window for all */
-		plan_server(&job->servers[q], stream, &way);
-		trip = way.sum + wait_of_racks(&job->servers[q]);
+		plan_server(&job->servers[q], stream, &path);
+		trip = path.sum + wait_of_racks(&job->servers[q]);
 		if (window > 0)
 			stream->cap = plan_window_rate(&stream->packets, window / job->frame, trip);
 		if (scheme->ops->through_server)
 			stream->cap = fmin(stream->cap, plan_reducer_rate(&stream->packets,
 									  scheme->env.reducers, 1));
 		round_trip = trip > round_trip ? trip : round_trip;
-		if (plan_way_latency(&way) > plan->latency)
-			plan->latency = plan_way_latency(&way);
+		if (plan_path_latency(&path) > plan->latency)
+			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
 	plan_take_turns(plan, net, spec, scheme->ops->through_server ? spec->servers : 0);
@@ -137,7 +137,7 @@ void *hashed_plan(void *self, const struct collective_job *spec, struct stream_p
 	return job;
 }
 
-void hashed_withdraw(void *admitted)
+void pool_withdraw(void *admitted)
 {
-	hashed_free_new(admitted);
+	pool_free_new(admitted);
 }

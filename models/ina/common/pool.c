@@ -1,4 +1,4 @@
-#include "ina/common/hashed.h"
+#include "ina/common/pool.h"
 
 #include "base/mem.h"
 #include "base/ring.h"
@@ -10,21 +10,21 @@
 #define NOBODY      UINT32_MAX
 #define INBOX_FIRST 16 /* a power of two */
 
-void hashed_violated(const struct hashed_job *job, uint32_t node, uint64_t piece, const char *what)
+void pool_violated(const struct pool_job *job, uint32_t node, uint64_t chunk, const char *what)
 {
-	collective_violated(&job->scheme->env, job->scheme->ops->title, job->job.number, "piece",
-			    piece, node, what);
+	collective_violated(&job->scheme->env, job->scheme->ops->title, job->job.number, "chunk",
+			    chunk, node, what);
 }
 
 /* --- packets --- */
 
-struct packet hashed_packet(const struct hashed_server *server, uint64_t piece,
-			    struct bitmap bitmap, uint16_t slot)
+struct packet pool_packet(const struct pool_server *server, uint64_t chunk, struct bitmap bitmap,
+			  uint16_t slot)
 {
-	const struct hashed_job *job = server->job;
+	const struct pool_job *job = server->job;
 
 	return (struct packet){
-		.seq = (uint64_t)bitmap.bits << 32 | (uint32_t)piece,
+		.seq = (uint64_t)bitmap.bits << 32 | (uint32_t)chunk,
 		.flow = job->number,
 		.source = (uint16_t)(server->number << 5 | bitmap.rack),
 		.size = job->frame,
@@ -35,8 +35,8 @@ struct packet hashed_packet(const struct hashed_server *server, uint64_t piece,
 	};
 }
 
-void hashed_multicast(const struct hashed_server *server, uint32_t sw, const struct packet *result,
-		      struct switch_actions *actions)
+void pool_multicast(const struct pool_server *server, uint32_t sw, const struct packet *result,
+		    struct switch_actions *actions)
 {
 	uint32_t number = server->racks.fan_out_of_switch[sw];
 	const struct fan_out *fan = &server->racks.fan_outs[number];
@@ -49,7 +49,7 @@ void hashed_multicast(const struct hashed_server *server, uint32_t sw, const str
 }
 
 /* Where it is added: at the switch of the rack that it names, and at level 1. */
-static void upwards(struct hashed_scheme *scheme, struct hashed_server *server, uint32_t sw,
+static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
 {
 	uint8_t rack = packet_bitmap(packet).rack;
@@ -65,9 +65,9 @@ static void upwards(struct hashed_scheme *scheme, struct hashed_server *server, 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	struct hashed_scheme *scheme = self;
-	struct hashed_job *job = scheme->jobs[packet->flow];
-	struct hashed_server *server;
+	struct pool_scheme *scheme = self;
+	struct pool_job *job = scheme->jobs[packet->flow];
+	struct pool_server *server;
 
 	(void)back;
 	if (!job)
@@ -79,13 +79,13 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	}
 	if (scheme->ops->result_at_switch)
 		scheme->ops->result_at_switch(server, &scheme->pools[sw], packet);
-	hashed_multicast(server, sw, packet, actions);
+	pool_multicast(server, sw, packet, actions);
 }
 
 /* --- packets that servers receive --- */
 
-/* No worker will ask for pieces below. */
-static uint64_t oldest_needed(const struct hashed_job *job)
+/* No worker will ask for chunks below. */
+static uint64_t oldest_needed(const struct pool_job *job)
 {
 	uint64_t oldest = UINT64_MAX;
 
@@ -108,7 +108,7 @@ static struct waiting *last_waiting(const struct inbox *inbox)
 /* The server's host has added the gradients of the oldest packet. */
 static void on_added(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct hashed_server *server = owner;
+	struct pool_server *server = owner;
 	struct inbox *inbox = &server->inbox;
 
 	(void)entity;
@@ -123,7 +123,7 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &inbox->timer, first_waiting(inbox)->due);
 }
 
-static void wait_for_adding(struct hashed_server *server, const struct packet *packet, sim_time due)
+static void wait_for_adding(struct pool_server *server, const struct packet *packet, sim_time due)
 {
 	struct inbox *inbox = &server->inbox;
 	uint64_t end = inbox->head + inbox->count++;
@@ -140,10 +140,10 @@ static void wait_for_adding(struct hashed_server *server, const struct packet *p
 }
 
 /* The packet brings contributors that neither are in the sum nor wait to be added. */
-static bool brings_new(struct hashed_server *server, const struct packet *packet)
+static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->inbox.arrived;
-	uint64_t index = server_index(server, server_packet_piece(server, packet));
+	uint64_t index = server_index(server, server_packet_chunk(server, packet));
 	const struct partial_sum *sum = partial_sums_find(&server->sums, index);
 	struct partial_sum *known;
 
@@ -160,9 +160,9 @@ static bool brings_new(struct hashed_server *server, const struct packet *packet
 
 /* When the server may look at a packet that has come. One without news takes its host no time,
  * but it does not overtake what came before. */
-static sim_time due_at(struct hashed_server *server, const struct packet *packet)
+static sim_time due_at(struct pool_server *server, const struct packet *packet)
 {
-	const struct hashed_scheme *scheme = server->job->scheme;
+	const struct pool_scheme *scheme = server->job->scheme;
 	const struct inbox *inbox = &server->inbox;
 	sim_time now = scheme->env.sim->now;
 
@@ -172,9 +172,9 @@ static sim_time due_at(struct hashed_server *server, const struct packet *packet
 	return inbox->count ? last_waiting(inbox)->due : now;
 }
 
-static void to_server(struct hashed_server *server, const struct packet *packet)
+static void to_server(struct pool_server *server, const struct packet *packet)
 {
-	const struct hashed_scheme *scheme = server->job->scheme;
+	const struct pool_scheme *scheme = server->job->scheme;
 
 	server->packets++;
 	server->frame_bytes += packet->size;
@@ -186,18 +186,18 @@ static void to_server(struct hashed_server *server, const struct packet *packet)
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct hashed_scheme *scheme = self;
-	struct hashed_job *job = scheme->jobs[packet->flow];
+	const struct pool_scheme *scheme = self;
+	struct pool_job *job = scheme->jobs[packet->flow];
 
 	if (!job || (job->over && packet->flags & PACKET_RESULT))
 		return;
 	if (packet->flags & PACKET_RESULT)
-		hashed_worker_result(&job->workers[job->worker_of_host[host]], packet);
+		pool_worker_result(&job->workers[job->worker_of_host[host]], packet);
 	else
 		to_server(&job->servers[packet_server(packet)], packet);
 }
 
-static const struct protocol_ops hashed_protocol = {
+static const struct protocol_ops pool_protocol = {
 	.name = "hashed aggregators",
 	.deliver = deliver,
 	.at_switch = at_switch,
@@ -205,10 +205,10 @@ static const struct protocol_ops hashed_protocol = {
 
 /* --- aggregators --- */
 
-void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggregator *a,
-		 const struct packet *packet)
+void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
+	       const struct packet *packet)
 {
-	aggregators_take(pool, a, job->number, packet_piece(packet), job->scheme->env.sim->now);
+	aggregators_take(pool, a, job->number, packet_chunk(packet), job->scheme->env.sim->now);
 	a->rack = packet_bitmap(packet).rack;
 	a->server = (uint8_t)packet_server(packet);
 	job->held++;
@@ -220,9 +220,9 @@ void hashed_take(struct hashed_job *job, struct aggregators *pool, struct aggreg
 		job->scheme->ops->drain(job); /* again: nothing was left to free */
 }
 
-void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
 {
-	struct hashed_job *job = scheme->jobs[a->owner - 1];
+	struct pool_job *job = scheme->jobs[a->owner - 1];
 
 	aggregators_free(pool, a, scheme->env.sim->now);
 	job->held--;
@@ -230,33 +230,33 @@ void hashed_free(struct hashed_scheme *scheme, struct aggregators *pool, struct 
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-bool hashed_collect(struct hashed_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
 {
 	if (!aggregators_is_idle(pool, a, scheme->env.sim->now))
 		return false;
 	pool->memory->stats.collected++;
-	hashed_free(scheme, pool, a);
+	pool_free(scheme, pool, a);
 	return true;
 }
 
-uint16_t hashed_index(const struct hashed_job *job, uint64_t piece, uint16_t salt)
+uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
 	/* both count from 1: 0 is "empty" in a switch */
 	return (uint16_t)(aggregators_hash(&job->scheme->crc, (uint16_t)(job->job.number + 1),
-					   (uint32_t)piece + 1, salt) %
+					   (uint32_t)chunk + 1, salt) %
 			  job->scheme->pools[0].count);
 }
 
 /* --- servers --- */
 
-uint64_t server_packet_piece(const struct hashed_server *server, const struct packet *packet)
+uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet)
 {
-	return piece_near(server_piece(server, server->sums.end), packet_piece(packet));
+	return chunk_near(server_chunk(server, server->sums.end), packet_chunk(packet));
 }
 
-struct partial_sum *server_entry(struct hashed_server *server, uint64_t piece)
+struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk)
 {
-	uint64_t index = server_index(server, piece);
+	uint64_t index = server_index(server, chunk);
 
 	if (index >= server->sums.end)
 		partial_sums_reserve(&server->sums, index,
@@ -264,11 +264,11 @@ struct partial_sum *server_entry(struct hashed_server *server, uint64_t piece)
 	return partial_sums_find(&server->sums, index);
 }
 
-void server_send_result(struct hashed_server *server, const struct partial_sum *sum, uint16_t slot,
+void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
 			uint8_t flags, uint32_t extra)
 {
-	struct packet packet = hashed_packet(server, server_piece(server, sum->index),
-					     (struct bitmap){ extra, RACK_NONE }, slot);
+	struct packet packet = pool_packet(server, server_chunk(server, sum->index),
+					   (struct bitmap){ extra, RACK_NONE }, slot);
 
 	packet.value = sum->value;
 	packet.flags |= (uint8_t)(PACKET_RESULT | flags | (sum->marked ? PACKET_CE : 0));
@@ -277,10 +277,10 @@ void server_send_result(struct hashed_server *server, const struct partial_sum *
 
 /* --- jobs --- */
 
-struct hashed_scheme *hashed_open(const struct model_env *env, const struct hashed_conf *conf,
-				  const struct hashed_ops *ops, sim_time idle_limit)
+struct pool_scheme *pool_open(const struct model_env *env, const struct pool_conf *conf,
+			      const struct pool_ops *ops, sim_time idle_limit)
 {
-	struct hashed_scheme *scheme = xcalloc(1, sizeof(*scheme));
+	struct pool_scheme *scheme = xcalloc(1, sizeof(*scheme));
 	uint32_t switches = env->topo->net.switches;
 
 	scheme->env = *env;
@@ -289,7 +289,7 @@ struct hashed_scheme *hashed_open(const struct model_env *env, const struct hash
 	scheme->window.rto.rule = RTO_ADAPTIVE;
 	scheme->ops = ops;
 	crc32_init(&scheme->crc);
-	scheme->protocol = network_register(&env->topo->net, &hashed_protocol, scheme);
+	scheme->protocol = network_register(&env->topo->net, &pool_protocol, scheme);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
 	scheme->pools = xcalloc(switches, sizeof(*scheme->pools));
 	for (uint32_t s = 0; s < switches; s++) {
@@ -302,15 +302,15 @@ struct hashed_scheme *hashed_open(const struct model_env *env, const struct hash
 }
 
 /* False when the job cannot be expressed in ATP's header. */
-static bool place_servers(struct hashed_job *job)
+static bool place_servers(struct pool_job *job)
 {
-	struct hashed_scheme *scheme = job->scheme;
+	struct pool_scheme *scheme = job->scheme;
 	struct topology *topo = scheme->env.topo;
 	bool good = true;
 
 	job->servers = xcalloc(job->job.servers, sizeof(*job->servers));
 	for (uint32_t q = 0; q < job->job.servers; q++) {
-		struct hashed_server *server = &job->servers[q];
+		struct pool_server *server = &job->servers[q];
 		uint64_t entropy =
 			hash_pair(hash_pair(scheme->env.sim->seed, hash_string(scheme->ops->name)),
 				  (uint64_t)job->job.number << 8 | q);
@@ -321,7 +321,7 @@ static bool place_servers(struct hashed_job *job)
 				   job->job.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
 		timer_open(scheme->env.sim, &server->inbox.timer, job->job.server_hosts[q],
-			   SIM_TIMER, timer_key_of_job(TIMER_HASHED_INBOX, job->job.number, q),
+			   SIM_TIMER, timer_key_of_job(TIMER_POOL_INBOX, job->job.number, q),
 			   on_added, server);
 		sim_name(scheme->env.sim, on_added, "a packet is added up at server %w of job %j");
 		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);
@@ -329,7 +329,7 @@ static bool place_servers(struct hashed_job *job)
 	return good;
 }
 
-static void open_pools(struct hashed_job *job)
+static void open_pools(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
 		const struct racks *racks = &job->servers[q].racks;
@@ -340,7 +340,7 @@ static void open_pools(struct hashed_job *job)
 	}
 }
 
-static void make_workers(struct hashed_job *job)
+static void make_workers(struct pool_job *job)
 {
 	uint32_t hosts = job->scheme->env.topo->net.hosts;
 
@@ -353,18 +353,18 @@ static void make_workers(struct hashed_job *job)
 		job->workers[w].number = w;
 		job->workers[w].host = job->job.hosts[w];
 		job->worker_of_host[job->job.hosts[w]] = w;
-		hashed_worker_init(&job->workers[w]);
+		pool_worker_init(&job->workers[w]);
 	}
 }
 
-static void make_indices(struct hashed_job *job)
+static void make_indices(struct pool_job *job)
 {
 	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
 	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
-		job->indices[i].piece = i + 1; /* never a piece of this place */
+		job->indices[i].chunk = i + 1; /* never a chunk of this place */
 }
 
-static void free_servers(struct hashed_job *job)
+static void free_servers(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->job.servers; q++) {
 		timer_close(job->scheme->env.sim, &job->servers[q].inbox.timer);
@@ -377,33 +377,33 @@ static void free_servers(struct hashed_job *job)
 	free(job->servers);
 }
 
-void hashed_free_new(struct hashed_job *job)
+void pool_free_new(struct pool_job *job)
 {
 	free_servers(job);
 	free(job);
 }
 
-struct hashed_job *hashed_new(struct hashed_scheme *scheme, const struct collective_job *spec,
-			      const char **never)
+struct pool_job *pool_new(struct pool_scheme *scheme, const struct collective_job *spec,
+			  const char **never)
 {
-	struct hashed_job *job = xcalloc(1, sizeof(*job));
+	struct pool_job *job = xcalloc(1, sizeof(*job));
 
 	*never = NULL;
-	SIM_BUG_ON(!spec->servers || spec->servers > HASHED_SERVERS_MAX); /* hashed_refuses() */
+	SIM_BUG_ON(!spec->servers || spec->servers > POOL_SERVERS_MAX); /* pool_refuses() */
 	job->scheme = scheme;
 	job->job = *spec;
-	job->frame = (uint16_t)hashed_frame(scheme->conf);
+	job->frame = (uint16_t)pool_frame(scheme->conf);
 	if (place_servers(job))
 		return job;
-	*never = hashed_too_many_inputs;
-	hashed_free_new(job);
+	*never = pool_too_many_inputs;
+	pool_free_new(job);
 	return NULL;
 }
 
-void *hashed_start(void *self, const struct collective_job *spec, const char **never)
+void *pool_start(void *self, const struct collective_job *spec, const char **never)
 {
-	struct hashed_scheme *scheme = self;
-	struct hashed_job *job = hashed_new(scheme, spec, never);
+	struct pool_scheme *scheme = self;
+	struct pool_job *job = pool_new(scheme, spec, never);
 
 	if (!job)
 		return NULL;
@@ -421,22 +421,22 @@ void *hashed_start(void *self, const struct collective_job *spec, const char **n
 	return job;
 }
 
-void hashed_contribute(void *instance, uint32_t worker, bytes size)
+void pool_contribute(void *instance, uint32_t worker, bytes size)
 {
-	struct hashed_job *job = instance;
+	struct pool_job *job = instance;
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
 	uint64_t k = (uint64_t)job->scheme->conf->elements_per_packet;
 
-	hashed_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
+	pool_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
 }
 
-static void release(struct hashed_job *job)
+static void release(struct pool_job *job)
 {
-	struct hashed_scheme *scheme = job->scheme;
+	struct pool_scheme *scheme = job->scheme;
 
 	/* workers first: NICs that are behind take turns now, in which the scheme is asked */
 	for (uint32_t w = 0; w < job->job.workers && !job->over; w++)
-		hashed_worker_release(&job->workers[w]);
+		pool_worker_release(&job->workers[w]);
 	scheme->ops->release(job);
 	scheme->jobs[job->number] = NULL;
 	free_servers(job);
@@ -449,9 +449,9 @@ static void release(struct hashed_job *job)
 }
 
 /* Workers are gone; servers go on until the last aggregator is free. */
-static void drain(struct hashed_job *job)
+static void drain(struct pool_job *job)
 {
-	struct hashed_scheme *scheme = job->scheme;
+	struct pool_scheme *scheme = job->scheme;
 
 	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++) {
 		struct aggregators *pool = &scheme->pools[s];
@@ -463,24 +463,24 @@ static void drain(struct hashed_job *job)
 	scheme->ops->drain(job);
 }
 
-void hashed_finish(void *instance)
+void pool_finish(void *instance)
 {
-	struct hashed_job *job = instance;
+	struct pool_job *job = instance;
 
 	if (!job->held) {
 		release(job);
 		return;
 	}
 	for (uint32_t w = 0; w < job->job.workers; w++)
-		hashed_worker_release(&job->workers[w]);
+		pool_worker_release(&job->workers[w]);
 	job->over = true;
 	if (job->scheme->ops->drain)
 		drain(job);
 }
 
-void hashed_close(void *self)
+void pool_close(void *self)
 {
-	struct hashed_scheme *scheme = self;
+	struct pool_scheme *scheme = self;
 
 	for (size_t j = 0; j < scheme->job_count; j++)
 		if (scheme->jobs[j])
@@ -493,12 +493,12 @@ void hashed_close(void *self)
 	free(scheme);
 }
 
-void hashed_stats(const void *instance, struct collective_stats *stats)
+void pool_stats(const void *instance, struct collective_stats *stats)
 {
-	const struct hashed_job *job = instance;
+	const struct pool_job *job = instance;
 
 	for (uint32_t w = 0; w < job->job.workers; w++) {
-		const struct hashed_worker *worker = &job->workers[w];
+		const struct pool_worker *worker = &job->workers[w];
 
 		stats->retransmissions += worker->retransmissions;
 		stats->timeouts += worker->window.timeouts;
@@ -511,26 +511,26 @@ void hashed_stats(const void *instance, struct collective_stats *stats)
 	}
 }
 
-size_t hashed_memory(void *self, const struct collective_memory **list)
+size_t pool_memory(void *self, const struct collective_memory **list)
 {
-	struct hashed_scheme *scheme = self;
+	struct pool_scheme *scheme = self;
 
 	*list = scheme->memory;
 	return scheme->env.topo->net.switches;
 }
 
-void hashed_report_waiting(const void *instance, FILE *to, size_t limit)
+void pool_report_waiting(const void *instance, FILE *to, size_t limit)
 {
-	const struct hashed_job *job = instance;
+	const struct pool_job *job = instance;
 
 	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
-		const struct hashed_worker *worker = &job->workers[w];
+		const struct pool_worker *worker = &job->workers[w];
 
 		if (worker->window.first == worker->window.next)
 			continue;
 		fprintf(to,
 			"  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
-			") waits for piece %" PRIu64 " of %" PRIu64 ", %" PRIu64 " in flight\n",
+			") waits for chunk %" PRIu64 " of %" PRIu64 ", %" PRIu64 " in flight\n",
 			job->scheme->ops->title, job->job.number, w, worker->host,
 			worker->window.first, tensors_available(&job->tensors, w),
 			worker->window.next - worker->window.first);

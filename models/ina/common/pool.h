@@ -1,0 +1,295 @@
+/* What ATP and ESA share: jobs whose gradient packets meet in hashed aggregators
+ * that all jobs of the scheme share, with one or more parameter servers a job
+ * behind them.
+ *
+ *   pool_conf.*    parameters, and what they have to be
+ *   pool.c         jobs, packets at switches and hosts
+ *   pool_worker.c  sending, results, timers
+ *   pool_plan.c    a job as fluid streams
+ *   atp*.c, esa*.c   what switches and servers do: struct pool_ops
+ *
+ * Job, chunk, aggregator index, contributors (as a bitmap of one level, racks.h),
+ * server and priority ride in every packet; see packet_*() below. Chunk p of the
+ * stream of tensors belongs to server p mod servers. Chunk numbers have 32 bits on
+ * the wire and 64 at hosts. */
+#ifndef INASIM_INA_COMMON_POOL_H
+#define INASIM_INA_COMMON_POOL_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+#include "ina/common/aggregators.h"
+#include "ina/common/pool_conf.h"
+#include "ina/common/outbox.h"
+#include "ina/common/partial_sums.h"
+#include "ina/common/racks.h"
+
+#define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
+
+struct pool_job;
+
+/* Packets that have reached a server and wait until its host has added what came
+ * before: only where the host's reduction rate is limited. Who is in `arrived` is known by
+ * bitmap as soon as a packet is here, so only one that brings somebody new takes time. */
+struct inbox {
+	struct waiting {
+		struct packet packet;
+		sim_time due;
+	} * ring;
+	uint64_t head, count, mask;
+	struct partial_sums arrived; /* with what waits; values mean nothing. Made when needed */
+	struct timer timer;
+};
+
+/* A server of a job, and the job's switches as seen from there. */
+struct pool_server {
+	struct pool_job *job;
+	uint32_t number;
+	struct racks racks;
+	struct partial_sums sums;
+	struct inbox inbox;
+	struct outbox outbox;
+	uint64_t packets, frame_bytes; /* received from switches */
+	void *state;                   /* the scheme's; owned by it */
+};
+
+struct pool_worker {
+	struct pool_job *job;
+	void *state;    /* the scheme's; owned by it */
+	sim_time armed; /* when the timer runs; SIM_TIME_MAX = not set */
+	uint32_t number, host;
+	struct nic_source source;
+	struct window window;
+	struct timer timer;
+	uint64_t retransmissions, stale, reminders;
+} __attribute__((aligned(64)));
+
+static_assert(offsetof(struct pool_worker, window) == 64, "the window has lines of its own");
+
+/* The hash of a chunk; all workers of a job need the same within a window. */
+#define KNOWN_INDICES 1024 /* a power of two */
+struct known_index {
+	uint32_t chunk;
+	uint16_t index;
+};
+
+/* One job. Packets carry its number in the scheme in `flow`. */
+struct pool_job {
+	struct pool_scheme *scheme;
+	struct collective_job job;
+	struct exact exact;
+	struct tensors tensors;
+	struct pool_server *servers;
+	struct pool_worker *workers;
+	uint32_t *worker_of_host;    /* UINT32_MAX = none */
+	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
+	uint32_t number;
+	uint16_t frame; /* bytes of a packet, FCS included */
+	uint64_t held;  /* aggregators that it owns now */
+	bool over;      /* finished; still here because it owned some then */
+	void *state;    /* the scheme's; owned by it */
+};
+
+/* What makes a scheme. Packets are those of the job at hand. */
+struct pool_ops {
+	const char *name, *title; /* "atp", "ATP" */
+	bool through_server;      /* results come from the server, not from the last switch */
+	/* State of a job, after everything else is in place, and its end. */
+	void (*start)(struct pool_job *job);
+	void (*release)(struct pool_job *job);
+	/* A packet on its way up has reached a switch where it may be added: level 0
+	 * (it names its rack) or level 1. */
+	void (*at_switch)(struct pool_server *server, struct aggregators *pool, bool level1,
+			  struct packet *packet, struct switch_actions *actions);
+	/* Optional: a result passes a switch on its way down. */
+	void (*result_at_switch)(struct pool_server *server, struct aggregators *pool,
+				 struct packet *packet);
+	/* A packet for the server has reached its host, which has added what came before. */
+	void (*at_server)(struct pool_server *server, const struct packet *packet);
+	/* Adds contributors to a sum that is not complete; false when it cannot use them, as some
+	 * of them are in. */
+	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
+		    uint64_t value);
+	/* A chunk seems lost to a worker: it is among window_take_lost(), which a worker's
+	 * turn at the NIC takes from, too. */
+	void (*lost)(struct pool_worker *worker);
+	/* Optional: a worker is about to send a chunk for the first time; true when it has
+	 * gone another way instead. */
+	bool (*divert)(struct pool_worker *worker, uint64_t chunk);
+	/* Aggregator of a chunk that a worker is about to send. */
+	uint16_t (*index)(struct pool_worker *worker, uint64_t chunk);
+	/* Optional. */
+	uint8_t (*priority)(struct pool_worker *worker, uint64_t chunk);
+	/* Optional: the job is over, but aggregators still hold packets of it. They get freed
+	 * nevertheless; without this member that is a violation. */
+	void (*drain)(struct pool_job *job);
+	/* Optional: a worker has taken the result of a chunk, for the first time. `packet`
+	 * brought it, or is NULL. */
+	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
+			 const struct packet *packet);
+};
+
+struct pool_scheme {
+	struct model_env env;
+	const struct pool_conf *conf;
+	struct window_conf window; /* of conf; the scheme may narrow it */
+	const struct pool_ops *ops;
+	struct crc32 crc;
+	uint8_t protocol;
+	struct pool_job **jobs; /* by number; NULL when over: late packets find nobody */
+	size_t job_count, job_capacity;
+	struct collective_memory *memory; /* by switch */
+	struct aggregators *pools;        /* by switch */
+};
+
+/* --- packets --- */
+
+static inline uint32_t packet_chunk(const struct packet *packet)
+{
+	return (uint32_t)packet->seq;
+}
+
+static inline struct bitmap packet_bitmap(const struct packet *packet)
+{
+	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & 31 };
+}
+
+static inline uint32_t packet_server(const struct packet *packet)
+{
+	return packet->source >> 5 & 7;
+}
+
+static inline uint8_t packet_priority(const struct packet *packet)
+{
+	return (uint8_t)(packet->source >> 8);
+}
+
+static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
+{
+	packet->seq = (uint64_t)bitmap.bits << 32 | (uint32_t)packet->seq;
+	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
+}
+
+/* A packet of a job, from a host, with what all have in common; no route yet. */
+struct packet pool_packet(const struct pool_server *server, uint64_t chunk, struct bitmap bitmap,
+			  uint16_t slot);
+
+/* The server's index of a chunk. */
+static inline uint64_t server_index(const struct pool_server *server, uint64_t chunk)
+{
+	return server->job->job.servers == 1 ? chunk : chunk / server->job->job.servers;
+}
+
+static inline uint64_t server_chunk(const struct pool_server *server, uint64_t index)
+{
+	return index * server->job->job.servers + server->number;
+}
+
+static inline struct pool_server *server_of_chunk(const struct pool_job *job, uint64_t chunk)
+{
+	return &job->servers[job->job.servers == 1 ? 0 : chunk % job->job.servers];
+}
+
+/* The chunk of a packet at a server: all its 64 bits. */
+uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
+
+/* The entry of a chunk at a server, new if need be; NULL when it is long over: all
+ * workers hold the result. */
+struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
+
+/* The server sends a result towards all workers. */
+void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
+			uint8_t flags, uint32_t extra);
+
+/* A result leaves a switch for the workers, or for the switches below. */
+void pool_multicast(const struct pool_server *server, uint32_t sw, const struct packet *result,
+		    struct switch_actions *actions);
+
+/* --- aggregators --- */
+
+/* The job takes a free aggregator for the chunk of a packet; its owner gives it up. */
+void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
+	       const struct packet *packet);
+void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
+
+/* Garbage collection: an owner that has gone silent gives it up. False when it stays. */
+bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
+
+/* ATP's index: a hash of job and chunk. */
+uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
+
+/* The same without salt, remembered. */
+static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chunk)
+{
+	struct known_index *known = &job->indices[chunk & (KNOWN_INDICES - 1)];
+
+	if (known->chunk != (uint32_t)chunk)
+		*known = (struct known_index){ (uint32_t)chunk, pool_index(job, chunk, 0) };
+	return known->index;
+}
+
+/* --- pool_conf.c --- */
+
+/* Why a job is refused that bitmaps have no room for. */
+extern const char pool_too_many_inputs[];
+
+/* Bytes of a packet, FCS included. */
+uint32_t pool_frame(const void *conf);
+
+/* Members of struct collective_ops. */
+uint32_t pool_servers(uint32_t workers);
+const char *pool_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers);
+void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc *doc);
+
+/* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
+ * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
+struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
+				   uint32_t ports);
+
+/* --- the life of jobs; what the ops table of a scheme is made of --- */
+
+struct pool_scheme *pool_open(const struct model_env *env, const struct pool_conf *conf,
+			      const struct pool_ops *ops, sim_time idle_limit);
+void pool_close(void *scheme);
+void *pool_start(void *scheme, const struct collective_job *job, const char **never);
+void pool_contribute(void *instance, uint32_t worker, bytes size);
+void pool_finish(void *instance);
+void pool_stats(const void *instance, struct collective_stats *stats);
+size_t pool_memory(void *scheme, const struct collective_memory **list);
+void pool_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* Members of struct collective_ops that both schemes have. Packets took so many times as long as
+ * fluid beside flows: models/fluid/findings.md. */
+#define POOL_OPS                                                                                   \
+	.heeds_marks = true, .first_come = true,                                                   \
+	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
+	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame, .close = pool_close,    \
+	.start = pool_start, .contribute = pool_contribute, .finish = pool_finish,                 \
+	.plan = pool_plan, .withdraw = pool_withdraw, .memory = pool_memory,                       \
+	.report_waiting = pool_report_waiting
+
+/* pool_plan.c */
+void *pool_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
+		const char **never);
+void pool_withdraw(void *admitted);
+
+/* A job with its servers, but without workers; NULL and *never when it cannot be expressed in ATP's
+ * header. */
+struct pool_job *pool_new(struct pool_scheme *scheme, const struct collective_job *spec,
+			  const char **never);
+void pool_free_new(struct pool_job *job);
+
+/* Breaks the run off: a rule of the protocol does not hold at `node`. */
+void pool_violated(const struct pool_job *job, uint32_t node, uint64_t chunk, const char *what);
+
+/* --- pool_worker.c; `job`, `number` and `host` are set --- */
+
+void pool_worker_init(struct pool_worker *worker);
+void pool_worker_release(struct pool_worker *worker);
+void pool_worker_contribute(struct pool_worker *worker, uint64_t chunks);
+void pool_worker_result(struct pool_worker *worker, const struct packet *packet);
+/* A result, by whatever way it came. */
+void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
+			const struct packet *packet);
+void pool_worker_wake(struct pool_worker *worker);
+
+#endif
