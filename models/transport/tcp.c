@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "transport/tcp_conn.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,6 +131,25 @@ const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 	return tcp->conf;
 }
 
+/* For --why. */
+static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
+{
+	uint64_t tag = key >> 48 & 15;
+	struct why_conn told = { .stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY,
+				 .job = connection_job(key),
+				 .src = conn->tx.host,
+				 .dst = conn->rx.host,
+				 .timeouts = &conn->stats.timeouts,
+				 .losses = &conn->stats.retransmissions,
+				 .marks = &conn->stats.marked_acks };
+
+	if (told.job == UINT32_MAX)
+		told.stream = WHY_FLOW;
+	else if (tag == CONNECTION_PS)
+		told.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	why_connection(why_of(&tcp->topo->net), conn->number, &told);
+}
+
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -144,6 +164,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
 	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
+	if (tcp->topo->net.onlooker)
+		tell_why(tcp, conn, key);
 	return conn->number;
 }
 
@@ -193,6 +215,8 @@ void tcp_set_patient(struct tcp *tcp, uint32_t number)
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;
+	if (tcp->topo->net.onlooker)
+		why_writes(why_of(&tcp->topo->net), number, tcp->conns[number]->tx.written);
 	tcp_tx_wake(tcp->conns[number]);
 }
 

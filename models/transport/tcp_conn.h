@@ -5,6 +5,7 @@
 
 #include "transport/ranges.h"
 #include "transport/tcp.h"
+#include "why/why.h"
 
 /* The sender's half. */
 struct tcp_tx {

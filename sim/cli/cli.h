@@ -29,6 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
+	bool why;
 	sim_time events_from, events_to;
 };
 

@@ -18,7 +18,8 @@
 
 static const struct verb verbs[] = {
 	{ "run",
-	  "run SCENARIO... [--out DIR [--events FROM..TO]] [--seed N] [--set /pointer=value] "
+	  "run SCENARIO... [--out DIR [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",

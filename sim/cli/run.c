@@ -243,6 +243,7 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.progress = progress ? show_progress : NULL,
 		.owner = name,
 		.interrupted = &interrupted,
+		.why = cli->run.why,
 		.log_events = cli->run.log_events,
 		.log_from = cli->run.events_from,
 		.log_to = cli->run.events_to,
@@ -311,6 +312,11 @@ int verb_run(const struct cli *cli)
 
 	if (cli->run.log_events && !cli->out) {
 		complain("--events writes events.csv into a result directory: give --out DIR, too");
+		return EXIT_USAGE;
+	}
+	if (cli->run.why && (!cli->out || cli->run.log_events)) {
+		complain("--why writes why.csv into a result directory: give --out DIR, too%s",
+			 cli->run.log_events ? ", and no --events" : "");
 		return EXIT_USAGE;
 	}
 	catch_interrupts();

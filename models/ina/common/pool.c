@@ -412,6 +412,9 @@ void *pool_start(void *self, const struct collective_job *spec, const char **nev
 	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, spec->number,
 		   spec->workers);
 	tensors_init(&job->tensors, spec->workers);
+	job->tensors.why =
+		why_join(&scheme->env.topo->net, spec->number, scheme->protocol, job->number,
+			 scheme->ops->through_server ? WHY_UNADDED : WHY_DETOUR);
 	make_workers(job);
 	make_indices(job);
 	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,

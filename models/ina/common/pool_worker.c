@@ -45,8 +45,11 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		worker->armed = again;
 		timer_set(sim, &worker->timer, again);
 	}
-	if (window_has_lost(&worker->window))
-		worker->job->scheme->ops->lost(worker);
+	if (!window_has_lost(&worker->window))
+		return;
+	if (worker->job->tensors.why)
+		why_timed_out(worker->job->tensors.why);
+	worker->job->scheme->ops->lost(worker);
 }
 
 /* The gradient packet of a chunk. */
@@ -90,6 +93,8 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 	if (!again && !next_chunk(worker, &chunk))
 		return NIC_NOTHING;
 	worker->retransmissions += again;
+	if (worker->job->tensors.why)
+		why_window(worker->job->tensors.why, worker->number, worker->window.cut);
 	fill(worker, chunk, again, packet);
 	arm(worker);
 	return has_more(worker) ? NIC_MORE : NIC_LAST;

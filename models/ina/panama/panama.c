@@ -240,6 +240,8 @@ static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t
 				      .tree = number % job->tree_count,
 				      .repair = number >= job->tree_count,
 				      .half = number + job->tree_count < job->lane_count };
+	job->tensors.why = why_join(&scheme->env.topo->net, job->job.number, scheme->protocol,
+				    lane->number, WHY_NO_BYPASS);
 	lane->node_count = job->trees[lane->tree].tree->node_count;
 	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
 	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
@@ -309,10 +311,10 @@ static void launch(struct panama_job *job)
 	const struct model_env *env = &job->scheme->env;
 
 	job->lanes = xcalloc(job->lane_count, sizeof(*job->lanes));
+	tensors_init(&job->tensors, job->job.workers);
 	for (uint32_t l = 0; l < job->lane_count; l++)
 		open_lane(&job->lanes[l], job, l);
 	exact_init(&job->exact, env->checks, env->sim->seed, job->job.number, job->job.workers);
-	tensors_init(&job->tensors, job->job.workers);
 	make_workers(job);
 	if (job->scheme->conf->recovery)
 		panama_recovery_start(job, least_cap(job));

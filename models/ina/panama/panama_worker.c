@@ -137,6 +137,11 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 	if (lane->partial && is_last_of_tensor(worker, chunk))
 		packet->flags |= PANAMA_ALL;
 	flow->next++;
+	if (job->tensors.why)
+		why_window(job->tensors.why, worker->number,
+			   panama_window_is_cut(&flow->window, &job->scheme->window)
+				   ? WHY_CUT_BY_MARKS
+				   : WHY_UNCUT);
 	worker->turn = (tree + 1) % job->tree_count;
 	panama_worker_look(worker, tree);
 	if (worker->asker)

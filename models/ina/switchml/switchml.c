@@ -300,6 +300,8 @@ void switchml_job_begin(struct switchml *job)
 		   job->job.workers);
 	make_workers(job);
 	job->number = (uint32_t)scheme->job_count;
+	job->tensors.why = why_join(&scheme->env.topo->net, job->job.number, scheme->protocol,
+				    job->number, WHY_NO_BYPASS);
 	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
 				     sizeof(*scheme->jobs));
 	scheme->jobs[scheme->job_count++] = job;

@@ -134,6 +134,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		list_remove(worker, &worker->sent, i);
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
+	if (worker->timeouts > before && worker->job->tensors.why)
+		why_timed_out(worker->job->tensors.why);
 	if (worker->timeouts > before)
 		rto_expired(&worker->rto, worker->timeouts - before, newest, sim->now);
 	arm_timer(worker);

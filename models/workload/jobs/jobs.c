@@ -24,6 +24,8 @@ static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->jobs->env.sim->now;
+	if (job_why(job))
+		why_job_begin(job_why(job), job->number);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
 }
@@ -39,6 +41,8 @@ static void job_end(struct job *job)
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
 	}
+	if (job_why(job))
+		why_job_end(job_why(job), job->number);
 	collective_stats_add(&jobs->stats, &job->stats);
 	job_write(job);
 	if (job->measured)
@@ -98,6 +102,9 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
+	if (job_why(job))
+		why_job_admit(job_why(job), job->number, job->conf->name,
+			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1)
 		return ADMIT_NOW;
 	spec.hosts = job->hosts;

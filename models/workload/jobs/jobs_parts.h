@@ -9,6 +9,7 @@
 #include "workload/jobs/job_models.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/jobs/jobs.h"
+#include "why/why.h"
 
 enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
@@ -100,6 +101,11 @@ struct jobs {
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
 	return job->jobs->schemes[job->conf->all_reduce].ops;
+}
+
+static inline struct why *job_why(const struct job *job)
+{
+	return why_of(&job->jobs->env.topo->net);
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */

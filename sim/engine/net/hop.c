@@ -197,8 +197,7 @@ enum admission { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
 /* The slow part of an enqueue, where the queue might matter: its true length is
  * found, and the packet, which queued_bytes has in it already, admitted, marked
  * or dropped; in a network with classes a control packet may overtake. */
-static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
-						      const struct packet *packet)
+static enum admission judge(struct network *net, uint32_t number, const struct packet *packet)
 {
 	struct port *port = &net->ports[number];
 
@@ -212,6 +211,20 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 	if (net->control_first && packet_is_control(packet))
 		return port->sent < port->count ? OVERTAKE : ADMIT;
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
+}
+
+static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
+						      const struct packet *packet)
+{
+	const struct port *port = &net->ports[number];
+	enum admission admission = judge(net, number, packet);
+
+	if (net->onlooker && admission != REFUSE)
+		net->onlooker->queued(net->onlooker, number, packet,
+				      admission == OVERTAKE
+					      ? port_behind_control(port, port->sent + 1)
+					      : port->count);
+	return admission;
 }
 
 __attribute__((noinline)) void hop_longest_backlog(struct port *port, sim_time backlog)

@@ -99,6 +99,8 @@ static __attribute__((noinline)) bool is_marked(struct network *net, uint32_t nu
 						const struct packet *packet)
 {
 	port_advance_with(&net->ports[number], net->sim->now, packet->size);
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, net->ports[number].count);
 	return hop_marks(net, number, packet);
 }
 
@@ -125,6 +127,8 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	uint32_t first = lossless_started(net, number, &until);
 	uint32_t at = port_behind_control(port, first);
 
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, at);
 	if (port->count >> port->ring_bits)
 		resize(net, number, ring_bits_more(port));
 	for (uint32_t i = port->count; i > at; i--)

@@ -99,8 +99,9 @@ struct network {
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
-	uint64_t hops;           /* packets that have crossed a link */
-	struct net_watch *watch; /* NULL = no port is watched; owned */
+	uint64_t hops;                 /* packets that have crossed a link */
+	struct net_watch *watch;       /* NULL = no port is watched; owned */
+	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
 };
 
 /* Properties of one direction of a link and of the queue in front of it. */

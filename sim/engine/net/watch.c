@@ -68,6 +68,14 @@ void network_queue_by_class(struct network *net, uint32_t number, uint64_t queue
 	}
 }
 
+void network_look_on(struct network *net, struct net_onlooker *onlooker)
+{
+	net->onlooker = onlooker;
+	network_by_event(net);
+	for (unsigned i = 0; i < net->class_count; i++)
+		net->classes[i].quiet_bytes = net->classes[i].quiet_packets = 0;
+}
+
 void net_watch_free(struct net_watch *watch)
 {
 	if (!watch)
