@@ -224,7 +224,8 @@ static enum why_cause lost(const struct walk *walk, bool timed)
 /* It waited for its turn, for so long. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
-	time -= take(walk, WHY_NIC, least(time, step->nic));
+	time -= take(walk, WHY_NIC, least(time, step->behind_others));
+	time -= take(walk, WHY_WIRE, least(time, step->behind_own));
 	take(walk, turn_of(step), time);
 }
 

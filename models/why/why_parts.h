@@ -34,7 +34,8 @@ struct why_step {
 			uint32_t worker;  /* WHY_NONE = a server */
 			sim_time sent;    /* by the NIC */
 			sim_time ready;   /* handed over, or written */
-			sim_time nic;     /* others' packets have kept the NIC busy until then */
+			/* The NIC was busy until then, for so long, with packets of ... */
+			sim_time behind_own, behind_others;
 			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */
 			bool again;       /* it was sent before */
 			bool timed;       /* and a timeout has said so */

@@ -116,22 +116,25 @@ static void note_sent(struct why *why, const struct packet *packet, struct why_s
 	*known = (struct why_known){ .key = key, .at = why->net->sim->now };
 }
 
-/* How long packets of others have kept the NIC busy right before a packet, which leaves now. */
-static sim_time behind_others(const struct why *why, uint32_t port, uint32_t owner)
+/* How long packets have kept the NIC busy right before the one that leaves now, as far as they are
+ * all of the same job as that, or all of others. */
+static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
 	const struct link_class *link = port_class(why->net, &why->net->ports[port]);
 	uint64_t last = line->end > LOOK_BACK ? line->end - LOOK_BACK : 0;
-	sim_time now = why->net->sim->now, start = now;
+	sim_time start = why->net->sim->now;
 
 	for (uint64_t i = line->end; line->ring && i-- > last;) {
 		const struct why_queued *other = &line->ring[i & line->mask];
+		sim_time wire = link_transmission(link, other->size);
+		bool own = other->owner == owner;
 
-		if (other->owner == owner || other->depart < start)
+		if (other->depart < start || (own ? step->behind_others : step->behind_own))
 			break;
-		start -= link_transmission(link, other->size);
+		*(own ? &step->behind_own : &step->behind_others) += wire;
+		start -= wire;
 	}
-	return now - start;
 }
 
 static uint32_t begin(struct why *why, uint32_t port, const struct packet *packet,
@@ -142,7 +145,7 @@ static uint32_t begin(struct why *why, uint32_t port, const struct packet *packe
 
 	step->worker = worker;
 	step->sent = step->ready = why->net->sim->now;
-	step->nic = behind_others(why, port, job->number + 1);
+	note_turn(why, port, job->number + 1, step);
 	note_sent(why, packet, step);
 	return number;
 }
