@@ -192,7 +192,7 @@ static const struct trouble {
 	{ "preemption", "", "", "", 1u << WHY_NO_AGGREGATOR },
 	{ "classes", "'classes': 'control-first',", "", "", 1u << WHY_QUEUE_FLOWS },
 	{ "all at once", "'classes': 'control-first',", "'loss': 0.002,",
-	  ", 'buffer': '30KB', 'pause': true", 1u << WHY_FAST },
+	  ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_FAST },
 };
 
 static void build(struct run *run, const struct trouble *trouble, const char *scheme)
