@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-#define RING_FIRST   32 /* places of a port's second ring at first; a power of two */
+#define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
 #define LOOK_BACK    64 /* packets before one in a queue that are looked at, at most */
-#define KNOWN_BITS   18 /* entries of a table: what has the same place pushes the older one out, */
+#define KNOWN_BITS   16 /* entries of a table: what has the same place pushes the older one out, */
 #define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS) /* and is then not known */
 
 /* --- steps --- */
@@ -388,7 +388,8 @@ static void before(void *owner, const struct sim_event *event)
 	packet = port_head(port);
 	SIM_BUG_ON(line->first == line->end);
 	number = line->first++;
-	line->ring[number & line->mask].depart = packet->depart;
+	if (line->ring[number & line->mask].depart != packet->depart)
+		line->ring[number & line->mask].depart = packet->depart;
 	if (!line->ring[number & line->mask].step)
 		return;
 	why->current.step = hop(why, event->entity, line, number);

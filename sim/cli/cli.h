@@ -112,6 +112,7 @@ enum verb_bit {
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
 	VERB_EXPORT = 1 << 12,
+	VERB_WHY = 1 << 13,
 };
 
 struct verb {
@@ -131,6 +132,7 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
+int verb_why(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);

@@ -42,6 +42,8 @@ static const struct verb verbs[] = {
 	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
+	{ "why", "why DIR...", "what jobs spent their time on, of runs with --why", VERB_WHY,
+	  "a result directory of run --why", INT_MAX, verb_why },
 	{ "regress",
 	  "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON] [--against PROGRAM]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "

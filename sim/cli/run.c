@@ -287,6 +287,13 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
+static int refuse_why(const char *path)
+{
+	complain("--why follows packets, and %s has none: leave it out, or give --fidelity packet",
+		 path);
+	return EXIT_USAGE;
+}
+
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
@@ -299,6 +306,8 @@ static int run_one(const struct cli *cli, int i)
 		conf_print_errors(doc, stderr, false);
 	if (conf_errors(doc))
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
+	else if (cli->run.why && scenario.fidelity != FIDELITY_PACKET)
+		code = refuse_why(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
