@@ -5,7 +5,6 @@
 #include "io/folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +36,10 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 		 char **error)
 {
 	char *path = folder_join(folder, file);
-	char *part = xasprintf("%s/.%s.%ld", folder, file, (long)getpid());
-	unlink(part); /* of a process of this number that was killed */
-	int fd = folder_make_parents(path)
-			 ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)
-			 : -1;
-	bool ok = fd >= 0 && folder_write(fd, text, length) && fsync(fd) == 0 &&
-		  rename(part, path) == 0;
+	unlink(path);
+	bool ok = folder_make_parents(path) && folder_replace(path, text, length);
 	if (!ok)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
-	if (!ok && fd >= 0)
-		unlink(part);
-	if (fd >= 0)
-		close(fd);
-	free(part);
 	free(path);
 	return ok;
 }

@@ -14,7 +14,7 @@ char *gnuplot_template(const char *name, char **error);
  * happened: not installed, out of memory, a mistake in the script. */
 char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error);
 
-/* Makes `text` the content of FOLDER/FILE, whole or not at all. What is there is replaced: a link
+/* Makes `text` the content of FOLDER/FILE, whole or not at all. What is there goes first: a link
  * is never followed. False with *error (caller frees). */
 bool gnuplot_put(const char *folder, const char *file, const char *text, size_t length,
 		 char **error);

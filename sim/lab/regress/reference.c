@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FORMAT        1
 #define PRINTS_HEADER "inasim fingerprints 1 "
@@ -264,17 +263,10 @@ bool reference_write(const char *dir, const char *name, const char *suffix, cons
 		     size_t length, char **error)
 {
 	char *path = xasprintf("%s/%s%s", dir, name, suffix);
-	char *partial = xasprintf("%s.partial", path);
-	FILE *file = fopen(partial, "wb");
-	bool good = file && fwrite(content, 1, length, file) == length;
+	bool good = folder_replace(path, content, length);
 
-	good = file && !fclose(file) && good && !rename(partial, path);
-	if (!good) {
+	if (!good)
 		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
-		if (file)
-			unlink(partial);
-	}
 	free(path);
-	free(partial);
 	return good;
 }

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "lab/sweep/lease.h"
 #include "lab/sweep/point.h"
 
 #include <dirent.h>
@@ -83,18 +82,15 @@ void sweep_release(struct sweep *sweep)
 
 static bool copy_plan(const char *dir, const char *plan_path)
 {
-	char *path = folder_join(dir, "plan.json"), *tag = lease_tag();
-	char *temporary = xasprintf("%s.%s", path, tag);
+	char *path = folder_join(dir, "plan.json");
 	char *text = folder_read(plan_path, LONGEST_PLAN, NULL),
 	     *former = folder_read(path, LONGEST_PLAN, NULL);
 	bool good = text && former && !strcmp(text, former);
 
 	if (!good)
-		good = text && folder_replace(path, temporary, text);
+		good = text && folder_replace(path, text, strlen(text));
 	free(former);
 	free(text);
-	free(temporary);
-	free(tag);
 	free(path);
 	return good;
 }
@@ -165,7 +161,7 @@ static int compare_pending(const void *a, const void *b)
 }
 
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries, size_t *count)
+		      size_t *count)
 {
 	size_t points = sweep->plan->point_count;
 	struct pending *pending = xcalloc(points, sizeof(*pending));
@@ -174,7 +170,7 @@ size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memo
 
 	*count = 0;
 	for (size_t i = 0; i < points; i++)
-		if (record_wants_run(&sweep->records[i], time_limit, memory_limit, retries))
+		if (record_wants_run(&sweep->records[i], time_limit, memory_limit))
 			pending[(*count)++] = (struct pending){ i, estimates[i] };
 	qsort(pending, *count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < *count; i++)

@@ -33,7 +33,7 @@ double *sweep_estimates(const struct sweep *sweep);
 
 /* Numbers of the points that are to be run, longest first; the caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries, size_t *count);
+		      size_t *count);
 
 /* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of
  * summary.h but the seed, which has a column of its own. False and *error (caller
