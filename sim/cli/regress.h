@@ -8,7 +8,7 @@
 #include "run/simulation_state.h"
 #include "lab/regress/reference.h"
 #include "lab/regress/regress_index.h"
-#include "lab/regress/tree_diff.h"
+#include "lab/regress/field_diff.h"
 
 /* --- a run (regress_run.c) --- */
 

@@ -19,7 +19,7 @@ struct verdict {
 	bool ran;
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
-	struct tree_diff fields, scenario;
+	struct field_diffs fields, scenario;
 	bool interval; /* checkpoints differ in after < time <= until */
 	sim_time after, until;
 	bool located, exact; /* `first` holds; the event is known: `now` and `then` hold, too */
@@ -29,7 +29,7 @@ struct verdict {
 
 /* --- in words --- */
 
-static void print_fields(const struct tree_diff *diff, const char *heading, FILE *to)
+static void print_fields(const struct field_diffs *diff, const char *heading, FILE *to)
 {
 	for (size_t i = 0; i < diff->count && i < FIELDS_SHOWN; i++) {
 		const struct field_diff *f = &diff->fields[i];
@@ -109,7 +109,7 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 
 /* --- in JSON --- */
 
-static void json_fields(struct json *json, const char *key, const struct tree_diff *diff)
+static void json_fields(struct json *json, const char *key, const struct field_diffs *diff)
 {
 	json_open_array(json, key);
 	for (size_t i = 0; i < diff->count; i++) {
@@ -189,8 +189,8 @@ static int conclude(const struct regress_case *job, struct verdict *v, const cha
 	else
 		print_verdict(job, v);
 	free(v->problem);
-	tree_diff_release(&v->fields);
-	tree_diff_release(&v->scenario);
+	field_diffs_release(&v->fields);
+	field_diffs_release(&v->scenario);
 	return code;
 }
 
@@ -224,8 +224,8 @@ static void compare_runs(const struct regress_case *job, const struct regress_ru
 	struct regress_tolerance *tolerances = tolerances_of(job, &count);
 	const struct reference *r = v->reference;
 
-	tree_compare(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
-	tree_compare(r->resolved, run->resolved, NULL, 0, &v->scenario);
+	field_diffs_find(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
+	field_diffs_find(r->resolved, run->resolved, NULL, 0, &v->scenario);
 	v->interval =
 		checkpoints_differ(r->checkpoints, r->checkpoint_count, run->s->checkpoints->list,
 				   run->s->checkpoints->count, &v->after, &v->until);

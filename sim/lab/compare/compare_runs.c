@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "io/json_read.h"
-#include "lab/compare/json_diff.h"
+#include "lab/json_diff.h"
 #include "lab/compare/samples.h"
 
 #include <inttypes.h>
@@ -355,9 +355,13 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 	else
 		fprintf(to, "\n%s differs from %s in\n", runs->items[index].label,
 			runs->items[0].label);
-	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++)
-		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, diff.items[i].a,
-			diff.items[i].b);
+	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++) {
+		char *a = json_diff_text(diff.items[i].a, "nothing");
+		char *b = json_diff_text(diff.items[i].b, "nothing");
+		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, a, b);
+		free(a);
+		free(b);
+	}
 	if (diff.count > DIFFERENCES_SHOWN)
 		fprintf(to, "  and %zu more\n", diff.count - DIFFERENCES_SHOWN);
 	json_diff_release(&diff);
@@ -449,11 +453,15 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_open_array(json, "differences");
 	struct json_diff diff = difference(runs, index);
 	for (size_t i = 0; i < diff.count; i++) {
+		char *a = json_diff_text(diff.items[i].a, "nothing");
+		char *b = json_diff_text(diff.items[i].b, "nothing");
 		json_open_object(json, NULL);
 		json_string(json, "pointer", diff.items[i].pointer);
-		json_string(json, "baseline", diff.items[i].a);
-		json_string(json, "value", diff.items[i].b);
+		json_string(json, "baseline", a);
+		json_string(json, "value", b);
 		json_close_object(json);
+		free(a);
+		free(b);
 	}
 	json_diff_release(&diff);
 	json_close_array(json);
