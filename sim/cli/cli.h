@@ -59,7 +59,7 @@ struct cli_compare {
 /* Options of regress alone. */
 struct cli_regress {
 	struct texts scenarios;
-	const char *reason, *against;
+	const char *reason;
 	bool update;
 	long jobs; /* 0 = not given */
 };

@@ -41,8 +41,7 @@ static const struct verb verbs[] = {
 	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
-	{ "regress",
-	  "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON] [--against PROGRAM]",
+	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },

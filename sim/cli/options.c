@@ -103,8 +103,6 @@ static const struct option_row rows[] = {
 	  "runs at a time (default: one per processor)" },
 	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
 	  "write what is new and note why; asks for the reason on a terminal" },
-	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
-	  "the inasim that made the references: finds the first event exactly" },
 
 	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
 

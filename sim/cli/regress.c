@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +35,6 @@ struct regress {
 	struct process *processes;      /* in the order of the index */
 	size_t count;
 };
-
-static volatile sig_atomic_t stopped; /* set by the signal handler: it can reach nothing else */
-
-static void on_stop(int number)
-{
-	(void)number;
-	stopped = 1;
-}
 
 /* --- which --- */
 
@@ -137,7 +128,6 @@ static bool start(struct regress *r, struct process *p)
 	const struct regress_case job = { .index = r->index,
 					  .entry = p->entry,
 					  .dir = r->dir,
-					  .against = r->cli->regress.against,
 					  .json = r->cli->json,
 					  .reason = r->reason.reason ? &r->reason : NULL };
 	struct regress_case own = job;
@@ -159,8 +149,6 @@ static bool start(struct regress *r, struct process *p)
 	if (p->pid == 0) {
 		int code;
 
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
 		code = regress_case(&own);
 		if (fclose(own.report) || fclose(own.text) || fclose(own.prints))
 			code = EXIT_IO;
@@ -190,24 +178,17 @@ static void show_progress(const struct regress *r, size_t done)
 		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
 }
 
-static void kill_all(struct regress *r)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (r->processes[i].pid)
-			kill(r->processes[i].pid, SIGTERM);
-}
-
-/* Runs them all, `jobs` at a time. False: could not, or was stopped. */
+/* Runs them all, `jobs` at a time; they do not outlive this process. False: could not. */
 static bool run_all(struct regress *r, size_t jobs)
 {
 	size_t started = 0, ended = 0;
 	bool good = true;
 
-	while (ended < started || (good && started < r->count)) {
+	while (good && ended < r->count) {
 		int status;
 		pid_t pid;
 
-		if (good && started < r->count && started - ended < jobs) {
+		if (started < r->count && started - ended < jobs) {
 			good = start(r, longest_waiting(r));
 			started += good;
 			continue;
@@ -217,10 +198,6 @@ static bool run_all(struct regress *r, size_t jobs)
 		if (pid > 0) {
 			note_end(r, pid, status);
 			ended++;
-		}
-		if (stopped || !good) {
-			good = false;
-			kill_all(r);
 		}
 	}
 	return good;
@@ -406,17 +383,11 @@ static char *find_dir(const struct cli *cli)
 
 static int go(struct regress *r)
 {
-	const struct sigaction action = { .sa_handler = on_stop };
-	bool complete;
+	bool complete = r->cli->regress.scenarios.count || none_is_left_over(r);
 	int code;
 
-	sigaction(SIGINT, &action, NULL); /* no SA_RESTART: waiting must end */
-	sigaction(SIGTERM, &action, NULL);
-	complete = r->cli->regress.scenarios.count || none_is_left_over(r);
-	if (!run_all(r, job_count(r->cli))) {
-		complain("%s", stopped ? "interrupted, nothing is written" : "given up");
-		return stopped ? EXIT_INTERRUPTED : EXIT_IO;
-	}
+	if (!run_all(r, job_count(r->cli)))
+		return EXIT_IO;
 	print_reports(r);
 	code = r->reason.reason ? write_references(r) : worst_code(r);
 	if (!complete && code == EXIT_DONE)
