@@ -68,7 +68,6 @@ static void collect(const char *dir, const struct plan *plan)
 		facts[i] = (struct point_facts){ .hash = i + 1, .seed = i, .cost = 1 };
 	sweep_read(&sweep, dir, plan, facts);
 	sweep_count(&sweep, counts);
-	free(sweep_estimates(&sweep));
 	free(sweep_pending(&sweep, PS_PER_S, 0, &count));
 	sweep_collect(&sweep, &error);
 	sweep_release(&sweep);

@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "io/csv_read.h"
 #include "io/folder.h"
+#include "lab/sweep/record.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,12 +14,6 @@
 #include <string.h>
 
 #define HASH_DIGITS 16
-
-/* sim/lab/README.md; the first two have metrics. */
-static const char *const statuses[] = { "done",    "unfinished", "invalid", "violated", "io",
-					"timeout", "memory",     "killed",  "missing" };
-#define STATUSES (sizeof statuses / sizeof *statuses)
-#define USABLE   2
 
 /* ---- sweep.json ---- */
 
@@ -196,10 +191,10 @@ static void read_hash(struct sweep_point *point, struct csv *csv, int column)
 
 static void read_status(struct sweep_point *point, struct csv *csv, int column)
 {
-	for (size_t i = 0; i < STATUSES; i++)
-		if (strcmp(csv_text(csv, column), statuses[i]) == 0) {
-			point->status = statuses[i];
-			point->usable = i < USABLE;
+	for (int i = 0; i < POINT_STATUSES; i++)
+		if (strcmp(csv_text(csv, column), point_status_names[i]) == 0) {
+			point->status = point_status_names[i];
+			point->usable = i == POINT_DONE || i == POINT_UNFINISHED;
 			return;
 		}
 	csv_complain(csv, column, "is no status of a point");
