@@ -6,6 +6,7 @@
 #include "build_info.h"
 #include "io/folder.h"
 #include "io/json.h"
+#include "lab/names.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ struct regress {
 static bool select_one(struct regress *r, const char *name)
 {
 	const char **names;
-	const char *near;
+	char *text;
 	size_t i = regress_index_find(r->index, name);
 
 	if (i != SIZE_MAX) {
@@ -51,9 +52,9 @@ static bool select_one(struct regress *r, const char *name)
 	names = xcalloc(r->index->count + 1, sizeof(*names));
 	for (i = 0; i < r->index->count; i++)
 		names[i] = r->index->entries[i].name;
-	near = conf_suggest(name, names);
-	complain("%s covers no scenario \"%s\"%s%s%s", r->dir, name,
-		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	text = names_unknown("scenario", name, NULL, names, r->index->count);
+	complain("%s: %s", r->dir, text);
+	free(text);
 	free(names);
 	return false;
 }

@@ -6,7 +6,6 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "lab/sweep/groups.h"
 
 #include <inttypes.h>
@@ -69,14 +68,6 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 
 /* ---- What was asked for ---- */
 
-static size_t level_of(const struct sweep_axis *axis, const char *value)
-{
-	size_t i = 0;
-	while (i < axis->count && strcmp(axis->values[i], value) != 0)
-		i++;
-	return i;
-}
-
 static bool same_axis(const struct sweep_axis *a, const struct sweep_axis *b)
 {
 	bool same = strcmp(a->name, b->name) == 0 && a->count == b->count;
@@ -102,35 +93,6 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 	return NULL;
 }
 
-static char *nothing_like(const char *what, const char *word, const char *const *names)
-{
-	const char *near = conf_suggest(word, names);
-	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
-			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-			 near != NULL ? "\"?" : "");
-}
-
-static char *unknown_axis(const struct sweep_table *table, const char *word)
-{
-	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
-	for (size_t i = 0; i < table->axis_count; i++)
-		names[i] = table->axes[i].name;
-	char *text = nothing_like("axis", word, names);
-	free(names);
-	return text;
-}
-
-static char *unknown_value(const struct sweep_axis *axis, const char *word)
-{
-	const char **names = xcalloc(axis->count + 1, sizeof *names);
-	memcpy(names, axis->values, axis->count * sizeof *names);
-	char *what = xasprintf("value of the axis %s", axis->name);
-	char *text = nothing_like(what, word, names);
-	free(what);
-	free(names);
-	return text;
-}
-
 /* Fills in by and baseline. NULL, or what is wrong with the options. */
 static char *choose_variants(struct frame *frame, const struct compare_options *options)
 {
@@ -149,16 +111,12 @@ static char *choose_variants(struct frame *frame, const struct compare_options *
 	if (options->by == NULL)
 		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
 				 table->dir);
-	frame->by = sweep_table_axis(table, options->by);
-	if (frame->by == SIZE_MAX)
-		return unknown_axis(table, options->by);
-	const struct sweep_axis *axis = &table->axes[frame->by];
-	if (options->baseline != NULL) {
-		frame->baseline = level_of(axis, options->baseline);
-		if (frame->baseline == axis->count)
-			return unknown_value(axis, options->baseline);
-	}
-	return NULL;
+	char *error = NULL;
+	if (sweep_table_find_axis(table, options->by, &frame->by, &error) &&
+	    options->baseline != NULL)
+		sweep_axis_find(&table->axes[frame->by], options->baseline, &frame->baseline,
+				&error);
+	return error;
 }
 
 /* ---- Metrics ---- */

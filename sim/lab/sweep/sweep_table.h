@@ -45,5 +45,11 @@ void sweep_table_free(struct sweep_table *table);
 /* Index by name, or SIZE_MAX. */
 size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
+size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
+
+/* The same for what a user typed; false and *error (caller frees) when there is none. */
+bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
+			   char **error);
+bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
 
 #endif
