@@ -206,66 +206,51 @@ static double *values_of(const struct entry *entry, const char *metric)
 	return values;
 }
 
-static const struct sweep_point *replication_of(const struct group *group, uint64_t replication,
-						size_t *index)
+/* Index of a replication in a group, or its count. */
+static size_t replication_of(const struct group *group, uint64_t replication)
 {
-	for (*index = 0; *index < group->count; (*index)++)
-		if (group->points[*index]->replication == replication)
-			return group->points[*index];
-	return NULL;
+	size_t i = 0;
+	while (i < group->count && group->points[i]->replication != replication)
+		i++;
+	return i;
 }
 
-/* Whether what both groups have of the same replication ran with the same seed. */
-static bool same_seeds(const struct group *a, const struct group *b)
-{
-	size_t index, common = 0;
-	for (size_t i = 0; i < a->count; i++) {
-		const struct sweep_point *other =
-			replication_of(b, a->points[i]->replication, &index);
-		if (other == NULL)
-			continue;
-		if (other->seed != a->points[i]->seed)
-			return false;
-		common++;
-	}
-	return common > 0;
-}
-
-/* Points of b whose replication a lacks. */
-static size_t without_partner(const struct group *a, const struct group *b)
-{
-	size_t index, count = 0;
-	for (size_t i = 0; i < b->count; i++)
-		if (replication_of(a, b->points[i]->replication, &index) == NULL)
-			count++;
-	return count;
-}
-
-/* The values of b in the order of the replications of a. */
-static double *in_order_of(const struct group *a, const struct group *b, const double *values_b)
+/* The values of b in the order of the replications of a, NaN where it lacks one; how many b has
+ * besides. NULL when what both have of the same replication ran with different seeds, or there is
+ * nothing. The caller frees. */
+static double *in_order_of(const struct group *a, const struct group *b, const double *values_b,
+			   size_t *besides)
 {
 	double *ordered = xcalloc(a->count + 1, sizeof *ordered);
+	size_t common = 0;
+	bool same = true;
 	for (size_t i = 0; i < a->count; i++) {
-		size_t index;
-		ordered[i] = replication_of(b, a->points[i]->replication, &index) == NULL
-				     ? NAN
-				     : values_b[index];
+		size_t k = replication_of(b, a->points[i]->replication);
+		ordered[i] = k < b->count ? values_b[k] : NAN;
+		if (k == b->count)
+			continue;
+		same = same && b->points[k]->seed == a->points[i]->seed;
+		common++;
 	}
-	return ordered;
+	*besides = b->count - common;
+	if (same && common > 0)
+		return ordered;
+	free(ordered);
+	return NULL;
 }
 
 static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
 	const struct group *a = base->group, *b = entry->group;
 	double *x = values_of(base, row->metric), *y = values_of(entry, row->metric);
-	if (same_seeds(a, b)) {
-		double *z = in_order_of(a, b, y);
+	size_t besides;
+	double *z = in_order_of(a, b, y, &besides);
+	if (z != NULL) {
 		row->basis = BASIS_PAIRS;
 		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
 		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
-		row->ratio.missing += without_partner(a, b);
+		row->ratio.missing += besides;
 		row->difference.missing = row->ratio.missing;
-		free(z);
 	} else {
 		row->basis = BASIS_INDEPENDENT;
 		row->ratio = infer_ratio(x, a->count, y, b->count, INFERENCE_LEVEL);
@@ -276,6 +261,7 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
 	free(x);
 	free(y);
+	free(z);
 }
 
 static void add_entry(struct report *report, const struct frame *frame, const char *metric,

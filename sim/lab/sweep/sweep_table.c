@@ -6,7 +6,6 @@
 #include "io/csv_read.h"
 #include "io/folder.h"
 #include "lab/names.h"
-#include "lab/sweep/record.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -194,7 +193,7 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 {
 	for (int i = 0; i < POINT_STATUSES; i++)
 		if (strcmp(csv_text(csv, column), point_status_names[i]) == 0) {
-			point->status = point_status_names[i];
+			point->status = (enum point_status)i;
 			point->usable = i == POINT_DONE || i == POINT_UNFINISHED;
 			return;
 		}
