@@ -213,20 +213,6 @@ static size_t job_count(const struct cli *cli)
 
 /* --- what they said --- */
 
-/* The content of a temporary file; the caller frees. */
-static char *content_of(FILE *file, size_t *length)
-{
-	long size;
-	char *text;
-
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
-	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
-	return text;
-}
-
 static void print_reports(const struct regress *r)
 {
 	struct json json;
@@ -236,7 +222,7 @@ static void print_reports(const struct regress *r)
 	json_init(&json);
 	json_open_array(&json, NULL);
 	for (size_t i = 0; i < r->count; i++) {
-		text = content_of(r->processes[i].report, &length);
+		text = folder_read_temporary(r->processes[i].report, &length);
 		if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
 			fputs(text, stdout);
 		else if (r->cli->json && length)
@@ -264,8 +250,8 @@ static int worst_code(const struct regress *r)
 static bool write_one(const struct regress *r, const struct process *p, char **error)
 {
 	size_t text_length, prints_length;
-	char *text = content_of(p->text, &text_length);
-	char *prints = content_of(p->prints, &prints_length);
+	char *text = folder_read_temporary(p->text, &text_length);
+	char *prints = folder_read_temporary(p->prints, &prints_length);
 	bool good =
 		reference_write(r->dir, p->entry->name, ".events", prints, prints_length, error) &&
 		reference_write(r->dir, p->entry->name, ".json", text, text_length, error);

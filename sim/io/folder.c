@@ -136,6 +136,16 @@ char *folder_read(const char *path, size_t most, size_t *length)
 	return input_read(path, most, length);
 }
 
+char *folder_read_temporary(FILE *file, size_t *length)
+{
+	fseek(file, 0, SEEK_END);
+	long size = ftell(file);
+	rewind(file);
+	char *text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
+	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
+	return text;
+}
+
 static bool write_file(const char *path, int flags, const char *text, size_t length)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);

@@ -59,18 +59,6 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
 	_exit(NOT_STARTED);
 }
 
-/* All that comes through the pipe, ended by a NUL. */
-static char *read_all(int fd, size_t *length)
-{
-	char *text = NULL, buffer[65536];
-	FILE *whole = open_memstream(&text, length);
-	ssize_t got;
-	while ((got = read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
-		fwrite(buffer, 1, got > 0 ? (size_t)got : 0, whole);
-	fclose(whole);
-	return text;
-}
-
 /* NULL, or what went wrong (caller frees); `said`: gnuplot's words, or those of
  * become_gnuplot(). */
 static char *failure(int status, const char *folder, const char *script, const char *said)
@@ -91,38 +79,34 @@ static char *failure(int status, const char *folder, const char *script, const c
 static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script)
 {
 	int status;
-	char said[MESSAGE_MAX];
+	size_t length;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	rewind(messages);
-	size_t length = fread(said, 1, sizeof said - 1, messages);
+	char *said = folder_read_temporary(messages, &length);
+	if (length > MESSAGE_MAX)
+		length = MESSAGE_MAX;
 	while (length > 0 && said[length - 1] == '\n')
 		length--;
 	said[length] = '\0';
-	return failure(status, folder, script, said);
+	char *error = failure(status, folder, script, said);
+	free(said);
+	return error;
 }
 
 char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error)
 {
-	int ends[2];
-	char *picture = NULL;
-	FILE *messages = tmpfile();
-	pid_t child = messages != NULL && pipe(ends) == 0 ? child_fork() : -1;
-	if (child == 0) {
-		close(ends[0]);
-		become_gnuplot(folder, script, ends[1], fileno(messages));
-	}
-	*error = child < 0 ? xasprintf("cannot run gnuplot: %s", strerror(errno)) : NULL;
-	if (child > 0) {
-		close(ends[1]);
-		picture = read_all(ends[0], length);
-		close(ends[0]);
-		*error = outcome_of(child, messages, folder, script);
-	}
+	FILE *picture = tmpfile(), *messages = tmpfile();
+	char *text = NULL;
+	pid_t child = picture != NULL && messages != NULL ? child_fork() : -1;
+	if (child == 0)
+		become_gnuplot(folder, script, fileno(picture), fileno(messages));
+	*error = child > 0 ? outcome_of(child, messages, folder, script)
+			   : xasprintf("cannot run gnuplot: %s", strerror(errno));
+	if (*error == NULL)
+		text = folder_read_temporary(picture, length);
+	if (picture != NULL)
+		fclose(picture);
 	if (messages != NULL)
 		fclose(messages);
-	if (*error == NULL)
-		return picture;
-	free(picture);
-	return NULL;
+	return text;
 }
