@@ -203,7 +203,7 @@ checks=$((checks + 1))
 
 # The process that simulates is the only child of the one that looks after it.
 child_of() {
-	cat "/proc/$1/task/$1/children" 2>/dev/null
+	awk '{ print $1 }' "/proc/$1/task/$1/children" 2>/dev/null
 }
 has_child() {
 	[[ -n $(child_of "$1") ]]
