@@ -31,9 +31,9 @@ struct why_step {
 			uint64_t before[BEFORE_KINDS]; /* how the last part of `hold` divides */
 		};
 		struct {
-			uint32_t worker;  /* WHY_NONE = a server */
-			sim_time sent;    /* by the NIC */
-			sim_time ready;   /* handed over, or written */
+			uint32_t worker; /* WHY_NONE = a server */
+			sim_time sent;   /* by the NIC */
+			sim_time ready;  /* handed over, or written */
 			/* The NIC was busy until then, for so long, with packets of ... */
 			sim_time behind_own, behind_others;
 			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */

@@ -136,26 +136,39 @@ char *folder_read(const char *path, size_t most, size_t *length)
 	return input_read(path, most, length);
 }
 
-static bool write_file(const char *path, int flags, const char *text)
+char *folder_read_temporary(FILE *file, size_t *length)
+{
+	fseek(file, 0, SEEK_END);
+	long size = ftell(file);
+	rewind(file);
+	char *text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
+	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
+	return text;
+}
+
+static bool write_file(const char *path, int flags, const char *text, size_t length)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);
 	if (fd < 0)
 		return false;
-	bool good = folder_write(fd, text, strlen(text));
+	bool good = folder_write(fd, text, length);
 	return close(fd) == 0 && good;
 }
 
-bool folder_replace(const char *path, const char *temporary, const char *text)
+bool folder_replace(const char *path, const char *text, size_t length)
 {
 	struct stat there;
 	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
-		return write_file(path, 0, text);
-	bool good = write_file(temporary, O_CREAT, text) && rename(temporary, path) == 0;
-	if (!good) {
-		int reason = errno;
-		unlink(temporary);
-		errno = reason;
-	}
+		return write_file(path, 0, text, length);
+	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
+	unlink(partial); /* of a killed process with this number */
+	bool good = write_file(partial, O_CREAT | O_EXCL | O_NOFOLLOW, text, length) &&
+		    rename(partial, path) == 0;
+	int reason = errno;
+	if (!good)
+		unlink(partial);
+	free(partial);
+	errno = reason;
 	return good;
 }
 

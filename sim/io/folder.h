@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* "a/b//" becomes "a/b"; the caller frees. */
 char *folder_trim(const char *path);
@@ -36,10 +37,14 @@ bool folder_write(int fd, const char *text, size_t length);
 /* input_read(). */
 char *folder_read(const char *path, size_t most, size_t *length);
 
-/* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
- * renaming it: PATH is the former file or the whole new one at any time. What is there and is no
- * file (a device, a pipe, a link) stays what it is, and is written to. */
-bool folder_replace(const char *path, const char *temporary, const char *text);
+/* All that was written to a temporary file, by this process or another, ended by a NUL; the caller
+ * frees. */
+char *folder_read_temporary(FILE *file, size_t *length);
+
+/* Makes `text` the content of PATH by writing PATH.partial.PID and renaming it: PATH is the former
+ * file or the whole new one at any time. What is there and is no file (a device, a pipe, a link)
+ * stays what it is, and is written to. */
+bool folder_replace(const char *path, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. That somebody else removes
  * it, too, or has done so is no failure. */
