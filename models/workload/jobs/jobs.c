@@ -44,6 +44,7 @@ static void job_end(struct job *job)
 	if (job_why(job))
 		why_job_end(job_why(job), job->number);
 	collective_stats_add(&jobs->stats, &job->stats);
+	job->ideal = job_ideal(job);
 	job_write(job);
 	if (job->measured)
 		job_record(job);
@@ -86,18 +87,26 @@ static void make_workers(struct job *job)
 
 enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
+struct collective_job job_spec(struct job *job)
+{
+	return (struct collective_job){
+		.number = job->number,
+		.workers = job->workers,
+		.hosts = job->hosts,
+		.servers = job->servers,
+		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.gradients = job->gradients,
+		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
+		.done = on_tensor_done,
+		.owner = job,
+	};
+}
+
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec = { .number = job->number,
-				       .workers = job->workers,
-				       .servers = job->servers,
-				       .gradients = job->gradients,
-				       .tensors =
-					       (uint64_t)job->iterations * job->dnn->tensor_count,
-				       .done = on_tensor_done,
-				       .owner = job };
+	struct collective_job spec;
 	const char *never = NULL;
 
 	if (!job_take_hosts(job))
@@ -107,8 +116,7 @@ static enum admission admit(struct job *job)
 			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1)
 		return ADMIT_NOW;
-	spec.hosts = job->hosts;
-	spec.server_hosts = job->hosts + job->workers;
+	spec = job_spec(job);
 	job->instance =
 		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
 	if (job->instance)

@@ -63,6 +63,7 @@ struct job {
 	struct job_worker *worker;
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
+	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
 	char *ran_as;       /* when it has begun; owned */
 	struct timer timer; /* start, finish */
@@ -119,6 +120,13 @@ void worker_holds(struct job_worker *worker, size_t layer);
  * there is no room now. */
 bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
+
+/* jobs.c: what a job is to its scheme, hosts included once it has them. */
+struct collective_job job_spec(struct job *job);
+
+/* job_ideal.c: JCT alone on an idle network, without jitter, of a job whose resources are free
+ * again; 0 where there is no closed form: with overlap, or without packets. */
+sim_time job_ideal(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
