@@ -405,10 +405,9 @@ size_t conf_row_size(const struct conf_row *row)
 
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)
 {
-	const struct conf_mark *mark = b->default_row == NULL ? conf_mark_of(b->doc, item) : NULL;
 	cJSON *resolved;
 
-	if (mark != NULL && mark->bad) { /* said already */
+	if (cJSON_IsInvalid(item)) { /* said already */
 		b->failures++;
 		return NULL;
 	}
@@ -437,6 +436,6 @@ void conf_bind(struct conf_doc *doc, const struct conf_table *table, void *out)
 	struct binding b = { .doc = doc };
 	const struct conf_row root = { .name = table->name, .type = CONF_OBJECT, .table = table };
 
-	doc->resolved = conf_bind_value(&b, &root, out, doc->json.root);
+	doc->resolved = conf_bind_value(&b, &root, out, doc->root);
 	conf_buf_release(&b.pointer);
 }

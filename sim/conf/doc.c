@@ -23,13 +23,6 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size)
 	return memory;
 }
 
-void conf_keep_replaced(struct conf_doc *doc, cJSON *item)
-{
-	doc->replaced = array_reserve(doc->replaced, doc->replaced_count, &doc->replaced_capacity,
-				      sizeof(doc->replaced[0]));
-	doc->replaced[doc->replaced_count++] = item;
-}
-
 cJSON *conf_node(cJSON *node)
 {
 	SIM_BUG_ON(node == NULL);
@@ -77,21 +70,18 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 		memset(out, 0, table->size);
 	else
 		out = conf_own(doc, 1, table->size);
-	if (!conf_json_parse(&doc->json, doc->text, length, &error)) {
+	doc->root = conf_json_parse(doc->text, length, &error);
+	if (doc->root == NULL) {
 		struct conf_place place = { .offset = error.offset };
 
 		conf_report(doc, place, "", "%s", error.text);
-		return doc;
-	}
-	if (is_of_kind(doc->json.root, table->other)) {
-		conf_sort_marks(doc);
+	} else if (is_of_kind(doc->root, table->other)) {
 		conf_error(doc, "", "%s", table->other->message);
-		return doc;
+	} else {
+		conf_check_json(doc, doc->root, doc->text, 0, "");
+		apply_overrides(doc, overrides, override_count);
+		conf_bind(doc, table, out);
 	}
-	conf_check_json(doc, &doc->json, 0, "");
-	apply_overrides(doc, overrides, override_count);
-	conf_sort_marks(doc);
-	conf_bind(doc, table, out);
 	return doc;
 }
 
@@ -132,15 +122,12 @@ void conf_doc_free(struct conf_doc *doc)
 		free(doc->override_pointers[i]);
 	for (size_t i = 0; i < doc->owned_count; i++)
 		free(doc->owned[i]);
-	for (size_t i = 0; i < doc->replaced_count; i++)
-		cJSON_Delete(doc->replaced[i]);
 	cJSON_Delete(doc->resolved);
-	conf_json_release(&doc->json);
+	cJSON_Delete(doc->root);
 	free(doc->messages);
 	free(doc->values);
 	free(doc->override_pointers);
 	free(doc->owned);
-	free(doc->replaced);
 	free(doc->text);
 	free(doc->name);
 	free(doc);
