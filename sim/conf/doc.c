@@ -23,6 +23,13 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size)
 	return memory;
 }
 
+const char *conf_own_text(struct conf_doc *doc, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(conf_own(doc, size, 1), text, size);
+}
+
 cJSON *conf_node(cJSON *node)
 {
 	SIM_BUG_ON(node == NULL);

@@ -57,6 +57,7 @@ struct conf_doc {
 };
 
 /* doc.c */
+const char *conf_own_text(struct conf_doc *doc, const char *text); /* a copy that it owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
