@@ -97,10 +97,12 @@ struct conf_doc *conf_load(const char *path, const struct conf_table *table, voi
 {
 	struct conf_doc *doc;
 	size_t length;
-	char *text = input_read(path, MAX_FILE_SIZE, &length);
+	char *text = input_read_pipe(path, MAX_FILE_SIZE, &length);
 
 	if (text == NULL) {
-		const char *problem = errno == EFBIG ? "larger than 256MiB" : input_why(errno);
+		const char *problem = errno == EFBIG    ? "larger than 256MiB"
+				      : errno == EINVAL ? "neither a regular file nor a pipe"
+							: input_why(errno);
 		struct conf_place place = { .offset = CONF_NOWHERE };
 
 		if (out != NULL)
