@@ -87,45 +87,16 @@ static const struct out_column summary_columns[] = {
 	{ "network.by_tier", OUT_TEXT,
 	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
 	  "utilization_jain (Jain's index over the links)." },
-	{ "aggregation.packets_aggregated", OUT_COUNT, "Contributions added in switches." },
-	{ "aggregation.results", OUT_COUNT, "Sums completed in switches." },
-	{ "aggregation.duplicates", OUT_COUNT, "Contributions that a switch had already." },
-	{ "aggregation.repairs", OUT_COUNT, "Sums, complete for who keeps them, sent again." },
-	{ "aggregation.collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
-	{ "aggregation.preemptions", OUT_COUNT, "Aggregators taken from their owner." },
-	{ "aggregation.fallbacks", OUT_COUNT,
-	  "Contributions sent on to a parameter server unadded." },
-	{ "aggregation.collisions_own", OUT_COUNT,
-	  "Collisions with another chunk of the same job." },
-	{ "aggregation.collisions_complete", OUT_COUNT,
-	  "Collisions with an owner that was complete and waited for its ack." },
-	{ "aggregation.collisions_waiting", OUT_COUNT,
-	  "Collisions with an owner of another job that waited for more of its workers." },
-	{ "aggregation.preemptions_tried", OUT_COUNT,
-	  "Collisions that might have preempted the owner." },
-	{ "aggregation.partials", OUT_COUNT,
-	  "Sums sent to a parameter server before they were full." },
-	{ "aggregation.collected", OUT_COUNT,
-	  "Aggregators freed because their owner had gone silent." },
-	{ "aggregation.late", OUT_COUNT,
-	  "Contributions that came when the sum had left without them." },
-	{ "aggregation.discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
-	{ "aggregation.overflows", OUT_COUNT,
-	  "Contributions dropped because a switch's memory was full." },
-	{ "aggregation.reminders", OUT_COUNT,
-	  "Reminders of workers to servers and of servers to switches." },
-	{ "aggregation.server_packets", OUT_COUNT,
-	  "Packets that came from switches to parameter servers." },
-	{ "aggregation.server_bytes", OUT_COUNT, "Bytes of their frames." },
-	{ "aggregation.held_count", OUT_COUNT, "Times that an aggregator was taken and freed." },
+#define ROW(member, help) { "aggregation." #member, OUT_COUNT, help },
+	SWITCH_COUNTERS(ROW) HOST_COUNTERS(ROW)
+#undef ROW
+		{ "aggregation.held_count", OUT_COUNT,
+		  "Times that an aggregator was taken and freed." },
 	{ "aggregation.held_mean_s", OUT_REAL, "Mean time from taking to freeing; null if none." },
 	{ "aggregation.held_p99_s", OUT_REAL,
 	  "99th percentile of it, to 1/32; null below 100 times." },
 	{ "aggregation.throughput_share", OUT_REAL,
 	  "Mean over the jobs that finished of throughput_share in jobs.csv; null if none." },
-	{ "aggregation.retransmissions", OUT_COUNT,
-	  "Packets that workers (and servers over TCP) sent again, of all schemes." },
-	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
 	{ "aggregation.memory_reserved_max", OUT_REAL,
 	  "Sum over the switches that were used of the most that was reserved at one time, over "
 	  "the "
@@ -425,29 +396,12 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	jobs_stats(s->jobs, &sum);
 	sum_memories(s, &sum, &reserved_max, &utilization);
 	json_open_object(json, "aggregation");
-	json_packets(json, s, "packets_aggregated", sum.packets_aggregated);
-	json_packets(json, s, "results", sum.results);
-	json_packets(json, s, "duplicates", sum.duplicates);
-	json_packets(json, s, "repairs", sum.repairs);
-	json_packets(json, s, "collisions", sum.collisions);
-	json_packets(json, s, "preemptions", sum.preemptions);
-	json_packets(json, s, "fallbacks", sum.fallbacks);
-	json_packets(json, s, "collisions_own", sum.collisions_own);
-	json_packets(json, s, "collisions_complete", sum.collisions_complete);
-	json_packets(json, s, "collisions_waiting", sum.collisions_waiting);
-	json_packets(json, s, "preemptions_tried", sum.preemptions_tried);
-	json_packets(json, s, "partials", sum.partials);
-	json_packets(json, s, "collected", sum.collected);
-	json_packets(json, s, "late", sum.late);
-	json_packets(json, s, "discarded", sum.discarded);
-	json_packets(json, s, "overflows", sum.overflows);
-	json_packets(json, s, "reminders", sum.reminders);
-	json_packets(json, s, "server_packets", sum.server_packets);
-	json_packets(json, s, "server_bytes", sum.server_bytes);
+#define ROW(member, help) json_packets(json, s, #member, sum.member);
+	SWITCH_COUNTERS(ROW)
+	HOST_COUNTERS(ROW)
+#undef ROW
 	json_held(json, s);
 	json_real(json, "throughput_share", throughput_share(s));
-	json_packets(json, s, "retransmissions", sum.retransmissions);
-	json_packets(json, s, "timeouts", sum.timeouts);
 	json_real(json, "memory_reserved_max", reserved_max);
 	json_real(json, "memory_utilization", utilization);
 	json_close_object(json);
