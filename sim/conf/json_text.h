@@ -1,4 +1,4 @@
-/* JSON text -> cJSON tree whose nodes know where they stand; private to conf/.
+/* JSON text -> cJSON tree whose nodes know where they stand.
  *
  * cJSON alone is too kind: it takes trailing text, "01", raw control characters and \u0000, and
  * forgets where things stood. So json_scan.c walks the text beside the tree that cJSON has built,
