@@ -194,6 +194,11 @@ size_t conf_errors(const struct conf_doc *doc);
 void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A pointer in printf's words, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
+ */
+const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The same of what is allowed, but hardly meant. It is no error, and conf_mistake() does not tell
  * it. Only of a document without errors. */
 void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)

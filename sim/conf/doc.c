@@ -30,6 +30,20 @@ const char *conf_own_text(struct conf_doc *doc, const char *text)
 	return memcpy(conf_own(doc, size, 1), text, size);
 }
 
+const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
+{
+	struct conf_buf text = { 0 };
+	const char *pointer;
+	va_list args;
+
+	va_start(args, fmt);
+	conf_buf_addv(&text, fmt, args);
+	va_end(args);
+	pointer = conf_own_text(doc, conf_buf_text(&text));
+	conf_buf_release(&text);
+	return pointer;
+}
+
 cJSON *conf_node(cJSON *node)
 {
 	SIM_BUG_ON(node == NULL);

@@ -265,17 +265,10 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 
 static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 {
-	switch ((enum workers_form)conf->workers.form) {
-	case WORKERS_NUMBER:
-		return (uint32_t)conf->workers.number;
-	case WORKERS_RANGE:
-		return (uint32_t)(conf->workers.min +
-				  (int64_t)rng_below(rng, (uint64_t)(conf->workers.max -
-								     conf->workers.min + 1)));
-	case WORKERS_HOSTS:
-		return (uint32_t)conf->workers.hosts.count;
-	}
-	return 0;
+	struct workers_span span = workers_span(&conf->workers);
+
+	return (uint32_t)(span.least +
+			  (int64_t)rng_below(rng, (uint64_t)(span.most - span.least + 1)));
 }
 
 /* So many jobs, unless the run ends before. */

@@ -65,6 +65,11 @@ struct workers_conf {
 };
 enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
+/* Fewest and most workers of a job; both 0 where only a trace knows. */
+struct workers_span {
+	int64_t least, most;
+} workers_span(const struct workers_conf *workers);
+
 /* Parameter servers of a job. */
 struct servers_conf {
 	int form;               /* enum servers_form */
