@@ -136,21 +136,51 @@ char *folder_read(const char *path, size_t most, size_t *length)
 	return input_read(path, most, length);
 }
 
-static bool write_file(const char *path, int flags, const char *text)
+int folder_nameless(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);
-	if (fd < 0)
-		return false;
-	bool good = folder_write(fd, text, strlen(text));
-	return close(fd) == 0 && good;
+#ifdef O_TMPFILE
+	const char *end = strrchr(path, '/');
+	char *folder = end == NULL ? xstrdup(".") : xstrndup(path, (size_t)(end - path) + 1);
+	int fd = access("/proc/self/fd", X_OK) == 0
+			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
+			 : -1;
+	free(folder);
+	return fd;
+#else
+	(void)path;
+	return -1;
+#endif
+}
+
+bool folder_give_name(int fd, const char *path)
+{
+	char *own = xasprintf("/proc/self/fd/%d", fd);
+	unlink(path);
+	bool named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+	free(own);
+	return named;
+}
+
+static bool write_new(const char *path, const char *text)
+{
+	int fd = folder_nameless(path);
+	bool nameless = fd >= 0;
+	if (!nameless)
+		fd = open(path, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0666);
+	bool good = fd >= 0 && folder_write(fd, text, strlen(text)) &&
+		    (!nameless || folder_give_name(fd, path));
+	return fd >= 0 && close(fd) == 0 && good;
 }
 
 bool folder_replace(const char *path, const char *temporary, const char *text)
 {
 	struct stat there;
-	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
-		return write_file(path, 0, text);
-	bool good = write_file(temporary, O_CREAT, text) && rename(temporary, path) == 0;
+	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+		int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		bool written = fd >= 0 && folder_write(fd, text, strlen(text));
+		return fd >= 0 && close(fd) == 0 && written;
+	}
+	bool good = write_new(temporary, text) && rename(temporary, path) == 0;
 	if (!good) {
 		int reason = errno;
 		unlink(temporary);

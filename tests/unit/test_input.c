@@ -5,8 +5,10 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +97,33 @@ Test(input, pipe_to_its_end)
 	cr_expect_str_eq(input_why(errno), "not a regular file");
 	cr_expect_null(input_read_pipe(folder, 100, NULL));
 	cr_expect_str_eq(input_why(errno), "Is a directory");
+}
+
+/* Killed in the middle of writing: the former file, and nothing beside it. */
+Test(input, killed_while_replacing)
+{
+	static const struct rlimit limit = { 5, 5 }; /* a write beyond it is SIGXFSZ */
+	char *other = folder_join(folder, "other"), *text;
+	int status;
+
+	write_file("former");
+	if (fork() == 0) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		folder_replace(path, other, "the new one");
+		_exit(0);
+	}
+	wait(&status);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
+	cr_expect_not(folder_exists(other));
+	text = input_read(path, 100, NULL);
+	cr_expect_str_eq(text, "former");
+	free(text);
+	cr_expect(folder_replace(path, other, "the new one"));
+	cr_expect_not(folder_exists(other));
+	text = input_read(path, 100, NULL);
+	cr_expect_str_eq(text, "the new one");
+	free(text);
+	free(other);
 }
 
 /* A sparse file of a terabyte is refused; zeros in quotes end the table at the first of them. */
