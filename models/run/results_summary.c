@@ -169,8 +169,8 @@ static void json_copied(struct json *json, const char *key, const double *values
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count)
 {
-	size_t finished = jobs_measured(s->jobs)->finished;
-	const struct job_record *records = jobs_records(s->jobs);
+	size_t finished = jobs_report(s->jobs)->measured.finished;
+	const struct job_record *records = jobs_report(s->jobs)->records;
 	double *values = xcalloc(finished, sizeof(*values));
 
 	*count = 0;
@@ -218,27 +218,24 @@ static void json_lines(struct json *json, const char *key, char **lines)
 static void json_jobs(struct json *json, const struct simulation *s)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
-	const struct jobs_counts *measured = jobs_measured(s->jobs);
-	size_t count, cycle_count;
-	const double *durations = jobs_iterations(s->jobs, &count);
-	const double *cycles = jobs_cycles(s->jobs, &cycle_count);
+	const struct jobs_report *report = jobs_report(s->jobs);
 
 	json_open_object(json, "jobs");
-	json_u64(json, "count", measured->count);
-	json_u64(json, "finished", measured->finished);
-	json_u64(json, "refused", measured->refused);
-	json_u64(json, "arrived", jobs_arrived(s->jobs));
+	json_u64(json, "count", report->measured.count);
+	json_u64(json, "finished", report->measured.finished);
+	json_u64(json, "refused", report->measured.refused);
+	json_u64(json, "arrived", report->arrived);
 	json_job_fields(json, s, NULL);
-	json_copied(json, "iteration_s", durations, count, false);
-	json_copied(json, "cycle_s", cycles, cycle_count, false);
+	json_copied(json, "iteration_s", report->durations, report->duration_count, false);
+	json_copied(json, "cycle_s", report->cycles, report->cycle_count, false);
 	json_lines(json, "ran_as", results_otherwise(s));
 	json_open_object(json, "by_name");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
-		bool seen = false;
+		size_t first = 0;
 
-		for (size_t h = 0; h < g; h++)
-			seen |= !strcmp(groups[g].name, groups[h].name);
-		if (seen)
+		while (strcmp(groups[first].name, groups[g].name))
+			first++;
+		if (first < g)
 			continue;
 		json_open_object(json, groups[g].name);
 		json_job_fields(json, s, groups[g].name);
@@ -375,11 +372,11 @@ static void json_held(struct json *json, const struct simulation *s)
 
 static double throughput_share(const struct simulation *s)
 {
-	const struct job_record *records = jobs_records(s->jobs);
+	const struct job_record *records = jobs_report(s->jobs)->records;
 	size_t count = 0;
 	double sum = 0;
 
-	for (size_t i = 0; i < jobs_measured(s->jobs)->finished; i++) {
+	for (size_t i = 0; i < jobs_report(s->jobs)->measured.finished; i++) {
 		if (isnan(records[i].throughput_share))
 			continue; /* one worker: nothing is exchanged */
 		sum += records[i].throughput_share;

@@ -150,13 +150,14 @@ static void sample_network(struct series *series)
 		max = utilization > max ? utilization : max;
 		queued += network_queue_bytes(net, i);
 	}
-	out_table_row(series->network, (struct out_cell[]){ { .time = s->sim.now },
-							    { .count = flows_started(s->flows) -
-								       flows_finished(s->flows) },
-							    { .count = jobs_running(s->jobs) },
-							    { .none = s->fluid, .count = queued },
-							    { .real = sum / net->port_count },
-							    { .real = max } });
+	out_table_row(series->network,
+		      (struct out_cell[]){
+			      { .time = s->sim.now },
+			      { .count = flows_started(s->flows) - flows_finished(s->flows) },
+			      { .count = jobs_report(s->jobs)->running },
+			      { .none = s->fluid, .count = queued },
+			      { .real = sum / net->port_count },
+			      { .real = max } });
 }
 
 static void sample_links(struct series *series, struct link_set *set)

@@ -29,13 +29,15 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+	const struct jobs_report *jobs = jobs_report(s->jobs);
+
+	return jobs->finished + jobs->refused == jobs->count;
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
 
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
@@ -328,7 +330,7 @@ static void report_progress(const struct simulation *s, const struct simulation_
 	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
 
 	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
 		progress.done = flows_progress(s->flows);
 	options->progress(options->owner, &progress);
 }

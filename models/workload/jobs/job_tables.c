@@ -142,10 +142,11 @@ void job_iteration_over(struct job *job)
 	if (jobs->tables.iterations)
 		out_table_row(jobs->tables.iterations, cells);
 	if (job->measured)
-		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
-		     seconds_of(now - job->mark));
+		keep(&jobs->report.durations, &jobs->report.duration_count,
+		     &jobs->duration_capacity, seconds_of(now - job->mark));
 	if (job->measured && number >= FIRST_CYCLE)
-		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
+		keep(&jobs->report.cycles, &jobs->report.cycle_count, &jobs->cycle_capacity,
+		     seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;
 }
@@ -237,9 +238,9 @@ void job_record(struct job *job)
 	struct jobs *jobs = job->jobs;
 	double compute = seconds_of(job_busy_sum(job) / job->workers);
 
-	jobs->records = array_reserve(jobs->records, jobs->measured.finished,
-				      &jobs->record_capacity, sizeof(*jobs->records));
-	jobs->records[jobs->measured.finished++] = (struct job_record){
+	jobs->report.records = array_reserve(jobs->report.records, jobs->report.measured.finished,
+					     &jobs->record_capacity, sizeof(*jobs->report.records));
+	jobs->report.records[jobs->report.measured.finished++] = (struct job_record){
 		.group = job->conf,
 		.jct = seconds_of(job->finish - job->arrival),
 		.waiting = seconds_of(job->start - job->arrival),
