@@ -53,6 +53,16 @@ void results_lines_free(char **lines);
 /* A copy of values (the caller frees): distributions sort. */
 double *results_copy(const double *values, size_t count);
 
+/* All memories of switches together. Release `held` by free(). */
+struct memory_sum {
+	struct collective_stats stats;
+	struct holding_times *held; /* of aggregators */
+	/* Parts of the memories that were used: the most that was reserved of each at one time, and
+	 * what was reserved on average over the run; 0 when none was. */
+	double reserved_max, utilization;
+};
+struct memory_sum results_memory(const struct simulation *s);
+
 /* The longest backlog of a port, bytes on the wire. */
 uint64_t results_max_queue(const struct simulation *s, uint32_t port);
 

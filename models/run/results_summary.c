@@ -329,11 +329,9 @@ static void json_network(struct json *json, const struct simulation *s)
 	json_close_object(json);
 }
 
-/* What switches count (in their memories) and what workers count (in the jobs)
- * are different things: adding both counts nothing twice. */
-static void sum_memories(const struct simulation *s, struct collective_stats *sum,
-			 double *reserved_max, double *utilization)
+struct memory_sum results_memory(const struct simulation *s)
 {
+	struct memory_sum sum = { .held = xcalloc(1, sizeof(*sum.held)) };
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
@@ -342,32 +340,17 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++) {
-			collective_stats_add(sum, &memory[m].stats);
+			collective_stats_add(&sum.stats, &memory[m].stats);
 			whole += memory[m].used_max_bytes ? memory[m].memory_bytes : 0;
 			used += memory[m].used_max_bytes;
 			used_time += collective_reserved(&memory[m], s->sim.now);
+			if (memory[m].held)
+				holding_times_merge(sum.held, memory[m].held);
 		}
 	}
-	*reserved_max = whole ? (double)used / (double)whole : 0;
-	*utilization = collective_utilization(used_time, whole, s->sim.now);
-}
-
-static void json_held(struct json *json, const struct simulation *s)
-{
-	struct holding_times *all = xcalloc(1, sizeof(*all));
-
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
-		const struct collective_memory *memory;
-		size_t count = simulation_memory(s, i, &memory);
-
-		for (size_t m = 0; m < count; m++)
-			if (memory[m].held)
-				holding_times_merge(all, memory[m].held);
-	}
-	json_packets(json, s, "held_count", all->count);
-	json_real(json, "held_mean_s", holding_times_mean(all));
-	json_real(json, "held_p99_s", holding_times_percentile(all, 0.99));
-	free(all);
+	sum.reserved_max = whole ? (double)used / (double)whole : 0;
+	sum.utilization = collective_utilization(used_time, whole, s->sim.now);
+	return sum;
 }
 
 static double throughput_share(const struct simulation *s)
@@ -385,23 +368,26 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
+/* What switches count (in their memories) and what workers count (in the jobs) are different
+ * things: adding both counts nothing twice. */
 static void json_aggregation(struct json *json, const struct simulation *s)
 {
-	struct collective_stats sum = { 0 };
-	double reserved_max, utilization;
+	struct memory_sum sum = results_memory(s);
 
-	jobs_stats(s->jobs, &sum);
-	sum_memories(s, &sum, &reserved_max, &utilization);
+	jobs_stats(s->jobs, &sum.stats);
 	json_open_object(json, "aggregation");
-#define ROW(member, help) json_packets(json, s, #member, sum.member);
+#define ROW(member, help) json_packets(json, s, #member, sum.stats.member);
 	SWITCH_COUNTERS(ROW)
 	HOST_COUNTERS(ROW)
 #undef ROW
-	json_held(json, s);
+	json_packets(json, s, "held_count", sum.held->count);
+	json_real(json, "held_mean_s", holding_times_mean(sum.held));
+	json_real(json, "held_p99_s", holding_times_percentile(sum.held, 0.99));
 	json_real(json, "throughput_share", throughput_share(s));
-	json_real(json, "memory_reserved_max", reserved_max);
-	json_real(json, "memory_utilization", utilization);
+	json_real(json, "memory_reserved_max", sum.reserved_max);
+	json_real(json, "memory_utilization", sum.utilization);
 	json_close_object(json);
+	free(sum.held);
 }
 
 static void json_checks(struct json *json, const struct simulation *s)

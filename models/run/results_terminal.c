@@ -164,21 +164,15 @@ static void print_refused(const struct simulation *s, FILE *to)
 /* Without recovery nobody sends again what a full switch dropped: its job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
-	uint64_t overflows = 0;
+	struct memory_sum sum = results_memory(s);
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
-		const struct collective_memory *memory;
-		size_t count = simulation_memory(s, i, &memory);
-
-		for (size_t m = 0; m < count; m++)
-			overflows += memory[m].stats.overflows;
-	}
-	if (overflows)
+	if (sum.stats.overflows)
 		fprintf(to,
 			"aggregation memory: %" PRIu64
 			" contributions were dropped because it was full; give it more bytes, or "
 			"let fewer jobs run at once\n",
-			overflows);
+			sum.stats.overflows);
+	free(sum.held);
 }
 
 void results_print_summary(const struct simulation *s, FILE *to)
