@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const struct conf_row pool_host = {
+const struct conf_row host_item = {
 	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
 };
 static const struct conf_row pool_forms[] = {
 	CONF_INT("number", struct cluster_conf, servers.number, CONF_REQUIRED, 1, 1000000,
 		 "The last so many hosts."),
-	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &pool_host, 1, 0,
+	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "These hosts."),
 	{ 0 },
 };

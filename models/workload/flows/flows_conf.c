@@ -2,6 +2,7 @@
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
+#include "workload/cluster.h"
 #include "workload/data_file.h"
 
 #include <inttypes.h>
@@ -87,11 +88,8 @@ static const char *const pair_names[] = { [PAIRS_UNIFORM] = "uniform",
 					  [PAIRS_PERMUTATION] = "permutation",
 					  [PAIRS_INCAST] = "incast",
 					  NULL };
-static const struct conf_row host_row = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row pair_row = {
-	.type = CONF_LIST, .min = 2, .max = 2, .item = &host_row, .help = "[source, destination]"
+	.type = CONF_LIST, .min = 2, .max = 2, .item = &host_item, .help = "[source, destination]"
 };
 static const struct conf_row pairs_forms[] = {
 	CONF_ENUM("named", struct flow_group_conf, pairs.kind, CONF_REQUIRED, pair_names,

@@ -2,6 +2,7 @@
 #include "workload/jobs/jobs.h"
 
 #include "base/mem.h"
+#include "workload/cluster.h"
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
 
@@ -77,15 +78,12 @@ static const struct conf_row range_rows[] = {
 };
 static const struct conf_table range_table = { "workers_range", range_rows,
 					       sizeof(struct workers_conf), NULL };
-static const struct conf_row worker_host = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row workers_forms[] = {
 	CONF_INT("number", struct job_group_conf, workers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
 	CONF_OBJECT("range", struct job_group_conf, workers, CONF_REQUIRED, &range_table,
 		    "Drawn for each job, uniformly."),
-	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &worker_host, 1, 0,
+	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "On these hosts, in the order of ranks."),
 	{ 0 },
 };

@@ -1,4 +1,5 @@
 /* What a user may write under "servers" of a group of jobs. */
+#include "workload/cluster.h"
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -22,13 +23,10 @@ static const struct conf_row placed_rows[] = {
 };
 static const struct conf_table placed_table = { "servers_placed", placed_rows,
 						sizeof(struct job_group_conf), NULL };
-static const struct conf_row server_host = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row servers_forms[] = {
 	CONF_INT("number", struct job_group_conf, servers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
-	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &server_host, 1, 0,
+	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "On these hosts, a slot each."),
 	CONF_GROUP("placed", CONF_REQUIRED, &placed_table, "Number and placement."),
 	{ 0 },
