@@ -8,7 +8,9 @@
 
 const char conf_optional[] = "";
 
-void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
+/* A failure in a trial is counted, in a user's value reported, in a default a bug. */
+__attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
+						       bool at_key, const char *fmt, ...)
 {
 	va_list args;
 
@@ -23,8 +25,8 @@ void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const
 		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is bad, at %s: %s",
 			b->default_row->name, conf_buf_text(&b->pointer), conf_buf_text(&text));
 	}
-	conf_reportv(b->doc, conf_place_of(b->doc, item, at == CONF_AT_KEY),
-		     conf_buf_text(&b->pointer), fmt, args);
+	conf_reportv(b->doc, conf_place_of(b->doc, item, at_key), conf_buf_text(&b->pointer), fmt,
+		     args);
 	va_end(args);
 }
 
@@ -72,7 +74,7 @@ void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const
 	struct conf_buf allowed = { 0 };
 
 	conf_describe_row(&allowed, b->whole != NULL ? b->whole : row);
-	conf_bind_fail(b, item, CONF_AT_VALUE, "%s; allowed: %s", problem, conf_buf_text(&allowed));
+	fail(b, item, false, "%s; allowed: %s", problem, conf_buf_text(&allowed));
 	conf_buf_release(&allowed);
 }
 
@@ -118,10 +120,9 @@ static void unknown_key(struct binding *b, const cJSON *child, const char *const
 		conf_buf_addf(&list, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 	conf_describe_found(&shown, &key);
 	conf_buf_add_step(&b->pointer, child->string);
-	conf_bind_fail(b, child, CONF_AT_KEY, "unknown key %s%s%s%s; allowed here: %s",
-		       conf_buf_text(&shown), near != NULL ? " (did you mean \"" : "",
-		       near != NULL ? near : "", near != NULL ? "\"?)" : "",
-		       list.length > 0 ? conf_buf_text(&list) : "no key at all");
+	fail(b, child, true, "unknown key %s%s%s%s; allowed here: %s", conf_buf_text(&shown),
+	     near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+	     near != NULL ? "\"?)" : "", list.length > 0 ? conf_buf_text(&list) : "no key at all");
 	conf_buf_cut(&b->pointer, length);
 	conf_buf_release(&list);
 	conf_buf_release(&shown);
@@ -175,8 +176,8 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 		struct conf_buf allowed = { 0 };
 
 		conf_describe_row(&allowed, row);
-		conf_bind_fail(b, object, CONF_AT_VALUE, "the key \"%s\" is missing: %s", row->name,
-			       conf_buf_text(&allowed));
+		fail(b, object, false, "the key \"%s\" is missing: %s", row->name,
+		     conf_buf_text(&allowed));
 		conf_buf_release(&allowed);
 		return NULL;
 	}
@@ -247,8 +248,8 @@ static bool check_count(struct binding *b, const struct conf_row *row, const cJS
 	if (count >= row->min && (row->max == 0 || count <= row->max))
 		return true;
 	conf_describe_bounds(&allowed, row);
-	conf_bind_fail(b, item, CONF_AT_VALUE, "%zu %s%s; allowed: a number of %ss%s", count, what,
-		       count == 1 ? "" : "s", what, conf_buf_text(&allowed));
+	fail(b, item, false, "%zu %s%s; allowed: a number of %ss%s", count, what,
+	     count == 1 ? "" : "s", what, conf_buf_text(&allowed));
 	conf_buf_release(&allowed);
 	return false;
 }

@@ -18,12 +18,7 @@ struct binding {
 		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
 };
 
-enum conf_at { CONF_AT_VALUE, CONF_AT_KEY };
-
-/* bind.c: a failure in a trial is counted, in a user's value reported, in a default a bug. */
-void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-/* "problem; allowed: what the row says" */
+/* bind.c: reports "problem; allowed: what the row says". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
 /* The same with "found X" as the problem, and a suggestion where there is one. Returns NULL. */

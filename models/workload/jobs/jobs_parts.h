@@ -108,7 +108,6 @@ bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
-sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
 void job_write(struct job *job);
 /* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
 void job_sends(struct job *job, int64_t iteration);
