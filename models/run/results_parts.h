@@ -44,8 +44,8 @@ enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count);
 
-/* Jobs that ran as something else than they were given, a line each; and what the run alone could
- * tell of what is hardly meant. Lists with NULL behind the last, for results_lines_free(). */
+/* Lists of lines with NULL behind the last, for results_lines_free(): jobs that ran otherwise than
+ * the scenario says, and warnings that only a run can give. */
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);

@@ -1,7 +1,6 @@
-/* What a reader of results must know before he believes them: jobs that ran as something else than
- * they were given, and set-ups whose run shows that they were hardly meant. A warning is one
- * function and its line in `warnings`; what a scenario shows before it runs is in
- * scenario_warnings.c. */
+/* What readers of results must know before they believe them: which jobs ran otherwise than the
+ * scenario says, and which set-ups the run has shown to be hardly meant. A warning is one function
+ * and its line in `warnings`. Warnings from the scenario alone are in scenario_warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* What is valid, but hardly meant, and what will not run as it is given: said before a run, each
- * time with the number that shows it. A warning is one function and its line in `warnings`; what
- * only a run can know is in results_remarks.c. */
+/* Warnings before a run: what is valid but hardly meant, and what will run otherwise than the
+ * scenario says, each with the number that shows it. A warning is one function and its line in
+ * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "run/scenario.h"
 
 #include "run/links.h"
@@ -111,7 +111,8 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 	return others;
 }
 
-/* Full frames beside it count as much, a packet each, and are marked the more. */
+/* A threshold in packets counts the small packets of a scheme like the full frames beside them, so
+ * that marks begin at fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
@@ -322,8 +323,8 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step always the same comes first: at a queue beside flows, where windows follow marks, or
- * at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first: at a queue that is shared with flows, where
+ * windows follow marks, or at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {

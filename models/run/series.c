@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Over the rest alone, goodput of the last row would have no bounds: a segment counts when it
- * arrives. What links carry counts while it is sent. */
+/* The last interval is cut short by the end of the run. A rate over that short time alone could be
+ * anything, for a segment counts as a whole when it arrives. */
 #define END_OF_INTERVAL                                                                            \
 	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
 	"all the same: rows add up to the run."

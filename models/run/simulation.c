@@ -89,13 +89,14 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	/* a search for deadlocks is still to come, which finds the ports that wait for each other
+	 */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* A run in which nothing could happen any more went on to its time limit, without an event: its
- * time is that of the last thing that happened. */
+/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
+ * last thing that happened. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;

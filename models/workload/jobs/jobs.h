@@ -146,9 +146,9 @@ extern const struct conf_table job_group_table;
 
 struct cluster_conf; /* cluster.h */
 
-/* Jobs of a trace that name models or schemes of their own become groups of their own, alike
- * otherwise, behind the others; and a trace that has durations says how many iterations there are,
- * where the group does not. A trace that is not right is left for job_group_check() to tell. */
+/* Splits groups by what their traces name: jobs with a model or scheme of their own become a group
+ * behind the others that is alike in all else. Where a trace has durations and its group gives no
+ * iterations, the durations decide. job_group_check() reports traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
@@ -191,7 +191,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 		      const char *scenario, const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
-/* Jobs of a group that ran as something else than they were given. */
+/* Jobs of a group that ran otherwise than the scenario says. */
 struct jobs_otherwise {
 	const struct job_group_conf *group;
 	char *ran_as; /* as in jobs.csv */
@@ -213,7 +213,7 @@ struct jobs_report {
 };
 const struct jobs_report *jobs_report(const struct jobs *jobs);
 
-/* Why the first job that was refused was, and which group it is of; NULL when none was. */
+/* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
