@@ -45,16 +45,6 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
 }
 
-static void send(struct switch_actions *actions, const struct packet *packet, const uint32_t *ports,
-		 uint32_t count)
-{
-	struct switch_send *out = &actions->send[actions->count++];
-
-	out->packet = *packet;
-	out->ports = ports;
-	out->count = count;
-}
-
 static void send_result(struct switch_actions *actions, const struct slot *slot,
 			const struct packet *like, uint8_t flags, const uint32_t *ports,
 			uint32_t count)
@@ -64,7 +54,7 @@ static void send_result(struct switch_actions *actions, const struct slot *slot,
 	result.value = slot->value;
 	result.flags =
 		(uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | slot->late | flags);
-	send(actions, &result, ports, count);
+	ina_send(actions, &result, ports, count);
 }
 
 static void send_partial(struct switch_actions *actions, const struct node *node,
@@ -75,7 +65,7 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 	partial.value = slot->value;
 	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | slot->late | flags);
 	partial.source = (uint16_t)node->place->number;
-	send(actions, &partial, &node->place->up_port, 1);
+	ina_send_up(actions, node->place, &partial);
 }
 
 /* This switch has the contribution already: whoever sent it again lacks a result. */
@@ -131,8 +121,8 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
 	if (slot->chunk != packet->seq) {
-		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a contribution met another chunk");
+		ina_violated(&job->base, job->base.scheme->env.topo->net.hosts + node->place->sw,
+			     packet->seq, "a contribution met another chunk");
 		return;
 	}
 	node->memory->stats.packets_aggregated++;
@@ -156,13 +146,13 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	struct slot *slot = &node->slots[slot_index(packet)];
 
 	if (slot->chunk != packet->seq || slot->state == SLOT_PARTIAL) {
-		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a result met another chunk");
+		ina_violated(&job->base, job->base.scheme->env.topo->net.hosts + node->place->sw,
+			     packet->seq, "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
-	send(actions, packet, node->place->down_ports, node->place->children);
+	ina_send_down(actions, node->place, packet);
 }
 
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,

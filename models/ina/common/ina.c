@@ -1,0 +1,302 @@
+#include "ina/common/ina.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NOBODY     UINT32_MAX
+#define WAITS_SIZE 160
+
+/* --- the scheme --- */
+
+void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
+	       struct ina_format format)
+{
+	size_t size = ops->scheme_size ? ops->scheme_size : sizeof(struct ina_scheme);
+	struct ina_scheme *scheme = xcalloc(1, size);
+	uint32_t switches = env->topo->net.switches;
+
+	scheme->env = *env;
+	scheme->ops = ops;
+	scheme->conf = conf;
+	scheme->frame = format.frame;
+	scheme->elements = format.elements;
+	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
+	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
+	for (uint32_t s = 0; s < switches; s++)
+		scheme->memory[s] =
+			(struct collective_memory){ .sw = s, .memory_bytes = format.memory };
+	return scheme;
+}
+
+void ina_close(void *self)
+{
+	struct ina_scheme *scheme = self;
+
+	if (scheme->ops->close)
+		scheme->ops->close(scheme);
+	free(scheme->jobs.entries);
+	free(scheme->memory);
+	free(scheme);
+}
+
+uint32_t ina_enter(struct ina_registry *registry, void *entry)
+{
+	registry->entries = array_reserve(registry->entries, registry->count, &registry->capacity,
+					  sizeof(*registry->entries));
+	registry->entries[registry->count] = entry;
+	return (uint32_t)registry->count++;
+}
+
+/* --- the life of a job --- */
+
+void *ina_admit(void *self, const struct collective_job *spec, const char **never)
+{
+	struct ina_scheme *scheme = self;
+	struct ina_job *job = xcalloc(1, scheme->ops->job_size);
+
+	*never = NULL;
+	job->scheme = scheme;
+	job->spec = *spec;
+	if (!scheme->ops->admit || scheme->ops->admit(job, never))
+		return job;
+	free(job);
+	return NULL;
+}
+
+void ina_withdraw(void *admitted)
+{
+	struct ina_job *job = admitted;
+
+	if (job->scheme->ops->withdraw)
+		job->scheme->ops->withdraw(job);
+	free(job);
+}
+
+static void make_workers(struct ina_job *job)
+{
+	const struct ina_ops *ops = job->scheme->ops;
+	uint32_t hosts = job->scheme->env.topo->net.hosts;
+
+	job->worker_of_host = xcalloc(hosts, sizeof(*job->worker_of_host));
+	for (uint32_t h = 0; h < hosts; h++)
+		job->worker_of_host[h] = NOBODY;
+	job->worker_size = ops->worker_size;
+	job->workers = xaligned(64, job->spec.workers * ops->worker_size);
+	for (uint32_t w = 0; w < job->spec.workers; w++) {
+		struct ina_worker *worker = ina_worker(job, w);
+
+		worker->job = job;
+		worker->number = w;
+		worker->host = job->spec.hosts[w];
+		worker->source = (struct nic_source){ .pull = ops->pull, .owner = worker };
+		job->worker_of_host[worker->host] = w;
+	}
+}
+
+void ina_begin(struct ina_job *job)
+{
+	const struct model_env *env = &job->scheme->env;
+
+	exact_init(&job->exact, env->checks, env->sim->seed, job->spec.number, job->spec.workers);
+	tensors_init(&job->tensors, job->spec.workers);
+	make_workers(job);
+	job->number = ina_enter(&job->scheme->jobs, job);
+	if (job->scheme->ops->begin)
+		job->scheme->ops->begin(job);
+}
+
+void ina_stop_workers(struct ina_job *job)
+{
+	for (uint32_t w = 0; w < job->spec.workers; w++) {
+		struct ina_worker *worker = ina_worker(job, w);
+
+		nic_forget(&job->scheme->env.topo->net.nics[worker->host], &worker->source);
+	}
+}
+
+void ina_end(struct ina_job *job)
+{
+	ina_stop_workers(job);
+	if (job->scheme->ops->end)
+		job->scheme->ops->end(job);
+	job->scheme->jobs.entries[job->number] = NULL;
+	exact_release(&job->exact);
+	tensors_release(&job->tensors);
+	free(job->worker_of_host);
+	free(job->workers);
+}
+
+void *ina_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct ina_job *job = ina_admit(self, spec, never);
+
+	if (job)
+		ina_begin(job);
+	return job;
+}
+
+void ina_finish(void *instance)
+{
+	ina_end(instance);
+	ina_withdraw(instance);
+}
+
+void *ina_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+	       const char **never)
+{
+	struct ina_job *job = ina_admit(self, spec, never);
+
+	if (job)
+		job->scheme->ops->plan(job, plan);
+	return job;
+}
+
+void ina_contribute(void *instance, uint32_t w, bytes size)
+{
+	struct ina_job *job = instance;
+	struct ina_worker *worker = ina_worker(job, w);
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
+	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first = ina_available(worker);
+
+	tensors_add(&job->tensors, w, chunks);
+	if (job->scheme->ops->contribute)
+		job->scheme->ops->contribute(worker, first, chunks);
+	else
+		ina_wake(worker);
+}
+
+/* --- reports --- */
+
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
+{
+	collective_violated(&job->scheme->env, job->scheme->ops->title, job->spec.number, "chunk",
+			    chunk, node, what);
+}
+
+void ina_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct ina_job *job = instance;
+
+	for (uint32_t w = 0; w < job->spec.workers; w++) {
+		const struct ina_worker *worker = ina_worker(job, w);
+
+		stats->retransmissions += worker->retransmissions;
+		stats->timeouts += worker->timeouts;
+		stats->stale += worker->stale;
+	}
+	if (job->scheme->ops->stats)
+		job->scheme->ops->stats(job, stats);
+}
+
+static bool waits(const struct ina_worker *worker, char *text, size_t size)
+{
+	const struct ina_ops *ops = worker->job->scheme->ops;
+	uint64_t chunks = ina_available(worker);
+
+	if (ops->waits)
+		return ops->waits(worker, text, size);
+	snprintf(text, size, "has results of %" PRIu64 " of %" PRIu64 " chunks", worker->results,
+		 chunks);
+	return worker->results < chunks;
+}
+
+void ina_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct ina_job *job = instance;
+	char text[WAITS_SIZE];
+
+	for (uint32_t w = 0; w < job->spec.workers && limit; w++) {
+		const struct ina_worker *worker = ina_worker(job, w);
+
+		if (!waits(worker, text, sizeof(text)))
+			continue;
+		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
+			job->scheme->ops->title, job->spec.number, w, worker->host, text);
+		limit--;
+	}
+}
+
+size_t ina_memory(void *self, const struct collective_memory **list)
+{
+	struct ina_scheme *scheme = self;
+
+	*list = scheme->memory;
+	return scheme->env.topo->net.switches;
+}
+
+/* --- trees --- */
+
+uint32_t ina_root(const struct ina_job *job, const char *name)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(name));
+
+	return topo->ops->root(topo, job->spec.hosts, job->spec.workers,
+			       hash_pair(seed, job->spec.number));
+}
+
+void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root)
+{
+	const struct topology *topo = job->scheme->env.topo;
+
+	tree->tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
+	for (uint32_t i = 0; i < tree->tree->node_count; i++)
+		tree->node_of_switch[tree->tree->nodes[i].sw] = i;
+}
+
+void ina_tree_release(struct ina_tree *tree)
+{
+	tree_free(tree->tree);
+	free(tree->node_of_switch);
+}
+
+static struct collective_memory *memory_of(const struct ina_tree *tree, const struct ina_job *job,
+					   uint32_t node)
+{
+	return &job->scheme->memory[tree->tree->nodes[node].sw];
+}
+
+bool ina_tree_reserve(const struct ina_tree *tree, const struct ina_job *job, bytes each)
+{
+	for (uint32_t i = 0; i < tree->tree->node_count; i++) {
+		const struct collective_memory *memory = memory_of(tree, job, i);
+
+		if (memory->used_bytes + each > memory->memory_bytes)
+			return false;
+	}
+	for (uint32_t i = 0; i < tree->tree->node_count; i++)
+		collective_reserve(memory_of(tree, job, i), job->scheme->env.sim->now,
+				   (int64_t)each);
+	return true;
+}
+
+void ina_tree_return(const struct ina_tree *tree, const struct ina_job *job, bytes each)
+{
+	for (uint32_t i = 0; i < tree->tree->node_count; i++)
+		collective_reserve(memory_of(tree, job, i), job->scheme->env.sim->now,
+				   -(int64_t)each);
+}
+
+void ina_plan_tree(const struct ina_tree *tree, const struct ina_job *job, uint64_t window,
+		   struct stream_plan *plan)
+{
+	const struct ina_scheme *scheme = job->scheme;
+	const struct network *net = &scheme->env.topo->net;
+	const struct collective_job *spec = &job->spec;
+	struct plan_path path =
+		plan_tree_path(net, tree->tree, spec->hosts, spec->workers, scheme->frame);
+	struct plan_stream *stream;
+
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	plan_add_tree(stream, tree->tree, spec->hosts, spec->workers);
+	plan->latency = plan_path_latency(&path);
+	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
+	stream->cap = plan_window_rate(&stream->packets, (double)window, path.sum);
+	plan_fix_window(stream, (double)window, path.sum, net, spec->hosts[0]);
+	plan_close(plan);
+	plan_take_turns(plan, net, spec, 0);
+}
