@@ -319,7 +319,7 @@ Test(panama_tree, single_tree)
 		leaf_spine(&bench, 4, 4, 2, "", scheme, "8", 1000000, "");
 		bench_finish(&bench);
 		for (unsigned s = 0; s < 4; s++)
-			cr_expect_eq(bench.scheme->memory[4 + s].stats.results,
+			cr_expect_eq(bench.scheme->base.memory[4 + s].stats.results,
 				     s + 1 == i ? chunks_of(1000000) : 0);
 		bench_close(&bench);
 	}

@@ -52,7 +52,7 @@ static struct bench *the_bench; /* tests have processes of their own */
 
 static inline struct panama_lane *bench_lane(const struct bench *bench, uint32_t number)
 {
-	return number < bench->scheme->lane_count ? bench->scheme->lanes[number] : NULL;
+	return number < bench->scheme->lanes.count ? ina_find(&bench->scheme->lanes, number) : NULL;
 }
 
 static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
@@ -68,15 +68,15 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 		return pulled;
 	lane = bench_lane(bench, packet->flow);
 	flow = &worker->flows[lane->tree];
-	cap = bench->cap[packet->flow][worker->number];
+	cap = bench->cap[packet->flow][worker->base.number];
 	if (!lane->repair) {
 		cr_assert_leq(flow->next - flow->una - flow->ahead,
 			      panama_window_packets(&flow->window));
 		cr_assert(!cap || flow->window.cwnd <= cap);
-		cr_assert_eq(
-			packet->value,
-			exact_contribution(&worker->job->exact, worker->number,
-					   packet->seq * worker->job->tree_count + lane->tree));
+		cr_assert_eq(packet->value,
+			     exact_contribution(&worker->base.job->exact, worker->base.number,
+						packet->seq * panama_job(worker)->tree_count +
+							lane->tree));
 	}
 	return pulled;
 }
@@ -84,20 +84,12 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 /* Puts the tap between a job's workers and their NICs, once it has started. */
 static inline void bench_watch_workers(struct bench *bench, struct panama_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		if (job->workers[w].source.pull == bench_pull)
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		if (panama_worker(job, w)->base.source.pull == bench_pull)
 			continue;
-		bench->real_pull = job->workers[w].source.pull;
-		job->workers[w].source.pull = bench_pull;
+		bench->real_pull = panama_worker(job, w)->base.source.pull;
+		panama_worker(job, w)->base.source.pull = bench_pull;
 	}
-}
-
-static inline uint64_t bench_timeouts(const struct panama_job *job)
-{
-	struct collective_stats stats = { 0 };
-
-	panama_recovery_stats(job, &stats);
-	return stats.timeouts;
 }
 
 static inline void bench_check_node(struct bench *bench, struct panama_lane *lane,
@@ -106,7 +98,7 @@ static inline void bench_check_node(struct bench *bench, struct panama_lane *lan
 	const struct collective_memory *memory = node->accelerator->memory;
 
 	cr_assert_leq(memory->used_bytes, memory->memory_bytes);
-	cr_assert_leq(node->accelerator->first_sent * bench->scheme->frame,
+	cr_assert_leq(node->accelerator->first_sent * bench->scheme->base.frame,
 		      memory->memory_bytes / 2);
 	if (node->fin)
 		return;
@@ -116,7 +108,8 @@ static inline void bench_check_node(struct bench *bench, struct panama_lane *lan
 		if (!lane->job->recovery && !lane->partial && !bench->changing)
 			cr_assert_leq(fifo, panama_cap(lane, node));
 		if (lane->repair && !bench->changing)
-			cr_assert_leq(fifo, panama_cap(lane, node) + bench_timeouts(lane->job));
+			cr_assert_leq(fifo,
+				      panama_cap(lane, node) + lane->job->base.stats.timeouts);
 		bench->deepest = fifo > bench->deepest ? fifo : bench->deepest;
 	}
 }
@@ -143,8 +136,7 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 {
 	struct bench *bench = self;
 	struct panama_lane *lane = bench_lane(bench, packet->flow);
-	struct panama_worker *worker =
-		lane ? &lane->job->workers[lane->job->worker_of_host[host]] : NULL;
+	struct panama_worker *worker = lane ? ina_worker_on(&lane->job->base, host) : NULL;
 	uint64_t *behind;
 
 	bench->down++;
@@ -152,12 +144,12 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 	bench->real->deliver(bench->real_self, host, packet);
 	if (!worker)
 		return;
-	behind = &bench->behind[packet->flow][worker->number];
+	behind = &bench->behind[packet->flow][worker->base.number];
 	cr_assert_geq(packet->seq, *behind);
 	if (!lane->job->recovery)
 		cr_assert_eq(packet->seq, *behind);
 	*behind = packet->seq + 1;
-	bench->cap[packet->flow][worker->number] = packet->slot;
+	bench->cap[packet->flow][worker->base.number] = packet->slot;
 	if (packet->seq == bench->vid[packet->flow] && bench->value[packet->flow])
 		cr_assert_eq(packet->value, bench->value[packet->flow]);
 	bench->vid[packet->flow] = packet->seq;
@@ -184,13 +176,13 @@ static inline __attribute__((format(printf, 3, 4))) void bench_open(struct bench
 	cr_assert(bench->run.s, "%s", error);
 	bench->scheme = bench->run.s->schemes[star ? SCHEME_switchml_star : SCHEME_panama];
 	bench->net = &bench->run.s->topo.net;
-	bench->real = bench->net->protocols[bench->scheme->protocol].ops;
-	bench->real_self = bench->net->protocols[bench->scheme->protocol].self;
+	bench->real = bench->net->protocols[bench->scheme->base.protocol].ops;
+	bench->real_self = bench->net->protocols[bench->scheme->base.protocol].self;
 	bench->tap = (struct protocol_ops){ .name = "tap",
 					    .deliver = bench_deliver,
 					    .at_switch = bench_at_switch };
-	bench->net->protocols[bench->scheme->protocol].ops = &bench->tap;
-	bench->net->protocols[bench->scheme->protocol].self = bench;
+	bench->net->protocols[bench->scheme->base.protocol].ops = &bench->tap;
+	bench->net->protocols[bench->scheme->base.protocol].self = bench;
 }
 
 /* Leaves of `per_leaf` hosts and one job on `workers` hosts (a list or a number), 10 Gbps, 1 us,
@@ -214,7 +206,7 @@ static inline struct collective_stats switch_stats(const struct bench *bench)
 	struct collective_stats sum = { 0 };
 
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		collective_stats_add(&sum, &bench->scheme->memory[s].stats);
+		collective_stats_add(&sum, &bench->scheme->base.memory[s].stats);
 	return sum;
 }
 

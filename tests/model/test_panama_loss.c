@@ -260,9 +260,9 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	leaf_spine(&bench, 2, 2, 2, "", "", "4", 20 * 1448, "");
 	bench.at_host = NULL;
 	network_inject(bench.net, &faults);
-	bench.net->protocols[bench.scheme->protocol].ops =
+	bench.net->protocols[bench.scheme->base.protocol].ops =
 		bench.real; /* no tap: VIDs are missing */
-	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
+	bench.net->protocols[bench.scheme->base.protocol].self = bench.real_self;
 	run_to(&bench.run, END_DEADLOCK);
 	cr_expect_eq(dooms.lost, 1);
 	cr_expect_eq(switch_stats(&bench).results, 19);

@@ -18,10 +18,8 @@
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 
-#include "collective/collective.h"
-#include "collective/tensors.h"
+#include "ina/common/ina.h"
 #include "ina/panama/panama_window.h"
-#include "topo/tree.h"
 
 #define PANAMA_TREES_MAX 64
 #define PANAMA_LANES_MAX (2 * PANAMA_TREES_MAX)
@@ -182,11 +180,6 @@ struct panama_lane {
 	struct panama_backlog *backlogs; /* by node */
 };
 
-struct panama_tree {
-	struct tree *tree;
-	uint32_t *node_of_switch;
-};
-
 /* --- workers --- */
 
 /* A worker on a tree: one line of cache. */
@@ -199,32 +192,24 @@ struct panama_flow {
 } __attribute__((aligned(64)));
 
 struct panama_worker {
-	struct panama_job *job;
+	struct ina_worker base;
 	struct panama_flow *flows; /* by tree */
-	struct nic_source source;
-	uint64_t available; /* chunks handed over */
-	uint64_t chunk;     /* strict order: next to send */
-	uint64_t ready;     /* bit per tree that may send */
-	uint32_t turn;      /* tree whose turn it is */
-	uint32_t number, host;
-	uint64_t skipped; /* VIDs whose result came before they were sent (fraction < 1) */
-	uint64_t stale;
-	uint64_t lost;              /* VIDs whose result will never come (no recovery) */
+	uint64_t available;        /* chunks handed over */
+	uint64_t chunk;            /* strict order: next to send */
+	uint64_t ready;            /* bit per tree that may send */
+	uint32_t turn;             /* tree whose turn it is */
+	uint64_t skipped;          /* VIDs whose result came before they were sent (fraction < 1) */
+	uint64_t lost;             /* VIDs whose result will never come (no recovery) */
 	struct panama_asker *asker; /* recovery */
 } __attribute__((aligned(64)));
 
 struct panama_job {
-	struct panama_scheme *scheme;
-	struct collective_job job;
+	struct ina_job base;
 	void *ring; /* too small to be aggregated: an instance of ring, and nothing below */
-	struct exact exact;
-	struct tensors tensors;
-	struct panama_tree *trees;
+	struct ina_tree *trees;
 	uint32_t tree_count;
 	struct panama_lane *lanes; /* by tree; then, with recovery, those for repairs */
 	uint32_t lane_count;
-	struct panama_worker *workers;
-	uint32_t *worker_of_host;
 	uint16_t *lanes_at; /* by switch: lanes that pass ... */
 	uint16_t *open_at;  /* ... and are not over */
 	struct panama_recovery *recovery;
@@ -232,17 +217,32 @@ struct panama_job {
 };
 
 struct panama_scheme {
-	struct model_env env;
-	const struct panama_conf *conf;
+	struct ina_scheme base;
 	struct panama_window_conf window;
-	void *ring; /* for small jobs */
-	uint32_t frame;
-	uint8_t protocol;
-	struct panama_lane **lanes; /* by number; NULL when over: late packets find nobody */
-	size_t lane_count, lane_capacity;
-	struct collective_memory *memory;        /* by switch */
+	void *ring;                              /* for small jobs */
+	struct ina_registry lanes;               /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
 };
+
+static inline struct panama_scheme *panama_scheme(const struct panama_job *job)
+{
+	return (struct panama_scheme *)job->base.scheme;
+}
+
+static inline const struct panama_conf *panama_conf(const struct panama_job *job)
+{
+	return job->base.scheme->conf;
+}
+
+static inline struct panama_job *panama_job(const struct panama_worker *worker)
+{
+	return (struct panama_job *)worker->base.job;
+}
+
+static inline struct panama_worker *panama_worker(const struct panama_job *job, uint32_t w)
+{
+	return (struct panama_worker *)job->base.workers + w;
+}
 
 /* Breaks the run off: a rule does not hold at `node` (as the network numbers nodes). */
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what);
@@ -323,10 +323,14 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 
 /* --- panama_worker.c --- */
 
-/* `number`, `host` and `job` are set. */
+/* `base` is set. */
 void panama_worker_init(struct panama_worker *worker, uint32_t cap);
 void panama_worker_release(struct panama_worker *worker);
-void panama_worker_contribute(struct panama_worker *worker, uint64_t chunks);
+
+/* Members of struct ina_ops. */
+enum nic_pull panama_pull(void *worker, struct packet *packet);
+void panama_contribute(void *worker, uint64_t first, uint64_t chunks);
+
 void panama_worker_result(struct panama_worker *worker, struct panama_lane *lane,
 			  const struct packet *packet);
 
@@ -387,7 +391,5 @@ uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint
 /* The next packet that this worker sends again; false = none may be sent now. */
 bool panama_recovery_ready(const struct panama_worker *worker);
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet);
-
-void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats);
 
 #endif

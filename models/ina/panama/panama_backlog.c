@@ -25,15 +25,15 @@ struct panama_backlog {
 /* Of a sum on the link by which the packet came. */
 static sim_time frame_time(const struct panama_backlog *backlog)
 {
-	const struct panama_scheme *scheme = backlog->lane->job->scheme;
-	const struct network *net = &scheme->env.topo->net;
+	const struct panama_scheme *scheme = panama_scheme(backlog->lane->job);
+	const struct network *net = &scheme->base.env.topo->net;
 
-	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->frame);
+	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
 static bool is_stopped(const struct panama_backlog *backlog)
 {
-	const struct network *net = &backlog->lane->job->scheme->env.topo->net;
+	const struct network *net = &backlog->lane->job->base.scheme->env.topo->net;
 
 	return net->lossless && lossless_ingress(net, backlog->back)->stopped;
 }
@@ -53,7 +53,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		left = panama_pass(lane, node, &sum);
 		if (left) {
 			panama_send_on(node, &sum, &send);
-			network_switch_send(&lane->job->scheme->env.topo->net, backlog->back,
+			network_switch_send(&lane->job->base.scheme->env.topo->net, backlog->back,
 					    &send);
 		}
 	}
@@ -66,7 +66,7 @@ void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, ui
 {
 	uint32_t number = (uint32_t)(node - lane->nodes);
 	struct panama_backlog *backlog = &lane->backlogs[number];
-	struct sim *sim = lane->job->scheme->env.sim;
+	struct sim *sim = lane->job->base.scheme->env.sim;
 
 	node->behind = true;
 	backlog->back = back;
@@ -76,7 +76,7 @@ void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, ui
 
 void panama_backlog_open(struct panama_lane *lane)
 {
-	struct sim *sim = lane->job->scheme->env.sim;
+	struct sim *sim = lane->job->base.scheme->env.sim;
 
 	lane->backlogs = xcalloc(lane->node_count, sizeof(*lane->backlogs));
 	for (uint32_t i = 0; i < lane->node_count; i++) {
@@ -95,6 +95,6 @@ void panama_backlog_close(struct panama_lane *lane)
 	if (!lane->backlogs)
 		return;
 	for (uint32_t i = 0; i < lane->node_count; i++)
-		timer_close(lane->job->scheme->env.sim, &lane->backlogs[i].timer);
+		timer_close(lane->job->base.scheme->env.sim, &lane->backlogs[i].timer);
 	free(lane->backlogs);
 }

@@ -111,9 +111,9 @@ static void reserve_settled(struct panama_lane *lane, uint64_t vid)
 	if (vid - partial->settled_from <= partial->settled_mask)
 		return;
 	partial->settled_from = vid;
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		if (job->workers[w].flows[lane->tree].una < partial->settled_from)
-			partial->settled_from = job->workers[w].flows[lane->tree].una;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		if (panama_worker(job, w)->flows[lane->tree].una < partial->settled_from)
+			partial->settled_from = panama_worker(job, w)->flows[lane->tree].una;
 	partial->settled = ring_reserve(partial->settled, &partial->settled_mask,
 					partial->settled_from, vid, sizeof(*partial->settled));
 }
@@ -135,10 +135,10 @@ void panama_partial_settle(struct panama_lane *lane, uint64_t vid)
 	for (uint32_t i = 1; i < tree->node_count; i++) /* parents come before children */
 		partial->included[i] =
 			is_in(lane, bits, tree->nodes[i].parent, tree->nodes[i].number);
-	for (uint32_t w = 0; w < job->job.workers; w++) {
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		if (!is_in(lane, bits, tree->node_of_worker[w], tree->number_of_worker[w]))
 			continue;
-		settled->weight += job->exact.weights[w];
+		settled->weight += job->base.exact.weights[w];
 		settled->workers++;
 	}
 	memset(bits, 0, words_of(lane) * sizeof(*bits));

@@ -54,7 +54,6 @@ struct panama_asker {
 	struct timer timer;
 	sim_time timeout;
 	struct messages up, down; /* to and from worker 0; not worker 0's own */
-	uint64_t timeouts, resent, answers;
 };
 
 struct orders {
@@ -68,12 +67,12 @@ struct panama_recovery {
 
 static struct panama_worker *first_worker(const struct panama_job *job)
 {
-	return &job->workers[0];
+	return panama_worker(job, 0);
 }
 
 static bool decides(const struct panama_worker *worker)
 {
-	return worker->number == 0;
+	return worker->base.number == 0;
 }
 
 /* --- who has what --- */
@@ -107,8 +106,8 @@ static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 		else
 			flow->next = flow->una + 1;
 	}
-	self->since = worker->job->scheme->env.sim->now;
-	asker->timeout = worker->job->scheme->conf->timeout;
+	self->since = worker->base.job->scheme->env.sim->now;
+	asker->timeout = panama_conf(panama_job(worker))->timeout;
 	return true;
 }
 
@@ -124,13 +123,13 @@ static void write_message(struct messages *messages, enum message_type type, uin
 /* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
 static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 {
-	const struct panama_scheme *scheme = by->job->scheme;
+	const struct panama_job *job = panama_job(by);
 
-	if (!panama_recovery_has(first_worker(by->job), tree, vid))
+	if (!panama_recovery_has(first_worker(job), tree, vid))
 		return;
-	by->asker->answers++;
+	by->base.job->stats.repairs++;
 	write_message(&by->asker->down, MESSAGE_ANSWER, tree, vid,
-		      scheme->frame - (uint32_t)scheme->conf->header);
+		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
 }
 
 /* Worker 0 read the sum from its own tensor, where it was checked when it came. */
@@ -139,7 +138,7 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 	if (take(worker, tree, vid))
 		panama_worker_answer(worker, tree, vid);
 	else
-		worker->stale++;
+		worker->base.job->stats.stale++;
 }
 
 static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
@@ -183,22 +182,22 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 				       sizeof(*orders->chunks));
 	orders->chunks[orders->count++] = chunk;
 	known(first_worker(job), tree, urgent);
-	for (uint32_t w = 1; w < job->job.workers; w++)
-		write_message(&job->workers[w].asker->down, type, tree, chunk, 0);
+	for (uint32_t w = 1; w < job->base.spec.workers; w++)
+		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
 /* What worker 0 misses before a result is lost. */
 static void order_gap(struct panama_worker *worker, const struct panama_lane *lane, uint64_t from,
 		      uint64_t to)
 {
-	const struct panama_job *job = worker->job;
+	const struct panama_job *job = panama_job(worker);
 
 	for (uint64_t v = from; v < to; v++) {
 		uint64_t chunk = lane->repair ? panama_recovery_chunk(job, lane->tree, v)
 					      : panama_chunk(job, lane->tree, v);
 
 		if (!panama_recovery_has(worker, lane->tree, chunk / job->tree_count))
-			order(worker->job, lane->tree, chunk, false);
+			order(panama_job(worker), lane->tree, chunk, false);
 	}
 }
 
@@ -208,10 +207,11 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_la
 	struct asker_tree *self = &worker->asker->trees[lane->tree];
 	uint64_t *seen = lane->repair ? &self->seen_repair : &self->seen, from = *seen;
 	uint64_t vid = packet->seq;
-	bool fresh = take(worker, lane->tree, chunk / worker->job->tree_count);
+	bool fresh = take(worker, lane->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		panama_violated(worker->job, worker->host, vid, "a result overtook another");
+		panama_violated(panama_job(worker), worker->base.host, vid,
+				"a result overtook another");
 		return fresh;
 	}
 	*seen = vid + 1;
@@ -238,13 +238,13 @@ static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64
 		return false;
 	*vid = full ? self->urgent - 1 : self->sent;
 	return *vid < self->known &&
-	       panama_recovery_chunk(worker->job, tree, *vid) < worker->available;
+	       panama_recovery_chunk(panama_job(worker), tree, *vid) < worker->available;
 }
 
 /* The tree on which the worker may send VID *vid again, or PANAMA_TREES_MAX. */
 static uint32_t tree_to_repair(const struct panama_worker *worker, uint64_t *vid)
 {
-	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++)
 		if (may_repair(worker, t, vid))
 			return t;
 	return PANAMA_TREES_MAX;
@@ -259,7 +259,7 @@ bool panama_recovery_ready(const struct panama_worker *worker)
 
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 {
-	const struct panama_job *job = worker->job;
+	const struct panama_job *job = panama_job(worker);
 	uint64_t vid;
 	uint32_t tree = tree_to_repair(worker, &vid);
 
@@ -269,7 +269,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 	*packet = panama_contribution(worker, &job->lanes[job->tree_count + tree], vid,
 				      panama_recovery_chunk(job, tree, vid));
 	packet->flags |= PACKET_RETRANSMIT;
-	worker->asker->resent++;
+	worker->base.job->stats.retransmissions++;
 	return true;
 }
 
@@ -279,10 +279,10 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
-	struct sim *sim = worker->job->scheme->env.sim;
+	struct sim *sim = worker->base.job->scheme->env.sim;
 	sim_time first = SIM_TIME_MAX;
 
-	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
 		const struct panama_flow *flow = &worker->flows[t];
 
 		if (flow->una < flow->next && asker->trees[t].since < first)
@@ -298,7 +298,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_asker *asker = worker->asker;
 	const struct panama_flow *flow = &worker->flows[tree];
-	struct sim *sim = worker->job->scheme->env.sim;
+	struct sim *sim = worker->base.job->scheme->env.sim;
 
 	if (flow->una + 1 == flow->next)
 		asker->trees[tree].since = sim->now;
@@ -321,20 +321,21 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_asker *asker = owner;
 	struct panama_worker *worker = asker->worker;
-	sim_time first = worker->job->scheme->conf->timeout, timeout = asker->timeout;
+	sim_time first = panama_conf(panama_job(worker))->timeout, timeout = asker->timeout;
 	bool expired = false;
 
 	(void)entity;
-	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
 		const struct panama_flow *flow = &worker->flows[t];
 
 		if (flow->una == flow->next || asker->trees[t].since + timeout > sim->now)
 			continue;
 		asker->trees[t].since = sim->now;
-		asker->timeouts++;
+		worker->base.job->stats.timeouts++;
 		expired = true;
 		if (decides(worker))
-			order(worker->job, t, panama_chunk(worker->job, t, flow->una), true);
+			order(panama_job(worker), t, panama_chunk(panama_job(worker), t, flow->una),
+			      true);
 		else
 			ask(worker, t);
 	}
@@ -348,43 +349,44 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 static void start_asker(struct panama_worker *worker, uint32_t cap)
 {
-	struct panama_job *job = worker->job;
-	const struct model_env *env = &job->scheme->env;
+	struct panama_job *job = panama_job(worker);
+	const struct model_env *env = &job->base.scheme->env;
 	struct panama_asker *asker = worker->asker = xcalloc(1, sizeof(*asker));
-	uint64_t key = timer_key_of_job(TIMER_PANAMA_ASKER, job->job.number, worker->number);
+	uint64_t key =
+		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	worker->source.prompt = true; /* arm() may find that a timeout is over */
-	asker->timeout = job->scheme->conf->timeout;
+	worker->base.source.prompt = true; /* arm() may find that a timeout is over */
+	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
 		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
 		asker->trees[t].mask = VIDS_FIRST - 1;
 		asker->trees[t].cap = cap;
 	}
-	timer_open(env->sim, &asker->timer, worker->host, SIM_TIMER, key, on_timeout, asker);
+	timer_open(env->sim, &asker->timer, worker->base.host, SIM_TIMER, key, on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
-	key = connection_key(CONNECTION_PANAMA,
-			     (uint64_t)job->job.number << 25 | 2 * (uint64_t)worker->number);
-	messages_init(&asker->up, env->tcp, env->sim, worker->host, first_worker(job)->host, key,
-		      arrived_up, worker);
-	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->host, worker->host,
-		      key + 1, arrived_down, worker);
+	key = connection_key(CONNECTION_PANAMA, (uint64_t)job->base.spec.number << 25 |
+							2 * (uint64_t)worker->base.number);
+	messages_init(&asker->up, env->tcp, env->sim, worker->base.host,
+		      first_worker(job)->base.host, key, arrived_up, worker);
+	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->base.host,
+		      worker->base.host, key + 1, arrived_down, worker);
 }
 
 static void stop_asker(struct panama_worker *worker)
 {
 	struct panama_asker *asker = worker->asker;
-	const struct panama_scheme *scheme = worker->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(panama_job(worker));
 
 	if (!decides(worker)) {
 		messages_release(&asker->up);
 		messages_release(&asker->down);
 	}
-	timer_close(scheme->env.sim, &asker->timer);
-	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+	timer_close(scheme->base.env.sim, &asker->timer);
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++)
 		free(asker->trees[t].has);
 	free(asker->trees);
 	free(asker);
@@ -394,27 +396,16 @@ void panama_recovery_start(struct panama_job *job, uint32_t cap)
 {
 	job->recovery = xcalloc(1, sizeof(*job->recovery));
 	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		start_asker(&job->workers[w], cap);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		start_asker(panama_worker(job, w), cap);
 }
 
 void panama_recovery_stop(struct panama_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		stop_asker(&job->workers[w]);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		stop_asker(panama_worker(job, w));
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		free(job->recovery->orders[t].chunks);
 	free(job->recovery->orders);
 	free(job->recovery);
-}
-
-void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats)
-{
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		const struct panama_asker *asker = job->workers[w].asker;
-
-		stats->retransmissions += asker->resent;
-		stats->timeouts += asker->timeouts;
-		stats->repairs += asker->answers;
-	}
 }

@@ -19,7 +19,7 @@ static uint32_t workers_needed(double fraction, uint32_t below)
 	return (uint32_t)ceil(fraction * below - 1e-9);
 }
 
-static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, uint32_t number)
+static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uint32_t number)
 {
 	uint32_t below = 0;
 
@@ -36,7 +36,7 @@ static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, 
 void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number)
 {
 	const struct panama_job *job = lane->job;
-	const struct panama_tree *tree = &job->trees[lane->tree];
+	const struct ina_tree *tree = &job->trees[lane->tree];
 	const struct tree_node *place = &tree->tree->nodes[number];
 
 	*node = (struct panama_node){ .children = place->children,
@@ -45,12 +45,12 @@ void panama_node_init(struct panama_node *node, const struct panama_lane *lane, 
 				      .up_port = place->up_port,
 				      .down_ports = place->down_ports,
 				      .mask = ROWS_FIRST - 1 };
-	node->accelerator = &job->scheme->accelerators[place->sw];
+	node->accelerator = &panama_scheme(job)->accelerators[place->sw];
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
 	node->next = node->children <= PANAMA_FEW ? node->few
 						  : xcalloc(node->children, sizeof(*node->next));
-	node->needed = workers_needed(job->scheme->conf->fraction,
-				      workers_below(tree, job->job.workers, number));
+	node->needed = workers_needed(panama_conf(job)->fraction,
+				      workers_below(tree, job->base.spec.workers, number));
 }
 
 void panama_node_release(struct panama_node *node)
@@ -63,7 +63,7 @@ void panama_node_release(struct panama_node *node)
 uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes)
 {
 	uint64_t cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
-		       lanes / accelerator->scheme->frame;
+		       lanes / accelerator->scheme->base.frame;
 
 	return cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
 }
@@ -84,13 +84,13 @@ uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
 
 static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t packets)
 {
-	const struct panama_scheme *scheme = lane->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(lane->job);
 
 	node->buffered += (uint32_t)packets;
 	if (lane->half)
 		node->accelerator->first_sent += (uint64_t)packets;
-	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
-			   packets * (int64_t)scheme->frame);
+	collective_reserve(node->accelerator->memory, scheme->base.env.sim->now,
+			   packets * (int64_t)scheme->base.frame);
 }
 
 /* With recovery, what is sent first never takes more than half of it: what is sent again finds
@@ -99,7 +99,7 @@ static bool is_full(const struct panama_lane *lane, const struct panama_node *no
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
 	const struct collective_memory *memory = accelerator->memory;
-	uint64_t frame = lane->job->scheme->frame;
+	uint64_t frame = lane->job->base.scheme->frame;
 
 	return memory->used_bytes + frame > memory->memory_bytes ||
 	       (lane->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
@@ -166,7 +166,7 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 			    const struct panama_row *row)
 {
-	const struct panama_scheme *scheme = lane->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(lane->job);
 	bool root = node->parent == TREE_NONE;
 	uint32_t cap = panama_cap(lane, node);
 
@@ -175,12 +175,12 @@ static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
 		.value = row->value,
 		.flow = lane->number,
 		.source = (uint16_t)node->number,
-		.size = (uint16_t)scheme->frame,
+		.size = (uint16_t)scheme->base.frame,
 		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
 		.route = { (uint16_t)row->workers },
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
-		.protocol = scheme->protocol,
+		.protocol = scheme->base.protocol,
 	};
 }
 
@@ -322,8 +322,8 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 
 	if (vid < *next || node->fin) {
 		panama_violated(lane->job,
-				lane->job->scheme->env.topo->net.hosts + node->accelerator->sw, vid,
-				"a contribution came twice, or after FIN");
+				lane->job->base.scheme->env.topo->net.hosts + node->accelerator->sw,
+				vid, "a contribution came twice, or after FIN");
 		return;
 	}
 	if (vid < node->expected) {
