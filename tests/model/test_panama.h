@@ -3,8 +3,8 @@
  *
  *   at every send: outstanding <= floor(cwnd) <= the newest wnd_cap of that tree;
  *   every FIFO of an accelerator <= wnd_cap there, its memory never above its size; with recovery:
- *   FIFOs of second lanes <= wnd_cap and a packet per timeout, first lanes <= half of the memory;
- *   results of a tree reach every worker in the order of VIDs (without recovery: each once);
+ *   FIFOs of second sequences <= wnd_cap and a packet per timeout, first sequences <= half of the
+ * memory; results of a tree reach every worker in the order of VIDs (without recovery: each once);
  *   all workers get the same value for a VID;
  *   chunk c travels on tree c mod N;
  *   a contribution of a VID passes every edge of a tree once, a result too.
@@ -19,8 +19,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BENCH_LANES   64
-#define BENCH_WORKERS 64
+#define BENCH_SEQUENCES 64
+#define BENCH_WORKERS   64
 
 struct bench {
 	struct run run;
@@ -33,26 +33,27 @@ struct bench {
 
 	/* May be NULL. */
 	void (*at_switch)(struct bench *bench, uint32_t sw, const struct packet *packet);
-	void (*at_host)(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
-			const struct packet *packet);
+	void (*at_host)(struct bench *bench, struct panama_worker *worker,
+			struct panama_sequence *sequence, const struct packet *packet);
 	void *owner;
 
 	uint64_t up, down;   /* contributions at switches, results at hosts */
 	uint64_t from_hosts; /* contributions from hosts */
 	uint64_t marked;     /* results with CE */
-	uint64_t behind[BENCH_LANES][BENCH_WORKERS]; /* VID behind a worker's newest result */
-	uint32_t cap[BENCH_LANES][BENCH_WORKERS];    /* of it; 0 = none yet */
-	uint64_t value[BENCH_LANES]; /* of the newest result of a lane at anybody ... */
-	uint64_t vid[BENCH_LANES];   /* ... which was for this VID */
-	uint64_t deepest;            /* packets in a FIFO */
-	bool changing;               /* the number of jobs changes: caps, too */
+	uint64_t behind[BENCH_SEQUENCES][BENCH_WORKERS]; /* VID behind a worker's newest result */
+	uint32_t cap[BENCH_SEQUENCES][BENCH_WORKERS];    /* of it; 0 = none yet */
+	uint64_t value[BENCH_SEQUENCES]; /* of the newest result of a sequence at anybody ... */
+	uint64_t vid[BENCH_SEQUENCES];   /* ... which was for this VID */
+	uint64_t deepest;                /* packets in a FIFO */
+	bool changing;                   /* the number of jobs changes: caps, too */
 };
 
 static struct bench *the_bench; /* tests have processes of their own */
 
-static inline struct panama_lane *bench_lane(const struct bench *bench, uint32_t number)
+static inline struct panama_sequence *bench_sequence(const struct bench *bench, uint32_t number)
 {
-	return number < bench->scheme->lanes.count ? ina_find(&bench->scheme->lanes, number) : NULL;
+	return number < bench->scheme->sequences.count ? ina_find(&bench->scheme->sequences, number)
+						       : NULL;
 }
 
 static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
@@ -60,23 +61,23 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 	struct panama_worker *worker = owner;
 	struct bench *bench = the_bench;
 	enum nic_pull pulled = bench->real_pull(owner, packet);
-	const struct panama_lane *lane;
+	const struct panama_sequence *sequence;
 	const struct panama_flow *flow;
 	uint32_t cap;
 
 	if (pulled == NIC_NOTHING)
 		return pulled;
-	lane = bench_lane(bench, packet->flow);
-	flow = &worker->flows[lane->tree];
+	sequence = bench_sequence(bench, packet->flow);
+	flow = &worker->flows[sequence->tree];
 	cap = bench->cap[packet->flow][worker->base.number];
-	if (!lane->repair) {
-		cr_assert_leq(flow->next - flow->una - flow->ahead,
+	if (!sequence->repair) {
+		cr_assert_leq(flow->next - flow->una - flow->done,
 			      panama_window_packets(&flow->window));
 		cr_assert(!cap || flow->window.cwnd <= cap);
 		cr_assert_eq(packet->value,
 			     exact_contribution(&worker->base.job->exact, worker->base.number,
 						packet->seq * panama_job(worker)->tree_count +
-							lane->tree));
+							sequence->tree));
 	}
 	return pulled;
 }
@@ -92,7 +93,7 @@ static inline void bench_watch_workers(struct bench *bench, struct panama_job *j
 	}
 }
 
-static inline void bench_check_node(struct bench *bench, struct panama_lane *lane,
+static inline void bench_check_node(struct bench *bench, struct panama_sequence *sequence,
 				    struct panama_node *node)
 {
 	const struct collective_memory *memory = node->accelerator->memory;
@@ -105,11 +106,11 @@ static inline void bench_check_node(struct bench *bench, struct panama_lane *lan
 	for (uint32_t c = 0; c < node->children; c++) {
 		uint64_t fifo = node->next[c] > node->expected ? node->next[c] - node->expected : 0;
 
-		if (!lane->job->recovery && !lane->partial && !bench->changing)
-			cr_assert_leq(fifo, panama_cap(lane, node));
-		if (lane->repair && !bench->changing)
-			cr_assert_leq(fifo,
-				      panama_cap(lane, node) + lane->job->base.stats.timeouts);
+		if (!sequence->job->recovery && !sequence->partial && !bench->changing)
+			cr_assert_leq(fifo, panama_cap(sequence, node));
+		if (sequence->repair && !bench->changing)
+			cr_assert_leq(fifo, panama_cap(sequence, node) +
+						    sequence->job->base.stats.timeouts);
 		bench->deepest = fifo > bench->deepest ? fifo : bench->deepest;
 	}
 }
@@ -118,16 +119,16 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 				   struct switch_actions *actions)
 {
 	struct bench *bench = self;
-	struct panama_lane *lane = bench_lane(bench, packet->flow);
+	struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
 	bool result = packet->flags & PACKET_RESULT;
 
 	bench->up += !result;
 	bench->from_hosts += !result && bench->net->ports[back].to_host;
-	if (lane)
-		bench_watch_workers(bench, lane->job);
+	if (sequence)
+		bench_watch_workers(bench, sequence->job);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
-	if (lane)
-		bench_check_node(bench, lane, &lane->nodes[lane->node_of_switch[sw]]);
+	if (sequence)
+		bench_check_node(bench, sequence, &sequence->nodes[sequence->node_of_switch[sw]]);
 	if (bench->at_switch)
 		bench->at_switch(bench, sw, packet);
 }
@@ -135,8 +136,8 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 static inline void bench_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	struct bench *bench = self;
-	struct panama_lane *lane = bench_lane(bench, packet->flow);
-	struct panama_worker *worker = lane ? ina_worker_on(&lane->job->base, host) : NULL;
+	struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
+	struct panama_worker *worker = sequence ? ina_worker_on(&sequence->job->base, host) : NULL;
 	uint64_t *behind;
 
 	bench->down++;
@@ -146,7 +147,7 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 		return;
 	behind = &bench->behind[packet->flow][worker->base.number];
 	cr_assert_geq(packet->seq, *behind);
-	if (!lane->job->recovery)
+	if (!sequence->job->recovery)
 		cr_assert_eq(packet->seq, *behind);
 	*behind = packet->seq + 1;
 	bench->cap[packet->flow][worker->base.number] = packet->slot;
@@ -155,7 +156,7 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 	bench->vid[packet->flow] = packet->seq;
 	bench->value[packet->flow] = packet->value;
 	if (bench->at_host)
-		bench->at_host(bench, worker, lane, packet);
+		bench->at_host(bench, worker, sequence, packet);
 }
 
 /* Builds what the text says (' stands for "), with the tap in place. `star`: SwitchML*. */

@@ -59,19 +59,20 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		      struct switch_actions *actions)
 {
 	const struct panama_scheme *scheme = self;
-	struct panama_lane *lane = ina_find(&scheme->lanes, packet->flow);
+	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (lane) /* else it is over */
-		panama_at_node(lane, &lane->nodes[lane->node_of_switch[sw]], back, packet, actions);
+	if (sequence) /* else it is over */
+		panama_at_node(sequence, &sequence->nodes[sequence->node_of_switch[sw]], back,
+			       packet, actions);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct panama_scheme *scheme = self;
-	struct panama_lane *lane = ina_find(&scheme->lanes, packet->flow);
+	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (lane)
-		panama_worker_result(ina_worker_on(&lane->job->base, host), lane, packet);
+	if (sequence)
+		panama_worker_result(ina_worker_on(&sequence->job->base, host), sequence, packet);
 }
 
 /* --- looking ahead, for speed only --- */
@@ -82,14 +83,14 @@ static void prefetch_lines(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-static void worker_ahead(const struct panama_lane *lane, uint32_t host, bool again)
+static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
 {
-	const struct panama_job *job = lane->job;
+	const struct panama_job *job = sequence->job;
 	const struct panama_worker *worker = ina_worker_on(&job->base, host);
 	const struct tensor_reader *reader = &job->base.tensors.readers[worker->base.number];
 
 	if (again) {
-		__builtin_prefetch(&worker->flows[lane->tree]);
+		__builtin_prefetch(&worker->flows[sequence->tree]);
 		__builtin_prefetch(reader->left);
 		return;
 	}
@@ -97,11 +98,11 @@ static void worker_ahead(const struct panama_lane *lane, uint32_t host, bool aga
 	__builtin_prefetch(reader);
 }
 
-static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct packet *packet,
-		       bool again)
+static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
+		       const struct packet *packet, bool again)
 {
-	const struct panama_node *node = &lane->nodes[lane->node_of_switch[sw]];
-	const struct port *ports = lane->job->base.scheme->env.topo->net.ports;
+	const struct panama_node *node = &sequence->nodes[sequence->node_of_switch[sw]];
+	const struct port *ports = sequence->job->base.scheme->env.topo->net.ports;
 
 	if (!again) {
 		prefetch_lines(node, sizeof(*node));
@@ -121,37 +122,37 @@ static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct
 static void ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
 {
 	const struct panama_scheme *scheme = self;
-	const struct panama_lane *lane = ina_find(&scheme->lanes, packet->flow);
+	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 	uint32_t hosts = scheme->base.env.topo->net.hosts;
 
-	if (!lane)
+	if (!sequence)
 		return;
 	if (node < hosts)
-		worker_ahead(lane, node, again);
+		worker_ahead(sequence, node, again);
 	else
-		node_ahead(lane, node - hosts, packet, again);
+		node_ahead(sequence, node - hosts, packet, again);
 }
 
 /* --- memory --- */
 
-static uint32_t most_lanes(const struct panama_accelerator *accelerator)
+static uint32_t most_sequences(const struct panama_accelerator *accelerator)
 {
-	uint32_t lanes = PANAMA_LANES_MAX;
+	uint32_t sequences = PANAMA_SEQUENCES_MAX;
 
-	while (lanes && !accelerator->jobs_with[lanes])
-		lanes--;
-	return lanes;
+	while (sequences && !accelerator->jobs_with[sequences])
+		sequences--;
+	return sequences;
 }
 
-/* Would every job at this accelerator, with this one of so many lanes, have a packet per port
- * and lane? `others`: with those that are there now; else if it were alone. */
-static bool has_room(const struct panama_accelerator *accelerator, uint32_t lanes, bool others)
+/* Would every job at this accelerator, with this one of so many sequences, have a packet per port
+ * and sequence? `others`: with those that are there now; else if it were alone. */
+static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
 
-	if (others && most_lanes(accelerator) > lanes)
-		lanes = most_lanes(accelerator);
-	return accelerator->memory->memory_bytes / accelerator->ports / jobs / lanes >=
+	if (others && most_sequences(accelerator) > sequences)
+		sequences = most_sequences(accelerator);
+	return accelerator->memory->memory_bytes / accelerator->ports / jobs / sequences >=
 	       accelerator->scheme->base.frame;
 }
 
@@ -160,46 +161,48 @@ static bool memory_is_enough(const struct panama_job *job, bool others)
 	const struct panama_scheme *scheme = panama_scheme(job);
 
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
-		if (job->lanes_at[s] &&
-		    !has_room(&scheme->accelerators[s], job->lanes_at[s], others))
+		if (job->sequences_at[s] &&
+		    !has_room(&scheme->accelerators[s], job->sequences_at[s], others))
 			return false;
 	return true;
 }
 
-static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t number)
+static void open_sequence(struct panama_sequence *sequence, struct panama_job *job, uint32_t number)
 {
 	struct panama_scheme *scheme = panama_scheme(job);
 
-	*lane = (struct panama_lane){ .job = job,
-				      .number = ina_enter(&scheme->lanes, lane),
-				      .tree = number % job->tree_count,
-				      .repair = number >= job->tree_count,
-				      .half = number + job->tree_count < job->lane_count };
-	lane->node_count = job->trees[lane->tree].tree->node_count;
-	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
-	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
-	for (uint32_t i = 0; i < lane->node_count; i++) {
-		panama_node_init(&lane->nodes[i], lane, i);
-		if (job->open_at[lane->nodes[i].accelerator->sw]++ == 0)
-			panama_count_job(lane->nodes[i].accelerator,
-					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
+	*sequence =
+		(struct panama_sequence){ .job = job,
+					  .number = ina_enter(&scheme->sequences, sequence),
+					  .tree = number % job->tree_count,
+					  .repair = number >= job->tree_count,
+					  .half = number + job->tree_count < job->sequence_count };
+	sequence->node_count = job->trees[sequence->tree].tree->node_count;
+	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
+	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));
+	for (uint32_t i = 0; i < sequence->node_count; i++) {
+		panama_node_init(&sequence->nodes[i], sequence, i);
+		if (job->open_at[sequence->nodes[i].accelerator->sw]++ == 0)
+			panama_count_job(sequence->nodes[i].accelerator,
+					 job->sequences_at[sequence->nodes[i].accelerator->sw],
+					 true);
 	}
 	if (panama_conf(job)->fraction < 1) {
-		lane->partial = panama_partial_new(lane);
-		panama_backlog_open(lane);
+		sequence->partial = panama_partial_new(sequence);
+		panama_backlog_open(sequence);
 	}
 }
 
-static void close_lane(struct panama_lane *lane)
+static void close_sequence(struct panama_sequence *sequence)
 {
-	for (uint32_t i = 0; i < lane->node_count; i++) {
-		panama_node_over(lane, &lane->nodes[i]);
-		panama_node_release(&lane->nodes[i]);
+	for (uint32_t i = 0; i < sequence->node_count; i++) {
+		panama_node_over(sequence, &sequence->nodes[i]);
+		panama_node_release(&sequence->nodes[i]);
 	}
-	panama_partial_free(lane->partial);
-	panama_backlog_close(lane);
-	free(lane->nodes);
-	panama_scheme(lane->job)->lanes.entries[lane->number] = NULL;
+	panama_partial_free(sequence->partial);
+	panama_backlog_close(sequence);
+	free(sequence->nodes);
+	panama_scheme(sequence->job)->sequences.entries[sequence->number] = NULL;
 }
 
 /* What the controller tells the workers at first. */
@@ -207,9 +210,9 @@ static uint32_t least_cap(const struct panama_job *job)
 {
 	uint32_t least = PANAMA_CAP_MAX;
 
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		for (uint32_t i = 0; i < job->lanes[l].node_count; i++) {
-			uint32_t cap = panama_cap(&job->lanes[l], &job->lanes[l].nodes[i]);
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		for (uint32_t i = 0; i < job->sequences[l].node_count; i++) {
+			uint32_t cap = panama_cap(&job->sequences[l], &job->sequences[l].nodes[i]);
 
 			least = cap < least ? cap : least;
 		}
@@ -223,9 +226,9 @@ static void begin(void *self)
 	struct panama_job *job = self;
 	uint32_t cap;
 
-	job->lanes = xcalloc(job->lane_count, sizeof(*job->lanes));
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		open_lane(&job->lanes[l], job, l);
+	job->sequences = xcalloc(job->sequence_count, sizeof(*job->sequences));
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		open_sequence(&job->sequences[l], job, l);
 	cap = least_cap(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		panama_worker_init(panama_worker(job, w), cap);
@@ -239,11 +242,11 @@ static void end(void *self)
 
 	if (job->recovery)
 		panama_recovery_stop(job);
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		close_lane(&job->lanes[l]);
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		close_sequence(&job->sequences[l]);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		panama_worker_release(panama_worker(job, w));
-	free(job->lanes);
+	free(job->sequences);
 }
 
 static bool is_small(const struct panama_job *job)
@@ -451,7 +454,7 @@ static void close_scheme(void *self)
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		panama_delay_release(&scheme->accelerators[s]);
 	ring_collective.close(scheme->ring);
-	free(scheme->lanes.entries);
+	free(scheme->sequences.entries);
 	free(scheme->accelerators);
 }
 

@@ -73,12 +73,13 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
 	const struct panama_held *first = &a->held[a->held_head & a->held_mask];
-	const struct panama_lane *lane = ina_find(&a->scheme->lanes, first->packet.flow);
+	const struct panama_sequence *sequence =
+		ina_find(&a->scheme->sequences, first->packet.flow);
 	struct switch_send send;
 
 	(void)entity;
-	if (lane) {
-		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
+	if (sequence) {
+		panama_send_on(&sequence->nodes[first->node], &first->packet, &send);
 		network_switch_send(&a->scheme->base.env.topo->net, first->back, &send);
 	}
 	if (++a->held_head < a->held_end)

@@ -7,8 +7,8 @@
 void panama_plan_count(const struct panama_job *job, bool comes)
 {
 	for (uint32_t s = 0; s < job->base.scheme->env.topo->net.switches; s++)
-		if (job->lanes_at[s])
-			panama_count_job(&panama_scheme(job)->accelerators[s], job->lanes_at[s],
+		if (job->sequences_at[s])
+			panama_count_job(&panama_scheme(job)->accelerators[s], job->sequences_at[s],
 					 comes);
 }
 
@@ -37,7 +37,7 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		uint32_t sw = tree->nodes[n].sw;
 		uint32_t cap =
-			panama_cap_at(&panama_scheme(job)->accelerators[sw], job->lanes_at[sw]);
+			panama_cap_at(&panama_scheme(job)->accelerators[sw], job->sequences_at[sw]);
 
 		least = cap < least ? cap : least;
 	}

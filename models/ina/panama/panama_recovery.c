@@ -1,7 +1,7 @@
 /* PANAMA with recovery, from corruption and any other loss. The paper (section 4.2.2) has a
  * sentence: "a simple timeout mechanism can be used". Ours:
  *
- * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second lane
+ * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second sequence
  * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links
  * keep the order, so a result with a later VID says that what is missing before it is lost:
  * worker 0 then orders these chunks again at once. What is lost at the end, with nothing behind
@@ -10,15 +10,15 @@
  * are messages over TCP connections. Timers double until there is progress.
  *
  * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
- * packet on that lane comes (panama_switch.c), and an order that is lost itself is found missing in
- * the same two ways and given again. What is sent again is bounded as what is sent first: at most
- * wnd_cap packets of a tree behind the newest result of its second lane, for which half of the
- * memory is kept free. Only what a timer orders is sent beyond that, past all that waits for its
- * turn (which is then found missing): so a lane on which all that was out has been lost goes on, at
- * the price of a packet per timeout that the memory may have no place for. Such a packet is
- * dropped, but all before it is passed over as well: what waits for lost packets leaves the memory,
- * and the job goes on when once all packets of an order get through. With memory for a packet or
- * two of each FIFO that takes many timeouts. */
+ * packet on that sequence comes (panama_switch.c), and an order that is lost itself is found
+ * missing in the same two ways and given again. What is sent again is bounded as what is sent
+ * first: at most wnd_cap packets of a tree behind the newest result of its second sequence, for
+ * which half of the memory is kept free. Only what a timer orders is sent beyond that, past all
+ * that waits for its turn (which is then found missing): so a sequence on which all that was out
+ * has been lost goes on, at the price of a packet per timeout that the memory may have no place
+ * for. Such a packet is dropped, but all before it is passed over as well: what waits for lost
+ * packets leaves the memory, and the job goes on when once all packets of an order get through.
+ * With memory for a packet or two of each FIFO that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -37,10 +37,11 @@ enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSA
 
 /* What a worker knows of a tree. */
 struct asker_tree {
-	uint8_t *has; /* by VID of the main lane, from una on, at [vid & mask]: result is here */
+	uint8_t *
+		has; /* by VID of the main sequence, from una on, at [vid & mask]: result is here */
 	uint64_t mask;
-	uint64_t seen;        /* VID behind the newest result of the main lane */
-	uint64_t seen_repair; /* the same of the lane for repairs */
+	uint64_t seen;        /* VID behind the newest result of the main sequence */
+	uint64_t seen_repair; /* the same of the sequence for repairs */
 	uint64_t known;       /* orders that have reached this worker */
 	uint64_t sent;        /* of those, sent or passed over */
 	uint64_t urgent;      /* behind the newest of them that a timer gave; 0 = none */
@@ -96,13 +97,13 @@ static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 		return false;
 	self->has = ring_reserve(self->has, &self->mask, flow->una, vid, sizeof(*self->has));
 	self->has[vid & self->mask] = true;
-	flow->ahead += vid < flow->next;
+	flow->done += vid < flow->next;
 	if (vid != flow->una)
 		return true;
 	for (; self->has[flow->una & self->mask]; flow->una++) {
 		self->has[flow->una & self->mask] = false;
 		if (flow->una < flow->next)
-			flow->ahead--;
+			flow->done--;
 		else
 			flow->next = flow->una + 1;
 	}
@@ -187,27 +188,27 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 }
 
 /* What worker 0 misses before a result is lost. */
-static void order_gap(struct panama_worker *worker, const struct panama_lane *lane, uint64_t from,
-		      uint64_t to)
+static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
+		      uint64_t from, uint64_t to)
 {
 	const struct panama_job *job = panama_job(worker);
 
 	for (uint64_t v = from; v < to; v++) {
-		uint64_t chunk = lane->repair ? panama_recovery_chunk(job, lane->tree, v)
-					      : panama_chunk(job, lane->tree, v);
+		uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, v)
+						  : panama_chunk(job, sequence->tree, v);
 
-		if (!panama_recovery_has(worker, lane->tree, chunk / job->tree_count))
-			order(panama_job(worker), lane->tree, chunk, false);
+		if (!panama_recovery_has(worker, sequence->tree, chunk / job->tree_count))
+			order(panama_job(worker), sequence->tree, chunk, false);
 	}
 }
 
-bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
+bool panama_recovery_result(struct panama_worker *worker, const struct panama_sequence *sequence,
 			    const struct packet *packet, uint64_t chunk)
 {
-	struct asker_tree *self = &worker->asker->trees[lane->tree];
-	uint64_t *seen = lane->repair ? &self->seen_repair : &self->seen, from = *seen;
+	struct asker_tree *self = &worker->asker->trees[sequence->tree];
+	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
 	uint64_t vid = packet->seq;
-	bool fresh = take(worker, lane->tree, chunk / panama_job(worker)->tree_count);
+	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
 		panama_violated(panama_job(worker), worker->base.host, vid,
@@ -217,7 +218,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_la
 	*seen = vid + 1;
 	self->cap = packet->slot;
 	if (decides(worker))
-		order_gap(worker, lane, from, vid);
+		order_gap(worker, sequence, from, vid);
 	return fresh;
 }
 
@@ -266,7 +267,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 	if (tree == PANAMA_TREES_MAX)
 		return false;
 	worker->asker->trees[tree].sent = vid + 1;
-	*packet = panama_contribution(worker, &job->lanes[job->tree_count + tree], vid,
+	*packet = panama_contribution(worker, &job->sequences[job->tree_count + tree], vid,
 				      panama_recovery_chunk(job, tree, vid));
 	packet->flags |= PACKET_RETRANSMIT;
 	worker->base.job->stats.retransmissions++;

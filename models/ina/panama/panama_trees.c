@@ -59,8 +59,8 @@ void panama_trees_build(struct panama_job *job)
 	uint32_t *roots = choose_roots(job, &job->tree_count);
 
 	job->trees = xcalloc(job->tree_count, sizeof(*job->trees));
-	job->lane_count = panama_conf(job)->recovery ? 2 * job->tree_count : job->tree_count;
-	job->lanes_at = xcalloc(topo->net.switches, sizeof(*job->lanes_at));
+	job->sequence_count = panama_conf(job)->recovery ? 2 * job->tree_count : job->tree_count;
+	job->sequences_at = xcalloc(topo->net.switches, sizeof(*job->sequences_at));
 	job->open_at = xcalloc(topo->net.switches, sizeof(*job->open_at));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
 		struct ina_tree *tree = &job->trees[t];
@@ -69,7 +69,7 @@ void panama_trees_build(struct panama_job *job)
 		for (uint32_t i = 0; i < tree->tree->node_count; i++) {
 			uint32_t sw = tree->tree->nodes[i].sw;
 
-			job->lanes_at[sw] += (uint16_t)(job->lane_count / job->tree_count);
+			job->sequences_at[sw] += (uint16_t)(job->sequence_count / job->tree_count);
 		}
 	}
 	free(roots);
@@ -80,6 +80,6 @@ void panama_trees_free(struct panama_job *job)
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		ina_tree_release(&job->trees[t]);
 	free(job->trees);
-	free(job->lanes_at);
+	free(job->sequences_at);
 	free(job->open_at);
 }

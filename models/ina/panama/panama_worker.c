@@ -4,7 +4,7 @@
  *
  *     results ... | una  (with recovery: some results) ... next ) ... available )
  *
- *     sent and without a result: next - una - ahead <= floor(cwnd)
+ *     sent and without a result: next - una - done <= floor(cwnd)
  *
  * All trees share one turn at the NIC, and take it in the order of their numbers. */
 #include "ina/panama/panama.h"
@@ -17,7 +17,7 @@
 
 static uint64_t outstanding(const struct panama_flow *flow)
 {
-	return flow->next - flow->una - flow->ahead;
+	return flow->next - flow->una - flow->done;
 }
 
 static bool may_send(struct panama_worker *worker, uint32_t tree)
@@ -27,7 +27,7 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 	while (worker->asker && flow->next < flow->available &&
 	       panama_recovery_has(worker, tree, flow->next)) {
 		flow->next++; /* a repair was faster */
-		flow->ahead++;
+		flow->done++;
 	}
 	return flow->next < flow->available &&
 	       outstanding(flow) < panama_window_packets(&flow->window);
@@ -68,16 +68,17 @@ void panama_worker_wake(struct panama_worker *worker)
 }
 
 struct packet panama_contribution(const struct panama_worker *worker,
-				  const struct panama_lane *lane, uint64_t vid, uint64_t chunk)
+				  const struct panama_sequence *sequence, uint64_t vid,
+				  uint64_t chunk)
 {
 	const struct panama_job *job = panama_job(worker);
-	const struct tree *tree = job->trees[lane->tree].tree;
+	const struct tree *tree = job->trees[sequence->tree].tree;
 
 	struct packet packet;
 
 	ina_packet(&packet, &worker->base, chunk);
 	packet.seq = vid;
-	packet.flow = lane->number;
+	packet.flow = sequence->number;
 	packet.source = (uint16_t)tree->number_of_worker[worker->base.number];
 	packet.slot = PANAMA_CAP_MAX;
 	packet.route[0] = 1;
@@ -116,7 +117,7 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 {
 	struct panama_worker *worker = owner;
 	struct panama_job *job = panama_job(worker);
-	const struct panama_lane *lane;
+	const struct panama_sequence *sequence;
 	struct panama_flow *flow;
 	uint64_t chunk;
 	uint32_t tree;
@@ -127,12 +128,12 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 		return NIC_NOTHING;
 	tree = next_tree(worker);
 	flow = &worker->flows[tree];
-	lane = &job->lanes[tree];
+	sequence = &job->sequences[tree];
 	chunk = panama_chunk(job, tree, flow->next);
-	*packet = panama_contribution(worker, lane, flow->next, chunk);
+	*packet = panama_contribution(worker, sequence, flow->next, chunk);
 	if (is_last_of_tree(worker, chunk))
 		packet->flags |= PANAMA_FIN;
-	if (lane->partial && is_last_of_tensor(worker, chunk))
+	if (sequence->partial && is_last_of_tensor(worker, chunk))
 		packet->flags |= PANAMA_ALL;
 	flow->next++;
 	worker->turn = (tree + 1) % job->tree_count;
@@ -156,7 +157,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 		panama_worker_look(worker, t);
 	}
 	panama_worker_wake(worker);
-	if (!job->lanes[0].partial)
+	if (!job->sequences[0].partial)
 		return;
 	for (uint64_t c = first; c < first + chunks; c++) /* results may have come before */
 		if (c / job->tree_count < worker->flows[c % job->tree_count].una)
@@ -179,42 +180,42 @@ static bool take_in_order(struct panama_worker *worker, struct panama_flow *flow
 	return true;
 }
 
-static bool sum_holds(const struct panama_worker *worker, const struct panama_lane *lane,
+static bool sum_holds(const struct panama_worker *worker, const struct panama_sequence *sequence,
 		      const struct packet *packet, uint64_t chunk)
 {
 	const struct exact *exact = &worker->base.job->exact;
 	uint32_t workers;
 	uint64_t weight;
 
-	if (!lane->partial)
+	if (!sequence->partial)
 		return panama_workers_in(packet) == worker->base.job->spec.workers &&
 		       exact_holds(exact, chunk, packet->value);
-	weight = panama_partial_weight(lane, packet->seq, &workers);
+	weight = panama_partial_weight(sequence, packet->seq, &workers);
 	return panama_workers_in(packet) == workers &&
 	       exact_holds_part(exact, weight, chunk, packet->value);
 }
 
-void panama_worker_result(struct panama_worker *worker, struct panama_lane *lane,
+void panama_worker_result(struct panama_worker *worker, struct panama_sequence *sequence,
 			  const struct packet *packet)
 {
 	struct panama_job *job = panama_job(worker);
-	struct panama_flow *flow = &worker->flows[lane->tree];
+	struct panama_flow *flow = &worker->flows[sequence->tree];
 	uint64_t vid = packet->seq;
-	uint64_t chunk = lane->repair ? panama_recovery_chunk(job, lane->tree, vid)
-				      : panama_chunk(job, lane->tree, vid);
+	uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, vid)
+					  : panama_chunk(job, sequence->tree, vid);
 	bool fresh;
 
-	if (!sum_holds(worker, lane, packet, chunk)) {
+	if (!sum_holds(worker, sequence, packet, chunk)) {
 		panama_violated(job, worker->base.host, vid, "a wrong sum");
 		return;
 	}
-	fresh = worker->asker ? panama_recovery_result(worker, lane, packet, chunk)
+	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
 			      : take_in_order(worker, flow, vid);
 	job->base.stats.stale += !fresh;
-	if (!lane->repair)
+	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,
 				     packet->flags & PACKET_CE, packet->slot);
-	panama_worker_look(worker, lane->tree);
+	panama_worker_look(worker, sequence->tree);
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)
 		ina_complete(&worker->base, chunk);
