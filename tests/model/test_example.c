@@ -140,3 +140,17 @@ Test(example, memory)
 	cr_expect_geq(run.s->jobs->jobs[1].start, run.s->jobs->jobs[0].finish);
 	run_free(&run);
 }
+
+/* What CONTRIBUTING promises. */
+Test(example, is_120_lines)
+{
+	FILE *file = fopen(INASIM_SOURCE_DIR "/tests/model/example_scheme.c", "r");
+	unsigned lines = 0;
+	int c;
+
+	cr_assert_not_null(file);
+	while ((c = getc(file)) != EOF)
+		lines += c == '\n';
+	fclose(file);
+	cr_expect_leq(lines, 120);
+}
