@@ -335,7 +335,7 @@ struct memory_sum results_memory(const struct simulation *s)
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 

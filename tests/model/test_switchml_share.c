@@ -69,11 +69,13 @@ Test(switchml_formats, replaced)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct switchml_format format;
 		struct bench bench;
 
 		star(&bench, 2, 10, "", cases[i].scheme, 1000);
+		format = switchml_format_of(bench.scheme->conf);
 		cr_expect_eq(bench.scheme->frame, cases[i].frame);
-		cr_expect_eq(bench.scheme->slot_bytes, cases[i].slot_bytes);
+		cr_expect_eq(switchml_slot_bytes(&format), cases[i].slot_bytes);
 		bench_close(&bench);
 	}
 }
@@ -369,8 +371,8 @@ static void estimates_are_round_trips(struct bench *bench, uint32_t node,
 	const struct switchml *job = bench_job(bench, 0);
 
 	(void)node, (void)packet;
-	for (uint32_t w = 0; job && w < job->job.workers; w++)
-		cr_assert_lt(job->workers[w].rto.srtt, 50 * PS_PER_US);
+	for (uint32_t w = 0; job && w < job->base.spec.workers; w++)
+		cr_assert_lt(switchml_worker(job, w)->rto.srtt, 50 * PS_PER_US);
 }
 
 Test(switchml_timeout, samples_hold_no_timeouts)
