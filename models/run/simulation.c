@@ -277,6 +277,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	for (unsigned i = 0; i < SCHEME_COUNT; i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
+	roce_register(s->roce);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
