@@ -228,6 +228,11 @@ static void ps_check(const void *conf, const struct topology_conf *topology, str
 	(void)conf, (void)topology, (void)doc; /* the rows say it all */
 }
 
+static const struct transport *ps_transport(const void *conf)
+{
+	return transport_kind((unsigned)((const struct ps_conf *)conf)->transport);
+}
+
 static void *ps_open(const struct model_env *env, const void *conf)
 {
 	struct ps_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -376,6 +381,7 @@ const struct collective_ops ps_collective = {
 	.over_tcp = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
+	.transport = ps_transport,
 	.check = ps_check,
 	.open = ps_open,
 	.close = free,

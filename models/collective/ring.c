@@ -232,6 +232,11 @@ static void ring_check(const void *conf, const struct topology_conf *topology, s
 	(void)conf, (void)topology, (void)doc; /* the rows say it all */
 }
 
+static const struct transport *ring_transport(const void *conf)
+{
+	return transport_kind((unsigned)((const struct ring_conf *)conf)->transport);
+}
+
 static void *ring_open(const struct model_env *env, const void *conf)
 {
 	struct ring_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -401,6 +406,7 @@ const struct collective_ops ring_collective = {
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
+	.transport = ring_transport,
 	.check = ring_check,
 	.open = ring_open,
 	.close = free,
