@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 #include "collective/schemes.h"
 #include "topo/topology.h"
-#include "transport/tcp.h"
+#include "transport/connection.h"
 #include "workload/cluster.h"
 #include "workload/flows/flows.h"
 #include "workload/jobs/jobs.h"
@@ -53,6 +53,7 @@ struct scenario {
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;
+	struct roce_conf roce;
 	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
 	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */
@@ -119,6 +120,13 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
 /* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+/* The transport of a scheme's gradients, where it has one to choose; else NULL. */
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
+
+/* Whether an enabled group of jobs or flows goes over RoCE, perhaps under a control that heeds
+ * marks alone. */
+bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 
 /* Any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
