@@ -132,7 +132,7 @@ static const struct conf_row group_rows[] = {
 	CONF_ONEOF("model", struct job_group_conf, model, CONF_REQUIRED, &model_table, model.form,
 		   "The neural network."),
 	CONF_STRING("gpu", struct job_group_conf, gpu, "p100",
-		    "Whose computing time: p100, v100, a100.", "PANAMA section 7"),
+		    "Whose computing time: p100, v100, a100, h100, b200.", "PANAMA section 7"),
 	CONF_ONEOF("workers", struct job_group_conf, workers, CONF_OPTIONAL, &workers_table,
 		   workers.form, "How many workers; needed unless a trace says it.",
 		   .present = CONF_GIVEN(struct job_group_conf, workers.given)),
