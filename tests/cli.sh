@@ -509,6 +509,18 @@ ends 0 explain small.json
 says out '^/topology/link/rate +10Gbps +default: PANAMA section 7$'
 says out '^/name +small +small.json:2$'
 silent err
+# Of schemes, those that jobs have or may fall back to, and those that the scenario sets.
+schemes_of() {
+	"$INASIM" explain "$@" 2>/dev/null | sed -n 's|^/schemes/\([a-z_]*\)/.*|\1|p' | uniq | paste -sd' '
+}
+for pair in 'ring:ring' 'panama:ring panama' 'switchml:switchml'; do
+	found=$(schemes_of small.json --set "/jobs/0/all_reduce=${pair%%:*}")
+	checks=$((checks + 1))
+	[[ $found == "${pair#*:}" ]] || fail "explain of ${pair%%:*} shows the schemes \"$found\""
+done
+found=$(schemes_of small.json --set /schemes/atp/memory=2MB)
+checks=$((checks + 1))
+[[ $found == *atp* ]] || fail "explain leaves out what is set: $found"
 for scenario in small.json late.json "$SRC"/scenarios/*.json; do
 	ends 0 explain --json "$scenario"
 	holds 'length > 30 and all(.[]; has("pointer") and has("value") and has("origin"))' out
