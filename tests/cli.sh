@@ -423,6 +423,38 @@ timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
 
+# --- models from files ---
+
+mkdir -p shared/models
+cat >shared/inline.json <<'JSON'
+{
+  "name": "own", "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "workers": 4, "all_reduce": "ring", "overlap": "layers",
+              "model": { "layers": [ { "gradient": "40KB", "forward": "9us" }, { "gradient": "90KB" } ], "send_order": [0, 1, 1] } } ]
+}
+JSON
+jq '.jobs[0].model' shared/inline.json >shared/models/mine.json
+jq '.jobs[0].model = "models/mine.json"' shared/inline.json >shared/file.json
+jq '.jobs[0].model = { mix: [ { model: "models/mine.json" } ] }' shared/inline.json >shared/mix.json
+printf 'job_id,submit_s,gpus,model\n1,0,4,models/mine.json\n' >shared/jobs.csv
+jq '.jobs[0] += { model: "vgg16", arrival: { trace: "jobs" } } | del(.jobs[0].workers)' shared/inline.json >shared/trace.json
+for form in inline file mix trace; do
+	ends 0 run --quiet "shared/$form.json" --out "shared/$form"
+	jq .sim_time_s "shared/$form/summary.json" >"shared/$form.time"
+	same shared/inline.time "shared/$form.time"
+done
+says shared/mix/jobs.csv ',mine,' # its name in results
+says shared/trace/jobs.csv ',mine,'
+# What is in the file decides the result of a run, and of a point of a sweep.
+echo '{ "name": "p", "base": "file.json", "axes": [] }' >shared/plan.json
+ends 0 sweep plan shared/plan.json --json
+cp out before
+sed -i 's/90KB/80KB/' shared/models/mine.json
+ends 0 sweep plan shared/plan.json --json
+[[ $(jq .points[0].hash out) != $(jq .points[0].hash before) ]] || fail "another model, the same hash: $(cat out)"
+ends 3 check small.json --set /jobs/0/model=mygpt
+says err 'Your own: "model": \{ "layers": \[ \{ "gradient": "4MB", "forward": "1ms", "backward": "2ms" \} \] \}, or "model": "NAME.json"'
+
 # --- help, init, manual ---
 
 ends 0 help

@@ -143,6 +143,15 @@ static char *folder_of(const char *scenario)
 	return slash == scenario ? xstrdup("/") : xstrndup(scenario, (size_t)(slash - scenario));
 }
 
+char *data_file_beside(const char *name, const char *scenario)
+{
+	char *folder = folder_of(scenario);
+	char *path = *name == '/' ? xstrdup(name) : xasprintf("%s/%s", folder, name);
+
+	free(folder);
+	return path;
+}
+
 static char *look_everywhere(enum data_kind kind, const char *name, const char *scenario,
 			     char **looked)
 {

@@ -26,6 +26,9 @@ char *data_path(const char *name);
  * looked for, what was perhaps meant, what exists. */
 char *data_file_find(enum data_kind kind, const char *name, const char *scenario, char **error);
 
+/* Path (caller frees) of a file that stands beside the scenario, whether or not it exists. */
+char *data_file_beside(const char *name, const char *scenario);
+
 /* Names in the folder of a kind, without ".csv", sorted, NULL behind the last;
  * with DATA_ANY "cdf/websearch" and so on. Empty when there is no such folder. */
 char **data_file_list(enum data_kind kind);

@@ -114,7 +114,10 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
 	else
 		text = xasprintf(
-			"no model \"%s\"%s%s", name,
+			"no model \"%s\"%s%s. Your own: \"model\": { \"layers\": [ { "
+			"\"gradient\": \"4MB\", \"forward\": \"1ms\", \"backward\": \"2ms\" } ] }, "
+			"or \"model\": \"NAME.json\", a file that holds such an object",
+			name,
 			file ? " with a computing time (its layers are known: list them with "
 			       "their times in the scenario)"
 			     : "",
@@ -281,6 +284,7 @@ void dnn_free(struct dnn *dnn)
 		free((char *)dnn->layers[i].name);
 	free(dnn->layers);
 	free(dnn->tensors);
+	free(dnn->send_order);
 	free((char *)dnn->name);
 	free((char *)dnn->gpu);
 	free((char *)dnn->quality);

@@ -36,11 +36,13 @@ static const struct conf_row in_place_rows[] = {
 		  "times is sent in k equal parts. Otherwise last layer first."),
 	{ 0 },
 };
-static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
-						  sizeof(struct model_conf), NULL };
+const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
+						 sizeof(struct model_conf), NULL };
 static const struct conf_row model_part_rows[] = {
-	CONF_STRING("model", struct model_part, model, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
+	CONF_STRING(
+		"model", struct model_part, model, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
 	CONF_REAL("weight", struct model_part, weight, "1", 1e-9, 1e9,
 		  "Of the jobs, this over the sum of all weights trains this network.",
 		  "all alike"),
@@ -59,9 +61,11 @@ static const struct conf_row model_mix_rows[] = {
 static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
 						   sizeof(struct model_conf), NULL };
 static const struct conf_row model_forms[] = {
-	CONF_STRING("named", struct job_group_conf, model.name, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
-	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &in_place_table,
+	CONF_STRING(
+		"named", struct job_group_conf, model.name, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
+	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &model_in_place_table,
 		    "Layers in place."),
 	CONF_OBJECT("mixed", struct job_group_conf, model, CONF_REQUIRED, &model_mix_table,
 		    "One of several networks, drawn for each job."),
@@ -190,14 +194,61 @@ const struct conf_table job_group_table = { "job_group", group_rows, sizeof(stru
 
 /* --- checks --- */
 
+/* Every layer is sent, in no more parts than it has values. */
+static void check_send_order(const struct dnn *dnn, const struct job_group_conf *conf,
+			     struct conf_doc *doc, const char *model)
+{
+	uint64_t *parts = xcalloc(dnn->layer_count, sizeof(*parts));
+	char place[192];
+
+	for (size_t i = 0; i < dnn->send_order_count; i++) {
+		int64_t layer = dnn->send_order[i];
+
+		snprintf(place, sizeof(place), "%s/send_order/%zu", model, i);
+		if ((size_t)layer < dnn->layer_count)
+			parts[layer]++;
+		else
+			conf_error(doc, place, "there is no layer %" PRId64 "; layers are 0 to %zu",
+				   layer, dnn->layer_count - 1);
+	}
+	snprintf(place, sizeof(place), "%s/send_order", model);
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		if (!parts[i])
+			conf_error(doc, place, "layer %zu is never sent", i);
+		else if ((double)dnn->layers[i].gradient * conf->gradient_scale / 4 <
+			 (double)parts[i])
+			conf_error(doc, place,
+				   "layer %zu is sent in %" PRIu64
+				   " parts but has fewer 4-byte values",
+				   i, parts[i]);
+	}
+	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+		conf_error(doc, place,
+			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
+			   "are merged into one tensor");
+	free(parts);
+}
+
+/* Takes the network. */
+static void check_network(struct dnn *dnn, const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *place)
+{
+	if (dnn && dnn->send_order_count)
+		check_send_order(dnn, conf, doc, place);
+	dnn_free(dnn);
+}
+
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
 	char place[160], key[64], *error;
 
+	snprintf(place, sizeof(place), "%s/model", pointer);
+	if (conf->model.form == MODEL_IN_PLACE)
+		check_network(job_model_in_place("in place", &conf->model), conf, doc, place);
 	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = dnn_load(name, conf->gpu, &error);
+		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		snprintf(place, sizeof(place), "%s%s", pointer,
@@ -208,7 +259,7 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			conf_error(doc, place, "%s", error);
 			free(error);
 		}
-		dnn_free(dnn);
+		check_network(dnn, conf, doc, place);
 	}
 }
 
@@ -243,44 +294,6 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   most, hosts);
 }
 
-/* Every layer is sent, in no more parts than it has values. */
-static void check_send_order(const struct job_group_conf *conf, struct conf_doc *doc,
-			     const char *pointer)
-{
-	const struct conf_list *order = &conf->model.send_order;
-	const struct layer_conf *layers = conf->model.layers.items;
-	size_t layer_count = conf->model.layers.count;
-	uint64_t *parts = xcalloc(layer_count, sizeof(*parts));
-	char place[160];
-
-	for (size_t i = 0; i < order->count; i++) {
-		int64_t layer = ((const int64_t *)order->items)[i];
-
-		snprintf(place, sizeof(place), "%s/model/send_order/%zu", pointer, i);
-		if ((size_t)layer < layer_count)
-			parts[layer]++;
-		else
-			conf_error(doc, place, "there is no layer %" PRId64 "; layers are 0 to %zu",
-				   layer, layer_count - 1);
-	}
-	for (size_t i = 0; i < layer_count; i++) {
-		snprintf(place, sizeof(place), "%s/model/send_order", pointer);
-		if (!parts[i])
-			conf_error(doc, place, "layer %zu is never sent", i);
-		else if ((double)layers[i].gradient * conf->gradient_scale / 4 < (double)parts[i])
-			conf_error(doc, place,
-				   "layer %zu is sent in %" PRIu64
-				   " parts but has fewer 4-byte values",
-				   i, parts[i]);
-	}
-	snprintf(place, sizeof(place), "%s/model/send_order", pointer);
-	if (conf->overlap == OVERLAP_NONE || conf->fusion)
-		conf_error(doc, place,
-			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
-			   "are merged into one tensor");
-	free(parts);
-}
-
 /* A load needs bytes. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
@@ -302,8 +315,6 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	char place[128];
 
 	check_model(conf, doc, pointer);
-	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
-		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
 	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
