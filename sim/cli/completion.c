@@ -130,13 +130,14 @@ static void fish_verb(FILE *to, size_t i)
 	struct option_text option;
 
 	if (is_first(i)) {
-		fprintf(to, "complete -c inasim -n __fish_use_subcommand -a %.*s -d '",
+		fprintf(to, "complete -c inasim -n __fish_use_subcommand -f -a %.*s -d '",
 			(int)first_length(verb), verb->name);
 		put(to, second ? "sweeps" : verb->help, "\\");
 		fputs("'\n", to);
 	}
 	if (second) {
-		fprintf(to, "complete -c inasim -n '__fish_seen_subcommand_from %.*s' -a %s -d '",
+		fprintf(to,
+			"complete -c inasim -n '__fish_seen_subcommand_from %.*s' -f -a %s -d '",
 			(int)first_length(verb), verb->name, second);
 		put(to, verb->help, "\\");
 		fputs("'\n", to);
