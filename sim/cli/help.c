@@ -20,8 +20,6 @@ static void print_words(int width, const char *label, const char *text)
 {
 	int column = 0;
 
-	if (!*text)
-		return;
 	printf("  %-*s", width, label);
 	for (size_t word; (word = strcspn(text, " ")) > 0;
 	     text += word + strspn(text + word, " ")) {
@@ -34,26 +32,17 @@ static void print_words(int width, const char *label, const char *text)
 	putchar('\n');
 }
 
-static void print_taken(const char *label, char *text)
+static void tell(void *owner, const char *label, const char *text)
 {
+	(void)owner;
 	print_words(LABEL, label, text);
-	free(text);
 }
 
 static void print_key(const struct conf_key *key)
 {
 	printf("%s\n", key->path);
-	print_words(LABEL, "", key->row.help ? key->row.help : "");
-	if (conf_key_is_object(key))
-		return;
-	print_taken("allowed", conf_key_allowed(key));
-	print_words(LABEL, "units", conf_key_units(key));
-	if (key->row.def == CONF_REQUIRED)
-		print_words(LABEL, "default", "none: it has to be given");
-	else
-		print_taken("default", conf_key_default(key));
-	print_words(LABEL, "source", key->row.source ? key->row.source : "");
-	print_taken("example", conf_key_example(key));
+	print_words(LABEL, "", key->row.help);
+	conf_key_tell(key, tell, NULL);
 }
 
 /* --- all keys --- */
@@ -96,7 +85,7 @@ static void print_keys_below(const struct keys *keys, const char *path)
 		if (!any)
 			puts("  keys");
 		any = true;
-		print_words(NAME, name, keys->items[i].row.help ? keys->items[i].row.help : " ");
+		print_words(NAME, name, keys->items[i].row.help);
 	}
 }
 
@@ -138,7 +127,7 @@ static void print_found(const struct keys *keys, const bool *found, bool one)
 		if (!found[i])
 			continue;
 		if (!one) {
-			print_words(2 * NAME, key->path, key->row.help ? key->row.help : " ");
+			print_words(2 * NAME, key->path, key->row.help);
 			continue;
 		}
 		print_key(key);

@@ -76,34 +76,11 @@ static void page_program(void)
 
 /* --- inasim-scenario(5) --- */
 
-static void page_field(const char *label, const char *text)
+static void page_field(void *owner, const char *label, const char *text)
 {
-	if (!*text)
-		return;
+	(void)owner;
 	printf(".br\n%s: ", label);
-	put(text);
-	putchar('\n');
-}
-
-static void page_taken(const char *label, char *text)
-{
-	page_field(label, text);
-	free(text);
-}
-
-static void page_key(const struct conf_key *key)
-{
-	line(".TP\n.B ", key->path);
-	line("", key->row.help ? key->row.help : "");
-	if (conf_key_is_object(key))
-		return;
-	page_taken("Allowed", conf_key_allowed(key));
-	if (key->row.def == CONF_REQUIRED)
-		page_field("Default", "none, it has to be given");
-	else
-		page_taken("Default", conf_key_default(key));
-	page_field("Source", key->row.source ? key->row.source : "");
-	page_taken("Example", conf_key_example(key));
+	line("", text);
 }
 
 static void page_keys(const char *title, const struct conf_table *table)
@@ -112,8 +89,11 @@ static void page_keys(const char *title, const struct conf_table *table)
 	struct conf_key *keys = conf_keys(table, &count);
 
 	printf(".SH \"%s\"\n", title);
-	for (size_t i = 0; i < count; i++)
-		page_key(&keys[i]);
+	for (size_t i = 0; i < count; i++) {
+		line(".TP\n.B ", keys[i].path);
+		line("", keys[i].row.help);
+		conf_key_tell(&keys[i], page_field, NULL);
+	}
 	conf_keys_free(keys, count);
 }
 

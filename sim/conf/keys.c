@@ -114,28 +114,7 @@ void conf_keys_free(struct conf_key *keys, size_t count)
 	free(keys);
 }
 
-/* --- what a row says --- */
-
-bool conf_key_is_object(const struct conf_key *key)
-{
-	return key->row.type == CONF_OBJECT || key->row.type == CONF_SCHEMES;
-}
-
-char *conf_key_allowed(const struct conf_key *key)
-{
-	struct conf_buf text = { 0 };
-
-	if (key->row.type != CONF_ONEOF) {
-		conf_describe_row(&text, &key->row);
-		return conf_buf_take(&text);
-	}
-	for (const struct conf_row *form = key->row.table->rows; form->name != NULL; form++) {
-		conf_buf_add(&text, text.length > 0 ? " Or " : "");
-		conf_describe_row(&text, form);
-		conf_buf_addf(&text, ": %s", form->help);
-	}
-	return conf_buf_take(&text);
-}
+/* --- examples --- */
 
 static bool has_default(const struct conf_row *row)
 {
@@ -149,22 +128,6 @@ static void add_default(struct conf_buf *text, const struct conf_row *row)
 	conf_buf_add_json(text, value, false);
 	cJSON_Delete(value);
 }
-
-char *conf_key_default(const struct conf_key *key)
-{
-	struct conf_buf text = { 0 };
-
-	if (has_default(&key->row))
-		add_default(&text, &key->row);
-	return conf_buf_take(&text);
-}
-
-const char *conf_key_units(const struct conf_key *key)
-{
-	return conf_is_quantity(key->row.type) ? unit_names(conf_unit_kind(key->row.type)) : "";
-}
-
-/* --- examples --- */
 
 static void add_sample(struct conf_buf *text, const struct conf_row *row);
 
@@ -261,25 +224,65 @@ static void add_sample(struct conf_buf *text, const struct conf_row *row)
 	}
 }
 
-char *conf_key_example(const struct conf_key *key)
+static void add_example(struct conf_buf *text, const struct conf_key *key)
 {
-	struct conf_buf text = { 0 }, end = { 0 };
+	struct conf_buf end = { 0 };
 
 	for (const char *step = key->path; *step == '/';) {
 		size_t length = strcspn(++step, "/");
 		bool item = length == 1 && *step == 'N';
 
 		if (item)
-			conf_buf_add(&text, "[ ");
+			conf_buf_add(text, "[ ");
 		else
-			conf_buf_addf(&text, "{ \"%.*s\": ", (int)length, step);
-		conf_buf_add(&end, item ? "] " : "} ");
+			conf_buf_addf(text, "{ \"%.*s\": ", (int)length, step);
+		conf_buf_add(&end, item ? "]" : "}");
 		step += length;
 	}
-	add_sample(&text, &key->row);
+	add_sample(text, &key->row);
 	for (size_t i = end.length; i-- > 0;)
-		if (end.data[i] != ' ')
-			conf_buf_addf(&text, " %c", end.data[i]);
+		conf_buf_addf(text, " %c", end.data[i]);
 	conf_buf_release(&end);
-	return conf_buf_take(&text);
+}
+
+/* --- what a row says --- */
+
+static void add_allowed(struct conf_buf *text, const struct conf_row *row)
+{
+	if (row->type != CONF_ONEOF) {
+		conf_describe_row(text, row);
+		return;
+	}
+	for (const struct conf_row *form = row->table->rows; form->name != NULL; form++) {
+		conf_buf_add(text, text->length > 0 ? " Or " : "");
+		conf_describe_row(text, form);
+		conf_buf_addf(text, ": %s", form->help);
+	}
+}
+
+void conf_key_tell(const struct conf_key *key,
+		   void (*tell)(void *owner, const char *label, const char *text), void *owner)
+{
+	const struct conf_row *row = &key->row;
+	struct conf_buf text = { 0 };
+
+	if (row->type == CONF_OBJECT || row->type == CONF_SCHEMES)
+		return;
+	add_allowed(&text, row);
+	tell(owner, "allowed", conf_buf_text(&text));
+	if (conf_is_quantity(row->type))
+		tell(owner, "units", unit_names(conf_unit_kind(row->type)));
+	conf_buf_cut(&text, 0);
+	if (row->def == CONF_REQUIRED)
+		conf_buf_add(&text, "none: it has to be given");
+	else if (has_default(row))
+		add_default(&text, row);
+	if (text.length > 0)
+		tell(owner, "default", conf_buf_text(&text));
+	if (row->source != NULL)
+		tell(owner, "source", row->source);
+	conf_buf_cut(&text, 0);
+	add_example(&text, key);
+	tell(owner, "example", conf_buf_text(&text));
+	conf_buf_release(&text);
 }

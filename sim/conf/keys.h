@@ -16,15 +16,10 @@ struct conf_key {
 struct conf_key *conf_keys(const struct conf_table *table, size_t *count);
 void conf_keys_free(struct conf_key *keys, size_t count);
 
-/* What may stand there ("a rate with its unit from ..."), its default as JSON ("" = none), the
- * units it may have ("" = none), and a document with the key in it and nothing else, whose value is
- * the default where there is one. Caller frees. */
-char *conf_key_allowed(const struct conf_key *key);
-char *conf_key_default(const struct conf_key *key);
-const char *conf_key_units(const struct conf_key *key);
-char *conf_key_example(const struct conf_key *key);
-
-/* An object, whose keys say more than a value of it would. */
-bool conf_key_is_object(const struct conf_key *key);
+/* Tells what is to be said of a key: "allowed", "units", "default", "source", and an "example", a
+ * document with this key and nothing else. Texts last as long as the call. Nothing of an object,
+ * whose keys say more. */
+void conf_key_tell(const struct conf_key *key,
+		   void (*tell)(void *owner, const char *label, const char *text), void *owner);
 
 #endif
