@@ -26,7 +26,9 @@ install(FILES ${manual}/scenario.schema.json ${manual}/plan.schema.json DESTINAT
 install(FILES ${manual}/inasim.1 DESTINATION share/man/man1)
 install(FILES ${manual}/inasim-scenario.5 DESTINATION share/man/man5)
 install(FILES ${manual}/bash DESTINATION share/bash-completion/completions RENAME inasim)
-install(FILES ${manual}/zsh DESTINATION share/zsh/vendor-completions RENAME _inasim)
+foreach(folder IN ITEMS vendor-completions site-functions) # where zsh looks in /usr, in /usr/local
+  install(FILES ${manual}/zsh DESTINATION share/zsh/${folder} RENAME _inasim)
+endforeach()
 install(FILES ${manual}/fish DESTINATION share/fish/vendor_completions.d RENAME inasim.fish)
 install(FILES README.md CITATION.cff DESTINATION share/doc/inasim)
 install(FILES LICENSE DESTINATION share/doc/inasim RENAME copyright)
