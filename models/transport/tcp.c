@@ -113,17 +113,20 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 	return conn;
 }
 
-/* ECMP: a hash of what would be the 5-tuple; the way back hashes on its own. */
-static uint64_t entropy(const struct tcp *tcp, uint64_t key, bool back)
+/* A hash of what would be the 5-tuple; the way back hashes on its own. */
+void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
+		     bool back, struct route *route)
 {
-	return hash_pair(hash_pair(tcp->sim->seed, hash_string("ecmp")), 2 * key + back);
+	uint64_t seed = hash_pair(topo->net.sim->seed, hash_string("ecmp"));
+
+	topology_route(topo, back ? dst : src, back ? src : dst, hash_pair(seed, 2 * key + back),
+		       route);
 }
 
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route)
 {
-	topology_route(tcp->topo, back ? dst : src, back ? src : dst, entropy(tcp, key, back),
-		       route);
+	transport_route(tcp->topo, src, dst, key, back, route);
 }
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
@@ -131,23 +134,32 @@ const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 	return tcp->conf;
 }
 
-/* For --why. */
-static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
+void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn)
 {
 	uint64_t tag = key >> 48 & 15;
-	struct why_conn told = { .stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY,
-				 .job = connection_job(key),
-				 .src = conn->tx.host,
-				 .dst = conn->rx.host,
-				 .timeouts = &conn->stats.timeouts,
-				 .losses = &conn->stats.retransmissions,
-				 .marks = &conn->stats.marked_acks };
 
-	if (told.job == UINT32_MAX)
-		told.stream = WHY_FLOW;
+	conn.job = connection_job(key);
+	conn.stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY;
+	if (conn.job == UINT32_MAX)
+		conn.stream = WHY_FLOW;
 	else if (tag == CONNECTION_PS)
-		told.stream = key & 1 ? WHY_PUSH : WHY_PULL;
-	why_connection(why_of(&tcp->topo->net), conn->number, &told);
+		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	why_connection(why_of(net), &conn);
+}
+
+static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
+{
+	const struct tcp_stats *stats = &conn->stats;
+
+	transport_tell_why(&tcp->topo->net, key,
+			   (struct why_conn){ .protocol = tcp->protocol,
+					      .number = conn->number,
+					      .src = conn->tx.host,
+					      .dst = conn->rx.host,
+					      .mask = UINT64_MAX,
+					      .timeouts = &stats->timeouts,
+					      .losses = &stats->retransmissions,
+					      .marks = &stats->marked_acks });
 }
 
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
@@ -216,7 +228,8 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
-		why_writes(why_of(&tcp->topo->net), number, tcp->conns[number]->tx.written);
+		why_writes(why_of(&tcp->topo->net), tcp->protocol, number,
+			   tcp->conns[number]->tx.written);
 	tcp_tx_wake(tcp->conns[number]);
 }
 

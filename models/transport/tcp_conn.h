@@ -5,7 +5,6 @@
 
 #include "transport/ranges.h"
 #include "transport/tcp.h"
-#include "why/why.h"
 
 /* The sender's half. */
 struct tcp_tx {

@@ -411,17 +411,17 @@ struct why_job *why_join_in(struct why *why, uint32_t number, uint8_t protocol, 
 	return job;
 }
 
-void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
+void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk)
 {
 	charge(job, worker, why_is_broken(job->why, job->number, chunk));
 }
 
-void why_timed_out(struct why_job *job)
+void why_timed_out_in(struct why_job *job)
 {
 	job->timed_out = job->why->net->sim->now;
 }
 
-void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
+void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut)
 {
 	job->accounts[worker].cut = cut;
 }
@@ -434,21 +434,24 @@ static void forget_writes(struct why *why, struct why_connection *conn)
 		why_step_release(why, conn->writes[i].step);
 }
 
-void why_connection(struct why *why, uint32_t number, const struct why_conn *conn)
+void why_connection(struct why *why, const struct why_conn *conn)
 {
-	struct why_connection *known;
+	struct why_connection **list, *known;
 
-	why->conns = reach(why->conns, &why->conn_capacity, number, sizeof(*why->conns));
-	known = why->conns[number];
+	why->conns[conn->protocol] =
+		reach(why->conns[conn->protocol], &why->conn_capacity[conn->protocol], conn->number,
+		      sizeof(*why->conns[0]));
+	list = why->conns[conn->protocol];
+	known = list[conn->number];
 	if (known)
 		forget_writes(why, known);
 	if (conn->stream == WHY_FLOW) {
 		free(known);
-		why->conns[number] = NULL;
+		list[conn->number] = NULL;
 		return;
 	}
 	if (!known)
-		known = why->conns[number] = xmalloc(sizeof(*known));
+		known = list[conn->number] = xmalloc(sizeof(*known));
 	*known = (struct why_connection){ .conn = *conn };
 }
 
@@ -466,9 +469,9 @@ static uint32_t cause_of_write(const struct why *why, const struct why_conn *con
 	return 0;
 }
 
-void why_writes(struct why *why, uint32_t number, uint64_t end)
+void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end)
 {
-	struct why_connection *conn = number < why->conn_capacity ? why->conns[number] : NULL;
+	struct why_connection *conn = why_connection_of(why, protocol, number);
 	struct why_write *write;
 
 	if (!conn || !why_job_of(why, conn->conn.job))
@@ -481,9 +484,9 @@ void why_writes(struct why *why, uint32_t number, uint64_t end)
 	write->step = why_step_use(why, cause_of_write(why, &conn->conn));
 }
 
-void why_delivered(struct why *why, uint32_t number)
+void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
 {
-	const struct why_connection *conn = number < why->conn_capacity ? why->conns[number] : NULL;
+	const struct why_connection *conn = why_connection_of(why, protocol, number);
 	struct why_job *job = conn ? why_job_of(why, conn->conn.job) : NULL;
 
 	if (job && (conn->conn.stream == WHY_RING || conn->conn.stream == WHY_PULL))
@@ -516,13 +519,14 @@ void why_free(struct why *why)
 		return;
 	for (size_t i = 0; i < why->job_capacity; i++)
 		release_job(why, (uint32_t)i);
-	for (size_t i = 0; i < why->conn_capacity; i++)
-		free(why->conns[i]);
-	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
+	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
+		for (size_t i = 0; i < why->conn_capacity[p]; i++)
+			free(why->conns[p][i]);
+		free(why->conns[p]);
 		free(why->flows[p]);
+	}
 	why->net->onlooker = NULL;
 	free(why->jobs);
-	free(why->conns);
 	why_trail_free(why);
 	free(why);
 }

@@ -113,16 +113,34 @@ static inline struct why_job *why_join(const struct network *net, uint32_t job, 
 	return net->onlooker ? why_join_in(why_of(net), job, protocol, flow, bypass) : NULL;
 }
 
+/* `job` is NULL without --why. */
+void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk);
+void why_timed_out_in(struct why_job *job);
+
 /* A worker has the result of a chunk, for the first time (tensors.c tells it for all). */
-void why_result(struct why_job *job, uint32_t worker, uint64_t chunk);
+static inline void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
+{
+	if (job)
+		why_result_in(job, worker, chunk);
+}
+
 /* A timeout has declared something lost. */
-void why_timed_out(struct why_job *job);
+static inline void why_timed_out(struct why_job *job)
+{
+	if (job)
+		why_timed_out_in(job);
+}
 
 /* What has cut a window below what it was at first. */
 enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
-void why_window(struct why_job *job, uint32_t worker, enum why_cut cut);
+void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut);
+static inline void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
+{
+	if (job)
+		why_window_in(job, worker, cut);
+}
 
-/* --- hooks for TCP --- */
+/* --- hooks for transports: connections of jobs --- */
 
 /* What a connection carries. */
 enum why_stream {
@@ -133,12 +151,17 @@ enum why_stream {
 	WHY_RECOVERY, /* messages of a scheme about what seems lost */
 };
 struct why_conn {
+	uint8_t protocol; /* of its packets, whose `flow` is `number` */
+	uint32_t number;
 	enum why_stream stream;
 	uint32_t job, src, dst;
+	uint64_t mask; /* the bits of places in the stream that packet.seq has */
 	const uint64_t *timeouts, *losses, *marks; /* its counters; not owned */
 };
-void why_connection(struct why *why, uint32_t number, const struct why_conn *conn);
-void why_writes(struct why *why, uint32_t conn, uint64_t end); /* the stream is this long now */
-void why_delivered(struct why *why, uint32_t conn); /* more bytes in order, before they act */
+void why_connection(struct why *why, const struct why_conn *conn);
+/* The stream is this long now, in the units of packet.seq; before anything of it is sent. */
+void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end);
+/* More has come in order; before it has effects. */
+void why_delivered(struct why *why, uint8_t protocol, uint32_t number);
 
 #endif

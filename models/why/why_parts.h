@@ -128,8 +128,8 @@ struct why {
 	size_t job_capacity;
 	struct why_flow *flows[NET_PROTOCOLS];
 	size_t flow_count[NET_PROTOCOLS];
-	struct why_connection **conns; /* by number; NULL = none of a job */
-	size_t conn_capacity;
+	struct why_connection **conns[NET_PROTOCOLS]; /* by number; NULL = none of a job */
+	size_t conn_capacity[NET_PROTOCOLS];
 
 	struct why_line *lines; /* by port */
 	struct why_step *steps;
@@ -152,6 +152,12 @@ void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);
 uint32_t why_step_use(struct why *why, uint32_t step);
 bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk);
+
+static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
+						       uint32_t number)
+{
+	return number < why->conn_capacity[protocol] ? why->conns[protocol][number] : NULL;
+}
 
 static inline struct why_job *why_job_of(const struct why *why, uint32_t job)
 {

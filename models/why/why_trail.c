@@ -88,7 +88,7 @@ static struct why_flow *flow_of(const struct why *why, const struct packet *pack
 
 static struct why_connection *conn_of(const struct why *why, const struct packet *packet)
 {
-	return packet->flow < why->conn_capacity ? why->conns[packet->flow] : NULL;
+	return why_connection_of(why, packet->protocol, packet->flow);
 }
 
 /* The job of a packet; NULL = a flow's, or of one that is over. */
@@ -172,7 +172,9 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 	for (uint64_t i = conn->written; i-- > oldest;) {
 		const struct why_write *write = &conn->writes[i % WHY_WRITES];
 
-		if (write->end <= seq)
+		uint64_t more = (write->end - seq) & conn->conn.mask;
+
+		if (!more || more > conn->conn.mask / 2)
 			break;
 		found = write;
 	}

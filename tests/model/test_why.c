@@ -191,19 +191,23 @@ static const struct trouble {
 	{ "pause", "", "", ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_PAUSE },
 	{ "preemption", "", "", "", 1u << WHY_NO_AGGREGATOR },
 	{ "classes", "'classes': 'control-first',", "", "", 1u << WHY_QUEUE_FLOWS },
+	{ "roce", "", "'loss': 0.0002,", ", 'ecn': false, 'buffer': '100KB', 'pause': true",
+	  1u << WHY_PAUSE },
 	{ "all at once", "'classes': 'control-first',", "'loss': 0.002,",
 	  ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_FAST },
 };
 
 static void build(struct run *run, const struct trouble *trouble, const char *scheme)
 {
+	const char *transport = strcmp(trouble->name, "roce") ? "dctcp" : "roce";
 	const char *memory = strcmp(trouble->name, "preemption") ? "64KB" : "4KB";
 
 	run_build(run,
 		  "{ 'name': 't', 'topology': { %s 'kind': 'leaf-spine', 'leaves': 2, 'spines': 2,"
 		  " 'hosts_per_leaf': 8, 'link': { %s 'rate': '10Gbps' },"
 		  " 'switch': { 'latency': '500ns' %s } },"
-		  " 'schemes': { 'atp': { 'memory': '%s' }, 'esa': { 'memory': '%s' },"
+		  " 'schemes': { 'ring': { 'transport': '%s' }, 'ps': { 'transport': '%s' }, "
+		  "'atp': { 'memory': '%s' }, 'esa': { 'memory': '%s' },"
 		  " 'panama': { 'recovery': true, 'aggregate_above': '0B' },"
 		  " 'switchml_star': { 'recovery': true, 'aggregate_above': '0B' } },"
 		  " 'jobs': [ { 'count': 2, 'workers': 4, 'placement': 'spread',"
@@ -213,7 +217,8 @@ static void build(struct run *run, const struct trouble *trouble, const char *sc
 		  " { 'gradient': '60KB', 'forward': '10us', 'backward': '20us' } ] } } ],"
 		  " 'flows': [ { 'name': 'f', 'size': '50KB', 'arrival': { 'poisson_load': 0.3 },"
 		  " 'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '5s' } }",
-		  trouble->topology, trouble->link, trouble->sw, memory, memory, scheme);
+		  trouble->topology, trouble->link, trouble->sw, transport, transport, memory,
+		  memory, scheme);
 }
 
 /* Sums are exact (keep_row), rows follow each other without gap, nothing is unexplained, and the
