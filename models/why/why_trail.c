@@ -238,6 +238,16 @@ static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packe
 	return known->key == key ? why_step_use(why, known->step) : 0;
 }
 
+/* A server asks for what it misses, by a timer. */
+static uint32_t begin_reminder(struct why *why, uint32_t port, const struct packet *packet,
+			       const struct why_job *job)
+{
+	uint32_t number = begin(why, port, packet, job, WHY_NONE);
+
+	why->steps[number].recovery = why->steps[number].timed = true;
+	return number;
+}
+
 static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job)
 {
@@ -247,6 +257,8 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 
 	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
 		return begin_chunk(why, port, packet, job, worker);
+	if (at_host && worker == WHY_NONE && !why->current.step && !(packet->flags & PACKET_RESULT))
+		return begin_reminder(why, port, packet, job);
 	if (!at_host && flow->bypass >= WHY_UNADDED && packet->flags & PACKET_BYPASS)
 		note_bypass(why, job, packet);
 	step = go_on(why, node_of_port(why->net, port), packet);
