@@ -29,13 +29,15 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+	const struct jobs_report *jobs = jobs_report(s->jobs);
+
+	return jobs->finished + jobs->refused == jobs->count;
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
 
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
@@ -87,13 +89,14 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	/* a search for deadlocks is still to come, which finds the ports that wait for each other
+	 */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* A run in which nothing could happen any more went on to its time limit, without an event: its
- * time is that of the last thing that happened. */
+/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
+ * last thing that happened. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -262,6 +265,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	s->roce = roce_new(&s->topo, &scenario->roce);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
@@ -271,10 +275,12 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				  &s->checks,
 				  &s->reducers,
 				  s->fluid,
-				  scenario->fluid.load_below };
+				  scenario->fluid.load_below,
+				  s->roce };
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
+	roce_register(s->roce);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
@@ -310,6 +316,7 @@ void simulation_free(struct simulation *s)
 	fluid_free(s->fluid);
 	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
+	roce_free(s->roce);
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
@@ -328,7 +335,7 @@ static void report_progress(const struct simulation *s, const struct simulation_
 	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
 
 	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
 		progress.done = flows_progress(s->flows);
 	options->progress(options->owner, &progress);
 }
@@ -464,4 +471,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 	jobs_report_waiting(s->jobs, to, 10);
 	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
 }
