@@ -331,6 +331,23 @@ static uint64_t window_of(const struct roce_conf *conf)
 	return packets ? packets : 1;
 }
 
+static void open_control(struct roce_conn *conn, uint32_t dst)
+{
+	const struct roce *roce = conn->roce;
+	const struct network *net = &roce->topo->net;
+	struct roce_tx *tx = &conn->tx;
+
+	tx->cc = (struct cc){ .ssthresh = INFINITY,
+			      .mss = (double)roce->conf->mtu,
+			      .line = port_class(net, &net->ports[tx->host])->rate,
+			      .conf = roce->conf->control[roce_cc_index(tx->ops)],
+			      .hops = tx->route.hops };
+	tx->cc.cwnd = first_window(conn, dst);
+	tx->ops->init(&tx->cc);
+	if (tx->ops->cnp_interval)
+		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
+}
+
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key)
 {
@@ -361,17 +378,9 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.ack_every = ack_every,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
-		.cc = { .ssthresh = INFINITY,
-			.mss = (double)roce->conf->mtu,
-			.line = port_class(net, &net->ports[src])->rate,
-			.conf = roce->conf->control[roce_cc_index(cc)] },
 	};
 	transport_route(roce->topo, src, dst, key, false, &tx->route);
-	tx->cc.hops = tx->route.hops;
-	tx->cc.cwnd = first_window(conn, dst);
-	cc->init(&tx->cc);
-	if (cc->cnp_interval)
-		conn->rx.cnp_interval = cc->cnp_interval(&tx->cc);
+	open_control(conn, dst);
 	open_timers(conn, key);
 }
 
