@@ -320,9 +320,9 @@ static bool place_servers(struct pool_job *job)
 		good &= racks_init(&server->racks, topo, job->job.hosts, job->job.workers,
 				   job->job.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		timer_open(scheme->env.sim, &server->inbox.timer, job->job.server_hosts[q],
-			   SIM_TIMER, timer_key_of_job(TIMER_POOL_INBOX, job->job.number, q),
-			   on_added, server);
+		timer_open(scheme->env.sim, &server->inbox.timer, SIM_TIMER,
+			   timer_key_of_job(TIMER_POOL_INBOX, job->job.number, q), on_added,
+			   server);
 		sim_name(scheme->env.sim, on_added, "a packet is added up at server %w of job %j");
 		outbox_init(&server->outbox, &topo->net.nics[job->job.server_hosts[q]]);
 	}

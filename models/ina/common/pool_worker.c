@@ -141,21 +141,20 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 
 /* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
  * server, which on the worker's own host takes no time. */
-static bool is_prompt(const struct pool_worker *worker)
+static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = worker->job;
 	const struct pool_scheme *scheme = job->scheme;
 	const struct network *net = &scheme->env.topo->net;
 	const struct window_conf *conf = &scheme->window;
-	bool prompt = nic_prompt(net, conf->rto.first) || nic_prompt(net, conf->rto.least) ||
-		      nic_prompt(net, conf->max_rto);
 
-	if (!scheme->ops->divert)
-		return prompt;
-	prompt |= tcp_is_prompt(scheme->env.tcp);
-	for (uint32_t q = 0; q < job->job.servers; q++)
-		prompt |= job->job.server_hosts[q] == worker->host;
-	return prompt;
+	if (scheme->ops->divert && !tcp_deferrable(scheme->env.tcp))
+		return false;
+	for (uint32_t q = 0; scheme->ops->divert && q < job->job.servers; q++)
+		if (job->job.server_hosts[q] == worker->host)
+			return false;
+	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.least) &&
+	       nic_deferrable(net, conf->max_rto);
 }
 
 void pool_worker_init(struct pool_worker *worker)
@@ -166,10 +165,9 @@ void pool_worker_init(struct pool_worker *worker)
 	window_init(&worker->window, &job->scheme->window, job->frame, job->job.servers);
 	worker->source = (struct nic_source){ .pull = worker_pull,
 					      .owner = worker,
-					      .prompt = is_prompt(worker) };
+					      .deferrable = is_deferrable(worker) };
 	worker->armed = SIM_TIME_MAX;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
-		   worker);
+	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
 	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 

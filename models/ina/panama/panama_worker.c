@@ -246,7 +246,7 @@ void panama_worker_init(struct panama_worker *worker, uint32_t cap)
 {
 	const struct panama_job *job = worker->job;
 
-	worker->source = (struct nic_source){ .pull = pull, .owner = worker };
+	worker->source = (struct nic_source){ .pull = pull, .owner = worker, .deferrable = true };
 	worker->flows = xaligned(64, job->tree_count * sizeof(*worker->flows));
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		panama_window_init(&worker->flows[t].window, &job->scheme->window, cap);

@@ -418,8 +418,9 @@ static void open_server(struct switchml *job, uint32_t q)
 				sizeof(*server->arrived));
 	ring_init(&server->in);
 	ring_init(&server->out);
-	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
-	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, key, on_added, server);
+	server->source =
+		(struct nic_source){ .pull = server_pull, .owner = server, .deferrable = true };
+	timer_open(env->sim, &server->timer, SIM_TIMER, key, on_added, server);
 	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
 }
 

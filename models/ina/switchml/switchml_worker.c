@@ -210,11 +210,12 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 /* --- life --- */
 
 /* An adaptive timeout that has become shorter may be over when the timer is set. */
-static bool is_prompt(const struct switchml_scheme *scheme)
+static bool is_deferrable(const struct switchml_scheme *scheme)
 {
 	const struct rto_conf *timeout = &scheme->conf->timeout;
 
-	return timeout->rule == RTO_ADAPTIVE || nic_prompt(&scheme->env.topo->net, timeout->first);
+	return timeout->rule != RTO_ADAPTIVE &&
+	       nic_deferrable(&scheme->env.topo->net, timeout->first);
 }
 
 void switchml_worker_init(struct worker *worker)
@@ -226,13 +227,12 @@ void switchml_worker_init(struct worker *worker)
 	worker->alarm = SIM_TIME_MAX;
 	worker->source = (struct nic_source){ .pull = worker_pull,
 					      .owner = worker,
-					      .prompt = is_prompt(job->scheme) };
+					      .deferrable = is_deferrable(job->scheme) };
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].chunk = i;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
-		   worker);
+	timer_open(job->scheme->env.sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
 	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 

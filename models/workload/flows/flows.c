@@ -37,11 +37,8 @@ static void complete(struct flow *flow)
 static void on_delivered(void *owner, uint64_t total)
 {
 	struct flow *flow = owner;
-	const struct model_env *env = &flow->flows->env;
 
 	(void)total;
-	/* flows.csv has what the sender, another host, has sent again by now */
-	network_settle_host(&env->topo->net, flow->src, env->sim->now);
 	complete(flow);
 }
 
@@ -118,7 +115,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		return;
 	}
 	flows->started++;
-	network_settle_host_now(&flows->env.topo->net, draw->src);
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -142,7 +138,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
 			      0, flow->id, &flow_app, flow);
 	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
-	tcp_set_patient(tcp, flow->conn);
 	tcp_expect(tcp, flow->conn, draw->size);
 	tcp_write(tcp, flow->conn, draw->size);
 }
@@ -312,8 +307,8 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
 
-	timer_open(sim, &group->timer, SIM_NOWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, group->number), on_arrival, group);
+	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
+		   group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;

@@ -241,22 +241,6 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
-/* A packet has come to an empty port that leads to a host which may learn of it late, or did of one
- * before, or which jitters. */
-static __attribute__((noinline)) void await_late(struct network *net, uint32_t number,
-						 const struct packet *packet, sim_time depart)
-{
-	const struct port *port = &net->ports[number];
-
-	if (port->flags & PORT_PATIENT && !(port->flags & (PORT_LOSES | PORT_JITTERS)) &&
-	    network_is_patient(net, packet))
-		late_begin(net, number);
-	else if (port->flags & PORT_LATE)
-		late_end(net, number);
-	else
-		hop_schedule_head(net, number, port, depart);
-}
-
 /* Copies the packet into the queue, `hop` switches behind it. The one copy per
  * hop: fields are written in the ring, never in a temporary (a narrow store
  * before a wide load stalls the processor). */
@@ -298,13 +282,7 @@ HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packe
 	if (__builtin_expect(admission == ADMIT_MARKED, 0))
 		place->flags |= PACKET_CE;
 	if (port->count++ == 0) {
-		if (__builtin_expect(port->flags & (PORT_PATIENT | PORT_LATE | PORT_JITTERS), 0))
-			await_late(net, number, packet, depart);
-		else
-			sim_schedule(net->sim, number, depart + link->latency);
-	} else if (__builtin_expect(port->flags & PORT_LATE && !network_is_patient(net, packet),
-				    0)) {
-		late_end(net, number);
+		hop_schedule_head(net, number, port, depart);
 	}
 }
 
@@ -314,12 +292,6 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 }
 
 void network_send(struct network *net, uint32_t host, const struct packet *packet)
-{
-	network_settle_host(net, host, net->sim->now);
-	network_send_now(net, host, packet);
-}
-
-void network_send_now(struct network *net, uint32_t host, const struct packet *packet)
 {
 	net->created++;
 	if (__builtin_expect(net->lossless != NULL, 0)) {
@@ -398,13 +370,8 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	const struct packet *head;
 	struct packet packet;
 
-	if (__builtin_expect(port->flags & PORT_AWAITS, 0)) {
-		late_event(net, number);
-		return;
-	}
-	if (port->flags & PORT_NIC_DUE && /* what it sends comes behind */
-	    (port->flags & PORT_OWED || port->busy_until < sim->now))
-		network_settle_host(net, number, sim->now);
+	if (port->flags & PORT_DEFERRED && port->busy_until < sim->now)
+		nic_catch_up(&net->nics[number], sim->now); /* comes behind */
 	head = port_head(port);
 	hop_note(net, number, head);
 	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
@@ -417,10 +384,16 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 		take_head(net, number, port);
 		return;
 	}
+	if (port->to_host) {
+		/* its place stays as it is: only switches put packets into this ring */
+		if (hop_unlink_head(port))
+			hop_schedule_head(net, number, port, port_head(port)->depart);
+		hop_deliver(net, port->to_port, head);
+		if (__builtin_expect(ring_is_wide(port), 0))
+			ring_shrink(port);
+		return;
+	}
 	packet = *head;
 	take_head(net, number, port);
-	if (port->to_host)
-		hop_deliver(net, port->to_port, &packet);
-	else
-		aggregate(net, number, port->to - net->hosts, &packet);
+	aggregate(net, number, port->to - net->hosts, &packet);
 }

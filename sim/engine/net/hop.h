@@ -3,7 +3,6 @@
 #ifndef INASIM_NET_HOP_H
 #define INASIM_NET_HOP_H
 
-#include "net/late.h"
 #include "net/network.h"
 
 /* Code that the compiler would rather share than inline three times. */
@@ -92,19 +91,13 @@ HOT_INLINE bool hop_unlink_head(struct port *port)
 	return true;
 }
 
-/* A packet has reached a host that is up to date. */
-HOT_INLINE void hop_hand_over(struct network *net, uint32_t host, const struct packet *packet)
-{
-	net->delivered++;
-	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
-						      packet);
-}
-
 /* A packet has reached a host. */
 HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
 {
-	network_settle_host(net, host, net->sim->now);
-	hop_hand_over(net, host, packet);
+	network_catch_up(net, host, net->sim->now);
+	net->delivered++;
+	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
+						      packet);
 }
 
 /* Asks a scheme what a switch does with an AGGREGATION packet that came from where port `back`

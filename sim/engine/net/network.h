@@ -9,7 +9,6 @@
 #define INASIM_NET_NETWORK_H
 
 #include "net/ingress.h"
-#include "net/late.h"
 #include "net/nic.h"
 #include "net/port.h"
 #include "net/watch.h"
@@ -39,8 +38,6 @@ struct switch_actions {
 
 struct protocol_ops {
 	const char *name;
-	/* A host may learn of its packets late: see late.h. */
-	bool patient;
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
 	/* Required of those that send AGGREGATION packets. It has passed the pipeline
@@ -83,19 +80,14 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
-	uint32_t patient;          /* a bit for each protocol that is */
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
-	bool nics_by_event;        /* see nic.h */
-	sim_time nic_lag; /* for how long a NIC may be behind: the longest link of a host */
-	struct {
-		sim_time patience;   /* of a packet: the shortest link of a host */
-		sim_time longest;    /* for how long a host may be behind */
-		uint64_t deliveries; /* without an event */
-		uint64_t events;     /* to see to it */
-	} late;                      /* see late.h */
-
-	const struct network_faults *faults; /* NULL = none; not owned */
+	bool nics_by_event;        /* no departure is deferred, see nic.h */
+	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
+	uint32_t *deferred;        /* hosts that have a deferred departure, or had one; owned */
+	uint32_t deferred_count;
+	uint64_t departures_deferred, deferred_looks; /* so far, at one of them */
+	const struct network_faults *faults;          /* NULL = none; not owned */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -119,8 +111,7 @@ struct link_params {
 	struct pause_params pause; /* of the switch it leads to, in a lossless network */
 };
 
-/* Before the first packet is sent: nothing is put off, each departure at a NIC and each arrival at
- * a host is an event (nic.h, late.h). For those who look at every event. */
+/* Before the first packet is sent: no departure is deferred (nic.h). For tests. */
 void network_by_event(struct network *net);
 
 /* Makes room for the nodes. `switch_ports` has one entry a switch. `nics`:
@@ -163,12 +154,6 @@ static inline const struct link_class *port_class(const struct network *net,
 	return &net->classes[port->class];
 }
 
-/* Whether its host may learn of a packet late: see late.h. */
-static inline bool network_is_patient(const struct network *net, const struct packet *packet)
-{
-	return net->patient >> packet->protocol & 1;
-}
-
 /* Puts a packet into an egress queue: tail drop, ECN mark (instantaneous queue
  * before the packet is added), then its place in time. A drop is counted. */
 void network_enqueue(struct network *net, uint32_t port, const struct packet *packet);
@@ -177,30 +162,14 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
  * control packets, which a host never holds back. */
 void network_send(struct network *net, uint32_t host, const struct packet *packet);
 
-/* The same when what the NIC had put off is done. */
-void network_send_now(struct network *net, uint32_t host, const struct packet *packet);
-
-/* A host is up to date: what its NIC had to do before the time `until` is done, and what has
- * reached it before that is delivered. Up to now: before the event that runs. See nic.h and
- * late.h. */
-static inline void network_settle_host(struct network *net, uint32_t host, sim_time until)
+/* A host's NIC has done what comes before the time `until`: see nic.h. */
+static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
 
-	if (port->flags & PORT_OWED)
-		late_catch_up(net, host, until);
-	else if (port->flags & PORT_NIC_DUE && port->busy_until < until)
+	if (port->flags & PORT_DEFERRED && port->busy_until < until)
 		nic_catch_up(&net->nics[host], until);
 }
-
-/* Up to now, in an event that no host was settled for (SIM_NOWHERE) and that makes one send. */
-static inline void network_settle_host_now(struct network *net, uint32_t host)
-{
-	network_settle_host(net, host, net->sim->now + 1);
-}
-
-/* All hosts: before anybody looks at them after the last event. */
-void network_settle(struct network *net, sim_time until);
 
 /* When the last packet arrived, where none is under way any more. */
 sim_time network_last_arrival(const struct network *net);
