@@ -1,143 +1,8 @@
 /* The hot path: what happens to a packet between two nodes. Here instructions
- * and lines of cache are counted; everything else about networks is in network.c. */
+ * and lines of cache are counted. */
 #include "net/hop.h"
 
-#include "net/lossless.h"
-#include "net/network.h"
-
-/* --- looking ahead --- */
-
-/* A hop touches lines of cache that nothing has touched for a microsecond, in a
- * chain: port; its packet; the egress port or the connection; the place in its
- * ring. Each step is asked for some events before the next one needs it. */
-#define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
-
-/* A packet, which may lie across two lines, and the departure of the next one. */
-HOT_INLINE void prefetch_packet(const struct packet *packet)
-{
-	__builtin_prefetch(packet);
-	__builtin_prefetch(&packet[1].depart);
-}
-
-HOT_INLINE void prefetch_tail(const struct port *port)
-{
-	prefetch_packet(&port->ring[ring_index(port, port->count)]);
-}
-
-/* The first of a NIC's sources, which it will ask for a packet. */
-static void prefetch_source(const struct nic *nic)
-{
-	const struct nic_source *source = nic->last ? nic->last->next : NULL;
-
-	if (!source)
-		return;
-	__builtin_prefetch(source->owner);
-	for (size_t line = 0; line < SOURCE_LINES; line++)
-		__builtin_prefetch((const char *)source + 64 * line);
-}
-
-/* An AGGREGATION packet has no route: its scheme knows what it touches at a switch. */
-static void prefetch_scheme(const struct network *net, const struct port *port, bool again)
-{
-	const struct packet *packet = port_head(port);
-	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
-
-	if (!again)
-		__builtin_prefetch(&net->cold[port - net->ports].reverse);
-	if (ops->ahead)
-		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
-}
-
-/* What the packet at the head of a port touches where it arrives. */
-static void prefetch_out(const struct network *net, const struct port *port)
-{
-	const struct packet *packet = port_head(port);
-
-	if (__builtin_expect(packet->kind == PACKET_AGGREGATION, 0)) {
-		prefetch_scheme(net, port, false);
-		if (!port->to_host)
-			return;
-	}
-	__builtin_prefetch(&net->ports[hop_out_port(port, packet)]);
-	if (!port->to_host)
-		return;
-	__builtin_prefetch(&net->nics[port->to_port]);
-	if (net->protocols[packet->protocol].ops->prefetch)
-		net->protocols[packet->protocol].ops->prefetch(
-			net->protocols[packet->protocol].self, packet);
-}
-
-/* Entities are numbered: ports, then NICs, then whatever has timers. */
-static inline const struct nic *nic_of(const struct network *net, uint32_t entity)
-{
-	uint32_t host = entity - net->port_count;
-
-	return host < net->hosts ? &net->nics[host] : NULL;
-}
-
-HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
-{
-	const struct nic *nic;
-
-	if (id < net->port_count) {
-		__builtin_prefetch(&net->ports[id]);
-	} else if ((nic = nic_of(net, id))) {
-		__builtin_prefetch(nic);
-		__builtin_prefetch(&net->ports[nic->host]);
-	}
-}
-
-HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
-{
-	const struct nic *nic;
-
-	if (id < net->port_count)
-		prefetch_packet(port_head(&net->ports[id]));
-	else if ((nic = nic_of(net, id)))
-		__builtin_prefetch(nic->last); /* whose `next` comes first */
-}
-
-HOT_INLINE void ahead_out(const struct network *net, uint32_t id)
-{
-	const struct nic *nic;
-
-	if (id < net->port_count)
-		prefetch_out(net, &net->ports[id]);
-	else if ((nic = nic_of(net, id)))
-		prefetch_source(nic);
-}
-
-HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
-{
-	const struct port *port;
-	const struct nic *nic;
-
-	if (id >= net->port_count) {
-		if ((nic = nic_of(net, id)))
-			prefetch_tail(&net->ports[nic->host]);
-		return;
-	}
-	port = &net->ports[id];
-	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
-		prefetch_scheme(net, port, true);
-	else
-		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
-}
-
-void hop_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
-{
-	const struct network *net = sim->block.owner;
-
-	if (count < HOP_AHEAD)
-		return; /* so few events that nothing waits for them */
-#pragma GCC unroll 4
-	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
-		ahead_port(net, next[AHEAD_PORT - i].id);
-		ahead_packet(net, next[AHEAD_PACKET - i].id);
-		ahead_out(net, next[AHEAD_OUT - i].id);
-		ahead_tail(net, next[AHEAD_TAIL - i].id);
-	}
-}
+#include "net/watch.h"
 
 /* --- into a queue --- */
 
@@ -291,13 +156,8 @@ void network_enqueue(struct network *net, uint32_t port, const struct packet *pa
 	enqueue(net, port, packet, packet->hop);
 }
 
-void network_send(struct network *net, uint32_t host, const struct packet *packet)
+void hop_send(struct network *net, uint32_t host, const struct packet *packet)
 {
-	net->created++;
-	if (__builtin_expect(net->lossless != NULL, 0)) {
-		lossless_send(net, host, packet);
-		return;
-	}
 	enqueue(net, host, packet, packet->hop);
 }
 
@@ -308,12 +168,10 @@ static inline void send_copies(struct network *net, const struct switch_send *se
 		network_enqueue(net, send->ports[i], &send->packet);
 }
 
-void network_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
+void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
 {
-	if (net->lossless)
-		lossless_switch_send(net, back, send);
-	else
-		send_copies(net, send);
+	(void)back;
+	send_copies(net, send);
 }
 
 /* --- out of a queue --- */
@@ -371,7 +229,7 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	struct packet packet;
 
 	if (port->flags & PORT_DEFERRED && port->busy_until < sim->now)
-		nic_catch_up(&net->nics[number], sim->now); /* comes behind */
+		net->catch_up(net, number, sim->now); /* what is sent comes behind */
 	head = port_head(port);
 	hop_note(net, number, head);
 	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {

@@ -1,20 +1,21 @@
-/* The way of a packet, inside net/: what network.c needs to hand to the engine, and
- * the parts of a hop that lossless networks share. */
+/* The way of a packet from node to node, and the parts of a hop that lossless networks share. */
 #ifndef INASIM_NET_HOP_H
 #define INASIM_NET_HOP_H
 
-#include "net/network.h"
+#include "net/state.h"
 
 /* Code that the compiler would rather share than inline three times. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
-#define HOP_AHEAD 28 /* events that hop_look_ahead() wants to know */
-
-/* How far ahead of its event what is asked for, at most: by SIM_LOOK_EVERY - 1 less for some. */
-enum { AHEAD_PORT = HOP_AHEAD - 1, AHEAD_PACKET = 19, AHEAD_OUT = 12, AHEAD_TAIL = 6 };
-
 sim_handler hop_arrive;
-sim_lookahead hop_look_ahead;
+
+/* network.send and network.switch_send where there is no PAUSE. */
+void hop_send(struct network *net, uint32_t host, const struct packet *packet);
+void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+
+/* Puts a packet into an egress queue: tail drop, ECN mark (instantaneous queue
+ * before the packet is added), then its place in time. A drop is counted. */
+void network_enqueue(struct network *net, uint32_t port, const struct packet *packet);
 
 /* Where the packet at the head goes on: at a host it is the host's own port, for an
  * answer. Whether it is a host cannot be foreseen, so this takes no branch. */

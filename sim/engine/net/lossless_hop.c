@@ -30,7 +30,7 @@ void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size
 {
 	const struct network *net = sim->block.owner;
 
-	hop_look_ahead(sim, next, count);
+	net_look_ahead(sim, next, count);
 	if (count < HOP_AHEAD)
 		return;
 	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {

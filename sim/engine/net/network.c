@@ -1,7 +1,7 @@
 #include "net/network.h"
 
 #include "base/mem.h"
-#include "net/hop.h"
+#include "net/ahead.h"
 #include "net/lossless.h"
 
 #include <inttypes.h>
@@ -17,6 +17,8 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
 	net->port_count = hosts;
 	net->nics_by_event = true; /* until network_tune() */
+	net->send = hop_send;
+	net->switch_send = hop_switch_send;
 	net->switch_nodes = xcalloc(switches, sizeof(*net->switch_nodes));
 	for (uint32_t s = 0; s < switches; s++) {
 		net->switch_nodes[s] = (struct switch_node){ .first_port = net->port_count,
@@ -177,7 +179,7 @@ void network_tune(struct network *net)
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
 		bits++;
 	equeue_tune(&net->sim->queue, shift, bits);
-	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : hop_look_ahead;
+	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : net_look_ahead;
 	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
 	if (!net->lossless)
 		nic_may_defer(net);
@@ -189,6 +191,17 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	net->protocols[net->protocol_count].ops = ops;
 	net->protocols[net->protocol_count].self = self;
 	return (uint8_t)net->protocol_count++;
+}
+
+void network_watched(const struct network *net, uint32_t number,
+		     struct port_sent sent[WATCH_CLASSES])
+{
+	const struct net_watch *watch = net->watch;
+
+	net_watch_sent(net, number, sent);
+	if (net->lossless)
+		sent[watch->class_of(watch->owner, &net_watch_frame)].part +=
+			lossless_frames_sent(net, number);
 }
 
 void network_by_event(struct network *net)

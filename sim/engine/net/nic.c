@@ -1,7 +1,6 @@
 #include "net/nic.h"
 
 #include "base/mem.h"
-#include "net/network.h"
 
 #define LOOKS_PER_DEPARTURE 16 /* about what a deferred departure saves */
 
@@ -120,10 +119,12 @@ static void go_on_deferred(struct nic *nic)
 	nic_serve(nic);
 }
 
-void nic_catch_up(struct nic *nic, sim_time until)
+/* network.catch_up */
+static void catch_up(struct network *net, uint32_t host, sim_time until)
 {
-	struct sim *sim = nic->net->sim;
-	const struct port *port = &nic->net->ports[nic->host];
+	struct sim *sim = net->sim;
+	struct nic *nic = &net->nics[host];
+	const struct port *port = &net->ports[host];
 	sim_time now = sim->now;
 
 	while (port->flags & PORT_DEFERRED && port->busy_until < until) {
@@ -186,6 +187,7 @@ void nic_may_defer(struct network *net)
 		return;
 	net->nics_by_event = false;
 	net->deferred = xcalloc(net->hosts, sizeof(*net->deferred));
+	net->catch_up = catch_up;
 	net->sim->catch_up = catch_up_all;
 	net->sim->catch_up_owner = net;
 }

@@ -11,11 +11,12 @@
  * With NIC_FIFO a source's packets are all taken at once into the port's queue
  * (the plain model, which lets one large window delay everybody).
  *
- * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources in
- * its ring are `deferrable`: then it is noted (PORT_DEFERRED) and done later, before anything could
- * tell the difference:
+ * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources
+ * in its ring are `deferrable`: then it is noted (PORT_DEFERRED) and done later, before anything
+ * could tell the difference:
  *   - before the packet at the head of the port arrives, since what is served comes behind it;
- *   - before a packet is delivered to the host, and when a source of the host is woken or taken out;
+ *   - before a packet is delivered to the host, and when a source of the host is woken or taken
+ * out;
  *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
  * While its sources are asked, sim->now is set back to the time of the departure, so results and
  * digests are the same. Nobody has to care who has not said that a source is deferrable. */
@@ -23,10 +24,7 @@
 #define INASIM_NET_NIC_H
 
 #include "core/rng.h"
-#include "core/sim.h"
-#include "net/packet.h"
-
-struct network;
+#include "net/state.h"
 
 enum nic_pull {
 	NIC_NOTHING, /* no packet, the source drops out */
@@ -85,9 +83,6 @@ bool nic_deferrable(const struct network *net, sim_time least);
 /* When all links are there: from now on departures may be deferred, if all links of hosts take
  * time. */
 void nic_may_defer(struct network *net);
-
-/* Does the departures that were deferred and come before the time `until`. */
-void nic_catch_up(struct nic *nic, sim_time until);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);
