@@ -6,14 +6,9 @@
 
 /* --- into a queue --- */
 
-static __attribute__((noinline)) void ring_grow(struct port *port)
+static __attribute__((noinline)) void resize(struct network *net, uint32_t number, uint8_t bits)
 {
-	port_resize(port, ring_bits_more(port));
-}
-
-static __attribute__((noinline)) void ring_shrink(struct port *port)
-{
-	port_resize(port, port->ring_bits - 1);
+	port_resize(&net->ports[number], bits);
 }
 
 /* Uniform jitter of a host's processing, and delays by tests; the order of packets is
@@ -57,28 +52,6 @@ bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue)
 	return true;
 }
 
-enum admission { ADMIT, ADMIT_MARKED, REFUSE, OVERTAKE };
-
-/* The slow part of an enqueue, where the queue might matter: its true length is
- * found, and the packet, which queued_bytes has in it already, admitted, marked
- * or dropped; in a network with classes a control packet may overtake. */
-static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
-						      const struct packet *packet)
-{
-	struct port *port = &net->ports[number];
-
-	port_advance_with(port, net->sim->now, packet->size);
-	if (port->queued_bytes > port_class(net, port)->limit_bytes) {
-		port->queued_bytes -= packet->size;
-		net->cold[number].drops++;
-		net->dropped++;
-		return REFUSE;
-	}
-	if (net->control_first && packet_is_control(packet))
-		return port->sent < port->count ? OVERTAKE : ADMIT;
-	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
-}
-
 __attribute__((noinline)) void hop_longest_backlog(struct port *port, sim_time backlog)
 {
 	backlog /= PS_PER_NS;
@@ -96,7 +69,7 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	uint32_t at = port_behind_control(port, port->sent + 1);
 
 	if (port->count >> port->ring_bits)
-		ring_grow(port);
+		resize(net, number, ring_bits_more(port));
 	port_insert(port, at, packet, hop);
 	port->ring[ring_index(port, at)].depart =
 		port->ring[ring_index(port, at - 1)].depart + wire;
@@ -106,101 +79,64 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
-/* Copies the packet into the queue, `hop` switches behind it. The one copy per
- * hop: fields are written in the ring, never in a temporary (a narrow store
- * before a wide load stalls the processor). */
-HOT_INLINE void enqueue(struct network *net, uint32_t number, const struct packet *packet,
-			uint8_t hop)
+/* The slow part of an enqueue, where the queue might matter: its true length is
+ * found, and the packet, which queued_bytes has in it already, admitted, marked
+ * or dropped; in a network with classes a control packet may overtake. */
+static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
+						      const struct packet *packet, uint8_t hop)
 {
 	struct port *port = &net->ports[number];
-	const struct link_class *link = port_class(net, port);
-	sim_time now = net->sim->now, depart = port->busy_until;
-	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
-	enum admission admission = ADMIT;
-	uint32_t size = packet->size;
-	struct packet *place;
 
-	depart = now + ((depart - now) & busy);
-	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
-	port->queued_bytes = (port->queued_bytes & busy) + size;
-	/* what has left lately is still counted in these, so they err to the slow side only */
-	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
-				     port->count - port->sent > link->quiet_packets,
-			     0)) {
-		admission = admit(net, number, packet);
-		if (admission == OVERTAKE)
-			overtake(net, number, packet, hop);
-		if (admission >= REFUSE)
-			return;
+	port_advance_with(port, net->sim->now, packet->size);
+	if (port->queued_bytes > port_class(net, port)->limit_bytes) {
+		port->queued_bytes -= packet->size;
+		net->cold[number].drops++;
+		net->dropped++;
+		return NOT_ADMITTED;
 	}
-	if (__builtin_expect(port->count >> port->ring_bits, 0))
-		ring_grow(port);
-	depart += link_transmission(link, size);
-	port->busy_until = depart;
-	port->bytes += size;
-	hop_note_backlog(port, depart - now);
-	place = &port->ring[ring_index(port, port->count)];
-	*place = *packet;
-	place->depart = depart;
-	place->hop = hop;
-	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
-	if (__builtin_expect(admission == ADMIT_MARKED, 0))
-		place->flags |= PACKET_CE;
-	if (port->count++ == 0) {
-		hop_schedule_head(net, number, port, depart);
+	if (net->control_first && packet_is_control(packet)) {
+		if (port->sent == port->count)
+			return ADMIT;
+		overtake(net, number, packet, hop);
+		return NOT_ADMITTED;
 	}
+	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
 }
 
-void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
+static const struct hop_kind plain;
+
+HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
+			uint8_t hop)
 {
-	enqueue(net, port, packet, packet->hop);
+	(void)in;
+	hop_put(net, out, packet, hop, 0, &plain);
 }
 
-void hop_send(struct network *net, uint32_t host, const struct packet *packet)
+void hop_send(struct network *net, uint32_t port, const struct packet *packet)
 {
-	enqueue(net, host, packet, packet->hop);
-}
-
-static inline void send_copies(struct network *net, const struct switch_send *send)
-{
-	net->created += send->count;
-	for (uint32_t i = 0; i < send->count; i++)
-		network_enqueue(net, send->ports[i], &send->packet);
+	hop_put(net, port, packet, packet->hop, 0, &plain);
 }
 
 void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
 {
 	(void)back;
-	send_copies(net, send);
+	net->created += send->count;
+	for (uint32_t i = 0; i < send->count; i++)
+		hop_send(net, send->ports[i], &send->packet);
 }
+
+static inline uint32_t reverse_of(const struct network *net, uint32_t number)
+{
+	return net->cold[number].reverse;
+}
+
+static const struct hop_kind plain = { .admit = admit,
+				       .resize = resize,
+				       .forward = forward,
+				       .copies = hop_switch_send,
+				       .reverse = reverse_of };
 
 /* --- out of a queue --- */
-
-/* The packet at the head has arrived: takes it off and waits for the next. */
-HOT_INLINE void take_head(struct network *net, uint32_t number, struct port *port)
-{
-	if (hop_unlink_head(port))
-		hop_schedule_head(net, number, port, port_head(port)->depart);
-	if (__builtin_expect(ring_is_wide(port), 0))
-		ring_shrink(port);
-}
-
-static __attribute__((noinline)) void aggregate(struct network *net, uint32_t in, uint32_t sw,
-						struct packet *packet)
-{
-	struct switch_actions actions;
-
-	hop_at_switch(net, sw, net->cold[in].reverse, packet, &actions);
-	if (actions.forward) {
-		uint32_t out = net->switch_nodes[sw].first_port + packet->route[packet->hop++];
-
-		network_enqueue(net, out, packet);
-	} else {
-		net->absorbed++;
-	}
-	for (unsigned i = 0; i < actions.count; i++)
-		send_copies(net, &actions.send[i]);
-}
 
 /* Where PORT_LOSES: whether the packet at the head is lost. */
 __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
@@ -220,38 +156,14 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
 	return true;
 }
 
-/* The packet at the head of a port's ring reaches the far end. */
+static __attribute__((noinline)) void aggregate(struct network *net, uint32_t number,
+						struct packet *packet)
+{
+	hop_aggregate(net, number, packet, &plain);
+}
+
 void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 {
-	struct network *net = owner;
-	struct port *port = &net->ports[number];
-	const struct packet *head;
-	struct packet packet;
-
-	if (port->flags & PORT_DEFERRED && port->busy_until < sim->now)
-		net->catch_up(net, number, sim->now); /* what is sent comes behind */
-	head = port_head(port);
-	hop_note(net, number, head);
-	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
-		take_head(net, number, port);
-		return;
-	}
-	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
-		/* another node's port: head stays put while it is copied */
-		enqueue(net, port->to_port + head->route[head->hop], head, head->hop + 1);
-		take_head(net, number, port);
-		return;
-	}
-	if (port->to_host) {
-		/* its place stays as it is: only switches put packets into this ring */
-		if (hop_unlink_head(port))
-			hop_schedule_head(net, number, port, port_head(port)->depart);
-		hop_deliver(net, port->to_port, head);
-		if (__builtin_expect(ring_is_wide(port), 0))
-			ring_shrink(port);
-		return;
-	}
-	packet = *head;
-	take_head(net, number, port);
-	aggregate(net, number, port->to - net->hosts, &packet);
+	(void)sim;
+	hop_path(owner, number, &plain, aggregate);
 }

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "net/ahead.h"
+#include "net/hop.h"
 #include "net/lossless.h"
 
 #include <inttypes.h>
@@ -191,6 +192,11 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	net->protocols[net->protocol_count].ops = ops;
 	net->protocols[net->protocol_count].self = self;
 	return (uint8_t)net->protocol_count++;
+}
+
+void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
+{
+	hop_send(net, port, packet);
 }
 
 void network_watched(const struct network *net, uint32_t number,
