@@ -29,13 +29,15 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+	const struct jobs_report *jobs = jobs_report(s->jobs);
+
+	return jobs->finished + jobs->refused == jobs->count;
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
 
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
@@ -87,13 +89,14 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	/* a search for deadlocks is still to come, which finds the ports that wait for each other
+	 */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* A run in which nothing could happen any more went on to its time limit, without an event: its
- * time is that of the last thing that happened. */
+/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
+ * last thing that happened. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -142,7 +145,7 @@ static void final_checks(struct simulation *s)
 	FILE *report = open_memstream(&text, &length);
 	unsigned bad = network_check(&s->topo.net, report);
 
-	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
+	for (unsigned i = 0; scheme_ops(i) && jobs_are_done(s); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 
@@ -201,7 +204,7 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 		return false;
 	if (!(s->links = out_table_open(dir, &links_schema, error)))
 		return false;
-	for (unsigned i = 0; i < SCHEME_COUNT && !s->aggregators; i++)
+	for (unsigned i = 0; scheme_ops(i) && !s->aggregators; i++)
 		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
 		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
 			return false;
@@ -261,6 +264,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	s->roce = roce_new(&s->topo, &scenario->roce);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
@@ -270,10 +274,12 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				  &s->checks,
 				  &s->reducers,
 				  s->fluid,
-				  scenario->fluid.load_below };
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+				  scenario->fluid.load_below,
+				  s->roce };
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
+	roce_register(s->roce);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
@@ -303,12 +309,13 @@ void simulation_free(struct simulation *s)
 		return;
 	flows_free(s->flows);
 	jobs_free(s->jobs);
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i])
 			scheme_ops(i)->close(s->schemes[i]);
 	fluid_free(s->fluid);
 	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
+	roce_free(s->roce);
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
@@ -327,7 +334,7 @@ static void report_progress(const struct simulation *s, const struct simulation_
 	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
 
 	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
 		progress.done = flows_progress(s->flows);
 	options->progress(options->owner, &progress);
 }
@@ -460,4 +467,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 	jobs_report_waiting(s->jobs, to, 10);
 	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
 }
