@@ -311,13 +311,12 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	struct sim *sim = conn->roce->sim;
 	struct roce_tx *tx = &conn->tx;
 
-	timer_open(sim, &tx->timer, tx->host, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer,
-		   conn);
+	timer_open(sim, &tx->timer, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer, conn);
 	sim_name(sim, on_timer, "RoCE retransmission timeout of connection %n");
 	if (!tx->ops->paces)
 		return;
-	timer_open(sim, &tx->pacing, tx->host, SIM_TIMER, timer_key(TIMER_PACING, key),
-		   on_pacing_timer, conn);
+	timer_open(sim, &tx->pacing, SIM_TIMER, timer_key(TIMER_PACING, key), on_pacing_timer,
+		   conn);
 	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
 }
 
@@ -364,7 +363,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 	*tx = (struct roce_tx){
 		.source = { .pull = roce_pull,
 			    .owner = conn,
-			    .prompt = cc->paces || nic_prompt(net, roce->conf->rto) },
+			    .deferrable = !cc->paces && nic_deferrable(net, roce->conf->rto) },
 		.ops = cc,
 		.host = src,
 		.una = first,
