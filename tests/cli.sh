@@ -53,7 +53,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain help list schema regress plot export manual; do
+for verb in init run check explain help list schema regress plot why export manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -72,7 +72,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot export; do
+for verb in run check explain plot why export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
