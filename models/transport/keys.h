@@ -13,6 +13,7 @@
 enum timer_tag {
 	TIMER_TCP = 0,    /* 2 * connection + 0 retransmission, + 1 delayed ACK */
 	TIMER_PACING = 1, /* connection */
+	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
 	TIMER_PS = 6,

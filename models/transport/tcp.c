@@ -112,17 +112,20 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 	return conn;
 }
 
-/* ECMP: a hash of what would be the 5-tuple; the way back hashes on its own. */
-static uint64_t entropy(const struct tcp *tcp, uint64_t key, bool back)
+/* A hash of what would be the 5-tuple; the way back hashes on its own. */
+void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
+		     bool back, struct route *route)
 {
-	return hash_pair(hash_pair(tcp->sim->seed, hash_string("ecmp")), 2 * key + back);
+	uint64_t seed = hash_pair(topo->net.sim->seed, hash_string("ecmp"));
+
+	topology_route(topo, back ? dst : src, back ? src : dst, hash_pair(seed, 2 * key + back),
+		       route);
 }
 
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route)
 {
-	topology_route(tcp->topo, back ? dst : src, back ? src : dst, entropy(tcp, key, back),
-		       route);
+	transport_route(tcp->topo, src, dst, key, back, route);
 }
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)

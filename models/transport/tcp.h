@@ -95,6 +95,10 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route);
 
+/* The same of any transport: ECMP by a hash of the key and the run's seed. */
+void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
+		     bool back, struct route *route);
+
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
 /* Whether the sources of its connections are prompt: see nic_prompt(). */

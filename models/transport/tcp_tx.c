@@ -366,6 +366,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,
 			.ssthresh = INFINITY,
 			.mss = mss,
+			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
 			.conf = tcp->conf->control[cc_index(cc)] },
 	};
 	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
