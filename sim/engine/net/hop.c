@@ -344,6 +344,18 @@ void network_switch_send(struct network *net, uint32_t back, const struct switch
 		send_copies(net, send);
 }
 
+void network_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			      const uint32_t *ports, uint32_t count)
+{
+	if (net->lossless) {
+		lossless_switch_send_each(net, back, packets, ports, count);
+		return;
+	}
+	net->created += count;
+	for (uint32_t i = 0; i < count; i++)
+		network_enqueue(net, ports[i], &packets[i]);
+}
+
 /* --- out of a queue --- */
 
 /* The packet at the head has arrived: takes it off and waits for the next. */

@@ -50,6 +50,10 @@ void lossless_send(struct network *net, uint32_t host, const struct packet *pack
 /* network_switch_send() of a lossless network. */
 void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 
+/* The same of network_switch_send_each(). */
+void lossless_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			       const uint32_t *ports, uint32_t count);
+
 /* Brings a port's queue up to now: port_advance() of a lossless network. */
 void lossless_settle(struct network *net, uint32_t port);
 

@@ -210,6 +210,11 @@ sim_time network_last_arrival(const struct network *net);
  * that port from now on. */
 void network_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 
+/* The same of packets that differ in all but their size: packets[i] leaves by ports[i]. They are
+ * charged as copies of one are, as what they have in common is there once. */
+void network_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			      const uint32_t *ports, uint32_t count);
+
 /* From now on `faults` is asked about every packet on every link (slow). It must
  * outlive the network. For tests. */
 void network_inject(struct network *net, const struct network_faults *faults);
