@@ -12,7 +12,8 @@
 	X(atp)                                                                                     \
 	X(esa)                                                                                     \
 	X(panama)                                                                                  \
-	X(switchml_star)
+	X(switchml_star)                                                                           \
+	X(netreduce)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
