@@ -200,7 +200,7 @@ struct collective_ops {
 					 uint32_t ports);
 	/* Optional: bytes of its packets, FCS included. A scheme over TCP has none of its own. */
 	uint32_t (*frame)(const void *conf);
-	/* Required. Adds errors for parameters that cannot work on this topology, besides what
+	/* Optional. Adds errors for parameters that cannot work on this topology, besides what
 	 * collective_check_frame() finds. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this

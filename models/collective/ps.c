@@ -224,11 +224,6 @@ static double ps_injected(uint32_t workers, bool beside)
 	return 2 * ((double)workers - beside);
 }
 
-static void ps_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)conf, (void)topology, (void)doc; /* the rows say it all */
-}
-
 static void *ps_open(const struct model_env *env, const void *conf)
 {
 	struct ps_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -375,7 +370,6 @@ const struct collective_ops ps_collective = {
 	.over_tcp = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
-	.check = ps_check,
 	.open = ps_open,
 	.close = free,
 	.start = ps_start,

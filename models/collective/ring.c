@@ -225,11 +225,6 @@ static const struct tcp_app ring_app = { .delivered = on_delivered };
 
 /* --- the interface --- */
 
-static void ring_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)conf, (void)topology, (void)doc; /* the rows say it all */
-}
-
 static void *ring_open(const struct model_env *env, const void *conf)
 {
 	struct ring_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -394,7 +389,6 @@ const struct collective_ops ring_collective = {
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
-	.check = ring_check,
 	.open = ring_open,
 	.close = free,
 	.start = ring_start,

@@ -179,6 +179,6 @@ void results_write_tables(struct simulation *s)
 	flows_write_unfinished(s->flows);
 	for (uint32_t i = 0; s->links && i < s->topo.net.port_count; i++)
 		write_link(s, i);
-	for (unsigned i = 0; s->aggregators && i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; s->aggregators && scheme_ops(i); i++)
 		write_aggregators(s, i);
 }

@@ -53,7 +53,7 @@ char **results_otherwise(const struct simulation *s)
 /* Several jobs over one memory, and no packet ever met another owner's aggregator. */
 static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 {
-	for (unsigned i = 0; i < SCHEME_COUNT && jobs_arrived(s->jobs) > 1 && !s->fluid; i++) {
+	for (unsigned i = 0; scheme_ops(i) && jobs_arrived(s->jobs) > 1 && !s->fluid; i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 		uint64_t added = 0, collisions = 0;

@@ -369,7 +369,7 @@ static void sum_memories(const struct simulation *s, struct collective_stats *su
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 
@@ -388,7 +388,7 @@ static void json_held(struct json *json, const struct simulation *s)
 {
 	struct holding_times *all = xcalloc(1, sizeof(*all));
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 

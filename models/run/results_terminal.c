@@ -165,7 +165,7 @@ static void print_overflows(const struct simulation *s, FILE *to)
 {
 	uint64_t overflows = 0;
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 

@@ -53,7 +53,7 @@ struct scenario {
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;
-	void *schemes[SCHEME_COUNT]; /* parameters by enum scheme_index */
+	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
 	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */

@@ -548,7 +548,8 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 
 	if (ops->frame)
 		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
-	ops->check(conf, &scenario->topology, doc);
+	if (ops->check)
+		ops->check(conf, &scenario->topology, doc);
 }
 
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
@@ -580,7 +581,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)
 		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (scenario_uses(scenario, s))
 			check_scheme(scenario, s, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)

@@ -44,7 +44,7 @@ static uint32_t most_workers(const struct job_group_conf *group)
 
 static bool uses_tcp(const struct scenario *scenario)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
 			return true;
 	return scenario_has_flows(scenario);
@@ -66,7 +66,7 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 
 static bool heeds_marks(const struct scenario *scenario)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if ((scheme_ops(s)->heeds_marks || scheme_ops(s)->over_tcp) &&
 		    scenario_uses(scenario, s))
 			return true;
@@ -124,7 +124,7 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		others |= s != scheme && scenario_uses(scenario, s);
 	return others;
 }
@@ -135,7 +135,7 @@ static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
 	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
 
-	for (unsigned s = 0; s < SCHEME_COUNT && first.packets; s++) {
+	for (unsigned s = 0; scheme_ops(s) && first.packets; s++) {
 		const struct collective_ops *ops = scheme_ops(s);
 		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
 
@@ -390,7 +390,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 /* Of schemes that jobs have. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct collective_ops *ops = scheme_ops(s);
 		struct collective_idle list[COLLECTIVE_IDLE_MAX];
 		size_t count = ops->idle && any_group_has(scenario, s)
@@ -435,12 +435,12 @@ static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *d
 {
 	char where[POINTER_SIZE];
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+	for (unsigned s = 0; scheme_ops(s); s++) {
 		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
 		if (any_group_has(scenario, s) && conf_given(doc, where))
 			return;
 	}
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+	for (unsigned s = 0; scheme_ops(s); s++) {
 		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
 		idle_key(doc, where, true, "no job has this scheme");
 	}
@@ -461,7 +461,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = scenario->flows.count;
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+	for (unsigned s = 0; scheme_ops(s); s++) {
 		char where[POINTER_SIZE];
 
 		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);

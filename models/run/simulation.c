@@ -142,7 +142,7 @@ static void final_checks(struct simulation *s)
 	FILE *report = open_memstream(&text, &length);
 	unsigned bad = network_check(&s->topo.net, report);
 
-	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
+	for (unsigned i = 0; scheme_ops(i) && jobs_are_done(s); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 
@@ -202,7 +202,7 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 		return false;
 	if (!(s->links = out_table_open(dir, &links_schema, error)))
 		return false;
-	for (unsigned i = 0; i < SCHEME_COUNT && !s->aggregators; i++)
+	for (unsigned i = 0; scheme_ops(i) && !s->aggregators; i++)
 		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
 		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
 			return false;
@@ -272,7 +272,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				  &s->reducers,
 				  s->fluid,
 				  scenario->fluid.load_below };
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
@@ -304,7 +304,7 @@ void simulation_free(struct simulation *s)
 		return;
 	flows_free(s->flows);
 	jobs_free(s->jobs);
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i])
 			scheme_ops(i)->close(s->schemes[i]);
 	fluid_free(s->fluid);

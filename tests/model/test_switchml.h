@@ -92,8 +92,9 @@ static inline void check_invariants(struct bench *bench, const struct switchml *
 		cr_assert_eq(waiting, busy);
 		cr_assert_leq(waiting, job->slots);
 	}
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++)
-		cr_assert_geq(job->nodes[i].memory->used_bytes, values);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		cr_assert_geq(((struct ina_node *)ina_node(&job->base, i))->memory->used_bytes,
+			      values);
 }
 
 /* Before a contribution that starts a new phase of a version: all hold the old result. */
@@ -106,7 +107,7 @@ static inline void check_overwrite(const struct switchml *job, const struct node
 			    packet->source % 64 &
 		    1;
 
-	if (seen || slot->count != node->place->children)
+	if (seen || slot->count != node->base.place->children)
 		return;
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		cr_assert_gt(switchml_worker(job, w)->slots[packet->slot].chunk, slot->chunk,
@@ -130,7 +131,7 @@ static inline void tap_switch(void *self, uint32_t sw, uint32_t back, struct pac
 	bench->inner_down += result;
 	bench->orphans += !job;
 	if (job && bench->watch && !result)
-		check_overwrite(job, &job->nodes[job->tree.node_of_switch[sw]], packet);
+		check_overwrite(job, ina_node_at(&job->base, sw), packet);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
 	for (unsigned i = 0; i < actions->count && !result; i++) {
 		if (!(actions->send[i].packet.flags & PACKET_RESULT))

@@ -8,13 +8,17 @@
 #define NOBODY     UINT32_MAX
 #define WAITS_SIZE 160
 
+static size_t size_or(size_t size, size_t otherwise)
+{
+	return size ? size : otherwise;
+}
+
 /* --- the scheme --- */
 
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format)
 {
-	size_t size = ops->scheme_size ? ops->scheme_size : sizeof(struct ina_scheme);
-	struct ina_scheme *scheme = xcalloc(1, size);
+	struct ina_scheme *scheme = xcalloc(1, size_or(ops->scheme_size, sizeof(*scheme)));
 	uint32_t switches = env->topo->net.switches;
 
 	scheme->env = *env;
@@ -51,17 +55,56 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 
 /* --- the life of a job --- */
 
+static void place_nodes(struct ina_job *job)
+{
+	const struct ina_scheme *scheme = job->scheme;
+	const struct tree *tree;
+
+	ina_tree_init(&job->tree, job, ina_root(job, scheme->ops->root));
+	tree = job->tree.tree;
+	job->node_size = size_or(scheme->ops->node_size, sizeof(struct ina_node));
+	job->nodes = xaligned(64, tree->node_count * job->node_size);
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		struct ina_node *node = ina_node(job, i);
+
+		node->place = &tree->nodes[i];
+		node->memory = &scheme->memory[tree->nodes[i].sw];
+	}
+}
+
+static void free_job(struct ina_job *job)
+{
+	ina_tree_release(&job->tree);
+	free(job->nodes);
+	free(job);
+}
+
+static bool admits(struct ina_job *job, const char **never)
+{
+	const struct ina_ops *ops = job->scheme->ops;
+
+	if (ops->admit)
+		return ops->admit(job, never);
+	if (!ops->memory || ina_reserve(job, ops->memory(job)))
+		return true;
+	if (ops->memory(job) > job->scheme->memory[0].memory_bytes)
+		*never = "more than the memory of a switch";
+	return false;
+}
+
 void *ina_admit(void *self, const struct collective_job *spec, const char **never)
 {
 	struct ina_scheme *scheme = self;
-	struct ina_job *job = xcalloc(1, scheme->ops->job_size);
+	struct ina_job *job = xcalloc(1, size_or(scheme->ops->job_size, sizeof(*job)));
 
 	*never = NULL;
 	job->scheme = scheme;
 	job->spec = *spec;
-	if (!scheme->ops->admit || scheme->ops->admit(job, never))
+	if (scheme->ops->root)
+		place_nodes(job);
+	if (admits(job, never))
 		return job;
-	free(job);
+	free_job(job);
 	return NULL;
 }
 
@@ -71,7 +114,9 @@ void ina_withdraw(void *admitted)
 
 	if (job->scheme->ops->withdraw)
 		job->scheme->ops->withdraw(job);
-	free(job);
+	else if (job->scheme->ops->memory)
+		ina_return(job, job->scheme->ops->memory(job));
+	free_job(job);
 }
 
 static void make_workers(struct ina_job *job)
@@ -82,8 +127,8 @@ static void make_workers(struct ina_job *job)
 	job->worker_of_host = xcalloc(hosts, sizeof(*job->worker_of_host));
 	for (uint32_t h = 0; h < hosts; h++)
 		job->worker_of_host[h] = NOBODY;
-	job->worker_size = ops->worker_size;
-	job->workers = xaligned(64, job->spec.workers * ops->worker_size);
+	job->worker_size = size_or(ops->worker_size, sizeof(struct ina_worker));
+	job->workers = xaligned(64, job->spec.workers * job->worker_size);
 	for (uint32_t w = 0; w < job->spec.workers; w++) {
 		struct ina_worker *worker = ina_worker(job, w);
 
@@ -253,46 +298,42 @@ void ina_tree_release(struct ina_tree *tree)
 	free(tree->node_of_switch);
 }
 
-static struct collective_memory *memory_of(const struct ina_tree *tree, const struct ina_job *job,
-					   uint32_t node)
+static struct collective_memory *memory_at(const struct ina_job *job, uint32_t n)
 {
-	return &job->scheme->memory[tree->tree->nodes[node].sw];
+	return ((struct ina_node *)ina_node(job, n))->memory;
 }
 
-bool ina_tree_reserve(const struct ina_tree *tree, const struct ina_job *job, bytes each)
+bool ina_reserve(const struct ina_job *job, bytes each)
 {
-	for (uint32_t i = 0; i < tree->tree->node_count; i++) {
-		const struct collective_memory *memory = memory_of(tree, job, i);
+	uint32_t nodes = job->tree.tree->node_count;
 
-		if (memory->used_bytes + each > memory->memory_bytes)
+	for (uint32_t n = 0; n < nodes; n++)
+		if (memory_at(job, n)->used_bytes + each > memory_at(job, n)->memory_bytes)
 			return false;
-	}
-	for (uint32_t i = 0; i < tree->tree->node_count; i++)
-		collective_reserve(memory_of(tree, job, i), job->scheme->env.sim->now,
-				   (int64_t)each);
+	for (uint32_t n = 0; n < nodes; n++)
+		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, (int64_t)each);
 	return true;
 }
 
-void ina_tree_return(const struct ina_tree *tree, const struct ina_job *job, bytes each)
+void ina_return(const struct ina_job *job, bytes each)
 {
-	for (uint32_t i = 0; i < tree->tree->node_count; i++)
-		collective_reserve(memory_of(tree, job, i), job->scheme->env.sim->now,
-				   -(int64_t)each);
+	for (uint32_t n = 0; n < job->tree.tree->node_count; n++)
+		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, -(int64_t)each);
 }
 
-void ina_plan_tree(const struct ina_tree *tree, const struct ina_job *job, uint64_t window,
-		   struct stream_plan *plan)
+void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)
 {
 	const struct ina_scheme *scheme = job->scheme;
 	const struct network *net = &scheme->env.topo->net;
 	const struct collective_job *spec = &job->spec;
+	const struct tree *tree = job->tree.tree;
 	struct plan_path path =
-		plan_tree_path(net, tree->tree, spec->hosts, spec->workers, scheme->frame);
+		plan_tree_path(net, tree, spec->hosts, spec->workers, scheme->frame);
 	struct plan_stream *stream;
 
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
-	plan_add_tree(stream, tree->tree, spec->hosts, spec->workers);
+	plan_add_tree(stream, tree, spec->hosts, spec->workers);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
 	stream->cap = plan_window_rate(&stream->packets, (double)window, path.sum);

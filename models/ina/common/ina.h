@@ -1,31 +1,24 @@
 /* What every scheme in switches needs besides its algorithm: packets that find their job, workers
- * with a turn at their NICs, trees of switches, memory of switches, the life of a job, reports.
+ * with a turn at their NICs, a tree of switches and their memory, the life of a job, reports.
  *
- * How to use it: a scheme's structs begin with those of here, as the first member `base`, and one
- * const struct ina_ops says what the scheme does. The kit allocates all three structs, zeroed:
+ * A scheme's structs begin with those of here, as first member `base`; one const struct ina_ops
+ * says what the scheme does. The kit allocates its structs, zeroed:
  *
- *     struct my_job { struct ina_job base; struct ina_tree tree; ... };
- *     struct my_worker { struct ina_worker base; uint64_t next; ... };
+ *     struct my_worker { struct ina_worker base; ... };
+ *     struct my_node { struct ina_node base; ... };    a switch of the job's tree
  *
- *     static const struct ina_ops ops = { .title = "Mine", .job_size = sizeof(struct my_job), ...
- * }; static void *open(const struct model_env *env, const void *conf)
- *     {
- *             return ina_open(&ops, env, conf, (struct ina_format){ frame, elements, memory });
- *     }
- *     const struct collective_ops my_collective = { .name = "mine", .open = open, INA_OPS, ... };
+ * A job's life, in which a scheme may leave out all but pull() and ops.protocol:
  *
- * A job's life, of which each step but the first two may be left out:
- *
- *     start()   admit(): trees, switch memory; false = it waits, or never comes
- *               the kit makes workers, exact sums, tensors, and the job's number in packets
- *               begin(): state at switches and workers
- *     contribute() at a worker, pull() by its NIC, packets by ops.protocol, ina_complete()
- *     finish()  the kit takes the workers off their NICs; end(): undoes begin()
- *               withdraw(): undoes admit()
+ *     start()       the kit builds the tree; memory() or admit(): false = the job waits
+ *                   the kit makes workers, exact sums, tensors, and the job's number in packets
+ *                   begin(): what else the scheme needs
+ *     contribute()  at a worker; then pull() by its NIC, packets by ops.protocol, ina_complete()
+ *     finish()      the kit takes the workers off their NICs; end() undoes begin()
+ *                   withdraw() undoes admit()
  *
  * In the fluid fidelity there is admit(), then plan(), then withdraw().
  *
- * tests/model/example_scheme.c is a whole scheme on it, switchml/ one with recovery. */
+ * tests/model/example_scheme.c is a whole scheme, switchml/ one with recovery. */
 #ifndef INASIM_INA_COMMON_INA_H
 #define INASIM_INA_COMMON_INA_H
 
@@ -40,14 +33,19 @@
 
 /* `scheme`, `job` and `worker` are the scheme's own structs. */
 struct ina_ops {
-	const char *title;                         /* in reports: "SwitchML" */
-	size_t scheme_size, job_size, worker_size; /* of its structs */
+	const char *title; /* in reports: "SwitchML" */
+	/* Of its structs; 0 = those of here. */
+	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
 	struct protocol_ops protocol;
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
-	/* Optional: trees and memory. False when memory is short now, with nothing taken; *never
-	 * (NULL before) then says why it always will be. `base.spec` is set, nothing else. */
+	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
+	const char *root;
+	/* Optional: bytes of a job's memory at each switch of its tree, which the kit takes. */
+	bytes (*memory)(const void *job);
+	/* Optional, instead of memory(): takes what the job needs. False when that is short now,
+	 * with nothing taken; *never (NULL before) then says why it always will be. */
 	bool (*admit)(void *job, const char **never);
 	void (*withdraw)(void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
@@ -115,6 +113,11 @@ struct ina_worker {
 		stale; /* struct collective_stats; the scheme's to count */
 };
 
+struct ina_tree {
+	struct tree *tree;
+	uint32_t *node_of_switch; /* index in tree->nodes, of the switches on the tree */
+};
+
 struct ina_job {
 	struct ina_scheme *scheme;
 	struct collective_job spec; /* a copy of what the scheme was given */
@@ -124,6 +127,10 @@ struct ina_job {
 	void *workers; /* spec.workers of worker_size bytes, from a line of cache on */
 	size_t worker_size;
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
+	/* With ops->root, from admit() on: */
+	struct ina_tree tree;
+	void *nodes; /* by node of the tree, of node_size bytes */
+	size_t node_size;
 };
 
 static inline struct ina_worker *ina_worker(const struct ina_job *job, uint32_t w)
@@ -192,11 +199,6 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 
 /* --- trees and the memory of their switches --- */
 
-struct ina_tree {
-	struct tree *tree;
-	uint32_t *node_of_switch; /* index in tree->nodes, of the switches on the tree */
-};
-
 /* One of the roots that the topology has for the job's workers, at random from the stream `name`.
  */
 uint32_t ina_root(const struct ina_job *job, const char *name);
@@ -204,15 +206,34 @@ uint32_t ina_root(const struct ina_job *job, const char *name);
 void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
-/* Takes so many bytes at each switch of the tree; false, and none, where they are short. */
-bool ina_tree_reserve(const struct ina_tree *tree, const struct ina_job *job, bytes each);
-void ina_tree_return(const struct ina_tree *tree, const struct ina_job *job, bytes each);
+/* Takes so many bytes at each switch of the job's tree; false, and none, where they are short. */
+bool ina_reserve(const struct ina_job *job, bytes each);
+void ina_return(const struct ina_job *job, bytes each);
 
-/* For ops.plan: one stream over a tree that adds all up, `window` chunks in flight at most. */
-void ina_plan_tree(const struct ina_tree *tree, const struct ina_job *job, uint64_t window,
-		   struct stream_plan *plan);
+/* For ops.plan: one stream over the job's tree, which adds all up, `window` chunks in flight at
+ * most.
+ */
+void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan);
 
 /* --- at switches --- */
+
+/* A switch of a job's tree. */
+struct ina_node {
+	const struct tree_node *place;
+	struct collective_memory *memory; /* of the switch, with the counters; not owned */
+};
+
+/* The n-th of the tree; 0 is the root. */
+static inline void *ina_node(const struct ina_job *job, uint32_t n)
+{
+	return (char *)job->nodes + n * job->node_size;
+}
+
+/* The node at a switch that a packet of the job has reached. */
+static inline void *ina_node_at(const struct ina_job *job, uint32_t sw)
+{
+	return ina_node(job, job->tree.node_of_switch[sw]);
+}
 
 /* One more packet leaves by these ports, which outlive the event. */
 static inline void ina_send(struct switch_actions *actions, const struct packet *packet,
@@ -225,16 +246,29 @@ static inline void ina_send(struct switch_actions *actions, const struct packet 
 	out->count = count;
 }
 
-static inline void ina_send_up(struct switch_actions *actions, const struct tree_node *node,
+static inline void ina_send_up(struct switch_actions *actions, const struct ina_node *node,
 			       const struct packet *packet)
 {
-	ina_send(actions, packet, &node->up_port, 1);
+	ina_send(actions, packet, &node->place->up_port, 1);
 }
 
-static inline void ina_send_down(struct switch_actions *actions, const struct tree_node *node,
+static inline void ina_send_down(struct switch_actions *actions, const struct ina_node *node,
 				 const struct packet *packet)
 {
-	ina_send(actions, packet, node->down_ports, node->children);
+	ina_send(actions, packet, node->place->down_ports, node->place->children);
+}
+
+/* The sum of all children leaves a node: up or, from the root, as the result to all. */
+static inline void ina_send_sum(struct switch_actions *actions, const struct ina_node *node,
+				struct packet *sum)
+{
+	if (node->place->parent != TREE_NONE) {
+		ina_send_up(actions, node, sum);
+		return;
+	}
+	sum->flags |= PACKET_RESULT;
+	node->memory->stats.results++;
+	ina_send_down(actions, node, sum);
 }
 
 /* --- members of struct collective_ops --- */

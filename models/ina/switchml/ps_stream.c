@@ -335,8 +335,8 @@ static void open_server(struct switchml *job, uint32_t q)
 					    .parent = TREE_NONE,
 					    .children = job->base.spec.workers,
 					    .down_ports = job->servers->children };
-	server->node.place = &server->place;
-	server->node.memory = &job->servers->counters;
+	server->node.base.place = &server->place;
+	server->node.base.memory = &job->servers->counters;
 	switchml_node_init(&server->node, job->slots);
 	if (env->reducers->rate)
 		server->arrived =

@@ -40,7 +40,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 	(void)back; /* children are known by packet.source */
 	if (job)    /* else it is over */
-		switchml_at_node(job, &job->nodes[job->tree.node_of_switch[sw]], packet, actions);
+		switchml_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
@@ -60,7 +60,7 @@ static sim_time round_trip(const struct switchml *job)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
 	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[0];
-	const struct node *node = &job->nodes[job->tree.tree->node_of_worker[0]];
+	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[0]);
 	sim_time sum = 0;
 
 	for (;;) {
@@ -70,10 +70,10 @@ static sim_time round_trip(const struct switchml *job)
 
 		sum += link_transmission(up, size) + up->latency;
 		sum += link_transmission(down, size) + down->latency + down->jitter_max;
-		if (node->place->parent == TREE_NONE)
+		if (node->base.place->parent == TREE_NONE)
 			return sum;
-		port = node->place->up_port;
-		node = &job->nodes[node->place->parent];
+		port = node->base.place->up_port;
+		node = ina_node(&job->base, node->base.place->parent);
 	}
 }
 
@@ -172,39 +172,23 @@ static uint64_t bytes_of_job(const struct switchml *job)
 	return conf->tenants ? switchml_share(conf) : job->slots * slot_bytes(conf);
 }
 
-static void free_tree(struct switchml *job)
-{
-	ina_tree_release(&job->tree);
-	free(job->nodes);
-}
-
 static bool admit(void *self, const char **never)
 {
 	struct switchml *job = self;
 
-	ina_tree_init(&job->tree, &job->base, ina_root(&job->base, "switchml root"));
-	job->nodes = xcalloc(job->tree.tree->node_count, sizeof(*job->nodes));
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++) {
-		struct node *node = &job->nodes[i];
-
-		node->place = &job->tree.tree->nodes[i];
-		node->memory = &job->base.scheme->memory[node->place->sw];
-	}
 	job->slots = choose_slots(job);
-	if (ina_tree_reserve(&job->tree, &job->base, bytes_of_job(job)))
+	if (ina_reserve(&job->base, bytes_of_job(job)))
 		return true;
 	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
 		*never = "no switch memory";
-	free_tree(job);
 	return false;
 }
 
 static void withdraw(void *self)
 {
-	struct switchml *job = self;
+	const struct switchml *job = self;
 
-	ina_tree_return(&job->tree, &job->base, bytes_of_job(job));
-	free_tree(job);
+	ina_return(&job->base, bytes_of_job(job));
 }
 
 void switchml_workers_begin(struct switchml *job)
@@ -212,7 +196,8 @@ void switchml_workers_begin(struct switchml *job)
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		struct worker *worker = switchml_worker(job, w);
 
-		worker->child = (uint16_t)(job->servers ? w : job->tree.tree->number_of_worker[w]);
+		worker->child =
+			(uint16_t)(job->servers ? w : job->base.tree.tree->number_of_worker[w]);
 		switchml_worker_init(worker);
 	}
 }
@@ -227,8 +212,8 @@ static void begin(void *self)
 {
 	struct switchml *job = self;
 
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++)
-		switchml_node_init(&job->nodes[i], job->slots);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		switchml_node_init(ina_node(&job->base, i), job->slots);
 	switchml_workers_begin(job);
 }
 
@@ -237,8 +222,8 @@ static void end(void *self)
 	struct switchml *job = self;
 
 	switchml_workers_end(job);
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++)
-		switchml_node_release(&job->nodes[i]);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		switchml_node_release(ina_node(&job->base, i));
 }
 
 /* The slots in flight limit it. */
@@ -246,7 +231,7 @@ static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
 
-	ina_plan_tree(&job->tree, &job->base, job->slots, plan);
+	ina_plan_tree(&job->base, job->slots, plan);
 }
 
 uint64_t switchml_slots(const void *instance)
@@ -258,8 +243,10 @@ static const struct ina_ops ops = {
 	.title = "SwitchML",
 	.job_size = sizeof(struct switchml),
 	.worker_size = sizeof(struct worker),
+	.node_size = sizeof(struct node),
 	.protocol = { .name = "switchml", .deliver = deliver, .at_switch = at_switch },
 	.pull = switchml_pull,
+	.root = "switchml root",
 	.admit = admit,
 	.withdraw = withdraw,
 	.plan = plan,

@@ -57,11 +57,10 @@ struct slot {
 
 /* A switch of the tree. */
 struct node {
-	const struct tree_node *place;
+	struct ina_node base;
 	struct slot *slots; /* [2 * slot + version] */
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
 	uint32_t words;
-	struct collective_memory *memory; /* of its switch; not owned */
 };
 
 /* --- at workers --- */
@@ -104,8 +103,6 @@ struct worker {
 /* One job. */
 struct switchml {
 	struct ina_job base;
-	struct ina_tree tree;
-	struct node *nodes;         /* by tree node */
 	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
 	uint32_t slots;
 };
