@@ -15,7 +15,7 @@
 #include "collective/plan.h"
 #include "collective/reducer.h"
 #include "conf/conf.h"
-#include "transport/tcp.h"
+#include "transport/connection.h"
 
 /* What a scheme may use; owned by the run. */
 struct model_env {
@@ -26,6 +26,7 @@ struct model_env {
 	struct reducers *reducers; /* adding on hosts */
 	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
 	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
+	struct roce *roce;         /* packets */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */

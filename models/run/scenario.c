@@ -113,6 +113,8 @@ static const struct conf_row scenario_rows[] = {
 	CONF_OBJECT("topology", struct scenario, topology, CONF_REQUIRED, &topology_table,
 		    "The network."),
 	CONF_OBJECT("tcp", struct scenario, tcp, "{}", &tcp_table, "TCP of flows and rings."),
+	CONF_OBJECT("roce", struct scenario, roce, "{}", &roce_table,
+		    "RoCE of flows, rings and parameter servers whose transport it is."),
 	CONF_SCHEMES("schemes", struct scenario, schemes, "{}", scheme_tables,
 		     "Parameters of all-reduce schemes."),
 	CONF_OBJECT("cluster", struct scenario, cluster, "{}", &cluster_table,

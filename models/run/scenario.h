@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 #include "collective/schemes.h"
 #include "topo/topology.h"
-#include "transport/tcp.h"
+#include "transport/connection.h"
 #include "workload/cluster.h"
 #include "workload/flows/flows.h"
 #include "workload/jobs/jobs.h"
@@ -53,6 +53,7 @@ struct scenario {
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;
+	struct roce_conf roce;
 	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
 	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */

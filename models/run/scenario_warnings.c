@@ -73,7 +73,7 @@ static bool heeds_marks(const struct scenario *scenario)
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 
-		if (group->enabled && cc_kind((unsigned)group->transport)->ecn)
+		if (group->enabled && transport_kind((unsigned)group->transport)->cc->ecn)
 			return true;
 	}
 	return false;

@@ -114,8 +114,9 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 		break;
 	}
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
-	return tcp_app_of(s->tcp, packet, &app) && (!app || flows_own(app)) ? TRAFFIC_BACKGROUND
-									    : TRAFFIC_JOBS;
+	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
+		return TRAFFIC_JOBS;
+	return !app || flows_own(app) ? TRAFFIC_BACKGROUND : TRAFFIC_JOBS;
 }
 
 /* --- samples --- */

@@ -262,6 +262,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	s->roce = roce_new(&s->topo, &scenario->roce);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
@@ -271,10 +272,12 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				  &s->checks,
 				  &s->reducers,
 				  s->fluid,
-				  scenario->fluid.load_below };
+				  scenario->fluid.load_below,
+				  s->roce };
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
+	roce_register(s->roce);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
@@ -310,6 +313,7 @@ void simulation_free(struct simulation *s)
 	fluid_free(s->fluid);
 	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
+	roce_free(s->roce);
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
@@ -464,4 +468,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 	jobs_report_waiting(s->jobs, to, 10);
 	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
 }

@@ -15,6 +15,7 @@ struct simulation {
 	struct topology topo;
 	struct checks checks;
 	struct tcp *tcp;
+	struct roce *roce;
 	struct reducers reducers;
 	void *schemes[SCHEMES_MAX];
 	struct fluid *fluid; /* NULL = packets */

@@ -82,8 +82,12 @@ struct roce *roce_new(struct topology *topo, const struct roce_conf *conf)
 	roce->topo = topo;
 	roce->conf = conf;
 	roce->sim = topo->net.sim;
-	roce->protocol = network_register(&topo->net, &roce_protocol, roce);
 	return roce;
+}
+
+void roce_register(struct roce *roce)
+{
+	roce->protocol = network_register(&roce->topo->net, &roce_protocol, roce);
 }
 
 void roce_free(struct roce *roce)

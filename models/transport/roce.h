@@ -72,6 +72,10 @@ struct roce;
 struct roce *roce_new(struct topology *topo, const struct roce_conf *conf);
 void roce_free(struct roce *roce);
 
+/* Before the first connection, and behind all schemes: PANAMA has the number of its protocol in the
+ * keys of its timers, and digests hang on those. */
+void roce_register(struct roce *roce);
+
 /* Opens a connection from host to host (different ones); as tcp_open(). `cc` is one of roce_cc().
  * `app` hears of bytes and of the end; it may be NULL, and is when the owner has packets. Neither
  * `app` nor `owner` is owned. */

@@ -173,8 +173,8 @@ static int list_topologies(const struct listing *listing)
 
 static int list_transports(const struct listing *listing)
 {
-	for (unsigned i = 0; cc_kind(i); i++)
-		list_item(listing, cc_kind(i)->name, cc_kind(i)->help);
+	for (unsigned i = 0; transport_kind(i); i++)
+		list_item(listing, transport_names[i], transport_kind(i)->cc->help);
 	return EXIT_DONE;
 }
 

@@ -51,20 +51,20 @@
 
 static struct collective_memory *memory_of(const struct netreduce *job, uint32_t node)
 {
-	return &job->base.scheme->memory[job->tree.tree->nodes[node].sw];
+	return &job->base.scheme->memory[job->base.tree.tree->nodes[node].sw];
 }
 
 static bytes bytes_at(const struct netreduce *job, uint32_t node)
 {
 	return netreduce_bytes(netreduce_conf(job->base.scheme),
-			       job->tree.tree->nodes[node].children);
+			       job->base.tree.tree->nodes[node].children);
 }
 
 static bool is_room(const struct netreduce *job, const char **never)
 {
 	bool room = true;
 
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++) {
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
 		const struct collective_memory *memory = memory_of(job, i);
 		bytes needed = bytes_at(job, i);
 
@@ -79,30 +79,24 @@ static bool is_room(const struct netreduce *job, const char **never)
 
 static void reserve(const struct netreduce *job, int64_t sign)
 {
-	for (uint32_t i = 0; i < job->tree.tree->node_count; i++)
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
 		collective_reserve(memory_of(job, i), job->base.scheme->env.sim->now,
 				   sign * (int64_t)bytes_at(job, i));
 }
 
 static bool admit(void *self, const char **never)
 {
-	struct netreduce *job = self;
+	const struct netreduce *job = self;
 
-	ina_tree_init(&job->tree, &job->base, ina_root(&job->base, "netreduce root"));
-	if (!is_room(job, never)) {
-		ina_tree_release(&job->tree);
+	if (!is_room(job, never))
 		return false;
-	}
 	reserve(job, 1);
 	return true;
 }
 
 static void withdraw(void *self)
 {
-	struct netreduce *job = self;
-
-	reserve(job, -1);
-	ina_tree_release(&job->tree);
+	reserve(self, -1);
 }
 
 /* --- jobs --- */
@@ -140,7 +134,7 @@ static void open_node(const struct ring *ring, uint32_t number)
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
 	struct ring_node *node = &ring->nodes[number];
 
-	node->place = &job->tree.tree->nodes[number];
+	node->place = &job->base.tree.tree->nodes[number];
 	node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
 	columns_init(&node->columns, node->place->children, (uint32_t)conf->window,
 		     (uint32_t)conf->length);
@@ -151,7 +145,7 @@ static void open_node(const struct ring *ring, uint32_t number)
 static void open_ring(struct netreduce *job, uint32_t number)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
-	uint32_t workers = job->base.spec.workers, nodes = job->tree.tree->node_count;
+	uint32_t workers = job->base.spec.workers, nodes = job->base.tree.tree->node_count;
 	struct ring *ring = &job->rings[number];
 
 	*ring = (struct ring){ .job = job, .number = number };
@@ -168,7 +162,7 @@ static void close_ring(struct ring *ring)
 {
 	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++)
 		netreduce_end_close(&ring->ends[w]);
-	for (uint32_t i = 0; i < ring->job->tree.tree->node_count; i++) {
+	for (uint32_t i = 0; i < ring->job->base.tree.tree->node_count; i++) {
 		columns_release(&ring->nodes[i].columns);
 		free(ring->nodes[i].outlets);
 		free(ring->nodes[i].outlet_ports);
@@ -237,7 +231,7 @@ static void stats(const void *self, struct collective_stats *stats)
 /* Of the accelerators on the way up and down again. */
 static sim_time delays(const struct netreduce *job)
 {
-	const struct tree *tree = job->tree.tree;
+	const struct tree *tree = job->base.tree.tree;
 	sim_time latency = netreduce_conf(job->base.scheme)->latency, longest = 0;
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
@@ -282,7 +276,7 @@ static void plan(void *self, struct stream_plan *plan)
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
 	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct collective_job *spec = &job->base.spec;
-	struct plan_path path = plan_tree_path(net, job->tree.tree, spec->hosts, spec->workers,
+	struct plan_path path = plan_tree_path(net, job->base.tree.tree, spec->hosts, spec->workers,
 					       netreduce_packet(conf));
 	struct plan_stream *stream;
 	sim_time trip;
@@ -291,7 +285,7 @@ static void plan(void *self, struct stream_plan *plan)
 	trip = path.sum + (sim_time)(conf->rings * conf->length - 1) * path.slowest;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
-	plan_add_tree(stream, job->tree.tree, spec->hosts, spec->workers);
+	plan_add_tree(stream, job->base.tree.tree, spec->hosts, spec->workers);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = messages_of(job);
 	stream->packets.control = control_of(job);
@@ -332,7 +326,7 @@ static const struct ina_ops ops = {
 	.title = "NetReduce",
 	.scheme_size = sizeof(struct netreduce_scheme),
 	.job_size = sizeof(struct netreduce),
-	.worker_size = sizeof(struct netreduce_worker),
+	.root = "netreduce root",
 	.protocol = { .name = "netreduce",
 		      .deliver = deliver,
 		      .at_switch = netreduce_at_switch,
@@ -359,6 +353,7 @@ static void *netreduce_open(const struct model_env *env, const void *self)
 					      .memory = conf->memory });
 
 	scheme->roce = roce_new(env->topo, &conf->roce);
+	roce_register(scheme->roce);
 	scheme->accelerators = xcalloc(switches, sizeof(*scheme->accelerators));
 	for (uint32_t s = 0; s < switches; s++)
 		accelerator_init(&scheme->accelerators[s], scheme, s);

@@ -100,12 +100,7 @@ struct ring {
 
 struct netreduce {
 	struct ina_job base;
-	struct ina_tree tree;
 	struct ring *rings;
-};
-
-struct netreduce_worker {
-	struct ina_worker base;
 };
 
 struct netreduce_scheme {

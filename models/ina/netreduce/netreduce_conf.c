@@ -9,7 +9,7 @@
 
 extern const struct cc_ops line_rate_cc;
 
-static const char *const transport_names[] = {
+static const char *const control_names[] = {
 	[NETREDUCE_DCQCN] = "dcqcn", [NETREDUCE_LINE_RATE] = "roce", NULL
 };
 
@@ -36,7 +36,7 @@ static const struct conf_row netreduce_rows[] = {
 		  "From a packet's way out of the switch to the accelerator until what it makes "
 		  "the accelerator send is back.",
 		  "our choice: two hops and a pipeline, of 6.3 us for all (section 5.2)"),
-	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", transport_names,
+	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
 		  "Rate of the connections: dcqcn; roce: always that of the link.",
 		  "NetReduce section 3.2"),
 	CONF_INT("ack_every", struct netreduce_conf, ack_every, "170", 1, 4096,

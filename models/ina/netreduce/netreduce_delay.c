@@ -42,7 +42,7 @@ static void send_copies(const struct accelerator *a, const struct held *held, co
 static void leave(const struct accelerator *a, const struct end *end, const struct held *held)
 {
 	const struct netreduce *job = end->ring->job;
-	const struct ring_node *node = &end->ring->nodes[job->tree.node_of_switch[a->sw]];
+	const struct ring_node *node = &end->ring->nodes[job->base.tree.node_of_switch[a->sw]];
 
 	switch (held->way) {
 	case NETREDUCE_UP:

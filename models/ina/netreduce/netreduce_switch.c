@@ -200,7 +200,7 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 	if (!end)
 		return; /* its job is over */
 	visit.ring = end->ring;
-	visit.node = &end->ring->nodes[end->ring->job->tree.node_of_switch[sw]];
+	visit.node = &end->ring->nodes[end->ring->job->base.tree.node_of_switch[sw]];
 	if (packet->flags & PACKET_RESULT) {
 		result(&visit);
 		return;

@@ -11,9 +11,9 @@
 
 #include <inttypes.h>
 
-static struct netreduce_worker *worker_of(const struct ring *ring, uint32_t rank)
+static struct ina_worker *worker_of(const struct ring *ring, uint32_t rank)
 {
-	return (struct netreduce_worker *)ina_worker(&ring->job->base, rank);
+	return ina_worker(&ring->job->base, rank);
 }
 
 /* Messages of a ring that the worker has handed over. */
@@ -21,7 +21,7 @@ static uint64_t messages(const struct end *end)
 {
 	const struct netreduce_conf *conf = netreduce_conf(end->ring->job->base.scheme);
 
-	return ina_available(&worker_of(end->ring, end->rank)->base) /
+	return ina_available(worker_of(end->ring, end->rank)) /
 	       (uint64_t)(conf->rings * conf->length);
 }
 
@@ -84,7 +84,7 @@ static void delivered(void *owner, uint64_t number, const struct packet *packet)
 	struct ring *ring = from->ring;
 	uint32_t workers = ring->job->base.spec.workers;
 	struct end *end = &ring->ends[from->rank + 1 < workers ? from->rank + 1 : 0];
-	struct ina_worker *worker = &worker_of(ring, end->rank)->base;
+	struct ina_worker *worker = worker_of(ring, end->rank);
 	uint32_t index;
 	uint64_t message = message_of(ring, number, &index);
 	uint64_t chunk = netreduce_chunk(ring, message, index);
@@ -118,8 +118,8 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 
 	end->ring = ring;
 	end->rank = rank;
-	end->node = job->tree.tree->node_of_worker[rank];
-	end->row = job->tree.tree->number_of_worker[rank];
+	end->node = job->base.tree.tree->node_of_worker[rank];
+	end->row = job->base.tree.tree->number_of_worker[rank];
 	end->table = (struct lookup){ .entries = &ring->entries[rank * 2 * (size_t)conf->window],
 				      .messages = 2 * (uint32_t)conf->window,
 				      .length = (uint32_t)conf->length };

@@ -57,7 +57,7 @@ static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
-	tcp_close(flow->flows->env.tcp, flow->conn);
+	connection_close(&flow->conn);
 	give_back(flow);
 }
 
@@ -104,10 +104,27 @@ static void open_fluid(struct flow *flow)
 	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
 }
 
+static void open_connection(struct flow *flow)
+{
+	const struct model_env *env = &flow->flows->env;
+
+	flow->conn = connection_open(
+		env->tcp, env->roce,
+		&(struct connection_spec){ .transport = (unsigned)flow->group->conf->transport,
+					   .src = flow->src,
+					   .dst = flow->dst,
+					   .key = flow->id,
+					   .app = &flow_app,
+					   .owner = flow });
+	flow->ideal = connection_ideal(&flow->conn, flow->size);
+	connection_set_patient(&flow->conn);
+	connection_expect(&flow->conn, flow->size);
+	connection_write(&flow->conn, flow->size);
+}
+
 static void start_flow(struct group *group, const struct flow_draw *draw)
 {
 	struct flows *flows = group->flows;
-	struct tcp *tcp = flows->env.tcp;
 	uint64_t number = flows->numbers++;
 	struct flow *flow;
 
@@ -139,12 +156,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		flow->ideal = flow->fluid.ideal;
 		return;
 	}
-	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
-			      0, flow->id, &flow_app, flow);
-	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
-	tcp_set_patient(tcp, flow->conn);
-	tcp_expect(tcp, flow->conn, draw->size);
-	tcp_write(tcp, flow->conn, draw->size);
+	open_connection(flow);
 }
 
 static char *describe_overload(const struct topology *topo, uint32_t port, double load)
