@@ -158,7 +158,7 @@ static inline void bench_job_of(struct bench *bench, const char *topology, unsig
 		   "'delay': '500ns', 'loss': %.9g}}, 'schemes': {'netreduce': {'message': %u, "
 		   "'memory': '1GB', 'roce': {" FAST "} %s}}, 'jobs': [{'workers': %u, "
 		   "'all_reduce': 'netreduce', 'model': {'layers': [{'gradient': '%uB'}]}}], "
-		   "'stop': {'after': '20s'}}",
+		   "'stop': {'after': '1s'}}",
 		   seed, topology, loss, length, scheme, workers, packets * 1024);
 }
 
