@@ -36,7 +36,7 @@ static void compare(struct bench *bench, uint32_t node, const struct packet *pac
 
 	if (!(packet->flags & PACKET_RESULT) || node >= bench->net->hosts || !job)
 		return;
-	window = &job->workers[job->worker_of_host[node]].window;
+	window = &((struct pool_worker *)ina_worker_on(&job->base, node))->window;
 	i = windows->results[node]++;
 	cr_assert_lt(i, RESULTS_MAX);
 	if (!windows->cwnd[i])

@@ -224,13 +224,7 @@ void ina_stats(const void *instance, struct collective_stats *stats)
 {
 	const struct ina_job *job = instance;
 
-	for (uint32_t w = 0; w < job->spec.workers; w++) {
-		const struct ina_worker *worker = ina_worker(job, w);
-
-		stats->retransmissions += worker->retransmissions;
-		stats->timeouts += worker->timeouts;
-		stats->stale += worker->stale;
-	}
+	collective_stats_add(stats, &job->stats);
 	if (job->scheme->ops->stats)
 		job->scheme->ops->stats(job, stats);
 }

@@ -109,8 +109,6 @@ struct ina_worker {
 	struct nic_source source;
 	uint32_t number, host;
 	uint64_t results; /* chunks of which it has the sum */
-	uint64_t retransmissions, timeouts,
-		stale; /* struct collective_stats; the scheme's to count */
 };
 
 struct ina_tree {
@@ -126,7 +124,8 @@ struct ina_job {
 	struct tensors tensors;
 	void *workers; /* spec.workers of worker_size bytes, from a line of cache on */
 	size_t worker_size;
-	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
+	struct collective_stats stats; /* what the scheme counts at hosts */
+	uint32_t *worker_of_host;      /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */

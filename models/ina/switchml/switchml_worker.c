@@ -76,7 +76,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	packet->slot = (uint16_t)i;
 	packet->flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
 				  (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0));
-	worker->base.retransmissions += again;
+	job->base.stats.retransmissions += again;
 	list_append(worker, &worker->sent, i);
 	slot->state = WORKER_SLOT_SENT;
 	slot->sent = job->base.scheme->env.sim->now;
@@ -116,7 +116,7 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
-	uint64_t before = worker->base.timeouts;
+	uint64_t expired = 0;
 	sim_time newest = 0;
 	uint32_t i;
 
@@ -124,13 +124,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
-		worker->base.timeouts++;
+		expired++;
 		newest = worker->slots[i].sent; /* oldest first */
 		list_remove(worker, &worker->sent, i);
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
-	if (worker->base.timeouts > before)
-		rto_expired(&worker->rto, worker->base.timeouts - before, newest, sim->now);
+	worker->base.job->stats.timeouts += expired;
+	if (expired)
+		rto_expired(&worker->rto, expired, newest, sim->now);
 	arm_timer(worker);
 	wake(worker);
 }
@@ -182,8 +183,8 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	const struct worker_slot *slot = &worker->slots[packet->slot];
 
 	if (slot->chunk != packet->seq) {
-		worker->base
-			.stale++; /* multicast and repair: only the first may advance the slot */
+		/* multicast and repair: only the first may advance the slot */
+		worker->base.job->stats.stale++;
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
