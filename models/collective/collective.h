@@ -179,10 +179,12 @@ struct collective_beside {
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
-	bool over_tcp;                  /* its gradients go over TCP connections */
+	bool over_tcp;                  /* its gradients go over TCP connections, ... */
 	bool heeds_marks;               /* windows of its own shrink when packets are marked */
 	bool first_come;                /* jobs share aggregators, and who comes first has one */
 	struct collective_beside beside;
+	/* Optional: ... or over RoCE; the transport that its parameters name, of any that is. */
+	const struct transport *(*transport)(const void *conf);
 
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */

@@ -223,6 +223,11 @@ static double ps_injected(uint32_t workers, bool beside)
 	return 2 * ((double)workers - beside);
 }
 
+static const struct transport *ps_transport(const void *conf)
+{
+	return transport_kind((unsigned)((const struct ps_conf *)conf)->transport);
+}
+
 static void *ps_open(const struct model_env *env, const void *conf)
 {
 	struct ps_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -371,6 +376,7 @@ const struct collective_ops ps_collective = {
 	.over_tcp = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
+	.transport = ps_transport,
 	.open = ps_open,
 	.close = free,
 	.start = ps_start,

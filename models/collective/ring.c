@@ -227,6 +227,11 @@ static const struct tcp_app ring_app = { .delivered = on_delivered };
 
 /* --- the interface --- */
 
+static const struct transport *ring_transport(const void *conf)
+{
+	return transport_kind((unsigned)((const struct ring_conf *)conf)->transport);
+}
+
 static void *ring_open(const struct model_env *env, const void *conf)
 {
 	struct ring_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -396,6 +401,7 @@ const struct collective_ops ring_collective = {
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
+	.transport = ring_transport,
 	.open = ring_open,
 	.close = free,
 	.start = ring_start,

@@ -141,6 +141,33 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme)
+{
+	const struct collective_ops *ops = scheme_ops(scheme);
+
+	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
+}
+
+static bool is_roce(const struct transport *transport, bool marks)
+{
+	return transport && transport->roce && (!marks || transport->cc->ecn);
+}
+
+bool scenario_uses_roce(const struct scenario *scenario, bool marks)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (is_roce(scenario_scheme_transport(scenario, s), marks) &&
+		    scenario_uses(scenario, s))
+			return true;
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && is_roce(transport_kind((unsigned)group->transport), marks))
+			return true;
+	}
+	return false;
+}
+
 struct measured_window scenario_window(const struct scenario *scenario)
 {
 	const struct stop_conf *stop = &scenario->stop;

@@ -121,6 +121,13 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 /* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 
+/* The transport of a scheme's gradients, where it has one to choose; else NULL. */
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
+
+/* Whether an enabled group of jobs or flows goes over RoCE, perhaps under a control that heeds
+ * marks alone. */
+bool scenario_uses_roce(const struct scenario *scenario, bool marks);
+
 /* Any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);

@@ -8,6 +8,7 @@
 
 #include "run/links.h"
 #include "run/topology_conf.h"
+#include "transport/cc/dcqcn.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"
@@ -125,31 +126,59 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 }
 
 /* A frame that no queue takes would be sent again and again. */
-static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+static void check_frame(const struct scenario *scenario, const char *pointer, bytes frame,
+			struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
-	bytes frame = (bytes)scenario->tcp.mss + TCP_OVERHEAD;
 	uint32_t mtu = topology_pause(topology, false).mtu;
 
 	if (mtu && frame > mtu)
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
 			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
 			   frame, mtu);
 	if (frame > topology_buffer(topology, false))
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64
 			   " bytes does not fit into a switch buffer of %" PRIu64 " bytes",
 			   frame, topology_buffer(topology, false));
 	if (topology->host.queue && frame > topology->host.queue)
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64 " bytes does not fit into a NIC queue of %" PRIu64
 			   " bytes",
 			   frame, topology->host.queue);
+}
+
+static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct roce_conf *roce = &scenario->roce;
+
+	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
 	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
 		conf_error(doc, "/tcp/max_window",
 			   "is smaller than a segment of %" PRId64 " bytes (\"mss\")",
 			   scenario->tcp.mss);
+	if (scenario_uses_roce(scenario, false))
+		check_frame(scenario, "/roce/mtu",
+			    (bytes)(roce->mtu + roce->header + roce->write_header), doc);
+	if (roce->window && roce->window < (bytes)roce->mtu)
+		conf_error(doc, "/roce/window",
+			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
+}
+
+/* Parameters that the version of a set does not have. */
+static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct dcqcn_conf *conf = scenario->roce.control[roce_cc_index(&dcqcn_cc)];
+
+	if (conf->set == DCQCN_SIGCOMM15 && conf->cut_interval)
+		conf_error(
+			doc, "/roce/control/dcqcn/cut_interval",
+			"sigcomm15 cuts at each CNP; only hpcc_paper and hpcc look at intervals");
+	if (conf->set != DCQCN_SIGCOMM15 && conf->byte_counter)
+		conf_error(
+			doc, "/roce/control/dcqcn/byte_counter",
+			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
 }
 
 /* Something that starts at `at` takes part. */
@@ -518,6 +547,27 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
+/* Streams have the headers and the growth of TCP. */
+static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
+{
+	char where[PLACE_SIZE];
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		snprintf(where, sizeof(where), "/flows/%zu/transport", i);
+		if (group->enabled && transport_kind((unsigned)group->transport)->roce)
+			conf_error(doc, where, "RoCE runs as packets only");
+	}
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct transport *transport = scenario_scheme_transport(scenario, s);
+
+		snprintf(where, sizeof(where), "/schemes/%s/transport", scheme_names[s]);
+		if (scenario_uses(scenario, s) && transport && transport->roce)
+			conf_error(doc, where, "RoCE runs as packets only");
+	}
+}
+
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -539,6 +589,7 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 			conf_error(doc, where, "%s runs as packets only",
 				   scheme_names[group->all_reduce]);
 	}
+	check_fluid_transports(scenario, doc);
 }
 
 static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
@@ -562,6 +613,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	job_groups_part(&scenario->jobs, doc);
 	check_stop(scenario, doc);
 	check_segment(scenario, doc);
+	check_dcqcn(scenario, doc);
 	before = conf_errors(doc);
 	topology_check(&scenario->topology, doc);
 	if (conf_errors(doc) != before)

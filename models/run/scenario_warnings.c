@@ -42,12 +42,28 @@ static uint32_t most_workers(const struct job_group_conf *group)
 
 /* --- transports --- */
 
+/* Its parameters may name RoCE instead. */
+static bool over_tcp(const struct scenario *scenario, unsigned scheme)
+{
+	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
+
+	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
+}
+
+static bool flows_over_roce(const struct scenario *scenario, size_t group)
+{
+	return transport_kind((unsigned)scenario_flows(scenario)[group].transport)->roce;
+}
+
 static bool uses_tcp(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
+		if (over_tcp(scenario, s) && scenario_uses(scenario, s))
 			return true;
-	return scenario_has_flows(scenario);
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled && !flows_over_roce(scenario, i))
+			return true;
+	return false;
 }
 
 /* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
@@ -64,16 +80,18 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
+/* Windows that do: a rate that CNPs cut may begin with any queue. */
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if ((scheme_ops(s)->heeds_marks || scheme_ops(s)->over_tcp) &&
+		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
 		    scenario_uses(scenario, s))
 			return true;
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 
-		if (group->enabled && transport_kind((unsigned)group->transport)->cc->ecn)
+		if (group->enabled && !flows_over_roce(scenario, i) &&
+		    transport_kind((unsigned)group->transport)->cc->ecn)
 			return true;
 	}
 	return false;
@@ -117,6 +135,27 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  "marks from %g bytes on; 85 full frames at 10 Gbps are, in proportion, "
 			  "%g bytes at the %g Gbps of a host's link",
 			  threshold, usual, rate / 1e9);
+}
+
+/* A packet that is lost takes all behind it with it. A user who writes that there is no PAUSE
+ * knows.
+ */
+static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (scenario_uses_roce(scenario, false) && !topology_pause(topology, false).on &&
+	    !conf_given(doc, "/topology/switch/pause"))
+		conf_warn(doc, "/roce",
+			  "switches without \"pause\" drop what their buffers of %" PRIu64
+			  " bytes a port do not hold, and RoCE sends all again from a lost packet "
+			  "on; where that is meant, write \"pause\": false",
+			  topology_buffer(topology, false));
+	if (scenario_uses_roce(scenario, true) &&
+	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
+		conf_warn(doc, "/topology/switch/ecn",
+			  "no queue marks packets, and DCQCN slows down for marks alone: its rate "
+			  "stays that of the link");
 }
 
 /* Others than this scheme use the network. */
@@ -451,7 +490,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
 
-	return ops->over_tcp ||
+	return over_tcp(scenario, scheme) ||
 	       (ops->runs_as &&
 		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
 }
@@ -459,14 +498,20 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 /* Groups that are not enabled count: a sweep may switch them on. */
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-	bool tcp = scenario->flows.count;
+	bool tcp = false, roce = false;
 
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		roce |= flows_over_roce(scenario, i);
+		tcp |= !flows_over_roce(scenario, i);
+	}
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		char where[POINTER_SIZE];
 
 		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
-		tcp |= may_use_tcp(scenario, s) &&
-		       (any_group_has(scenario, s) || conf_given(doc, where));
+		if (!any_group_has(scenario, s) && !conf_given(doc, where))
+			continue;
+		tcp |= may_use_tcp(scenario, s);
+		roce |= scheme_ops(s)->over_tcp && !over_tcp(scenario, s);
 	}
 	warn_scheme_keys(scenario, doc);
 	warn_parameters(scenario, doc);
@@ -474,6 +519,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 		if (scenario_jobs(scenario)[i].origin == i)
 			warn_group_keys(&scenario_jobs(scenario)[i], i, doc);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
 /* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
@@ -597,20 +643,10 @@ static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
 	bool packets; /* of packets alone */
 } warnings[] = {
-	{ warn_timeout, true },
-	{ warn_schemes, true },
-	{ warn_ecn, true },
-	{ warn_marks, true },
-	{ warn_lock_step, true },
-	{ warn_host_load },
-	{ warn_fabric_load },
-	{ warn_incast },
-	{ warn_hosts },
-	{ warn_pace },
-	{ warn_keys },
-	{ warn_traces },
-	{ warn_streams },
-	{ note_runs_as },
+	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
+	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
+	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
+	{ warn_traces },        { warn_streams },         { note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)

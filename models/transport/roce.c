@@ -17,7 +17,9 @@ static const struct conf_row roce_rows[] = {
 		 "More bytes in the first packet of a message (RETH of a write).",
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
-		 "Packets per ACK; the end of a message is always acknowledged.",
+		 "Packets per ACK; the end of a message, and the last packet that a window has "
+		 "room for, "
+		 "always ask for one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
 	CONF_TIME("rto", struct roce_conf, rto, "1ms", PS_PER_US, 100 * PS_PER_S,
 		  "Retransmission timeout, always the same.",
@@ -130,8 +132,9 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	conn->owner = owner;
 	conn->stats = (struct roce_stats){ 0 };
 	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
-	roce_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)roce->conf->ack_every);
-	roce_tx_open(conn, src, dst, cc, key);
+	roce_rx_open(conn, dst);
+	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
+		     key);
 	return conn->number;
 }
 

@@ -3,8 +3,9 @@
  * Modelled: RDMA writes as messages cut into packets of the path's MTU, never across a message's
  * end; 24-bit packet sequence numbers (PSN) that wrap; in-order delivery with go-back-N: a packet
  * out of order is discarded and one NACK names the gap (InfiniBand specification 9.7; the
- * repetition after `nack_again` is that of the HPCC simulator); ACKs coalesced, always at the end
- * of a message; a retransmission timer of fixed length; pacing by the congestion control's rate; an
+ * repetition after `nack_again` is that of the HPCC simulator); ACKs for every so many packets, the
+ * end of a message and the end of a window, as the sender asks (PACKET_PUSH is the bit AckReq); a
+ * retransmission timer of fixed length; pacing by the congestion control's rate; an
  * optional cap on what is in flight; congestion notification packets (CNP) from the receiver of
  * marked packets (DCQCN, SIGCOMM 2015, section 3). Simplified: no handshake, a connection never
  * fails however often it has to repeat, and one NACK stands for all kinds.
@@ -47,9 +48,9 @@ struct roce_packets {
 	 *     reaches a host to roce_receive();
 	 *   - set value (there is no sent_at then), slot (payload is its union) and the upper 40
 	 *     bits of seq;
-	 *   - add flags (not PACKET_PUSH) and bytes of its own headers to size;
+	 *   - add flags and bytes of its own headers to size;
 	 *   - give it another route.
-	 * It must leave flow, source and the PSN, as a switch on the way must.
+	 * It must leave flow, source, the PSN and PACKET_PUSH, as a switch on the way must.
 	 * The same number must give the same packet each time. */
 	void (*fill)(void *owner, uint64_t number, struct packet *packet);
 	/* Required. At the receiver: the packet with this number, next in order, as it arrived.

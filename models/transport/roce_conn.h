@@ -21,12 +21,13 @@ struct roce_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t end;           /* behind the last posted */
+	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none does */
+	uint32_t ack_every;
 	struct roce_message *messages; /* a ring by number of message; kept when the slot is idle */
 	uint64_t mask, oldest, at, posted; /* messages: oldest kept, that of `nxt`, next */
 	uint64_t window;                   /* packets in flight at most, by the configuration */
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
 	bool limited;                      /* the window, not the owner, stopped us */
-	sim_time gap;                      /* behind the packet sent last */
 	sim_time next_at;                  /* pacing: no packet before this */
 	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
 	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
@@ -38,10 +39,8 @@ struct roce_tx {
 struct roce_rx {
 	struct route route; /* of the ACKs */
 	uint32_t host;
-	uint32_t ack_every;
 	uint64_t next;          /* number of the packet that is due */
 	uint64_t bytes, expect; /* of a stream: in order, and to tell of */
-	uint32_t unacked;       /* packets since the last ACK */
 	bool nacked;            /* `next` has been asked for, ... */
 	bool congested;         /* a marked packet came that no ACK has told of */
 	sim_time nacked_at;     /* ... then */
@@ -82,14 +81,14 @@ static inline uint64_t roce_first_number(const struct roce *roce)
 
 /* roce_tx.c */
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
-		  uint64_t key);
+		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
 void roce_tx_wake(struct roce_conn *conn); /* there may be something to send */
 void roce_tx_post(struct roce_conn *conn, uint64_t size);
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */
-void roce_rx_open(struct roce_conn *conn, uint32_t dst, uint32_t ack_every); /* route is set */
+void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
 
 #endif

@@ -27,7 +27,6 @@ static void acknowledge(struct roce_conn *conn, uint8_t flags)
 	if (rx->congested)
 		flags |= PACKET_ECE;
 	rx->congested = false;
-	rx->unacked = 0;
 	send_back(conn, PACKET_ACK, flags);
 }
 
@@ -94,17 +93,16 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 	}
 	rx->next++;
 	rx->nacked = false;
-	if (++rx->unacked >= rx->ack_every || packet->flags & PACKET_PUSH)
+	if (packet->flags & PACKET_PUSH)
 		acknowledge(conn, 0);
 	hand_over(conn, number, packet);
 }
 
-void roce_rx_open(struct roce_conn *conn, uint32_t dst, uint32_t ack_every)
+void roce_rx_open(struct roce_conn *conn, uint32_t dst)
 {
 	conn->rx = (struct roce_rx){
 		.route = conn->rx.route,
 		.host = dst,
-		.ack_every = ack_every,
 		.next = roce_first_number(conn->roce),
 		.expect = UINT64_MAX,
 		.cnp_interval = SIM_TIME_MAX,

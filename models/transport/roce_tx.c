@@ -72,13 +72,10 @@ static bool held_back(struct roce_conn *conn)
 /* A rate of the whole line needs no pacing: the link does that. */
 static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 {
-	tx->gap = 0;
 	if (tx->ops->on_send)
 		tx->ops->on_send(&tx->cc, size, now);
-	if (tx->cc.rate && tx->cc.rate < tx->cc.line) {
-		tx->gap = size * 8 * PS_PER_S / tx->cc.rate;
-		tx->next_at = now + tx->gap;
-	}
+	if (tx->cc.rate && tx->cc.rate < tx->cc.line)
+		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
 }
 
 static void arm_timer(struct roce_conn *conn)
@@ -86,8 +83,7 @@ static void arm_timer(struct roce_conn *conn)
 	struct roce_tx *tx = &conn->tx;
 	struct sim *sim = conn->roce->sim;
 
-	/* a slow sender must not take ACKs that are still being coalesced for lost ones */
-	tx->deadline = sim->now + conn->roce->conf->rto + conn->rx.ack_every * tx->gap;
+	tx->deadline = sim->now + conn->roce->conf->rto;
 	/* the timer is left alone when it fires before the deadline: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
@@ -95,10 +91,22 @@ static void arm_timer(struct roce_conn *conn)
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
+/* No ACK is waited for: nothing is under way, or the sender has gone back and not yet sent. */
 static void stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
+}
+
+/* An ACK is due for this packet, and waited for. Others need no timer: if they are lost, this one
+ * tells, or is lost, too. */
+static void ask(struct roce_conn *conn, uint64_t number)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	if (tx->asked <= tx->una)
+		arm_timer(conn);
+	tx->asked = number + 1;
 }
 
 /* The packet at `nxt`, without what hangs on what comes behind it. */
@@ -124,7 +132,7 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 		.protocol = conn->roce->protocol,
 	};
 	packet_set_route(packet, &tx->route);
-	if (left <= mtu)
+	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
 		packet->flags |= PACKET_PUSH;
 	conn->stats.packets++;
 	if (tx->nxt < tx->max) {
@@ -137,7 +145,7 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 {
 	struct roce_conn *conn = owner;
 	struct roce_tx *tx = &conn->tx;
-	bool idle = tx->nxt == tx->una, more;
+	bool more;
 	uint64_t number = tx->nxt;
 
 	if (!has_work(tx) || held_back(conn))
@@ -149,12 +157,12 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 	more = has_work(tx);
 	tx->limited = !more && tx->nxt < tx->end;
 	if (!more)
-		packet->flags |= PACKET_PUSH; /* else a coalesced ACK could be waited for */
+		packet->flags |= PACKET_PUSH;
+	if (packet->flags & PACKET_PUSH)
+		ask(conn, number);
 	if (conn->packets)
 		conn->packets->fill(conn->owner, number, packet);
 	pace(tx, packet->size, conn->roce->sim->now);
-	if (idle)
-		arm_timer(conn);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 
@@ -182,7 +190,7 @@ void roce_tx_post(struct roce_conn *conn, uint64_t size)
 
 static void go_back(struct roce_tx *tx)
 {
-	tx->nxt = tx->una;
+	tx->nxt = tx->asked = tx->una;
 	tx->at = tx->oldest;
 }
 
@@ -235,9 +243,9 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
 		go_back(tx);
 	}
-	if (tx->una == tx->max)
+	if (tx->asked <= tx->una)
 		stop_timer(conn);
-	else if (acked || packet->flags & PACKET_NACK)
+	else if (acked)
 		arm_timer(conn);
 	tell_control(conn, acked, packet);
 }
@@ -268,15 +276,11 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	tx->timer_at = SIM_TIME_MAX;
-	if (tx->una == tx->max)
-		return;
 	if (sim->now < tx->deadline) {
 		tx->timer_at = tx->deadline;
 		timer_set(sim, &tx->timer, tx->deadline);
 		return;
 	}
-	if (tx->nxt == tx->una)
-		return; /* has gone back and waits for the link: armed when it sends */
 	conn->stats.timeouts++;
 	tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
 			    sim->now);
@@ -328,7 +332,7 @@ static uint64_t window_of(const struct roce_conf *conf)
 }
 
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
-		  uint64_t key)
+		  uint32_t ack_every, uint64_t key)
 {
 	const struct roce *roce = conn->roce;
 	const struct network *net = &roce->topo->net;
@@ -352,7 +356,9 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.end = first,
 		.messages = messages,
 		.mask = mask,
+		.asked = first,
 		.window = window_of(roce->conf),
+		.ack_every = ack_every,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
 		.cc = { .ssthresh = INFINITY,

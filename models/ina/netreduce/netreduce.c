@@ -49,15 +49,9 @@
 
 /* --- memory --- */
 
-static struct collective_memory *memory_of(const struct netreduce *job, uint32_t node)
+static bytes bytes_at(const struct netreduce *job, const struct ina_node *node)
 {
-	return &job->base.scheme->memory[job->base.tree.tree->nodes[node].sw];
-}
-
-static bytes bytes_at(const struct netreduce *job, uint32_t node)
-{
-	return netreduce_bytes(netreduce_conf(job->base.scheme),
-			       job->base.tree.tree->nodes[node].children);
+	return netreduce_bytes(netreduce_conf(job->base.scheme), node->place->children);
 }
 
 static bool is_room(const struct netreduce *job, const char **never)
@@ -65,23 +59,26 @@ static bool is_room(const struct netreduce *job, const char **never)
 	bool room = true;
 
 	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
-		const struct collective_memory *memory = memory_of(job, i);
-		bytes needed = bytes_at(job, i);
+		const struct ina_node *node = ina_node(&job->base, i);
+		bytes needed = bytes_at(job, node);
 
-		if (needed > memory->memory_bytes)
+		if (needed > node->memory->memory_bytes)
 			*never = "the accelerator of a switch has no room for two windows of each "
 				 "worker below it (raise \"memory\", or lower \"window\", "
 				 "\"message\" or \"rings\")";
-		room = room && memory->used_bytes + needed <= memory->memory_bytes;
+		room = room && node->memory->used_bytes + needed <= node->memory->memory_bytes;
 	}
 	return room;
 }
 
 static void reserve(const struct netreduce *job, int64_t sign)
 {
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
-		collective_reserve(memory_of(job, i), job->base.scheme->env.sim->now,
-				   sign * (int64_t)bytes_at(job, i));
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+		const struct ina_node *node = ina_node(&job->base, i);
+
+		collective_reserve(node->memory, job->base.scheme->env.sim->now,
+				   sign * (int64_t)bytes_at(job, node));
+	}
 }
 
 static bool admit(void *self, const char **never)
@@ -382,7 +379,6 @@ const struct collective_ops netreduce_collective = {
 	.name = "netreduce",
 	.help = "NetReduce: sums in accelerators within a ring of RoCE connections",
 	.table = &netreduce_table,
-	.heeds_marks = true,
 	.check = netreduce_check,
 	.open = netreduce_open,
 	.close = ina_close,
