@@ -279,7 +279,8 @@ static void plan(void *self, struct stream_plan *plan)
 	sim_time trip;
 
 	path.sum += delays(job);
-	trip = path.sum + (sim_time)(conf->rings * conf->length - 1) * path.slowest;
+	/* until all of a message is back; those of other rings are out at other times */
+	trip = path.sum + (sim_time)(conf->length - 1) * path.slowest;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	plan_add_tree(stream, job->base.tree.tree, spec->hosts, spec->workers);
