@@ -89,7 +89,6 @@ CHANGES
 [[ -x ${INASIM%/*}/inasim-fluid ]] && changes fluid <common
 
 # NetReduce: losses, so that timeouts show.
-cp scenario.json first.json
 cat >scenario.json <<'JSON'
 {
   "name": "netreduce",
@@ -119,7 +118,46 @@ changes packet <<'CHANGES'
 /schemes/netreduce/roce/window=20KB
 /schemes/netreduce/roce/first_psn=1
 CHANGES
-mv first.json scenario.json
+
+# RoCE: two flows into one host, whose queue marks; the ring over it, too.
+cat >scenario.json <<'JSON'
+{
+  "name": "roce",
+  "topology": { "kind": "star", "hosts": 7, "link": { "rate": "100Gbps", "delay": "1us", "loss": 0.0005 },
+                "switch": { "pause": true, "ecn": { "kmin": "20KB", "kmax": "80KB", "pmax": 0.5 } } },
+  "schemes": { "ring": { "transport": "dcqcn" } },
+  "jobs": [ { "workers": 4, "all_reduce": "ring", "model": { "layers": [ { "gradient": "400KB" } ] } } ],
+  "flows": [ { "size": "3MB", "pairs": [[4, 6], [5, 6]], "transport": "dcqcn" } ]
+}
+JSON
+changes packet <<'CHANGES'
+
+/seed=2
+/roce/mtu=1000
+/roce/header=66
+/roce/write_header=0
+/roce/ack_every=2
+/roce/rto=100us
+/roce/nack_again=10us
+/roce/window=64KB
+/roce/first_psn=16777000
+/roce/control/dcqcn/set=sigcomm15
+/roce/control/dcqcn/set=hpcc
+/roce/control/dcqcn/g=0.1
+/roce/control/dcqcn/cnp_interval=10us
+/roce/control/dcqcn/cut_interval=20us
+/roce/control/dcqcn/alpha_timer=20us
+/roce/control/dcqcn/increase_timer=20us
+/roce/control/dcqcn/fast_recovery=3
+/roce/control/dcqcn/additive=1Gbps
+/roce/control/dcqcn/hyper=5Gbps
+/roce/control/dcqcn/least=50Gbps
+/roce/control/dcqcn/clamp_target=true
+/flows/0/transport=roce
+/flows/0/transport=roce_swift
+/schemes/ring/transport=roce
+/schemes/ring/transport=dctcp
+CHANGES
 
 # What is only looked at changes nothing.
 ends 0 run scenario.json --json --quiet

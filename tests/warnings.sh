@@ -72,6 +72,26 @@ not_warned flows.json --set $ecn='{"threshold":"12KB"}'
 not_warned flows.json --set $ecn=false
 not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport=reno
 
+# --- RoCE ---
+
+cat >roce.json <<'JSON'
+{ "name": "roce", "topology": { "kind": "star", "hosts": 4, "switch": { "pause": true } },
+  "flows": [ { "size": "1MB", "pairs": [ [ 0, 1 ] ], "transport": "dcqcn" } ] }
+JSON
+not_warned roce.json
+for transport in dcqcn roce roce_swift; do
+	warned roce.json 'switches without "pause" drop what their buffers of [0-9]+ bytes a port do not hold' \
+		--set /topology/switch={} --set /flows/0/transport=$transport
+	not_warned roce.json --set /topology/switch/pause=false --set /flows/0/transport=$transport
+done
+not_warned roce.json --set /topology/switch={} --set /flows/0/transport=dctcp
+warned roce.json 'no queue marks packets, and DCQCN slows down for marks alone' --set $ecn=false
+not_warned roce.json --set $ecn=false --set /flows/0/transport=roce
+not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
+warned roce.json 'has no effect: nothing runs over RoCE' --set /flows/0/transport=dctcp --set /roce/mtu=1000
+warned roce.json 'has no effect: nothing runs over TCP' --set /tcp/mss=1000
+not_warned roce.json --set /roce/mtu=1000
+
 # --- lock-step ---
 
 cat >step.json <<'JSON'

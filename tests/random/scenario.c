@@ -208,18 +208,46 @@ static void put_tcp(void)
 	put(" } } }");
 }
 
+static void put_roce(void)
+{
+	static const struct option options[] = {
+		{ "mtu", 30, "256|1000" },          { "header", 20, "70" },
+		{ "write_header", 20, "0" },        { "ack_every", 30, "2|16" },
+		{ "rto", 30, "'200us'|'5ms'" },     { "nack_again", 30, "'0s'|'20us'" },
+		{ "window", 30, "'1100B'|'40kB'" }, { "first_psn", 40, "16777215|16777100" },
+	};
+	static const struct option dcqcn[] = {
+		{ "set", 60, "'sigcomm15'|'hpcc'" },
+		{ "g", 20, "0.001|1" },
+		{ "cnp_interval", 30, "'0s'|'10us'|'100us'" },
+		{ "alpha_timer", 20, "'5us'|'200us'" },
+		{ "increase_timer", 20, "'5us'|'200us'" },
+		{ "fast_recovery", 20, "1|10" },
+		{ "additive", 20, "'1Gbps'" },
+		{ "hyper", 20, "'5Gbps'" },
+		{ "least", 30, "'100Mbps'|'400Gbps'" },
+		{ "clamp_target", 30, "true|false" },
+	};
+
+	put(", 'roce': { '_': 0");
+	OPTIONS(options);
+	put(", 'control': { 'dcqcn': { '_': 0");
+	OPTIONS(dcqcn);
+	put(" } } }");
+}
+
 /* --- parameters of schemes --- */
 
 static void put_rings(void)
 {
 	static const struct option ring[] = {
-		{ "transport", 30, "'reno'|'swift'" },
+		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
 		{ "order", 20, "'random'" },
 		{ "ack_every", 30, "1|4" },
 		{ "step_latency", 20, "'3us'" },
 	};
 	static const struct option ps[] = {
-		{ "transport", 30, "'reno'|'swift'" },
+		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
 		{ "ps_block", 40, "'4kB'|'10001B'|'1MB'" },
 		{ "credit", 40, "0|1|2" },
 		{ "ack_every", 30, "1|4" },
@@ -553,7 +581,8 @@ static void put_pairs(void)
 static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
-	    one_of(calm ? "dctcp|dctcp|reno" : "dctcp|dctcp|reno|swift"));
+	    one_of(calm ? "dctcp|dctcp|reno"
+			: "dctcp|dctcp|reno|swift|dcqcn|dcqcn|roce_swift|roce"));
 	if (!calm && chance(30)) {
 		put(", 'count': %u", between(1, 60));
 		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));
@@ -609,6 +638,7 @@ int main(int argc, char **argv)
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();
 	put_tcp();
+	put_roce();
 	put_schemes();
 	put_jobs(family);
 	put_flows(family);
