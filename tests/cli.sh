@@ -119,6 +119,13 @@ holds '.[0] | .file == "wrong.json" and .line == 1 and .column == 1 and (.messag
 ends 6 check nothing.json
 says err 'nothing.json: cannot be read: No such file'
 ends 6 check .
+ends 6 check /dev/zero
+says err '/dev/zero: cannot be read: neither a regular file nor a pipe'
+ends 0 check <(cat small.json)
+"$INASIM" run --quiet --json /dev/stdin < <(cat small.json) >out || fail "a scenario from standard input"
+holds '.scenario == "small"' out
+ends 6 check <(yes ' ')
+says err 'cannot be read: larger than 256MiB'
 ends 6 check small.json nothing.json wrong.json
 ends 0 check --seed 7 --fidelity packet --set /name=other small.json
 ends 3 check --seed seven small.json

@@ -106,8 +106,8 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
 /* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
- * memory. Else nothing but the order of events of one instant hangs on the seed, and replications
- * are alike unless such a tie decides something. */
+ * memory. If nothing is, the seed decides only the order of events of one instant, and replications
+ * are alike unless such a tie matters. */
 bool scenario_draws(const struct scenario *scenario);
 
 /* Which flows and jobs are measured. */

@@ -29,13 +29,15 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+	const struct jobs_report *jobs = jobs_report(s->jobs);
+
+	return jobs->finished + jobs->refused == jobs->count;
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
 
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
@@ -87,13 +89,14 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	/* a search for deadlocks is still to come, which finds the ports that wait for each other
+	 */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* A run in which nothing could happen any more went on to its time limit, without an event: its
- * time is that of the last thing that happened. */
+/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
+ * last thing that happened. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -332,7 +335,7 @@ static void report_progress(const struct simulation *s, const struct simulation_
 	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
 
 	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
 		progress.done = flows_progress(s->flows);
 	options->progress(options->owner, &progress);
 }

@@ -140,7 +140,7 @@ static char *folder_of(const char *scenario)
 {
 	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
 
-	if (!slash)
+	if (!slash || !strncmp(scenario, "/dev/", 5)) /* from a pipe */
 		return xstrdup(".");
 	return slash == scenario ? xstrdup("/") : xstrndup(scenario, (size_t)(slash - scenario));
 }

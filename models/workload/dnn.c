@@ -17,7 +17,7 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 	int model = csv_need(csv, "model"), layers = csv_need(csv, "layers"),
 	    gpu = csv_need(csv, "gpu");
 	int batch = csv_need(csv, "batch"), compute = csv_need(csv, "compute_ms");
-	int quality = csv_need(csv, "quality"), source = csv_need(csv, "source");
+	int quality = csv_need(csv, "quality");
 	size_t capacity = 0;
 
 	while (csv_next(csv)) {
@@ -37,7 +37,6 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 			.batch = (int64_t)samples,
 			.compute = time,
 			.quality = xstrdup(csv_text(csv, quality)),
-			.source = xstrdup(csv_text(csv, source)),
 		};
 	}
 }
@@ -67,7 +66,6 @@ void dnn_list_release(struct dnn_list *list)
 		free(profile->layers);
 		free(profile->gpu);
 		free(profile->quality);
-		free(profile->source);
 	}
 	free(list->profiles);
 	*list = (struct dnn_list){ 0 };
@@ -232,13 +230,8 @@ struct dnn *dnn_load(const char *name, const char *gpu, char **error)
 	if (!profile) {
 		*error = no_profile(&list, name, gpu);
 	} else {
-		dnn = xcalloc(1, sizeof(*dnn));
-		dnn->name = xstrdup(profile->model);
-		dnn->gpu = xstrdup(profile->gpu);
-		dnn->batch = profile->batch;
+		dnn = dnn_new(profile->model);
 		dnn->compute_total = profile->compute;
-		dnn->quality = xstrdup(profile->quality);
-		dnn->source = xstrdup(profile->source);
 		if (!load_layers(dnn, profile->layers, error)) {
 			dnn_free(dnn);
 			dnn = NULL;
@@ -274,9 +267,6 @@ void dnn_free(struct dnn *dnn)
 	free(dnn->layers);
 	free(dnn->tensors);
 	free((char *)dnn->name);
-	free((char *)dnn->gpu);
-	free((char *)dnn->quality);
-	free((char *)dnn->source);
 	free(dnn);
 }
 

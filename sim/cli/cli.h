@@ -59,7 +59,7 @@ struct cli_compare {
 /* Options of regress alone. */
 struct cli_regress {
 	struct texts scenarios;
-	const char *reason, *against;
+	const char *reason;
 	bool update;
 	long jobs; /* 0 = not given */
 };
@@ -72,7 +72,7 @@ struct cli_export {
 /* Options of the verbs of sweeps alone. */
 struct cli_sweep {
 	bool pending, force;
-	const char *retries, *time_limit, *memory_limit;
+	const char *time_limit, *memory_limit;
 };
 
 /* Options as typed (options.c), and what is left of the command line. A text is

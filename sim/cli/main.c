@@ -41,8 +41,7 @@ static const struct verb verbs[] = {
 	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
-	{ "regress",
-	  "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON] [--against PROGRAM]",
+	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
@@ -54,13 +53,11 @@ static const struct verb verbs[] = {
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
 	{ "sweep run",
-	  "sweep run PLAN N... [--out DIR] [--force] [--retries K] [--time-limit T] "
-	  "[--memory-limit M]",
+	  "sweep run PLAN N... [--out DIR] [--force] [--time-limit T] [--memory-limit M]",
 	  "run points of a plan: numbers, or ranges such as 3-7", VERB_SWEEP_RUN, "a plan", INT_MAX,
 	  verb_sweep_run },
 	{ "sweep status",
-	  "sweep status PLAN [--out DIR] [--pending] [--json] [--retries K] [--time-limit T] "
-	  "[--memory-limit M]",
+	  "sweep status PLAN [--out DIR] [--pending] [--json] [--time-limit T] [--memory-limit M]",
 	  "how the points of a plan ended", VERB_SWEEP_STATUS, "a plan", 1, verb_sweep_status },
 	{ "sweep collect", "sweep collect PLAN [--out DIR]",
 	  "tables of all points: sweep.csv, costs.csv, groups.csv, sweep.json", VERB_SWEEP_COLLECT,

@@ -103,8 +103,6 @@ static const struct option_row rows[] = {
 	  "runs at a time (default: one per processor)" },
 	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
 	  "write what is new and note why; asks for the reason on a terminal" },
-	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
-	  "the inasim that made the references: finds the first event exactly" },
 
 	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
 
@@ -112,8 +110,6 @@ static const struct option_row rows[] = {
 	  "only the numbers of the points to run, longest first" },
 	{ "force", NULL, VERB_SWEEP_RUN, FLAG(sweep.force),
 	  "also points that are finished or are not tried again" },
-	{ "retries", "K", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.retries),
-	  "how often a point that was killed is run again (2)" },
 	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.time_limit),
 	  "wall time of a point, such as 10m, or none (the plan's)" },
 	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.memory_limit),

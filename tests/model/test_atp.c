@@ -327,7 +327,7 @@ Test(atp_racks, thirty_two_inputs_are_refused)
 		   "\"workers\": 32, \"all_reduce\": \"atp\", \"model\": {\"layers\": "
 		   "[{\"gradient\": \"2560B\"}]}}]}");
 	bench_run(&bench);
-	cr_expect_eq(jobs_refused(bench.s->jobs), 1);
+	cr_expect_eq(jobs_report(bench.s->jobs)->refused, 1);
 	for (uint32_t h = 0; h < 33; h++)
 		hosts[h] = h;
 	spec.hosts = hosts;

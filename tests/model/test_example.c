@@ -123,8 +123,7 @@ Test(example, lost)
 Test(example, memory)
 {
 	struct run run;
-	size_t count;
-	const double *durations;
+	const struct jobs_report *report;
 
 	run_build(
 		&run,
@@ -134,9 +133,23 @@ Test(example, memory)
 		"2, 'workers': 4, 'all_reduce': 'example', 'model': { 'layers': [ { 'gradient': "
 		"'1MB' } ] } } ] }");
 	run_to(&run, END_ALL_DONE);
-	durations = jobs_iterations(run.s->jobs, &count);
-	cr_assert_eq(count, 2);
-	cr_expect_float_eq(durations[0], durations[1], 1e-12);
+	report = jobs_report(run.s->jobs);
+	cr_assert_eq(report->duration_count, 2);
+	cr_expect_float_eq(report->durations[0], report->durations[1], 1e-12);
 	cr_expect_geq(run.s->jobs->jobs[1].start, run.s->jobs->jobs[0].finish);
 	run_free(&run);
+}
+
+/* What CONTRIBUTING promises. */
+Test(example, is_120_lines)
+{
+	FILE *file = fopen(INASIM_SOURCE_DIR "/tests/model/example_scheme.c", "r");
+	unsigned lines = 0;
+	int c;
+
+	cr_assert_not_null(file);
+	while ((c = getc(file)) != EOF)
+		lines += c == '\n';
+	fclose(file);
+	cr_expect_leq(lines, 120);
 }

@@ -233,7 +233,8 @@ static inline void bench_close(struct bench *bench)
 static inline double duration(const struct bench *bench, size_t i)
 {
 	size_t count;
-	const double *durations = jobs_iterations(bench->run.s->jobs, &count);
+	const double *durations = jobs_report(bench->run.s->jobs)->durations;
+	count = jobs_report(bench->run.s->jobs)->duration_count;
 
 	cr_assert_lt(i, count);
 	return durations[i];

@@ -244,7 +244,7 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 		bench.owner = &most;
 		bench_finish(&bench);
 		cr_expect_eq(most, cases[i].at_once, "%u: %u", cases[i].memory, most);
-		cr_expect_eq(jobs_refused(bench.run.s->jobs), most ? 0 : 2);
+		cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, most ? 0 : 2);
 		expect_said(&bench, "2 of 2 jobs; the first (job): the memory of an accelerator",
 			    !most);
 		bench_close(&bench);

@@ -221,7 +221,8 @@ static inline void bench_finish(struct bench *bench, uint64_t sums)
 static inline double tat(const struct bench *bench, size_t i)
 {
 	size_t count;
-	const double *durations = jobs_iterations(bench->s->jobs, &count);
+	const double *durations = jobs_report(bench->s->jobs)->durations;
+	count = jobs_report(bench->s->jobs)->duration_count;
 
 	cr_assert_lt(i, count);
 	return durations[i];

@@ -45,12 +45,13 @@ struct ina_ops {
 	/* Optional: bytes of a job's memory at each switch of its tree, which the kit takes. */
 	bytes (*memory)(const void *job);
 	/* Optional, instead of memory(): takes what the job needs. False when that is short now,
-	 * with nothing taken; *never (NULL before) then says why it always will be. */
+	 * with nothing taken; if it always will be, *never (NULL before) says why. */
 	bool (*admit)(void *job, const char **never);
 	void (*withdraw)(void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
-	/* Optional: all members of `base` are there; the number is not given to any packet yet. */
+	/* Optional: all members of `base` are there, and no packet yet. Where pull() sets timers,
+	 * sets `base.source.prompt` of the workers (net/nic.h). */
 	void (*begin)(void *job);
 	void (*end)(void *job);
 	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC
@@ -59,7 +60,7 @@ struct ina_ops {
 	/* Optional: what a worker waits for, to be read behind "worker 3 (h3) "; false = nothing.
 	 * Without this member: for results of chunks that it has handed over. */
 	bool (*waits)(const void *worker, char *text, size_t size);
-	/* Optional: adds to *stats what the counters of workers do not have. */
+	/* Optional: adds to *stats what is not counted in `base.stats`. */
 	void (*stats)(const void *job, struct collective_stats *stats);
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);

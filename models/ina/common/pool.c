@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "transport/keys.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* --- packets --- */

@@ -336,10 +336,9 @@ void panama_contribute(void *worker, uint64_t first, uint64_t chunks);
 void panama_worker_result(struct panama_worker *worker, struct panama_sequence *sequence,
 			  const struct packet *packet);
 
-/* The packet with which `worker` contributes `chunk` as VID `vid` of a sequence. */
-struct packet panama_contribution(const struct panama_worker *worker,
-				  const struct panama_sequence *sequence, uint64_t vid,
-				  uint64_t chunk);
+/* Fills in the packet with which `worker` contributes `chunk` as VID `vid` of a sequence. */
+void panama_contribution(struct packet *packet, const struct panama_worker *worker,
+			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk);
 
 /* For recovery: the result of a VID of a main sequence has come by unicast. */
 void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid);

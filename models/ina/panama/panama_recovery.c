@@ -267,8 +267,8 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 	if (tree == PANAMA_TREES_MAX)
 		return false;
 	worker->asker->trees[tree].sent = vid + 1;
-	*packet = panama_contribution(worker, &job->sequences[job->tree_count + tree], vid,
-				      panama_recovery_chunk(job, tree, vid));
+	panama_contribution(packet, worker, &job->sequences[job->tree_count + tree], vid,
+			    panama_recovery_chunk(job, tree, vid));
 	packet->flags |= PACKET_RETRANSMIT;
 	worker->base.job->stats.retransmissions++;
 	return true;

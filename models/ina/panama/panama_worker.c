@@ -67,23 +67,18 @@ void panama_worker_wake(struct panama_worker *worker)
 		ina_wake(&worker->base);
 }
 
-struct packet panama_contribution(const struct panama_worker *worker,
-				  const struct panama_sequence *sequence, uint64_t vid,
-				  uint64_t chunk)
+void panama_contribution(struct packet *packet, const struct panama_worker *worker,
+			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk)
 {
-	const struct panama_job *job = panama_job(worker);
-	const struct tree *tree = job->trees[sequence->tree].tree;
+	const struct tree *tree = panama_job(worker)->trees[sequence->tree].tree;
 
-	struct packet packet;
-
-	ina_packet(&packet, &worker->base, chunk);
-	packet.seq = vid;
-	packet.flow = sequence->number;
-	packet.source = (uint16_t)tree->number_of_worker[worker->base.number];
-	packet.slot = PANAMA_CAP_MAX;
-	packet.route[0] = 1;
-	packet.flags = PACKET_ECT;
-	return packet;
+	ina_packet(packet, &worker->base, chunk);
+	packet->seq = vid;
+	packet->flow = sequence->number;
+	packet->source = (uint16_t)tree->number_of_worker[worker->base.number];
+	packet->slot = PANAMA_CAP_MAX;
+	packet->route[0] = 1;
+	packet->flags = PACKET_ECT;
 }
 
 /* No more chunks come behind this one on its tree. With recovery, what is sent again may; then
@@ -130,7 +125,7 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 	flow = &worker->flows[tree];
 	sequence = &job->sequences[tree];
 	chunk = panama_chunk(job, tree, flow->next);
-	*packet = panama_contribution(worker, sequence, flow->next, chunk);
+	panama_contribution(packet, worker, sequence, flow->next, chunk);
 	if (is_last_of_tree(worker, chunk))
 		packet->flags |= PANAMA_FIN;
 	if (sequence->partial && is_last_of_tensor(worker, chunk))

@@ -26,10 +26,6 @@
  *   of them), there are hardly any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-
 /* --- packets --- */
 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,

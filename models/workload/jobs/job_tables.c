@@ -91,7 +91,8 @@ static sim_time busy_until_now(const struct job_worker *worker, sim_time now)
 	return worker->busy + (worker->busy_since == SIM_TIME_MAX ? 0 : now - worker->busy_since);
 }
 
-sim_time job_busy_sum(const struct job *job)
+/* Computing so far, over all workers. */
+static sim_time busy_sum(const struct job *job)
 {
 	sim_time now = job->jobs->env.sim->now, sum = 0;
 
@@ -123,7 +124,7 @@ void job_iteration_over(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 	int64_t number = job->iterations_done;
-	sim_time now = jobs->env.sim->now, busy = job_busy_sum(job),
+	sim_time now = jobs->env.sim->now, busy = busy_sum(job),
 		 compute = (busy - job->busy_mark) / job->workers,
 		 cycle = job->forward_end[number & 3] - job->first_send[(number - 1) & 3];
 	struct out_cell cells[] = {
@@ -142,10 +143,11 @@ void job_iteration_over(struct job *job)
 	if (jobs->tables.iterations)
 		out_table_row(jobs->tables.iterations, cells);
 	if (job->measured)
-		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
-		     seconds_of(now - job->mark));
+		keep(&jobs->report.durations, &jobs->report.duration_count,
+		     &jobs->duration_capacity, seconds_of(now - job->mark));
 	if (job->measured && number >= FIRST_CYCLE)
-		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
+		keep(&jobs->report.cycles, &jobs->report.cycle_count, &jobs->cycle_capacity,
+		     seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;
 }
@@ -188,7 +190,7 @@ void job_write(struct job *job)
 	double share = job_throughput_share(job);
 	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
 	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
-	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
+	sim_time compute = begun ? busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
 	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
 	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
@@ -235,11 +237,11 @@ void job_write(struct job *job)
 void job_record(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	double compute = seconds_of(job_busy_sum(job) / job->workers);
+	double compute = seconds_of(busy_sum(job) / job->workers);
 
-	jobs->records = array_reserve(jobs->records, jobs->measured.finished,
-				      &jobs->record_capacity, sizeof(*jobs->records));
-	jobs->records[jobs->measured.finished++] = (struct job_record){
+	jobs->report.records = array_reserve(jobs->report.records, jobs->report.measured.finished,
+					     &jobs->record_capacity, sizeof(*jobs->report.records));
+	jobs->report.records[jobs->report.measured.finished++] = (struct job_record){
 		.group = job->conf,
 		.jct = seconds_of(job->finish - job->arrival),
 		.waiting = seconds_of(job->start - job->arrival),

@@ -76,20 +76,13 @@ struct jobs {
 	struct job_models *models; /* by group */
 	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
-	size_t count, capacity, arrived, finished, refused, running;
-	struct jobs_counts measured;
+	size_t capacity;
+	struct jobs_report report; /* its lists are owned */
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
 	size_t queue_head; /* jobs before it have started */
-	struct job_record *records;
-	size_t record_capacity;
-	double *durations;
-	size_t duration_count, duration_capacity;
-	struct jobs_otherwise *otherwise;
-	size_t otherwise_count, otherwise_capacity;
-	double *cycles; /* two less a job than durations */
-	size_t cycle_count, cycle_capacity;
+	size_t record_capacity, duration_capacity, otherwise_capacity, cycle_capacity;
 	struct collective_stats stats;
 	double iterations_total, iterations_finished;
 	struct timer arrivals;
@@ -115,7 +108,6 @@ bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
-sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
 void job_write(struct job *job);
 /* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
 void job_sends(struct job *job, int64_t iteration);

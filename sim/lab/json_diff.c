@@ -1,6 +1,7 @@
-#include "lab/compare/json_diff.h"
+#include "lab/json_diff.h"
 
 #include "base/mem.h"
+#include "io/number.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,30 +9,27 @@
 
 #define TEXT_MAX 40
 
-/* On one line, cut short between characters (UTF-8). */
-static char *text_of(const cJSON *item)
+char *json_diff_text(const cJSON *value, const char *absent)
 {
-	char *text = item == NULL ? NULL : cJSON_PrintUnformatted(item);
+	char number[NUMBER_TEXT];
+	if (cJSON_IsNumber(value)) { /* cJSON would drop the last digits */
+		number_real(number, value->valuedouble);
+		return xstrdup(number);
+	}
+	char *text = value == NULL ? NULL : cJSON_PrintUnformatted(value);
 	size_t length = text == NULL ? 0 : strlen(text), cut = TEXT_MAX - 3;
 	char *shown;
 	if (text == NULL) {
-		shown = xstrdup("nothing");
+		shown = xstrdup(absent);
 	} else if (length <= TEXT_MAX) {
 		shown = xstrdup(text);
 	} else {
-		while (((unsigned char)text[cut] & 0xc0) == 0x80)
+		while (((unsigned char)text[cut] & 0xc0) == 0x80) /* between letters of UTF-8 */
 			cut--;
 		shown = xasprintf("%.*s...", (int)cut, text);
 	}
 	cJSON_free(text);
 	return shown;
-}
-
-static void add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
-{
-	diff->items = array_reserve(diff->items, diff->count, &diff->capacity, sizeof *diff->items);
-	diff->items[diff->count++] =
-		(struct json_difference){ xstrdup(pointer), text_of(a), text_of(b) };
 }
 
 /* "~" and "/" in a key are written "~0" and "~1". */
@@ -81,22 +79,37 @@ static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON
 	}
 }
 
+static bool equal(const cJSON *a, const cJSON *b)
+{
+	if (cJSON_IsNumber(a) && cJSON_IsNumber(b))
+		return a->valuedouble == b->valuedouble; /* cJSON_Compare() forgives an epsilon */
+	return a == b || cJSON_Compare(a, b, 1);
+}
+
+static bool goes_by_position(const struct json_diff *diff, const char *pointer)
+{
+	const char *last = strrchr(pointer, '/');
+	return diff->by_position != NULL && last != NULL &&
+	       strcmp(last + 1, diff->by_position) == 0;
+}
+
 void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
 {
-	if (cJSON_IsObject(a) && cJSON_IsObject(b))
+	bool objects = cJSON_IsObject(a) && cJSON_IsObject(b);
+	if (objects && !goes_by_position(diff, pointer)) {
 		diff_objects(diff, pointer, a, b);
-	else if (cJSON_IsArray(a) && cJSON_IsArray(b))
+	} else if (objects || (cJSON_IsArray(a) && cJSON_IsArray(b))) {
 		diff_arrays(diff, pointer, a, b);
-	else if ((a != NULL || b != NULL) && !cJSON_Compare(a, b, 1))
-		add(diff, pointer, a, b);
+	} else if (!equal(a, b)) {
+		diff->items = array_reserve(diff->items, diff->count, &diff->capacity,
+					    sizeof *diff->items);
+		diff->items[diff->count++] = (struct json_difference){ xstrdup(pointer), a, b };
+	}
 }
 
 void json_diff_release(struct json_diff *diff)
 {
-	for (size_t i = 0; i < diff->count; i++) {
+	for (size_t i = 0; i < diff->count; i++)
 		free(diff->items[i].pointer);
-		free(diff->items[i].a);
-		free(diff->items[i].b);
-	}
 	free(diff->items);
 }

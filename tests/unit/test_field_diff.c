@@ -1,17 +1,17 @@
-/* Summaries side by side (lab/regress/tree_diff.h). */
-#include "lab/regress/tree_diff.h"
+/* Summaries side by side (lab/regress/field_diff.h). */
+#include "lab/regress/field_diff.h"
 
 #include <criterion/criterion.h>
 
 /* Compares two texts; the caller releases *diff. */
 static void compare(const char *reference, const char *found,
 		    const struct regress_tolerance *tolerances, size_t count,
-		    struct tree_diff *diff)
+		    struct field_diffs *diff)
 {
 	cJSON *a = cJSON_Parse(reference), *b = cJSON_Parse(found);
 
-	*diff = (struct tree_diff){ 0 };
-	tree_compare(a, b, tolerances, count, diff);
+	*diff = (struct field_diffs){ 0 };
+	field_diffs_find(a, b, tolerances, count, diff);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 }
@@ -19,17 +19,17 @@ static void compare(const char *reference, const char *found,
 static void expect(const char *reference, const char *found, size_t count, size_t added,
 		   const char *path)
 {
-	struct tree_diff diff;
+	struct field_diffs diff;
 
 	compare(reference, found, NULL, 0, &diff);
 	cr_expect_eq(diff.count, count, "%s, %s: %zu", reference, found, diff.count);
 	cr_expect_eq(diff.added, added, "%s, %s: %zu added", reference, found, diff.added);
 	if (count && diff.count)
 		cr_expect_str_eq(diff.fields[0].path, path);
-	tree_diff_release(&diff);
+	field_diffs_release(&diff);
 }
 
-Test(tree_diff, exact_without_tolerance)
+Test(field_diff, exact_without_tolerance)
 {
 	expect("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}", 0, 0, NULL);
 	expect("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1.0000000000000002}}", 1, 0, "a.b");
@@ -41,7 +41,7 @@ Test(tree_diff, exact_without_tolerance)
 }
 
 /* What is missing differs; what is new is only counted. */
-Test(tree_diff, missing_and_added)
+Test(field_diff, missing_and_added)
 {
 	expect("{\"a\": 1, \"b\": 2}", "{\"a\": 1}", 1, 0, "b");
 	expect("{\"a\": 1}", "{\"a\": 1, \"b\": 2, \"c\": 3}", 0, 2, NULL);
@@ -51,7 +51,7 @@ Test(tree_diff, missing_and_added)
 }
 
 /* Jobs may be called otherwise; their order and number may not change. */
-Test(tree_diff, names_of_jobs_are_no_result)
+Test(field_diff, names_of_jobs_are_no_result)
 {
 	expect("{\"by_name\": {\"x\": 1, \"y\": 2}}", "{\"by_name\": {\"u\": 1, \"v\": 2}}", 0, 0,
 	       NULL);
@@ -62,10 +62,10 @@ Test(tree_diff, names_of_jobs_are_no_result)
 }
 
 /* The first pattern that fits holds, up to its bound. */
-Test(tree_diff, tolerances)
+Test(field_diff, tolerances)
 {
 	const struct regress_tolerance tolerances[] = { { "a.*", 0, 0.5 }, { "*", 0.01, 0 } };
-	struct tree_diff diff;
+	struct field_diffs diff;
 
 	compare("{\"a\": {\"x\": 10, \"y\": 10}, \"b\": 100, \"c\": 100}",
 		"{\"a\": {\"x\": 10.5, \"y\": 10.6}, \"b\": 101, \"c\": 101.1}", tolerances, 2,
@@ -77,10 +77,10 @@ Test(tree_diff, tolerances)
 	cr_expect_str_eq(diff.fields[1].reference, "100");
 	cr_expect_str_eq(diff.fields[1].found, "101.1");
 	cr_expect(diff.fields[1].tolerant && diff.fields[1].relative == 0.01);
-	tree_diff_release(&diff);
+	field_diffs_release(&diff);
 }
 
-Test(tree_diff, strip_leaves_what_the_run_decides)
+Test(field_diff, strip_leaves_what_the_run_decides)
 {
 	cJSON *summary = cJSON_Parse("{ \"scenario\": \"x\", \"seed\": 1, \"digest\": \"00\", "
 				     "\"events\": 5, \"cpu_s\": 1, \"packet_hops_per_cpu_s\": 2, "
