@@ -316,7 +316,7 @@ static struct model_size size_in_place(const struct job_group_conf *group)
 static bool size_by_name(const struct job_group_conf *group, size_t i, struct model_size *size)
 {
 	char *error;
-	struct dnn *dnn = dnn_load(model_conf_name(&group->model, i), group->gpu, &error);
+	struct dnn *dnn = job_model_load(model_conf_name(&group->model, i), group->gpu, &error);
 
 	if (!dnn) {
 		free(error);

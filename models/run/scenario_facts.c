@@ -39,7 +39,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
-	struct dnn *dnn = dnn_load(model_conf_name(&group->model, part), group->gpu, &error);
+	struct dnn *dnn = job_model_load(model_conf_name(&group->model, part), group->gpu, &error);
 	uint64_t hash = 0;
 
 	free(error);
@@ -53,6 +53,8 @@ static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 		hash = hash_pair(hash, layer->forward);
 		hash = hash_pair(hash, layer->backward);
 	}
+	for (size_t i = 0; i < dnn->send_order_count; i++)
+		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
 	dnn_free(dnn);
 	return hash;
 }

@@ -450,7 +450,6 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
  * kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		if (any_group_has(scenario, s) && scheme_given(doc, s))
 			return;

@@ -43,7 +43,7 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 
 bool dnn_list_load(struct dnn_list *list, char **error)
 {
-	char *path = xasprintf("%s/models/profiles.csv", data_folder());
+	char *path = data_path("models/profiles.csv");
 	struct csv *csv = csv_open(path, error);
 
 	free(path);
@@ -92,11 +92,19 @@ static char **names_in(const struct dnn_list *list, const char *model)
 	return names;
 }
 
+static char *layers_path(const char *name)
+{
+	char *file = xasprintf("models/layers/%s.csv", name), *path = data_path(file);
+
+	free(file);
+	return path;
+}
+
 /* What to say when there is no profile for (name, gpu). */
 static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu)
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
-	char *layers = xasprintf("%s/models/layers/%s.csv", data_folder(), name);
+	char *layers = layers_path(name);
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	suggestion = data_suggestion(gpus[0] ? gpu : name, gpus[0] ? gpus : models);
@@ -104,7 +112,10 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
 	else
 		text = xasprintf(
-			"no model \"%s\"%s%s", name,
+			"no model \"%s\"%s%s. Your own: \"model\": { \"layers\": [ { "
+			"\"gradient\": \"4MB\", \"forward\": \"1ms\", \"backward\": \"2ms\" } ] }, "
+			"or \"model\": \"NAME.json\", a file that holds such an object",
+			name,
 			file ? " with a computing time (its layers are known: list them with "
 			       "their times in the scenario)"
 			     : "",
@@ -196,7 +207,7 @@ static void split_time(struct dnn *dnn, const struct macs *macs)
 
 static bool load_layers(struct dnn *dnn, const char *file, char **error)
 {
-	char *path = xasprintf("%s/models/layers/%s.csv", data_folder(), file);
+	char *path = layers_path(file);
 	struct csv *csv = csv_open(path, error);
 	struct macs macs = { 0 };
 	bool ok = csv != NULL;
@@ -266,6 +277,7 @@ void dnn_free(struct dnn *dnn)
 		free((char *)dnn->layers[i].name);
 	free(dnn->layers);
 	free(dnn->tensors);
+	free(dnn->send_order);
 	free((char *)dnn->name);
 	free(dnn);
 }

@@ -38,6 +38,8 @@ struct dnn {
 	size_t layer_count;
 	struct dnn_tensor *tensors; /* in the order in which a worker hands them over */
 	size_t tensor_count;
+	int64_t *send_order; /* layers, for dnn_plan_tensors(); NULL = last layer first */
+	size_t send_order_count;
 	bytes gradient_total;
 	sim_time compute_total; /* forward and backward of all layers */
 };

@@ -111,6 +111,9 @@ enum verb_bit {
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
 	VERB_EXPORT = 1 << 12,
+	VERB_HELP = 1 << 13,
+	VERB_INIT = 1 << 14,
+	VERB_MANUAL = 1 << 15,
 };
 
 struct verb {
@@ -130,6 +133,9 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
+int verb_help(const struct cli *cli);
+int verb_init(const struct cli *cli);
+int verb_manual(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);
@@ -142,8 +148,22 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		 const struct conf_doc *doc, const char *out);
 
 /* main.c: --help and --version. */
+void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb, FILE *to);
 void print_version(void);
+
+/* main.c: the i-th verb, NULL behind the last. */
+const struct verb *verb_at(size_t i);
+
+/* main.c: what exit codes mean; the last has no meaning. */
+struct exit_meaning {
+	enum exit_code code;
+	const char *meaning;
+};
+extern const struct exit_meaning exit_meanings[];
+
+/* completion.c: completions for a shell ("bash", "zsh", "fish"); false = it knows no such shell. */
+bool print_completion(const char *shell, FILE *to);
 
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

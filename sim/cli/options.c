@@ -50,8 +50,10 @@ static const struct option_row rows[] = {
 	  "packet, fluid (streams), or analytic (each alone)" },
 	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT), FLAG(json),
-	  "for machines" },
+	{ "json", NULL,
+	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
+		      VERB_MANUAL),
+	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
 		  VERB_SWEEP_COLLECT | VERB_REGRESS,
@@ -313,15 +315,27 @@ void options_release(struct cli *cli)
 	}
 }
 
+bool options_next(const struct verb *verb, size_t *at, struct option_text *option)
+{
+	while (*at < ROWS) {
+		const struct option_row *row = &rows[(*at)++];
+
+		*option = (struct option_text){ row->name, row->value, row->help };
+		if (takes(verb, row))
+			return true;
+	}
+	return false;
+}
+
 void options_print(const struct verb *verb, FILE *to)
 {
-	for (size_t i = 0; i < ROWS; i++) {
+	struct option_text option;
+
+	for (size_t i = 0; options_next(verb, &i, &option);) {
 		char form[64];
 
-		if (!takes(verb, &rows[i]))
-			continue;
-		snprintf(form, sizeof(form), "--%s %s", rows[i].name,
-			 rows[i].value ? rows[i].value : "");
-		fprintf(to, "  %-20s %s\n", form, rows[i].help);
+		snprintf(form, sizeof(form), "--%s %s", option.name,
+			 option.value ? option.value : "");
+		fprintf(to, "  %-20s %s\n", form, option.help);
 	}
 }

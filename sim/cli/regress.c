@@ -2,6 +2,7 @@
 #include "cli/regress.h"
 
 #include "base/child.h"
+#include "base/home.h"
 #include "base/mem.h"
 #include "build_info.h"
 #include "io/folder.h"
@@ -365,7 +366,7 @@ static char *find_dir(const struct cli *cli)
 
 	if (cli->argc)
 		return folder_trim(cli->argv[0]);
-	return xstrdup(folder_has(here, REGRESS_INDEX) ? here : INASIM_TRACES_DIR "/reference");
+	return folder_has(here, REGRESS_INDEX) ? xstrdup(here) : home_path(here);
 }
 
 static int go(struct regress *r)

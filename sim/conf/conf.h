@@ -232,6 +232,9 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
 
+/* conf_explain() says nothing of this pointer and what is below it. */
+void conf_leave_out(struct conf_doc *doc, const char *pointer);
+
 /* Hash of the resolved document (not of the text): for the manifest. */
 uint64_t conf_resolved_hash(const struct conf_doc *doc);
 

@@ -1,5 +1,6 @@
 #include "conf/doc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_WIDTH 48 /* longer columns are not aligned */
@@ -132,4 +133,20 @@ void conf_explain(const struct conf_doc *doc, FILE *to, bool json)
 		explain_json(doc, to);
 	else
 		explain_text(doc, to);
+}
+
+void conf_leave_out(struct conf_doc *doc, const char *pointer)
+{
+	size_t length = strlen(pointer), kept = 0;
+
+	for (size_t i = 0; i < doc->value_count; i++) {
+		struct conf_value value = doc->values[i];
+
+		if (!strncmp(value.pointer, pointer, length) &&
+		    (value.pointer[length] == '/' || value.pointer[length] == '\0'))
+			free(value.pointer);
+		else
+			doc->values[kept++] = value;
+	}
+	doc->value_count = kept;
 }

@@ -37,11 +37,13 @@ static const struct conf_row in_place_rows[] = {
 		  "times is sent in k equal parts. Otherwise last layer first."),
 	{ 0 },
 };
-static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
-						  sizeof(struct model_conf), NULL };
+const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
+						 sizeof(struct model_conf), NULL };
 static const struct conf_row model_part_rows[] = {
-	CONF_STRING("model", struct model_part, model, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
+	CONF_STRING(
+		"model", struct model_part, model, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
 	CONF_REAL("weight", struct model_part, weight, "1", 1e-9, 1e9,
 		  "Of the jobs, this over the sum of all weights trains this network.",
 		  "all alike"),
@@ -60,9 +62,11 @@ static const struct conf_row model_mix_rows[] = {
 static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
 						   sizeof(struct model_conf), NULL };
 static const struct conf_row model_forms[] = {
-	CONF_STRING("named", struct job_group_conf, model.name, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
-	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &in_place_table,
+	CONF_STRING(
+		"named", struct job_group_conf, model.name, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
+	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &model_in_place_table,
 		    "Layers in place."),
 	CONF_OBJECT("mixed", struct job_group_conf, model, CONF_REQUIRED, &model_mix_table,
 		    "One of several networks, drawn for each job."),
@@ -130,7 +134,7 @@ static const struct conf_row group_rows[] = {
 	CONF_ONEOF("model", struct job_group_conf, model, CONF_REQUIRED, &model_table, model.form,
 		   "The neural network."),
 	CONF_STRING("gpu", struct job_group_conf, gpu, "p100",
-		    "Whose computing time: p100, v100, a100.", "PANAMA section 7"),
+		    "Whose computing time: p100, v100, a100, h100, b200.", "PANAMA section 7"),
 	CONF_ONEOF("workers", struct job_group_conf, workers, CONF_OPTIONAL, &workers_table,
 		   workers.form, "How many workers; needed unless a trace says it.",
 		   .present = CONF_GIVEN(struct job_group_conf, workers.given)),
@@ -205,14 +209,60 @@ struct workers_span workers_span(const struct workers_conf *workers)
 	return (struct workers_span){ 0 };
 }
 
+/* Every layer is sent, in no more parts than it has values. */
+static void check_send_order(const struct dnn *dnn, const struct job_group_conf *conf,
+			     struct conf_doc *doc, const char *model)
+{
+	uint64_t *parts = xcalloc(dnn->layer_count, sizeof(*parts));
+	const char *place = conf_at(doc, "%s/send_order", model);
+
+	for (size_t i = 0; i < dnn->send_order_count; i++) {
+		int64_t layer = dnn->send_order[i];
+
+		if ((size_t)layer < dnn->layer_count)
+			parts[layer]++;
+		else
+			conf_error(doc, conf_at(doc, "%s/%zu", place, i),
+				   "there is no layer %" PRId64 "; layers are 0 to %zu", layer,
+				   dnn->layer_count - 1);
+	}
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		if (!parts[i])
+			conf_error(doc, place, "layer %zu is never sent", i);
+		else if ((double)dnn->layers[i].gradient * conf->gradient_scale / 4 <
+			 (double)parts[i])
+			conf_error(doc, place,
+				   "layer %zu is sent in %" PRIu64
+				   " parts but has fewer 4-byte values",
+				   i, parts[i]);
+	}
+	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+		conf_error(doc, place,
+			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
+			   "are merged into one tensor");
+	free(parts);
+}
+
+/* Takes the network. */
+static void check_network(struct dnn *dnn, const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *place)
+{
+	if (dnn && dnn->send_order_count)
+		check_send_order(dnn, conf, doc, place);
+	dnn_free(dnn);
+}
+
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
 	char key[64], *error;
+	const char *place = conf_at(doc, "%s/model", pointer);
 
+	if (conf->model.form == MODEL_IN_PLACE)
+		check_network(job_model_in_place("in place", &conf->model), conf, doc, place);
 	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = dnn_load(name, conf->gpu, &error);
+		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		if (!dnn) {
@@ -223,7 +273,7 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
 			free(error);
 		}
-		dnn_free(dnn);
+		check_network(dnn, conf, doc, place);
 	}
 }
 
@@ -256,42 +306,6 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   most, hosts);
 }
 
-/* Every layer is sent, in no more parts than it has values. */
-static void check_send_order(const struct job_group_conf *conf, struct conf_doc *doc,
-			     const char *pointer)
-{
-	const struct conf_list *order = &conf->model.send_order;
-	const struct layer_conf *layers = conf->model.layers.items;
-	size_t layer_count = conf->model.layers.count;
-	uint64_t *parts = xcalloc(layer_count, sizeof(*parts));
-	const char *place = conf_at(doc, "%s/model/send_order", pointer);
-
-	for (size_t i = 0; i < order->count; i++) {
-		int64_t layer = ((const int64_t *)order->items)[i];
-
-		if ((size_t)layer < layer_count)
-			parts[layer]++;
-		else
-			conf_error(doc, conf_at(doc, "%s/%zu", place, i),
-				   "there is no layer %" PRId64 "; layers are 0 to %zu", layer,
-				   layer_count - 1);
-	}
-	for (size_t i = 0; i < layer_count; i++) {
-		if (!parts[i])
-			conf_error(doc, place, "layer %zu is never sent", i);
-		else if ((double)layers[i].gradient * conf->gradient_scale / 4 < (double)parts[i])
-			conf_error(doc, place,
-				   "layer %zu is sent in %" PRIu64
-				   " parts but has fewer 4-byte values",
-				   i, parts[i]);
-	}
-	if (conf->overlap == OVERLAP_NONE || conf->fusion)
-		conf_error(doc, place,
-			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
-			   "are merged into one tensor");
-	free(parts);
-}
-
 /* A load needs bytes. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
@@ -304,10 +318,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 		     const struct topology_conf *topology, const struct cluster_conf *cluster,
 		     bool bounded)
 {
-
 	check_model(conf, doc, pointer);
-	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
-		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
 	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);

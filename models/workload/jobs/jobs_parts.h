@@ -119,6 +119,7 @@ void job_record(struct job *job);
 
 /* servers_conf.c */
 extern const struct conf_table servers_table;
+extern const struct conf_table model_in_place_table; /* of struct model_conf */
 /* job_arrival_conf.c */
 extern const struct conf_table job_arrival_table;
 /* Lists of hosts, of workers too, and room for both. */

@@ -1,6 +1,7 @@
 #include "lab/figures/gnuplot.h"
 
 #include "base/child.h"
+#include "base/home.h"
 #include "base/mem.h"
 #include "io/folder.h"
 
@@ -11,24 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef INASIM_GNUPLOT_DIR /* built without CMake, for fuzzing */
-#define INASIM_GNUPLOT_DIR "scripts/gnuplot"
-#endif
-
 #define TEMPLATE_MAX 100000
 #define MESSAGE_MAX  2000
 #define NOT_STARTED  125 /* exit status of the child that is not gnuplot (yet) */
 
 char *gnuplot_template(const char *name, char **error)
 {
-	const char *folder = getenv("INASIM_GNUPLOT");
-	if (folder == NULL || *folder == '\0')
-		folder = INASIM_GNUPLOT_DIR;
+	const char *own = getenv("INASIM_GNUPLOT");
+	char *folder = own != NULL && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
 	char *path = xasprintf("%s/%s.gp", folder, name);
 	char *text = folder_read(path, TEMPLATE_MAX, NULL);
 	if (text == NULL)
 		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
 	free(path);
+	free(folder);
 	return text;
 }
 

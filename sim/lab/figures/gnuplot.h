@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The text of scripts/gnuplot/NAME.gp, which is looked for in $INASIM_GNUPLOT, else where the
- * program was built. The caller frees; NULL with *error (caller frees). */
+ * program has its own (base/home.h). The caller frees; NULL with *error (caller frees). */
 char *gnuplot_template(const char *name, char **error);
 
 /* Runs `gnuplot -d SCRIPT` in FOLDER. Its picture, or text, goes to its output, which has no
