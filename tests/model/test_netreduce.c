@@ -153,11 +153,8 @@ Test(netreduce, three_levels)
 
 static double duration(const struct bench *bench)
 {
-	size_t count;
-	const double *durations = jobs_iterations(bench->run.s->jobs, &count);
-
-	cr_assert_eq(count, 1);
-	return durations[0];
+	cr_assert_eq(jobs_report(bench->run.s->jobs)->duration_count, 1);
+	return jobs_report(bench->run.s->jobs)->durations[0];
 }
 
 /* A packet there and back: host, switch (500 ns), accelerator, switch, host; link delays of 500 ns.
@@ -300,7 +297,6 @@ Test(netreduce, rings)
 Test(netreduce, memory_of_jobs)
 {
 	struct bench bench;
-	size_t count;
 
 	bench_open(&bench,
 		   "{'name': 't', 'topology': {" STAR(6) "}, 'schemes': {'netreduce': {'memory': "
@@ -313,8 +309,7 @@ Test(netreduce, memory_of_jobs)
 							 "'4177919B'}}, " TWO_JOBS "}");
 	bench_finish(&bench, 2 * 3 * 1020);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 2088960);
-	jobs_iterations(bench.run.s->jobs, &count);
-	cr_expect_eq(count, 2);
+	cr_expect_eq(jobs_report(bench.run.s->jobs)->duration_count, 2);
 	bench_close(&bench);
 }
 

@@ -355,8 +355,8 @@ static void put_trees(void)
 	put(" }");
 }
 
-/* A timeout that is longer than what waits in the queue of a NIC ("fifo") on a slow link: with a
- * shorter one, all of that would be sent again, and again. PSNs that wrap soon. */
+/* Nothing comes again before what waits in the queue of a NIC ("fifo") on a slow link has left:
+ * else all of that would be sent again, and again. PSNs that wrap soon. */
 static void put_messages(void)
 {
 	static const struct option netreduce[] = {
@@ -366,7 +366,6 @@ static void put_messages(void)
 		{ "ack_every", 30, "1|16" },
 	};
 	static const struct option roce[] = {
-		{ "nack_again", 30, "'0s'|'50us'" },
 		{ "mtu", 30, "256|512|4096" },
 		{ "first_psn", 50, "16777200" },
 		{ "window", 20, "'3000B'|'64kB'" },
@@ -376,7 +375,7 @@ static void put_messages(void)
 	OPTIONS(netreduce);
 	put(", 'roce': { 'rto': %s", one_of("'100ms'|'300ms'"));
 	OPTIONS(roce);
-	put(" } }");
+	put(", 'nack_again': %s } }", one_of("'0s'|'50ms'"));
 }
 
 /* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timers that only losses need,
