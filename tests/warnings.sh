@@ -88,6 +88,9 @@ not_warned roce.json --set /topology/switch={} --set /flows/0/transport=dctcp
 warned roce.json 'no queue marks packets, and DCQCN slows down for marks alone' --set $ecn=false
 not_warned roce.json --set $ecn=false --set /flows/0/transport=roce
 not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
+warned roce.json 'fifo takes all at once that a source may send' --set /topology/host/nic=fifo
+not_warned roce.json --set /topology/host/nic=fifo --set /roce/window=64KB
+not_warned roce.json --set /topology/host/nic=bytes
 warned roce.json 'has no effect: nothing runs over RoCE' --set /flows/0/transport=dctcp --set /roce/mtu=1000
 warned roce.json 'has no effect: nothing runs over TCP' --set /tcp/mss=1000
 not_warned roce.json --set /roce/mtu=1000

@@ -217,6 +217,8 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
+	/* who asks may be an event of another host */
+	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }
 

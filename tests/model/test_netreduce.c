@@ -29,7 +29,7 @@ Test(netreduce, volume_of_a_worker)
 		bench_finish(&bench, 170 * 4 * workers);
 		for (uint32_t w = 0; w < workers; w++) {
 			carried(bench.net, w, 170 * 4 + 3);
-			carried(bench.net, bench.net->nics[w].down, 170 * 4 + 3);
+			carried(bench.net, bench.net->cold[w].reverse, 170 * 4 + 3);
 			port_carried(&bench.net->ports[w], &count, &size);
 			cr_expect_eq(size, 4 * (170 * 1086 + 32) + 3 * 64);
 		}
@@ -341,7 +341,7 @@ static void mark(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 	const struct end *end = netreduce_end(self, packet);
 
 	if (end && !(packet->flags & PACKET_RESULT) &&
-	    back == marked_bench->net->nics[marked_rank].down)
+	    back == marked_bench->net->cold[marked_rank].reverse)
 		packet->flags |= PACKET_CE;
 	real->at_switch(self, sw, back, packet, actions);
 }

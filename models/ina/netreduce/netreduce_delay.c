@@ -97,7 +97,8 @@ void accelerator_init(struct accelerator *a, struct netreduce_scheme *scheme, ui
 				   .sw = sw,
 				   .held_mask = HELD_FIRST - 1 };
 	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
-	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, a);
+	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
+	timer_apart(sim, &a->timer);
 	sim_name(sim, on_due, "accelerator of switch %h");
 }
 
