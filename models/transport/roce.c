@@ -213,6 +213,11 @@ uint64_t roce_next_number(const struct roce *roce, uint32_t number)
 	return roce->conns[number]->tx.end;
 }
 
+uint16_t roce_generation(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->generation;
+}
+
 uint64_t roce_acknowledged(const struct roce *roce, uint32_t number)
 {
 	return roce->conns[number]->tx.una;

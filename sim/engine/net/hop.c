@@ -129,6 +129,15 @@ void hop_switch_send(struct network *net, uint32_t back, const struct switch_sen
 		hop_send(net, send->ports[i], &send->packet);
 }
 
+void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			  const uint32_t *ports, uint32_t count)
+{
+	(void)back;
+	net->created += count;
+	for (uint32_t i = 0; i < count; i++)
+		hop_send(net, ports[i], &packets[i]);
+}
+
 static inline uint32_t reverse_of(const struct network *net, uint32_t number)
 {
 	return net->cold[number].reverse;

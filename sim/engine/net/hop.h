@@ -9,9 +9,11 @@
 
 sim_handler hop_arrive;
 
-/* network.send and network.switch_send where there is no PAUSE. */
+/* network.send and network.switch_send(_each) where there is no PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);
 void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			  const uint32_t *ports, uint32_t count);
 
 /* Where the packet at the head goes on: at a host it is the host's own port, for an
  * answer. Whether it is a host cannot be foreseen, so this takes no branch. */

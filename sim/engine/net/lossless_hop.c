@@ -183,23 +183,43 @@ void lossless_send(struct network *net, uint32_t host, const struct packet *pack
 	put(net, host, packet, packet->hop, CHARGE_NONE);
 }
 
-/* Sends what a scheme wants; the copies of a packet share one charge to `in`. */
+/* What a scheme sends by these ports: all that leaves at once shares one charge to `in`. False, and
+ * it is dropped, where that does not fit. */
+static bool charge_once(struct network *net, uint32_t in, uint32_t size, const uint32_t *ports,
+			uint32_t count, uint32_t *charge)
+{
+	net->created += count;
+	if (!count)
+		return false;
+	if (!take(net, in, size)) {
+		for (uint32_t i = 0; i < count; i++)
+			drop(net, ports[i]);
+		return false;
+	}
+	*charge = count > 1 ? lossless_new_cell(net->lossless, in, size, count) : in;
+	return true;
+}
+
 void lossless_switch_send(struct network *net, uint32_t in, const struct switch_send *send)
 {
-	uint32_t charge = in;
+	const struct packet *packet = &send->packet;
+	uint32_t charge;
 
-	net->created += send->count;
-	if (!send->count)
+	if (!charge_once(net, in, packet->size, send->ports, send->count, &charge))
 		return;
-	if (!take(net, in, send->packet.size)) {
-		for (uint32_t i = 0; i < send->count; i++)
-			drop(net, send->ports[i]);
-		return;
-	}
-	if (send->count > 1)
-		charge = lossless_new_cell(net->lossless, in, send->packet.size, send->count);
 	for (uint32_t i = 0; i < send->count; i++)
-		put(net, send->ports[i], &send->packet, send->packet.hop, charge);
+		put(net, send->ports[i], packet, packet->hop, charge);
+}
+
+void lossless_switch_send_each(struct network *net, uint32_t in, const struct packet *packets,
+			       const uint32_t *ports, uint32_t count)
+{
+	uint32_t charge;
+
+	if (!count || !charge_once(net, in, packets->size, ports, count, &charge))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		put(net, ports[i], &packets[i], packets[i].hop, charge);
 }
 
 HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,

@@ -79,9 +79,11 @@ struct lossless {
 /* Arrivals, in networks of one class of traffic and of two. */
 sim_handler lossless_on_arrival, lossless_on_classed_arrival;
 
-/* network.send and network.switch_send. */
+/* network.send and network.switch_send(_each). */
 void lossless_send(struct network *net, uint32_t host, const struct packet *packet);
 void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+void lossless_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			       const uint32_t *ports, uint32_t count);
 
 /* --- lossless_memory.c --- */
 

@@ -20,6 +20,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 	net->nics_by_event = true; /* until network_tune() */
 	net->send = hop_send;
 	net->switch_send = hop_switch_send;
+	net->switch_send_each = hop_switch_send_each;
 	net->switch_nodes = xcalloc(switches, sizeof(*net->switch_nodes));
 	for (uint32_t s = 0; s < switches; s++) {
 		net->switch_nodes[s] = (struct switch_node){ .first_port = net->port_count,

@@ -75,6 +75,8 @@ struct network {
 	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
 	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
 	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
+	void (*switch_send_each)(struct network *net, uint32_t back, const struct packet *packets,
+				 const uint32_t *ports, uint32_t count);
 
 	struct {
 		const struct protocol_ops *ops;
@@ -133,6 +135,15 @@ static inline void network_switch_send(struct network *net, uint32_t back,
 				       const struct switch_send *send)
 {
 	net->switch_send(net, back, send);
+}
+
+/* The same of packets that differ in all but their size: packets[i] leaves by ports[i]. They are
+ * charged as copies of one are, as what they have in common is there once. */
+static inline void network_switch_send_each(struct network *net, uint32_t back,
+					    const struct packet *packets, const uint32_t *ports,
+					    uint32_t count)
+{
+	net->switch_send_each(net, back, packets, ports, count);
 }
 
 #endif
