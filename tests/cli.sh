@@ -293,7 +293,7 @@ ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
 ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
-says out '^job +ring +0 +- +- +- +- +-$'
+says out '^job +ring +0 +- +- +- +- +- +- +-$'
 says out '^10KB-100KB +4 +0 +- +- +- +-$'
 NO_COLOR=1 "$INASIM" run small.json >out 2>err
 if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi

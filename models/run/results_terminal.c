@@ -50,8 +50,8 @@ static void print_jobs(const struct simulation *s, FILE *to)
 			} else if (f == JOB_SLOWDOWN) {
 				print_number(to, 9, stats_mean(values, count), 1);
 			} else if (f == JOB_BUSBW) {
-				print_number(to, 6, stats_mean(values, count), 1e-9);
-				fputs("GB/s", to);
+				print_number(to, count ? 6 : 10, stats_mean(values, count), 1e-9);
+				fputs(count ? "GB/s" : "", to);
 			} else {
 				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
 					   stats_mean(values, count));
