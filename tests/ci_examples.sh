@@ -37,10 +37,10 @@ make_upstream() {
 	printf '#!/bin/sh\nmkdir "${0%%/*}/../build"\nln -s "$INASIM" "${0%%/*}/../build/inasim"\n' \
 		>upstream/scripts/build
 	chmod +x upstream/scripts/*
-	git -C upstream init -q
+	git -C upstream init -q -b somewhere
 	git -C upstream add .
 	git -C upstream -c user.name=test -c user.email=test@localhost commit -qm "as released"
-	git -C upstream tag "$1"
+	git -C upstream branch "$1"
 }
 
 # A repository of scenarios, in the folder mine.
@@ -74,7 +74,7 @@ job() {
 	mkdir steps
 	"steps_of_$example" steps
 	for step in steps/*.sh; do
-		(cd mine && INASIM_REPOSITORY=file://$work/upstream INASIM_TAG=$tag \
+		(cd mine && INASIM_REPOSITORY=file://$work/upstream INASIM_REVISION=$revision \
 			bash --noprofile --norc -eo pipefail "../$step") >said 2>&1 </dev/null || code=$?
 		((code == 0)) || break
 	done
@@ -89,8 +89,8 @@ holds '.jobs.scenarios.steps[-1] | .uses[:24] == "actions/upload-artifact@" and 
 holds '.scenarios.artifacts | .when == "always" and .paths == ["results/"]' gitlab.json
 # shellcheck disable=SC2016 # a variable of jq
 holds '.variables == $github[0].env' gitlab.json --slurpfile github github.json
-tag=$(jq -r .env.INASIM_TAG github.json)
-make_upstream "$tag"
+revision=$(jq -r .env.INASIM_REVISION github.json)
+make_upstream "$revision"
 
 for example in github gitlab; do
 	make_mine
@@ -103,5 +103,8 @@ for example in github gitlab; do
 	sed -i 's/"30KB"/"30 apples"/' mine/scenarios/tiny.json
 	job "$example" 3
 done
+revision=$(git -C upstream rev-parse HEAD) # or a commit
+make_mine
+job github 0
 ((failures == 0)) || exit 1
 echo "ci_examples: both pass, and fail where they should"

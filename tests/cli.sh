@@ -53,7 +53,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in run check explain list schema regress plot export; do
+for verb in init run check explain help list schema regress plot why export manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -72,7 +72,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot export; do
+for verb in run check explain plot why export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
@@ -119,6 +119,13 @@ holds '.[0] | .file == "wrong.json" and .line == 1 and .column == 1 and (.messag
 ends 6 check nothing.json
 says err 'nothing.json: cannot be read: No such file'
 ends 6 check .
+ends 6 check /dev/zero
+says err '/dev/zero: cannot be read: neither a regular file nor a pipe'
+ends 0 check <(cat small.json)
+"$INASIM" run --quiet --json /dev/stdin < <(cat small.json) >out || fail "a scenario from standard input"
+holds '.scenario == "small"' out
+ends 6 check <(yes ' ')
+says err 'cannot be read: larger than 256MiB'
 ends 6 check small.json nothing.json wrong.json
 ends 0 check --seed 7 --fidelity packet --set /name=other small.json
 ends 3 check --seed seven small.json
@@ -286,7 +293,7 @@ ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
 ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
-says out '^job +ring +0 +- +- +- +- +-$'
+says out '^job +ring +0 +- +- +- +- +- +- +-$'
 says out '^10KB-100KB +4 +0 +- +- +- +-$'
 NO_COLOR=1 "$INASIM" run small.json >out 2>err
 if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
@@ -423,6 +430,113 @@ timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
 
+# --- models from files ---
+
+mkdir -p shared/models
+cat >shared/inline.json <<'JSON'
+{
+  "name": "own", "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "workers": 4, "all_reduce": "ring", "overlap": "layers",
+              "model": { "layers": [ { "gradient": "40KB", "forward": "9us" }, { "gradient": "90KB" } ], "send_order": [0, 1, 1] } } ]
+}
+JSON
+jq '.jobs[0].model' shared/inline.json >shared/models/mine.json
+jq '.jobs[0].model = "models/mine.json"' shared/inline.json >shared/file.json
+jq '.jobs[0].model = { mix: [ { model: "models/mine.json" } ] }' shared/inline.json >shared/mix.json
+printf 'job_id,submit_s,gpus,model\n1,0,4,models/mine.json\n' >shared/jobs.csv
+jq '.jobs[0] += { model: "vgg16", arrival: { trace: "jobs" } } | del(.jobs[0].workers)' shared/inline.json >shared/trace.json
+for form in inline file mix trace; do
+	ends 0 run --quiet "shared/$form.json" --out "shared/$form"
+	jq .sim_time_s "shared/$form/summary.json" >"shared/$form.time"
+	same shared/inline.time "shared/$form.time"
+done
+says shared/mix/jobs.csv ',mine,' # its name in results
+says shared/trace/jobs.csv ',mine,'
+# What is in the file decides the result of a run, and of a point of a sweep.
+echo '{ "name": "p", "base": "file.json", "axes": [] }' >shared/plan.json
+ends 0 sweep plan shared/plan.json --json
+cp out before
+sed -i 's/90KB/80KB/' shared/models/mine.json
+ends 0 sweep plan shared/plan.json --json
+[[ $(jq .points[0].hash out) != $(jq .points[0].hash before) ]] || fail "another model, the same hash: $(cat out)"
+ends 3 check small.json --set /jobs/0/model=mygpt
+says err 'Your own: "model": \{ "layers": \[ \{ "gradient": "4MB", "forward": "1ms", "backward": "2ms" \} \] \}, or "model": "NAME.json"'
+
+# --- help, init, manual ---
+
+ends 0 help
+says out '^usage:'
+ends 0 help run
+says out '^usage: inasim run'
+ends 0 help sweep plan
+says out '^usage: inasim sweep plan'
+for key in nic_jitter host/nic_jitter /topology/host/nic_jitter; do
+	ends 0 help "$key"
+	says out '^/topology/host/nic_jitter$'
+	says out '^  units +ps, ns, us'
+	says out '^  source +our choice'
+	says out '^  example +\{ "topology": \{ "host": \{ "nic_jitter": "1us" \} \} \}$'
+done
+ends 0 help /jobs/0/workers
+says out '^/jobs/N/workers$'
+says out '^  min +Fewest workers'
+ends 0 help rate # two keys have this name
+says out '^  /topology/link/rate +Bit rate'
+says out '^  /topology/uplink/rate '
+ends 0 help base
+says out '^of a sweep plan:$'
+ends 2 help nic_jiter
+says err 'there is no key or verb "nic_jiter"; did you mean "nic_jitter"\?$'
+silent out
+ends 2 help /jobs/workers
+says err 'did you mean "/jobs/N/workers"\?$'
+ends 2 help xyzzyxyzzy
+says err 'there is no key or verb "xyzzyxyzzy"$'
+
+ends 0 init
+silent out
+same scenario.json "$SRC/scenarios/first.json"
+ends 0 check --strict scenario.json
+ends 0 run --quiet scenario.json
+echo mine >scenario.json
+ends 6 init
+says err 'scenario.json: it exists already'
+says scenario.json '^mine$'
+ends 6 init no/folder/x.json
+ends 0 init other.json
+[[ -s other.json ]] || fail "init: no other.json"
+
+ends 2 manual nroff
+says err 'bash, zsh and fish'
+for page in inasim.1 inasim-scenario.5; do
+	ends 0 manual "$page"
+	says out '^\.TH inasim'
+	if command -v groff >/dev/null; then
+		checks=$((checks + 1))
+		groff -man -Tutf8 -ww out 2>warnings >/dev/null || fail "groff: $page"
+		silent warnings
+	fi
+done
+says out '^\.B /topology/link/rate$'
+for shell in bash zsh fish; do
+	ends 0 manual "$shell"
+	says out 'platform' # an option
+	if command -v "$shell" >/dev/null; then
+		"$shell" -n out || fail "$shell does not read its completion"
+	fi
+done
+ends 0 manual bash
+# completes WORDS... : what is offered for the last word
+completes() {
+	bash -c 'source ./out; COMP_WORDS=(inasim "$@"); COMP_CWORD=$#; _inasim; echo "${COMPREPLY[*]}"' - "$@"
+}
+for pair in 'ex:explain export' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:'; do
+	# shellcheck disable=SC2086 # words
+	found=$(completes ${pair%%:*})
+	checks=$((checks + 1))
+	[[ $found == "${pair#*:}" ]] || fail "inasim ${pair%%:*} completes to \"$found\""
+done
+
 # --- explain ---
 
 # A line of explain --json is a pointer and a value: put together again they are a scenario.
@@ -434,6 +548,18 @@ ends 0 explain small.json
 says out '^/topology/link/rate +10Gbps +default: PANAMA section 7$'
 says out '^/name +small +small.json:2$'
 silent err
+# Of schemes, those that jobs have or may fall back to, and those that the scenario sets.
+schemes_of() {
+	"$INASIM" explain "$@" 2>/dev/null | sed -n 's|^/schemes/\([a-z_]*\)/.*|\1|p' | uniq | paste -sd' '
+}
+for pair in 'ring:ring' 'panama:ring panama' 'switchml:switchml'; do
+	found=$(schemes_of small.json --set "/jobs/0/all_reduce=${pair%%:*}")
+	checks=$((checks + 1))
+	[[ $found == "${pair#*:}" ]] || fail "explain of ${pair%%:*} shows the schemes \"$found\""
+done
+found=$(schemes_of small.json --set /schemes/atp/memory=2MB)
+checks=$((checks + 1))
+[[ $found == *atp* ]] || fail "explain leaves out what is set: $found"
 for scenario in small.json late.json "$SRC"/scenarios/*.json; do
 	ends 0 explain --json "$scenario"
 	holds 'length > 30 and all(.[]; has("pointer") and has("value") and has("origin"))' out

@@ -208,12 +208,12 @@ says err 'is a sweep: compare needs --by AXIS'
 ends 2 compare sweep ring
 says err 'sweep is a sweep and ring is a run'
 ends 2 compare sweep --by shceme
-says err 'no axis "shceme"; did you mean "scheme"'
+says err 'no axis "shceme" .did you mean "scheme"'
 ends 2 compare sweep --by scheme --baseline rnig
 says err 'did you mean "ring"'
 ends 2 compare ring ina --by scheme
 ends 2 compare ring ina --metric jobs.jct_s.meen
-says err 'no metric "jobs.jct_s.meen"; did you mean "jobs.jct_s.mean"'
+says err 'no metric "jobs.jct_s.meen" .did you mean "jobs.jct_s.mean"'
 for tolerance in five '' -0.1 0.1x nan inf; do
 	ends 2 compare ring ina --tolerance "$tolerance"
 	says err '--tolerance takes a share'

@@ -88,6 +88,77 @@ CHANGES
 )
 [[ -x ${INASIM%/*}/inasim-fluid ]] && changes fluid <common
 
+# NetReduce: losses, so that timeouts show.
+cat >scenario.json <<'JSON'
+{
+  "name": "netreduce",
+  "seed": 3,
+  "stop": { "after": "10s" },
+  "topology": { "kind": "leaf-spine", "spines": 2, "leaves": 3, "hosts_per_leaf": 2,
+                "link": { "rate": "10Gbps", "delay": "1us", "loss": 0.01 }, "switch": { "ecn": { "threshold": "20KB" } } },
+  "jobs": [ { "workers": 6, "all_reduce": "netreduce", "model": { "layers": [ { "gradient": "400KB" } ] } } ],
+  "flows": [ { "size": "200KB", "pairs": [ [ 0, 4 ], [ 1, 4 ] ] } ]
+}
+JSON
+changes packet <<'CHANGES'
+
+/seed=2
+/schemes/netreduce/window=1
+/schemes/netreduce/message=169
+/schemes/netreduce/rings=2
+/schemes/netreduce/header=18
+/schemes/netreduce/latency=1.001us
+/schemes/netreduce/transport=roce
+/schemes/netreduce/ack_every=1
+/schemes/netreduce/roce/mtu=1000
+/schemes/netreduce/roce/header=63
+/schemes/netreduce/roce/write_header=17
+/schemes/netreduce/roce/rto=999us
+/schemes/netreduce/roce/nack_again=0s
+/schemes/netreduce/roce/window=20KB
+/schemes/netreduce/roce/first_psn=1
+CHANGES
+
+# RoCE: two flows into one host, whose queue marks; the ring over it, too.
+cat >scenario.json <<'JSON'
+{
+  "name": "roce",
+  "topology": { "kind": "star", "hosts": 7, "link": { "rate": "100Gbps", "delay": "1us", "loss": 0.0005 },
+                "switch": { "pause": true, "ecn": { "kmin": "20KB", "kmax": "80KB", "pmax": 0.5 } } },
+  "schemes": { "ring": { "transport": "dcqcn" } },
+  "jobs": [ { "workers": 4, "all_reduce": "ring", "model": { "layers": [ { "gradient": "400KB" } ] } } ],
+  "flows": [ { "size": "3MB", "pairs": [[4, 6], [5, 6]], "transport": "dcqcn" } ]
+}
+JSON
+changes packet <<'CHANGES'
+
+/seed=2
+/roce/mtu=1000
+/roce/header=66
+/roce/write_header=0
+/roce/ack_every=2
+/roce/rto=100us
+/roce/nack_again=10us
+/roce/window=64KB
+/roce/first_psn=16777000
+/roce/control/dcqcn/set=sigcomm15
+/roce/control/dcqcn/set=hpcc
+/roce/control/dcqcn/g=0.1
+/roce/control/dcqcn/cnp_interval=10us
+/roce/control/dcqcn/cut_interval=20us
+/roce/control/dcqcn/alpha_timer=20us
+/roce/control/dcqcn/increase_timer=20us
+/roce/control/dcqcn/fast_recovery=3
+/roce/control/dcqcn/additive=1Gbps
+/roce/control/dcqcn/hyper=5Gbps
+/roce/control/dcqcn/least=50Gbps
+/roce/control/dcqcn/clamp_target=true
+/flows/0/transport=roce
+/flows/0/transport=roce_swift
+/schemes/ring/transport=roce
+/schemes/ring/transport=dctcp
+CHANGES
+
 # What is only looked at changes nothing.
 ends 0 run scenario.json --json --quiet
 digest=$(jq -r .digest out)

@@ -120,7 +120,7 @@ present=$(find models/layers -name '*.csv' | wc -l)
 ((present == models)) || fail "models/layers: $present files, totals for $models"
 
 check models/profiles.csv "model,layers,gpu,batch,compute_ms,quality,source" '
-	$3 !~ /^(p100|v100|a100)$/ { bad("gpu " $3) }
+	$3 !~ /^(p100|v100|a100|h100|b200)$/ { bad("gpu " $3) }
 	$4 !~ /^[1-9][0-9]*$/ || $5 !~ /'"$number"'/ || $5 <= 0 { bad("not a number") }
 	$6 !~ /^(published|derived|estimate)$/ { bad("quality " $6) }
 	$7 == "" { bad("no source") }

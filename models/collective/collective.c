@@ -39,9 +39,8 @@ void collective_check_frame(const char *scheme, uint32_t frame,
 			    const struct topology_conf *topology, struct conf_doc *doc)
 {
 	uint32_t mtu = topology_pause(topology, false).mtu;
-	char place[64];
+	const char *place = conf_at(doc, "/schemes/%s/elements_per_packet", scheme);
 
-	snprintf(place, sizeof(place), "/schemes/%s/elements_per_packet", scheme);
 	if (frame > topology_buffer(topology, false))
 		conf_error(doc, place,
 			   "a packet of %" PRIu32

@@ -15,7 +15,7 @@
 #include "collective/plan.h"
 #include "collective/reducer.h"
 #include "conf/conf.h"
-#include "transport/tcp.h"
+#include "transport/connection.h"
 
 /* What a scheme may use; owned by the run. */
 struct model_env {
@@ -26,6 +26,7 @@ struct model_env {
 	struct reducers *reducers; /* adding on hosts */
 	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
 	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
+	struct roce *roce;         /* packets */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */
@@ -178,10 +179,12 @@ struct collective_beside {
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
-	bool over_tcp;                  /* its gradients go over TCP connections */
+	bool over_tcp;                  /* its gradients go over TCP connections, ... */
 	bool heeds_marks;               /* windows of its own shrink when packets are marked */
 	bool first_come;                /* jobs share aggregators, and who comes first has one */
 	struct collective_beside beside;
+	/* Optional: ... or over RoCE; the transport that its parameters name, of any that is. */
+	const struct transport *(*transport)(const void *conf);
 
 	/* Optional: parameter servers that an instance with so many workers (two or more) has
 	 * unless the job says otherwise. A scheme without this member has none. */
@@ -200,7 +203,7 @@ struct collective_ops {
 					 uint32_t ports);
 	/* Optional: bytes of its packets, FCS included. A scheme over TCP has none of its own. */
 	uint32_t (*frame)(const void *conf);
-	/* Required. Adds errors for parameters that cannot work on this topology, besides what
+	/* Optional. Adds errors for parameters that cannot work on this topology, besides what
 	 * collective_check_frame() finds. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this

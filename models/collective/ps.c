@@ -35,7 +35,7 @@
 #define CONNECTIONS_MAX (UINT64_C(1) << 24) /* of a job: what their keys have room for */
 
 static const struct conf_row ps_rows[] = {
-	CONF_ENUM("transport", struct ps_conf, transport, "dctcp", cc_names,
+	CONF_ENUM("transport", struct ps_conf, transport, "dctcp", transport_names,
 		  "Congestion control of the connections.", "our choice: as the ring"),
 	CONF_BYTES("ps_block", struct ps_conf, block, "64kB", 4, UINT64_C(1) << 40,
 		   "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
@@ -52,7 +52,7 @@ static const struct conf_row ps_rows[] = {
 };
 extern const struct conf_table ps_table; /* named by ina/schemes.c */
 const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
-				     "Parameter servers over TCP." };
+				     "Parameter servers over TCP or RoCE." };
 
 /* --- streams --- */
 
@@ -68,22 +68,21 @@ static void write_block(struct stream *stream)
 	uint64_t size = ps_block_bytes(stream->ps, stream->server, &stream->written);
 
 	if (!stream->local)
-		tcp_write(stream->ps->scheme->env.tcp, stream->conn, size);
+		connection_write(&stream->conn, size);
 	ps_advance(stream->ps, stream->server, &stream->written);
 }
 
 /* Whether the next block is here; if not, but it has been written, its end is waited for. */
 static bool has_block(const struct stream *stream)
 {
-	struct tcp *tcp = stream->ps->scheme->env.tcp;
 	uint64_t end;
 
 	if (stream->next.number == stream->written.number || stream->local)
 		return stream->next.number < stream->written.number;
 	end = stream->next.bytes + ps_block_bytes(stream->ps, stream->server, &stream->next);
-	if (tcp_delivered(tcp, stream->conn) >= end)
+	if (connection_delivered(&stream->conn) >= end)
 		return true;
-	tcp_expect(tcp, stream->conn, end);
+	connection_expect(&stream->conn, end);
 	return false;
 }
 
@@ -224,9 +223,9 @@ static double ps_injected(uint32_t workers, bool beside)
 	return 2 * ((double)workers - beside);
 }
 
-static void ps_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+static const struct transport *ps_transport(const void *conf)
 {
-	(void)conf, (void)topology, (void)doc; /* the rows say it all */
+	return transport_kind((unsigned)((const struct ps_conf *)conf)->transport);
 }
 
 static void *ps_open(const struct model_env *env, const void *conf)
@@ -255,10 +254,15 @@ static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 	*stream = (struct stream){ .ps = ps, .worker = w, .server = q, .local = worker == server };
 	if (stream->local)
 		return;
-	stream->conn = tcp_open(
-		scheme->env.tcp, push ? worker : server, push ? server : worker,
-		cc_kind((unsigned)scheme->conf->transport), (uint32_t)scheme->conf->ack_every,
-		ps_connection_key(ps, w, q, push), push ? &push_app : &pull_app, stream);
+	stream->conn = connection_open(
+		scheme->env.tcp, scheme->env.roce,
+		&(struct connection_spec){ .transport = (unsigned)scheme->conf->transport,
+					   .src = push ? worker : server,
+					   .dst = push ? server : worker,
+					   .ack_every = (uint32_t)scheme->conf->ack_every,
+					   .key = ps_connection_key(ps, w, q, push),
+					   .app = push ? &push_app : &pull_app,
+					   .owner = stream });
 }
 
 static void *ps_start(void *self, const struct collective_job *job, const char **never)
@@ -304,13 +308,12 @@ static void ps_contribute(void *instance, uint32_t w, bytes size)
 static void ps_finish(void *instance)
 {
 	struct ps *ps = instance;
-	struct tcp *tcp = ps->scheme->env.tcp;
 
 	for (size_t i = 0; i < (size_t)ps->job.workers * ps->job.servers; i++) {
 		if (ps->push[i].local)
 			continue;
-		tcp_close(tcp, ps->push[i].conn);
-		tcp_close(tcp, ps->pull[i].conn);
+		connection_close(&ps->push[i].conn);
+		connection_close(&ps->pull[i].conn);
 	}
 	for (uint32_t q = 0; q < ps->job.servers; q++)
 		ps_server_release(&ps->servers[q]);
@@ -326,17 +329,15 @@ static void ps_finish(void *instance)
 static void ps_stats(const void *instance, struct collective_stats *stats)
 {
 	const struct ps *ps = instance;
-	const struct tcp *tcp = ps->scheme->env.tcp;
 
 	for (size_t i = 0; i < (size_t)ps->job.workers * ps->job.servers; i++) {
-		const struct tcp_stats *push, *pull;
+		const struct connection *push = &ps->push[i].conn, *pull = &ps->pull[i].conn;
 
 		if (ps->push[i].local)
 			continue;
-		push = tcp_stats(tcp, ps->push[i].conn);
-		pull = tcp_stats(tcp, ps->pull[i].conn);
-		stats->retransmissions += push->retransmissions + pull->retransmissions;
-		stats->timeouts += push->timeouts + pull->timeouts;
+		stats->retransmissions +=
+			connection_retransmissions(push) + connection_retransmissions(pull);
+		stats->timeouts += connection_timeouts(push) + connection_timeouts(pull);
 	}
 }
 
@@ -375,7 +376,7 @@ const struct collective_ops ps_collective = {
 	.over_tcp = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
-	.check = ps_check,
+	.transport = ps_transport,
 	.open = ps_open,
 	.close = free,
 	.start = ps_start,

@@ -36,7 +36,7 @@ struct cursor {
 struct stream {
 	struct ps *ps;
 	uint32_t worker, server;
-	uint32_t conn;               /* not used when both are on one host */
+	struct connection conn;      /* not used when both are on one host */
 	bool local;                  /* both are on one host */
 	bool pushing;                /* in push_more() */
 	struct cursor written, next; /* at the sender; at the receiver */

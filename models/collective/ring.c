@@ -1,4 +1,4 @@
-/* Ring all-reduce: reduce-scatter, then all-gather, over one TCP connection per
+/* Ring all-reduce: reduce-scatter, then all-gather, over one connection (TCP or RoCE) per
  * edge (Patarasuk and Yuan, JPDC 2009; NCCL, Horovod).
  *
  * Modelled: chunk-level dependencies without any global barrier; the bytes of
@@ -25,8 +25,11 @@ static const char *const order_names[] = {
 };
 
 static const struct conf_row ring_rows[] = {
-	CONF_ENUM("transport", struct ring_conf, transport, "dctcp", cc_names,
-		  "Congestion control of the edges.", "PANAMA section 7"),
+	CONF_ENUM(
+		"transport", struct ring_conf, transport, "dctcp", transport_names,
+		"Transport of the edges: a congestion control of TCP, or RoCE (dcqcn, roce_swift, "
+		"roce).",
+		"PANAMA section 7"),
 	CONF_ENUM("order", struct ring_conf, order, "placement", order_names,
 		  "placement: by host number, so that a rack is entered once; random: a random "
 		  "cycle.",
@@ -42,7 +45,7 @@ static const struct conf_row ring_rows[] = {
 };
 extern const struct conf_table ring_table; /* named by ina/schemes.c */
 const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct ring_conf),
-				       "Ring all-reduce over TCP." };
+				       "Ring all-reduce over TCP or RoCE." };
 
 /* Chunk that rank r sends in step s of a tensor. */
 static uint32_t chunk_sent(const struct ring *ring, uint32_t rank, uint32_t step)
@@ -115,7 +118,7 @@ static void write_message(struct rank *rank)
 		begin_tensor(rank, rank->sent / steps);
 	rank->in_flight[rank->sent % (2 * ring->job.workers)] =
 		rank->chunks[chunk_sent(ring, rank->number, step)];
-	tcp_write(ring->scheme->env.tcp, rank->conn, message_bytes(ring, rank->number, rank->sent));
+	connection_write(&rank->conn, message_bytes(ring, rank->number, rank->sent));
 	rank->sent++;
 	expect_next(ring_next(rank));
 }
@@ -200,13 +203,12 @@ static void expect_next(struct rank *rank)
 {
 	struct ring *ring = rank->ring;
 	struct rank *from = previous_rank(rank);
-	struct tcp *tcp = ring->scheme->env.tcp;
 
 	while (may_receive(rank)) {
 		uint64_t end = rank->stream_in + message_bytes(ring, from->number, rank->received);
 
-		if (tcp_delivered(tcp, from->conn) < end) {
-			tcp_expect(tcp, from->conn, end);
+		if (connection_delivered(&from->conn) < end) {
+			connection_expect(&from->conn, end);
 			return;
 		}
 		receive_message(rank);
@@ -225,9 +227,9 @@ static const struct tcp_app ring_app = { .delivered = on_delivered };
 
 /* --- the interface --- */
 
-static void ring_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
+static const struct transport *ring_transport(const void *conf)
 {
-	(void)conf, (void)topology, (void)doc; /* the rows say it all */
+	return transport_kind((unsigned)((const struct ring_conf *)conf)->transport);
 }
 
 static void *ring_open(const struct model_env *env, const void *conf)
@@ -252,13 +254,18 @@ static void connect_rank(struct rank *rank)
 
 	rank->chunks = xcalloc(p, sizeof(*rank->chunks));
 	rank->in_flight = xcalloc(2 * (size_t)p, sizeof(*rank->in_flight));
-	timer_open(env->sim, &rank->timer, rank->host, SIM_TIMER,
+	timer_open(env->sim, &rank->timer, SIM_TIMER,
 		   timer_key(TIMER_RING, ring_edge_key(ring, rank->number)), on_prepared, rank);
 	sim_name(env->sim, on_prepared, "chunk ready on ring edge %n");
-	rank->conn =
-		tcp_open(env->tcp, rank->host, to, cc_kind((unsigned)ring->scheme->conf->transport),
-			 (uint32_t)ring->scheme->conf->ack_every, ring_edge_key(ring, rank->number),
-			 &ring_app, rank);
+	rank->conn = connection_open(
+		env->tcp, env->roce,
+		&(struct connection_spec){ .transport = (unsigned)ring->scheme->conf->transport,
+					   .src = rank->host,
+					   .dst = to,
+					   .ack_every = (uint32_t)ring->scheme->conf->ack_every,
+					   .key = ring_edge_key(ring, rank->number),
+					   .app = &ring_app,
+					   .owner = rank });
 }
 
 static int by_host(const void *a, const void *b)
@@ -349,7 +356,7 @@ static void ring_finish(void *instance)
 	struct ring *ring = instance;
 
 	for (uint32_t r = 0; r < ring->job.workers; r++) {
-		tcp_close(ring->scheme->env.tcp, ring->ranks[r].conn);
+		connection_close(&ring->ranks[r].conn);
 		timer_close(ring->scheme->env.sim, &ring->ranks[r].timer);
 		free(ring->ranks[r].chunks);
 		free(ring->ranks[r].in_flight);
@@ -362,10 +369,10 @@ static void ring_stats(const void *instance, struct collective_stats *stats)
 	const struct ring *ring = instance;
 
 	for (uint32_t r = 0; r < ring->job.workers; r++) {
-		const struct tcp_stats *tcp = tcp_stats(ring->scheme->env.tcp, ring->ranks[r].conn);
+		const struct connection *conn = &ring->ranks[r].conn;
 
-		stats->retransmissions += tcp->retransmissions;
-		stats->timeouts += tcp->timeouts;
+		stats->retransmissions += connection_retransmissions(conn);
+		stats->timeouts += connection_timeouts(conn);
 	}
 }
 
@@ -389,12 +396,12 @@ static void ring_report_waiting(const void *instance, FILE *to, size_t limit)
 
 const struct collective_ops ring_collective = {
 	.name = "ring",
-	.help = "ring all-reduce between hosts over TCP connections",
+	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
-	.check = ring_check,
+	.transport = ring_transport,
 	.open = ring_open,
 	.close = free,
 	.start = ring_start,

@@ -25,15 +25,15 @@ struct rank {
 	uint32_t number;
 	uint32_t worker; /* of the job */
 	uint32_t host;
-	uint32_t conn;        /* to the next rank */
-	uint64_t contributed; /* tensors handed over */
-	uint64_t sent;        /* messages written to the edge */
-	uint64_t received;    /* messages from the previous rank */
-	uint64_t stream_in;   /* bytes of those messages */
-	uint64_t *chunks;     /* the tensor under way: sums so far */
-	uint64_t *in_flight;  /* values of messages sent, by number modulo 2 * ranks: no rank is
-			       * further than P messages ahead of its follower */
-	struct timer timer;   /* step latency */
+	struct connection conn; /* to the next rank */
+	uint64_t contributed;   /* tensors handed over */
+	uint64_t sent;          /* messages written to the edge */
+	uint64_t received;      /* messages from the previous rank */
+	uint64_t stream_in;     /* bytes of those messages */
+	uint64_t *chunks;       /* the tensor under way: sums so far */
+	uint64_t *in_flight;    /* values of messages sent, by number modulo 2 * ranks: no rank is
+				 * further than P messages ahead of its follower */
+	struct timer timer;     /* step latency */
 	bool preparing;
 };
 

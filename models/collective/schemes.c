@@ -24,8 +24,8 @@ const struct collective_ops *scheme_ops(unsigned index)
 {
 	const struct collective_ops *ops = index < SCHEME_COUNT ? schemes[index] : NULL;
 
-	SIM_BUG_ON(ops && (!ops->name || !ops->help || !ops->table || !ops->check || !ops->open ||
-			   !ops->close || !ops->start || !ops->contribute || !ops->finish ||
-			   !ops->stats || !ops->report_waiting || !ops->plan != !ops->withdraw));
+	SIM_BUG_ON(ops && (!ops->name || !ops->help || !ops->table || !ops->open || !ops->close ||
+			   !ops->start || !ops->contribute || !ops->finish || !ops->stats ||
+			   !ops->report_waiting || !ops->plan != !ops->withdraw));
 	return ops;
 }

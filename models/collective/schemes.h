@@ -1,8 +1,13 @@
-/* All all-reduce schemes. Adding one: its file, and one line here. */
+/* All all-reduce schemes. Adding one: its folder in models/ina/, or its file, and one line here. */
 #ifndef INASIM_COLLECTIVE_SCHEMES_H
 #define INASIM_COLLECTIVE_SCHEMES_H
 
 #include "collective/collective.h"
+
+/* A test may compile schemes.c with one more (tests/model/test_example.c). */
+#ifndef SCHEMES_MORE
+#define SCHEMES_MORE(X)
+#endif
 
 #define SCHEMES(X)                                                                                 \
 	X(ring)                                                                                    \
@@ -12,11 +17,18 @@
 	X(atp)                                                                                     \
 	X(esa)                                                                                     \
 	X(panama)                                                                                  \
-	X(switchml_star)
+	X(switchml_star)                                                                           \
+	X(netreduce)                                                                               \
+	SCHEMES_MORE(X)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
 #undef SCHEME_INDEX
+
+/* Of arrays by enum scheme_index, whose elements behind the last scheme are not used. Loops go on
+ * while scheme_ops() is not NULL: other files need not know SCHEMES_MORE. */
+#define SCHEMES_MAX 16
+static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
 
 /* NULL behind the last. A table of ops that lacks a required member is a bug
  * that stops the program here, not in the middle of a run. */

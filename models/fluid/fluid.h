@@ -32,14 +32,14 @@ double fluid_stop(struct fluid *fluid);
 
 /* A new route; it exists until it is removed. Of the stream its links, cap and shares are copied. A
  * link may be listed several times; weights add up. The cap may be INFINITY if there are links.
- * `key` names it in the digest; but for its last FLUID_KEY_BITS it names whose turns it takes at
- * NICs. ended() is called from an event, and may start transfers. */
+ * `key` names it in the digest. Routes whose keys differ in the last FLUID_KEY_BITS only take turns
+ * at NICs as one sender. ended() is called from an event, and may start transfers. */
 uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
 			 void (*ended)(void *owner, uint32_t route), void *owner);
 /* A transfer that is under way is broken off. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
 
-/* Who hears of the end of its transfers from now on. */
+/* From now on this owner is told when a transfer of the route ends. */
 void fluid_route_give(struct fluid *fluid, uint32_t route,
 		      void (*ended)(void *owner, uint32_t route), void *owner);
 

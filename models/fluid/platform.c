@@ -77,9 +77,10 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return most > meeting->capacity;
 }
 
-/* Windows that heed no marks beside streams that do. What they leave of the link, these have
- * together; at the least the windows that they never go below. A route that meets such streams at
- * several links has the share of the one where it meets most: elsewhere it is not what stops it. */
+/* Windows that heed no marks beside streams that do. The streams share what the windows leave of
+ * the link, and at least the windows that they themselves never go below. A window that meets
+ * streams at several links has its share from the link where it meets most of them: no other link
+ * stops it. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {
@@ -128,8 +129,8 @@ static void find_senders(const struct platform *platform, const struct meeting *
 	}
 }
 
-/* TCP fills queues of switches, too: a window that heeds no marks is there, and has no packet left
- * for each of its turns. */
+/* Beside TCP, which fills queues of switches, a window that heeds no marks has most of its packets
+ * in those queues, and none left for some of its turns: the smaller share counts. */
 static void share_nic(const struct platform *platform, const struct meeting *nic,
 		      const struct fluid_route *const *busy, const double *share, double *turns)
 {

@@ -39,13 +39,13 @@ void platform_build(struct platform *platform, const struct fluid_route *const *
 		    uint32_t count, const struct fluid_links *links);
 void platform_release(struct platform *platform);
 
-/* The shares of the routes of a platform when only some are busy; `busy` has NULL for all others. A
- * share of 0: the route is idle, or no link can stop it, and it has the rate that it has alone.
- * False when that is so for all of them.
+/* The shares of the routes of a platform when only some are busy; `busy` has NULL for all others.
+ * The share is 0 where the route is idle, and where no link can stop it: there it keeps the rate
+ * that it has alone. False when all shares are 0.
  *
- * Several senders that meet at a NIC wait for turns there, all others in queues of switches. There
- * TCP, and whoever else heeds marks, fills what the marks leave; a window that heeds none has a
- * part of the link, and so a share of part / (1 - part) against all of these together. */
+ * Several senders that meet at a NIC wait for turns there; all others meet in queues of switches.
+ * In these, whoever heeds marks (as TCP does) fills what the marks leave. A window that heeds none
+ * has a fixed part of the link: a share of part / (1 - part) against all that heed marks. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 

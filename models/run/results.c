@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "run/event_log.h"
 #include "run/links.h"
+#include "run/why_table.h"
 #include "net/lossless.h"
 #include "run/series.h"
 
@@ -39,25 +40,10 @@ static const struct out_column aggregator_columns[] = {
 	{ "scheme", OUT_TEXT, "The scheme whose memory it is." },
 	{ "memory_bytes", OUT_COUNT, "Aggregation memory." },
 	{ "used_max_bytes", OUT_COUNT, "Most of it that was reserved at one time." },
-	{ "packets_aggregated", OUT_COUNT, "Contributions added." },
-	{ "results", OUT_COUNT, "Sums completed here, of the whole job." },
-	{ "duplicates", OUT_COUNT, "Contributions that had been added before." },
-	{ "repairs", OUT_COUNT, "Sums, complete for their switch, that it sent again." },
-	{ "collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
-	{ "preemptions", OUT_COUNT, "Aggregators taken from their owner." },
-	{ "fallbacks", OUT_COUNT, "Contributions sent on to a parameter server unadded." },
-	{ "collisions_own", OUT_COUNT, "Collisions with another chunk of the same job." },
-	{ "collisions_complete", OUT_COUNT,
-	  "Collisions with an owner that was complete and waited for its ack." },
-	{ "collisions_waiting", OUT_COUNT,
-	  "Collisions with an owner of another job that waited for more of its workers." },
-	{ "preemptions_tried", OUT_COUNT, "Collisions that might have preempted the owner." },
-	{ "partials", OUT_COUNT, "Sums sent to a parameter server before they were full." },
-	{ "collected", OUT_COUNT, "Aggregators freed because their owner had gone silent." },
-	{ "late", OUT_COUNT, "Contributions that came when the sum had left without them." },
-	{ "discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
-	{ "overflows", OUT_COUNT, "Contributions dropped because the memory was full." },
-	{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
+#define ROW(member, help) { #member, OUT_COUNT, help },
+	SWITCH_COUNTERS(ROW)
+#undef ROW
+		{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
 	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
 	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
 	{ "memory_utilization", OUT_REAL, "Memory in use, averaged over the run, over all of it." },
@@ -71,7 +57,7 @@ const struct out_schema aggregators_schema = {
 const struct out_schema *const results_schemas[] = {
 	&jobs_schema,        &iterations_schema, &flows_schema,       &links_schema,
 	&aggregators_schema, &series_schema,     &link_series_schema, &flow_series_schema,
-	&events_schema,      &summary_schema,
+	&events_schema,      &why_schema,        &summary_schema,
 };
 const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
 
@@ -149,23 +135,11 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .text = scheme_ops(scheme)->name },
 				{ .count = m->memory_bytes },
 				{ .count = m->used_max_bytes },
-				{ .none = none, .count = m->stats.packets_aggregated },
-				{ .none = none, .count = m->stats.results },
-				{ .none = none, .count = m->stats.duplicates },
-				{ .none = none, .count = m->stats.repairs },
-				{ .none = none, .count = m->stats.collisions },
-				{ .none = none, .count = m->stats.preemptions },
-				{ .none = none, .count = m->stats.fallbacks },
-				{ .none = none, .count = m->stats.collisions_own },
-				{ .none = none, .count = m->stats.collisions_complete },
-				{ .none = none, .count = m->stats.collisions_waiting },
-				{ .none = none, .count = m->stats.preemptions_tried },
-				{ .none = none, .count = m->stats.partials },
-				{ .none = none, .count = m->stats.collected },
-				{ .none = none, .count = m->stats.late },
-				{ .none = none, .count = m->stats.discarded },
-				{ .none = none, .count = m->stats.overflows },
-				{ .none = none || !m->held, .count = m->held ? m->held->count : 0 },
+#define ROW(member, help) { .none = none, .count = m->stats.member },
+				SWITCH_COUNTERS(ROW)
+#undef ROW
+					{ .none = none || !m->held,
+					  .count = m->held ? m->held->count : 0 },
 				held_cell(none ? NULL : m->held, 0),
 				held_cell(none ? NULL : m->held, 0.99),
 				{ .real = collective_utilization(collective_reserved(m, s->sim.now),
@@ -179,6 +153,6 @@ void results_write_tables(struct simulation *s)
 	flows_write_unfinished(s->flows);
 	for (uint32_t i = 0; s->links && i < s->topo.net.port_count; i++)
 		write_link(s, i);
-	for (unsigned i = 0; s->aggregators && i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; s->aggregators && scheme_ops(i); i++)
 		write_aggregators(s, i);
 }

@@ -8,21 +8,68 @@
 
 extern const struct out_schema summary_schema;
 
-enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
+/* Counters of struct collective_stats: ROW(member, help). Of each switch they are columns of
+ * aggregators.csv; their sums, and what only hosts count, are members of summary.json. */
+#define SWITCH_COUNTERS(ROW)                                                                       \
+	ROW(packets_aggregated, "Contributions added in switches.")                                \
+	ROW(results, "Sums of whole jobs completed in switches.")                                  \
+	ROW(duplicates, "Contributions that a switch had added before.")                           \
+	ROW(repairs, "Sums, complete for who keeps them, sent again.")                             \
+	ROW(collisions, "Packets that met an aggregator of another owner.")                        \
+	ROW(preemptions, "Aggregators taken from their owner.")                                    \
+	ROW(fallbacks, "Contributions sent on to a parameter server unadded.")                     \
+	ROW(collisions_own, "Collisions with another chunk of the same job.")                      \
+	ROW(collisions_complete,                                                                   \
+	    "Collisions with an owner that was complete and waited for its ack.")                  \
+	ROW(collisions_waiting,                                                                    \
+	    "Collisions with an owner of another job that waited for more of its workers.")        \
+	ROW(preemptions_tried, "Collisions that might have preempted the owner.")                  \
+	ROW(partials, "Sums sent to a parameter server before they were full.")                    \
+	ROW(collected, "Aggregators freed because their owner had gone silent.")                   \
+	ROW(late, "Contributions that came when the sum had left without them.")                   \
+	ROW(discarded, "Contributions to sums of which another was lost.")                         \
+	ROW(overflows, "Contributions dropped because a switch's memory was full.")
+#define HOST_COUNTERS(ROW)                                                                         \
+	ROW(reminders, "Reminders of workers to servers and of servers to switches.")              \
+	ROW(server_packets, "Packets that came from switches to parameter servers.")               \
+	ROW(server_bytes, "Bytes of their frames.")                                                \
+	ROW(retransmissions,                                                                       \
+	    "Packets that workers (and servers over TCP) sent again, of all schemes.")             \
+	ROW(timeouts, "Retransmission timers of the same that expired.")
+
+enum job_field {
+	JOB_JCT,
+	JOB_WAITING_TIME,
+	JOB_COMPUTE,
+	JOB_COMMUNICATION,
+	JOB_SLOWDOWN, /* no time; of those with an ideal one */
+	JOB_BUSBW,    /* bytes per second; of those with several workers */
+	JOB_FIELDS
+};
 
 /* Values of one field of the finished jobs, in seconds: of a group, or of all groups of one
  * name, or (both NULL) of all; the caller frees. */
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count);
 
-/* Jobs that ran as something else than they were given, a line each; and what the run alone could
- * tell of what is hardly meant. Lists with NULL behind the last, for results_lines_free(). */
+/* Lists of lines with NULL behind the last, for results_lines_free(): jobs that ran otherwise than
+ * the scenario says, and warnings that only a run can give. */
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);
 
 /* A copy of values (the caller frees): distributions sort. */
 double *results_copy(const double *values, size_t count);
+
+/* All memories of switches together. Release `held` by free(). */
+struct memory_sum {
+	struct collective_stats stats;
+	struct holding_times *held; /* of aggregators */
+	/* Parts of the memories that were used: the most that was reserved of each at one time, and
+	 * what was reserved on average over the run; 0 when none was. */
+	double reserved_max, utilization;
+};
+struct memory_sum results_memory(const struct simulation *s);
 
 /* The longest backlog of a port, bytes on the wire. */
 uint64_t results_max_queue(const struct simulation *s, uint32_t port);

@@ -1,7 +1,6 @@
-/* What a reader of results must know before he believes them: jobs that ran as something else than
- * they were given, and set-ups whose run shows that they were hardly meant. A warning is one
- * function and its line in `warnings`; what a scenario shows before it runs is in
- * scenario_warnings.c. */
+/* What readers of results must know before they believe them: which jobs ran otherwise than the
+ * scenario says, and which set-ups the run has shown to be hardly meant. A warning is one function
+ * and its line in `warnings`. Warnings from the scenario alone are in scenario_warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -37,10 +36,9 @@ void results_lines_free(char **lines)
 char **results_otherwise(const struct simulation *s)
 {
 	struct lines lines = { 0 };
-	size_t count;
-	const struct jobs_otherwise *all = jobs_otherwise(s->jobs, &count);
+	const struct jobs_otherwise *all = jobs_report(s->jobs)->otherwise;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < jobs_report(s->jobs)->otherwise_count; i++)
 		add(&lines,
 		    xasprintf("%s (%s): %zu ran as %s", all[i].group->name,
 			      scheme_names[all[i].group->all_reduce], all[i].count, all[i].ran_as));
@@ -53,7 +51,7 @@ char **results_otherwise(const struct simulation *s)
 /* Several jobs over one memory, and no packet ever met another owner's aggregator. */
 static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 {
-	for (unsigned i = 0; i < SCHEME_COUNT && jobs_arrived(s->jobs) > 1 && !s->fluid; i++) {
+	for (unsigned i = 0; scheme_ops(i) && jobs_report(s->jobs)->arrived > 1 && !s->fluid; i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 		uint64_t added = 0, collisions = 0;

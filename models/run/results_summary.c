@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "stats/inference.h"
 #include "stats/stats.h"
 #include "run/fairness.h"
 #include "io/json.h"
@@ -51,11 +52,18 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
 	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
 	{ "jobs.jct_s", OUT_REAL,
-	  "Finish - arrival: {mean, p50, p95, p99, max}; percentiles are "
-	  "nearest-rank, null below 10/(1-p) values." },
+	  "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. Percentiles "
+	  "are nearest-rank, null below 10/(1-p) values; but p50 is the median from 3 on, with the "
+	  "two values, as many from either end, between which the median of what they are drawn "
+	  "from lies with a probability of p50_level: the least of 0.95 and more, or what the "
+	  "smallest and the largest have (0.75 for 3, 0.94 for 5)." },
 	{ "jobs.waiting_s", OUT_REAL, "Start - arrival, as jct_s." },
 	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
 	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
+	{ "jobs.slowdown", OUT_REAL,
+	  "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s." },
+	{ "jobs.busbw_bytes_per_s", OUT_REAL,
+	  "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s." },
 	{ "jobs.iteration_s", OUT_REAL,
 	  "Durations of all finished iterations of these jobs, as jct_s." },
 	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
@@ -67,7 +75,8 @@ static const struct out_column summary_columns[] = {
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
 	{ "flows.fct_s", OUT_REAL,
-	  "Last byte at the receiver - start: {mean, p50, p95, p99, p999, max}." },
+	  "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, p99, "
+	  "p999, max}, as jobs.jct_s." },
 	{ "flows.slowdown", OUT_REAL, "FCT / ideal FCT, as fct_s." },
 	{ "flows.by_size", OUT_TEXT,
 	  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, finished, "
@@ -87,45 +96,16 @@ static const struct out_column summary_columns[] = {
 	{ "network.by_tier", OUT_TEXT,
 	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
 	  "utilization_jain (Jain's index over the links)." },
-	{ "aggregation.packets_aggregated", OUT_COUNT, "Contributions added in switches." },
-	{ "aggregation.results", OUT_COUNT, "Sums completed in switches." },
-	{ "aggregation.duplicates", OUT_COUNT, "Contributions that a switch had already." },
-	{ "aggregation.repairs", OUT_COUNT, "Sums, complete for who keeps them, sent again." },
-	{ "aggregation.collisions", OUT_COUNT, "Packets that met an aggregator of another owner." },
-	{ "aggregation.preemptions", OUT_COUNT, "Aggregators taken from their owner." },
-	{ "aggregation.fallbacks", OUT_COUNT,
-	  "Contributions sent on to a parameter server unadded." },
-	{ "aggregation.collisions_own", OUT_COUNT,
-	  "Collisions with another chunk of the same job." },
-	{ "aggregation.collisions_complete", OUT_COUNT,
-	  "Collisions with an owner that was complete and waited for its ack." },
-	{ "aggregation.collisions_waiting", OUT_COUNT,
-	  "Collisions with an owner of another job that waited for more of its workers." },
-	{ "aggregation.preemptions_tried", OUT_COUNT,
-	  "Collisions that might have preempted the owner." },
-	{ "aggregation.partials", OUT_COUNT,
-	  "Sums sent to a parameter server before they were full." },
-	{ "aggregation.collected", OUT_COUNT,
-	  "Aggregators freed because their owner had gone silent." },
-	{ "aggregation.late", OUT_COUNT,
-	  "Contributions that came when the sum had left without them." },
-	{ "aggregation.discarded", OUT_COUNT, "Contributions to sums of which another was lost." },
-	{ "aggregation.overflows", OUT_COUNT,
-	  "Contributions dropped because a switch's memory was full." },
-	{ "aggregation.reminders", OUT_COUNT,
-	  "Reminders of workers to servers and of servers to switches." },
-	{ "aggregation.server_packets", OUT_COUNT,
-	  "Packets that came from switches to parameter servers." },
-	{ "aggregation.server_bytes", OUT_COUNT, "Bytes of their frames." },
-	{ "aggregation.held_count", OUT_COUNT, "Times that an aggregator was taken and freed." },
+#define ROW(member, help) { "aggregation." #member, OUT_COUNT, help },
+	SWITCH_COUNTERS(ROW) HOST_COUNTERS(ROW)
+#undef ROW
+		{ "aggregation.held_count", OUT_COUNT,
+		  "Times that an aggregator was taken and freed." },
 	{ "aggregation.held_mean_s", OUT_REAL, "Mean time from taking to freeing; null if none." },
 	{ "aggregation.held_p99_s", OUT_REAL,
 	  "99th percentile of it, to 1/32; null below 100 times." },
 	{ "aggregation.throughput_share", OUT_REAL,
 	  "Mean over the jobs that finished of throughput_share in jobs.csv; null if none." },
-	{ "aggregation.retransmissions", OUT_COUNT,
-	  "Packets that workers (and servers over TCP) sent again, of all schemes." },
-	{ "aggregation.timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
 	{ "aggregation.memory_reserved_max", OUT_REAL,
 	  "Sum over the switches that were used of the most that was reserved at one time, over "
 	  "the "
@@ -164,11 +144,16 @@ static void json_distribution(struct json *json, const char *key, double *values
 			      bool with_p999)
 {
 	double mean = stats_mean(values, count);
+	struct median median;
 
 	stats_sort(values, count);
+	median = infer_median(values, count, 0.95);
 	json_open_object(json, key);
 	json_real(json, "mean", mean);
-	json_real(json, "p50", stats_percentile(values, count, 0.5));
+	json_real(json, "p50", median.value);
+	json_real(json, "p50_low", median.low);
+	json_real(json, "p50_high", median.high);
+	json_real(json, "p50_level", median.level);
 	json_real(json, "p95", stats_percentile(values, count, 0.95));
 	json_real(json, "p99", stats_percentile(values, count, 0.99));
 	if (with_p999)
@@ -198,8 +183,8 @@ static void json_copied(struct json *json, const char *key, const double *values
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count)
 {
-	size_t finished = jobs_measured(s->jobs)->finished;
-	const struct job_record *records = jobs_records(s->jobs);
+	size_t finished = jobs_report(s->jobs)->measured.finished;
+	const struct job_record *records = jobs_report(s->jobs)->records;
 	double *values = xcalloc(finished, sizeof(*values));
 
 	*count = 0;
@@ -207,8 +192,12 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 		const double fields[] = { [JOB_JCT] = records[i].jct,
 					  [JOB_WAITING_TIME] = records[i].waiting,
 					  [JOB_COMPUTE] = records[i].compute,
-					  [JOB_COMMUNICATION] = records[i].communication };
+					  [JOB_COMMUNICATION] = records[i].communication,
+					  [JOB_SLOWDOWN] = records[i].slowdown,
+					  [JOB_BUSBW] = records[i].busbw };
 
+		if (isnan(fields[field]))
+			continue;
 		if (group ? group == records[i].group
 			  : !name || !strcmp(name, records[i].group->name))
 			values[(*count)++] = fields[field];
@@ -218,12 +207,13 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
-	static const char *const keys[] = { [JOB_JCT] = "jct_s",
-					    [JOB_WAITING_TIME] = "waiting_s",
-					    [JOB_COMPUTE] = "compute_s",
-					    [JOB_COMMUNICATION] = "communication_s" };
+	static const char *const keys[] = {
+		[JOB_JCT] = "jct_s",         [JOB_WAITING_TIME] = "waiting_s",
+		[JOB_COMPUTE] = "compute_s", [JOB_COMMUNICATION] = "communication_s",
+		[JOB_SLOWDOWN] = "slowdown", [JOB_BUSBW] = "busbw_bytes_per_s"
+	};
 
-	for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+	for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
 		size_t count;
 		double *values = results_job_values(s, NULL, name, f, &count);
 
@@ -247,27 +237,24 @@ static void json_lines(struct json *json, const char *key, char **lines)
 static void json_jobs(struct json *json, const struct simulation *s)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
-	const struct jobs_counts *measured = jobs_measured(s->jobs);
-	size_t count, cycle_count;
-	const double *durations = jobs_iterations(s->jobs, &count);
-	const double *cycles = jobs_cycles(s->jobs, &cycle_count);
+	const struct jobs_report *report = jobs_report(s->jobs);
 
 	json_open_object(json, "jobs");
-	json_u64(json, "count", measured->count);
-	json_u64(json, "finished", measured->finished);
-	json_u64(json, "refused", measured->refused);
-	json_u64(json, "arrived", jobs_arrived(s->jobs));
+	json_u64(json, "count", report->measured.count);
+	json_u64(json, "finished", report->measured.finished);
+	json_u64(json, "refused", report->measured.refused);
+	json_u64(json, "arrived", report->arrived);
 	json_job_fields(json, s, NULL);
-	json_copied(json, "iteration_s", durations, count, false);
-	json_copied(json, "cycle_s", cycles, cycle_count, false);
+	json_copied(json, "iteration_s", report->durations, report->duration_count, false);
+	json_copied(json, "cycle_s", report->cycles, report->cycle_count, false);
 	json_lines(json, "ran_as", results_otherwise(s));
 	json_open_object(json, "by_name");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
-		bool seen = false;
+		size_t first = 0;
 
-		for (size_t h = 0; h < g; h++)
-			seen |= !strcmp(groups[g].name, groups[h].name);
-		if (seen)
+		while (strcmp(groups[first].name, groups[g].name))
+			first++;
+		if (first < g)
 			continue;
 		json_open_object(json, groups[g].name);
 		json_job_fields(json, s, groups[g].name);
@@ -361,54 +348,37 @@ static void json_network(struct json *json, const struct simulation *s)
 	json_close_object(json);
 }
 
-/* What switches count (in their memories) and what workers count (in the jobs)
- * are different things: adding both counts nothing twice. */
-static void sum_memories(const struct simulation *s, struct collective_stats *sum,
-			 double *reserved_max, double *utilization)
+struct memory_sum results_memory(const struct simulation *s)
 {
+	struct memory_sum sum = { .held = xcalloc(1, sizeof(*sum.held)) };
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
+	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 
 		for (size_t m = 0; m < count; m++) {
-			collective_stats_add(sum, &memory[m].stats);
+			collective_stats_add(&sum.stats, &memory[m].stats);
 			whole += memory[m].used_max_bytes ? memory[m].memory_bytes : 0;
 			used += memory[m].used_max_bytes;
 			used_time += collective_reserved(&memory[m], s->sim.now);
+			if (memory[m].held)
+				holding_times_merge(sum.held, memory[m].held);
 		}
 	}
-	*reserved_max = whole ? (double)used / (double)whole : 0;
-	*utilization = collective_utilization(used_time, whole, s->sim.now);
-}
-
-static void json_held(struct json *json, const struct simulation *s)
-{
-	struct holding_times *all = xcalloc(1, sizeof(*all));
-
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
-		const struct collective_memory *memory;
-		size_t count = simulation_memory(s, i, &memory);
-
-		for (size_t m = 0; m < count; m++)
-			if (memory[m].held)
-				holding_times_merge(all, memory[m].held);
-	}
-	json_packets(json, s, "held_count", all->count);
-	json_real(json, "held_mean_s", holding_times_mean(all));
-	json_real(json, "held_p99_s", holding_times_percentile(all, 0.99));
-	free(all);
+	sum.reserved_max = whole ? (double)used / (double)whole : 0;
+	sum.utilization = collective_utilization(used_time, whole, s->sim.now);
+	return sum;
 }
 
 static double throughput_share(const struct simulation *s)
 {
-	const struct job_record *records = jobs_records(s->jobs);
+	const struct job_record *records = jobs_report(s->jobs)->records;
 	size_t count = 0;
 	double sum = 0;
 
-	for (size_t i = 0; i < jobs_measured(s->jobs)->finished; i++) {
+	for (size_t i = 0; i < jobs_report(s->jobs)->measured.finished; i++) {
 		if (isnan(records[i].throughput_share))
 			continue; /* one worker: nothing is exchanged */
 		sum += records[i].throughput_share;
@@ -417,40 +387,26 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
+/* What switches count (in their memories) and what workers count (in the jobs) are different
+ * things: adding both counts nothing twice. */
 static void json_aggregation(struct json *json, const struct simulation *s)
 {
-	struct collective_stats sum = { 0 };
-	double reserved_max, utilization;
+	struct memory_sum sum = results_memory(s);
 
-	jobs_stats(s->jobs, &sum);
-	sum_memories(s, &sum, &reserved_max, &utilization);
+	jobs_stats(s->jobs, &sum.stats);
 	json_open_object(json, "aggregation");
-	json_packets(json, s, "packets_aggregated", sum.packets_aggregated);
-	json_packets(json, s, "results", sum.results);
-	json_packets(json, s, "duplicates", sum.duplicates);
-	json_packets(json, s, "repairs", sum.repairs);
-	json_packets(json, s, "collisions", sum.collisions);
-	json_packets(json, s, "preemptions", sum.preemptions);
-	json_packets(json, s, "fallbacks", sum.fallbacks);
-	json_packets(json, s, "collisions_own", sum.collisions_own);
-	json_packets(json, s, "collisions_complete", sum.collisions_complete);
-	json_packets(json, s, "collisions_waiting", sum.collisions_waiting);
-	json_packets(json, s, "preemptions_tried", sum.preemptions_tried);
-	json_packets(json, s, "partials", sum.partials);
-	json_packets(json, s, "collected", sum.collected);
-	json_packets(json, s, "late", sum.late);
-	json_packets(json, s, "discarded", sum.discarded);
-	json_packets(json, s, "overflows", sum.overflows);
-	json_packets(json, s, "reminders", sum.reminders);
-	json_packets(json, s, "server_packets", sum.server_packets);
-	json_packets(json, s, "server_bytes", sum.server_bytes);
-	json_held(json, s);
+#define ROW(member, help) json_packets(json, s, #member, sum.stats.member);
+	SWITCH_COUNTERS(ROW)
+	HOST_COUNTERS(ROW)
+#undef ROW
+	json_packets(json, s, "held_count", sum.held->count);
+	json_real(json, "held_mean_s", holding_times_mean(sum.held));
+	json_real(json, "held_p99_s", holding_times_percentile(sum.held, 0.99));
 	json_real(json, "throughput_share", throughput_share(s));
-	json_packets(json, s, "retransmissions", sum.retransmissions);
-	json_packets(json, s, "timeouts", sum.timeouts);
-	json_real(json, "memory_reserved_max", reserved_max);
-	json_real(json, "memory_utilization", utilization);
+	json_real(json, "memory_reserved_max", sum.reserved_max);
+	json_real(json, "memory_utilization", sum.utilization);
 	json_close_object(json);
+	free(sum.held);
 }
 
 static void json_checks(struct json *json, const struct simulation *s)

@@ -29,8 +29,9 @@ static void print_jobs(const struct simulation *s, FILE *to)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
 
-	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s\n", "jobs", "scheme", "finished",
-		"JCT mean", "JCT max", "waiting", "compute", "communication");
+	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s %9s %10s\n", "jobs", "scheme",
+		"finished", "JCT mean", "JCT max", "waiting", "compute", "communication",
+		"slowdown", "busbw");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
 		size_t count;
 
@@ -38,7 +39,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 			continue;
 		fprintf(to, "%-16s %-12s", groups[g].name,
 			scheme_ops((unsigned)groups[g].all_reduce)->name);
-		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+		for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
 			double *values = results_job_values(s, &groups[g], NULL, f, &count);
 
 			stats_sort(values, count);
@@ -46,6 +47,11 @@ static void print_jobs(const struct simulation *s, FILE *to)
 				fprintf(to, " %8zu", count);
 				print_time(to, 8, stats_mean(values, count));
 				print_time(to, 8, stats_max(values, count));
+			} else if (f == JOB_SLOWDOWN) {
+				print_number(to, 9, stats_mean(values, count), 1);
+			} else if (f == JOB_BUSBW) {
+				print_number(to, count ? 6 : 10, stats_mean(values, count), 1e-9);
+				fputs(count ? "GB/s" : "", to);
 			} else {
 				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
 					   stats_mean(values, count));
@@ -113,7 +119,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 /* What the means above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_report *report = jobs_report(s->jobs);
+	const struct jobs_counts *jobs = &report->measured;
 	size_t open = jobs->count - jobs->finished - jobs->refused;
 	size_t class_count;
 	const struct flow_class *classes = flows_classes(s->flows, &class_count);
@@ -121,9 +128,9 @@ static void print_left_out(const struct simulation *s, FILE *to)
 
 	for (size_t c = 0; c < class_count; c++)
 		measured += classes[c].count;
-	if (jobs_arrived(s->jobs) > jobs->count || flows_started(s->flows) > measured)
+	if (report->arrived > jobs->count || flows_started(s->flows) > measured)
 		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
-			jobs->count, jobs_arrived(s->jobs), measured, flows_started(s->flows));
+			jobs->count, report->arrived, measured, flows_started(s->flows));
 	if (open || flows_measured_open(s->flows))
 		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
 			flows_measured_open(s->flows));
@@ -157,27 +164,21 @@ static void print_refused(const struct simulation *s, FILE *to)
 
 	if (why)
 		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",
-			jobs_refused(s->jobs), jobs_count(s->jobs), group, why);
+			jobs_report(s->jobs)->refused, jobs_report(s->jobs)->count, group, why);
 }
 
 /* Without recovery nobody sends again what a full switch dropped: its job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
-	uint64_t overflows = 0;
+	struct memory_sum sum = results_memory(s);
 
-	for (unsigned i = 0; i < SCHEME_COUNT; i++) {
-		const struct collective_memory *memory;
-		size_t count = simulation_memory(s, i, &memory);
-
-		for (size_t m = 0; m < count; m++)
-			overflows += memory[m].stats.overflows;
-	}
-	if (overflows)
+	if (sum.stats.overflows)
 		fprintf(to,
 			"aggregation memory: %" PRIu64
 			" contributions were dropped because it was full; give it more bytes, or "
 			"let fewer jobs run at once\n",
-			overflows);
+			sum.stats.overflows);
+	free(sum.held);
 }
 
 void results_print_summary(const struct simulation *s, FILE *to)
@@ -186,7 +187,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 
 	fprintf(to, "%s: %s after %.6f s of simulated time\n", s->scenario->name,
 		end_reason_names[s->end], seconds_of(s->sim.now));
-	if (jobs_count(s->jobs))
+	if (jobs_report(s->jobs)->count)
 		print_jobs(s, to);
 	print_lines("not as given: ", results_otherwise(s), to);
 	print_refused(s, to);

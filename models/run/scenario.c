@@ -113,6 +113,8 @@ static const struct conf_row scenario_rows[] = {
 	CONF_OBJECT("topology", struct scenario, topology, CONF_REQUIRED, &topology_table,
 		    "The network."),
 	CONF_OBJECT("tcp", struct scenario, tcp, "{}", &tcp_table, "TCP of flows and rings."),
+	CONF_OBJECT("roce", struct scenario, roce, "{}", &roce_table,
+		    "RoCE of flows, rings and parameter servers whose transport it is."),
 	CONF_SCHEMES("schemes", struct scenario, schemes, "{}", scheme_tables,
 		     "Parameters of all-reduce schemes."),
 	CONF_OBJECT("cluster", struct scenario, cluster, "{}", &cluster_table,
@@ -136,6 +138,33 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 		if (scenario_jobs(scenario)[i].enabled &&
 		    scenario_jobs(scenario)[i].all_reduce == (int)scheme)
 			return true;
+	return false;
+}
+
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme)
+{
+	const struct collective_ops *ops = scheme_ops(scheme);
+
+	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
+}
+
+static bool is_roce(const struct transport *transport, bool marks)
+{
+	return transport && transport->roce && (!marks || transport->cc->ecn);
+}
+
+bool scenario_uses_roce(const struct scenario *scenario, bool marks)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (is_roce(scenario_scheme_transport(scenario, s), marks) &&
+		    scenario_uses(scenario, s))
+			return true;
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && is_roce(transport_kind((unsigned)group->transport), marks))
+			return true;
+	}
 	return false;
 }
 

@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 #include "collective/schemes.h"
 #include "topo/topology.h"
-#include "transport/tcp.h"
+#include "transport/connection.h"
 #include "workload/cluster.h"
 #include "workload/flows/flows.h"
 #include "workload/jobs/jobs.h"
@@ -53,7 +53,8 @@ struct scenario {
 	struct stop_conf stop;
 	struct topology_conf topology;
 	struct tcp_conf tcp;
-	void *schemes[SCHEME_COUNT]; /* parameters by enum scheme_index */
+	struct roce_conf roce;
+	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
 	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */
@@ -105,8 +106,8 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
 /* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
- * memory. Else nothing but the order of events of one instant hangs on the seed, and replications
- * are alike unless such a tie decides something. */
+ * memory. If nothing is, the seed decides only the order of events of one instant, and replications
+ * are alike unless such a tie matters. */
 bool scenario_draws(const struct scenario *scenario);
 
 /* Which flows and jobs are measured. */
@@ -119,6 +120,13 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
 /* Any enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+/* The transport of a scheme's gradients, where it has one to choose; else NULL. */
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
+
+/* Whether an enabled group of jobs or flows goes over RoCE, perhaps under a control that heeds
+ * marks alone. */
+bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 
 /* Any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);

@@ -8,6 +8,7 @@
 
 #include "run/links.h"
 #include "run/topology_conf.h"
+#include "transport/cc/dcqcn.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"
@@ -31,14 +32,6 @@ struct looking {
 	uint32_t hosts;
 	uint32_t pool; /* of them are kept for parameter servers */
 };
-
-/* "/flows/0" + "/size/cdf" */
-#define PLACE_SIZE 128
-static const char *place(char buffer[PLACE_SIZE], const char *pointer, const char *key)
-{
-	snprintf(buffer, PLACE_SIZE, "%s%s", pointer, key);
-	return buffer;
-}
 
 /* Hands over a message that somebody else made. */
 static void take_error(const struct looking *look, const char *where, char *error)
@@ -85,13 +78,12 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 static void check_flow_classes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const bytes *borders = scenario->flow_borders.items;
-	char where[64];
 
 	for (size_t i = 1; i < scenario->flow_borders.count; i++) {
 		if (borders[i - 1] < borders[i])
 			continue;
-		snprintf(where, sizeof(where), "/output/flow_classes/%zu", i);
-		conf_error(doc, where, "must be more than the border before it");
+		conf_error(doc, conf_at(doc, "/output/flow_classes/%zu", i),
+			   "must be more than the border before it");
 	}
 }
 
@@ -101,16 +93,15 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 	const struct series_links *links = scenario->series.links.items;
 	const struct topology_ops *ops = topology_kind((size_t)topology->kind);
 	uint32_t count = links_count(topology);
-	char where[PLACE_SIZE];
 
 	if (!scenario->series.every && (scenario->series.links.count || scenario->series.flows))
 		conf_error(doc, "/output/series", "needs \"every\", the interval of the samples");
 	if (scenario->series.flows && !scenario_has_flows(scenario))
 		conf_error(doc, "/output/series/flows", "there are no flows to sample");
 	for (size_t i = 0; i < scenario->series.links.count; i++) {
+		const char *where = conf_at(doc, "/output/series/links/%zu", i);
 		struct link_place place;
 
-		snprintf(where, sizeof(where), "/output/series/links/%zu", i);
 		if (links[i].form == SERIES_LINK && links[i].number >= (int64_t)count)
 			conf_error(doc, where,
 				   "there is no link %" PRId64 "; links are 0 to %" PRIu32,
@@ -125,41 +116,68 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 }
 
 /* A frame that no queue takes would be sent again and again. */
-static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+static void check_frame(const struct scenario *scenario, const char *pointer, bytes frame,
+			struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
-	bytes frame = (bytes)scenario->tcp.mss + TCP_OVERHEAD;
 	uint32_t mtu = topology_pause(topology, false).mtu;
 
 	if (mtu && frame > mtu)
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
 			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
 			   frame, mtu);
 	if (frame > topology_buffer(topology, false))
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64
 			   " bytes does not fit into a switch buffer of %" PRIu64 " bytes",
 			   frame, topology_buffer(topology, false));
 	if (topology->host.queue && frame > topology->host.queue)
-		conf_error(doc, "/tcp/mss",
+		conf_error(doc, pointer,
 			   "a frame of %" PRIu64 " bytes does not fit into a NIC queue of %" PRIu64
 			   " bytes",
 			   frame, topology->host.queue);
+}
+
+static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct roce_conf *roce = &scenario->roce;
+
+	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
 	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
 		conf_error(doc, "/tcp/max_window",
 			   "is smaller than a segment of %" PRId64 " bytes (\"mss\")",
 			   scenario->tcp.mss);
+	if (scenario_uses_roce(scenario, false))
+		check_frame(scenario, "/roce/mtu",
+			    (bytes)(roce->mtu + roce->header + roce->write_header), doc);
+	if (roce->window && roce->window < (bytes)roce->mtu)
+		conf_error(doc, "/roce/window",
+			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
+}
+
+/* Parameters that the version of a set does not have. */
+static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct dcqcn_conf *conf = scenario->roce.control[roce_cc_index(&dcqcn_cc)];
+
+	if (conf->set == DCQCN_SIGCOMM15 && conf->cut_interval)
+		conf_error(
+			doc, "/roce/control/dcqcn/cut_interval",
+			"sigcomm15 cuts at each CNP; only hpcc_paper and hpcc look at intervals");
+	if (conf->set != DCQCN_SIGCOMM15 && conf->byte_counter)
+		conf_error(
+			doc, "/roce/control/dcqcn/byte_counter",
+			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
 }
 
 /* Something that starts at `at` takes part. */
 static void check_start(const struct looking *look, const char *pointer, sim_time at)
 {
 	sim_time after = look->scenario->stop.after;
-	char where[PLACE_SIZE];
 
 	if (at >= after)
-		conf_error(look->doc, place(where, pointer, "/arrival/at"),
+		conf_error(look->doc, conf_at(look->doc, "%s/arrival/at", pointer),
 			   "%g s is not before the end of the run, %g s (\"stop\": \"after\")",
 			   seconds_of(at), seconds_of(after));
 }
@@ -182,7 +200,7 @@ static void check_gap(const struct looking *look, const char *where, double gap_
 static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer)
 {
-	char where[PLACE_SIZE], key[PLACE_SIZE / 2], *error;
+	char key[64], *error;
 	size_t before = conf_errors(look->doc);
 	struct sizes sizes;
 	double mean;
@@ -193,7 +211,7 @@ static double check_sizes(const struct looking *look, const struct flow_group_co
 
 		size_conf_place(&group->size, i, key, sizeof(key));
 		if (!cdf)
-			take_error(look, place(where, pointer, key), error);
+			take_error(look, conf_at(look->doc, "%s%s", pointer, key), error);
 		size_cdf_free(cdf);
 	}
 	if (conf_errors(look->doc) != before ||
@@ -207,10 +225,10 @@ static double check_sizes(const struct looking *look, const struct flow_group_co
 static void check_flow_trace(const struct looking *look, const struct flow_group_conf *group,
 			     const char *pointer)
 {
-	char where[PLACE_SIZE], *error;
+	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
 	struct flow_trace trace;
+	char *error;
 
-	place(where, pointer, "/arrival/trace");
 	if (!flow_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
 		take_error(look, where, error);
 		return;
@@ -226,9 +244,8 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 	double load_bps =
 		group->arrival.load * (double)look->scenario->topology.link.rate * look->hosts;
 	double gap_s = 8 * mean / load_bps;
-	char where[PLACE_SIZE];
+	const char *where = conf_at(look->doc, "%s/arrival/poisson_load", pointer);
 
-	place(where, pointer, "/arrival/poisson_load");
 	check_gap(look, where, gap_s);
 	if (mean > 0 && gap_s < GAP_LEAST_S)
 		conf_error(
@@ -242,11 +259,9 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 static void check_together(const struct looking *look, const struct flow_group_conf *group,
 			   const char *pointer)
 {
-	char where[PLACE_SIZE];
-
 	check_start(look, pointer, group->arrival.at);
 	if (group->count > TOGETHER_MAX)
-		conf_error(look->doc, place(where, pointer, "/count"),
+		conf_error(look->doc, conf_at(look->doc, "%s/count", pointer),
 			   "%" PRId64 " flows cannot start at the same time; at most %" PRId64
 			   ", or \"arrival\": {\"poisson_load\": ...}",
 			   group->count, (int64_t)TOGETHER_MAX);
@@ -255,14 +270,14 @@ static void check_together(const struct looking *look, const struct flow_group_c
 static void check_flow_group(const struct looking *look, size_t number, bool bounded)
 {
 	const struct flow_group_conf *group = &scenario_flows(look->scenario)[number];
-	char pointer[PLACE_SIZE / 2], where[PLACE_SIZE];
+	const char *pointer = conf_at(look->doc, "/flows/%zu", number);
 	double mean;
 
-	snprintf(pointer, sizeof(pointer), "/flows/%zu", number);
 	flow_group_check(group, look->doc, pointer, look->hosts, bounded);
 	if (group->enabled && group->stop == FLOWS_STOP_WITH_JOBS &&
 	    !scenario_has_jobs(look->scenario))
-		conf_error(look->doc, place(where, pointer, "/stop"), "jobs_done needs \"jobs\"%s",
+		conf_error(look->doc, conf_at(look->doc, "%s/stop", pointer),
+			   "jobs_done needs \"jobs\"%s",
 			   look->scenario->jobs.count ? " that are enabled" : "");
 	mean = check_sizes(look, group, pointer);
 	switch ((enum arrival_form)group->arrival.form) {
@@ -301,7 +316,7 @@ static struct model_size size_in_place(const struct job_group_conf *group)
 static bool size_by_name(const struct job_group_conf *group, size_t i, struct model_size *size)
 {
 	char *error;
-	struct dnn *dnn = dnn_load(model_conf_name(&group->model, i), group->gpu, &error);
+	struct dnn *dnn = job_model_load(model_conf_name(&group->model, i), group->gpu, &error);
 
 	if (!dnn) {
 		free(error);
@@ -332,7 +347,6 @@ static double stands_for(const struct job_group_conf *group, const struct model_
 static void check_model_size(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer, const struct model_size *size, double duration_s)
 {
-	char where[PLACE_SIZE];
 	double step = stands_for(group, size, duration_s);
 	double gradient = size->gradient_bytes * group->gradient_scale * step;
 	double compute = size->compute_s * group->compute_scale * step *
@@ -351,7 +365,7 @@ static void check_model_size(const struct looking *look, const struct job_group_
 			   compute, seconds_of(LONGEST_RUN));
 	if (group->iterations_form == ITERATIONS_RULE &&
 	    size->compute_s * group->compute_scale <= 0)
-		conf_error(look->doc, place(where, pointer, "/iterations"),
+		conf_error(look->doc, conf_at(look->doc, "%s/iterations", pointer),
 			   "\"duration\" needs a model that computes");
 }
 
@@ -368,24 +382,13 @@ static void check_models(const struct looking *look, const struct job_group_conf
 			check_model_size(look, group, pointer, &size, duration_s);
 }
 
-/* Of the largest job of a group that says so. */
-static int64_t most_workers(const struct job_group_conf *group)
-{
-	const struct workers_conf *workers = &group->workers;
-
-	return workers->form == WORKERS_NUMBER  ? workers->number
-	       : workers->form == WORKERS_RANGE ? workers->max
-						: (int64_t)workers->hosts.count;
-}
-
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer)
 {
-	int64_t most = most_workers(group);
-	char where[PLACE_SIZE];
+	int64_t most = workers_span(&group->workers).most;
 
 	if (group->workers.given && group->stragglers.workers > most)
-		conf_error(look->doc, place(where, pointer, "/stragglers/workers"),
+		conf_error(look->doc, conf_at(look->doc, "%s/stragglers/workers", pointer),
 			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
 			   group->stragglers.workers, most);
 }
@@ -394,11 +397,11 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 static double check_job_trace(const struct looking *look, const struct job_group_conf *group,
 			      const char *pointer)
 {
-	char where[PLACE_SIZE], *error;
+	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
 	struct job_trace trace;
 	sim_time longest = 0;
+	char *error;
 
-	place(where, pointer, "/arrival/trace");
 	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, look->pool,
 			     &trace, &error)) {
 		take_error(look, where, error);
@@ -422,8 +425,9 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 {
 	bool load = group->arrival.form == JOBS_LOAD;
 	double after_s = seconds_of(look->scenario->stop.after), gap_s;
-	char where[PLACE_SIZE], *error;
 	struct job_models models;
+	const char *where;
+	char *error;
 
 	if (!job_models_load(&models, group, &error)) {
 		free(error); /* job_group_check() has said it */
@@ -431,7 +435,7 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 	}
 	gap_s = job_group_gap_s(group, &models, look->hosts, look->scenario->topology.link.rate);
 	job_models_release(&models);
-	place(where, pointer, load ? "/arrival/poisson_load" : "/arrival/poisson_gap");
+	where = conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
 	check_gap(look, where, gap_s);
 	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MOST)
 		conf_error(look->doc, where,
@@ -444,12 +448,12 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 {
 	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
 	size_t before = conf_errors(look->doc);
-	char pointer[PLACE_SIZE / 2];
+	const char *pointer;
 	double longest = 0;
 
 	if (group->origin != number && before)
 		return; /* a part of a group with a trace: its mistakes are told */
-	snprintf(pointer, sizeof(pointer), "/jobs/%zu", group->origin);
+	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster, bounded);
 	check_stragglers(look, group, pointer);
@@ -518,11 +522,30 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
+/* Streams have the headers and the growth of TCP. */
+static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const message = "RoCE runs as packets only";
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && transport_kind((unsigned)group->transport)->roce)
+			conf_error(doc, conf_at(doc, "/flows/%zu/transport", i), "%s", message);
+	}
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct transport *transport = scenario_scheme_transport(scenario, s);
+
+		if (scenario_uses(scenario, s) && transport && transport->roce)
+			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
+				   "%s", message);
+	}
+}
+
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
-	char where[PLACE_SIZE];
 
 	if (topology->link.loss > 0)
 		conf_error(doc, "/topology/link/loss", "streams lose nothing; %s fidelity needs 0",
@@ -534,11 +557,11 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
-		snprintf(where, sizeof(where), "/jobs/%zu/all_reduce", i);
 		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
-			conf_error(doc, where, "%s runs as packets only",
-				   scheme_names[group->all_reduce]);
+			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", i),
+				   "%s runs as packets only", scheme_names[group->all_reduce]);
 	}
+	check_fluid_transports(scenario, doc);
 }
 
 static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
@@ -548,7 +571,8 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 
 	if (ops->frame)
 		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
-	ops->check(conf, &scenario->topology, doc);
+	if (ops->check)
+		ops->check(conf, &scenario->topology, doc);
 }
 
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
@@ -561,6 +585,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	job_groups_part(&scenario->jobs, doc);
 	check_stop(scenario, doc);
 	check_segment(scenario, doc);
+	check_dcqcn(scenario, doc);
 	before = conf_errors(doc);
 	topology_check(&scenario->topology, doc);
 	if (conf_errors(doc) != before)
@@ -580,7 +605,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)
 		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (scenario_uses(scenario, s))
 			check_scheme(scenario, s, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)

@@ -39,7 +39,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
-	struct dnn *dnn = dnn_load(model_conf_name(&group->model, part), group->gpu, &error);
+	struct dnn *dnn = job_model_load(model_conf_name(&group->model, part), group->gpu, &error);
 	uint64_t hash = 0;
 
 	free(error);
@@ -53,6 +53,8 @@ static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 		hash = hash_pair(hash, layer->forward);
 		hash = hash_pair(hash, layer->backward);
 	}
+	for (size_t i = 0; i < dnn->send_order_count; i++)
+		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
 	dnn_free(dnn);
 	return hash;
 }
@@ -201,85 +203,75 @@ static double hops_of_bytes(const struct network_size *net, double size)
 	return 2 * net->hops * (1 + size / net->segment);
 }
 
-struct job_size {
-	double gradient_bytes, compute_s;
+/* What a group is without its trace. */
+struct group_size {
+	double gradient_bytes, compute_s; /* of an iteration of a job */
+	double jobs, workers;             /* in a run, and of a job */
 };
 
-static struct job_size size_of_job(const struct job_group_conf *group)
+static struct group_size size_of_group(const struct network_size *net,
+				       const struct job_group_conf *group, double end_s)
 {
-	struct job_size size = { 0 };
+	struct workers_span span = workers_span(&group->workers);
+	struct group_size size = { .jobs = group->count ? (double)group->count : 1,
+				   .workers = (double)(span.least + span.most) / 2 };
 	struct job_models models;
 	char *error = NULL;
+	double gap_s;
 
-	if (job_models_load(&models, group, &error)) {
-		size.gradient_bytes = job_models_gradient(&models);
-		size.compute_s = job_models_compute_s(&models) * group->compute_scale;
-		job_models_release(&models);
+	if (!job_models_load(&models, group, &error)) {
+		free(error);
+		return size;
 	}
-	free(error);
+	size.gradient_bytes = job_models_gradient(&models);
+	size.compute_s = job_models_compute_s(&models) * group->compute_scale;
+	gap_s = job_group_gap_s(group, &models, (uint32_t)net->hosts, (bps)net->rate_bps);
+	if (!group->count && gap_s > 0)
+		size.jobs = end_s / gap_s;
+	job_models_release(&models);
 	return size;
 }
 
-static double workers_of(const struct workers_conf *workers)
+/* Iterations of all its workers that a trace has; *most is those of its longest job. */
+static double exchanges_of_trace(const struct network_size *net, const struct job_group_conf *group,
+				 const char *path, double compute_s, double *most)
 {
-	switch ((enum workers_form)workers->form) {
-	case WORKERS_NUMBER:
-		return (double)workers->number;
-	case WORKERS_RANGE:
-		return (double)(workers->min + workers->max) / 2;
-	case WORKERS_HOSTS:
-		return (double)workers->hosts.count;
-	}
-	return 0;
-}
-
-/* How many jobs a group has that no trace tells, in a run of `end_s` seconds. */
-static double count_of_jobs(const struct network_size *net, const struct job_group_conf *group,
-			    double end_s)
-{
-	struct job_models models;
-	double gap_s = 0;
+	double exchanges = 0;
+	struct job_trace trace;
 	char *error = NULL;
 
-	if (group->count || !job_group_poisson(group))
-		return group->count ? (double)group->count : 1;
-	if (job_models_load(&models, group, &error)) {
-		gap_s = job_group_gap_s(group, &models, (uint32_t)net->hosts, (bps)net->rate_bps);
-		job_models_release(&models);
+	if (!job_group_trace(group, path, (uint32_t)net->hosts, (uint32_t)net->hosts, &trace,
+			     &error)) {
+		free(error);
+		return 0;
 	}
-	free(error);
-	return gap_s > 0 ? end_s / gap_s : 1;
+	for (size_t i = 0; i < trace.count; i++) {
+		double iterations = group->iterations_form == ITERATIONS_RULE && compute_s > 0
+					    ? seconds_of(trace.jobs[i].duration) /
+						      group->arrival.speedup / compute_s
+					    : (double)group->iterations;
+
+		exchanges += iterations * (double)job_trace_workers(group, &trace.jobs[i]);
+		*most = iterations > *most ? iterations : *most;
+	}
+	job_trace_release(&trace);
+	return exchanges;
 }
 
 /* Adds packet-hops; *longest becomes the time that a job of the group takes at least. */
 static double cost_of_jobs(const struct network_size *net, const struct job_group_conf *group,
 			   const char *path, double end_s, double *longest)
 {
-	struct job_size size = size_of_job(group);
-	double exchanges = 0, most = 0, one_s; /* `most`: iterations of a job */
-	struct job_trace trace;
-	char *error = NULL;
+	struct group_size size = size_of_group(net, group, end_s);
+	double one_s = size.compute_s + 2 * 8 * size.gradient_bytes / net->rate_bps;
+	double most = 0, exchanges;
 
-	one_s = size.compute_s + 2 * 8 * size.gradient_bytes / net->rate_bps;
-	if (group->arrival.form != JOBS_TRACE) {
+	if (group->arrival.form == JOBS_TRACE) {
+		exchanges = exchanges_of_trace(net, group, path, size.compute_s, &most);
+	} else {
 		most = (double)group->iterations;
-		exchanges = count_of_jobs(net, group, end_s) * most * workers_of(&group->workers);
-	} else if (job_group_trace(group, path, (uint32_t)net->hosts, (uint32_t)net->hosts, &trace,
-				   &error)) {
-		for (size_t i = 0; i < trace.count; i++) {
-			double iterations =
-				group->iterations_form == ITERATIONS_RULE && size.compute_s > 0
-					? seconds_of(trace.jobs[i].duration) /
-						  group->arrival.speedup / size.compute_s
-					: (double)group->iterations;
-
-			exchanges += iterations * (double)job_trace_workers(group, &trace.jobs[i]);
-			if (iterations > most)
-				most = iterations;
-		}
-		job_trace_release(&trace);
+		exchanges = size.jobs * most * size.workers;
 	}
-	free(error);
 	if (one_s * most > *longest)
 		*longest = one_s * most;
 	return exchanges * hops_of_bytes(net, 2 * size.gradient_bytes);

@@ -1,6 +1,6 @@
-/* What is valid, but hardly meant, and what will not run as it is given: said before a run, each
- * time with the number that shows it. A warning is one function and its line in `warnings`; what
- * only a run can know is in results_remarks.c. */
+/* Warnings before a run: what is valid but hardly meant, and what will run otherwise than the
+ * scenario says, each with the number that shows it. A warning is one function and its line in
+ * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "run/scenario.h"
 
 #include "run/links.h"
@@ -11,43 +11,41 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define POINTER_SIZE 96
-
-/* "/jobs/0/all_reduce". Returns `buffer`. */
-static char *group_place(char buffer[POINTER_SIZE], const char *list, size_t number,
-			 const char *key)
-{
-	snprintf(buffer, POINTER_SIZE, "/%s/%zu%s%s", list, number, *key ? "/" : "", key);
-	return buffer;
-}
-
-/* Fewest workers of a job of the group; 0 when only a trace knows. */
+/* Fewest and most workers of a job of the group; 0 when only a trace knows. */
 static uint32_t least_workers(const struct job_group_conf *group)
 {
-	const struct workers_conf *workers = &group->workers;
-
-	if (!workers->given)
-		return 0;
-	return (uint32_t)(workers->form == WORKERS_NUMBER  ? workers->number
-			  : workers->form == WORKERS_RANGE ? workers->min
-							   : (int64_t)workers->hosts.count);
+	return (uint32_t)workers_span(&group->workers).least;
 }
 
 static uint32_t most_workers(const struct job_group_conf *group)
 {
-	return group->workers.given && group->workers.form == WORKERS_RANGE
-		       ? (uint32_t)group->workers.max
-		       : least_workers(group);
+	return (uint32_t)workers_span(&group->workers).most;
 }
 
 /* --- transports --- */
 
+/* Its parameters may name RoCE instead. */
+static bool over_tcp(const struct scenario *scenario, unsigned scheme)
+{
+	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
+
+	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
+}
+
+static bool flows_over_roce(const struct scenario *scenario, size_t group)
+{
+	return transport_kind((unsigned)scenario_flows(scenario)[group].transport)->roce;
+}
+
 static bool uses_tcp(const struct scenario *scenario)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s))
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (over_tcp(scenario, s) && scenario_uses(scenario, s))
 			return true;
-	return scenario_has_flows(scenario);
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (scenario_flows(scenario)[i].enabled && !flows_over_roce(scenario, i))
+			return true;
+	return false;
 }
 
 /* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
@@ -64,16 +62,18 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
+/* Windows that do: a rate that CNPs cut may begin with any queue. */
 static bool heeds_marks(const struct scenario *scenario)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
-		if ((scheme_ops(s)->heeds_marks || scheme_ops(s)->over_tcp) &&
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
 		    scenario_uses(scenario, s))
 			return true;
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 
-		if (group->enabled && cc_kind((unsigned)group->transport)->ecn)
+		if (group->enabled && !flows_over_roce(scenario, i) &&
+		    transport_kind((unsigned)group->transport)->cc->ecn)
 			return true;
 	}
 	return false;
@@ -119,23 +119,51 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
+/* A packet that is lost takes all behind it with it. A user who writes that there is no PAUSE
+ * knows.
+ */
+static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (scenario_uses_roce(scenario, false) && !topology_pause(topology, false).on &&
+	    !conf_given(doc, "/topology/switch/pause"))
+		conf_warn(doc, "/roce",
+			  "switches without \"pause\" drop what their buffers of %" PRIu64
+			  " bytes a port do not hold, and RoCE sends all again from a lost packet "
+			  "on; where that is meant, write \"pause\": false",
+			  topology_buffer(topology, false));
+	if (scenario_uses_roce(scenario, false) && topology->host.nic == NIC_FIFO &&
+	    !scenario->roce.window)
+		conf_warn(doc, "/topology/host/nic",
+			  "fifo takes all at once that a source may send, and RoCE without "
+			  "\"window\" "
+			  "may send whole messages: they queue in the NIC, past pacing");
+	if (scenario_uses_roce(scenario, true) &&
+	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
+		conf_warn(doc, "/topology/switch/ecn",
+			  "no queue marks packets, and DCQCN slows down for marks alone: its rate "
+			  "stays that of the link");
+}
+
 /* Others than this scheme use the network. */
 static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		others |= s != scheme && scenario_uses(scenario, s);
 	return others;
 }
 
-/* Full frames beside it count as much, a packet each, and are marked the more. */
+/* A threshold in packets counts the small packets of a scheme like the full frames beside them, so
+ * that marks begin at fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
 	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
 
-	for (unsigned s = 0; s < SCHEME_COUNT && first.packets; s++) {
+	for (unsigned s = 0; scheme_ops(s) && first.packets; s++) {
 		const struct collective_ops *ops = scheme_ops(s);
 		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
 
@@ -162,29 +190,27 @@ static double wire_factor(const struct scenario *scenario)
 }
 
 /* Where the first Poisson process stands. */
-static void place_of_load(const struct scenario *scenario, char where[POINTER_SIZE])
+static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
 {
-	*where = '\0';
-	for (size_t i = scenario->jobs.count; i-- > 0;)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_poisson(&scenario_jobs(scenario)[i]))
-			group_place(where, "jobs", i, "arrival");
-	for (size_t i = scenario->flows.count; i-- > 0;)
+	for (size_t i = 0; i < scenario->flows.count; i++)
 		if (scenario_flows(scenario)[i].enabled &&
 		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
-			group_place(where, "flows", i, "arrival");
+			return conf_at(doc, "/flows/%zu/arrival", i);
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled &&
+		    job_group_poisson(&scenario_jobs(scenario)[i]))
+			return conf_at(doc, "/jobs/%zu/arrival", i);
+	return "";
 }
 
 static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered offered = scenario_offered(scenario);
 	double payload = offered.flows + offered.jobs_own, wire = payload * wire_factor(scenario);
-	char where[POINTER_SIZE];
 
 	if (wire <= 1)
 		return;
-	place_of_load(scenario, where);
-	conf_warn(doc, where,
+	conf_warn(doc, place_of_load(scenario, doc),
 		  "the offered load of %.4g (payload of all flows and jobs over hosts x link rate) "
 		  "takes %.4g of what hosts can send, headers included: queues grow as long as it "
 		  "lasts",
@@ -197,12 +223,10 @@ static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *d
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
 	double wire = fabric.load * wire_factor(scenario);
-	char where[POINTER_SIZE];
 
 	if (wire <= 1)
 		return;
-	place_of_load(scenario, where);
-	conf_warn(doc, where,
+	conf_warn(doc, place_of_load(scenario, doc),
 		  "flows offer %.4g times what the links between racks can carry, headers "
 		  "included: %.4g of the traffic leaves its rack, whose up-links have %.4g of the "
 		  "rate of its hosts",
@@ -216,13 +240,12 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 		double wire = group->arrival.load * topology_hosts(&scenario->topology) *
 			      wire_factor(scenario);
-		char where[POINTER_SIZE];
 
 		if (!group->enabled || group->arrival.form != ARRIVE_POISSON ||
 		    group->pairs.form != PAIRS_NAMED || group->pairs.kind != PAIRS_INCAST ||
 		    wire <= 1)
 			continue;
-		conf_warn(doc, group_place(where, "flows", i, "arrival/poisson_load"),
+		conf_warn(doc, conf_at(doc, "/flows/%zu/arrival/poisson_load", i),
 			  "%g of hosts x link rate is %.4g times what the link of the one receiver "
 			  "can carry, headers included",
 			  group->arrival.load, wire);
@@ -252,7 +275,6 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *groups = scenario_jobs(scenario), *first = NULL;
 	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
-	char where[POINTER_SIZE];
 
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &groups[i];
@@ -269,7 +291,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 		}
 	}
 	if (needed > slots)
-		conf_warn(doc, group_place(where, "jobs", (size_t)(first - groups), ""),
+		conf_warn(doc, conf_at(doc, "/jobs/%zu", (size_t)(first - groups)),
 			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
 			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
 			  " run at once, the others wait for them",
@@ -282,7 +304,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	uint64_t slots = slots_of_cluster(scenario);
 	uint32_t hosts = topology_hosts(&scenario->topology);
 	double busy = 0;
-	char where[POINTER_SIZE] = "";
+	const char *where = NULL;
 
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -294,8 +316,8 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 		if (gap_s > 0)
 			busy += slots_of_job(group) * (double)group->iterations *
 				job_models_compute_s(&models) * group->compute_scale / gap_s;
-		if (!*where)
-			group_place(where, "jobs", i, "arrival");
+		if (!where)
+			where = conf_at(doc, "/jobs/%zu/arrival", i);
 		job_models_release(&models);
 	}
 	if (busy > (double)slots)
@@ -315,12 +337,11 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
-		char where[POINTER_SIZE];
 
 		if (group->enabled && workers >= 2 && ops->warn)
 			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
 				  workers, job_group_servers(group, workers), doc,
-				  group_place(where, "jobs", group->origin, "all_reduce"));
+				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
 	}
 }
 
@@ -347,22 +368,21 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step always the same comes first: at a queue beside flows, where windows follow marks, or
- * at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first: at a queue that is shared with flows, where
+ * windows follow marks, or at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
-		char where[POINTER_SIZE];
 
 		if (!group->enabled || workers < 2 || !in_step(scenario, group) ||
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
 		      (ops->first_come && several_jobs(scenario))))
 			continue;
 		conf_warn(
-			doc, group_place(where, "jobs", group->origin, "all_reduce"),
+			doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 			"all %" PRIu32
 			" workers hand their gradients over in the same picosecond (no jitter of "
 			"hosts, of computing, or of starts): what it gets beside others then hangs "
@@ -390,7 +410,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 /* Of schemes that jobs have. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct collective_ops *ops = scheme_ops(s);
 		struct collective_idle list[COLLECTIVE_IDLE_MAX];
 		size_t count = ops->idle && any_group_has(scenario, s)
@@ -398,10 +418,9 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 				       : 0;
 
 		for (size_t i = 0; i < count; i++) {
-			char where[POINTER_SIZE];
 
-			snprintf(where, sizeof(where), "/schemes/%s/%s", ops->name, list[i].key);
-			idle_key(doc, where, true, list[i].why);
+			idle_key(doc, conf_at(doc, "/schemes/%s/%s", ops->name, list[i].key), true,
+				 list[i].why);
 		}
 	}
 }
@@ -422,27 +441,28 @@ static void warn_group_keys(const struct job_group_conf *group, size_t i, struct
 			  group->max_steps >= group->iterations,
 		  "no job has more iterations" },
 	};
-	char where[POINTER_SIZE];
 
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-		idle_key(doc, group_place(where, "jobs", i, keys[k].key), keys[k].idle,
+		idle_key(doc, conf_at(doc, "/jobs/%zu/%s", i, keys[k].key), keys[k].idle,
 			 keys[k].why);
+}
+
+static bool scheme_given(struct conf_doc *doc, unsigned scheme)
+{
+	return conf_given(doc, conf_at(doc, "/schemes/%s", scheme_names[scheme]));
 }
 
 /* Parameters of schemes, but of none that any job has: beside those of one that is in use, they are
  * kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-	char where[POINTER_SIZE];
-
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
-		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
-		if (any_group_has(scenario, s) && conf_given(doc, where))
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		if (any_group_has(scenario, s) && scheme_given(doc, s))
 			return;
 	}
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
-		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
-		idle_key(doc, where, true, "no job has this scheme");
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		idle_key(doc, conf_at(doc, "/schemes/%s", scheme_names[s]), true,
+			 "no job has this scheme");
 	}
 }
 
@@ -451,7 +471,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
 
-	return ops->over_tcp ||
+	return over_tcp(scenario, scheme) ||
 	       (ops->runs_as &&
 		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
 }
@@ -459,14 +479,17 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 /* Groups that are not enabled count: a sweep may switch them on. */
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-	bool tcp = scenario->flows.count;
+	bool tcp = false, roce = false;
 
-	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
-		char where[POINTER_SIZE];
-
-		snprintf(where, sizeof(where), "/schemes/%s", scheme_names[s]);
-		tcp |= may_use_tcp(scenario, s) &&
-		       (any_group_has(scenario, s) || conf_given(doc, where));
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		roce |= flows_over_roce(scenario, i);
+		tcp |= !flows_over_roce(scenario, i);
+	}
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		if (!any_group_has(scenario, s) && !scheme_given(doc, s))
+			continue;
+		tcp |= may_use_tcp(scenario, s);
+		roce |= scheme_ops(s)->over_tcp && !over_tcp(scenario, s);
 	}
 	warn_scheme_keys(scenario, doc);
 	warn_parameters(scenario, doc);
@@ -474,6 +497,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 		if (scenario_jobs(scenario)[i].origin == i)
 			warn_group_keys(&scenario_jobs(scenario)[i], i, doc);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
 /* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
@@ -494,13 +518,13 @@ static void warn_job_trace(const struct scenario *scenario, size_t i, struct con
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 	uint32_t hosts = topology_hosts(&scenario->topology);
 	struct job_trace trace;
-	char where[POINTER_SIZE], *error = NULL;
+	char *error = NULL;
 
 	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, &error)) {
 		free(error);
 		return;
 	}
-	warn_columns(doc, group_place(where, "jobs", i, "arrival/trace"), trace.unread,
+	warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace.unread,
 		     trace.durations && group->iterations_form == ITERATIONS_NUMBER);
 	job_trace_release(&trace);
 }
@@ -508,7 +532,7 @@ static void warn_job_trace(const struct scenario *scenario, size_t i, struct con
 static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint32_t hosts = topology_hosts(&scenario->topology);
-	char where[POINTER_SIZE], *error = NULL;
+	char *error = NULL;
 
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i &&
@@ -521,8 +545,7 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 		if (group->arrival.form != ARRIVE_TRACE ||
 		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
 			continue;
-		warn_columns(doc, group_place(where, "flows", i, "arrival/trace"), trace.unread,
-			     false);
+		warn_columns(doc, conf_at(doc, "/flows/%zu/arrival/trace", i), trace.unread, false);
 		flow_trace_release(&trace);
 	}
 	free(error);
@@ -536,7 +559,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		struct job_models models;
-		char where[POINTER_SIZE], text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
+		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
 
 		if (!group->enabled || !ops->runs_as ||
 		    (group->workers.given && most_workers(group) < 2) ||
@@ -550,8 +573,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 					     &scenario->topology, models.dnns[m]->gradient_total);
 
 			if (actual.scheme || actual.what)
-				conf_note(doc,
-					  group_place(where, "jobs", group->origin, "all_reduce"),
+				conf_note(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 					  "runs as %s: model \"%s\" with %" PRIu64
 					  " bytes of gradients (\"%s\" of %s decides)",
 					  collective_actual_text(&actual, ops->name, text),
@@ -582,11 +604,10 @@ static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		const char *off = off_beside_flows(scenario, group->all_reduce);
-		char where[POINTER_SIZE];
 
 		if (!group->enabled || !off)
 			continue;
-		conf_warn(doc, group_place(where, "jobs", group->origin, "all_reduce"),
+		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 			  "fluid does not know what %s gets beside these flows: packets took %s "
 			  "times as long where it was measured (models/fluid/findings.md)",
 			  scheme_names[group->all_reduce], off);
@@ -597,20 +618,10 @@ static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
 	bool packets; /* of packets alone */
 } warnings[] = {
-	{ warn_timeout, true },
-	{ warn_schemes, true },
-	{ warn_ecn, true },
-	{ warn_marks, true },
-	{ warn_lock_step, true },
-	{ warn_host_load },
-	{ warn_fabric_load },
-	{ warn_incast },
-	{ warn_hosts },
-	{ warn_pace },
-	{ warn_keys },
-	{ warn_traces },
-	{ warn_streams },
-	{ note_runs_as },
+	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
+	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
+	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
+	{ warn_traces },        { warn_streams },         { note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Over the rest alone, goodput of the last row would have no bounds: a segment counts when it
- * arrives. What links carry counts while it is sent. */
+/* The last interval is cut short by the end of the run. A rate over that short time alone could be
+ * anything, for a segment counts as a whole when it arrives. */
 #define END_OF_INTERVAL                                                                            \
 	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
 	"all the same: rows add up to the run."
@@ -52,6 +52,7 @@ static const struct out_column link_columns[] = {
 enum {
 	FIRST_OF_PACKETS = 3,
 	UTILIZATION_JAIN = 12,
+	PACKETS = 13,
 	LINK_CELLS = sizeof(link_columns) / sizeof(link_columns[0]) - 1
 };
 
@@ -114,8 +115,9 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 		break;
 	}
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
-	return tcp_app_of(s->tcp, packet, &app) && (!app || flows_own(app)) ? TRAFFIC_BACKGROUND
-									    : TRAFFIC_JOBS;
+	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
+		return TRAFFIC_JOBS;
+	return !app || flows_own(app) ? TRAFFIC_BACKGROUND : TRAFFIC_JOBS;
 }
 
 /* --- samples --- */
@@ -150,77 +152,67 @@ static void sample_network(struct series *series)
 		max = utilization > max ? utilization : max;
 		queued += network_queue_bytes(net, i);
 	}
-	out_table_row(series->network, (struct out_cell[]){ { .time = s->sim.now },
-							    { .count = flows_started(s->flows) -
-								       flows_finished(s->flows) },
-							    { .count = jobs_running(s->jobs) },
-							    { .none = s->fluid, .count = queued },
-							    { .real = sum / net->port_count },
-							    { .real = max } });
+	out_table_row(series->network,
+		      (struct out_cell[]){
+			      { .time = s->sim.now },
+			      { .count = flows_started(s->flows) - flows_finished(s->flows) },
+			      { .count = jobs_report(s->jobs)->running },
+			      { .none = s->fluid, .count = queued },
+			      { .real = sum / net->port_count },
+			      { .real = max } });
 }
 
-static void sample_links(struct series *series, struct link_set *set)
+/* What packets tell of a link: adds it to the row's cells. Returns what the link carried, as a part
+ * of what it could. */
+static double add_link(struct link_set *set, uint32_t i, struct network *net, double could,
+		       struct out_cell *cells)
 {
-	struct network *net = &series->s->topo.net;
-	double used[WATCH_CLASSES] = { 0 }, every = seconds_of(series->every);
-	uint64_t queued[WATCH_CLASSES] = { 0 }, longest = 0, packets = 0;
-	struct jain jain = { 0 };
+	struct out_cell *used = &cells[FIRST_OF_PACKETS], *queued = used + WATCH_CLASSES,
+			*longest = queued + WATCH_CLASSES, *packets = &cells[PACKETS];
+	struct port_sent carried[WATCH_CLASSES];
+	uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
+	double all = 0;
 
-	for (uint32_t i = 0; i < set->count; i++) {
-		struct port_sent carried[WATCH_CLASSES];
-		double all = 0,
-		       could = (double)port_class(net, &net->ports[set->ports[i]])->rate * every;
-		uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
+	network_watched(net, set->ports[i], carried);
+	network_queue_by_class(net, set->ports[i], queue);
+	port_carried(&net->ports[set->ports[i]], &sent, &size);
+	for (unsigned c = 0; c < WATCH_CLASSES; c++) {
+		double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
 
-		network_watched(net, set->ports[i], carried);
-		port_carried(&net->ports[set->ports[i]], &sent, &size);
-		packets += sent;
-		network_queue_by_class(net, set->ports[i], queue);
-		for (unsigned c = 0; c < WATCH_CLASSES; c++) {
-			double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
-
-			set->before[i][c] = carried[c];
-			used[c] += share / set->count;
-			all += share;
-			queued[c] += queue[c];
-			length += queue[c];
-		}
-		longest = length > longest ? length : longest;
-		jain_add(&jain, all);
+		set->before[i][c] = carried[c];
+		used[c].real += share / set->count;
+		all += share;
+		queued[c].count += queue[c];
+		length += queue[c];
 	}
-	out_table_row(series->links, (struct out_cell[]){ { .time = series->s->sim.now },
-							  { .text = set->label },
-							  { .count = set->count },
-							  { .real = used[TRAFFIC_AGGREGATION] },
-							  { .real = used[TRAFFIC_JOBS] },
-							  { .real = used[TRAFFIC_BACKGROUND] },
-							  { .real = used[TRAFFIC_CONTROL] },
-							  { .count = queued[TRAFFIC_AGGREGATION] },
-							  { .count = queued[TRAFFIC_JOBS] },
-							  { .count = queued[TRAFFIC_BACKGROUND] },
-							  { .count = queued[TRAFFIC_CONTROL] },
-							  { .count = longest },
-							  { .real = jain_index(&jain) },
-							  { .count = packets - set->packets } });
-	set->packets = packets;
+	longest->count = length > longest->count ? length : longest->count;
+	packets->count += sent;
+	return all;
 }
 
 /* Without packets there are neither classes nor queues: only how even the links are. */
-static void sample_streams(struct series *series, const struct link_set *set)
+static void sample_links(struct series *series, struct link_set *set)
 {
-	struct jain jain = { 0 };
-	struct out_cell cells[LINK_CELLS] = { { .time = series->s->sim.now },
+	struct simulation *s = series->s;
+	struct network *net = &s->topo.net;
+	struct out_cell cells[LINK_CELLS] = { { .time = s->sim.now },
 					      { .text = set->label },
 					      { .count = set->count } };
+	struct jain jain = { 0 };
+	uint64_t packets;
 
 	for (unsigned c = FIRST_OF_PACKETS; c < LINK_CELLS; c++)
-		cells[c].none = true;
-	for (uint32_t i = 0; i < set->count; i++)
-		jain_add(&jain,
-			 series->carried[set->ports[i]] /
-				 (double)port_class(&series->s->topo.net,
-						    &series->s->topo.net.ports[set->ports[i]])
-					 ->rate);
+		cells[c].none = s->fluid;
+	for (uint32_t i = 0; i < set->count; i++) {
+		double could = (double)port_class(net, &net->ports[set->ports[i]])->rate *
+			       seconds_of(series->every);
+
+		jain_add(&jain, s->fluid ? series->carried[set->ports[i]] * 8 / could
+					 : add_link(set, i, net, could, cells));
+	}
+	packets = cells[PACKETS].count;
+	cells[PACKETS].count -= set->packets;
+	set->packets = packets;
 	cells[UTILIZATION_JAIN] = (struct out_cell){ .real = jain_index(&jain) };
 	out_table_row(series->links, cells);
 }
@@ -254,10 +246,7 @@ static void sample_all(struct series *series)
 	take_carried(series);
 	sample_network(series);
 	for (size_t i = 0; i < series->set_count; i++)
-		if (series->s->fluid)
-			sample_streams(series, &series->sets[i]);
-		else
-			sample_links(series, &series->sets[i]);
+		sample_links(series, &series->sets[i]);
 	if (series->flows)
 		sample_flows(series);
 	series->last = series->s->sim.now;
@@ -321,8 +310,7 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 	series->every = scenario->series.every;
 	series->before = xcalloc(s->topo.net.port_count, sizeof(*series->before));
 	series->carried = xcalloc(s->topo.net.port_count, sizeof(*series->carried));
-	timer_open(&s->sim, &series->timer, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0),
-		   on_sample, series);
+	timer_open(&s->sim, &series->timer, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample, series);
 	if (!(series->network = out_table_open(dir, &series_schema, error)) ||
 	    (scenario->series.links.count &&
 	     !(series->links = out_table_open(dir, &link_series_schema, error))) ||

@@ -4,6 +4,7 @@
 #include "run/event_log.h"
 #include "net/lossless.h"
 #include "run/results.h"
+#include "run/why_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,13 +30,15 @@ static double clock_s(clockid_t clock)
 
 static bool jobs_are_done(const struct simulation *s)
 {
-	return jobs_finished(s->jobs) + jobs_refused(s->jobs) == jobs_count(s->jobs);
+	const struct jobs_report *jobs = jobs_report(s->jobs);
+
+	return jobs->finished + jobs->refused == jobs->count;
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
-	const struct jobs_counts *jobs = jobs_measured(s->jobs);
+	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
 
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
@@ -87,13 +90,14 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* the look for a deadlock is to come, too: it says which ports wait for each other */
+	/* a search for deadlocks is still to come, which finds the ports that wait for each other
+	 */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* A run in which nothing could happen any more went on to its time limit, without an event: its
- * time is that of the last thing that happened. */
+/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
+ * last thing that happened. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -142,7 +146,7 @@ static void final_checks(struct simulation *s)
 	FILE *report = open_memstream(&text, &length);
 	unsigned bad = network_check(&s->topo.net, report);
 
-	for (unsigned i = 0; i < SCHEME_COUNT && jobs_are_done(s); i++) {
+	for (unsigned i = 0; scheme_ops(i) && jobs_are_done(s); i++) {
 		const struct collective_memory *memory;
 		size_t count = simulation_memory(s, i, &memory);
 
@@ -180,8 +184,7 @@ void simulation_checkpoints(struct simulation *s)
 {
 	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
 	checkpoints_init(s->checkpoints);
-	timer_open(&s->sim, &s->checkpoint, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2),
-		   on_checkpoint, s);
+	timer_open(&s->sim, &s->checkpoint, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2), on_checkpoint, s);
 	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
 }
 
@@ -202,7 +205,7 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 		return false;
 	if (!(s->links = out_table_open(dir, &links_schema, error)))
 		return false;
-	for (unsigned i = 0; i < SCHEME_COUNT && !s->aggregators; i++)
+	for (unsigned i = 0; scheme_ops(i) && !s->aggregators; i++)
 		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
 		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
 			return false;
@@ -211,12 +214,12 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 
 static void open_timers(struct simulation *s)
 {
-	timer_open(&s->sim, &s->limit, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 41), on_limit, s);
+	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 41),
+		   on_limit, s);
 	sim_name(&s->sim, on_limit, "time limit");
 	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
-	timer_open(&s->sim, &s->window_end, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 42), on_window_end, s);
+	timer_open(&s->sim, &s->window_end, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 42),
+		   on_window_end, s);
 	sim_name(&s->sim, on_window_end, "end of the measured window");
 	if (s->scenario->stop.when == STOP_MEASURED_DONE)
 		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
@@ -262,6 +265,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
+	s->roce = roce_new(&s->topo, &scenario->roce);
 	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
@@ -271,10 +275,12 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				  &s->checks,
 				  &s->reducers,
 				  s->fluid,
-				  scenario->fluid.load_below };
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+				  scenario->fluid.load_below,
+				  s->roce };
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
+	roce_register(s->roce);
 	if (!open_tables(s, dir, &tables, &flow_table, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
@@ -304,12 +310,13 @@ void simulation_free(struct simulation *s)
 		return;
 	flows_free(s->flows);
 	jobs_free(s->jobs);
-	for (unsigned i = 0; i < SCHEME_COUNT; i++)
+	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i])
 			scheme_ops(i)->close(s->schemes[i]);
 	fluid_free(s->fluid);
 	reducers_release(&s->reducers);
 	tcp_free(s->tcp);
+	roce_free(s->roce);
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
@@ -328,7 +335,7 @@ static void report_progress(const struct simulation *s, const struct simulation_
 	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
 
 	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_count(s->jobs))
+	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
 		progress.done = flows_progress(s->flows);
 	options->progress(options->owner, &progress);
 }
@@ -347,8 +354,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	bool interrupted = false;
 
 	fail_context(&context);
-	if (s->observer)
-		network_by_event(&s->topo.net);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
 		while (!interrupted && run_some(s, 1 << 17)) {
@@ -361,7 +366,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
-	network_settle(&s->topo.net, s->sim.now);
 	set_back_time(s);
 	series_stop(s->series);
 	fail_context(NULL);
@@ -383,6 +387,7 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 	struct simulation *s = simulation_build(scenario, path, options->dir, error);
 
 	struct event_log *log = NULL;
+	struct why_table *why = NULL;
 
 	if (!s)
 		return NULL;
@@ -391,8 +396,13 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
+	if (options->why && !(why = why_table_open(s, options->dir, error))) {
+		simulation_free(s);
+		return NULL;
+	}
 	simulation_go(s, options);
 	event_log_free(log);
+	why_table_free(why);
 	results_write_tables(s);
 	return s;
 }
@@ -464,4 +474,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 	jobs_report_waiting(s->jobs, to, 10);
 	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
 }

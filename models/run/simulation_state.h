@@ -15,11 +15,12 @@ struct simulation {
 	struct topology topo;
 	struct checks checks;
 	struct tcp *tcp;
+	struct roce *roce;
 	struct reducers reducers;
-	void *schemes[SCHEME_COUNT];
+	void *schemes[SCHEMES_MAX];
 	struct fluid *fluid; /* NULL = packets */
-	struct fluid_scheme fluid_schemes[SCHEME_COUNT];
-	struct scheme_run runs[SCHEME_COUNT]; /* for the jobs */
+	struct fluid_scheme fluid_schemes[SCHEMES_MAX];
+	struct scheme_run runs[SCHEMES_MAX]; /* for the jobs */
 	struct jobs *jobs;
 	struct flows *flows;
 	enum end_reason end;

@@ -1,7 +1,6 @@
 /* A topology as a scenario describes it: rows, and what they cannot say. */
 #include "run/topology_conf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Same order as TOPOLOGIES; a unit test holds it against the ops. */
@@ -46,31 +45,16 @@ static const struct conf_row ecn_ramp_rows[] = {
 static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
 						  sizeof(struct ecn_conf),
 						  "A linear ramp, as DCQCN." };
-#define ECN_ALTERNATIVES(BASE)                                                                     \
-	{ .name = "switch",                                                                        \
-	  .type = CONF_BOOL,                                                                       \
-	  .offset = (BASE) + offsetof(struct ecn_conf, on),                                        \
-	  .help = "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
-		  "frames "                                                                        \
-		  "of 1518 bytes) at 10 Gbps; false: never mark." },                               \
-		{ .name = "step",                                                                  \
-		  .type = CONF_OBJECT,                                                             \
-		  .offset = (BASE),                                                                \
-		  .table = &ecn_step_table,                                                        \
-		  .help = "One threshold." },                                                      \
-		{ .name = "ramp",                                                                  \
-		  .type = CONF_OBJECT,                                                             \
-		  .offset = (BASE),                                                                \
-		  .table = &ecn_ramp_table,                                                        \
-		  .help = "Kmin, Kmax, Pmax." },                                                   \
-	{                                                                                          \
-		0                                                                                  \
-	}
-static const struct conf_row switch_ecn_forms[] = { ECN_ALTERNATIVES(
-	offsetof(struct switch_conf, ecn)) };
+#define ECN_FORMS(OWNER)                                                                           \
+	CONF_BOOL("switch", OWNER, ecn.on, CONF_REQUIRED,                                          \
+		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
+		  "frames of 1518 bytes) at 10 Gbps; false: never mark."),                         \
+		CONF_OBJECT("step", OWNER, ecn, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
+		CONF_OBJECT("ramp", OWNER, ecn, CONF_REQUIRED, &ecn_ramp_table,                    \
+			    "Kmin, Kmax, Pmax.")
+static const struct conf_row switch_ecn_forms[] = { ECN_FORMS(struct switch_conf), { 0 } };
 static const struct conf_table switch_ecn_table = { "switch_ecn", switch_ecn_forms, 0, NULL };
-static const struct conf_row host_ecn_forms[] = { ECN_ALTERNATIVES(
-	offsetof(struct host_conf, ecn)) };
+static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct host_conf), { 0 } };
 static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
 
 static const struct conf_row pause_rows[] = {
@@ -236,11 +220,10 @@ static void check_keys(const struct topology_conf *conf, const struct topology_o
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
 		bool used = key_in(ops->keys, special[i].key);
-		char pointer[64];
 
-		snprintf(pointer, sizeof(pointer), "/topology/%s", special[i].key);
 		if (special[i].given && !used)
-			conf_error(doc, pointer, "a %s has no \"%s\"", ops->name, special[i].key);
+			conf_error(doc, conf_at(doc, "/topology/%s", special[i].key),
+				   "a %s has no \"%s\"", ops->name, special[i].key);
 		else if (!special[i].given && used && !special[i].optional)
 			conf_error(doc, "/topology", "a %s needs \"%s\"", ops->name,
 				   special[i].key);

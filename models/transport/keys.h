@@ -13,8 +13,10 @@
 enum timer_tag {
 	TIMER_TCP = 0,    /* 2 * connection + 0 retransmission, + 1 delayed ACK */
 	TIMER_PACING = 1, /* connection */
+	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
+	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
 	TIMER_SWITCHML = 8,
@@ -32,6 +34,7 @@ enum connection_tag {
 	CONNECTION_FLOW = 0,
 	CONNECTION_RING = 1,
 	CONNECTION_PS = 2,
+	CONNECTION_NETREDUCE = 3,
 	CONNECTION_ESA = 4,
 	CONNECTION_PANAMA = 8,
 };
@@ -51,6 +54,19 @@ static inline uint64_t timer_key_of_job(enum timer_tag tag, uint32_t job, uint32
 static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 {
 	return (uint64_t)tag << 48 | number;
+}
+
+/* The job that a connection is of; UINT32_MAX: a flow's. As the schemes that use a tag number their
+ * connections. */
+static inline uint32_t connection_job(uint64_t key)
+{
+	static const uint8_t shift[] = { [CONNECTION_RING] = 20,
+					 [CONNECTION_PS] = 24,
+					 [CONNECTION_ESA] = 16,
+					 [CONNECTION_PANAMA] = 25 };
+	uint64_t tag = key >> 48 & 15, number = key & ((UINT64_C(1) << 48) - 1);
+
+	return tag < sizeof(shift) && shift[tag] ? (uint32_t)(number >> shift[tag]) : UINT32_MAX;
 }
 
 #endif

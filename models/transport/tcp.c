@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "transport/tcp_conn.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,13 +65,6 @@ static const struct protocol_ops tcp_protocol = {
 	.prefetch = tcp_prefetch,
 };
 
-static const struct protocol_ops tcp_patient_protocol = {
-	.name = "tcp",
-	.patient = true,
-	.deliver = tcp_deliver,
-	.prefetch = tcp_prefetch,
-};
-
 /* --- connections --- */
 
 struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
@@ -81,7 +75,6 @@ struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
 	tcp->conf = conf;
 	tcp->sim = topo->net.sim;
 	tcp->protocol = network_register(&topo->net, &tcp_protocol, tcp);
-	tcp->patient = network_register(&topo->net, &tcp_patient_protocol, tcp);
 	return tcp;
 }
 
@@ -112,22 +105,53 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 	return conn;
 }
 
-/* ECMP: a hash of what would be the 5-tuple; the way back hashes on its own. */
-static uint64_t entropy(const struct tcp *tcp, uint64_t key, bool back)
+/* A hash of what would be the 5-tuple; the way back hashes on its own. */
+void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
+		     bool back, struct route *route)
 {
-	return hash_pair(hash_pair(tcp->sim->seed, hash_string("ecmp")), 2 * key + back);
+	uint64_t seed = hash_pair(topo->net.sim->seed, hash_string("ecmp"));
+
+	topology_route(topo, back ? dst : src, back ? src : dst, hash_pair(seed, 2 * key + back),
+		       route);
 }
 
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route)
 {
-	topology_route(tcp->topo, back ? dst : src, back ? src : dst, entropy(tcp, key, back),
-		       route);
+	transport_route(tcp->topo, src, dst, key, back, route);
 }
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 {
 	return tcp->conf;
+}
+
+void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn)
+{
+	uint64_t tag = key >> 48 & 15;
+
+	conn.job = connection_job(key);
+	conn.stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY;
+	if (conn.job == UINT32_MAX)
+		conn.stream = WHY_FLOW;
+	else if (tag == CONNECTION_PS)
+		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	why_connection(why_of(net), &conn);
+}
+
+static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
+{
+	const struct tcp_stats *stats = &conn->stats;
+
+	transport_tell_why(&tcp->topo->net, key,
+			   (struct why_conn){ .protocol = tcp->protocol,
+					      .number = conn->number,
+					      .src = conn->tx.host,
+					      .dst = conn->rx.host,
+					      .mask = UINT64_MAX,
+					      .timeouts = &stats->timeouts,
+					      .losses = &stats->retransmissions,
+					      .marks = &stats->marked_acks });
 }
 
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
@@ -137,13 +161,14 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 
 	SIM_BUG_ON(src == dst);
 	conn->open = true;
-	conn->patient = false;
 	conn->app = app;
 	conn->owner = owner;
 	conn->stats = (struct tcp_stats){ 0 };
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
 	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
+	if (tcp->topo->net.onlooker)
+		tell_why(tcp, conn, key);
 	return conn->number;
 }
 
@@ -161,13 +186,6 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	tcp->idle[tcp->idle_count++] = number;
 }
 
-bool tcp_is_prompt(const struct tcp *tcp)
-{
-	const struct network *net = &tcp->topo->net;
-
-	return nic_prompt(net, tcp->conf->min_rto) || nic_prompt(net, tcp->conf->initial_rto);
-}
-
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_tx *tx = &tcp->conns[number]->tx;
@@ -179,20 +197,12 @@ void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 	tx->flags |= PACKET_URGENT;
 }
 
-void tcp_set_patient(struct tcp *tcp, uint32_t number)
-{
-	const struct network *net = &tcp->topo->net;
-	struct tcp_conn *conn = tcp->conns[number];
-
-	SIM_BUG_ON(conn->tx.written > 0);
-	conn->patient = !conn->tx.ops->paces && late_in_time(net, tcp->conf->min_rto) &&
-			late_in_time(net, tcp->conf->initial_rto) &&
-			(conn->rx.ack_every == 1 || late_in_time(net, tcp->conf->ack_delay));
-}
-
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;
+	if (tcp->topo->net.onlooker)
+		why_writes(why_of(&tcp->topo->net), tcp->protocol, number,
+			   tcp->conns[number]->tx.written);
 	tcp_tx_wake(tcp->conns[number]);
 }
 
@@ -206,15 +216,25 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 {
 	const struct tcp_conn *conn;
 
-	if (packet->protocol != tcp->protocol && packet->protocol != tcp->patient)
+	if (packet->protocol != tcp->protocol)
 		return false;
 	conn = tcp->conns[packet->flow];
 	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
 	return true;
 }
 
+bool tcp_deferrable(const struct tcp *tcp)
+{
+	const struct network *net = &tcp->topo->net;
+
+	return nic_deferrable(net, tcp->conf->min_rto) &&
+	       nic_deferrable(net, tcp->conf->initial_rto);
+}
+
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
+	/* who asks may be an event of another host */
+	network_catch_up(&tcp->topo->net, tcp->conns[number]->tx.host, tcp->sim->now);
 	return &tcp->conns[number]->stats;
 }
 

@@ -17,6 +17,7 @@
 #include "conf/conf.h"
 #include "topo/topology.h"
 #include "transport/cc/cc.h"
+#include "why/why.h"
 
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
@@ -67,10 +68,6 @@ void tcp_close(struct tcp *tcp, uint32_t conn);
  * byte is written. */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
-/* All is written at once, and nobody waits for less than all: of the rest of its segments and ACKs
- * their hosts may learn late (net/late.h). Before the first byte is written. */
-void tcp_set_patient(struct tcp *tcp, uint32_t conn);
-
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 
@@ -95,10 +92,17 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route);
 
+/* For --why: a connection of this key has been opened; `stream` and `job` are left to this. */
+void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn);
+
+/* The same of any transport: ECMP by a hash of the key and the run's seed. */
+void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
+		     bool back, struct route *route);
+
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
-/* Whether the sources of its connections are prompt: see nic_prompt(). */
-bool tcp_is_prompt(const struct tcp *tcp);
+/* Whether no timer that a connection starts when it sends is too short for nic_deferrable(). */
+bool tcp_deferrable(const struct tcp *tcp);
 
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);

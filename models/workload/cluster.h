@@ -36,6 +36,7 @@ struct cluster_conf {
 enum pool_form { POOL_NUMBER, POOL_HOSTS };
 
 extern const struct conf_table cluster_table;
+extern const struct conf_row host_item; /* of a list of hosts */
 
 /* Adds the errors that the rows cannot see in a network of `hosts` hosts. */
 void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts);

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const struct conf_row pool_host = {
+const struct conf_row host_item = {
 	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
 };
 static const struct conf_row pool_forms[] = {
 	CONF_INT("number", struct cluster_conf, servers.number, CONF_REQUIRED, 1, 1000000,
 		 "The last so many hosts."),
-	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &pool_host, 1, 0,
+	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "These hosts."),
 	{ 0 },
 };
@@ -23,15 +23,11 @@ static const struct conf_row cluster_rows[] = {
 	CONF_TIME("controller_latency", struct cluster_conf, controller_latency, "1us", PS_PER_NS,
 		  1000 * PS_PER_S, "From the decision of the job controller to the workers' start.",
 		  "our choice"),
-	{ .name = "servers",
-	  .type = CONF_ONEOF,
-	  .offset = 0,
-	  .tag = offsetof(struct cluster_conf, servers.form),
-	  .table = &pool_table,
-	  .present = CONF_GIVEN(struct cluster_conf, servers.given),
-	  .def = CONF_OPTIONAL,
-	  .help = "Hosts that take no workers: a pool of parameter servers for the jobs with "
-		  "\"servers\": {\"placement\": \"shared\"}." },
+	CONF_ONEOF("servers", struct cluster_conf, servers, CONF_OPTIONAL, &pool_table,
+		   servers.form,
+		   "Hosts that take no workers: a pool of parameter servers for the jobs with "
+		   "\"servers\": {\"placement\": \"shared\"}.",
+		   .present = CONF_GIVEN(struct cluster_conf, servers.given)),
 	{ 0 },
 };
 const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct cluster_conf),
@@ -56,18 +52,15 @@ void cluster_check_list(const struct conf_list *list, enum host_use use, struct 
 	const int64_t *items = list->items;
 
 	for (size_t i = 0; i < list->count; i++) {
-		char place[160];
-
-		snprintf(place, sizeof(place), "%s/%zu", pointer, i);
 		if (items[i] >= (int64_t)hosts) {
-			conf_error(doc, place,
+			conf_error(doc, conf_at(doc, "%s/%zu", pointer, i),
 				   "there is no host %" PRId64 "; hosts are 0 to %" PRIu32,
 				   items[i], hosts - 1);
 			continue;
 		}
 		if (uses[items[i]] != HOST_FREE)
-			conf_error(doc, place, "host %" PRId64 " %s", items[i],
-				   conflict((enum host_use)uses[items[i]], use));
+			conf_error(doc, conf_at(doc, "%s/%zu", pointer, i), "host %" PRId64 " %s",
+				   items[i], conflict((enum host_use)uses[items[i]], use));
 		uses[items[i]] = (uint8_t)use;
 	}
 }

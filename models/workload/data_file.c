@@ -1,5 +1,6 @@
 #include "workload/data_file.h"
 
+#include "base/home.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 
@@ -14,17 +15,14 @@ static const char *const folders[] = {
 	[DATA_JOBS] = "jobs",
 };
 
-const char *data_folder(void)
+char *data_path(const char *name)
 {
-	const char *folder = getenv("INASIM_TRACES");
+	const char *own = getenv("INASIM_TRACES");
+	char *folder = own && *own ? xstrdup(own) : home_path("traces");
+	char *path = xasprintf("%s%s%s", folder, *name ? "/" : "", name);
 
-	if (folder && *folder)
-		return folder;
-#ifdef INASIM_TRACES_DIR
-	return INASIM_TRACES_DIR;
-#else
-	return "traces";
-#endif
+	free(folder);
+	return path;
 }
 
 static bool wanted(enum data_kind kind, size_t folder)
@@ -54,7 +52,7 @@ static int compare_names(const void *a, const void *b)
 /* The CSV files of one folder, each behind `prefix`. */
 static void list_folder(struct list *list, const char *folder, const char *prefix)
 {
-	char *path = xasprintf("%s/%s", data_folder(), folder);
+	char *path = data_path(folder);
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 
@@ -140,9 +138,18 @@ static char *folder_of(const char *scenario)
 {
 	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
 
-	if (!slash)
+	if (!slash || !strncmp(scenario, "/dev/", 5)) /* from a pipe */
 		return xstrdup(".");
 	return slash == scenario ? xstrdup("/") : xstrndup(scenario, (size_t)(slash - scenario));
+}
+
+char *data_file_beside(const char *name, const char *scenario)
+{
+	char *folder = folder_of(scenario);
+	char *path = *name == '/' ? xstrdup(name) : xasprintf("%s/%s", folder, name);
+
+	free(folder);
+	return path;
 }
 
 static char *look_everywhere(enum data_kind kind, const char *name, const char *scenario,
@@ -155,12 +162,14 @@ static char *look_everywhere(enum data_kind kind, const char *name, const char *
 	folder = folder_of(scenario);
 	path = look_in(folder, name, looked);
 	free(folder);
+	folder = data_path("");
 	if (!path)
-		path = look_in(data_folder(), name, looked);
+		path = look_in(folder, name, looked);
+	free(folder);
 	for (size_t i = 0; i < DATA_KINDS && !path; i++) {
 		if (!wanted(kind, i))
 			continue;
-		folder = xasprintf("%s/%s", data_folder(), folders[i]);
+		folder = data_path(folders[i]);
 		path = look_in(folder, name, looked);
 		free(folder);
 	}

@@ -1,7 +1,7 @@
 /* Where input files are: beside the scenario that names them, or in traces/.
  *
- * The traces folder is $INASIM_TRACES, else the folder the program was built
- * with (INASIM_TRACES_DIR), else ./traces; below it, one folder for each kind. */
+ * The traces folder is $INASIM_TRACES, else the program's own (base/home.h); below it, one folder
+ * for each kind. */
 #ifndef INASIM_WORKLOAD_DATA_FILE_H
 #define INASIM_WORKLOAD_DATA_FILE_H
 
@@ -16,8 +16,8 @@ enum data_kind {
 	DATA_ANY = DATA_KINDS, /* all of them (flow traces have no folder of their own) */
 };
 
-/* The traces folder; not owned. */
-const char *data_folder(void);
+/* A file in the traces folder, or with "" the folder itself. Caller frees. */
+char *data_path(const char *name);
 
 /* Path (caller frees) of the file that a scenario calls `name`, with or without
  * ".csv": relative to the folder of `scenario` (the path of the scenario's file;
@@ -25,6 +25,9 @@ const char *data_folder(void);
  * the kind. NULL and *error (caller frees) when there is none: where it was
  * looked for, what was perhaps meant, what exists. */
 char *data_file_find(enum data_kind kind, const char *name, const char *scenario, char **error);
+
+/* Path (caller frees) of a file that stands beside the scenario, whether or not it exists. */
+char *data_file_beside(const char *name, const char *scenario);
 
 /* Names in the folder of a kind, without ".csv", sorted, NULL behind the last;
  * with DATA_ANY "cdf/websearch" and so on. Empty when there is no such folder. */

@@ -17,7 +17,7 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 	int model = csv_need(csv, "model"), layers = csv_need(csv, "layers"),
 	    gpu = csv_need(csv, "gpu");
 	int batch = csv_need(csv, "batch"), compute = csv_need(csv, "compute_ms");
-	int quality = csv_need(csv, "quality"), source = csv_need(csv, "source");
+	int quality = csv_need(csv, "quality");
 	size_t capacity = 0;
 
 	while (csv_next(csv)) {
@@ -37,14 +37,13 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 			.batch = (int64_t)samples,
 			.compute = time,
 			.quality = xstrdup(csv_text(csv, quality)),
-			.source = xstrdup(csv_text(csv, source)),
 		};
 	}
 }
 
 bool dnn_list_load(struct dnn_list *list, char **error)
 {
-	char *path = xasprintf("%s/models/profiles.csv", data_folder());
+	char *path = data_path("models/profiles.csv");
 	struct csv *csv = csv_open(path, error);
 
 	free(path);
@@ -67,7 +66,6 @@ void dnn_list_release(struct dnn_list *list)
 		free(profile->layers);
 		free(profile->gpu);
 		free(profile->quality);
-		free(profile->source);
 	}
 	free(list->profiles);
 	*list = (struct dnn_list){ 0 };
@@ -94,11 +92,19 @@ static char **names_in(const struct dnn_list *list, const char *model)
 	return names;
 }
 
+static char *layers_path(const char *name)
+{
+	char *file = xasprintf("models/layers/%s.csv", name), *path = data_path(file);
+
+	free(file);
+	return path;
+}
+
 /* What to say when there is no profile for (name, gpu). */
 static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu)
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
-	char *layers = xasprintf("%s/models/layers/%s.csv", data_folder(), name);
+	char *layers = layers_path(name);
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	suggestion = data_suggestion(gpus[0] ? gpu : name, gpus[0] ? gpus : models);
@@ -106,7 +112,10 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
 	else
 		text = xasprintf(
-			"no model \"%s\"%s%s", name,
+			"no model \"%s\"%s%s. Your own: \"model\": { \"layers\": [ { "
+			"\"gradient\": \"4MB\", \"forward\": \"1ms\", \"backward\": \"2ms\" } ] }, "
+			"or \"model\": \"NAME.json\", a file that holds such an object",
+			name,
 			file ? " with a computing time (its layers are known: list them with "
 			       "their times in the scenario)"
 			     : "",
@@ -198,7 +207,7 @@ static void split_time(struct dnn *dnn, const struct macs *macs)
 
 static bool load_layers(struct dnn *dnn, const char *file, char **error)
 {
-	char *path = xasprintf("%s/models/layers/%s.csv", data_folder(), file);
+	char *path = layers_path(file);
 	struct csv *csv = csv_open(path, error);
 	struct macs macs = { 0 };
 	bool ok = csv != NULL;
@@ -232,13 +241,8 @@ struct dnn *dnn_load(const char *name, const char *gpu, char **error)
 	if (!profile) {
 		*error = no_profile(&list, name, gpu);
 	} else {
-		dnn = xcalloc(1, sizeof(*dnn));
-		dnn->name = xstrdup(profile->model);
-		dnn->gpu = xstrdup(profile->gpu);
-		dnn->batch = profile->batch;
+		dnn = dnn_new(profile->model);
 		dnn->compute_total = profile->compute;
-		dnn->quality = xstrdup(profile->quality);
-		dnn->source = xstrdup(profile->source);
 		if (!load_layers(dnn, profile->layers, error)) {
 			dnn_free(dnn);
 			dnn = NULL;
@@ -273,10 +277,8 @@ void dnn_free(struct dnn *dnn)
 		free((char *)dnn->layers[i].name);
 	free(dnn->layers);
 	free(dnn->tensors);
+	free(dnn->send_order);
 	free((char *)dnn->name);
-	free((char *)dnn->gpu);
-	free((char *)dnn->quality);
-	free((char *)dnn->source);
 	free(dnn);
 }
 

@@ -33,15 +33,15 @@ struct dnn_tensor {
 };
 
 struct dnn {
-	const char *name, *gpu;
+	const char *name;
 	struct dnn_layer *layers; /* in the order of the forward pass */
 	size_t layer_count;
 	struct dnn_tensor *tensors; /* in the order in which a worker hands them over */
 	size_t tensor_count;
+	int64_t *send_order; /* layers, for dnn_plan_tensors(); NULL = last layer first */
+	size_t send_order_count;
 	bytes gradient_total;
-	sim_time compute_total;       /* forward and backward of all layers */
-	int64_t batch;                /* samples per worker and iteration */
-	const char *quality, *source; /* of the time: see traces/README.md */
+	sim_time compute_total; /* forward and backward of all layers */
 };
 
 /* NULL and *error (caller frees) for a model or GPU that does not exist (with a
@@ -83,9 +83,9 @@ void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count);
 /* A row of profiles.csv. */
 struct dnn_profile {
 	char *model, *layers, *gpu; /* layers: name of the file in layers/ */
-	int64_t batch;
+	int64_t batch;              /* samples per worker and iteration */
 	sim_time compute;
-	char *quality, *source;
+	char *quality; /* of the time: see traces/README.md */
 };
 
 struct dnn_list {

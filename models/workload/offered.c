@@ -20,23 +20,17 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct job_models *models)
 {
 	double gradients = job_models_gradient(models) * (double)conf->iterations;
-	int64_t min = conf->workers.number, max = min;
+	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
-	if (conf->workers.form == WORKERS_RANGE) {
-		min = conf->workers.min;
-		max = conf->workers.max;
-	} else if (conf->workers.form == WORKERS_HOSTS) {
-		min = max = (int64_t)conf->workers.hosts.count;
-	}
-	for (int64_t n = min; n <= max; n++) {
+	for (int64_t n = span.least; n <= span.most; n++) {
 		struct job_bytes one = of_workers(conf, (uint32_t)n);
 
 		sum.ring += one.ring;
 		sum.own += one.own;
 	}
-	sum.ring *= gradients / (double)(max - min + 1);
-	sum.own *= gradients / (double)(max - min + 1);
+	sum.ring *= gradients / (double)(span.most - span.least + 1);
+	sum.own *= gradients / (double)(span.most - span.least + 1);
 	return sum;
 }
 

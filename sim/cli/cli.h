@@ -29,6 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
+	bool why;
 	sim_time events_from, events_to;
 };
 
@@ -59,7 +60,7 @@ struct cli_compare {
 /* Options of regress alone. */
 struct cli_regress {
 	struct texts scenarios;
-	const char *reason, *against;
+	const char *reason;
 	bool update;
 	long jobs; /* 0 = not given */
 };
@@ -72,7 +73,7 @@ struct cli_export {
 /* Options of the verbs of sweeps alone. */
 struct cli_sweep {
 	bool pending, force;
-	const char *retries, *time_limit, *memory_limit;
+	const char *time_limit, *memory_limit;
 };
 
 /* Options as typed (options.c), and what is left of the command line. A text is
@@ -111,6 +112,10 @@ enum verb_bit {
 	VERB_COMPARE = 1 << 10,
 	VERB_REGRESS = 1 << 11,
 	VERB_EXPORT = 1 << 12,
+	VERB_HELP = 1 << 13,
+	VERB_INIT = 1 << 14,
+	VERB_MANUAL = 1 << 15,
+	VERB_WHY = 1 << 16,
 };
 
 struct verb {
@@ -130,6 +135,10 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
+int verb_why(const struct cli *cli);
+int verb_help(const struct cli *cli);
+int verb_init(const struct cli *cli);
+int verb_manual(const struct cli *cli);
 int verb_sweep_plan(const struct cli *cli);
 int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);
@@ -142,8 +151,22 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		 const struct conf_doc *doc, const char *out);
 
 /* main.c: --help and --version. */
+void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb, FILE *to);
 void print_version(void);
+
+/* main.c: the i-th verb, NULL behind the last. */
+const struct verb *verb_at(size_t i);
+
+/* main.c: what exit codes mean; the last has no meaning. */
+struct exit_meaning {
+	enum exit_code code;
+	const char *meaning;
+};
+extern const struct exit_meaning exit_meanings[];
+
+/* completion.c: completions for a shell ("bash", "zsh", "fish"); false = it knows no such shell. */
+bool print_completion(const char *shell, FILE *to);
 
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -35,15 +35,9 @@ static char *platform_text(size_t format, const struct scenario *scenario, size_
 
 static int put(const struct cli *cli, const char *text, size_t length)
 {
-	char *temporary;
-	bool good;
-
 	if (!cli->out)
 		return fwrite(text, 1, length, stdout) == length ? EXIT_DONE : EXIT_IO;
-	temporary = xasprintf("%s.part", cli->out);
-	good = folder_replace(cli->out, temporary, text);
-	free(temporary);
-	if (good)
+	if (folder_replace(cli->out, text, length))
 		return EXIT_DONE;
 	complain("%s cannot be written: %s", cli->out, strerror(errno));
 	return EXIT_IO;

@@ -17,8 +17,11 @@
 #include <unistd.h>
 
 static const struct verb verbs[] = {
+	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
+	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--events FROM..TO]] [--seed N] [--set /pointer=value] "
+	  "run SCENARIO... [--out DIR [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
@@ -26,6 +29,9 @@ static const struct verb verbs[] = {
 	{ "explain", "explain SCENARIO [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "the resolved scenario: every value with its unit and where it came from", VERB_EXPLAIN,
 	  "a scenario", 1, verb_explain },
+	{ "help", "help [KEY|VERB]",
+	  "a key of scenarios by its name or path: what it means, may be, and is by default",
+	  VERB_HELP, NULL, 2, verb_help },
 	{ "list", "list [schemes|topologies|transports|models|traces|figures]", "what exists",
 	  VERB_LIST, NULL, 1, verb_list },
 	{ "schema", "schema [--plan | --results [--json]]",
@@ -41,8 +47,9 @@ static const struct verb verbs[] = {
 	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
-	{ "regress",
-	  "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON] [--against PROGRAM]",
+	{ "why", "why DIR...", "what jobs spent their time on, of runs with --why", VERB_WHY,
+	  "a result directory of run --why", INT_MAX, verb_why },
+	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",
 	  VERB_REGRESS, NULL, 1, verb_regress },
@@ -50,17 +57,18 @@ static const struct verb verbs[] = {
 	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
 	  "the network of a scenario in the format of another simulator", VERB_EXPORT, "a scenario",
 	  1, verb_export },
+	{ "manual", "manual inasim.1|inasim-scenario.5|bash|zsh|fish",
+	  "the pages of the manual and the completions of shells, as they are installed",
+	  VERB_MANUAL, "a page or a shell", 1, verb_manual },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
 	{ "sweep run",
-	  "sweep run PLAN N... [--out DIR] [--force] [--retries K] [--time-limit T] "
-	  "[--memory-limit M]",
+	  "sweep run PLAN N... [--out DIR] [--force] [--time-limit T] [--memory-limit M]",
 	  "run points of a plan: numbers, or ranges such as 3-7", VERB_SWEEP_RUN, "a plan", INT_MAX,
 	  verb_sweep_run },
 	{ "sweep status",
-	  "sweep status PLAN [--out DIR] [--pending] [--json] [--retries K] [--time-limit T] "
-	  "[--memory-limit M]",
+	  "sweep status PLAN [--out DIR] [--pending] [--json] [--time-limit T] [--memory-limit M]",
 	  "how the points of a plan ended", VERB_SWEEP_STATUS, "a plan", 1, verb_sweep_status },
 	{ "sweep collect", "sweep collect PLAN [--out DIR]",
 	  "tables of all points: sweep.csv, costs.csv, groups.csv, sweep.json", VERB_SWEEP_COLLECT,
@@ -87,19 +95,34 @@ void print_version(void)
 	printf("GSL %s, cJSON %s\n", gsl_version, cJSON_Version());
 }
 
-static void print_usage(FILE *to)
+const struct verb *verb_at(size_t i)
+{
+	return i < VERBS ? &verbs[i] : NULL;
+}
+
+const struct exit_meaning exit_meanings[] = {
+	{ EXIT_DONE, "all work finished" },
+	{ EXIT_DIFFERS, "differs" },
+	{ EXIT_USAGE, "usage" },
+	{ EXIT_INVALID, "invalid scenario or plan" },
+	{ EXIT_UNFINISHED, "unfinished work" },
+	{ EXIT_VIOLATED, "a check was violated" },
+	{ EXIT_IO, "input/output failed" },
+	{ EXIT_MEMORY, "out of memory" },
+	{ EXIT_INTERRUPTED, "interrupted" },
+	{ 0 },
+};
+
+void print_usage(FILE *to)
 {
 	fputs("inasim simulates machine-learning clusters that aggregate gradients in the "
 	      "network.\n\nusage:\n",
 	      to);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(to, "  inasim %-13s %s\n", verbs[i].name, verbs[i].help);
-	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\n"
-	      "exit codes: 0 all work finished, 1 differs, 2 usage, 3 invalid scenario or "
-	      "plan,\n"
-	      "            4 unfinished work, 5 a check was violated, 6 input/output failed,\n"
-	      "            7 out of memory, 130 interrupted\n",
-	      to);
+	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\nexit codes:\n", to);
+	for (const struct exit_meaning *m = exit_meanings; m->meaning; m++)
+		fprintf(to, "  %3d  %s\n", m->code, m->meaning);
 }
 
 void print_verb_usage(const struct verb *verb, FILE *to)
@@ -190,7 +213,7 @@ static int run_program(struct cli *cli, int argc, char **argv)
 		print_version();
 		return EXIT_DONE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		print_usage(stdout);
 		return EXIT_DONE;
 	}

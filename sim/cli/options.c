@@ -50,8 +50,12 @@ static const struct option_row rows[] = {
 	  "packet, fluid (streams), or analytic (each alone)" },
 	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "json", NULL, ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT), FLAG(json),
-	  "for machines" },
+	{ "why", NULL, VERB_RUN, FLAG(run.why),
+	  "what each iteration of each worker was spent on, in why.csv" },
+	{ "json", NULL,
+	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
+		      VERB_MANUAL | VERB_WHY),
+	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
 		  VERB_SWEEP_COLLECT | VERB_REGRESS,
@@ -103,8 +107,6 @@ static const struct option_row rows[] = {
 	  "runs at a time (default: one per processor)" },
 	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
 	  "write what is new and note why; asks for the reason on a terminal" },
-	{ "against", "PROGRAM", VERB_REGRESS, TEXT(regress.against),
-	  "the inasim that made the references: finds the first event exactly" },
 
 	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
 
@@ -112,8 +114,6 @@ static const struct option_row rows[] = {
 	  "only the numbers of the points to run, longest first" },
 	{ "force", NULL, VERB_SWEEP_RUN, FLAG(sweep.force),
 	  "also points that are finished or are not tried again" },
-	{ "retries", "K", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.retries),
-	  "how often a point that was killed is run again (2)" },
 	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.time_limit),
 	  "wall time of a point, such as 10m, or none (the plan's)" },
 	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.memory_limit),
@@ -317,15 +317,27 @@ void options_release(struct cli *cli)
 	}
 }
 
+bool options_next(const struct verb *verb, size_t *at, struct option_text *option)
+{
+	while (*at < ROWS) {
+		const struct option_row *row = &rows[(*at)++];
+
+		*option = (struct option_text){ row->name, row->value, row->help };
+		if (takes(verb, row))
+			return true;
+	}
+	return false;
+}
+
 void options_print(const struct verb *verb, FILE *to)
 {
-	for (size_t i = 0; i < ROWS; i++) {
+	struct option_text option;
+
+	for (size_t i = 0; options_next(verb, &i, &option);) {
 		char form[64];
 
-		if (!takes(verb, &rows[i]))
-			continue;
-		snprintf(form, sizeof(form), "--%s %s", rows[i].name,
-			 rows[i].value ? rows[i].value : "");
-		fprintf(to, "  %-20s %s\n", form, rows[i].help);
+		snprintf(form, sizeof(form), "--%s %s", option.name,
+			 option.value ? option.value : "");
+		fprintf(to, "  %-20s %s\n", form, option.help);
 	}
 }

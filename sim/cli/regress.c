@@ -2,15 +2,16 @@
 #include "cli/regress.h"
 
 #include "base/child.h"
+#include "base/home.h"
 #include "base/mem.h"
 #include "build_info.h"
 #include "io/folder.h"
 #include "io/json.h"
+#include "lab/names.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +38,12 @@ struct regress {
 	size_t count;
 };
 
-static volatile sig_atomic_t stopped; /* set by the signal handler: it can reach nothing else */
-
-static void on_stop(int number)
-{
-	(void)number;
-	stopped = 1;
-}
-
 /* --- which --- */
 
 static bool select_one(struct regress *r, const char *name)
 {
 	const char **names;
-	const char *near;
+	char *text;
 	size_t i = regress_index_find(r->index, name);
 
 	if (i != SIZE_MAX) {
@@ -60,9 +53,9 @@ static bool select_one(struct regress *r, const char *name)
 	names = xcalloc(r->index->count + 1, sizeof(*names));
 	for (i = 0; i < r->index->count; i++)
 		names[i] = r->index->entries[i].name;
-	near = conf_suggest(name, names);
-	complain("%s covers no scenario \"%s\"%s%s%s", r->dir, name,
-		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	text = names_unknown("scenario", name, NULL, names, r->index->count);
+	complain("%s: %s", r->dir, text);
+	free(text);
 	free(names);
 	return false;
 }
@@ -137,7 +130,6 @@ static bool start(struct regress *r, struct process *p)
 	const struct regress_case job = { .index = r->index,
 					  .entry = p->entry,
 					  .dir = r->dir,
-					  .against = r->cli->regress.against,
 					  .json = r->cli->json,
 					  .reason = r->reason.reason ? &r->reason : NULL };
 	struct regress_case own = job;
@@ -159,8 +151,6 @@ static bool start(struct regress *r, struct process *p)
 	if (p->pid == 0) {
 		int code;
 
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
 		code = regress_case(&own);
 		if (fclose(own.report) || fclose(own.text) || fclose(own.prints))
 			code = EXIT_IO;
@@ -190,24 +180,17 @@ static void show_progress(const struct regress *r, size_t done)
 		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
 }
 
-static void kill_all(struct regress *r)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (r->processes[i].pid)
-			kill(r->processes[i].pid, SIGTERM);
-}
-
-/* Runs them all, `jobs` at a time. False: could not, or was stopped. */
+/* Runs them all, `jobs` at a time; they do not outlive this process. False: could not. */
 static bool run_all(struct regress *r, size_t jobs)
 {
 	size_t started = 0, ended = 0;
 	bool good = true;
 
-	while (ended < started || (good && started < r->count)) {
+	while (good && ended < r->count) {
 		int status;
 		pid_t pid;
 
-		if (good && started < r->count && started - ended < jobs) {
+		if (started < r->count && started - ended < jobs) {
 			good = start(r, longest_waiting(r));
 			started += good;
 			continue;
@@ -217,10 +200,6 @@ static bool run_all(struct regress *r, size_t jobs)
 		if (pid > 0) {
 			note_end(r, pid, status);
 			ended++;
-		}
-		if (stopped || !good) {
-			good = false;
-			kill_all(r);
 		}
 	}
 	return good;
@@ -235,20 +214,6 @@ static size_t job_count(const struct cli *cli)
 
 /* --- what they said --- */
 
-/* The content of a temporary file; the caller frees. */
-static char *content_of(FILE *file, size_t *length)
-{
-	long size;
-	char *text;
-
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
-	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
-	return text;
-}
-
 static void print_reports(const struct regress *r)
 {
 	struct json json;
@@ -258,7 +223,7 @@ static void print_reports(const struct regress *r)
 	json_init(&json);
 	json_open_array(&json, NULL);
 	for (size_t i = 0; i < r->count; i++) {
-		text = content_of(r->processes[i].report, &length);
+		text = folder_read_temporary(r->processes[i].report, &length);
 		if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
 			fputs(text, stdout);
 		else if (r->cli->json && length)
@@ -286,8 +251,8 @@ static int worst_code(const struct regress *r)
 static bool write_one(const struct regress *r, const struct process *p, char **error)
 {
 	size_t text_length, prints_length;
-	char *text = content_of(p->text, &text_length);
-	char *prints = content_of(p->prints, &prints_length);
+	char *text = folder_read_temporary(p->text, &text_length);
+	char *prints = folder_read_temporary(p->prints, &prints_length);
 	bool good =
 		reference_write(r->dir, p->entry->name, ".events", prints, prints_length, error) &&
 		reference_write(r->dir, p->entry->name, ".json", text, text_length, error);
@@ -401,22 +366,16 @@ static char *find_dir(const struct cli *cli)
 
 	if (cli->argc)
 		return folder_trim(cli->argv[0]);
-	return xstrdup(folder_has(here, REGRESS_INDEX) ? here : INASIM_TRACES_DIR "/reference");
+	return folder_has(here, REGRESS_INDEX) ? xstrdup(here) : home_path(here);
 }
 
 static int go(struct regress *r)
 {
-	const struct sigaction action = { .sa_handler = on_stop };
-	bool complete;
+	bool complete = r->cli->regress.scenarios.count || none_is_left_over(r);
 	int code;
 
-	sigaction(SIGINT, &action, NULL); /* no SA_RESTART: waiting must end */
-	sigaction(SIGTERM, &action, NULL);
-	complete = r->cli->regress.scenarios.count || none_is_left_over(r);
-	if (!run_all(r, job_count(r->cli))) {
-		complain("%s", stopped ? "interrupted, nothing is written" : "given up");
-		return stopped ? EXIT_INTERRUPTED : EXIT_IO;
-	}
+	if (!run_all(r, job_count(r->cli)))
+		return EXIT_IO;
 	print_reports(r);
 	code = r->reason.reason ? write_references(r) : worst_code(r);
 	if (!complete && code == EXIT_DONE)

@@ -8,7 +8,7 @@
 #include "run/simulation_state.h"
 #include "lab/regress/reference.h"
 #include "lab/regress/regress_index.h"
-#include "lab/regress/tree_diff.h"
+#include "lab/regress/field_diff.h"
 
 /* --- a run (regress_run.c) --- */
 
@@ -32,10 +32,8 @@ void regress_overrides_free(struct conf_override *overrides, size_t count);
 
 /* --- the first event that differs (regress_locate.c) --- */
 
-/* An event in words; `state` is that of event logs, and not always known. */
 struct event_words {
 	uint64_t number;
-	char state[20];
 	char time_s[32], class[16], entity[EVENT_TEXT], what[EVENT_TEXT];
 };
 
@@ -50,19 +48,12 @@ struct first_event {
 int regress_locate(const struct regress_entry *entry, const struct reference *reference,
 		   struct first_event *first, char **error);
 
-/* Logs the same stretch with another program, which gave the reference, too, and
- * finds the first line that differs: *now and *then. number 0: no event in the
- * stretch that was logged. False and *error (caller frees). */
-bool regress_against(const struct regress_entry *entry, const char *program,
-		     const struct reference *reference, const struct first_event *first,
-		     struct event_words *now, struct event_words *then, char **error);
-
 /* --- one scenario (regress_case.c) --- */
 
 struct regress_case {
 	const struct regress_index *index;
 	const struct regress_entry *entry;
-	const char *dir, *against;
+	const char *dir;
 	bool json;
 	const struct reference_reason *reason; /* NULL: compare only */
 	FILE *report;                          /* where the verdict goes */

@@ -2,6 +2,7 @@
 #include "cli/regress.h"
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "core/fingerprint.h"
 #include "io/json.h"
 #include "io/number.h"
@@ -19,17 +20,16 @@ struct verdict {
 	bool ran;
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
-	struct tree_diff fields, scenario;
+	struct field_diffs fields, scenario;
 	bool interval; /* checkpoints differ in after < time <= until */
 	sim_time after, until;
-	bool located, exact; /* `first` holds; the event is known: `now` and `then` hold, too */
+	bool located; /* `first` holds */
 	struct first_event first;
-	struct event_words now, then;
 };
 
 /* --- in words --- */
 
-static void print_fields(const struct tree_diff *diff, const char *heading, FILE *to)
+static void print_fields(const struct field_diffs *diff, const char *heading, FILE *to)
 {
 	for (size_t i = 0; i < diff->count && i < FIELDS_SHOWN; i++) {
 		const struct field_diff *f = &diff->fields[i];
@@ -46,22 +46,15 @@ static void print_fields(const struct tree_diff *diff, const char *heading, FILE
 
 static void print_words(const char *who, const struct event_words *words, FILE *to)
 {
-	if (words->number)
-		fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n", who, words->number,
-			words->time_s, words->class, words->entity, words->what);
-	else
-		fprintf(to, "    %s nothing for the next 10 us\n", who);
+	fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n", who, words->number,
+		words->time_s, words->class, words->entity, words->what);
 }
 
-static void print_first(const struct verdict *v, FILE *to)
+static void print_first(const char *name, const struct verdict *v, FILE *to)
 {
 	const struct first_event *first = &v->first;
 
-	if (v->exact) {
-		fputs("  first event that differs:\n", to);
-		print_words("now:      ", &v->now, to);
-		print_words("reference:", &v->then, to);
-	} else if (!first->found) {
+	if (!first->found) {
 		fprintf(to, "  the run is over after event %" PRIu64 ", the reference goes on\n",
 			v->events);
 		print_words("last:", &first->words, to);
@@ -76,8 +69,8 @@ static void print_first(const struct verdict *v, FILE *to)
 		number_seconds(until, first->at);
 		fprintf(to,
 			"  the first event that differs is one of %" PRIu64 ", up to event %" PRIu64
-			" at %s s (--against PROGRAM finds it); the first of them:\n",
-			first->last - first->first + 1, first->last, until);
+			" at %s s (scripts/first-event %s finds it); the first of them:\n",
+			first->last - first->first + 1, first->last, until, name);
 		print_words("now:", &first->words, to);
 	}
 }
@@ -98,7 +91,7 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 			fprintf(to, "  checkpoints: equal until %.9f s, not at %.9f s\n",
 				seconds_of(v->after), seconds_of(v->until));
 		if (v->located)
-			print_first(v, to);
+			print_first(job->entry->name, v, to);
 	}
 	if (v->fields.added)
 		fprintf(to, "  note: the summary has %zu fields that the reference lacks\n",
@@ -109,7 +102,7 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 
 /* --- in JSON --- */
 
-static void json_fields(struct json *json, const char *key, const struct tree_diff *diff)
+static void json_fields(struct json *json, const char *key, const struct field_diffs *diff)
 {
 	json_open_array(json, key);
 	for (size_t i = 0; i < diff->count; i++) {
@@ -122,13 +115,9 @@ static void json_fields(struct json *json, const char *key, const struct tree_di
 	json_close_array(json);
 }
 
-static void json_words(struct json *json, const char *key, const struct event_words *words)
+static void json_words(struct json *json, const struct event_words *words)
 {
-	if (!words->number) {
-		json_null(json, key);
-		return;
-	}
-	json_open_object(json, key);
+	json_open_object(json, "now");
 	json_u64(json, "event", words->number);
 	json_raw(json, "time_s", words->time_s);
 	json_string(json, "class", words->class);
@@ -137,15 +126,44 @@ static void json_words(struct json *json, const char *key, const struct event_wo
 	json_close_object(json);
 }
 
-static void json_first(struct json *json, const struct verdict *v)
+/* Beyond the last event in question, so that the first event that differs is in another program's
+ * log even if it comes somewhat later there. */
+#define LOG_BEYOND (10 * PS_PER_US)
+
+/* The arguments with which `run` logs the stretch, for scripts/first-event. */
+static void json_log(struct json *json, const struct regress_entry *entry,
+		     const struct first_event *first)
+{
+	char from[32], to[32], *text;
+	size_t count;
+	struct conf_override *sets = regress_overrides(entry, &count);
+
+	unit_format(UNIT_TIME, first->before, from, sizeof(from));
+	unit_format(UNIT_TIME, first->at + LOG_BEYOND, to, sizeof(to));
+	text = xasprintf("--events=%s..%s", from, to);
+	json_open_array(json, "log");
+	json_string(json, NULL, entry->path);
+	json_string(json, NULL, text);
+	free(text);
+	for (size_t i = 0; i < count; i++) {
+		text = xasprintf("--set=%s=%s", sets[i].pointer, sets[i].value);
+		json_string(json, NULL, text);
+		free(text);
+	}
+	json_close_array(json);
+	regress_overrides_free(sets, count);
+}
+
+static void json_first(struct json *json, const struct regress_entry *entry,
+		       const struct first_event *first)
 {
 	json_open_object(json, "first_event");
-	json_bool(json, "found", v->first.found);
-	json_bool(json, "exact", v->exact || (v->first.found && v->first.first == v->first.last));
-	json_u64(json, "from", v->exact ? v->now.number : v->first.first);
-	json_u64(json, "to", v->exact ? v->now.number : v->first.last);
-	json_words(json, "now", v->exact ? &v->now : &v->first.words);
-	json_words(json, "reference", &v->then);
+	json_bool(json, "found", first->found);
+	json_bool(json, "exact", first->found && first->first == first->last);
+	json_u64(json, "from", first->first);
+	json_u64(json, "to", first->last);
+	json_words(json, &first->words);
+	json_log(json, entry, first);
 	json_close_object(json);
 }
 
@@ -174,7 +192,7 @@ static void json_verdict(const struct regress_case *job, const struct verdict *v
 		json_seconds(&json, "not_at_s", v->until);
 	}
 	if (v->located)
-		json_first(&json, v);
+		json_first(&json, job->entry, &v->first);
 	json_close_object(&json);
 	text = json_finish(&json);
 	fputs(text, job->report);
@@ -189,8 +207,8 @@ static int conclude(const struct regress_case *job, struct verdict *v, const cha
 	else
 		print_verdict(job, v);
 	free(v->problem);
-	tree_diff_release(&v->fields);
-	tree_diff_release(&v->scenario);
+	field_diffs_release(&v->fields);
+	field_diffs_release(&v->scenario);
 	return code;
 }
 
@@ -224,8 +242,8 @@ static void compare_runs(const struct regress_case *job, const struct regress_ru
 	struct regress_tolerance *tolerances = tolerances_of(job, &count);
 	const struct reference *r = v->reference;
 
-	tree_compare(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
-	tree_compare(r->resolved, run->resolved, NULL, 0, &v->scenario);
+	field_diffs_find(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
+	field_diffs_find(r->resolved, run->resolved, NULL, 0, &v->scenario);
 	v->interval =
 		checkpoints_differ(r->checkpoints, r->checkpoint_count, run->s->checkpoints->list,
 				   run->s->checkpoints->count, &v->after, &v->until);
@@ -239,12 +257,7 @@ static bool same_digest(const struct verdict *v)
 
 static void find_event(const struct regress_case *job, struct verdict *v)
 {
-	int code = regress_locate(job->entry, v->reference, &v->first, &v->problem);
-
-	v->located = code == EXIT_DONE;
-	if (v->located && job->against)
-		v->exact = regress_against(job->entry, job->against, v->reference, &v->first,
-					   &v->now, &v->then, &v->problem);
+	v->located = regress_locate(job->entry, v->reference, &v->first, &v->problem) == EXIT_DONE;
 }
 
 /* Runs and holds the run against its reference. */

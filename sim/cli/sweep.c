@@ -89,8 +89,6 @@ char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? xstrdup(cli->out) : xasprintf("results/%s", plan->name);
 }
 
-#define USUAL_RETRIES 2
-
 /* The plan's limit unless the command line has one. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)
@@ -105,26 +103,11 @@ static bool read_limit(const char *option, enum unit_kind kind, const char *exam
 	return false;
 }
 
-static bool read_retries(const char *text, uint64_t *retries)
-{
-	*retries = USUAL_RETRIES;
-	if (!text)
-		return true;
-	*retries = strtoull(text, NULL, 10);
-	if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 7)
-		return true;
-	complain("--retries takes a number, how often a point that was killed is run again; found "
-		 "\"%s\"",
-		 text);
-	return false;
-}
-
 bool sweep_read_rules(const struct cli *cli, const struct plan *plan, struct sweep_rules *rules)
 {
-	*rules = (struct sweep_rules){ plan->time_limit, plan->memory_limit, 0 };
+	*rules = (struct sweep_rules){ plan->time_limit, plan->memory_limit };
 	return read_limit("--time-limit", UNIT_TIME, "10m", cli->sweep.time_limit,
 			  &rules->time_limit) &&
 	       read_limit("--memory-limit", UNIT_SIZE, "4GiB", cli->sweep.memory_limit,
-			  &rules->memory_limit) &&
-	       read_retries(cli->sweep.retries, &rules->retries);
+			  &rules->memory_limit);
 }

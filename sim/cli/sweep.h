@@ -26,7 +26,6 @@ char *sweep_dir(const struct cli *cli, const struct plan *plan);
 struct sweep_rules {
 	sim_time time_limit; /* 0 = none */
 	bytes memory_limit;  /* 0 = none */
-	uint64_t retries;
 };
 
 /* Those of the plan, and the command line's before them. False after a mistake, which is told. */

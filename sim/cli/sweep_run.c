@@ -60,9 +60,6 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 	case POINT_BUSY:
 		fprintf(stderr, "skipped: %s\n", words);
 		return;
-	case POINT_INTERRUPTED:
-		fputs("interrupted\n", stderr);
-		return;
 	case POINT_FAILED:
 		fprintf(stderr, "%s\n", words);
 		return;
@@ -77,8 +74,6 @@ static int code_of_point(enum point_end end, const struct point_record *record)
 		return record_exit_code(record);
 	case POINT_BUSY:
 		return EXIT_UNFINISHED;
-	case POINT_INTERRUPTED:
-		return EXIT_INTERRUPTED;
 	case POINT_FAILED:
 		return EXIT_IO;
 	}
@@ -88,7 +83,7 @@ static int code_of_point(enum point_end end, const struct point_record *record)
 /* A point whose scenario is valid. */
 static int run_valid(const struct cli *cli, const struct plan *plan, const char *folder,
 		     const struct sweep_rules *rules, size_t number, const struct conf_doc *doc,
-		     const struct scenario *scenario, bool *interrupted)
+		     const struct scenario *scenario)
 {
 	struct pointed pointed = { cli, plan, doc, scenario };
 	struct point_order order = {
@@ -96,7 +91,6 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		.hash = scenario_hash(scenario, doc, BUILD_VERSION),
 		.time_limit = rules->time_limit,
 		.memory_limit = rules->memory_limit,
-		.retries = rules->retries,
 		.force = cli->sweep.force,
 		.version = BUILD_VERSION,
 		.commit = BUILD_COMMIT,
@@ -112,14 +106,13 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 	end = point_run(&order, &record, &words);
 	report_point(cli, plan, number, end, &record, words);
 	code = code_of_point(end, &record);
-	*interrupted = end == POINT_INTERRUPTED;
 	record_release(&record);
 	free(words);
 	return code;
 }
 
 static int run_point(const struct cli *cli, struct plan *plan, const char *folder,
-		     const struct sweep_rules *rules, size_t number, bool *interrupted)
+		     const struct sweep_rules *rules, size_t number)
 {
 	struct scenario scenario;
 	size_t count;
@@ -129,7 +122,7 @@ static int run_point(const struct cli *cli, struct plan *plan, const char *folde
 	int code = EXIT_INVALID;
 
 	if (!conf_errors(doc))
-		code = run_valid(cli, plan, folder, rules, number, doc, &scenario, interrupted);
+		code = run_valid(cli, plan, folder, rules, number, doc, &scenario);
 	else
 		plan_check_point(plan, number, &sweep_model,
 				 &facts); /* to say it in words of the plan */
@@ -163,13 +156,12 @@ static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 {
 	char *folder = xasprintf("%s/points", dir);
 	size_t first, last;
-	bool interrupted = false;
 	int worst = EXIT_DONE;
 
-	for (int i = 1; i < cli->argc && !interrupted; i++) {
+	for (int i = 1; i < cli->argc; i++) {
 		read_numbers(cli->argv[i], plan->point_count, &first, &last);
-		for (size_t n = first; n <= last && !interrupted; n++) {
-			int code = run_point(cli, plan, folder, rules, n, &interrupted);
+		for (size_t n = first; n <= last; n++) {
+			int code = run_point(cli, plan, folder, rules, n);
 
 			worst = code > worst ? code : worst;
 		}
@@ -177,7 +169,7 @@ static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 	if (conf_errors(plan->doc))
 		conf_print_errors(plan->doc, stderr, false);
 	free(folder);
-	return interrupted ? EXIT_INTERRUPTED : worst;
+	return worst;
 }
 
 static bool good_numbers(const struct cli *cli, const struct plan *plan)
@@ -205,7 +197,6 @@ int verb_sweep_run(const struct cli *cli)
 		code = EXIT_USAGE;
 	} else {
 		dir = sweep_dir(cli, plan);
-		point_hold_signals();
 		if (sweep_make(dir, cli->argv[0], &error)) {
 			code = run_points(cli, plan, dir, &rules);
 		} else {

@@ -103,8 +103,7 @@ static void show_status(const struct cli *cli, const struct sweep *sweep,
 			const struct sweep_rules *rules)
 {
 	size_t count;
-	size_t *pending = sweep_pending(sweep, rules->time_limit, rules->memory_limit,
-					rules->retries, &count);
+	size_t *pending = sweep_pending(sweep, rules->time_limit, rules->memory_limit, &count);
 
 	if (cli->json)
 		print_status_json(sweep, pending, count);

@@ -98,6 +98,33 @@ static void explain_network(const struct topology_conf *conf)
 	topology_shape_release(&shape);
 }
 
+/* By a group of jobs, enabled or not, or where another scheme falls back to it. */
+static bool may_run(const struct scenario *scenario, unsigned scheme)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		int own = scenario_jobs(scenario)[i].all_reduce;
+		const struct collective_ops *ops = scheme_ops((unsigned)own);
+		const char *other = NULL;
+
+		if (ops->runs_as)
+			other = ops->runs_as(scenario->schemes[own], &scenario->topology, 0).scheme;
+		if (own == (int)scheme || (other && !strcmp(other, scheme_names[scheme])))
+			return true;
+	}
+	return false;
+}
+
+/* Defaults of schemes that no job has would bury the others. */
+static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
+		const char *pointer = conf_at(doc, "/schemes/%s", scheme_names[s]);
+
+		if (!may_run(scenario, s) && !conf_given(doc, pointer))
+			conf_leave_out(doc, pointer);
+	}
+}
+
 int verb_explain(const struct cli *cli)
 {
 	struct scenario scenario;
@@ -107,6 +134,7 @@ int verb_explain(const struct cli *cli)
 
 	conf_print_errors(doc, stderr, false);
 	if (code == EXIT_DONE) {
+		leave_out_schemes(&scenario, doc);
 		conf_explain(doc, stdout, cli->json);
 		if (!cli->json) {
 			explain_network(&scenario.topology);
@@ -173,8 +201,8 @@ static int list_topologies(const struct listing *listing)
 
 static int list_transports(const struct listing *listing)
 {
-	for (unsigned i = 0; cc_kind(i); i++)
-		list_item(listing, cc_kind(i)->name, cc_kind(i)->help);
+	for (unsigned i = 0; transport_kind(i); i++)
+		list_item(listing, transport_names[i], transport_kind(i)->cc->help);
 	return EXIT_DONE;
 }
 

@@ -8,7 +8,9 @@
 
 const char conf_optional[] = "";
 
-void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
+/* A failure in a trial is counted, in a user's value reported, in a default a bug. */
+__attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
+						       bool at_key, const char *fmt, ...)
 {
 	va_list args;
 
@@ -23,8 +25,8 @@ void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const
 		sim_bug(__FILE__, __LINE__, "the default of \"%s\" is bad, at %s: %s",
 			b->default_row->name, conf_buf_text(&b->pointer), conf_buf_text(&text));
 	}
-	conf_reportv(b->doc, conf_place_of(b->doc, item, at == CONF_AT_KEY),
-		     conf_buf_text(&b->pointer), fmt, args);
+	conf_reportv(b->doc, conf_place_of(b->doc, item, at_key), conf_buf_text(&b->pointer), fmt,
+		     args);
 	va_end(args);
 }
 
@@ -44,17 +46,17 @@ static const char *suggestion(const struct conf_row *row, const char *word)
 	return NULL;
 }
 
-void conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item)
+cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item)
 {
 	struct conf_buf found = { 0 };
 	const char *near = NULL;
 
-	if (cJSON_IsNull(item))
+	if (cJSON_IsNull(item)) {
 		conf_buf_add(&found, "null is never a value (leave the key out for its default)");
-	else
+	} else {
 		conf_buf_add(&found, "found ");
-	if (!cJSON_IsNull(item))
 		conf_describe_found(&found, item);
+	}
 	if (cJSON_IsNumber(item) && conf_wants_unit(row))
 		conf_buf_add(&found, " without a unit");
 	if (cJSON_IsString(item))
@@ -63,6 +65,7 @@ void conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON
 		conf_buf_addf(&found, " (did you mean \"%s\"?)", near);
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&found));
 	conf_buf_release(&found);
+	return NULL;
 }
 
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
@@ -71,7 +74,7 @@ void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const
 	struct conf_buf allowed = { 0 };
 
 	conf_describe_row(&allowed, b->whole != NULL ? b->whole : row);
-	conf_bind_fail(b, item, CONF_AT_VALUE, "%s; allowed: %s", problem, conf_buf_text(&allowed));
+	fail(b, item, false, "%s; allowed: %s", problem, conf_buf_text(&allowed));
 	conf_buf_release(&allowed);
 }
 
@@ -92,9 +95,6 @@ static void note_value(struct binding *b, const cJSON *item, const cJSON *resolv
 	if (b->default_row == NULL)
 		value->place = conf_place_of(doc, item, false);
 }
-
-static cJSON *bind_object(struct binding *b, const struct conf_table *table, char *dest,
-			  const cJSON *item);
 
 static bool is_comment(const struct binding *b, const char *key)
 {
@@ -120,10 +120,9 @@ static void unknown_key(struct binding *b, const cJSON *child, const char *const
 		conf_buf_addf(&list, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 	conf_describe_found(&shown, &key);
 	conf_buf_add_step(&b->pointer, child->string);
-	conf_bind_fail(b, child, CONF_AT_KEY, "unknown key %s%s%s%s; allowed here: %s",
-		       conf_buf_text(&shown), near != NULL ? " (did you mean \"" : "",
-		       near != NULL ? near : "", near != NULL ? "\"?)" : "",
-		       list.length > 0 ? conf_buf_text(&list) : "no key at all");
+	fail(b, child, true, "unknown key %s%s%s%s; allowed here: %s", conf_buf_text(&shown),
+	     near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+	     near != NULL ? "\"?)" : "", list.length > 0 ? conf_buf_text(&list) : "no key at all");
 	conf_buf_cut(&b->pointer, length);
 	conf_buf_release(&list);
 	conf_buf_release(&shown);
@@ -157,7 +156,7 @@ static cJSON *bind_default(struct binding *b, const struct conf_row *row, char *
 	return resolved;
 }
 
-static void set_present(const struct binding *b, const struct conf_row *row, char *base)
+void conf_set_present(const struct binding *b, const struct conf_row *row, char *base)
 {
 	bool yes = true;
 
@@ -177,8 +176,8 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 		struct conf_buf allowed = { 0 };
 
 		conf_describe_row(&allowed, row);
-		conf_bind_fail(b, object, CONF_AT_VALUE, "the key \"%s\" is missing: %s", row->name,
-			       conf_buf_text(&allowed));
+		fail(b, object, false, "the key \"%s\" is missing: %s", row->name,
+		     conf_buf_text(&allowed));
 		conf_buf_release(&allowed);
 		return NULL;
 	}
@@ -186,7 +185,7 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 		return NULL;
 	conf_buf_add_step(&b->pointer, row->name);
 	if (child != NULL) {
-		set_present(b, row, base);
+		conf_set_present(b, row, base);
 		resolved = conf_bind_value(b, row, base, child);
 	} else {
 		resolved = bind_default(b, row, base);
@@ -240,21 +239,30 @@ static void bind_items(struct binding *b, const struct conf_row *row, struct con
 	}
 }
 
+/* Whether so many items or members are allowed. */
+static bool check_count(struct binding *b, const struct conf_row *row, const cJSON *item,
+			size_t count, const char *what)
+{
+	struct conf_buf allowed = { 0 };
+
+	if (count >= row->min && (row->max == 0 || count <= row->max))
+		return true;
+	conf_describe_bounds(&allowed, row);
+	fail(b, item, false, "%zu %s%s; allowed: a number of %ss%s", count, what,
+	     count == 1 ? "" : "s", what, conf_buf_text(&allowed));
+	conf_buf_release(&allowed);
+	return false;
+}
+
 static cJSON *bind_list(struct binding *b, const struct conf_row *row, char *dest,
 			const cJSON *item)
 {
 	struct conf_list list = { .count = (size_t)cJSON_GetArraySize(item) };
 	bool one_line = list.count == 0 || !holds_objects(row->item);
-	struct conf_buf allowed = { 0 };
 	cJSON *resolved;
 
-	if (list.count < row->min || (row->max != 0 && list.count > row->max)) {
-		conf_describe_bounds(&allowed, row);
-		conf_bind_fail(b, item, CONF_AT_VALUE, "%zu item%s; allowed: a number of items%s",
-			       list.count, list.count == 1 ? "" : "s", conf_buf_text(&allowed));
-		conf_buf_release(&allowed);
+	if (!check_count(b, row, item, list.count, "item"))
 		return NULL;
-	}
 	resolved = conf_node(cJSON_CreateArray());
 	b->in_list += one_line;
 	bind_items(b, row, &list, item, resolved);
@@ -274,14 +282,6 @@ static size_t members_of(const cJSON *item)
 	return count;
 }
 
-static const char *own_key(struct binding *b, const char *key)
-{
-	char *copy = conf_own(b->doc, strlen(key) + 1, 1);
-
-	memcpy(copy, key, strlen(key));
-	return copy;
-}
-
 static void bind_members(struct binding *b, const struct conf_row *row, struct conf_map *map,
 			 const cJSON *item, cJSON *resolved)
 {
@@ -297,7 +297,7 @@ static void bind_members(struct binding *b, const struct conf_row *row, struct c
 		conf_buf_add_step(&b->pointer, child->string);
 		value = conf_bind_value(b, row->item, (char *)map->items + index * size, child);
 		conf_buf_cut(&b->pointer, length);
-		map->keys[index++] = own_key(b, child->string);
+		map->keys[index++] = conf_own_text(b->doc, child->string);
 		if (value != NULL)
 			cJSON_AddItemToObject(resolved, child->string, value);
 	}
@@ -306,17 +306,10 @@ static void bind_members(struct binding *b, const struct conf_row *row, struct c
 static cJSON *bind_map(struct binding *b, const struct conf_row *row, char *dest, const cJSON *item)
 {
 	struct conf_map map = { .count = members_of(item) };
-	struct conf_buf allowed = { 0 };
 	cJSON *resolved;
 
-	if (map.count < row->min || (row->max != 0 && map.count > row->max)) {
-		conf_describe_bounds(&allowed, row);
-		conf_bind_fail(b, item, CONF_AT_VALUE,
-			       "%zu member%s; allowed: a number of members%s", map.count,
-			       map.count == 1 ? "" : "s", conf_buf_text(&allowed));
-		conf_buf_release(&allowed);
+	if (!check_count(b, row, item, map.count, "member"))
 		return NULL;
-	}
 	resolved = conf_node(cJSON_CreateObject());
 	b->in_list++;
 	bind_members(b, row, &map, item, resolved);
@@ -339,8 +332,7 @@ static cJSON *bind_scheme(struct binding *b, const struct conf_row *row,
 					   .type = CONF_OBJECT,
 					   .table = table };
 
-		conf_bind_refuse(b, &object, item);
-		return NULL;
+		return conf_bind_refuse(b, &object, item);
 	}
 	if (item == NULL)
 		b->default_row = row;
@@ -405,23 +397,20 @@ size_t conf_row_size(const struct conf_row *row)
 
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)
 {
-	const struct conf_mark *mark = b->default_row == NULL ? conf_mark_of(b->doc, item) : NULL;
 	cJSON *resolved;
 
-	if (mark != NULL && mark->bad) { /* said already */
+	if (cJSON_IsInvalid(item)) { /* said already */
 		b->failures++;
 		return NULL;
 	}
 	if (row->type == CONF_ONEOF)
 		return conf_bind_oneof(b, row, base, item);
+	if (!conf_has_shape(row, item))
+		return conf_bind_refuse(b, row, item);
 	if (conf_is_scalar(row->type)) {
 		resolved = conf_bind_scalar(b, row, base + row->offset, item);
 		note_value(b, item, resolved);
 		return resolved;
-	}
-	if (row->type == CONF_LIST ? !cJSON_IsArray(item) : !cJSON_IsObject(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
 	}
 	if (row->type == CONF_LIST)
 		return bind_list(b, row, base + row->offset, item);
@@ -437,6 +426,6 @@ void conf_bind(struct conf_doc *doc, const struct conf_table *table, void *out)
 	struct binding b = { .doc = doc };
 	const struct conf_row root = { .name = table->name, .type = CONF_OBJECT, .table = table };
 
-	doc->resolved = conf_bind_value(&b, &root, out, doc->json.root);
+	doc->resolved = conf_bind_value(&b, &root, out, doc->root);
 	conf_buf_release(&b.pointer);
 }

@@ -18,18 +18,14 @@ struct binding {
 		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
 };
 
-enum conf_at { CONF_AT_VALUE, CONF_AT_KEY };
-
-/* bind.c: a failure in a trial is counted, in a user's value reported, in a default a bug. */
-void conf_bind_fail(struct binding *b, const cJSON *item, enum conf_at at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-/* "problem; allowed: what the row says" */
+/* bind.c: reports "problem; allowed: what the row says". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
-/* The same with "found X" as the problem, and a suggestion where there is one. */
-void conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
+/* The same with "found X" as the problem, and a suggestion where there is one. Returns NULL. */
+cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
-/* scalar.c: stores at `dest`; returns the normalised value, NULL after a failure. */
+/* scalar.c: of a value with the row's shape: stores at `dest`; returns the normalised value, NULL
+ * after a failure. */
 bool conf_is_scalar(enum conf_type type);
 size_t conf_scalar_size(enum conf_type type);
 cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
@@ -47,20 +43,15 @@ const char **conf_row_names(const struct conf_row *rows);
 const char **conf_table_names(const struct conf_table *const *tables);
 
 /* oneof.c */
-enum {
-	CONF_SHAPE_OBJECT = 1,
-	CONF_SHAPE_LIST = 2,
-	CONF_SHAPE_STRING = 4,
-	CONF_SHAPE_NUMBER = 8,
-	CONF_SHAPE_BOOL = 16,
-};
-unsigned conf_row_shapes(const struct conf_row *row); /* that a value of this row can have */
+unsigned conf_row_shapes(const struct conf_row *row); /* bits: how many shapes a value may have */
+bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* an object, a list, ... */
 cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 
 /* bind.c: `base` is the struct of the table that the row stands in. */
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
+void conf_set_present(const struct binding *b, const struct conf_row *row, char *base);
 size_t conf_row_size(const struct conf_row *row); /* of the field */
 /* The default of a row that has one: JSON, or what does not parse as such, a string, as a user
  * would write it behind --set. The caller deletes it. */

@@ -1,4 +1,4 @@
-/* A growing text, for conf/ and study/ only: messages, pointers and printed JSON. */
+/* A growing text: messages, pointers and printed JSON. */
 #ifndef INASIM_CONF_BUF_H
 #define INASIM_CONF_BUF_H
 

@@ -8,123 +8,119 @@
 
 struct check {
 	struct conf_doc *doc;
-	struct conf_json *json;
+	const char *text;
 	size_t override_index;
-	const char *prefix;
+	struct conf_buf pointer; /* of the value being looked at */
 };
 
-static void add_pointer(const struct conf_json *json, size_t index, struct conf_buf *pointer)
-{
-	const struct conf_mark *mark = &json->marks[index];
-
-	if (mark->parent == CONF_NOWHERE)
-		return;
-	add_pointer(json, mark->parent, pointer);
-	if (mark->key != CONF_NOWHERE)
-		conf_buf_add_step(pointer, mark->item->string);
-	else
-		conf_buf_addf(pointer, "/%zu", mark->index);
-}
-
-__attribute__((format(printf, 4, 5))) static void complain(const struct check *c, size_t index,
-							   size_t offset, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void complain(const struct check *c, size_t offset,
+							   const char *fmt, ...)
 {
 	struct conf_place place = { .override_index = c->override_index, .offset = offset };
-	struct conf_buf pointer = { 0 };
 	va_list args;
 
-	conf_buf_add(&pointer, c->prefix);
-	add_pointer(c->json, index, &pointer);
 	va_start(args, fmt);
-	conf_reportv(c->doc, place, conf_buf_text(&pointer), fmt, args);
+	conf_reportv(c->doc, place, conf_buf_text(&c->pointer), fmt, args);
 	va_end(args);
-	conf_buf_release(&pointer);
 }
 
-/* A number that a double does not hold is not what the user wrote. */
-static void check_number(const struct check *c, size_t index)
+/* A number that a double does not hold is not what the user wrote: it becomes invalid, so that
+ * nothing more is said of it. */
+static void check_number(const struct check *c, cJSON *item)
 {
-	struct conf_mark *mark = &c->json->marks[index];
-	const char *text = c->json->text + mark->value;
+	size_t at = conf_json_value(c->text, item);
+	const char *text = c->text + at;
 	int length = (int)strspn(text, "-+.eE0123456789");
 	int mantissa = (int)strcspn(text, "eE,]} \t\r\n");
-	double value = mark->item->valuedouble;
+	double value = item->valuedouble;
 	bool integer = (int)strspn(text, "-0123456789") == length;
 
-	mark->bad = true;
 	if (isinf(value))
-		complain(c, index, mark->value, "the number %.*s is too large", length, text);
+		complain(c, at, "the number %.*s is too large", length, text);
 	else if (integer && fabs(value) >= 9007199254740992.0 &&
 		 strncmp(text, "9007199254740992", (size_t)length) != 0 &&
 		 strncmp(text, "-9007199254740992", (size_t)length) != 0)
-		complain(c, index, mark->value, "the integer %.*s is beyond 2^53", length, text);
+		complain(c, at, "the integer %.*s is beyond 2^53", length, text);
 	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa)
-		complain(c, index, mark->value, "the number %.*s is too small", length, text);
+		complain(c, at, "the number %.*s is too small", length, text);
 	else
-		mark->bad = false;
+		return;
+	item->type = cJSON_Invalid;
 }
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct conf_mark *x = *(const struct conf_mark *const *)a;
-	const struct conf_mark *y = *(const struct conf_mark *const *)b;
-	int order;
+	const cJSON *x = *(const cJSON *const *)a, *y = *(const cJSON *const *)b;
+	int order = strcmp(x->string, y->string);
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	order = strcmp(x->item->string, y->item->string);
-	if (order != 0)
-		return order;
-	return (x->key > y->key) - (x->key < y->key);
+	return order != 0 ? order : (x->valueint > y->valueint) - (x->valueint < y->valueint);
 }
 
-static void complain_twice(const struct check *c, const struct conf_mark *again,
-			   const struct conf_mark *first)
+static void complain_twice(struct check *c, const cJSON *again, const cJSON *first)
 {
 	struct conf_buf key = { 0 };
-	size_t line = 0, column = 0;
+	size_t line = 0, column = 0, length = c->pointer.length;
 
-	conf_buf_add_json_string(&key, again->item->string);
+	conf_buf_add_json_string(&key, again->string);
+	conf_buf_add_step(&c->pointer, again->string);
 	if (c->doc->message_count < CONF_MAX_MESSAGES) /* else nobody will see it */
-		conf_json_position(c->json, first->key, &line, &column);
-	complain(c, (size_t)(again - c->json->marks), again->key,
+		conf_position(c->text, (size_t)first->valueint, &line, &column);
+	complain(c, (size_t)again->valueint,
 		 "the key %s is given twice, first in line %zu, column %zu", conf_buf_text(&key),
 		 line, column);
+	conf_buf_cut(&c->pointer, length);
 	conf_buf_release(&key);
 }
 
-/* Sorting brings equal keys of one object together, in the order of the text. */
-static void check_keys(const struct check *c)
+static bool is_comment(const cJSON *item)
 {
-	struct conf_json *json = c->json;
-	const struct conf_mark **keys = xcalloc(json->mark_count + 1, sizeof(*keys));
+	return item->string != NULL && item->string[0] == '_';
+}
+
+/* Sorting brings equal keys together, in the order of the text. */
+static void check_keys(struct check *c, const cJSON *object)
+{
 	size_t count = 0;
+	const cJSON **keys = xcalloc((size_t)cJSON_GetArraySize(object) + 1, sizeof(*keys));
 
-	for (size_t i = 0; i < json->mark_count; i++)
-		if (json->marks[i].key != CONF_NOWHERE && !json->marks[i].comment)
-			keys[count++] = &json->marks[i];
+	for (const cJSON *child = object->child; child != NULL; child = child->next)
+		if (!is_comment(child))
+			keys[count++] = child;
 	qsort(keys, count, sizeof(*keys), compare_keys);
-	for (size_t i = 1, first = 0; i < count; i++) {
-
-		if (keys[i]->parent != keys[first]->parent ||
-		    strcmp(keys[i]->item->string, keys[first]->item->string) != 0) {
+	for (size_t i = 1, first = 0; i < count; i++)
+		if (strcmp(keys[i]->string, keys[first]->string) != 0)
 			first = i;
-			continue;
-		}
-		complain_twice(c, keys[i], keys[first]);
-	}
+		else
+			complain_twice(c, keys[i], keys[first]);
 	free(keys);
 }
 
-void conf_check_json(struct conf_doc *doc, struct conf_json *json, size_t override_index,
-		     const char *prefix)
+static void check(struct check *c, cJSON *item)
 {
-	struct check c = {
-		.doc = doc, .json = json, .override_index = override_index, .prefix = prefix
-	};
+	size_t length = c->pointer.length, index = 0;
 
-	for (size_t i = 0; i < json->mark_count; i++)
-		if (cJSON_IsNumber(json->marks[i].item) && !json->marks[i].comment)
-			check_number(&c, i);
-	check_keys(&c);
+	if (cJSON_IsNumber(item))
+		check_number(c, item);
+	if (cJSON_IsObject(item))
+		check_keys(c, item);
+	for (cJSON *child = item->child; child != NULL; child = child->next, index++) {
+		if (is_comment(child))
+			continue;
+		if (child->string != NULL)
+			conf_buf_add_step(&c->pointer, child->string);
+		else
+			conf_buf_addf(&c->pointer, "/%zu", index);
+		check(c, child);
+		conf_buf_cut(&c->pointer, length);
+	}
+}
+
+void conf_check_json(struct conf_doc *doc, cJSON *root, const char *text, size_t override_index,
+		     const char *pointer)
+{
+	struct check c = { .doc = doc, .text = text, .override_index = override_index };
+
+	conf_buf_add(&c.pointer, pointer);
+	check(&c, root);
+	conf_buf_release(&c.pointer);
 }

@@ -194,12 +194,17 @@ size_t conf_errors(const struct conf_doc *doc);
 void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same of what is allowed, but hardly meant. It is no error, and conf_mistake() does not tell
- * it. Only of a document without errors. */
+/* A pointer in printf's words, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
+ */
+const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Adds a warning: the value is allowed, but hardly meant. Only to a document without errors;
+ * conf_mistake() does not return it. */
 void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same of what is as it was meant, but not as a reader would guess from the scenario. */
+/* Adds a note: the run does what was meant, but not what a reader of the scenario would guess. */
 void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
@@ -212,8 +217,8 @@ bool conf_given(const struct conf_doc *doc, const char *pointer);
  * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 
-/* The mistakes one by one, in the order of arrival: for a caller whose user wrote
- * the overrides somewhere else. False behind the last that is kept. */
+/* The mistakes one by one, in the order of arrival; false behind the last that is kept. For callers
+ * who made the overrides themselves, and know better where the user wrote them. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
 	size_t override;            /* from 1: stands in this override; 0: in the file */
@@ -226,6 +231,9 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
  * came from (file:line, command line, default and its source). */
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
+
+/* conf_explain() says nothing of this pointer and what is below it. */
+void conf_leave_out(struct conf_doc *doc, const char *pointer);
 
 /* Hash of the resolved document (not of the text): for the manifest. */
 uint64_t conf_resolved_hash(const struct conf_doc *doc);

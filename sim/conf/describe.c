@@ -46,8 +46,8 @@ const char **conf_row_names(const struct conf_row *rows)
 	while (rows[count].name != NULL)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
-	for (size_t i = 0; i < count; i++)
-		names[i] = rows[i].name;
+	while (count-- > 0)
+		names[count] = rows[count].name;
 	return names;
 }
 
@@ -59,8 +59,8 @@ const char **conf_table_names(const struct conf_table *const *tables)
 	while (tables[count] != NULL)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
-	for (size_t i = 0; i < count; i++)
-		names[i] = tables[i]->name;
+	while (count-- > 0)
+		names[count] = tables[count]->name;
 	return names;
 }
 
@@ -98,74 +98,38 @@ static void add_range(struct conf_buf *buf, const char *low, const char *high)
 		conf_buf_addf(buf, ", at most %s", high);
 }
 
-/* The amount of a queue is packets or bytes; its bounds are numbers of either. */
-static bool bounds_are_plain(const struct conf_row *row)
+/* Bounds of amounts, from 0 or without end where that is no bound. Those of a queue are numbers,
+ * of packets or of bytes. */
+static void amount_bounds(const struct conf_row *row, struct conf_buf *low, struct conf_buf *high)
 {
-	return row->type == CONF_QUEUE || row->type == CONF_LIST || row->type == CONF_MAP;
-}
-
-static void add_unsigned_bounds(struct conf_buf *buf, const struct conf_row *row)
-{
-	struct conf_buf low = { 0 }, high = { 0 };
 	struct conf_row plain = *row;
 
-	if (bounds_are_plain(row))
+	if (row->type == CONF_QUEUE)
 		plain.type = CONF_INT; /* print without unit */
 	if (row->min > 0)
-		add_amount(&low, &plain, row->min);
+		add_amount(low, &plain, row->min);
 	if (row->max > 0)
-		add_amount(&high, &plain, row->max);
-	add_range(buf, conf_buf_text(&low), conf_buf_text(&high));
-	conf_buf_release(&low);
-	conf_buf_release(&high);
-}
-
-static void add_number_bounds(struct conf_buf *buf, const struct conf_row *row)
-{
-	struct conf_buf low = { 0 }, high = { 0 };
-
-	if (row->type == CONF_INT) {
-		if (row->imin > INT64_MIN)
-			conf_buf_addf(&low, "%lld", (long long)row->imin);
-		if (row->imax < INT64_MAX)
-			conf_buf_addf(&high, "%lld", (long long)row->imax);
-	} else {
-		conf_buf_add_json_number(&low, row->rmin);
-		conf_buf_add_json_number(&high, row->rmax);
-	}
-	add_range(buf, conf_buf_text(&low), conf_buf_text(&high));
-	conf_buf_release(&low);
-	conf_buf_release(&high);
+		add_amount(high, &plain, row->max);
 }
 
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 {
-	switch (row->type) {
-	case CONF_INT:
-		if (row->imin != 0 || row->imax != 0)
-			add_number_bounds(buf, row);
-		break;
-	case CONF_REAL:
-		if (row->rmin != 0 || row->rmax != 0)
-			add_number_bounds(buf, row);
-		break;
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-	case CONF_QUEUE:
-	case CONF_LIST:
-	case CONF_MAP:
-		add_unsigned_bounds(buf, row);
-		break;
-	case CONF_BOOL:
-	case CONF_STRING:
-	case CONF_JSON:
-	case CONF_ENUM:
-	case CONF_OBJECT:
-	case CONF_ONEOF:
-	case CONF_SCHEMES:
-		break;
+	struct conf_buf low = { 0 }, high = { 0 };
+
+	if (row->type == CONF_INT && (row->imin != 0 || row->imax != 0)) {
+		if (row->imin > INT64_MIN)
+			conf_buf_addf(&low, "%lld", (long long)row->imin);
+		if (row->imax < INT64_MAX)
+			conf_buf_addf(&high, "%lld", (long long)row->imax);
+	} else if (row->type == CONF_REAL && (row->rmin != 0 || row->rmax != 0)) {
+		conf_buf_add_json_number(&low, row->rmin);
+		conf_buf_add_json_number(&high, row->rmax);
+	} else {
+		amount_bounds(row, &low, &high);
 	}
+	add_range(buf, conf_buf_text(&low), conf_buf_text(&high));
+	conf_buf_release(&low);
+	conf_buf_release(&high);
 }
 
 static bool in_bounds(const struct conf_row *row, uint64_t value)

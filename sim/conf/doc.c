@@ -23,11 +23,25 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size)
 	return memory;
 }
 
-void conf_keep_replaced(struct conf_doc *doc, cJSON *item)
+const char *conf_own_text(struct conf_doc *doc, const char *text)
 {
-	doc->replaced = array_reserve(doc->replaced, doc->replaced_count, &doc->replaced_capacity,
-				      sizeof(doc->replaced[0]));
-	doc->replaced[doc->replaced_count++] = item;
+	size_t size = strlen(text) + 1;
+
+	return memcpy(conf_own(doc, size, 1), text, size);
+}
+
+const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
+{
+	struct conf_buf text = { 0 };
+	const char *pointer;
+	va_list args;
+
+	va_start(args, fmt);
+	conf_buf_addv(&text, fmt, args);
+	va_end(args);
+	pointer = conf_own_text(doc, conf_buf_text(&text));
+	conf_buf_release(&text);
+	return pointer;
 }
 
 cJSON *conf_node(cJSON *node)
@@ -77,21 +91,18 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 		memset(out, 0, table->size);
 	else
 		out = conf_own(doc, 1, table->size);
-	if (!conf_json_parse(&doc->json, doc->text, length, &error)) {
+	doc->root = conf_json_parse(doc->text, length, &error);
+	if (doc->root == NULL) {
 		struct conf_place place = { .offset = error.offset };
 
 		conf_report(doc, place, "", "%s", error.text);
-		return doc;
-	}
-	if (is_of_kind(doc->json.root, table->other)) {
-		conf_sort_marks(doc);
+	} else if (is_of_kind(doc->root, table->other)) {
 		conf_error(doc, "", "%s", table->other->message);
-		return doc;
+	} else {
+		conf_check_json(doc, doc->root, doc->text, 0, "");
+		apply_overrides(doc, overrides, override_count);
+		conf_bind(doc, table, out);
 	}
-	conf_check_json(doc, &doc->json, 0, "");
-	apply_overrides(doc, overrides, override_count);
-	conf_sort_marks(doc);
-	conf_bind(doc, table, out);
 	return doc;
 }
 
@@ -100,10 +111,12 @@ struct conf_doc *conf_load(const char *path, const struct conf_table *table, voi
 {
 	struct conf_doc *doc;
 	size_t length;
-	char *text = input_read(path, MAX_FILE_SIZE, &length);
+	char *text = input_read_pipe(path, MAX_FILE_SIZE, &length);
 
 	if (text == NULL) {
-		const char *problem = errno == EFBIG ? "larger than 256MiB" : input_why(errno);
+		const char *problem = errno == EFBIG    ? "larger than 256MiB"
+				      : errno == EINVAL ? "neither a regular file nor a pipe"
+							: input_why(errno);
 		struct conf_place place = { .offset = CONF_NOWHERE };
 
 		if (out != NULL)
@@ -132,15 +145,12 @@ void conf_doc_free(struct conf_doc *doc)
 		free(doc->override_pointers[i]);
 	for (size_t i = 0; i < doc->owned_count; i++)
 		free(doc->owned[i]);
-	for (size_t i = 0; i < doc->replaced_count; i++)
-		cJSON_Delete(doc->replaced[i]);
 	cJSON_Delete(doc->resolved);
-	conf_json_release(&doc->json);
+	cJSON_Delete(doc->root);
 	free(doc->messages);
 	free(doc->values);
 	free(doc->override_pointers);
 	free(doc->owned);
-	free(doc->replaced);
 	free(doc->text);
 	free(doc->name);
 	free(doc);

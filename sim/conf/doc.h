@@ -35,9 +35,8 @@ struct conf_value {
 
 struct conf_doc {
 	char *name;
-	char *text; /* with a NUL after the end */
-	struct conf_json json;
-	bool marks_sorted; /* by address of the item, for conf_place_of() */
+	char *text;  /* with a NUL after the end */
+	cJSON *root; /* NULL after a syntax error */
 	bool io_error;
 
 	struct conf_message *messages;
@@ -51,8 +50,6 @@ struct conf_doc {
 
 	void **owned; /* what the filled structs point to */
 	size_t owned_count, owned_capacity;
-	cJSON **replaced; /* by --set; kept so that addresses in the marks stay unique */
-	size_t replaced_count, replaced_capacity;
 
 	cJSON *resolved; /* NULL when nothing could be bound */
 	struct conf_value *values;
@@ -60,13 +57,21 @@ struct conf_doc {
 };
 
 /* doc.c */
-void conf_keep_replaced(struct conf_doc *doc, cJSON *item);
+const char *conf_own_text(struct conf_doc *doc, const char *text); /* a copy that it owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
-void conf_sort_marks(struct conf_doc *doc); /* after the last --set */
-struct conf_mark *conf_mark_of(const struct conf_doc *doc, const cJSON *item);
+void conf_mark_set(cJSON *item, size_t number); /* it and all in it came with the n-th --set */
 struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, bool key);
+/* Line and column of an offset, both from 1; columns count code points. Returns where the line
+ * begins. */
+const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column);
+/* The line alone, counted from a place near by: all zero at first, then the offset of the last
+ * call. */
+struct conf_spot {
+	size_t offset, newlines;
+};
+size_t conf_line(const char *text, struct conf_spot *spot, size_t offset);
 struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *pointer);
 /* The next step of a pointer that stands at '/': unescaped into `step`; NULL on bad escapes. */
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step);
@@ -79,10 +84,10 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 void conf_reportv(struct conf_doc *doc, struct conf_place place, const char *pointer,
 		  const char *fmt, va_list args) __attribute__((format(printf, 4, 0)));
 
-/* check.c: what JSON allows and we do not: duplicate keys, numbers that are not
- * read exactly. For marks still in pre-order; `prefix` is the root's pointer. */
-void conf_check_json(struct conf_doc *doc, struct conf_json *json, size_t override_index,
-		     const char *prefix);
+/* check.c: what JSON allows and we do not: duplicate keys, numbers that are not read exactly.
+ * `text` is that of `root`, whose pointer is `pointer`. */
+void conf_check_json(struct conf_doc *doc, cJSON *root, const char *text, size_t override_index,
+		     const char *pointer);
 
 /* override.c */
 void conf_apply_override(struct conf_doc *doc, size_t number, const struct conf_override *set);

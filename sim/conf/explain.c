@@ -1,5 +1,6 @@
 #include "conf/doc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_WIDTH 48 /* longer columns are not aligned */
@@ -26,10 +27,8 @@ static void add_value(struct conf_buf *buf, const cJSON *value)
 }
 
 static void add_origin(struct conf_buf *buf, const struct conf_doc *doc,
-		       const struct conf_value *value)
+		       const struct conf_value *value, struct conf_spot *spot)
 {
-	size_t line;
-
 	if (value->default_row != NULL) {
 		conf_buf_add(buf, "default");
 		if (value->default_row->source != NULL)
@@ -37,8 +36,8 @@ static void add_origin(struct conf_buf *buf, const struct conf_doc *doc,
 	} else if (value->place.override_index > 0) {
 		conf_buf_add(buf, "command line");
 	} else {
-		conf_json_position(&doc->json, value->place.offset, &line, NULL);
-		conf_buf_addf(buf, "%s:%zu", doc->name, line);
+		conf_buf_addf(buf, "%s:%zu", doc->name,
+			      conf_line(doc->text, spot, value->place.offset));
 	}
 }
 
@@ -70,6 +69,7 @@ static void print_column(FILE *to, const char *text, size_t width)
 static void explain_text(const struct conf_doc *doc, FILE *to)
 {
 	size_t pointer_width = 0, value_width = 0;
+	struct conf_spot spot = { 0 };
 	struct conf_buf buf = { 0 };
 
 	for (size_t i = 0; i < doc->value_count; i++) {
@@ -84,16 +84,16 @@ static void explain_text(const struct conf_doc *doc, FILE *to)
 		add_value(&buf, doc->values[i].value);
 		print_column(to, conf_buf_text(&buf), value_width);
 		conf_buf_cut(&buf, 0);
-		add_origin(&buf, doc, &doc->values[i]);
+		add_origin(&buf, doc, &doc->values[i], &spot);
 		fprintf(to, "%s\n", conf_buf_text(&buf));
 	}
 	conf_buf_release(&buf);
 }
 
-static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value *value)
+static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value *value,
+			    struct conf_spot *spot)
 {
 	cJSON *object = conf_node(cJSON_CreateObject());
-	size_t line;
 
 	cJSON_AddStringToObject(object, "pointer", value->pointer);
 	cJSON_AddItemToObject(object, "value", conf_node(cJSON_Duplicate(value->value, true)));
@@ -105,10 +105,10 @@ static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value 
 	} else if (value->place.override_index > 0) {
 		cJSON_AddStringToObject(object, "origin", "command line");
 	} else {
-		conf_json_position(&doc->json, value->place.offset, &line, NULL);
 		cJSON_AddStringToObject(object, "origin", "file");
 		cJSON_AddStringToObject(object, "file", doc->name);
-		cJSON_AddNumberToObject(object, "line", (double)line);
+		cJSON_AddNumberToObject(object, "line",
+					(double)conf_line(doc->text, spot, value->place.offset));
 	}
 	return object;
 }
@@ -116,10 +116,11 @@ static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value 
 static void explain_json(const struct conf_doc *doc, FILE *to)
 {
 	cJSON *list = conf_node(cJSON_CreateArray());
+	struct conf_spot spot = { 0 };
 	struct conf_buf buf = { 0 };
 
 	for (size_t i = 0; i < doc->value_count; i++)
-		cJSON_AddItemToArray(list, json_of_value(doc, &doc->values[i]));
+		cJSON_AddItemToArray(list, json_of_value(doc, &doc->values[i], &spot));
 	conf_buf_add_json(&buf, list, true);
 	fprintf(to, "%s\n", conf_buf_text(&buf));
 	conf_buf_release(&buf);
@@ -132,4 +133,20 @@ void conf_explain(const struct conf_doc *doc, FILE *to, bool json)
 		explain_json(doc, to);
 	else
 		explain_text(doc, to);
+}
+
+void conf_leave_out(struct conf_doc *doc, const char *pointer)
+{
+	size_t length = strlen(pointer), kept = 0;
+
+	for (size_t i = 0; i < doc->value_count; i++) {
+		struct conf_value value = doc->values[i];
+
+		if (!strncmp(value.pointer, pointer, length) &&
+		    (value.pointer[length] == '/' || value.pointer[length] == '\0'))
+			free(value.pointer);
+		else
+			doc->values[kept++] = value;
+	}
+	doc->value_count = kept;
 }

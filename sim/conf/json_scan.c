@@ -1,14 +1,16 @@
-/* A strict recursive-descent walk over JSON text (RFC 8259). It builds nothing
- * but marks; its worth is the messages and what it keeps away from cJSON. */
+/* A strict recursive-descent walk over JSON text (RFC 8259) beside the tree that cJSON made of it.
+ */
 #include "conf/json_text.h"
 
+#include "base/fail.h"
+
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 struct scan {
-	struct conf_json *json;
 	const char *text;
 	size_t length, at;
 	unsigned depth;
@@ -18,7 +20,8 @@ struct scan {
 /* cJSON copies a number into a buffer of 64 bytes. */
 #define MAX_NUMBER_LENGTH 63
 
-static bool scan_value(struct scan *s, size_t parent, size_t key, size_t index);
+/* Here and below, `item` is the node of the value, or NULL when cJSON refused the text. */
+static bool scan_value(struct scan *s, cJSON *item);
 
 __attribute__((format(printf, 3, 4))) static bool refuse(struct scan *s, size_t offset,
 							 const char *fmt, ...)
@@ -239,10 +242,8 @@ static bool refuse_separator(struct scan *s, const char *expected)
 		      (unsigned)(unsigned char)c);
 }
 
-static bool scan_member(struct scan *s, size_t parent, size_t index, size_t start)
+static bool scan_member(struct scan *s, cJSON *item, size_t start)
 {
-	size_t key = s->at;
-
 	if (!next_is(s, '"')) {
 		char c = s->text[s->at];
 
@@ -258,28 +259,35 @@ static bool scan_member(struct scan *s, size_t parent, size_t index, size_t star
 	if (!next_is(s, ':'))
 		return refuse_separator(s, "':' after the key");
 	s->at++;
-	return scan_value(s, parent, key, index);
+	return scan_value(s, item);
+}
+
+static void set_place(const struct scan *s, cJSON *item)
+{
+	if (item != NULL)
+		item->valueint = (int)s->at;
 }
 
 /* The members of an object or the items of a list, after the opening bracket. */
-static bool scan_children(struct scan *s, size_t self, size_t start, bool object)
+static bool scan_children(struct scan *s, cJSON *child, size_t start)
 {
+	bool object = s->text[start] == '{', first = true;
 	const char *what = object ? "object" : "list";
 	char close = object ? '}' : ']';
 
-	for (size_t index = 0;; index++) {
+	for (;; first = false, child = child == NULL ? NULL : child->next) {
 		size_t comma = s->at - 1; /* only meaningful from the second round on */
 
 		skip_blanks(s);
 		if (at_end(s))
 			return refuse_end(s, what, start);
 		if (next_is(s, close)) {
-			if (index > 0)
+			if (!first)
 				return refuse(s, comma, "a comma before the closing '%c'", close);
 			break;
 		}
-		if (object ? !scan_member(s, self, index, start)
-			   : !scan_value(s, self, CONF_NOWHERE, index))
+		set_place(s, child);
+		if (object ? !scan_member(s, child, start) : !scan_value(s, child))
 			return false;
 		skip_blanks(s);
 		if (at_end(s))
@@ -294,34 +302,28 @@ static bool scan_children(struct scan *s, size_t self, size_t start, bool object
 	return true;
 }
 
-static bool scan_container(struct scan *s, size_t self)
+static bool scan_container(struct scan *s, const cJSON *item)
 {
 	size_t start = s->at++;
 	bool good;
 
 	if (++s->depth > CONF_MAX_DEPTH)
 		return refuse(s, start, "nested deeper than %d levels", CONF_MAX_DEPTH);
-	good = scan_children(s, self, start, s->text[start] == '{');
+	good = scan_children(s, item == NULL ? NULL : item->child, start);
 	s->depth--;
 	return good;
 }
 
-static bool scan_value(struct scan *s, size_t parent, size_t key, size_t index)
+static bool scan_value(struct scan *s, cJSON *item)
 {
-	struct conf_mark *mark;
 	char c;
 
 	skip_blanks(s);
 	if (at_end(s))
 		return refuse(s, s->length, "the text ends where a value is expected");
 	c = s->text[s->at];
-	mark = conf_json_add_mark(s->json);
-	mark->value = s->at;
-	mark->key = key;
-	mark->parent = parent;
-	mark->index = index;
 	if (c == '{' || c == '[')
-		return scan_container(s, s->json->mark_count - 1);
+		return scan_container(s, item);
 	if (c == '"')
 		return scan_string(s);
 	if (c == '-' || isdigit((unsigned char)c))
@@ -329,6 +331,46 @@ static bool scan_value(struct scan *s, size_t parent, size_t key, size_t index)
 	if (isalpha((unsigned char)c))
 		return scan_word(s);
 	return refuse_value(s);
+}
+
+/* Bytes of the UTF-8 sequence at `p`, 0 when it is none (RFC 3629, with its
+ * limits on overlong forms, surrogates and the end of Unicode). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	unsigned low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (p[0] == 0xe0)
+		low = 0xa0;
+	else if (p[0] == 0xed)
+		high = 0x9f;
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f;
+	if (length > left || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+size_t conf_utf8_mistake(const char *text, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t step = utf8_length((const unsigned char *)text + at, length - at);
+
+		if (step == 0)
+			return at;
+		at += step;
+	}
+	return CONF_NOWHERE;
 }
 
 /* Things that must not be anywhere, looked for first so that the walk need not care. */
@@ -345,23 +387,49 @@ static bool scan_bytes(struct scan *s)
 	return true;
 }
 
-bool conf_json_scan(struct conf_json *json, struct conf_syntax_error *error)
+static bool scan_text(struct scan *s, cJSON *root)
 {
-	struct scan s = {
-		.json = json, .text = json->text, .length = json->length, .error = error
-	};
-
-	if (!scan_bytes(&s))
+	if (!scan_bytes(s))
 		return false;
-	if (s.length >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
-		s.at = 3; /* a byte order mark is harmless, and cJSON skips it too */
-	skip_blanks(&s);
-	if (at_end(&s))
-		return refuse(&s, 0, "there is no JSON in this text: it is empty");
-	if (!scan_value(&s, CONF_NOWHERE, CONF_NOWHERE, 0))
+	if (s->length >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0)
+		s->at = 3; /* a byte order mark is harmless, and cJSON skips it too */
+	skip_blanks(s);
+	if (at_end(s))
+		return refuse(s, 0, "there is no JSON in this text: it is empty");
+	set_place(s, root);
+	if (!scan_value(s, root))
 		return false;
-	skip_blanks(&s);
-	if (!at_end(&s))
-		return refuse(&s, s.at, "text after the end of the document");
+	skip_blanks(s);
+	if (!at_end(s))
+		return refuse(s, s->at, "text after the end of the document");
 	return true;
+}
+
+cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error *error)
+{
+	struct scan s = { .text = text, .length = length, .error = error };
+	const char *end = text;
+	cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+	bool good;
+
+	SIM_BUG_ON(length > INT_MAX);
+	good = scan_text(&s, root);
+	if (good && root == NULL) /* not known to happen */
+		good = refuse(&s, (size_t)(end - text), "this is not valid JSON");
+	if (good)
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+size_t conf_json_value(const char *text, const cJSON *item)
+{
+	size_t at = (size_t)item->valueint;
+
+	if (item->string == NULL)
+		return at;
+	for (at++; text[at] != '"'; at++) /* the key */
+		at += text[at] == '\\';
+	at = at + 1 + strspn(text + at + 1, " \t\r\n:");
+	return at;
 }

@@ -131,15 +131,17 @@ static const struct conf_message **sorted_messages(const struct conf_doc *doc)
 	return sorted;
 }
 
-/* The line of the source with a caret below the place. */
-static void print_source(const struct conf_doc *doc, size_t line, size_t column, FILE *to)
+/* The line of the source with a caret below the place, when a terminal can take it. */
+static void print_source(const char *text, size_t column, FILE *to)
 {
-	size_t start = doc->json.lines[line - 1];
-	const char *text = doc->json.text + start;
 	size_t length = strcspn(text, "\r\n");
 
-	if (length == 0 || length > MAX_QUOTED_LINE || start + length > doc->json.length)
+	if (length == 0 || length > MAX_QUOTED_LINE ||
+	    conf_utf8_mistake(text, length) != CONF_NOWHERE)
 		return;
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
+			return;
 	fprintf(to, "    %.*s\n    ", (int)length, text);
 	for (; column > 1; column--, text++) {
 		fputc(*text == '\t' ? '\t' : ' ', to);
@@ -147,17 +149,6 @@ static void print_source(const struct conf_doc *doc, size_t line, size_t column,
 			text++;
 	}
 	fputs("^\n", to);
-}
-
-/* A source line is shown only when a terminal can take it. */
-static bool printable_line(const struct conf_doc *doc, size_t line)
-{
-	const char *text = doc->json.text + doc->json.lines[line - 1];
-
-	for (size_t i = 0, n = strcspn(text, "\r\n"); i < n; i++)
-		if (((unsigned char)text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
-			return false;
-	return conf_utf8_mistake(text, strcspn(text, "\r\n")) == CONF_NOWHERE;
 }
 
 /* Keys and values may hold anything, also what a terminal would obey. */
@@ -188,6 +179,7 @@ static void print_message(const struct conf_message *message, FILE *to)
 
 static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
 {
+	const char *source;
 	size_t line, column;
 
 	if (message->place.override_index > 0) {
@@ -203,12 +195,11 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 			print_pointer(message->pointer, to);
 		print_message(message, to);
 	} else {
-		conf_json_position(&doc->json, message->place.offset, &line, &column);
+		source = conf_position(doc->text, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
 		print_pointer(message->pointer, to);
 		print_message(message, to);
-		if (printable_line(doc, line))
-			print_source(doc, line, column, to);
+		print_source(source, column, to);
 	}
 }
 
@@ -219,7 +210,7 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 	size_t line = 0, column = 0;
 
 	if (in_file && message->place.offset != CONF_NOWHERE)
-		conf_json_position(&doc->json, message->place.offset, &line, &column);
+		conf_position(doc->text, message->place.offset, &line, &column);
 	cJSON_AddStringToObject(object, "file", in_file ? doc->name : "command line");
 	cJSON_AddNumberToObject(object, "line", (double)line);
 	cJSON_AddNumberToObject(object, "column", (double)column);

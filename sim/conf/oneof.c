@@ -6,17 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	SHAPE_OBJECT = 1,
+	SHAPE_LIST = 2,
+	SHAPE_STRING = 4,
+	SHAPE_NUMBER = 8,
+	SHAPE_BOOL = 16,
+};
+
 static unsigned shape_of(const cJSON *item)
 {
 	if (cJSON_IsObject(item))
-		return CONF_SHAPE_OBJECT;
+		return SHAPE_OBJECT;
 	if (cJSON_IsArray(item))
-		return CONF_SHAPE_LIST;
+		return SHAPE_LIST;
 	if (cJSON_IsString(item))
-		return CONF_SHAPE_STRING;
+		return SHAPE_STRING;
 	if (cJSON_IsNumber(item))
-		return CONF_SHAPE_NUMBER;
-	return cJSON_IsBool(item) ? CONF_SHAPE_BOOL : 0;
+		return SHAPE_NUMBER;
+	return cJSON_IsBool(item) ? SHAPE_BOOL : 0;
 }
 
 unsigned conf_row_shapes(const struct conf_row *row)
@@ -25,26 +33,25 @@ unsigned conf_row_shapes(const struct conf_row *row)
 
 	switch (row->type) {
 	case CONF_BOOL:
-		return CONF_SHAPE_BOOL;
+		return SHAPE_BOOL;
 	case CONF_INT:
 	case CONF_REAL:
-		return CONF_SHAPE_NUMBER;
+		return SHAPE_NUMBER;
 	case CONF_STRING:
 	case CONF_ENUM:
 	case CONF_TIME:
 	case CONF_BYTES:
 	case CONF_RATE:
 	case CONF_QUEUE:
-		return CONF_SHAPE_STRING;
+		return SHAPE_STRING;
 	case CONF_LIST:
-		return CONF_SHAPE_LIST;
+		return SHAPE_LIST;
 	case CONF_OBJECT:
 	case CONF_MAP:
 	case CONF_SCHEMES:
-		return CONF_SHAPE_OBJECT;
+		return SHAPE_OBJECT;
 	case CONF_JSON:
-		return CONF_SHAPE_OBJECT | CONF_SHAPE_LIST | CONF_SHAPE_STRING | CONF_SHAPE_NUMBER |
-		       CONF_SHAPE_BOOL;
+		return SHAPE_OBJECT | SHAPE_LIST | SHAPE_STRING | SHAPE_NUMBER | SHAPE_BOOL;
 	case CONF_ONEOF:
 		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
 			shapes |= conf_row_shapes(r);
@@ -53,7 +60,7 @@ unsigned conf_row_shapes(const struct conf_row *row)
 	return shapes;
 }
 
-static bool has_shape(const struct conf_row *row, const cJSON *item)
+bool conf_has_shape(const struct conf_row *row, const cJSON *item)
 {
 	return (conf_row_shapes(row) & shape_of(item)) != 0;
 }
@@ -88,7 +95,7 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 	for (const struct conf_row *row = rows; row->name != NULL; row++) {
 		size_t count = 0;
 
-		if (!has_shape(row, item))
+		if (!conf_has_shape(row, item))
 			continue;
 		for (const cJSON *child = item->child; child != NULL; child = child->next)
 			count += knows_key(row, child->string);
@@ -133,11 +140,9 @@ static void choose(const struct binding *b, const struct conf_row *row,
 		   const struct conf_row *chosen, char *base)
 {
 	int index = (int)(chosen - row->table->rows);
-	bool yes = true;
 
 	memcpy(base + row->tag, &index, sizeof(index));
-	if (chosen->present != 0 && b->default_row == NULL)
-		memcpy(base + chosen->present - 1, &yes, sizeof(yes));
+	conf_set_present(b, chosen, base);
 }
 
 /* Several alternatives share the shape of a value that is no object. */
@@ -145,15 +150,15 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 			    const cJSON *item)
 {
 	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
-		cJSON *resolved = has_shape(r, item) ? try_alternative(b, r, base, item) : NULL;
+		cJSON *resolved =
+			conf_has_shape(r, item) ? try_alternative(b, r, base, item) : NULL;
 
 		if (resolved == NULL)
 			continue;
 		choose(b, row, r, base);
 		return resolved;
 	}
-	conf_bind_refuse(b, row, item);
-	return NULL;
+	return conf_bind_refuse(b, row, item);
 }
 
 /* The only alternative for this shape, with its own messages; but what is
@@ -178,22 +183,16 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 	size_t candidates = 0;
 
 	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
-		if (!has_shape(r, item))
+		if (!conf_has_shape(r, item))
 			continue;
 		only = r;
 		candidates++;
-	}
-	if (candidates == 0) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
 	}
 	if (candidates > 1 && !cJSON_IsObject(item))
 		return bind_by_trial(b, row, base, item);
 	if (candidates > 1)
 		only = choose_by_keys(row->table->rows, item);
-	if (only == NULL) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
+	if (only == NULL)
+		return conf_bind_refuse(b, row, item);
 	return bind_only(b, row, only, base, item);
 }

@@ -20,50 +20,23 @@ static void complain(const struct change *c, const char *problem, const char *de
 	conf_report(c->doc, place, c->pointer, "%s%s", problem, detail);
 }
 
-static void mark_new(const struct change *c, const cJSON *item)
-{
-	struct conf_mark *mark = conf_json_add_mark(&c->doc->json);
-
-	mark->item = item;
-	mark->override_index = c->number;
-}
-
-static cJSON *new_string(const struct change *c, const char *value)
-{
-	cJSON *item = conf_node(cJSON_CreateString(value));
-
-	mark_new(c, item);
-	return item;
-}
-
 /* The value as JSON, or as a string when it is none. */
 static cJSON *parse_value(const struct change *c, const char *value)
 {
-	struct conf_json json;
 	struct conf_syntax_error error;
-	cJSON *item;
+	cJSON *item = conf_json_parse(value, strlen(value), &error);
 
-	if (!conf_json_parse(&json, value, strlen(value), &error)) {
-		conf_json_release(&json);
-		return new_string(c, value);
-	}
-	conf_check_json(c->doc, &json, c->number, c->pointer);
-	for (size_t i = 0; i < json.mark_count; i++) {
-		mark_new(c, json.marks[i].item);
-		c->doc->json.marks[c->doc->json.mark_count - 1].bad = json.marks[i].bad;
-	}
-	item = json.root;
-	json.root = NULL; /* now part of the document */
-	conf_json_release(&json);
+	if (item == NULL)
+		item = conf_node(cJSON_CreateString(value));
+	else
+		conf_check_json(c->doc, item, value, c->number, c->pointer);
+	conf_mark_set(item, c->number);
 	return item;
 }
 
-static void put_member(const struct change *c, cJSON *object, const char *key, cJSON *value)
+static void put_member(cJSON *object, const char *key, cJSON *value)
 {
-	cJSON *old = cJSON_GetObjectItemCaseSensitive(object, key);
-
-	if (old != NULL)
-		conf_keep_replaced(c->doc, cJSON_DetachItemViaPointer(object, old));
+	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
 	cJSON_AddItemToObject(object, key, value);
 }
 
@@ -93,8 +66,7 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 	if (!list_index(c, list, text, &index))
 		return false;
 	if (index < (size_t)cJSON_GetArraySize(list)) {
-		conf_keep_replaced(c->doc, cJSON_DetachItemFromArray(list, (int)index));
-		cJSON_InsertItemInArray(list, (int)index, value);
+		cJSON_ReplaceItemInArray(list, (int)index, value);
 	} else {
 		cJSON_AddItemToArray(list, value);
 	}
@@ -105,21 +77,13 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
-		put_member(c, where, step, value);
+		put_member(where, step, value);
 		return true;
 	}
 	if (cJSON_IsArray(where))
 		return put_item(c, where, step, value);
 	complain(c, "no object or list to put this into: ", step);
 	return false;
-}
-
-static cJSON *new_object(const struct change *c)
-{
-	cJSON *object = conf_node(cJSON_CreateObject());
-
-	mark_new(c, object);
-	return object;
 }
 
 /* The child at a middle step, created as an object when it is missing. */
@@ -137,10 +101,11 @@ static cJSON *descend(const struct change *c, cJSON *where, const char *step)
 	}
 	if (child != NULL)
 		return child;
-	child = new_object(c);
+	child = conf_node(cJSON_CreateObject());
+	conf_mark_set(child, c->number);
 	if (put(c, where, step, child))
 		return child;
-	conf_keep_replaced(c->doc, child);
+	cJSON_Delete(child);
 	return NULL;
 }
 
@@ -171,7 +136,7 @@ static bool good_pointer(const struct change *c)
 static void apply(const struct change *c, const char *text)
 {
 	struct conf_buf step = { 0 };
-	cJSON *where = c->doc->json.root;
+	cJSON *where = c->doc->root;
 	const char *rest = conf_pointer_step(c->pointer, &step);
 	cJSON *value;
 
@@ -182,7 +147,7 @@ static void apply(const struct change *c, const char *text)
 	if (where != NULL) {
 		value = parse_value(c, text);
 		if (!put(c, where, conf_buf_text(&step), value))
-			conf_keep_replaced(c->doc, value);
+			cJSON_Delete(value);
 	}
 	conf_buf_release(&step);
 }

@@ -1,46 +1,42 @@
 #include "conf/doc.h"
 
-#include "base/fail.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_addresses(const void *a, const void *b)
+void conf_mark_set(cJSON *item, size_t number)
 {
-	uintptr_t x = (uintptr_t)((const struct conf_mark *)a)->item;
-	uintptr_t y = (uintptr_t)((const struct conf_mark *)b)->item;
-
-	return (x > y) - (x < y);
-}
-
-void conf_sort_marks(struct conf_doc *doc)
-{
-	struct conf_json *json = &doc->json;
-
-	if (json->mark_count > 0)
-		qsort(json->marks, json->mark_count, sizeof(json->marks[0]), compare_addresses);
-	doc->marks_sorted = true;
-}
-
-struct conf_mark *conf_mark_of(const struct conf_doc *doc, const cJSON *item)
-{
-	struct conf_mark wanted = { .item = item };
-
-	SIM_BUG_ON(!doc->marks_sorted);
-	return bsearch(&wanted, doc->json.marks, doc->json.mark_count, sizeof(wanted),
-		       compare_addresses);
+	item->valueint = -(int)number;
+	for (cJSON *child = item->child; child != NULL; child = child->next)
+		conf_mark_set(child, number);
 }
 
 struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, bool key)
 {
-	const struct conf_mark *mark = conf_mark_of(doc, item);
+	if (item->valueint < 0)
+		return (struct conf_place){ .override_index = (size_t)-item->valueint };
+	return (struct conf_place){ .offset = key ? (size_t)item->valueint
+						  : conf_json_value(doc->text, item) };
+}
 
-	SIM_BUG_ON(mark == NULL);
-	return (struct conf_place){
-		.override_index = mark->override_index,
-		.offset = key && mark->key != CONF_NOWHERE ? mark->key : mark->value,
-	};
+size_t conf_line(const char *text, struct conf_spot *spot, size_t offset)
+{
+	for (; spot->offset < offset; spot->offset++)
+		spot->newlines += text[spot->offset] == '\n';
+	while (spot->offset > offset)
+		spot->newlines -= text[--spot->offset] == '\n';
+	return spot->newlines + 1;
+}
+
+const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column)
+{
+	struct conf_spot spot = { 0 };
+	size_t start = offset;
+
+	*line = conf_line(text, &spot, offset);
+	for (*column = 1; start > 0 && text[start - 1] != '\n'; start--)
+		*column += ((unsigned char)text[start - 1] & 0xc0) != 0x80;
+	return text + start;
 }
 
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step)
@@ -90,10 +86,10 @@ static const cJSON *child_of(const cJSON *item, const char *step)
 
 struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *pointer)
 {
-	const cJSON *item = doc->json.root;
+	const cJSON *item = doc->root;
 	struct conf_buf step = { 0 };
 
-	if (item == NULL || !doc->marks_sorted)
+	if (item == NULL)
 		return (struct conf_place){ .offset = CONF_NOWHERE };
 	while (pointer != NULL && *pointer == '/') {
 		const cJSON *child;

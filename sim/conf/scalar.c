@@ -62,7 +62,7 @@ static void store(void *dest, const void *value, size_t size)
 	memcpy(dest, value, size);
 }
 
-static void out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
+static cJSON *out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
 {
 	struct conf_buf problem = { 0 };
 
@@ -70,17 +70,13 @@ static void out_of_range(struct binding *b, const struct conf_row *row, const cJ
 	conf_buf_add(&problem, " is out of range");
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
 	conf_buf_release(&problem);
+	return NULL;
 }
 
-static cJSON *bind_bool(struct binding *b, const struct conf_row *row, void *dest,
-			const cJSON *item)
+static cJSON *bind_bool(void *dest, const cJSON *item)
 {
 	bool value = cJSON_IsTrue(item);
 
-	if (!cJSON_IsBool(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
 	store(dest, &value, sizeof(value));
 	return cJSON_CreateBool(value);
 }
@@ -90,19 +86,13 @@ static cJSON *bind_int(struct binding *b, const struct conf_row *row, void *dest
 	double number = item->valuedouble;
 	int64_t value;
 
-	if (!cJSON_IsNumber(item) || number != floor(number)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
-	if (fabs(number) > 9007199254740992.0) {
-		out_of_range(b, row, item);
-		return NULL;
-	}
+	if (number != floor(number))
+		return conf_bind_refuse(b, row, item);
+	if (fabs(number) > 9007199254740992.0)
+		return out_of_range(b, row, item);
 	value = (int64_t)number;
-	if ((row->imin != 0 || row->imax != 0) && (value < row->imin || value > row->imax)) {
-		out_of_range(b, row, item);
-		return NULL;
-	}
+	if ((row->imin != 0 || row->imax != 0) && (value < row->imin || value > row->imax))
+		return out_of_range(b, row, item);
 	store(dest, &value, sizeof(value));
 	return cJSON_CreateNumber((double)value);
 }
@@ -112,29 +102,16 @@ static cJSON *bind_real(struct binding *b, const struct conf_row *row, void *des
 {
 	double value = item->valuedouble;
 
-	if (!cJSON_IsNumber(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
-	if ((row->rmin != 0 || row->rmax != 0) && (value < row->rmin || value > row->rmax)) {
-		out_of_range(b, row, item);
-		return NULL;
-	}
+	if ((row->rmin != 0 || row->rmax != 0) && (value < row->rmin || value > row->rmax))
+		return out_of_range(b, row, item);
 	store(dest, &value, sizeof(value));
 	return cJSON_CreateNumber(value);
 }
 
-static cJSON *bind_string(struct binding *b, const struct conf_row *row, void *dest,
-			  const cJSON *item)
+static cJSON *bind_string(struct binding *b, void *dest, const cJSON *item)
 {
-	char *copy;
+	const char *copy = conf_own_text(b->doc, item->valuestring);
 
-	if (!cJSON_IsString(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
-	copy = conf_own(b->doc, strlen(item->valuestring) + 1, 1);
-	memcpy(copy, item->valuestring, strlen(item->valuestring) + 1);
 	store(dest, &copy, sizeof(copy));
 	return cJSON_CreateString(copy);
 }
@@ -143,36 +120,29 @@ static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *des
 			const cJSON *item)
 {
 	SIM_BUG_ON(row->choices == NULL);
-	for (int i = 0; cJSON_IsString(item) && row->choices[i] != NULL; i++) {
+	for (int i = 0; row->choices[i] != NULL; i++) {
 		if (strcmp(row->choices[i], item->valuestring) != 0)
 			continue;
 		store(dest, &i, sizeof(i));
 		return cJSON_CreateString(row->choices[i]);
 	}
-	conf_bind_refuse(b, row, item);
-	return NULL;
+	return conf_bind_refuse(b, row, item);
 }
 
-static cJSON *bind_json(struct binding *b, const struct conf_row *row, void *dest,
-			const cJSON *item)
+static cJSON *bind_json(struct binding *b, void *dest, const cJSON *item)
 {
 	struct conf_buf text = { 0 };
-	char *copy;
+	const char *copy;
 
-	if (cJSON_IsNull(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
 	conf_buf_add_json(&text, item, false);
-	copy = conf_own(b->doc, text.length + 1, 1);
-	memcpy(copy, conf_buf_text(&text), text.length);
+	copy = conf_own_text(b->doc, conf_buf_text(&text));
 	store(dest, &copy, sizeof(copy));
 	conf_buf_release(&text);
 	return cJSON_Duplicate(item, true);
 }
 
-static void unit_failure(struct binding *b, const struct conf_row *row, const cJSON *item,
-			 enum unit_error error)
+static cJSON *unit_failure(struct binding *b, const struct conf_row *row, const cJSON *item,
+			   enum unit_error error)
 {
 	static const char *const problems[] = {
 		[UNIT_OK] = "",
@@ -197,6 +167,7 @@ static void unit_failure(struct binding *b, const struct conf_row *row, const cJ
 			      unit_names(kind));
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
 	conf_buf_release(&problem);
+	return NULL;
 }
 
 static bool in_bounds(const struct conf_row *row, uint64_t value)
@@ -212,19 +183,11 @@ static cJSON *bind_quantity(struct binding *b, const struct conf_row *row, void 
 	uint64_t value = 0;
 	char text[32];
 
-	if (!cJSON_IsString(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
 	error = unit_parse(kind, item->valuestring, &value);
-	if (error != UNIT_OK) {
-		unit_failure(b, row, item, error);
-		return NULL;
-	}
-	if (!in_bounds(row, value)) {
-		out_of_range(b, row, item);
-		return NULL;
-	}
+	if (error != UNIT_OK)
+		return unit_failure(b, row, item, error);
+	if (!in_bounds(row, value))
+		return out_of_range(b, row, item);
 	store(dest, &value, sizeof(value));
 	return cJSON_CreateString(unit_format(kind, value, text, sizeof(text)));
 }
@@ -250,21 +213,13 @@ static cJSON *bind_queue(struct binding *b, const struct conf_row *row, void *de
 	enum unit_error error = UNIT_OK;
 	char text[40];
 
-	if (!cJSON_IsString(item)) {
-		conf_bind_refuse(b, row, item);
-		return NULL;
-	}
 	queue.packets = parse_packets(item->valuestring, &queue.amount);
 	if (!queue.packets)
 		error = unit_parse(UNIT_SIZE, item->valuestring, &queue.amount);
-	if (error != UNIT_OK) {
-		unit_failure(b, row, item, error);
-		return NULL;
-	}
-	if (!in_bounds(row, queue.amount)) {
-		out_of_range(b, row, item);
-		return NULL;
-	}
+	if (error != UNIT_OK)
+		return unit_failure(b, row, item, error);
+	if (!in_bounds(row, queue.amount))
+		return out_of_range(b, row, item);
 	store(dest, &queue, sizeof(queue));
 	if (queue.packets)
 		snprintf(text, sizeof(text), "%llupkt", (unsigned long long)queue.amount);
@@ -278,13 +233,13 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 {
 	switch (row->type) {
 	case CONF_BOOL:
-		return bind_bool(b, row, dest, item);
+		return bind_bool(dest, item);
 	case CONF_INT:
 		return bind_int(b, row, dest, item);
 	case CONF_REAL:
 		return bind_real(b, row, dest, item);
 	case CONF_STRING:
-		return bind_string(b, row, dest, item);
+		return bind_string(b, dest, item);
 	case CONF_ENUM:
 		return bind_enum(b, row, dest, item);
 	case CONF_TIME:
@@ -294,7 +249,7 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 	case CONF_QUEUE:
 		return bind_queue(b, row, dest, item);
 	case CONF_JSON:
-		return bind_json(b, row, dest, item);
+		return bind_json(b, dest, item);
 	case CONF_OBJECT:
 	case CONF_LIST:
 	case CONF_MAP:

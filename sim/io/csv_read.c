@@ -250,8 +250,8 @@ size_t csv_columns(const struct csv *csv)
 
 int csv_need(struct csv *csv, const char *name)
 {
-	int column = csv_find(csv, name);
-	if (column < 0 && csv->error == NULL)
+	int column = name == NULL ? -1 : csv_find(csv, name);
+	if (name != NULL && column < 0 && csv->error == NULL)
 		csv->error = xasprintf("%s: no column %s", csv->path, name);
 	return column;
 }

@@ -37,7 +37,7 @@ char *csv_unread(const struct csv *csv);
 
 size_t csv_columns(const struct csv *csv);
 
-/* As csv_find(), but a column that is missing is an error. */
+/* As csv_find(), but a column that is missing is an error; -1 for NULL, a column nobody wants. */
 int csv_need(struct csv *csv, const char *name);
 
 /* Goes to the next row; false at the end and after an error. */

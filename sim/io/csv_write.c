@@ -38,38 +38,10 @@ static struct csv_writer *open_on(int fd, char *path, char *target)
 	return csv;
 }
 
-/* A file in the folder of `path` that goes away with this process unless it is given a name; -1
- * where there is no such thing. */
-static int open_nameless(const char *path)
-{
-#ifdef O_TMPFILE
-	const char *end = strrchr(path, '/');
-	char *folder = end == NULL ? xstrdup(".") : xstrndup(path, (size_t)(end - path) + 1);
-	int fd = access("/proc/self/fd", X_OK) == 0
-			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
-			 : -1;
-	free(folder);
-	return fd;
-#else
-	(void)path;
-	return -1;
-#endif
-}
-
-/* Its name is `path` now. */
-static bool give_name(int fd, const char *path)
-{
-	char *own = xasprintf("/proc/self/fd/%d", fd);
-	unlink(path); /* of a killed process with this number */
-	bool named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
-	free(own);
-	return named;
-}
-
 struct csv_writer *csv_writer_open(const char *path, char **error)
 {
 	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
-	int fd = open_nameless(path);
+	int fd = folder_nameless(path);
 	bool nameless = fd >= 0;
 	if (!nameless)
 		fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -187,7 +159,7 @@ bool csv_writer_commit(struct csv_writer *csv, char **error)
 	bool atomic = csv->target != NULL;
 	if (csv->failure == 0 && !folder_sync(csv->fd))
 		csv->failure = errno;
-	if (csv->failure == 0 && csv->nameless && !give_name(csv->fd, csv->path))
+	if (csv->failure == 0 && csv->nameless && !folder_give_name(csv->fd, csv->path))
 		csv->failure = errno;
 	if (atomic && close(csv->fd) != 0 && csv->failure == 0)
 		csv->failure = errno;

@@ -136,26 +136,68 @@ char *folder_read(const char *path, size_t most, size_t *length)
 	return input_read(path, most, length);
 }
 
-static bool write_file(const char *path, int flags, const char *text)
+char *folder_read_temporary(FILE *file, size_t *length)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0666);
-	if (fd < 0)
-		return false;
-	bool good = folder_write(fd, text, strlen(text));
-	return close(fd) == 0 && good;
+	fseek(file, 0, SEEK_END);
+	long size = ftell(file);
+	rewind(file);
+	char *text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
+	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
+	return text;
 }
 
-bool folder_replace(const char *path, const char *temporary, const char *text)
+int folder_nameless(const char *path)
+{
+#ifdef O_TMPFILE
+	const char *end = strrchr(path, '/');
+	char *folder = end == NULL ? xstrdup(".") : xstrndup(path, (size_t)(end - path) + 1);
+	int fd = access("/proc/self/fd", X_OK) == 0
+			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
+			 : -1;
+	free(folder);
+	return fd;
+#else
+	(void)path;
+	return -1;
+#endif
+}
+
+bool folder_give_name(int fd, const char *path)
+{
+	char *own = xasprintf("/proc/self/fd/%d", fd);
+	unlink(path);
+	bool named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+	free(own);
+	return named;
+}
+
+static bool write_new(const char *path, const char *text, size_t length)
+{
+	int fd = folder_nameless(path);
+	bool nameless = fd >= 0;
+	if (!nameless)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	bool good = fd >= 0 && folder_write(fd, text, length) &&
+		    (!nameless || folder_give_name(fd, path));
+	return fd >= 0 && close(fd) == 0 && good;
+}
+
+bool folder_replace(const char *path, const char *text, size_t length)
 {
 	struct stat there;
-	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
-		return write_file(path, 0, text);
-	bool good = write_file(temporary, O_CREAT, text) && rename(temporary, path) == 0;
-	if (!good) {
-		int reason = errno;
-		unlink(temporary);
-		errno = reason;
+	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+		int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		bool written = fd >= 0 && folder_write(fd, text, length);
+		return fd >= 0 && close(fd) == 0 && written;
 	}
+	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
+	unlink(partial); /* of a killed process with this number */
+	bool good = write_new(partial, text, length) && rename(partial, path) == 0;
+	int reason = errno;
+	if (!good)
+		unlink(partial);
+	free(partial);
+	errno = reason;
 	return good;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* "a/b//" becomes "a/b"; the caller frees. */
 char *folder_trim(const char *path);
@@ -36,10 +37,20 @@ bool folder_write(int fd, const char *text, size_t length);
 /* input_read(). */
 char *folder_read(const char *path, size_t most, size_t *length);
 
-/* Makes `text` the content of PATH by writing TEMPORARY, in the same folder, and
- * renaming it: PATH is the former file or the whole new one at any time. What is there and is no
- * file (a device, a pipe, a link) stays what it is, and is written to. */
-bool folder_replace(const char *path, const char *temporary, const char *text);
+/* All that was written to a temporary file, by this process or another, ended by a NUL; the caller
+ * frees. */
+char *folder_read_temporary(FILE *file, size_t *length);
+
+/* A new file in the folder of `path` that goes away with this process unless it is given a name; -1
+ * where there is no such thing. The name replaces what a killed process has left there. */
+int folder_nameless(const char *path);
+bool folder_give_name(int fd, const char *path);
+
+/* Makes `text` the content of PATH: at any time that is the former file or the whole new one. The
+ * new one gets the name PATH.partial.PID and is renamed at once: only between the two can a kill
+ * leave it there. What is there and is no file (a device, a pipe, a link) stays what it is, and is
+ * written to. */
+bool folder_replace(const char *path, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. That somebody else removes
  * it, too, or has done so is no failure. */

@@ -16,6 +16,7 @@
 #define INASIM_IO_JSON_H
 
 #include "base/types.h"
+#include "conf/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,7 @@
 #define JSON_DEPTH_MAX 32
 
 struct json {
-	char *text;
-	size_t length, capacity;
+	struct conf_buf text;
 	unsigned depth;
 	struct {
 		char close; /* '}' or ']' */

@@ -2,7 +2,7 @@
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_conf.c
  *   ./fuzz_conf -max_total_time=60 NEW_DIR tests/fuzz/corpus/conf
- * Covers: sim/conf/json_scan.c sim/conf/json_text.c sim/conf/bind.c sim/conf/scalar.c
+ * Covers: sim/conf/json_scan.c sim/conf/check.c sim/conf/bind.c sim/conf/scalar.c
  * sim/conf/oneof.c sim/conf/override.c sim/conf/place.c */
 #include "../unit/conf_sample.h"
 

@@ -1,12 +1,12 @@
 /* Any bytes as a folder of references: regress.json, and a.json and b.json with their
  * fingerprints, compared and written again.
  * Covers: sim/lab/regress/reference.c sim/lab/regress/regress_index.c
- * sim/lab/regress/tree_diff.c */
+ * sim/lab/regress/field_diff.c */
 #include "base/mem.h"
 #include "files.h"
 #include "io/folder.h"
 #include "lab/regress/reference.h"
-#include "lab/regress/tree_diff.h"
+#include "lab/regress/field_diff.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +58,12 @@ static void write_again(const char *folder, const struct reference *reference)
 static void compare_trees(const struct reference *a, const struct reference *b,
 			  const struct regress_index *index)
 {
-	struct tree_diff diff = { 0 };
+	struct field_diffs diff = { 0 };
 	cJSON *copy = cJSON_Duplicate(a->summary, true);
 
-	tree_compare(a->summary, b->summary, index->tolerances.items, index->tolerances.count,
-		     &diff);
-	tree_diff_release(&diff);
+	field_diffs_find(a->summary, b->summary, index->tolerances.items, index->tolerances.count,
+			 &diff);
+	field_diffs_release(&diff);
 	summary_strip(copy);
 	cJSON_Delete(copy);
 }

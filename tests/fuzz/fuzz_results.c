@@ -2,7 +2,7 @@
  * long runs. No crash, no leak, an error or a table.
  * Covers: sim/io/result_read.c sim/io/json_read.c sim/lab/summary.c
  * sim/lab/compare/compare_runs.c sim/lab/compare/compare_long.c
- * sim/lab/compare/samples.c sim/lab/compare/steady.c sim/lab/compare/json_diff.c
+ * sim/lab/compare/samples.c sim/lab/compare/steady.c sim/lab/json_diff.c
  * sim/lab/compare/fairness.c */
 #include "base/mem.h"
 #include "files.h"

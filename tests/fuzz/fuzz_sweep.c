@@ -25,11 +25,11 @@ static const char plan_text[] =
 
 static void check_again(const struct point_record *record, const char *path)
 {
-	char *copy = xasprintf("%s.copy", path), *temporary = xasprintf("%s.temporary", path);
+	char *copy = xasprintf("%s.copy", path);
 	struct point_record again;
 
 	record_init(&again);
-	if (!record_write(record, copy, temporary))
+	if (!record_write(record, copy))
 		abort();
 	record_read(&again, copy);
 	if (again.status != record->status || strcmp(again.message, record->message) ||
@@ -37,7 +37,6 @@ static void check_again(const struct point_record *record, const char *path)
 		abort();
 	record_release(&again);
 	free(copy);
-	free(temporary);
 }
 
 static void read_record(const char *path)
@@ -46,7 +45,7 @@ static void read_record(const char *path)
 
 	record_init(&record);
 	record_read(&record, path);
-	record_wants_run(&record, PS_PER_S, 1000, 1);
+	record_wants_run(&record, PS_PER_S, 1000);
 	if (record_exit_code(&record) < 0 || record_exit_code(&record) > 255)
 		abort();
 	check_again(&record, path);
@@ -69,8 +68,7 @@ static void collect(const char *dir, const struct plan *plan)
 		facts[i] = (struct point_facts){ .hash = i + 1, .seed = i, .cost = 1 };
 	sweep_read(&sweep, dir, plan, facts);
 	sweep_count(&sweep, counts);
-	free(sweep_estimates(&sweep));
-	free(sweep_pending(&sweep, PS_PER_S, 0, 1, &count));
+	free(sweep_pending(&sweep, PS_PER_S, 0, &count));
 	sweep_collect(&sweep, &error);
 	sweep_release(&sweep);
 	free(error);

@@ -57,10 +57,9 @@ refused() {
 refuse_table() {
 	local file files
 	unpack "$1" . || { fail "$1 cannot be read"; finish; }
-	files=(*.json)
+	files=(*.expected)
 	for file in "${files[@]}"; do
-		touch "${file%.json}.expected"
-		refuse_file "${file%.json}"
+		refuse_file "${file%.expected}"
 	done
 	count=${#files[@]}
 	((count >= $2)) || fail "only $count files"

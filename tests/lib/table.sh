@@ -11,7 +11,7 @@
 # shellcheck shell=bash
 
 # unpack TABLE FOLDER: writes NAME.json, NAME.expected, perhaps NAME.args (an option a
-# line), and the data files into the folder; 1 and a message if the table is wrong
+# line), and the data files, which have no NAME.expected, into the folder; 1 and a message if the table is wrong
 unpack() {
 	local line number=0 part=between name option file
 	while IFS= read -r line; do
@@ -20,7 +20,7 @@ unpack() {
 		text:---)
 			[[ $option != printf ]] || format "$file"
 			part=between
-			[[ $name == *.* ]] || part=messages file=$2/$name.expected
+			[[ $name == *.* ]] || { part=messages file=$2/$name.expected && : >"$file"; }
 			;;
 		text:*) printf '%s\n' "$line" >>"$file" ;;
 		*:'=== '*)

@@ -107,7 +107,7 @@ Test(atp_count, one_packet_per_chunk_at_the_server)
 	cr_expect_eq(stats.server_packets, 3907);
 	cr_expect_eq(stats.server_bytes, 3907 * 310);
 	cr_expect_eq(stats.retransmissions + stats.timeouts + stats.stale, 0);
-	memory = &bench.scheme->memory[0];
+	memory = &bench.scheme->base.memory[0];
 	cr_expect_eq(memory->held->count, 3907);
 	expect_near(holding_times_mean(memory->held), hold, 1e-6, "held, s", 8);
 	expect_near(holding_times_percentile(memory->held, 0.99), hold, 1.0 / 32, "p99, s", 8);
@@ -292,7 +292,7 @@ Test(atp_racks, fat_tree)
 	atp_finish(&bench, 8 * 1000);
 	cr_expect_eq(bench.server, 1000);
 	for (uint32_t s = 8; s < bench.net->switches; s++)
-		cr_expect_eq(bench.scheme->memory[s].used_max_bytes, 0);
+		cr_expect_eq(bench.scheme->base.memory[s].used_max_bytes, 0);
 	bench_close(&bench);
 }
 
@@ -327,7 +327,7 @@ Test(atp_racks, thirty_two_inputs_are_refused)
 		   "\"workers\": 32, \"all_reduce\": \"atp\", \"model\": {\"layers\": "
 		   "[{\"gradient\": \"2560B\"}]}}]}");
 	bench_run(&bench);
-	cr_expect_eq(jobs_refused(bench.s->jobs), 1);
+	cr_expect_eq(jobs_report(bench.s->jobs)->refused, 1);
 	for (uint32_t h = 0; h < 33; h++)
 		hosts[h] = h;
 	spec.hosts = hosts;
@@ -500,7 +500,7 @@ Test(atp_index, positions_do_not_collide_with_themselves)
 		atp_finish(&bench, 4 * 1000);
 		stats = switch_stats(&bench);
 		cr_expect_eq(stats.collisions, 0);
-		cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 40 * 256);
+		cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 40 * 256);
 		bench_close(&bench);
 	}
 }
@@ -578,10 +578,11 @@ static void compare_windows(struct bench *bench, uint32_t node, const struct pac
 	if (!job || !(packet->flags & PACKET_RESULT))
 		return;
 	for (uint32_t w = 0; w < 4; w++) {
-		if (job->workers[w].window.reductions > seen->reductions)
-			seen->reductions = job->workers[w].window.reductions;
-		if (job->workers[w].window.first == job->workers[0].window.first)
-			seen->equal &= job->workers[w].window.cwnd == job->workers[0].window.cwnd;
+		if (pool_worker(job, w)->window.reductions > seen->reductions)
+			seen->reductions = pool_worker(job, w)->window.reductions;
+		if (pool_worker(job, w)->window.first == pool_worker(job, 0)->window.first)
+			seen->equal &= pool_worker(job, w)->window.cwnd ==
+				       pool_worker(job, 0)->window.cwnd;
 	}
 }
 

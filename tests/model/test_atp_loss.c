@@ -333,7 +333,7 @@ Test(atp_cases, garbage_collection)
 			limit ? ", \"idle_limit\": \"100us\"" : "");
 		bench_run(&bench);
 		cr_expect_eq(bench.s->end, END_TIME_LIMIT); /* job 0 */
-		cr_expect_eq(jobs_finished(bench.s->jobs), 1);
+		cr_expect_eq(jobs_report(bench.s->jobs)->finished, 1);
 		stats = switch_stats(&bench);
 		cr_expect_eq(stats.collected, limit);
 		cr_expect_eq(stats.collisions_waiting, limit ? 1 : 20);

@@ -39,9 +39,9 @@ Test(esa_alone, goodput_and_counts)
 		cr_expect_eq(stats.collisions + stats.partials + stats.duplicates, 0);
 		stats = job_stats(&bench);
 		cr_expect_eq(stats.reminders + stats.retransmissions + stats.stale, 0);
-		cr_expect_eq(bench.scheme->memory[0].held->count, chunks);
-		cr_expect_eq(bench.scheme->memory[0].held->sum_s, 0);
-		cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 256);
+		cr_expect_eq(bench.scheme->base.memory[0].held->count, chunks);
+		cr_expect_eq(bench.scheme->base.memory[0].held->sum_s, 0);
+		cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 256);
 		bench_close(&bench);
 	}
 }
@@ -69,7 +69,8 @@ Test(esa_alone, held_for_the_spread_of_arrivals)
 		   "{\"workers\": 1, \"slowdown\": 31}, \"model\": {\"layers\": [{\"gradient\": "
 		   "\"25600B\", \"forward\": \"1us\"}]}}]}");
 	esa_finish(&bench, 300);
-	expect_near(holding_times_mean(bench.scheme->memory[0].held), 30e-6, 1e-9, "held, s", 30);
+	expect_near(holding_times_mean(bench.scheme->base.memory[0].held), 30e-6, 1e-9, "held, s",
+		    30);
 	bench_close(&bench);
 }
 
@@ -136,7 +137,7 @@ static struct outcome offer(struct bench *bench, uint32_t number, uint32_t worke
 	struct outcome outcome = { 0 };
 
 	outcome.packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
-	outcome.packet.value = exact_contribution(&job->exact, worker, chunk);
+	outcome.packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	outcome.packet.source |= (uint16_t)(priority << 8);
 	packet_set_route(&outcome.packet, &server->racks.local);
 	bench->real->at_switch(bench->real_self, 0, 0, &outcome.packet, &outcome.actions);
@@ -155,7 +156,7 @@ static uint64_t parts(struct bench *bench, uint32_t job, uint64_t chunk, uint32_
 
 	for (uint32_t w = 0; w < 3; w++)
 		if (bits >> w & 1)
-			sum += exact_contribution(&bench_job(bench, job)->exact, w, chunk);
+			sum += exact_contribution(&bench_job(bench, job)->base.exact, w, chunk);
 	return sum;
 }
 
@@ -349,7 +350,7 @@ static void contribute(struct bench *bench, uint32_t worker, uint64_t chunk)
 	struct packet packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
 
 	packet.flags |= PACKET_BYPASS;
-	packet.value = exact_contribution(&job->exact, worker, chunk);
+	packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);
 }
 
@@ -547,9 +548,9 @@ Test(esa_priority, equation_1)
 						.iteration_bytes = cases[i].size,
 						.compute = cases[i].compute };
 
-		cr_expect_eq(esa_priority(&bench_job(&bench, 0)->workers[0], &hint),
+		cr_expect_eq(esa_priority(pool_worker(bench_job(&bench, 0), 0), &hint),
 			     cases[i].wanted, "case %zu: %u", i,
-			     esa_priority(&bench_job(&bench, 0)->workers[0], &hint));
+			     esa_priority(pool_worker(bench_job(&bench, 0), 0), &hint));
 	}
 	bench_close(&bench);
 }
@@ -585,9 +586,9 @@ Test(esa_priority, options)
 
 		esa_star(&bench, 2, "", cases[i].scheme, "", 256);
 		sim_run(&bench.s->sim, 1);
-		cr_expect_eq(esa_priority(&bench_job(&bench, 0)->workers[0], &hint),
+		cr_expect_eq(esa_priority(pool_worker(bench_job(&bench, 0), 0), &hint),
 			     cases[i].wanted, "case %zu: %u", i,
-			     esa_priority(&bench_job(&bench, 0)->workers[0], &hint));
+			     esa_priority(pool_worker(bench_job(&bench, 0), 0), &hint));
 		bench_close(&bench);
 	}
 }

@@ -22,8 +22,8 @@ static inline void esa_finish(struct bench *bench, uint64_t sums)
 {
 	bench_finish(bench, sums);
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		cr_assert_eq(bench->scheme->memory[s].used_bytes,
-			     bench->scheme->memory[s].draining_bytes);
+		cr_assert_eq(bench->scheme->base.memory[s].used_bytes,
+			     bench->scheme->base.memory[s].draining_bytes);
 	bench->s->sim.stopped = false;
 	cr_assert_not(sim_run(&bench->s->sim, 10000000), "something goes on for ever");
 	cr_assert_eq(held_bytes(bench), 0);

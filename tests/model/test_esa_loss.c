@@ -49,7 +49,7 @@ static void look(struct bench *bench, uint32_t node, const struct packet *packet
 
 	seen->no_samples += node < bench->net->hosts && packet->flags & PACKET_RESULT &&
 			    packet->flags & PACKET_RETRANSMIT;
-	for (uint32_t j = 0; j < bench->scheme->job_count; j++) {
+	for (uint32_t j = 0; j < bench->scheme->base.jobs.count; j++) {
 		const struct esa_server *esa;
 
 		if (!bench_job(bench, j) || bench_job(bench, j)->over)
@@ -524,9 +524,9 @@ static void look_widest(struct bench *bench, uint32_t node, const struct packet 
 	(void)node;
 	if (!job || job->over)
 		return;
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		if (job->workers[w].window.mask + 1 > widest->window)
-			widest->window = job->workers[w].window.mask + 1;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		if (pool_worker(job, w)->window.mask + 1 > widest->window)
+			widest->window = pool_worker(job, w)->window.mask + 1;
 	if (job->servers[0].sums.end > widest->sums)
 		widest->sums = job->servers[0].sums.end;
 }

@@ -78,6 +78,11 @@ static const struct row rows[] = {
 	{ "switchml_star", STAR, "", 0.02 },
 	{ "switchml_star", SPINE, "", 0.02 },
 	{ "switchml_star", FAT, "", 0.02 },
+	{ "netreduce", STAR, "", 0.02 },
+	{ "netreduce", SPINE, "", 0.02 },
+	{ "netreduce", FAT, "", 0.02 },
+	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'rings': 2 }" },
+	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'window': 1 }" },
 };
 
 /* Communication of the only job, seconds; optionally, what it counted. */
@@ -94,7 +99,7 @@ static double job_counted(const char *fidelity, const struct row *row, const cha
 		  fidelity, row->topology, row->more, schemes, row->keys ? ", " : "",
 		  row->keys ? row->keys : "", row->scheme, iterations, layers);
 	run_to(&run, END_ALL_DONE);
-	time = jobs_records(run.s->jobs)[0].communication;
+	time = jobs_report(run.s->jobs)->records[0].communication;
 	if (stats)
 		jobs_stats(run.s->jobs, stats);
 	run_free(&run);
@@ -151,7 +156,7 @@ static double beside_flows(const char *fidelity, unsigned slots, const char *flo
 		"   'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '10s' } }",
 		fidelity, slots, flows);
 	run_to(&run, END_JOBS_DONE);
-	time = jobs_records(run.s->jobs)[0].communication;
+	time = jobs_report(run.s->jobs)->records[0].communication;
 	run_free(&run);
 	return time;
 }
@@ -262,7 +267,7 @@ Test(fluid_plans, servers_share_a_window, .timeout = 60)
 				  "   'model': { 'layers': [ " TENSOR " ] } } ] }",
 				  f ? "fluid" : "packet", cases[i].topology, cases[i].servers);
 			run_to(&run, END_ALL_DONE);
-			time[f] = jobs_records(run.s->jobs)[0].communication;
+			time[f] = jobs_report(run.s->jobs)->records[0].communication;
 			run_free(&run);
 		}
 		cr_expect_float_eq(time[0] / time[1], 1, 0.005, "case %zu: %.9f s, not %.9f s", i,
@@ -299,7 +304,7 @@ Test(fluid_plans, by_hand, .timeout = 60)
 			  "   'model': { 'layers': [ { 'gradient': '100MB' } ] } } ] }",
 			  cases[i].conf, cases[i].scheme);
 		run_to(&run, END_ALL_DONE);
-		time = jobs_records(run.s->jobs)[0].communication;
+		time = jobs_report(run.s->jobs)->records[0].communication;
 		cr_expect_float_eq(time / cases[i].time, 1, 1e-3, "case %zu: %.9f s, not %.9f s", i,
 				   time, cases[i].time);
 		run_free(&run);
@@ -337,7 +342,7 @@ Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways, .timeout = 60)
 			  "   'model': { 'layers': [ { 'gradient': '10MB' } ] } } ] }",
 			  fidelities[i % 2], cases[i / 2].block, cases[i / 2].servers);
 		run_to(&run, END_ALL_DONE);
-		time = jobs_records(run.s->jobs)[0].communication;
+		time = jobs_report(run.s->jobs)->records[0].communication;
 		cr_expect_float_eq(time / by_hand, 1, i % 2 ? 0.01 : 2e-3,
 				   "case %zu, %s: %.9f s, not %.9f s", i / 2, fidelities[i % 2],
 				   time, by_hand);
@@ -355,8 +360,8 @@ static __attribute__((format(printf, 2, 3))) void job_times(double *time, const 
 	run_vbuild(&run, NULL, scenario, args);
 	va_end(args);
 	run_to(&run, END_ALL_DONE);
-	for (uint64_t i = 0; i < jobs_finished(run.s->jobs); i++) { /* as they finish */
-		const struct job_record *job = &jobs_records(run.s->jobs)[i];
+	for (uint64_t i = 0; i < jobs_report(run.s->jobs)->finished; i++) { /* as they finish */
+		const struct job_record *job = &jobs_report(run.s->jobs)->records[i];
 
 		time[job->group - scenario_jobs(run.s->scenario)] = job->communication;
 	}
@@ -524,7 +529,7 @@ Test(fluid_plans, admission_is_the_packets, .timeout = 60)
 			  fidelities[f]);
 		run_to(&run, END_ALL_DONE);
 		for (int j = 0; j < 3; j++)
-			waiting[f][j] = jobs_records(run.s->jobs)[j].waiting;
+			waiting[f][j] = jobs_report(run.s->jobs)->records[j].waiting;
 		run_free(&run);
 	}
 	cr_expect_gt(waiting[0][2], 1e-3);
@@ -551,7 +556,7 @@ Test(fluid_plans, refusal_is_the_packets, .timeout = 60)
 			  "   'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
 			  fidelities[f]);
 		simulation_go(run.s, &(struct simulation_options){ 0 });
-		cr_expect_eq(jobs_refused(run.s->jobs), 1);
+		cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
 		words[f] = run.s->jobs->jobs[1].refusal;
 		cr_assert_not_null(words[f]);
 		run_free(&run);

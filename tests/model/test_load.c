@@ -28,7 +28,7 @@ Test(load, arrivals_offer_the_ring_bytes_asked_for)
 		struct run run;
 
 		run_build(&run, OFFER, seed, "switchml");
-		for (size_t i = 0; i < run.s->jobs->count; i++) {
+		for (size_t i = 0; i < run.s->jobs->report.count; i++) {
 			const struct job *job = &run.s->jobs->jobs[i];
 			double ring = 2.0 * (job->workers - 1) * (double)job->dnn->gradient_total *
 				      (double)job->iterations;
@@ -191,11 +191,11 @@ static void expect_window(const struct window_case *c)
 
 	run_build(&run, WINDOW, c->stop);
 	run_to(&run, c->end);
-	counts = jobs_measured(run.s->jobs);
+	counts = &jobs_report(run.s->jobs)->measured;
 	cr_expect_eq(counts->count, c->count, "%s: %zu", c->stop, counts->count);
 	cr_expect_eq(counts->finished, c->finished, "%s: %zu", c->stop, counts->finished);
-	cr_expect_str_eq(jobs_records(run.s->jobs)[0].group->name, c->first);
-	jobs_iterations(run.s->jobs, &iterations);
+	cr_expect_str_eq(jobs_report(run.s->jobs)->records[0].group->name, c->first);
+	iterations = jobs_report(run.s->jobs)->duration_count;
 	/* a measured job that is cut leaves its finished iterations */
 	cr_expect_geq(iterations, 2 * c->finished);
 	cr_expect_leq(iterations, 2 * c->finished + (c->count - c->finished));
@@ -207,7 +207,7 @@ static void expect_window(const struct window_case *c)
 		     run.scenario.stop.warmup || run.scenario.stop.window);
 	if (c->end == END_MEASURED_DONE) {
 		cr_expect_eq(flows_measured_open(run.s->flows), 0);
-		cr_expect_lt(jobs_finished(run.s->jobs), 4);
+		cr_expect_lt(jobs_report(run.s->jobs)->finished, 4);
 		cr_expect_lt(run.s->sim.now, 6 * PS_PER_MS);
 	}
 	run_free(&run);

@@ -27,7 +27,7 @@ Test(mix, models_are_drawn_by_weight)
 	run_build(&run,
 		  "{ 'name': 't', " FABRIC ", 'jobs': [ { 'all_reduce': 'ring', 'count': 4000,"
 		  " 'arrival': { 'poisson_gap': '1us' }, " MODELS " } ] }");
-	for (size_t i = 0; i < run.s->jobs->count; i++)
+	for (size_t i = 0; i < run.s->jobs->report.count; i++)
 		for (int m = 0; m < 3; m++)
 			seen[m] += !strcmp(run.s->jobs->jobs[i].dnn->name, names[m]);
 	for (int m = 0; m < 3; m++)
@@ -63,7 +63,7 @@ Test(mix, jobs_are_the_same_for_all_schemes)
 
 	build_jobs(&ring, "true", "ring");
 	build_jobs(&tree, "true", "switchml");
-	cr_assert_eq(ring.s->jobs->count, 80);
+	cr_assert_eq(ring.s->jobs->report.count, 80);
 	for (size_t i = 0; i < 80; i++)
 		expect_same_job(&ring.s->jobs->jobs[i], &tree.s->jobs->jobs[i]);
 	run_free(&ring);
@@ -77,8 +77,8 @@ Test(mix, a_group_of_jobs_that_is_off_leaves_the_others_alone)
 
 	build_jobs(&both, "true", "ring");
 	build_jobs(&one, "false", "ring");
-	cr_assert_eq(both.s->jobs->count, 80);
-	cr_assert_eq(one.s->jobs->count, 40);
+	cr_assert_eq(both.s->jobs->report.count, 80);
+	cr_assert_eq(one.s->jobs->report.count, 40);
 	for (size_t i = 0; i < 80; i++) {
 		const struct job *job = &both.s->jobs->jobs[i];
 
@@ -89,7 +89,7 @@ Test(mix, a_group_of_jobs_that_is_off_leaves_the_others_alone)
 	}
 	cr_expect_eq(found, 40);
 	run_to(&one, END_ALL_DONE);
-	cr_expect_eq(jobs_finished(one.s->jobs), 40);
+	cr_expect_eq(jobs_report(one.s->jobs)->finished, 40);
 	run_free(&both);
 	run_free(&one);
 }
@@ -215,6 +215,6 @@ Test(mix, what_is_off_sends_nothing)
 	classes = flows_classes(w.run.s->flows, &class_count);
 	for (size_t i = 0; i < class_count; i++)
 		cr_expect_eq(classes[i].count != 0, i == 1);
-	cr_expect_eq(jobs_count(w.run.s->jobs), 0);
+	cr_expect_eq(jobs_report(w.run.s->jobs)->count, 0);
 	mice_free(&w);
 }

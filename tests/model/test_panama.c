@@ -195,12 +195,12 @@ struct sends {
 /* What the worker on h0 sends. */
 static void note_send(struct bench *bench, uint32_t sw, const struct packet *packet)
 {
-	const struct panama_lane *lane = bench_lane(bench, packet->flow);
+	const struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
 	struct sends *sends = bench->owner;
 
 	if (sw || packet->flags & PACKET_RESULT || packet->source || sends->count == 64)
 		return;
-	sends->list[sends->count].tree = lane->tree;
+	sends->list[sends->count].tree = sequence->tree;
 	sends->list[sends->count++].vid = packet->seq;
 }
 
@@ -239,11 +239,11 @@ Test(panama_tree, round_robin)
 static void expect_strict(struct bench *bench, uint32_t sw, const struct packet *packet)
 {
 	uint64_t *next = bench->owner;
-	const struct panama_lane *lane = bench_lane(bench, packet->flow);
+	const struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
 
 	if (sw || packet->flags & PACKET_RESULT || packet->source)
 		return;
-	cr_assert_eq(panama_chunk(lane->job, lane->tree, packet->seq), (*next)++);
+	cr_assert_eq(panama_chunk(sequence->job, sequence->tree, packet->seq), (*next)++);
 }
 
 Test(panama_tree, strict_order)
@@ -294,8 +294,8 @@ Test(panama_tree, roots)
 			   "'100kB'}]}}]}",
 			   cases[i].scheme, cases[i].workers);
 		sim_run(&bench.run.s->sim, 1); /* the job is admitted */
-		cr_assert(bench_lane(&bench, 0));
-		job = bench_lane(&bench, 0)->job;
+		cr_assert(bench_sequence(&bench, 0));
+		job = bench_sequence(&bench, 0)->job;
 		cr_assert_eq(job->tree_count, cases[i].trees, "case %zu", i);
 		for (uint32_t t = 0; t < job->tree_count; t++) {
 			uint32_t root = job->trees[t].tree->nodes[0].sw;
@@ -319,7 +319,7 @@ Test(panama_tree, single_tree)
 		leaf_spine(&bench, 4, 4, 2, "", scheme, "8", 1000000, "");
 		bench_finish(&bench);
 		for (unsigned s = 0; s < 4; s++)
-			cr_expect_eq(bench.scheme->memory[4 + s].stats.results,
+			cr_expect_eq(bench.scheme->base.memory[4 + s].stats.results,
 				     s + 1 == i ? chunks_of(1000000) : 0);
 		bench_close(&bench);
 	}

@@ -3,8 +3,8 @@
  *
  *   at every send: outstanding <= floor(cwnd) <= the newest wnd_cap of that tree;
  *   every FIFO of an accelerator <= wnd_cap there, its memory never above its size; with recovery:
- *   FIFOs of second lanes <= wnd_cap and a packet per timeout, first lanes <= half of the memory;
- *   results of a tree reach every worker in the order of VIDs (without recovery: each once);
+ *   FIFOs of second sequences <= wnd_cap and a packet per timeout, first sequences <= half of the
+ * memory; results of a tree reach every worker in the order of VIDs (without recovery: each once);
  *   all workers get the same value for a VID;
  *   chunk c travels on tree c mod N;
  *   a contribution of a VID passes every edge of a tree once, a result too.
@@ -19,8 +19,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BENCH_LANES   64
-#define BENCH_WORKERS 64
+#define BENCH_SEQUENCES 64
+#define BENCH_WORKERS   64
 
 struct bench {
 	struct run run;
@@ -33,26 +33,27 @@ struct bench {
 
 	/* May be NULL. */
 	void (*at_switch)(struct bench *bench, uint32_t sw, const struct packet *packet);
-	void (*at_host)(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
-			const struct packet *packet);
+	void (*at_host)(struct bench *bench, struct panama_worker *worker,
+			struct panama_sequence *sequence, const struct packet *packet);
 	void *owner;
 
 	uint64_t up, down;   /* contributions at switches, results at hosts */
 	uint64_t from_hosts; /* contributions from hosts */
 	uint64_t marked;     /* results with CE */
-	uint64_t behind[BENCH_LANES][BENCH_WORKERS]; /* VID behind a worker's newest result */
-	uint32_t cap[BENCH_LANES][BENCH_WORKERS];    /* of it; 0 = none yet */
-	uint64_t value[BENCH_LANES]; /* of the newest result of a lane at anybody ... */
-	uint64_t vid[BENCH_LANES];   /* ... which was for this VID */
-	uint64_t deepest;            /* packets in a FIFO */
-	bool changing;               /* the number of jobs changes: caps, too */
+	uint64_t behind[BENCH_SEQUENCES][BENCH_WORKERS]; /* VID behind a worker's newest result */
+	uint32_t cap[BENCH_SEQUENCES][BENCH_WORKERS];    /* of it; 0 = none yet */
+	uint64_t value[BENCH_SEQUENCES]; /* of the newest result of a sequence at anybody ... */
+	uint64_t vid[BENCH_SEQUENCES];   /* ... which was for this VID */
+	uint64_t deepest;                /* packets in a FIFO */
+	bool changing;                   /* the number of jobs changes: caps, too */
 };
 
 static struct bench *the_bench; /* tests have processes of their own */
 
-static inline struct panama_lane *bench_lane(const struct bench *bench, uint32_t number)
+static inline struct panama_sequence *bench_sequence(const struct bench *bench, uint32_t number)
 {
-	return number < bench->scheme->lane_count ? bench->scheme->lanes[number] : NULL;
+	return number < bench->scheme->sequences.count ? ina_find(&bench->scheme->sequences, number)
+						       : NULL;
 }
 
 static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
@@ -60,23 +61,23 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 	struct panama_worker *worker = owner;
 	struct bench *bench = the_bench;
 	enum nic_pull pulled = bench->real_pull(owner, packet);
-	const struct panama_lane *lane;
+	const struct panama_sequence *sequence;
 	const struct panama_flow *flow;
 	uint32_t cap;
 
 	if (pulled == NIC_NOTHING)
 		return pulled;
-	lane = bench_lane(bench, packet->flow);
-	flow = &worker->flows[lane->tree];
-	cap = bench->cap[packet->flow][worker->number];
-	if (!lane->repair) {
-		cr_assert_leq(flow->next - flow->una - flow->ahead,
+	sequence = bench_sequence(bench, packet->flow);
+	flow = &worker->flows[sequence->tree];
+	cap = bench->cap[packet->flow][worker->base.number];
+	if (!sequence->repair) {
+		cr_assert_leq(flow->next - flow->una - flow->done,
 			      panama_window_packets(&flow->window));
 		cr_assert(!cap || flow->window.cwnd <= cap);
-		cr_assert_eq(
-			packet->value,
-			exact_contribution(&worker->job->exact, worker->number,
-					   packet->seq * worker->job->tree_count + lane->tree));
+		cr_assert_eq(packet->value,
+			     exact_contribution(&worker->base.job->exact, worker->base.number,
+						packet->seq * panama_job(worker)->tree_count +
+							sequence->tree));
 	}
 	return pulled;
 }
@@ -84,39 +85,32 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 /* Puts the tap between a job's workers and their NICs, once it has started. */
 static inline void bench_watch_workers(struct bench *bench, struct panama_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		if (job->workers[w].source.pull == bench_pull)
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		if (panama_worker(job, w)->base.source.pull == bench_pull)
 			continue;
-		bench->real_pull = job->workers[w].source.pull;
-		job->workers[w].source.pull = bench_pull;
+		bench->real_pull = panama_worker(job, w)->base.source.pull;
+		panama_worker(job, w)->base.source.pull = bench_pull;
 	}
 }
 
-static inline uint64_t bench_timeouts(const struct panama_job *job)
-{
-	struct collective_stats stats = { 0 };
-
-	panama_recovery_stats(job, &stats);
-	return stats.timeouts;
-}
-
-static inline void bench_check_node(struct bench *bench, struct panama_lane *lane,
+static inline void bench_check_node(struct bench *bench, struct panama_sequence *sequence,
 				    struct panama_node *node)
 {
 	const struct collective_memory *memory = node->accelerator->memory;
 
 	cr_assert_leq(memory->used_bytes, memory->memory_bytes);
-	cr_assert_leq(node->accelerator->first_sent * bench->scheme->frame,
+	cr_assert_leq(node->accelerator->first_sent * bench->scheme->base.frame,
 		      memory->memory_bytes / 2);
 	if (node->fin)
 		return;
 	for (uint32_t c = 0; c < node->children; c++) {
 		uint64_t fifo = node->next[c] > node->expected ? node->next[c] - node->expected : 0;
 
-		if (!lane->job->recovery && !lane->partial && !bench->changing)
-			cr_assert_leq(fifo, panama_cap(lane, node));
-		if (lane->repair && !bench->changing)
-			cr_assert_leq(fifo, panama_cap(lane, node) + bench_timeouts(lane->job));
+		if (!sequence->job->recovery && !sequence->partial && !bench->changing)
+			cr_assert_leq(fifo, panama_cap(sequence, node));
+		if (sequence->repair && !bench->changing)
+			cr_assert_leq(fifo, panama_cap(sequence, node) +
+						    sequence->job->base.stats.timeouts);
 		bench->deepest = fifo > bench->deepest ? fifo : bench->deepest;
 	}
 }
@@ -125,16 +119,16 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 				   struct switch_actions *actions)
 {
 	struct bench *bench = self;
-	struct panama_lane *lane = bench_lane(bench, packet->flow);
+	struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
 	bool result = packet->flags & PACKET_RESULT;
 
 	bench->up += !result;
 	bench->from_hosts += !result && bench->net->ports[back].to_host;
-	if (lane)
-		bench_watch_workers(bench, lane->job);
+	if (sequence)
+		bench_watch_workers(bench, sequence->job);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
-	if (lane)
-		bench_check_node(bench, lane, &lane->nodes[lane->node_of_switch[sw]]);
+	if (sequence)
+		bench_check_node(bench, sequence, &sequence->nodes[sequence->node_of_switch[sw]]);
 	if (bench->at_switch)
 		bench->at_switch(bench, sw, packet);
 }
@@ -142,9 +136,8 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 static inline void bench_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	struct bench *bench = self;
-	struct panama_lane *lane = bench_lane(bench, packet->flow);
-	struct panama_worker *worker =
-		lane ? &lane->job->workers[lane->job->worker_of_host[host]] : NULL;
+	struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
+	struct panama_worker *worker = sequence ? ina_worker_on(&sequence->job->base, host) : NULL;
 	uint64_t *behind;
 
 	bench->down++;
@@ -152,18 +145,18 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 	bench->real->deliver(bench->real_self, host, packet);
 	if (!worker)
 		return;
-	behind = &bench->behind[packet->flow][worker->number];
+	behind = &bench->behind[packet->flow][worker->base.number];
 	cr_assert_geq(packet->seq, *behind);
-	if (!lane->job->recovery)
+	if (!sequence->job->recovery)
 		cr_assert_eq(packet->seq, *behind);
 	*behind = packet->seq + 1;
-	bench->cap[packet->flow][worker->number] = packet->slot;
+	bench->cap[packet->flow][worker->base.number] = packet->slot;
 	if (packet->seq == bench->vid[packet->flow] && bench->value[packet->flow])
 		cr_assert_eq(packet->value, bench->value[packet->flow]);
 	bench->vid[packet->flow] = packet->seq;
 	bench->value[packet->flow] = packet->value;
 	if (bench->at_host)
-		bench->at_host(bench, worker, lane, packet);
+		bench->at_host(bench, worker, sequence, packet);
 }
 
 /* Builds what the text says (' stands for "), with the tap in place. `star`: SwitchML*. */
@@ -184,13 +177,13 @@ static inline __attribute__((format(printf, 3, 4))) void bench_open(struct bench
 	cr_assert(bench->run.s, "%s", error);
 	bench->scheme = bench->run.s->schemes[star ? SCHEME_switchml_star : SCHEME_panama];
 	bench->net = &bench->run.s->topo.net;
-	bench->real = bench->net->protocols[bench->scheme->protocol].ops;
-	bench->real_self = bench->net->protocols[bench->scheme->protocol].self;
+	bench->real = bench->net->protocols[bench->scheme->base.protocol].ops;
+	bench->real_self = bench->net->protocols[bench->scheme->base.protocol].self;
 	bench->tap = (struct protocol_ops){ .name = "tap",
 					    .deliver = bench_deliver,
 					    .at_switch = bench_at_switch };
-	bench->net->protocols[bench->scheme->protocol].ops = &bench->tap;
-	bench->net->protocols[bench->scheme->protocol].self = bench;
+	bench->net->protocols[bench->scheme->base.protocol].ops = &bench->tap;
+	bench->net->protocols[bench->scheme->base.protocol].self = bench;
 }
 
 /* Leaves of `per_leaf` hosts and one job on `workers` hosts (a list or a number), 10 Gbps, 1 us,
@@ -214,7 +207,7 @@ static inline struct collective_stats switch_stats(const struct bench *bench)
 	struct collective_stats sum = { 0 };
 
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		collective_stats_add(&sum, &bench->scheme->memory[s].stats);
+		collective_stats_add(&sum, &bench->scheme->base.memory[s].stats);
 	return sum;
 }
 
@@ -240,7 +233,8 @@ static inline void bench_close(struct bench *bench)
 static inline double duration(const struct bench *bench, size_t i)
 {
 	size_t count;
-	const double *durations = jobs_iterations(bench->run.s->jobs, &count);
+	const double *durations = jobs_report(bench->run.s->jobs)->durations;
+	count = jobs_report(bench->run.s->jobs)->duration_count;
 
 	cr_assert_lt(i, count);
 	return durations[i];

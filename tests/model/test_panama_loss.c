@@ -30,17 +30,17 @@ static uint32_t sender(const struct bench *bench, uint32_t port)
 static bool lose_doomed(void *owner, uint32_t port, const struct packet *packet)
 {
 	struct dooms *dooms = owner;
-	const struct panama_lane *lane;
+	const struct panama_sequence *sequence;
 
 	if (packet->kind != PACKET_AGGREGATION)
 		return false;
-	lane = bench_lane(dooms->bench, packet->flow);
-	for (unsigned i = 0; lane && i < dooms->count; i++) {
+	sequence = bench_sequence(dooms->bench, packet->flow);
+	for (unsigned i = 0; sequence && i < dooms->count; i++) {
 		struct doom *d = &dooms->list[i];
 
 		if (d->done || d->result != !!(packet->flags & PACKET_RESULT) ||
-		    d->repair != lane->repair || d->tree != lane->tree || d->vid != packet->seq ||
-		    d->from != sender(dooms->bench, port) ||
+		    d->repair != sequence->repair || d->tree != sequence->tree ||
+		    d->vid != packet->seq || d->from != sender(dooms->bench, port) ||
 		    (d->behind && d->behind != dooms->bench->net->ports[port].to + 1))
 			continue;
 		d->done = true;
@@ -141,10 +141,10 @@ Test(panama_recovery, everything_for_a_while)
 	lose_some("the first round", all, 8, true);
 }
 
-/* A star of 8: memory for one packet of each FIFO and lane, or two. Orders wait for TCP's timeouts
- * while the windows of others are out, timers send more than there is place for, and yet every job
- * ends: half of the memory is for repairs, at most wnd_cap of them are out but for what timers
- * order, and what finds no place still says how far its sender is. */
+/* A star of 8: memory for one packet of each FIFO and sequence, or two. Orders wait for TCP's
+ * timeouts while the windows of others are out, timers send more than there is place for, and yet
+ * every job ends: half of the memory is for repairs, at most wnd_cap of them are out but for what
+ * timers order, and what finds no place still says how far its sender is. */
 Test(panama_recovery, memory_for_a_packet)
 {
 	static const unsigned kilobytes[] = { 24, 48 };
@@ -260,9 +260,9 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	leaf_spine(&bench, 2, 2, 2, "", "", "4", 20 * 1448, "");
 	bench.at_host = NULL;
 	network_inject(bench.net, &faults);
-	bench.net->protocols[bench.scheme->protocol].ops =
+	bench.net->protocols[bench.scheme->base.protocol].ops =
 		bench.real; /* no tap: VIDs are missing */
-	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
+	bench.net->protocols[bench.scheme->base.protocol].self = bench.real_self;
 	run_to(&bench.run, END_DEADLOCK);
 	cr_expect_eq(dooms.lost, 1);
 	cr_expect_eq(switch_stats(&bench).results, 19);
@@ -281,11 +281,11 @@ struct partials {
 };
 
 static void note_workers(struct bench *bench, struct panama_worker *worker,
-			 struct panama_lane *lane, const struct packet *packet)
+			 struct panama_sequence *sequence, const struct packet *packet)
 {
 	struct partials *partials = bench->owner;
 
-	(void)worker, (void)lane;
+	(void)worker, (void)sequence;
 	if (panama_workers_in(packet) < partials->least)
 		partials->least = panama_workers_in(packet);
 	if (panama_workers_in(packet) > partials->most)
@@ -367,11 +367,11 @@ Test(panama_fraction, over_tiers_and_iterations)
 /* Do complete sums wait at a switch? They are in its memory. */
 static void note_backlog(struct bench *bench, uint32_t sw, const struct packet *packet)
 {
-	const struct panama_lane *lane = bench_lane(bench, packet->flow);
+	const struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
 	bool *seen = bench->owner;
 
-	if (lane)
-		*seen |= lane->nodes[lane->node_of_switch[sw]].behind;
+	if (sequence)
+		*seen |= sequence->nodes[sequence->node_of_switch[sw]].behind;
 }
 
 /* The same without latency, and so short that no packet ever comes behind the one for which many
@@ -424,12 +424,12 @@ Test(panama_fraction, keeps_within_the_headroom_of_pause)
 }
 
 /* A contribution that is added twice, or is not added, is found also in partial sums. */
-static void spoil(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
-		  const struct packet *packet)
+static void spoil(struct bench *bench, struct panama_worker *worker,
+		  struct panama_sequence *sequence, const struct packet *packet)
 {
 	(void)worker, (void)packet;
-	for (uint32_t i = 0; i < lane->node_count; i++)
-		lane->nodes[i].rows[packet->seq & lane->nodes[i].mask].value++;
+	for (uint32_t i = 0; i < sequence->node_count; i++)
+		sequence->nodes[i].rows[packet->seq & sequence->nodes[i].mask].value++;
 	bench->at_host = NULL;
 }
 

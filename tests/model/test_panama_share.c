@@ -20,20 +20,20 @@ struct histories {
 
 /* Figure 5 has no other input than results: equal sequences, equal windows. */
 static void compare_windows(struct bench *bench, struct panama_worker *worker,
-			    struct panama_lane *lane, const struct packet *packet)
+			    struct panama_sequence *sequence, const struct packet *packet)
 {
 	struct histories *all = bench->owner;
-	const struct panama_window *window = &worker->flows[lane->tree].window;
-	uint64_t *history = &all->of[lane->number][worker->number];
+	const struct panama_window *window = &worker->flows[sequence->tree].window;
+	uint64_t *history = &all->of[sequence->number][worker->base.number];
 	uint64_t fact =
 		packet->seq << 20 | (uint64_t)packet->slot << 1 | !!(packet->flags & PACKET_CE);
 	unsigned at = (unsigned)(packet->seq % 65536);
 
 	*history = hash_pair(*history, fact);
 	all->marks += !!(packet->flags & PACKET_CE);
-	if (lane->tree)
+	if (sequence->tree)
 		return;
-	if (worker->number == 0) {
+	if (worker->base.number == 0) {
 		all->seen[at].vid = packet->seq;
 		all->seen[at].history = *history;
 		all->seen[at].cwnd = window->cwnd;
@@ -108,7 +108,7 @@ Test(panama_fifo, hold_a_window)
 			   windows[i]);
 		bench_finish(&bench);
 		cr_expect_eq(bench.deepest, windows[i]);
-		cr_expect_eq(bench.scheme->memory[0].used_max_bytes,
+		cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes,
 			     (3 * windows[i] + 1) * UINT64_C(1500));
 		bench_close(&bench);
 	}
@@ -128,8 +128,8 @@ struct caps {
 	uint32_t least, newest[2], most;
 };
 
-static void note_cap(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
-		     const struct packet *packet)
+static void note_cap(struct bench *bench, struct panama_worker *worker,
+		     struct panama_sequence *sequence, const struct packet *packet)
 {
 	struct caps *caps = bench->owner;
 
@@ -138,7 +138,7 @@ static void note_cap(struct bench *bench, struct panama_worker *worker, struct p
 		caps->least = packet->slot;
 	if (packet->slot > caps->most)
 		caps->most = packet->slot;
-	caps->newest[lane->job->job.number] = packet->slot;
+	caps->newest[sequence->job->base.spec.number] = packet->slot;
 }
 
 /* wnd_cap = memory / ports / jobs / trees at the switch / 1500, the least on the way: 600 kB on a
@@ -204,12 +204,12 @@ static void expect_said(const struct bench *bench, const char *what, bool wanted
 	free(text);
 }
 
-static void note_jobs(struct bench *bench, struct panama_worker *worker, struct panama_lane *lane,
-		      const struct packet *packet)
+static void note_jobs(struct bench *bench, struct panama_worker *worker,
+		      struct panama_sequence *sequence, const struct packet *packet)
 {
 	uint32_t *most = bench->owner, jobs = bench->scheme->accelerators[0].jobs;
 
-	(void)worker, (void)lane;
+	(void)worker, (void)sequence;
 	cr_expect_leq(packet->slot, 2);
 	*most = jobs > *most ? jobs : *most;
 }
@@ -244,7 +244,7 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 		bench.owner = &most;
 		bench_finish(&bench);
 		cr_expect_eq(most, cases[i].at_once, "%u: %u", cases[i].memory, most);
-		cr_expect_eq(jobs_refused(bench.run.s->jobs), most ? 0 : 2);
+		cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, most ? 0 : 2);
 		expect_said(&bench, "2 of 2 jobs; the first (job): the memory of an accelerator",
 			    !most);
 		bench_close(&bench);
@@ -254,14 +254,15 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 /* All workers have sent all, and the accelerators hold none of it. */
 static void expect_drained(const struct bench *bench)
 {
-	for (size_t l = 0; l < bench->scheme->lane_count; l++) {
-		const struct panama_lane *lane = bench->scheme->lanes[l];
+	for (size_t l = 0; l < bench->scheme->sequences.count; l++) {
+		const struct panama_sequence *sequence =
+			ina_find(&bench->scheme->sequences, (uint32_t)l);
 
-		for (uint32_t w = 0; lane && w < lane->job->job.workers; w++)
-			cr_expect_eq(lane->job->workers[w].flows[0].next,
-				     lane->job->workers[w].flows[0].available);
+		for (uint32_t w = 0; sequence && w < sequence->job->base.spec.workers; w++)
+			cr_expect_eq(panama_worker(sequence->job, w)->flows[0].next,
+				     panama_worker(sequence->job, w)->flows[0].available);
 	}
-	cr_expect_eq(bench->scheme->memory[0].used_bytes, 0);
+	cr_expect_eq(bench->scheme->base.memory[0].used_bytes, 0);
 }
 
 /* In the summary on the terminal and among what unfinished jobs wait for. */
@@ -279,9 +280,10 @@ static void expect_overflows_are_named(const struct bench *bench)
 	snprintf(wanted, sizeof(wanted), "memory: %" PRIu64 " contributions were dropped",
 		 overflows);
 	cr_expect(strstr(text, wanted), "%s", text);
-	for (size_t l = 0; l < bench->scheme->lane_count; l++) {
-		const struct panama_lane *lane = bench->scheme->lanes[l];
-		uint64_t dropped = lane ? lane->job->overflows : 0; /* else it is over */
+	for (size_t l = 0; l < bench->scheme->sequences.count; l++) {
+		const struct panama_sequence *sequence =
+			ina_find(&bench->scheme->sequences, (uint32_t)l);
+		uint64_t dropped = sequence ? sequence->job->overflows : 0; /* else it is over */
 
 		of_jobs += dropped;
 		snprintf(wanted, sizeof(wanted), "dropped %" PRIu64 " of its packets", dropped);
@@ -309,11 +311,11 @@ Test(panama_memory, full)
 		   "'switchml_star', 'workers': 8, 'stragglers': {'workers': 1, 'slowdown': 2001}, "
 		   "'arrival': {'at': '500us'}, 'model': {'layers': [{'gradient': '1MB', "
 		   "'backward': '1us'}]}}]}");
-	bench.net->protocols[bench.scheme->protocol].ops =
+	bench.net->protocols[bench.scheme->base.protocol].ops =
 		bench.real; /* no tap: VIDs are missing */
-	bench.net->protocols[bench.scheme->protocol].self = bench.real_self;
+	bench.net->protocols[bench.scheme->base.protocol].self = bench.real_self;
 	run_to(&bench.run, END_DEADLOCK);
-	cr_expect_eq(bench.scheme->memory[0].used_max_bytes, 240000);
+	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 240000);
 	expect_drained(&bench);
 	expect_overflows_are_named(&bench);
 	bench_close(&bench);
@@ -322,7 +324,7 @@ Test(panama_memory, full)
 /* FIN: when the last packet of each tree has been added up, the accelerators have forgotten the
  * job, before the workers have the last results. */
 static void expect_forgotten(struct bench *bench, struct panama_worker *worker,
-			     struct panama_lane *lane, const struct packet *packet)
+			     struct panama_sequence *sequence, const struct packet *packet)
 {
 	unsigned *fins = bench->owner;
 
@@ -330,8 +332,8 @@ static void expect_forgotten(struct bench *bench, struct panama_worker *worker,
 	if (!(packet->flags & PANAMA_FIN))
 		return;
 	(*fins)++;
-	for (uint32_t i = 0; i < lane->node_count; i++)
-		cr_expect(lane->nodes[i].fin);
+	for (uint32_t i = 0; i < sequence->node_count; i++)
+		cr_expect(sequence->nodes[i].fin);
 }
 
 Test(panama_memory, fin_releases)

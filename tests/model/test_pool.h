@@ -47,7 +47,8 @@ struct bench {
 
 static inline struct pool_job *bench_job(struct bench *bench, uint32_t number)
 {
-	return number < bench->scheme->job_count ? bench->scheme->jobs[number] : NULL;
+	return number < bench->scheme->base.jobs.count ? ina_find(&bench->scheme->base.jobs, number)
+						       : NULL;
 }
 
 static inline void check_pools(struct bench *bench)
@@ -76,9 +77,9 @@ static inline void check_pools(struct bench *bench)
 				     s);
 			cr_assert(a->complete == (a->bits == racks_full(racks, a->rack)));
 		}
-		cr_assert_eq(bench->scheme->memory[s].used_bytes, used * pool->value_bytes);
+		cr_assert_eq(bench->scheme->base.memory[s].used_bytes, used * pool->value_bytes);
 	}
-	for (uint32_t j = 0; j < bench->scheme->job_count && j < 256; j++)
+	for (uint32_t j = 0; j < bench->scheme->base.jobs.count && j < 256; j++)
 		if (bench_job(bench, j))
 			cr_assert_eq(held[j], bench_job(bench, j)->held);
 }
@@ -144,13 +145,13 @@ static inline void bench_open(struct bench *bench, unsigned scheme, const char *
 	cr_assert(bench->s, "%s", error);
 	bench->scheme = bench->s->schemes[scheme];
 	bench->net = &bench->s->topo.net;
-	bench->real = bench->net->protocols[bench->scheme->protocol].ops;
-	bench->real_self = bench->net->protocols[bench->scheme->protocol].self;
+	bench->real = bench->net->protocols[bench->scheme->base.protocol].ops;
+	bench->real_self = bench->net->protocols[bench->scheme->base.protocol].self;
 	bench->tap = (struct protocol_ops){ .name = "tap",
 					    .deliver = tap_host,
 					    .at_switch = tap_switch };
-	bench->net->protocols[bench->scheme->protocol].ops = &bench->tap;
-	bench->net->protocols[bench->scheme->protocol].self = bench;
+	bench->net->protocols[bench->scheme->base.protocol].ops = &bench->tap;
+	bench->net->protocols[bench->scheme->base.protocol].self = bench;
 }
 
 static inline void bench_lose(struct bench *bench,
@@ -186,7 +187,7 @@ static inline struct collective_stats switch_stats(const struct bench *bench)
 	struct collective_stats sum = { 0 };
 
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		collective_stats_add(&sum, &bench->scheme->memory[s].stats);
+		collective_stats_add(&sum, &bench->scheme->base.memory[s].stats);
 	return sum;
 }
 
@@ -195,7 +196,7 @@ static inline uint64_t held_bytes(const struct bench *bench)
 	uint64_t sum = 0;
 
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		sum += bench->scheme->memory[s].used_bytes;
+		sum += bench->scheme->base.memory[s].used_bytes;
 	return sum;
 }
 
@@ -212,14 +213,16 @@ static inline void bench_finish(struct bench *bench, uint64_t sums)
 	cr_assert_eq(bench->s->checks.exact_violations + bench->s->checks.conservation_violations,
 		     0);
 	for (uint32_t s = 0; s < bench->net->switches; s++)
-		cr_assert_leq(bench->scheme->memory[s].used_max_bytes, bench->scheme->conf->memory);
+		cr_assert_leq(bench->scheme->base.memory[s].used_max_bytes,
+			      bench->scheme->base.memory[s].memory_bytes);
 }
 
 /* Duration of iteration i over all jobs, in the order in which they ended. */
 static inline double tat(const struct bench *bench, size_t i)
 {
 	size_t count;
-	const double *durations = jobs_iterations(bench->s->jobs, &count);
+	const double *durations = jobs_report(bench->s->jobs)->durations;
+	count = jobs_report(bench->s->jobs)->duration_count;
 
 	cr_assert_lt(i, count);
 	return durations[i];

@@ -34,7 +34,8 @@ static void build(struct run *run, unsigned hosts, unsigned workers, const char 
 static double iteration_s(const struct run *run)
 {
 	size_t count;
-	const double *durations = jobs_iterations(run->s->jobs, &count);
+	const double *durations = jobs_report(run->s->jobs)->durations;
+	count = jobs_report(run->s->jobs)->duration_count;
 
 	cr_assert_eq(count, 1);
 	return durations[0];
@@ -372,7 +373,7 @@ Test(ps, reduction_rate)
 			  jobs);
 		run_to(&run, END_ALL_DONE);
 		for (unsigned i = 0; i < jobs; i++)
-			t = larger(t, jobs_records(run.s->jobs)[i].communication);
+			t = larger(t, jobs_report(run.s->jobs)->records[i].communication);
 		printf("%u jobs: %.3f ms, %.4f of the bound\n", jobs, t * 1e3, t / want);
 		cr_expect_float_eq(t / want, 1.005, 0.01);
 		cr_expect_eq(run.s->reducers.host[8].busy, (sim_time)(want * 1e12));
@@ -439,7 +440,7 @@ Test(ps, shared, .timeout = 60)
 		}
 		run_to(&run, END_ALL_DONE);
 		for (int j = 0; j < 2; j++)
-			t = larger(t, jobs_records(run.s->jobs)[j].communication);
+			t = larger(t, jobs_report(run.s->jobs)->records[j].communication);
 		printf("%u hosts: %.3f ms, %.4f of the closed form\n", pool, t * 1e3, t / want);
 		cr_expect_float_eq(t / want, 1.005, 0.015);
 		run_free(&run);

@@ -18,7 +18,6 @@ const struct collective_ops ps_collective = {
 	.help = "parameter servers, watched",
 	.table = &ps_table,
 	.servers = ps_servers,
-	.check = ps_check,
 	.open = ps_open,
 	.close = free,
 	.start = noting_start,

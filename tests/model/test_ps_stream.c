@@ -27,7 +27,8 @@ static void build(struct run *run, unsigned hosts, unsigned workers, const char 
 static double iteration_s(const struct run *run)
 {
 	size_t count;
-	const double *durations = jobs_iterations(run->s->jobs, &count);
+	const double *durations = jobs_report(run->s->jobs)->durations;
+	count = jobs_report(run->s->jobs)->duration_count;
 
 	cr_assert_eq(count, 1);
 	return durations[0];
@@ -208,7 +209,7 @@ Test(ps_stream, reduction_rate)
 			  jobs);
 		run_to(&run, END_ALL_DONE);
 		for (unsigned i = 0; i < jobs; i++)
-			t = fmax(t, jobs_records(run.s->jobs)[i].communication);
+			t = fmax(t, jobs_report(run.s->jobs)->records[i].communication);
 		printf("%u jobs: %.3f ms, %.4f of the bound\n", jobs, t * 1e3, t / want);
 		cr_expect_float_eq(t / want, 1.001, 0.002);
 		cr_expect_eq(run.s->jobs->jobs[0].stats.timeouts, 0);
@@ -336,7 +337,7 @@ Test(ps_stream, slots_shared_evenly)
 				 fidelities[f], cases[i].slots ? slots : "'bdp'");
 			build(&run, 14, 7, servers, rest, 4000000);
 			run_to(&run, END_ALL_DONE);
-			t = jobs_records(run.s->jobs)[0].communication;
+			t = jobs_report(run.s->jobs)->records[0].communication;
 			printf("%u servers, %s: %.3f ms, %.4f of the closed form\n",
 			       cases[i].servers, rest, t * 1e3, t / want);
 			cr_expect_float_eq(t / want, 1.002, 0.003);
@@ -365,7 +366,7 @@ Test(ps_stream, few_slots)
 					 fidelities[f], k);
 				build(&run, n + 1, n, "1", rest, 10240 * 128);
 				run_to(&run, END_ALL_DONE);
-				t = jobs_records(run.s->jobs)[0].communication;
+				t = jobs_report(run.s->jobs)->records[0].communication;
 				cr_expect_float_eq(t / want, 1.0015, 0.002,
 						   "%u workers, %u slots, %s: %.4f of the closed "
 						   "form",
@@ -421,7 +422,7 @@ Test(ps_stream, slots_cover_the_wait, .timeout = 120)
 		run_to(&run, END_ALL_DONE);
 		cr_expect_eq(run.s->jobs->jobs[0].slots, cases[i / 2].slots, "case %zu: %lu", i / 2,
 			     (unsigned long)run.s->jobs->jobs[0].slots);
-		t = jobs_records(run.s->jobs)[0].communication;
+		t = jobs_report(run.s->jobs)->records[0].communication;
 		cr_expect_float_eq(t / want, 1.0025, 0.0025,
 				   "case %zu, %s: %.4f of the closed form", i / 2,
 				   fidelities[i % 2], t / want);

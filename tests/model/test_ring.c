@@ -25,7 +25,8 @@ static void ring_build(struct run *run, unsigned ranks, const char *layers, cons
 static double iteration_s(const struct run *run)
 {
 	size_t count;
-	const double *durations = jobs_iterations(run->s->jobs, &count);
+	const double *durations = jobs_report(run->s->jobs)->durations;
+	count = jobs_report(run->s->jobs)->duration_count;
 
 	cr_assert_eq(count, 1);
 	return durations[0];

@@ -17,7 +17,6 @@ const struct collective_ops ring_collective = {
 	.name = "ring",
 	.help = "ring, watched",
 	.table = &ring_table,
-	.check = ring_check,
 	.open = ring_open,
 	.close = free,
 	.start = noting_start,

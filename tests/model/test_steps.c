@@ -116,7 +116,7 @@ Test(steps, not_enabled)
 			"{'name':'on','workers':2,'all_reduce':'ring',"
 			"'model':{'layers':[{'gradient':'1MB'}]}}]}");
 	run_to(&run, END_ALL_DONE);
-	cr_expect_eq(jobs_count(run.s->jobs), 1);
+	cr_expect_eq(jobs_report(run.s->jobs)->count, 1);
 	run_free(&run);
 }
 

@@ -193,7 +193,7 @@ static void bounded_rings(struct bench *bench, uint32_t node, const struct packe
 {
 	(void)node, (void)packet;
 	if (bench_job(bench, 0))
-		cr_assert_lt(bench_job(bench, 0)->tensors.mask, 128);
+		cr_assert_lt(bench_job(bench, 0)->base.tensors.mask, 128);
 }
 
 Test(switchml_shape, many_small_tensors)

@@ -25,7 +25,7 @@ struct bench {
 	struct conf_doc *doc;
 	struct scenario scenario;
 	struct simulation *s;
-	struct switchml_scheme *scheme;
+	struct ina_scheme *scheme;
 	struct network *net;
 	const struct protocol_ops *real;
 	struct protocol_ops tap;
@@ -52,7 +52,7 @@ struct bench {
 
 static inline struct switchml *bench_job(struct bench *bench, uint32_t number)
 {
-	return number < bench->scheme->job_count ? bench->scheme->jobs[number] : NULL;
+	return number < bench->scheme->jobs.count ? ina_find(&bench->scheme->jobs, number) : NULL;
 }
 
 static inline uint64_t list_length(const struct worker *worker, const struct worker_list *list)
@@ -67,15 +67,15 @@ static inline uint64_t list_length(const struct worker *worker, const struct wor
 /* The chunk of the worker's slot that has no result yet, as a phase number. */
 static inline uint64_t phase(const struct switchml *job, uint32_t w, uint32_t slot)
 {
-	return job->workers[w].slots[slot].chunk / job->slots;
+	return switchml_worker(job, w)->slots[slot].chunk / job->slots;
 }
 
 static inline void check_invariants(struct bench *bench, const struct switchml *job)
 {
 	uint64_t values = 2 * (uint64_t)job->slots * (uint64_t)bench->scheme->elements * 4;
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		const struct worker *worker = &job->workers[w];
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		const struct worker *worker = switchml_worker(job, w);
 		uint64_t waiting =
 			list_length(worker, &worker->sent) + list_length(worker, &worker->ready);
 		uint64_t busy = 0;
@@ -92,8 +92,9 @@ static inline void check_invariants(struct bench *bench, const struct switchml *
 		cr_assert_eq(waiting, busy);
 		cr_assert_leq(waiting, job->slots);
 	}
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		cr_assert_geq(job->nodes[i].memory->used_bytes, values);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		cr_assert_geq(((struct ina_node *)ina_node(&job->base, i))->memory->used_bytes,
+			      values);
 }
 
 /* Before a contribution that starts a new phase of a version: all hold the old result. */
@@ -106,10 +107,10 @@ static inline void check_overwrite(const struct switchml *job, const struct node
 			    packet->source % 64 &
 		    1;
 
-	if (seen || slot->count != node->place->children)
+	if (seen || slot->count != node->base.place->children)
 		return;
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		cr_assert_gt(job->workers[w].slots[packet->slot].chunk, slot->chunk,
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		cr_assert_gt(switchml_worker(job, w)->slots[packet->slot].chunk, slot->chunk,
 			     "chunk %" PRIu64 " is overwritten before worker %u holds it",
 			     slot->chunk, w);
 }
@@ -130,7 +131,7 @@ static inline void tap_switch(void *self, uint32_t sw, uint32_t back, struct pac
 	bench->inner_down += result;
 	bench->orphans += !job;
 	if (job && bench->watch && !result)
-		check_overwrite(job, &job->nodes[job->node_of_switch[sw]], packet);
+		check_overwrite(job, ina_node_at(&job->base, sw), packet);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
 	for (unsigned i = 0; i < actions->count && !result; i++) {
 		if (!(actions->send[i].packet.flags & PACKET_RESULT))
@@ -150,7 +151,7 @@ static inline void tap_host(void *self, uint32_t host, const struct packet *pack
 {
 	struct bench *bench = self;
 	struct switchml *job = bench_job(bench, packet->flow);
-	struct worker *worker = job ? &job->workers[job->worker_of_host[host]] : NULL;
+	struct worker *worker = job ? ina_worker_on(&job->base, host) : NULL;
 	uint64_t before = worker ? worker->overtaken : 0;
 
 	if (bench->lose && bench->lose(bench, host, packet))
@@ -269,7 +270,8 @@ static inline void bench_finish(struct bench *bench, uint64_t sums)
 		     0);
 	for (uint32_t s = 0; s < bench->net->switches; s++) {
 		cr_assert_eq(bench->scheme->memory[s].used_bytes, 0);
-		cr_assert_leq(bench->scheme->memory[s].used_max_bytes, bench->scheme->conf->memory);
+		cr_assert_leq(bench->scheme->memory[s].used_max_bytes,
+			      bench->scheme->memory[s].memory_bytes);
 	}
 	workers = worker_stats(bench);
 	cr_assert_eq(workers.retransmissions, workers.timeouts - bench->overtaken);
@@ -279,7 +281,8 @@ static inline void bench_finish(struct bench *bench, uint64_t sums)
 static inline double tat(const struct bench *bench, size_t i)
 {
 	size_t count;
-	const double *durations = jobs_iterations(bench->s->jobs, &count);
+	const double *durations = jobs_report(bench->s->jobs)->durations;
+	count = jobs_report(bench->s->jobs)->duration_count;
 
 	cr_assert_lt(i, count);
 	return durations[i];

@@ -69,11 +69,13 @@ Test(switchml_formats, replaced)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct switchml_format format;
 		struct bench bench;
 
 		star(&bench, 2, 10, "", cases[i].scheme, 1000);
+		format = switchml_format_of(bench.scheme->conf);
 		cr_expect_eq(bench.scheme->frame, cases[i].frame);
-		cr_expect_eq(bench.scheme->slot_bytes, cases[i].slot_bytes);
+		cr_expect_eq(switchml_slot_bytes(&format), cases[i].slot_bytes);
 		bench_close(&bench);
 	}
 }
@@ -145,7 +147,7 @@ Test(switchml_tenants, slots_from_the_share)
 		cr_expect_eq(bench.scheme->memory[0].used_bytes, jobs * (10000 / tenants));
 		bench_finish(&bench, jobs * 2 * 100);
 		for (unsigned j = 0; j < jobs; j++)
-			cr_expect_float_eq(jobs_records(bench.s->jobs)[j].communication,
+			cr_expect_float_eq(jobs_report(bench.s->jobs)->records[j].communication,
 					   ceil(100.0 / s) * (RTT0 + 10e-6) + 99 % s * X, 1e-9,
 					   "%u tenants", tenants);
 		bench_close(&bench);
@@ -191,9 +193,10 @@ Test(switchml_tenants, more_jobs_than_tenants)
 
 	share(&bench, 5, "\"memory\": \"1MB\", \"tenants\": 2, \"slots\": 16");
 	bench_finish(&bench, 5 * 2 * 100);
-	single = jobs_records(bench.s->jobs)[0].communication;
+	single = jobs_report(bench.s->jobs)->records[0].communication;
 	for (unsigned i = 0; i < 5; i++)
-		cr_expect_lt(fabs(jobs_records(bench.s->jobs)[i].waiting - i / 2 * single), 10e-9);
+		cr_expect_lt(fabs(jobs_report(bench.s->jobs)->records[i].waiting - i / 2 * single),
+			     10e-9);
 	bench_close(&bench);
 }
 
@@ -212,12 +215,13 @@ Test(switchml_admission, refusal)
 		"{\"workers\": 2, \"all_reduce\": \"switchml\", \"arrival\": {\"at\": \"1ms\"}, "
 		"\"model\": {\"layers\": [{\"gradient\": \"12800B\"}]}}]}");
 	bench_finish(&bench, 3 * 2 * 100);
-	cr_expect_eq(jobs_count(bench.s->jobs), 5);
-	cr_expect_eq(jobs_finished(bench.s->jobs), 3);
-	cr_expect_eq(jobs_refused(bench.s->jobs), 2);
+	cr_expect_eq(jobs_report(bench.s->jobs)->count, 5);
+	cr_expect_eq(jobs_report(bench.s->jobs)->finished, 3);
+	cr_expect_eq(jobs_report(bench.s->jobs)->refused, 2);
 	cr_expect_eq(jobs_progress(bench.s->jobs), 1);
 	for (unsigned i = 0; i < 3; i++)
-		cr_expect_lt(jobs_records(bench.s->jobs)[i].waiting, 2e-6); /* the controller */
+		cr_expect_lt(jobs_report(bench.s->jobs)->records[i].waiting,
+			     2e-6); /* the controller */
 	bench_close(&bench);
 }
 
@@ -239,7 +243,7 @@ Test(switchml_admission, while_another_runs)
 		"{\"layers\": [{\"gradient\": \"12800B\"}]}}], \"stop\": {\"after\": \"2ms\"}}");
 	bench_run(&bench);
 	cr_expect_eq(bench.s->end, END_TIME_LIMIT);
-	cr_expect_eq(jobs_refused(bench.s->jobs), 1);
+	cr_expect_eq(jobs_report(bench.s->jobs)->refused, 1);
 	simulation_report(bench.s, to);
 	fclose(to);
 	cr_expect(strstr(text, "job 0"));
@@ -367,8 +371,8 @@ static void estimates_are_round_trips(struct bench *bench, uint32_t node,
 	const struct switchml *job = bench_job(bench, 0);
 
 	(void)node, (void)packet;
-	for (uint32_t w = 0; job && w < job->job.workers; w++)
-		cr_assert_lt(job->workers[w].rto.srtt, 50 * PS_PER_US);
+	for (uint32_t w = 0; job && w < job->base.spec.workers; w++)
+		cr_assert_lt(switchml_worker(job, w)->rto.srtt, 50 * PS_PER_US);
 }
 
 Test(switchml_timeout, samples_hold_no_timeouts)

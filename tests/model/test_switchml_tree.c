@@ -411,7 +411,7 @@ Test(switchml_memory, jobs_wait_for_memory)
 
 		queue_of_jobs(&bench, 4, room, "1ms");
 		bench_finish(&bench, 4 * 2 * 100);
-		records = jobs_records(bench.s->jobs);
+		records = jobs_report(bench.s->jobs)->records;
 		single = records[0].communication;
 		for (unsigned i = 0; i < 4; i++) {
 			double waited = i / room * single;

@@ -36,7 +36,7 @@ static void compare(struct bench *bench, uint32_t node, const struct packet *pac
 
 	if (!(packet->flags & PACKET_RESULT) || node >= bench->net->hosts || !job)
 		return;
-	window = &job->workers[job->worker_of_host[node]].window;
+	window = &((struct pool_worker *)ina_worker_on(&job->base, node))->window;
 	i = windows->results[node]++;
 	cr_assert_lt(i, RESULTS_MAX);
 	if (!windows->cwnd[i])
@@ -105,8 +105,8 @@ static double jct(const char *scheme, const char *nic, int seed)
 		"'send_jitter': '75us'}]}",
 		seed, nic, scheme, scheme);
 	run_to(&run, END_ALL_DONE);
-	records = jobs_records(run.s->jobs);
-	count = jobs_measured(run.s->jobs)->finished;
+	records = jobs_report(run.s->jobs)->records;
+	count = jobs_report(run.s->jobs)->measured.finished;
 	cr_assert_eq(count, 4);
 	for (size_t i = 0; i < count; i++)
 		sum += records[i].jct;

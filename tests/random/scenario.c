@@ -208,18 +208,46 @@ static void put_tcp(void)
 	put(" } } }");
 }
 
+static void put_roce(void)
+{
+	static const struct option options[] = {
+		{ "mtu", 30, "256|1000" },          { "header", 20, "70" },
+		{ "write_header", 20, "0" },        { "ack_every", 30, "2|16" },
+		{ "rto", 30, "'200us'|'5ms'" },     { "nack_again", 30, "'0s'|'20us'" },
+		{ "window", 30, "'1100B'|'40kB'" }, { "first_psn", 40, "16777215|16777100" },
+	};
+	static const struct option dcqcn[] = {
+		{ "set", 60, "'sigcomm15'|'hpcc'" },
+		{ "g", 20, "0.001|1" },
+		{ "cnp_interval", 30, "'0s'|'10us'|'100us'" },
+		{ "alpha_timer", 20, "'5us'|'200us'" },
+		{ "increase_timer", 20, "'5us'|'200us'" },
+		{ "fast_recovery", 20, "1|10" },
+		{ "additive", 20, "'1Gbps'" },
+		{ "hyper", 20, "'5Gbps'" },
+		{ "least", 30, "'100Mbps'|'400Gbps'" },
+		{ "clamp_target", 30, "true|false" },
+	};
+
+	put(", 'roce': { '_': 0");
+	OPTIONS(options);
+	put(", 'control': { 'dcqcn': { '_': 0");
+	OPTIONS(dcqcn);
+	put(" } } }");
+}
+
 /* --- parameters of schemes --- */
 
 static void put_rings(void)
 {
 	static const struct option ring[] = {
-		{ "transport", 30, "'reno'|'swift'" },
+		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
 		{ "order", 20, "'random'" },
 		{ "ack_every", 30, "1|4" },
 		{ "step_latency", 20, "'3us'" },
 	};
 	static const struct option ps[] = {
-		{ "transport", 30, "'reno'|'swift'" },
+		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
 		{ "ps_block", 40, "'4kB'|'10001B'|'1MB'" },
 		{ "credit", 40, "0|1|2" },
 		{ "ack_every", 30, "1|4" },
@@ -327,6 +355,29 @@ static void put_trees(void)
 	put(" }");
 }
 
+/* Nothing comes again before what waits in the queue of a NIC ("fifo") on a slow link has left:
+ * else all of that would be sent again, and again. PSNs that wrap soon. */
+static void put_messages(void)
+{
+	static const struct option netreduce[] = {
+		{ "window", 30, "1|3" },         { "message", 60, "1|5|40" },
+		{ "rings", 30, "2|3" },          { "header", 10, "0|64" },
+		{ "latency", 30, "'0s'|'5us'" }, { "transport", 30, "'roce'" },
+		{ "ack_every", 30, "1|16" },
+	};
+	static const struct option roce[] = {
+		{ "mtu", 30, "256|512|4096" },
+		{ "first_psn", 50, "16777200" },
+		{ "window", 20, "'3000B'|'64kB'" },
+	};
+
+	put(", 'netreduce': { 'memory': %s", one_of("'1GB'|'1GB'|'30MB'|'20MB'"));
+	OPTIONS(netreduce);
+	put(", 'roce': { 'rto': %s", one_of("'100ms'|'300ms'"));
+	OPTIONS(roce);
+	put(", 'nack_again': %s } }", one_of("'0s'|'50ms'"));
+}
+
 /* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timers that only losses need,
  * trees for tensors of all sizes. */
 static void put_calm_schemes(void)
@@ -344,6 +395,7 @@ static void put_calm_schemes(void)
 		put(", '%s': { 'elements_per_packet': %u, 'aggregate_above': '0B', 'recovery': "
 		    "true }",
 		    i ? "panama" : "switchml_star", elements);
+	put(", 'netreduce': { 'memory': '1GB' }");
 }
 
 static void put_schemes(void)
@@ -356,6 +408,7 @@ static void put_schemes(void)
 		put_slotted();
 		put_pool();
 		put_trees();
+		put_messages();
 	}
 	put(" }");
 }
@@ -527,7 +580,8 @@ static void put_pairs(void)
 static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
-	    one_of(calm ? "dctcp|dctcp|reno" : "dctcp|dctcp|reno|swift"));
+	    one_of(calm ? "dctcp|dctcp|reno"
+			: "dctcp|dctcp|reno|swift|dcqcn|dcqcn|roce_swift|roce"));
 	if (!calm && chance(30)) {
 		put(", 'count': %u", between(1, 60));
 		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));
@@ -583,6 +637,7 @@ int main(int argc, char **argv)
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();
 	put_tcp();
+	put_roce();
 	put_schemes();
 	put_jobs(family);
 	put_flows(family);

@@ -247,7 +247,7 @@ Test(compare, runs_refused)
 	refused(a, b, ASK_BOTH, COMPARE_IO,
 		"summary.json has flows.fct_s.p50 6.76, but its tables give 6.75");
 	refused(a, a, unknown, COMPARE_USAGE,
-		"there is no metric \"flows.fct_s.p5\"; did you mean \"flows.fct_s.p50\"?");
+		"there is no metric \"flows.fct_s.p5\" (did you mean \"flows.fct_s.p50\"?)");
 	refused(a, a, by, COMPARE_USAGE, "--by and --baseline are for one sweep");
 	struct compare_options strict = ASK_USUAL;
 	strict.tolerance = 0.5;
@@ -384,11 +384,11 @@ Test(compare, sweeps_refused)
 	refused(a, NULL, by(NULL, NULL), COMPARE_USAGE,
 		"compare needs --by AXIS, or a second sweep");
 	refused(a, NULL, by("schema", NULL), COMPARE_USAGE,
-		"there is no axis \"schema\"; did you mean \"scheme\"?");
+		"there is no axis \"schema\" (did you mean \"scheme\"?)");
 	refused(a, NULL, by("scheme", "rign"), COMPARE_USAGE,
-		"there is no value of the axis scheme \"rign\"; did you mean \"ring\"?");
+		"there is no value \"rign\" (did you mean \"ring\"?); axis scheme has");
 	refused(a, NULL, unknown, COMPARE_USAGE,
-		"there is no metric \"jtc\"; did you mean \"jct\"?");
+		"there is no metric \"jtc\" (did you mean \"jct\"?)");
 	refused(a, a, by("scheme", NULL), COMPARE_USAGE, "are for one sweep");
 	refused(a, other, by(NULL, NULL), COMPARE_USAGE, "the axes \"load\" of");
 	refused(a, run, by(NULL, NULL), COMPARE_USAGE, "is a sweep and");

@@ -1,13 +1,17 @@
 /* Files that others wrote: regular ones, up to a size; nothing hangs or grows without end. */
 #include "base/input.h"
+#include "base/mem.h"
 #include "io/csv_read.h"
 #include "io/folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-input-XXXXXX";
@@ -71,6 +75,58 @@ Test(input, pipes_and_devices)
 	cr_expect_null(csv_open(path, &error));
 	cr_expect_not_null(strstr(error, "not a regular file"), "%s", error);
 	free(error);
+}
+
+/* A pipe is read to its end where the caller says so, up to the same size; a device never. */
+Test(input, pipe_to_its_end)
+{
+	size_t length;
+	char *text;
+
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	for (size_t most = 9; most <= 10; most++) {
+		if (fork() == 0) {
+			write_file("ten bytes.");
+			_exit(0);
+		}
+		text = input_read_pipe(path, most, &length);
+		cr_expect(most < 10 ? !text && errno == EFBIG : text && length == 10);
+		free(text);
+		wait(NULL);
+	}
+	cr_expect_null(input_read_pipe("/dev/zero", SIZE_MAX, NULL));
+	cr_expect_str_eq(input_why(errno), "not a regular file");
+	cr_expect_null(input_read_pipe(folder, 100, NULL));
+	cr_expect_str_eq(input_why(errno), "Is a directory");
+}
+
+/* Killed in the middle of writing: the former file, and nothing beside it. */
+Test(input, killed_while_replacing)
+{
+	static const struct rlimit limit = { 5, 5 }; /* a write beyond it is SIGXFSZ */
+	char *partial, *text;
+	int status;
+	pid_t child;
+
+	write_file("former");
+	child = fork();
+	if (child == 0) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		folder_replace(path, "the new one", 11);
+		_exit(0);
+	}
+	wait(&status);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
+	partial = xasprintf("%s.partial.%ld", path, (long)child);
+	cr_expect_not(folder_exists(partial));
+	free(partial);
+	text = input_read(path, 100, NULL);
+	cr_expect_str_eq(text, "former");
+	free(text);
+	cr_expect(folder_replace(path, "the new one", 11));
+	text = input_read(path, 100, NULL);
+	cr_expect_str_eq(text, "the new one");
+	free(text);
 }
 
 /* A sparse file of a terabyte is refused; zeros in quotes end the table at the first of them. */

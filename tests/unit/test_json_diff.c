@@ -1,5 +1,5 @@
 /* Differences of JSON values by pointer. */
-#include "lab/compare/json_diff.h"
+#include "lab/json_diff.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -15,8 +15,13 @@ static void expect(const char *a, const char *b, const char *want)
 	FILE *to = open_memstream(&text, &length);
 	cr_assert(x != NULL && y != NULL, "%s %s", a, b);
 	json_diff_add(&diff, "", x, y);
-	for (size_t i = 0; i < diff.count; i++)
-		fprintf(to, "%s %s %s\n", diff.items[i].pointer, diff.items[i].a, diff.items[i].b);
+	for (size_t i = 0; i < diff.count; i++) {
+		char *was = json_diff_text(diff.items[i].a, "nothing");
+		char *is = json_diff_text(diff.items[i].b, "nothing");
+		fprintf(to, "%s %s %s\n", diff.items[i].pointer, was, is);
+		free(was);
+		free(is);
+	}
 	fclose(to);
 	cr_expect_str_eq(text, want);
 	free(text);

@@ -40,7 +40,7 @@ Test(sweep_table, reads_all)
 	cr_expect(p->levels[0] == 0 && p->levels[1] == 1);
 	cr_expect(p->metrics[0] == 7 && isnan(p->metrics[1]));
 	cr_expect_str_eq(p->hash, "00000000000000a5");
-	cr_expect_str_eq(p->status, "done");
+	cr_expect(p->status == POINT_DONE);
 	cr_expect(t->points[10].usable && !t->points[11].usable);
 	cr_expect(isnan(t->points[11].metrics[0]));
 	sweep_table_free(t);

@@ -65,7 +65,7 @@ const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
 /* A hash that no position before has; the salt counts up until it is found. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
 {
-	uint32_t index = 0, count = job->scheme->pools[0].count;
+	uint32_t index = 0, count = pool_scheme(job)->pools[0].count;
 
 	for (uint32_t salt = 0; salt <= UINT16_MAX; salt++) {
 		index = pool_index(job, position, (uint16_t)salt);
@@ -81,16 +81,16 @@ static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *
 static struct atp_server *unused_indices(const struct pool_server *server, const bool *used)
 {
 	const struct pool_job *job = server->job;
-	uint32_t count = job->scheme->pools[0].count;
+	uint32_t count = pool_scheme(job)->pools[0].count;
 	struct atp_server *state = xcalloc(1, sizeof(*state));
 	uint32_t *list = xcalloc(count, sizeof(*list));
 	struct rng rng;
 
-	for (uint32_t i = server->number; i < count; i += job->job.servers)
+	for (uint32_t i = server->number; i < count; i += job->base.spec.servers)
 		if (!used[i])
 			list[state->count++] = i;
-	rng_init(&rng, job->scheme->env.sim->seed, "atp rehash",
-		 (uint64_t)job->job.number << 8 | server->number);
+	rng_init(&rng, job->base.scheme->env.sim->seed, "atp rehash",
+		 (uint64_t)job->base.spec.number << 8 | server->number);
 	rng_shuffle(&rng, list, state->count);
 	state->unused = xcalloc(count, sizeof(*state->unused));
 	for (uint32_t i = 0; i < state->count; i++)
@@ -113,10 +113,10 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 
 static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
-	const struct atp_job *job = worker->job->state;
+	const struct atp_job *job = pool_job(worker)->state;
 	const uint16_t *table = worker->state;
 
-	return job ? table[chunk % job->positions] : pool_known_index(worker->job, chunk);
+	return job ? table[chunk % job->positions] : pool_known_index(pool_job(worker), chunk);
 }
 
 /* A new index holds for the next chunk at this position. No worker has sent that
@@ -124,7 +124,7 @@ static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
-	const struct atp_job *job = worker->job->state;
+	const struct atp_job *job = pool_job(worker)->state;
 	uint16_t *table = worker->state;
 	uint32_t fresh = packet_bitmap(packet).bits;
 
@@ -138,7 +138,7 @@ static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 static void start(struct pool_job *job)
 {
 	const struct atp_conf *conf = atp_conf(job);
-	uint32_t count = job->scheme->pools[0].count;
+	uint32_t count = pool_scheme(job)->pools[0].count;
 	struct atp_job *state;
 	uint16_t *first; /* by position, all different; workers begin with it */
 	size_t size;
@@ -153,17 +153,17 @@ static void start(struct pool_job *job)
 	used = xcalloc(count, sizeof(*used));
 	for (uint32_t p = 0; p < state->positions; p++)
 		first[p] = draw_index(job, p, used);
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		job->workers[w].state = memcpy(xmalloc(size), first, size);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		pool_worker(job, w)->state = memcpy(xmalloc(size), first, size);
 	free(first);
-	for (uint32_t q = 0; q < job->job.servers && conf->index == ATP_INDEX_REHASH; q++)
+	for (uint32_t q = 0; q < job->base.spec.servers && conf->index == ATP_INDEX_REHASH; q++)
 		job->servers[q].state = unused_indices(&job->servers[q], used);
 	free(used);
 }
 
 static void release(struct pool_job *job)
 {
-	for (uint32_t q = 0; q < job->job.servers; q++) {
+	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		struct atp_server *server = job->servers[q].state;
 
 		if (!server)
@@ -172,14 +172,14 @@ static void release(struct pool_job *job)
 		free(server->successor);
 		free(server);
 	}
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		free(job->workers[w].state);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		free(pool_worker(job, w)->state);
 	free(job->state);
 }
 
 static const struct pool_ops ops = {
+	.base = { POOL_INA_OPS, .title = "ATP", .bypass = WHY_UNADDED, .stats = pool_stats },
 	.name = "atp",
-	.title = "ATP",
 	.through_server = true,
 	.start = start,
 	.release = release,
@@ -201,7 +201,7 @@ static void check(const void *conf, const struct topology_conf *topology, struct
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
-	struct pool_scheme *scheme = pool_open(env, &conf->pool, &ops, conf->idle_limit);
+	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
 	uint64_t frame = (uint64_t)(conf->pool.elements_per_packet * 4 + conf->pool.header);
 	uint64_t positions = (uint64_t)conf->positions;
 
@@ -230,5 +230,4 @@ const struct collective_ops atp_collective = {
 	.injected = injected,
 	.check = check,
 	.open = open_scheme,
-	.stats = pool_stats,
 };

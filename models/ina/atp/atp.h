@@ -33,7 +33,7 @@ struct atp_server {
 
 static inline const struct atp_conf *atp_conf(const struct pool_job *job)
 {
-	return (const struct atp_conf *)job->scheme->conf;
+	return (const struct atp_conf *)job->base.scheme->conf;
 }
 
 /* atp_switch.c */

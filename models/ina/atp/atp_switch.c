@@ -66,7 +66,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 {
 	struct pool_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
-	bool mine = aggregator_is(a, job->number, packet_chunk(packet));
+	bool mine = aggregator_is(a, job->base.number, packet_chunk(packet));
 	struct bitmap own;
 
 	if (level1 || !mine)
@@ -95,16 +95,16 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 		carry(server, a, packet, actions);
 	}
 	count_flushed(server, pool, a, own, level1);
-	pool_free(job->scheme, pool, a);
+	pool_free(pool_scheme(job), pool, a);
 }
 
 void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions)
 {
 	struct pool_job *job = server->job;
-	struct pool_scheme *scheme = job->scheme;
+	struct pool_scheme *scheme = pool_scheme(job);
 	struct aggregator *a = &pool->slots[packet->slot];
-	sim_time now = scheme->env.sim->now;
+	sim_time now = scheme->base.env.sim->now;
 
 	if (packet->flags & PACKET_RETRANSMIT) {
 		flush(server, pool, level1, packet, actions);
@@ -112,8 +112,8 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	}
 	if (!a->owner) {
 		pool_take(job, pool, a, packet);
-	} else if (!aggregator_is(a, job->number, packet_chunk(packet))) {
-		aggregators_collision(pool, a, job->number);
+	} else if (!aggregator_is(a, job->base.number, packet_chunk(packet))) {
+		aggregators_collision(pool, a, job->base.number);
 		if (!pool_collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
 			packet->flags |= PACKET_BYPASS;
@@ -140,6 +140,6 @@ void atp_result_at_switch(struct pool_server *server, struct aggregators *pool,
 	if (!pool->slots)
 		return;
 	a = &pool->slots[packet->slot];
-	if (aggregator_is(a, server->job->number, packet_chunk(packet)))
-		pool_free(server->job->scheme, pool, a);
+	if (aggregator_is(a, server->job->base.number, packet_chunk(packet)))
+		pool_free(pool_scheme(server->job), pool, a);
 }

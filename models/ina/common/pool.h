@@ -15,9 +15,9 @@
 #ifndef INASIM_INA_COMMON_POOL_H
 #define INASIM_INA_COMMON_POOL_H
 
-#include "collective/collective.h"
-#include "collective/tensors.h"
+#include "ina/common/adding.h"
 #include "ina/common/aggregators.h"
+#include "ina/common/ina.h"
 #include "ina/common/pool_conf.h"
 #include "ina/common/outbox.h"
 #include "ina/common/partial_sums.h"
@@ -27,40 +27,27 @@
 
 struct pool_job;
 
-/* Packets that have reached a server and wait until its host has added what came
- * before: only where the host's reduction rate is limited. Who is in `arrived` is known by
- * bitmap as soon as a packet is here, so only one that brings somebody new takes time. */
-struct inbox {
-	struct waiting {
-		struct packet packet;
-		sim_time due;
-	} * ring;
-	uint64_t head, count, mask;
-	struct partial_sums arrived; /* with what waits; values mean nothing. Made when needed */
-	struct timer timer;
-};
-
 /* A server of a job, and the job's switches as seen from there. */
 struct pool_server {
 	struct pool_job *job;
 	uint32_t number;
 	struct racks racks;
 	struct partial_sums sums;
-	struct inbox inbox;
+	/* Packets that wait until the host has added what came before: only where its reduction
+	 * rate is limited. Who is in `arrived` is known by bitmap as soon as a packet is here, so
+	 * only one that brings somebody new takes time. */
+	struct adding adding;
+	struct partial_sums arrived; /* with what waits; values mean nothing. Made when needed */
 	struct outbox outbox;
-	uint64_t packets, frame_bytes; /* received from switches */
-	void *state;                   /* the scheme's; owned by it */
+	void *state; /* the scheme's; owned by it */
 };
 
 struct pool_worker {
-	struct pool_job *job;
-	void *state;    /* the scheme's; owned by it */
+	struct ina_worker base;
 	sim_time armed; /* when the timer runs; SIM_TIME_MAX = not set */
-	uint32_t number, host;
-	struct nic_source source;
 	struct window window;
 	struct timer timer;
-	uint64_t retransmissions, stale, reminders;
+	void *state; /* the scheme's; owned by it */
 } __attribute__((aligned(64)));
 
 static_assert(offsetof(struct pool_worker, window) == 64, "the window has lines of its own");
@@ -72,27 +59,21 @@ struct known_index {
 	uint16_t index;
 };
 
-/* One job. Packets carry its number in the scheme in `flow`. */
+/* One job. */
 struct pool_job {
-	struct pool_scheme *scheme;
-	struct collective_job job;
-	struct exact exact;
-	struct tensors tensors;
+	struct ina_job base;
 	struct pool_server *servers;
-	struct pool_worker *workers;
-	uint32_t *worker_of_host;    /* UINT32_MAX = none */
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
-	uint32_t number;
-	uint16_t frame; /* bytes of a packet, FCS included */
-	uint64_t held;  /* aggregators that it owns now */
-	bool over;      /* finished; still here because it owned some then */
-	void *state;    /* the scheme's; owned by it */
+	uint64_t held;               /* aggregators that it owns now */
+	bool over;                   /* finished; still here because it owned some then */
+	void *state;                 /* the scheme's; owned by it */
 };
 
 /* What makes a scheme. Packets are those of the job at hand. */
 struct pool_ops {
-	const char *name, *title; /* "atp", "ATP" */
-	bool through_server;      /* results come from the server, not from the last switch */
+	struct ina_ops base;
+	const char *name;    /* "atp" */
+	bool through_server; /* results come from the server, not from the last switch */
 	/* State of a job, after everything else is in place, and its end. */
 	void (*start)(struct pool_job *job);
 	void (*release)(struct pool_job *job);
@@ -129,17 +110,31 @@ struct pool_ops {
 };
 
 struct pool_scheme {
-	struct model_env env;
-	const struct pool_conf *conf;
-	struct window_conf window; /* of conf; the scheme may narrow it */
-	const struct pool_ops *ops;
+	struct ina_scheme base;
+	struct window_conf window; /* of the parameters; the scheme may narrow it */
 	struct crc32 crc;
-	uint8_t protocol;
-	struct pool_job **jobs; /* by number; NULL when over: late packets find nobody */
-	size_t job_count, job_capacity;
-	struct collective_memory *memory; /* by switch */
-	struct aggregators *pools;        /* by switch */
+	struct aggregators *pools; /* by switch */
 };
+
+static inline struct pool_scheme *pool_scheme(const struct pool_job *job)
+{
+	return (struct pool_scheme *)job->base.scheme;
+}
+
+static inline const struct pool_ops *pool_ops(const struct pool_job *job)
+{
+	return (const struct pool_ops *)job->base.scheme->ops;
+}
+
+static inline struct pool_job *pool_job(const struct pool_worker *worker)
+{
+	return (struct pool_job *)worker->base.job;
+}
+
+static inline struct pool_worker *pool_worker(const struct pool_job *job, uint32_t w)
+{
+	return (struct pool_worker *)job->base.workers + w;
+}
 
 /* --- packets --- */
 
@@ -176,17 +171,17 @@ struct packet pool_packet(const struct pool_server *server, uint64_t chunk, stru
 /* The server's index of a chunk. */
 static inline uint64_t server_index(const struct pool_server *server, uint64_t chunk)
 {
-	return server->job->job.servers == 1 ? chunk : chunk / server->job->job.servers;
+	return server->job->base.spec.servers == 1 ? chunk : chunk / server->job->base.spec.servers;
 }
 
 static inline uint64_t server_chunk(const struct pool_server *server, uint64_t index)
 {
-	return index * server->job->job.servers + server->number;
+	return index * server->job->base.spec.servers + server->number;
 }
 
 static inline struct pool_server *server_of_chunk(const struct pool_job *job, uint64_t chunk)
 {
-	return &job->servers[job->job.servers == 1 ? 0 : chunk % job->job.servers];
+	return &job->servers[job->base.spec.servers == 1 ? 0 : chunk % job->base.spec.servers];
 }
 
 /* The chunk of a packet at a server: all its 64 bits. */
@@ -245,47 +240,52 @@ void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc 
 struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
 				   uint32_t ports);
 
-/* --- the life of jobs; what the ops table of a scheme is made of --- */
+/* --- what the tables of a scheme are made of --- */
 
-struct pool_scheme *pool_open(const struct model_env *env, const struct pool_conf *conf,
+/* `conf` begins with struct pool_conf. */
+struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
 			      const struct pool_ops *ops, sim_time idle_limit);
-void pool_close(void *scheme);
-void *pool_start(void *scheme, const struct collective_job *job, const char **never);
-void pool_contribute(void *instance, uint32_t worker, bytes size);
 void pool_finish(void *instance);
-void pool_stats(const void *instance, struct collective_stats *stats);
-size_t pool_memory(void *scheme, const struct collective_memory **list);
-void pool_report_waiting(const void *instance, FILE *to, size_t limit);
 
 /* Members of struct collective_ops that both schemes have. Packets took so many times as long as
  * fluid beside flows: models/fluid/findings.md. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true,                                                   \
 	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
-	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame, .close = pool_close,    \
-	.start = pool_start, .contribute = pool_contribute, .finish = pool_finish,                 \
-	.plan = pool_plan, .withdraw = pool_withdraw, .memory = pool_memory,                       \
-	.report_waiting = pool_report_waiting
+	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame, .close = ina_close,     \
+	.start = ina_start, .contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan, \
+	.withdraw = ina_withdraw, .memory = ina_memory, .stats = ina_stats,                        \
+	.report_waiting = ina_report_waiting
 
-/* pool_plan.c */
-void *pool_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
-		const char **never);
-void pool_withdraw(void *admitted);
+/* Members of struct ina_ops; a scheme adds its title. */
+void pool_deliver(void *self, uint32_t host, const struct packet *packet);
+void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		    struct switch_actions *actions);
+enum nic_pull pool_pull(void *worker, struct packet *packet);
+bool pool_admit(void *job, const char **never);
+void pool_withdraw(void *job);
+void pool_plan(void *job, struct stream_plan *plan); /* pool_plan.c */
+void pool_begin(void *job);
+void pool_end(void *job);
+void pool_contribute(void *worker, uint64_t first, uint64_t chunks);
+bool pool_waits(const void *worker, char *text, size_t size);
+void pool_stats(const void *job, struct collective_stats *stats);
+void pool_close(void *scheme);
 
-/* A job with its servers, but without workers; NULL and *never when it cannot be expressed in ATP's
- * header. */
-struct pool_job *pool_new(struct pool_scheme *scheme, const struct collective_job *spec,
-			  const char **never);
-void pool_free_new(struct pool_job *job);
+#define POOL_INA_OPS                                                                               \
+	.scheme_size = sizeof(struct pool_scheme), .job_size = sizeof(struct pool_job),            \
+	.worker_size = sizeof(struct pool_worker),                                                 \
+	.protocol = { .name = "hashed aggregators",                                                \
+		      .deliver = pool_deliver,                                                     \
+		      .at_switch = pool_at_switch },                                               \
+	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
+	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
+	.close = pool_close
 
-/* Breaks the run off: a rule of the protocol does not hold at `node`. */
-void pool_violated(const struct pool_job *job, uint32_t node, uint64_t chunk, const char *what);
-
-/* --- pool_worker.c; `job`, `number` and `host` are set --- */
+/* --- pool_worker.c; `base` is set --- */
 
 void pool_worker_init(struct pool_worker *worker);
 void pool_worker_release(struct pool_worker *worker);
-void pool_worker_contribute(struct pool_worker *worker, uint64_t chunks);
 void pool_worker_result(struct pool_worker *worker, const struct packet *packet);
 /* A result, by whatever way it came. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,

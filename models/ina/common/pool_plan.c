@@ -13,8 +13,8 @@
 static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {
-	const struct topology *topo = server->job->scheme->env.topo;
-	uint32_t ports[ROUTE_MAX + 1], frame = server->job->frame;
+	const struct topology *topo = server->job->base.scheme->env.topo;
+	uint32_t ports[ROUTE_MAX + 1], frame = server->job->base.scheme->frame;
 	unsigned count = topology_path(topo, rack->down_host, &rack->up, ports);
 	/* without the first port, a worker's, and the last, which leads to the server */
 	struct plan_path path = plan_path(&topo->net, ports, count - 1, frame);
@@ -34,14 +34,16 @@ static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct s
 				sim_time round_trip)
 {
 	const struct plan_packets *packets = &plan->streams[0].packets;
-	double frame = packets->payload + (double)scheme->conf->header;
+	double frame =
+		packets->payload + (double)((const struct pool_conf *)scheme->base.conf)->header;
 	double servers = (double)plan->count;
 	struct plan_growth growth = {
 		.window = (double)scheme->window.initial / frame / servers,
 		.step = (double)scheme->window.increase / frame / servers,
 	};
 
-	return plan_ramp(packets, &growth, plan_slowest(plan, &scheme->env.topo->net), round_trip);
+	return plan_ramp(packets, &growth, plan_slowest(plan, &scheme->base.env.topo->net),
+			 round_trip);
 }
 
 /* How long the packets of a chunk wait for each other where paths of racks meet, which have one
@@ -49,7 +51,7 @@ static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct s
 static sim_time wait_of_racks(const struct pool_server *server)
 {
 	const struct racks *racks = &server->racks;
-	const struct topology *topo = server->job->scheme->env.topo;
+	const struct topology *topo = server->job->base.scheme->env.topo;
 	uint32_t last[RACK_INPUTS_MAX], ports[ROUTE_MAX + 1];
 	sim_time longest = 0;
 
@@ -62,7 +64,7 @@ static sim_time wait_of_racks(const struct pool_server *server)
 			if (last[before] == last[r])
 				wait += link_transmission(
 					port_class(&topo->net, &topo->net.ports[last[r]]),
-					server->job->frame);
+					server->job->base.scheme->frame);
 		longest = wait > longest ? wait : longest;
 	}
 	return longest;
@@ -72,17 +74,17 @@ static void plan_server(const struct pool_server *server, struct plan_stream *st
 			struct plan_path *total)
 {
 	const struct pool_job *job = server->job;
-	const struct network *net = &job->scheme->env.topo->net;
+	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct racks *racks = &server->racks;
 	struct plan_path up = { 0 }, down = { 0 };
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		uint32_t port = job->job.hosts[w];
-		struct plan_path path = plan_path(net, &port, 1, job->frame);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		uint32_t port = job->base.spec.hosts[w];
+		struct plan_path path = plan_path(net, &port, 1, job->base.scheme->frame);
 
 		plan_add(stream, port, 1); /* host h sends on port h */
 		plan_path_longest(&up, &path);
-		path = plan_path(net, &net->cold[port].reverse, 1, job->frame);
+		path = plan_path(net, &net->cold[port].reverse, 1, job->base.scheme->frame);
 		plan_path_longest(&down, &path);
 	}
 	for (uint32_t r = 0; r < racks->count; r++)
@@ -91,53 +93,47 @@ static void plan_server(const struct pool_server *server, struct plan_stream *st
 		for (uint32_t i = 0; i < racks->fan_outs[f].count; i++)
 			plan_add(stream, racks->fan_outs[f].ports[i], 1);
 	*total = plan_path_then(&up, &down);
-	if (!job->scheme->ops->through_server)
+	if (!pool_ops(job)->through_server)
 		return;
 	plan_add(stream, racks->server_port, 1);
 	plan_add(stream, racks->server, 1);
-	plan_path_add(total, net, racks->server_port, job->frame);
-	plan_path_add(total, net, racks->server, job->frame);
+	plan_path_add(total, net, racks->server_port, job->base.scheme->frame);
+	plan_path_add(total, net, racks->server, job->base.scheme->frame);
 }
 
-void *pool_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-		const char **never)
+void pool_plan(void *self, struct stream_plan *plan)
 {
-	struct pool_scheme *scheme = self;
-	const struct network *net = &scheme->env.topo->net;
-	struct pool_job *job = pool_new(scheme, spec, never);
+	struct pool_job *job = self;
+	const struct pool_scheme *scheme = pool_scheme(job);
+	const struct collective_job *spec = &job->base.spec;
+	const struct network *net = &scheme->base.env.topo->net;
 	double window = (double)scheme->window.max / spec->servers;
 	sim_time round_trip = 0;
 
-	if (!job)
-		return NULL;
 	plan_init(plan, spec->servers);
 	for (uint32_t q = 0; q < spec->servers; q++) {
 		struct plan_stream *stream = &plan->streams[q];
 		struct plan_path path;
 		sim_time trip;
 
-		stream->packets = plan_ina_packets(net, job->frame,
-						   (uint32_t)scheme->conf->elements_per_packet);
+		stream->packets =
+			plan_ina_packets(net, job->base.scheme->frame, scheme->base.elements);
 		stream->packets.fraction = 1.0 / spec->servers;
 		stream->share = 1.0 / spec->servers; /* one window for all */
 		plan_server(&job->servers[q], stream, &path);
 		trip = path.sum + wait_of_racks(&job->servers[q]);
 		if (window > 0)
-			stream->cap = plan_window_rate(&stream->packets, window / job->frame, trip);
-		if (scheme->ops->through_server)
-			stream->cap = fmin(stream->cap, plan_reducer_rate(&stream->packets,
-									  scheme->env.reducers, 1));
+			stream->cap = plan_window_rate(&stream->packets,
+						       window / job->base.scheme->frame, trip);
+		if (pool_ops(job)->through_server)
+			stream->cap =
+				fmin(stream->cap, plan_reducer_rate(&stream->packets,
+								    scheme->base.env.reducers, 1));
 		round_trip = trip > round_trip ? trip : round_trip;
 		if (plan_path_latency(&path) > plan->latency)
 			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
-	plan_take_turns(plan, net, spec, scheme->ops->through_server ? spec->servers : 0);
+	plan_take_turns(plan, net, spec, pool_ops(job)->through_server ? spec->servers : 0);
 	plan->ramp = ramp_of(scheme, plan, round_trip);
-	return job;
-}
-
-void pool_withdraw(void *admitted)
-{
-	pool_free_new(admitted);
 }

@@ -2,23 +2,23 @@
 #include "ina/common/pool.h"
 #include "transport/keys.h"
 
+#include <inttypes.h>
+
 static sim_time now_of(const struct pool_worker *worker)
 {
-	return worker->job->scheme->env.sim->now;
+	return worker->base.job->scheme->env.sim->now;
 }
 
 void pool_worker_wake(struct pool_worker *worker)
 {
-	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
+	ina_wake(&worker->base);
 }
 
 /* Something to send? */
 static bool has_more(const struct pool_worker *worker)
 {
-	const struct pool_job *job = worker->job;
-
 	return window_has_lost(&worker->window) ||
-	       window_may_send(&worker->window, tensors_available(&job->tensors, worker->number));
+	       window_may_send(&worker->window, ina_available(&worker->base));
 }
 
 /* The timer runs no later than the first timeout: one pending event a worker, set
@@ -30,7 +30,7 @@ static void arm(struct pool_worker *worker)
 	if (at >= worker->armed)
 		return;
 	worker->armed = at;
-	timer_set(worker->job->scheme->env.sim, &worker->timer, at);
+	timer_set(worker->base.job->scheme->env.sim, &worker->timer, at);
 }
 
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
@@ -45,20 +45,22 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		worker->armed = again;
 		timer_set(sim, &worker->timer, again);
 	}
-	if (window_has_lost(&worker->window))
-		worker->job->scheme->ops->lost(worker);
+	if (!window_has_lost(&worker->window))
+		return;
+	why_timed_out(worker->base.job->tensors.why);
+	pool_ops(pool_job(worker))->lost(worker);
 }
 
 /* The gradient packet of a chunk. */
 static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
 {
-	struct pool_job *job = worker->job;
-	const struct pool_ops *ops = job->scheme->ops;
+	struct pool_job *job = pool_job(worker);
+	const struct pool_ops *ops = pool_ops(job);
 	const struct pool_server *server = server_of_chunk(job, chunk);
-	struct bitmap self = server->racks.of_worker[worker->number];
+	struct bitmap self = server->racks.of_worker[worker->base.number];
 
 	*packet = pool_packet(server, chunk, self, ops->index(worker, chunk));
-	packet->value = exact_contribution(&job->exact, worker->number, chunk);
+	packet->value = exact_contribution(&job->base.exact, worker->base.number, chunk);
 	packet_set_route(packet, racks_route(&server->racks, self));
 	if (again)
 		packet->flags |= PACKET_RETRANSMIT;
@@ -69,10 +71,10 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 /* A new chunk that leaves as a gradient packet. */
 static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 {
-	const struct pool_job *job = worker->job;
-	const struct pool_ops *ops = job->scheme->ops;
+	const struct pool_job *job = pool_job(worker);
+	const struct pool_ops *ops = pool_ops(job);
 
-	while (window_may_send(&worker->window, tensors_available(&job->tensors, worker->number))) {
+	while (window_may_send(&worker->window, ina_available(&worker->base))) {
 		*chunk = window_send(&worker->window, now_of(worker));
 		if (!ops->divert || !ops->divert(worker, *chunk))
 			return true;
@@ -81,7 +83,7 @@ static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 	return false;
 }
 
-static enum nic_pull worker_pull(void *owner, struct packet *packet)
+enum nic_pull pool_pull(void *owner, struct packet *packet)
 {
 	struct pool_worker *worker = owner;
 	uint64_t chunk;
@@ -89,15 +91,18 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 
 	if (!again && !next_chunk(worker, &chunk))
 		return NIC_NOTHING;
-	worker->retransmissions += again;
+	worker->base.job->stats.retransmissions += again;
+	why_window(worker->base.job->tensors.why, worker->base.number, worker->window.cut);
 	fill(worker, chunk, again, packet);
 	arm(worker);
 	return has_more(worker) ? NIC_MORE : NIC_LAST;
 }
 
-void pool_worker_contribute(struct pool_worker *worker, uint64_t chunks)
+void pool_contribute(void *self, uint64_t first, uint64_t chunks)
 {
-	tensors_add(&worker->job->tensors, worker->number, chunks);
+	struct pool_worker *worker = self;
+
+	(void)first, (void)chunks;
 	if (has_more(worker))
 		pool_worker_wake(worker);
 }
@@ -105,30 +110,27 @@ void pool_worker_contribute(struct pool_worker *worker, uint64_t chunks)
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet)
 {
-	struct pool_job *job = worker->job;
-	uint64_t tensor;
+	struct pool_job *job = pool_job(worker);
 
 	if (chunk >= worker->window.next) {
-		pool_violated(job, worker->host, chunk, "a result came before the contribution");
+		ina_violated(&job->base, worker->base.host, chunk,
+			     "a result came before the contribution");
 		return;
 	}
 	if (!window_result(&worker->window, chunk, marked, now_of(worker))) {
-		worker->stale++;
+		worker->base.job->stats.stale++;
 		return;
 	}
-	if (!exact_holds(&job->exact, chunk, value)) {
-		pool_violated(job, worker->host, chunk, "a wrong sum");
+	if (!ina_holds(&worker->base, chunk, value))
 		return;
-	}
-	if (job->scheme->ops->accepted)
-		job->scheme->ops->accepted(worker, chunk, value, packet);
+	if (pool_ops(job)->accepted)
+		pool_ops(job)->accepted(worker, chunk, value, packet);
 	if (window_has_lost(&worker->window))
-		job->scheme->ops->lost(worker);
+		pool_ops(job)->lost(worker);
 	if (has_more(worker))
 		pool_worker_wake(worker);
 	arm(worker);
-	if (tensors_result(&job->tensors, worker->number, chunk, &tensor))
-		job->job.done(job->job.owner, worker->number, tensor);
+	ina_complete(&worker->base, chunk);
 }
 
 void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
@@ -141,43 +143,48 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 
 /* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
  * server, which on the worker's own host takes no time. */
-static bool is_prompt(const struct pool_worker *worker)
+static bool is_deferrable(const struct pool_worker *worker)
 {
-	const struct pool_job *job = worker->job;
-	const struct pool_scheme *scheme = job->scheme;
-	const struct network *net = &scheme->env.topo->net;
+	const struct pool_job *job = pool_job(worker);
+	const struct pool_scheme *scheme = pool_scheme(job);
+	const struct network *net = &scheme->base.env.topo->net;
 	const struct window_conf *conf = &scheme->window;
-	bool prompt = nic_prompt(net, conf->rto.first) || nic_prompt(net, conf->rto.least) ||
-		      nic_prompt(net, conf->max_rto);
 
-	if (!scheme->ops->divert)
-		return prompt;
-	prompt |= tcp_is_prompt(scheme->env.tcp);
-	for (uint32_t q = 0; q < job->job.servers; q++)
-		prompt |= job->job.server_hosts[q] == worker->host;
-	return prompt;
+	if (pool_ops(job)->divert && !tcp_deferrable(scheme->base.env.tcp))
+		return false;
+	for (uint32_t q = 0; pool_ops(job)->divert && q < job->base.spec.servers; q++)
+		if (job->base.spec.server_hosts[q] == worker->base.host)
+			return false;
+	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.least) &&
+	       nic_deferrable(net, conf->max_rto);
 }
 
 void pool_worker_init(struct pool_worker *worker)
 {
-	struct pool_job *job = worker->job;
-	uint64_t key = timer_key_of_job(TIMER_POOL_WORKER, job->job.number, worker->number);
+	struct pool_job *job = pool_job(worker);
+	uint64_t key =
+		timer_key_of_job(TIMER_POOL_WORKER, job->base.spec.number, worker->base.number);
 
-	window_init(&worker->window, &job->scheme->window, job->frame, job->job.servers);
-	worker->source = (struct nic_source){ .pull = worker_pull,
-					      .owner = worker,
-					      .prompt = is_prompt(worker) };
+	window_init(&worker->window, &pool_scheme(job)->window, job->base.scheme->frame,
+		    job->base.spec.servers);
+	worker->base.source.deferrable = is_deferrable(worker);
 	worker->armed = SIM_TIME_MAX;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
-		   worker);
-	sim_name(job->scheme->env.sim, on_timeout, "timeout of job %j worker %w");
+	timer_open(job->base.scheme->env.sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
+	sim_name(job->base.scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 
 void pool_worker_release(struct pool_worker *worker)
 {
-	const struct model_env *env = &worker->job->scheme->env;
-
-	nic_forget(&env->topo->net.nics[worker->host], &worker->source);
-	timer_close(env->sim, &worker->timer);
+	timer_close(worker->base.job->scheme->env.sim, &worker->timer);
 	window_release(&worker->window);
+}
+
+bool pool_waits(const void *self, char *text, size_t size)
+{
+	const struct pool_worker *worker = self;
+	const struct window *window = &worker->window;
+
+	snprintf(text, size, "waits for chunk %" PRIu64 " of %" PRIu64 ", %" PRIu64 " in flight",
+		 window->first, ina_available(&worker->base), window->next - window->first);
+	return window->first != window->next;
 }

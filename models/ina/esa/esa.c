@@ -120,9 +120,9 @@ static double ms_of(sim_time time)
 
 static double transfer_ms(const struct pool_worker *worker, bytes size)
 {
-	const struct network *net = &worker->job->scheme->env.topo->net;
+	const struct network *net = &worker->base.job->scheme->env.topo->net;
 
-	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->host])->rate;
+	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->base.host])->rate;
 }
 
 /* T_j in ms. */
@@ -130,7 +130,7 @@ static double remaining_ms(const struct pool_worker *worker, const struct collec
 {
 	double iteration = transfer_ms(worker, hint->left) + ms_of(hint->compute_left);
 
-	switch ((enum esa_remaining)esa_conf(worker->job)->remaining) {
+	switch ((enum esa_remaining)esa_conf(pool_job(worker))->remaining) {
 	case ESA_OF_ITERATION:
 		return iteration;
 	case ESA_OF_JOB:
@@ -146,14 +146,14 @@ static double remaining_ms(const struct pool_worker *worker, const struct collec
 /* Comm_j / Comp_j; without computation infinite. */
 static double ratio_of(const struct pool_worker *worker, const struct collective_hint *hint)
 {
-	if (esa_conf(worker->job)->ratio == ESA_MEASURED && hint->last_exchange)
+	if (esa_conf(pool_job(worker))->ratio == ESA_MEASURED && hint->last_exchange)
 		return (double)hint->last_exchange / (double)hint->last_compute;
 	return transfer_ms(worker, hint->iteration_bytes) / ms_of(hint->compute);
 }
 
 uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint)
 {
-	double p = esa_conf(worker->job)->scale / remaining_ms(worker, hint) *
+	double p = esa_conf(pool_job(worker))->scale / remaining_ms(worker, hint) *
 		   ((double)hint->layers / (double)hint->layer) * ratio_of(worker, hint);
 
 	if (!(p < 255)) /* also when nothing remains, or nothing is computed */
@@ -166,9 +166,9 @@ uint8_t esa_priority(const struct pool_worker *worker, const struct collective_h
 static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 {
 	struct pool_job *job = instance;
-	struct pool_worker *worker = &job->workers[w];
+	struct pool_worker *worker = pool_worker(job, w);
 	struct esa_worker *esa = worker->state;
-	const struct tensor_reader *reader = &job->tensors.readers[w];
+	const struct tensor_reader *reader = &job->base.tensors.readers[w];
 
 	esa->priority = ring_reserve(esa->priority, &esa->priority_mask, esa->sending,
 				     reader->tensors, sizeof(*esa->priority));
@@ -178,8 +178,8 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 /* Chunks are sent in order. Of a tensor that is complete here the end may be forgotten. */
 static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 {
-	const struct tensors *tensors = &worker->job->tensors;
-	uint64_t open = tensors->readers[worker->number].first_open;
+	const struct tensors *tensors = &worker->base.job->tensors;
+	uint64_t open = tensors->readers[worker->base.number].first_open;
 	struct esa_worker *esa = worker->state;
 
 	if (esa->sending < open)
@@ -191,40 +191,49 @@ static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 
 static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
-	return pool_known_index(worker->job, chunk);
+	return pool_known_index(pool_job(worker), chunk);
 }
 
 /* --- jobs --- */
 
 static void start(struct pool_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct esa_worker *esa = job->workers[w].state = xaligned(64, sizeof(*esa));
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		struct esa_worker *esa = pool_worker(job, w)->state = xaligned(64, sizeof(*esa));
 
 		esa->priority_mask = 7;
 		esa->priority = xcalloc(esa->priority_mask + 1, sizeof(*esa->priority));
 	}
-	for (uint32_t q = 0; q < job->job.servers; q++)
+	for (uint32_t q = 0; q < job->base.spec.servers; q++)
 		esa_server_init(&job->servers[q]);
 }
 
 static void release(struct pool_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct esa_worker *esa = job->workers[w].state;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		struct esa_worker *esa = pool_worker(job, w)->state;
 
 		result_cache_release(&esa->cache);
 		free(esa->priority);
 		free(esa->direct);
 		free(esa);
 	}
-	for (uint32_t q = 0; q < job->job.servers; q++)
+	for (uint32_t q = 0; q < job->base.spec.servers; q++)
 		esa_server_release(&job->servers[q]);
 }
 
+static void stats(const void *instance, struct collective_stats *sum)
+{
+	const struct pool_job *job = instance;
+
+	pool_stats(instance, sum);
+	for (uint32_t q = 0; q < job->base.spec.servers; q++)
+		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
+}
+
 static const struct pool_ops ops = {
+	.base = { POOL_INA_OPS, .title = "ESA", .bypass = WHY_DETOUR, .stats = stats },
 	.name = "esa",
-	.title = "ESA",
 	.start = start,
 	.release = release,
 	.at_switch = esa_at_switch,
@@ -248,16 +257,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct esa_conf *conf = self;
 
-	return pool_open(env, &conf->pool, &ops, 0);
-}
-
-static void stats(const void *instance, struct collective_stats *sum)
-{
-	const struct pool_job *job = instance;
-
-	pool_stats(instance, sum);
-	for (uint32_t q = 0; q < job->job.servers; q++)
-		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
+	return pool_open(env, conf, &ops, 0);
 }
 
 const struct collective_ops esa_collective = {
@@ -270,5 +270,4 @@ const struct collective_ops esa_collective = {
 	.check = check,
 	.open = open_scheme,
 	.hint = hint,
-	.stats = stats,
 };

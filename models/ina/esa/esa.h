@@ -91,7 +91,7 @@ struct esa_worker {
 
 static inline const struct esa_conf *esa_conf(const struct pool_job *job)
 {
-	return (const struct esa_conf *)job->scheme->conf;
+	return (const struct esa_conf *)job->base.scheme->conf;
 }
 
 /* esa.c: equation 1, in eight bits. */

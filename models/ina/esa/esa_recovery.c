@@ -15,7 +15,7 @@
 static void send(struct esa_channel *channel, enum esa_message type, uint64_t chunk, uint64_t value)
 {
 	bool carries = type == ESA_HAVE || type == ESA_GRADIENT || type == ESA_RESULT;
-	uint32_t elements = (uint32_t)channel->esa->server->job->scheme->conf->elements_per_packet;
+	uint32_t elements = channel->esa->server->job->base.scheme->elements;
 
 	messages_send(&channel->messages,
 		      (struct message){ .type = type, .number = chunk, .value = value },
@@ -35,9 +35,9 @@ static bool send_once(struct esa_channel *channel, enum esa_message type, uint64
 
 static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 {
-	struct esa_server *esa = server_of_chunk(worker->job, chunk)->state;
+	struct esa_server *esa = server_of_chunk(pool_job(worker), chunk)->state;
 
-	return &esa->from_worker[worker->number];
+	return &esa->from_worker[worker->base.number];
 }
 
 /* --- at a server --- */
@@ -60,7 +60,7 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 		return;
 	entry->querying = true;
 	esa->queries++;
-	for (uint32_t w = 0; w < esa->server->job->job.workers; w++) {
+	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++) {
 		if (lacks(entry, w))
 			continue;
 		entry->answers++;
@@ -74,7 +74,7 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 	const struct partial_sum *sum = partial_sums_find(&server->sums, entry->index);
 
 	entry->wanting = true;
-	for (uint32_t w = 0; w < server->job->job.workers; w++)
+	for (uint32_t w = 0; w < server->job->base.spec.workers; w++)
 		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
 			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
@@ -92,7 +92,7 @@ static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chun
 static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk, uint64_t value)
 {
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
-	for (uint32_t w = 0; w < esa->server->job->job.workers; w++)
+	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++)
 		if (lacks(entry, w))
 			send(&esa->to_worker[w], ESA_RESULT, chunk, value);
 	esa_complete(esa, entry, false);
@@ -104,7 +104,7 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	if (--entry->answers)
 		return;
 	/* parts that the reminder fetched are in after an RTO; the timer looks again */
-	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->scheme->env.sim->now)
+	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
 		esa_want_gradients(esa, entry);
 }
 
@@ -191,15 +191,16 @@ static const uint64_t *find_result(const struct pool_worker *worker, uint64_t ch
 static void send_gradient(struct pool_worker *worker, uint64_t chunk)
 {
 	send(to_server(worker, chunk), ESA_GRADIENT, chunk,
-	     exact_contribution(&worker->job->exact, worker->number, chunk));
+	     exact_contribution(&pool_job(worker)->base.exact, worker->base.number, chunk));
 }
 
 void esa_lost(struct pool_worker *worker)
 {
 	uint64_t chunk;
 
-	while (window_take_lost(&worker->window, &chunk, worker->job->scheme->env.sim->now))
-		worker->reminders += send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
+	while (window_take_lost(&worker->window, &chunk, worker->base.job->scheme->env.sim->now))
+		worker->base.job->stats.reminders +=
+			send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
 /* The server has asked for the gradient of a chunk that has not been sent yet: when its
@@ -226,7 +227,7 @@ static void wanted(struct pool_worker *worker, uint64_t chunk)
 	if (result) {
 		send(to_server(worker, chunk), ESA_HAVE, chunk, *result);
 	} else if (chunk < worker->window.next) {
-		worker->retransmissions++;
+		worker->base.job->stats.retransmissions++;
 		send_gradient(worker, chunk);
 	} else {
 		esa->direct = array_reserve(esa->direct, esa->direct_count, &esa->direct_capacity,
@@ -238,7 +239,7 @@ static void wanted(struct pool_worker *worker, uint64_t chunk)
 static void at_worker(void *owner, const struct message *message)
 {
 	struct esa_channel *channel = owner;
-	struct pool_worker *worker = &channel->esa->server->job->workers[channel->worker];
+	struct pool_worker *worker = pool_worker(channel->esa->server->job, channel->worker);
 	uint64_t chunk = message->number;
 	const uint64_t *result;
 
@@ -269,14 +270,14 @@ static void at_worker(void *owner, const struct message *message)
 void esa_channels_init(struct esa_server *esa)
 {
 	const struct pool_job *job = esa->server->job;
-	const struct model_env *env = &job->scheme->env;
+	const struct model_env *env = &job->base.scheme->env;
 
-	esa->to_worker = xcalloc(job->job.workers, sizeof(*esa->to_worker));
-	esa->from_worker = xcalloc(job->job.workers, sizeof(*esa->from_worker));
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		uint32_t host = job->job.hosts[w], server = esa->server->racks.server;
+	esa->to_worker = xcalloc(job->base.spec.workers, sizeof(*esa->to_worker));
+	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		uint32_t host = job->base.spec.hosts[w], server = esa->server->racks.server;
 		uint64_t key =
-			connection_key(CONNECTION_ESA, (uint64_t)job->job.number << 16 |
+			connection_key(CONNECTION_ESA, (uint64_t)job->base.spec.number << 16 |
 							       esa->server->number << 11 | w << 1);
 
 		esa->to_worker[w].esa = esa->from_worker[w].esa = esa;
@@ -290,7 +291,7 @@ void esa_channels_init(struct esa_server *esa)
 
 void esa_channels_release(struct esa_server *esa)
 {
-	for (uint32_t w = 0; esa->to_worker && w < esa->server->job->job.workers; w++) {
+	for (uint32_t w = 0; esa->to_worker && w < esa->server->job->base.spec.workers; w++) {
 		messages_release(&esa->to_worker[w].messages);
 		messages_release(&esa->from_worker[w].messages);
 	}

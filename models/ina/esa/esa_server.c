@@ -15,22 +15,22 @@
 
 static sim_time now_of(const struct esa_server *esa)
 {
-	return esa->server->job->scheme->env.sim->now;
+	return esa->server->job->base.scheme->env.sim->now;
 }
 
 static size_t words_of(const struct esa_server *esa)
 {
-	return (esa->server->job->job.workers + 63) / 64;
+	return (esa->server->job->base.spec.workers + 63) / 64;
 }
 
 static uint32_t dupack_threshold(const struct esa_server *esa)
 {
-	return (uint32_t)esa->server->job->scheme->window.gap;
+	return (uint32_t)pool_scheme(esa->server->job)->window.gap;
 }
 
 sim_time esa_server_rto(const struct esa_server *esa)
 {
-	sim_time most = esa->server->job->scheme->window.max_rto;
+	sim_time most = pool_scheme(esa->server->job)->window.max_rto;
 	sim_time rto = esa->rto.timeout << esa->backoff;
 
 	return rto < most ? rto : most;
@@ -121,7 +121,7 @@ static void arm(struct esa_server *esa)
 	if (esa->first == NONE || at >= esa->armed)
 		return;
 	esa->armed = at;
-	timer_set(esa->server->job->scheme->env.sim, &esa->timer, at);
+	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
 }
 
 static void entry_close(struct esa_server *esa, struct esa_entry *entry)
@@ -280,7 +280,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	}
 	/* as TCP, until something comes; once for all entries that are open together, which
 	 * expire one after the other */
-	if (anew && rto < esa->server->job->scheme->window.max_rto) {
+	if (anew && rto < pool_scheme(esa->server->job)->window.max_rto) {
 		esa->backoff++;
 		esa->doubled = sim->now;
 	}
@@ -356,25 +356,25 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 static void drain(struct esa_server *esa)
 {
 	struct pool_job *job = esa->server->job;
-	struct pool_scheme *scheme = job->scheme;
+	struct pool_scheme *scheme = pool_scheme(job);
 
-	for (uint32_t s = 0; job->held && s < scheme->env.topo->net.switches; s++) {
+	for (uint32_t s = 0; job->held && s < scheme->base.env.topo->net.switches; s++) {
 		const struct aggregators *pool = &scheme->pools[s];
 
 		for (uint32_t i = 0; pool->slots && i < pool->count; i++)
-			if (pool->slots[i].owner == job->number + 1 &&
+			if (pool->slots[i].owner == job->base.number + 1 &&
 			    pool->slots[i].server == esa->server->number)
 				esa_remind_chunk(esa, pool->slots[i].chunk);
 	}
 	if (!job->held)
 		return;
 	esa->armed = now_of(esa) + esa_server_rto(esa);
-	timer_set(scheme->env.sim, &esa->timer, esa->armed);
+	timer_set(scheme->base.env.sim, &esa->timer, esa->armed);
 }
 
 void esa_drain(struct pool_job *job)
 {
-	for (uint32_t q = 0; q < job->job.servers; q++) {
+	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		esa_channels_release(job->servers[q].state);
 		drain(job->servers[q].state);
 	}
@@ -384,7 +384,7 @@ void esa_server_init(struct pool_server *server)
 {
 	struct pool_job *job = server->job;
 	struct esa_server *esa = xcalloc(1, sizeof(*esa));
-	uint64_t key = timer_key_of_job(TIMER_ESA_SERVER, job->job.number, server->number);
+	uint64_t key = timer_key_of_job(TIMER_ESA_SERVER, job->base.spec.number, server->number);
 
 	server->state = esa;
 	esa->server = server;
@@ -394,12 +394,11 @@ void esa_server_init(struct pool_server *server)
 	esa->entries = xcalloc(ENTRIES_FIRST, sizeof(*esa->entries));
 	add_free(esa, 0, ENTRIES_FIRST);
 	widen(esa);
-	esa->rto_conf = job->scheme->window.rto;
+	esa->rto_conf = pool_scheme(job)->window.rto;
 	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
-	timer_open(job->scheme->env.sim, &esa->timer, job->job.server_hosts[server->number],
-		   SIM_TIMER, key, on_timer, esa);
-	sim_name(job->scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
+	timer_open(job->base.scheme->env.sim, &esa->timer, SIM_TIMER, key, on_timer, esa);
+	sim_name(job->base.scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
 	esa_channels_init(esa);
 }
 
@@ -408,7 +407,7 @@ void esa_server_release(struct pool_server *server)
 	struct esa_server *esa = server->state;
 
 	esa_channels_release(esa);
-	timer_close(server->job->scheme->env.sim, &esa->timer);
+	timer_close(server->job->base.scheme->env.sim, &esa->timer);
 	for (uint32_t i = 0; i < esa->capacity; i++)
 		free(esa->entries[i].lacking);
 	free(esa->entries);

@@ -14,7 +14,7 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 	case ESA_ALWAYS:
 		return true;
 	case ESA_COIN: /* a fair one for each collision of a switch */
-		return hash_pair(job->scheme->env.sim->seed ^ (uint64_t)pool->memory->sw << 40,
+		return hash_pair(job->base.scheme->env.sim->seed ^ (uint64_t)pool->memory->sw << 40,
 				 pool->memory->stats.collisions) &
 		       1;
 	case ESA_NEVER:
@@ -27,7 +27,8 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a,
 		     uint16_t slot, struct switch_actions *actions)
 {
-	const struct pool_server *server = &scheme->jobs[a->owner - 1]->servers[a->server];
+	const struct pool_job *owner = ina_find(&scheme->base.jobs, a->owner - 1);
+	const struct pool_server *server = &owner->servers[a->server];
 	struct switch_send *out = &actions->send[actions->count++];
 
 	out->packet = pool_packet(server, a->chunk, (struct bitmap){ a->bits, a->rack }, slot);
@@ -52,8 +53,8 @@ static void reminder(struct pool_server *server, struct aggregators *pool,
 {
 	struct aggregator *a = &pool->slots[packet->slot];
 
-	if (aggregator_is(a, server->job->number, packet_chunk(packet)))
-		swap_out(server->job->scheme, pool, a, packet->slot, actions);
+	if (aggregator_is(a, server->job->base.number, packet_chunk(packet)))
+		swap_out(pool_scheme(server->job), pool, a, packet->slot, actions);
 }
 
 /* All contributors are in: the sum goes to level 1, or from there to the workers. */
@@ -74,7 +75,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 		pool->memory->stats.results++;
 		pool_multicast(server, pool->memory->sw, packet, actions);
 	}
-	pool_free(server->job->scheme, pool, a);
+	pool_free(pool_scheme(server->job), pool, a);
 }
 
 /* Another owner is here. True when the packet has taken its place. */
@@ -83,11 +84,11 @@ static bool collide(struct pool_server *server, struct aggregators *pool, struct
 {
 	struct collective_stats *stats = &pool->memory->stats;
 
-	aggregators_collision(pool, a, server->job->number);
+	aggregators_collision(pool, a, server->job->base.number);
 	stats->preemptions_tried += esa_conf(server->job)->preemption != ESA_NEVER;
 	if (preempts(server->job, pool, a, packet)) {
 		stats->preemptions++;
-		swap_out(server->job->scheme, pool, a, packet->slot, actions);
+		swap_out(pool_scheme(server->job), pool, a, packet->slot, actions);
 		return true;
 	}
 	stats->fallbacks++;
@@ -111,7 +112,7 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 			reminder(server, pool, packet, actions);
 		return;
 	}
-	if (a->owner && !aggregator_is(a, job->number, packet_chunk(packet)) &&
+	if (a->owner && !aggregator_is(a, job->base.number, packet_chunk(packet)) &&
 	    !collide(server, pool, a, packet, actions))
 		return;
 	if (!a->owner)

@@ -49,7 +49,8 @@ extern const struct collective_ops ring_collective; /* models/collective/ring.c 
 
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
 {
-	collective_violated(&job->scheme->env, "PANAMA", job->job.number, "VID", vid, node, what);
+	collective_violated(&job->base.scheme->env, "PANAMA", job->base.spec.number, "VID", vid,
+			    node, what);
 }
 
 /* --- packets --- */
@@ -58,20 +59,20 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		      struct switch_actions *actions)
 {
 	const struct panama_scheme *scheme = self;
-	struct panama_lane *lane = scheme->lanes[packet->flow];
+	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (lane) /* else it is over */
-		panama_at_node(lane, &lane->nodes[lane->node_of_switch[sw]], back, packet, actions);
+	if (sequence) /* else it is over */
+		panama_at_node(sequence, &sequence->nodes[sequence->node_of_switch[sw]], back,
+			       packet, actions);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct panama_scheme *scheme = self;
-	struct panama_lane *lane = scheme->lanes[packet->flow];
+	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (lane)
-		panama_worker_result(&lane->job->workers[lane->job->worker_of_host[host]], lane,
-				     packet);
+	if (sequence)
+		panama_worker_result(ina_worker_on(&sequence->job->base, host), sequence, packet);
 }
 
 /* --- looking ahead, for speed only --- */
@@ -82,25 +83,26 @@ static void prefetch_lines(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-static void worker_ahead(const struct panama_lane *lane, uint32_t host, bool again)
+static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
 {
-	const struct panama_job *job = lane->job;
-	uint32_t w = job->worker_of_host[host];
+	const struct panama_job *job = sequence->job;
+	const struct panama_worker *worker = ina_worker_on(&job->base, host);
+	const struct tensor_reader *reader = &job->base.tensors.readers[worker->base.number];
 
 	if (again) {
-		__builtin_prefetch(&job->workers[w].flows[lane->tree]);
-		__builtin_prefetch(job->tensors.readers[w].left);
+		__builtin_prefetch(&worker->flows[sequence->tree]);
+		__builtin_prefetch(reader->left);
 		return;
 	}
-	prefetch_lines(&job->workers[w], sizeof(job->workers[w]));
-	__builtin_prefetch(&job->tensors.readers[w]);
+	prefetch_lines(worker, sizeof(*worker));
+	__builtin_prefetch(reader);
 }
 
-static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct packet *packet,
-		       bool again)
+static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
+		       const struct packet *packet, bool again)
 {
-	const struct panama_node *node = &lane->nodes[lane->node_of_switch[sw]];
-	const struct port *ports = lane->job->scheme->env.topo->net.ports;
+	const struct panama_node *node = &sequence->nodes[sequence->node_of_switch[sw]];
+	const struct port *ports = sequence->job->base.scheme->env.topo->net.ports;
 
 	if (!again) {
 		prefetch_lines(node, sizeof(*node));
@@ -120,154 +122,89 @@ static void node_ahead(const struct panama_lane *lane, uint32_t sw, const struct
 static void ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
 {
 	const struct panama_scheme *scheme = self;
-	const struct panama_lane *lane = scheme->lanes[packet->flow];
-	uint32_t hosts = scheme->env.topo->net.hosts;
+	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
+	uint32_t hosts = scheme->base.env.topo->net.hosts;
 
-	if (!lane)
+	if (!sequence)
 		return;
 	if (node < hosts)
-		worker_ahead(lane, node, again);
+		worker_ahead(sequence, node, again);
 	else
-		node_ahead(lane, node - hosts, packet, again);
-}
-
-static const struct protocol_ops protocol = {
-	.name = "panama",
-	.deliver = deliver,
-	.at_switch = at_switch,
-	.ahead = ahead,
-};
-
-/* --- the scheme --- */
-
-static struct panama_scheme *open_scheme(const struct model_env *env, const void *conf)
-{
-	struct panama_scheme *scheme = xcalloc(1, sizeof(*scheme));
-	const struct network *net = &env->topo->net;
-	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
-
-	scheme->env = *env;
-	scheme->conf = conf;
-	scheme->window = scheme->conf->window;
-	scheme->frame = panama_frame(conf);
-	scheme->protocol = network_register(&env->topo->net, &protocol, scheme);
-	scheme->ring = ring_collective.open(env, scheme->conf->below[0]);
-	scheme->memory = xcalloc(net->switches, sizeof(*scheme->memory));
-	scheme->accelerators = xcalloc(net->switches, sizeof(*scheme->accelerators));
-	for (uint32_t s = 0; s < net->switches; s++) {
-		struct panama_accelerator *accelerator = &scheme->accelerators[s];
-
-		scheme->memory[s] =
-			(struct collective_memory){ .sw = s, .memory_bytes = scheme->conf->memory };
-		accelerator->scheme = scheme;
-		accelerator->memory = &scheme->memory[s];
-		accelerator->sw = s;
-		accelerator->ports = net->switch_nodes[s].ports;
-		accelerator->latency = panama_latency(&latency, scheme->frame, accelerator->ports);
-		accelerator->slow = panama_slow_port(&latency, scheme->frame,
-						     topology_fastest(env->topo->conf));
-		panama_delay_init(accelerator);
-	}
-	return scheme;
-}
-
-static void *panama_open(const struct model_env *env, const void *conf)
-{
-	return open_scheme(env, conf);
-}
-
-static void *switchml_star_open(const struct model_env *env, const void *conf)
-{
-	struct panama_scheme *scheme = open_scheme(env, conf);
-
-	scheme->window.fixed = true;
-	return scheme;
-}
-
-static void panama_close(void *self)
-{
-	struct panama_scheme *scheme = self;
-
-	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
-		panama_delay_release(&scheme->accelerators[s]);
-	ring_collective.close(scheme->ring);
-	free(scheme->lanes);
-	free(scheme->memory);
-	free(scheme->accelerators);
-	free(scheme);
+		node_ahead(sequence, node - hosts, packet, again);
 }
 
 /* --- memory --- */
 
-static uint32_t most_lanes(const struct panama_accelerator *accelerator)
+static uint32_t most_sequences(const struct panama_accelerator *accelerator)
 {
-	uint32_t lanes = PANAMA_LANES_MAX;
+	uint32_t sequences = PANAMA_SEQUENCES_MAX;
 
-	while (lanes && !accelerator->jobs_with[lanes])
-		lanes--;
-	return lanes;
+	while (sequences && !accelerator->jobs_with[sequences])
+		sequences--;
+	return sequences;
 }
 
-/* Would every job at this accelerator, with this one of so many lanes, have a packet per port
- * and lane? `others`: with those that are there now; else if it were alone. */
-static bool has_room(const struct panama_accelerator *accelerator, uint32_t lanes, bool others)
+/* Would every job at this accelerator, with this one of so many sequences, have a packet per port
+ * and sequence? `others`: with those that are there now; else if it were alone. */
+static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
 
-	if (others && most_lanes(accelerator) > lanes)
-		lanes = most_lanes(accelerator);
-	return accelerator->memory->memory_bytes / accelerator->ports / jobs / lanes >=
-	       accelerator->scheme->frame;
+	if (others && most_sequences(accelerator) > sequences)
+		sequences = most_sequences(accelerator);
+	return accelerator->memory->memory_bytes / accelerator->ports / jobs / sequences >=
+	       accelerator->scheme->base.frame;
 }
 
 static bool memory_is_enough(const struct panama_job *job, bool others)
 {
-	const struct panama_scheme *scheme = job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(job);
 
-	for (uint32_t s = 0; s < scheme->env.topo->net.switches; s++)
-		if (job->lanes_at[s] &&
-		    !has_room(&scheme->accelerators[s], job->lanes_at[s], others))
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		if (job->sequences_at[s] &&
+		    !has_room(&scheme->accelerators[s], job->sequences_at[s], others))
 			return false;
 	return true;
 }
 
-static void open_lane(struct panama_lane *lane, struct panama_job *job, uint32_t number)
+static void open_sequence(struct panama_sequence *sequence, struct panama_job *job, uint32_t number)
 {
-	struct panama_scheme *scheme = job->scheme;
+	struct panama_scheme *scheme = panama_scheme(job);
 
-	*lane = (struct panama_lane){ .job = job,
-				      .number = (uint32_t)scheme->lane_count,
-				      .tree = number % job->tree_count,
-				      .repair = number >= job->tree_count,
-				      .half = number + job->tree_count < job->lane_count };
-	lane->node_count = job->trees[lane->tree].tree->node_count;
-	lane->node_of_switch = job->trees[lane->tree].node_of_switch;
-	lane->nodes = xaligned(64, lane->node_count * sizeof(*lane->nodes));
-	for (uint32_t i = 0; i < lane->node_count; i++) {
-		panama_node_init(&lane->nodes[i], lane, i);
-		if (job->open_at[lane->nodes[i].accelerator->sw]++ == 0)
-			panama_count_job(lane->nodes[i].accelerator,
-					 job->lanes_at[lane->nodes[i].accelerator->sw], true);
+	*sequence =
+		(struct panama_sequence){ .job = job,
+					  .number = ina_enter(&scheme->sequences, sequence),
+					  .tree = number % job->tree_count,
+					  .repair = number >= job->tree_count,
+					  .half = number + job->tree_count < job->sequence_count };
+	job->base.tensors.why = why_join(&scheme->base.env.topo->net, job->base.spec.number,
+					 scheme->base.protocol, sequence->number, WHY_NO_BYPASS);
+	sequence->node_count = job->trees[sequence->tree].tree->node_count;
+	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
+	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));
+	for (uint32_t i = 0; i < sequence->node_count; i++) {
+		panama_node_init(&sequence->nodes[i], sequence, i);
+		if (job->open_at[sequence->nodes[i].accelerator->sw]++ == 0)
+			panama_count_job(sequence->nodes[i].accelerator,
+					 job->sequences_at[sequence->nodes[i].accelerator->sw],
+					 true);
 	}
-	if (scheme->conf->fraction < 1) {
-		lane->partial = panama_partial_new(lane);
-		panama_backlog_open(lane);
+	if (panama_conf(job)->fraction < 1) {
+		sequence->partial = panama_partial_new(sequence);
+		panama_backlog_open(sequence);
 	}
-	scheme->lanes = array_reserve(scheme->lanes, scheme->lane_count, &scheme->lane_capacity,
-				      sizeof(*scheme->lanes));
-	scheme->lanes[scheme->lane_count++] = lane;
 }
 
-static void close_lane(struct panama_lane *lane)
+static void close_sequence(struct panama_sequence *sequence)
 {
-	for (uint32_t i = 0; i < lane->node_count; i++) {
-		panama_node_over(lane, &lane->nodes[i]);
-		panama_node_release(&lane->nodes[i]);
+	for (uint32_t i = 0; i < sequence->node_count; i++) {
+		panama_node_over(sequence, &sequence->nodes[i]);
+		panama_node_release(&sequence->nodes[i]);
 	}
-	panama_partial_free(lane->partial);
-	panama_backlog_close(lane);
-	free(lane->nodes);
-	lane->job->scheme->lanes[lane->number] = NULL;
+	panama_partial_free(sequence->partial);
+	panama_backlog_close(sequence);
+	free(sequence->nodes);
+	panama_scheme(sequence->job)->sequences.entries[sequence->number] = NULL;
 }
 
 /* What the controller tells the workers at first. */
@@ -275,9 +212,9 @@ static uint32_t least_cap(const struct panama_job *job)
 {
 	uint32_t least = PANAMA_CAP_MAX;
 
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		for (uint32_t i = 0; i < job->lanes[l].node_count; i++) {
-			uint32_t cap = panama_cap(&job->lanes[l], &job->lanes[l].nodes[i]);
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		for (uint32_t i = 0; i < job->sequences[l].node_count; i++) {
+			uint32_t cap = panama_cap(&job->sequences[l], &job->sequences[l].nodes[i]);
 
 			least = cap < least ? cap : least;
 		}
@@ -286,76 +223,73 @@ static uint32_t least_cap(const struct panama_job *job)
 
 /* --- jobs --- */
 
-static void make_workers(struct panama_job *job)
+static void begin(void *self)
 {
-	uint32_t cap = least_cap(job);
+	struct panama_job *job = self;
+	uint32_t cap;
 
-	job->worker_of_host =
-		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
-	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct panama_worker *worker = &job->workers[w];
-
-		worker->job = job;
-		worker->number = w;
-		worker->host = job->job.hosts[w];
-		panama_worker_init(worker, cap);
-		job->worker_of_host[worker->host] = w;
-	}
+	job->sequences = xcalloc(job->sequence_count, sizeof(*job->sequences));
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		open_sequence(&job->sequences[l], job, l);
+	cap = least_cap(job);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		panama_worker_init(panama_worker(job, w), cap);
+	if (panama_conf(job)->recovery)
+		panama_recovery_start(job, cap);
 }
 
-static void launch(struct panama_job *job)
+static void end(void *self)
 {
-	const struct model_env *env = &job->scheme->env;
+	struct panama_job *job = self;
 
-	job->lanes = xcalloc(job->lane_count, sizeof(*job->lanes));
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		open_lane(&job->lanes[l], job, l);
-	exact_init(&job->exact, env->checks, env->sim->seed, job->job.number, job->job.workers);
-	tensors_init(&job->tensors, job->job.workers);
-	make_workers(job);
-	if (job->scheme->conf->recovery)
-		panama_recovery_start(job, least_cap(job));
+	if (job->recovery)
+		panama_recovery_stop(job);
+	for (uint32_t l = 0; l < job->sequence_count; l++)
+		close_sequence(&job->sequences[l]);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		panama_worker_release(panama_worker(job, w));
+	free(job->sequences);
 }
 
-static bool is_small(const struct panama_scheme *scheme, const struct collective_job *spec)
+static bool is_small(const struct panama_job *job)
 {
-	return spec->gradients <= scheme->conf->threshold;
+	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
-/* With trees, if it is not small; NULL when memory is short. */
-static struct panama_job *admit(struct panama_scheme *scheme, const struct collective_job *spec,
-				const char **never)
+/* With trees, if it is not small. */
+static bool admit(void *self, const char **never)
 {
-	struct panama_job *job = xcalloc(1, sizeof(*job));
+	struct panama_job *job = self;
 
-	*never = NULL;
-	job->scheme = scheme;
-	job->job = *spec;
-	if (is_small(scheme, spec))
-		return job;
+	if (is_small(job))
+		return true;
 	panama_trees_build(job);
 	if (memory_is_enough(job, true))
-		return job;
+		return true;
 	if (!memory_is_enough(job, false))
 		*never = "the memory of an accelerator has no room for a packet of each tree at "
 			 "each port";
 	panama_trees_free(job);
-	free(job);
-	return NULL;
+	return false;
+}
+
+static void withdraw(void *self)
+{
+	if (!is_small(self))
+		panama_trees_free(self);
 }
 
 static void *panama_start(void *self, const struct collective_job *spec, const char **never)
 {
-	struct panama_scheme *scheme = self;
-	struct panama_job *job = admit(scheme, spec, never);
+	const struct panama_scheme *scheme = self;
+	struct panama_job *job = ina_admit(self, spec, never);
 
 	if (!job)
 		return NULL;
-	if (is_small(scheme, spec))
+	if (is_small(job))
 		job->ring = ring_collective.start(scheme->ring, spec, never);
 	else
-		launch(job);
+		ina_begin(&job->base);
 	return job;
 }
 
@@ -364,12 +298,12 @@ static void *panama_start(void *self, const struct collective_job *spec, const c
 static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 			 const char **never)
 {
-	struct panama_scheme *scheme = self;
-	struct panama_job *job = admit(scheme, spec, never);
+	const struct panama_scheme *scheme = self;
+	struct panama_job *job = ina_admit(self, spec, never);
 
 	if (!job)
 		return NULL;
-	if (is_small(scheme, spec)) {
+	if (is_small(job)) {
 		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
 		return job;
 	}
@@ -382,42 +316,21 @@ static void panama_withdraw(void *admitted)
 {
 	struct panama_job *job = admitted;
 
-	if (job->ring) {
+	if (job->ring)
 		ring_collective.withdraw(job->ring);
-	} else {
+	else
 		panama_plan_count(job, false);
-		panama_trees_free(job);
-	}
-	free(job);
+	ina_withdraw(job);
 }
 
-static void panama_contribute(void *instance, uint32_t worker, bytes size)
+static void contribute(void *instance, uint32_t worker, bytes size)
 {
-	struct panama_job *job = instance;
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k;
+	const struct panama_job *job = instance;
 
-	if (job->ring) {
+	if (job->ring)
 		ring_collective.contribute(job->ring, worker, size);
-		return;
-	}
-	k = (uint64_t)job->scheme->conf->elements;
-	panama_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
-}
-
-static void end_job(struct panama_job *job)
-{
-	if (job->recovery)
-		panama_recovery_stop(job);
-	for (uint32_t l = 0; l < job->lane_count; l++)
-		close_lane(&job->lanes[l]);
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		panama_worker_release(&job->workers[w]);
-	exact_release(&job->exact);
-	tensors_release(&job->tensors);
-	panama_trees_free(job);
-	free(job->lanes);
-	free(job->workers);
-	free(job->worker_of_host);
+	else
+		ina_contribute(instance, worker, size);
 }
 
 static void panama_finish(void *instance)
@@ -427,22 +340,18 @@ static void panama_finish(void *instance)
 	if (job->ring)
 		ring_collective.finish(job->ring);
 	else
-		end_job(job);
-	free(job);
+		ina_end(&job->base);
+	ina_withdraw(job);
 }
 
 static void panama_stats(const void *instance, struct collective_stats *stats)
 {
 	const struct panama_job *job = instance;
 
-	if (job->ring) {
+	if (job->ring)
 		ring_collective.stats(job->ring, stats);
-		return;
-	}
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		stats->stale += job->workers[w].stale;
-	if (job->recovery)
-		panama_recovery_stats(job, stats);
+	else
+		ina_stats(job, stats);
 }
 
 /* Roots are switches of one tier, at most all of the highest. */
@@ -469,7 +378,7 @@ panama_runs_as(const void *self, const struct topology_conf *topology, bytes gra
 static struct collective_actual panama_ran_as(const void *instance)
 {
 	const struct panama_job *job = instance;
-	const struct panama_conf *conf = job->scheme->conf;
+	const struct panama_conf *conf = panama_conf(job);
 
 	if (job->ring)
 		return (struct collective_actual){ .scheme = ring_collective.name,
@@ -480,27 +389,19 @@ static struct collective_actual panama_ran_as(const void *instance)
 					   (uint64_t)conf->trees };
 }
 
-static size_t panama_memory(void *self, const struct collective_memory **list)
-{
-	struct panama_scheme *scheme = self;
-
-	*list = scheme->memory;
-	return scheme->env.topo->net.switches;
-}
-
 /* The first tree on which a worker waits, or the number of trees. */
 static uint32_t waits_on(const struct panama_worker *worker)
 {
 	uint32_t t = 0;
 
-	while (t < worker->job->tree_count && worker->flows[t].una == worker->flows[t].next)
+	while (t < panama_job(worker)->tree_count && worker->flows[t].una == worker->flows[t].next)
 		t++;
 	return t;
 }
 
 static void report_overflows(const struct panama_job *job, FILE *to)
 {
-	const struct panama_conf *conf = job->scheme->conf;
+	const struct panama_conf *conf = panama_conf(job);
 	const char *or_else = "";
 
 	if (conf->recovery)
@@ -511,7 +412,26 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
 		" of its packets because their memory of %" PRIu64
 		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
-		job->job.number, job->overflows, conf->memory, or_else);
+		job->base.spec.number, job->overflows, conf->memory, or_else);
+}
+
+static bool waits(const void *self, char *text, size_t size)
+{
+	const struct panama_worker *worker = self;
+	uint32_t t = waits_on(worker);
+	bool waits = t < panama_job(worker)->tree_count;
+	int length = 0;
+
+	if (waits)
+		length = snprintf(text, size,
+				  "waits for VID %" PRIu64 " of tree %" PRIu32 ", has sent %" PRIu64
+				  "%s",
+				  worker->flows[t].una, t + 1, worker->flows[t].next,
+				  worker->lost ? " " : "");
+	if (worker->lost)
+		snprintf(text + length, size - (size_t)length,
+			 "lacks %" PRIu64 " results for ever (recovery is off)", worker->lost);
+	return waits || worker->lost;
 }
 
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
@@ -524,30 +444,88 @@ static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
 	}
 	if (job->overflows)
 		report_overflows(job, to);
-	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
-		const struct panama_worker *worker = &job->workers[w];
-		uint32_t t = waits_on(worker);
-
-		if (t == job->tree_count && !worker->lost)
-			continue;
-		fprintf(to, "  PANAMA job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ")",
-			job->job.number, w, worker->host);
-		if (t < job->tree_count)
-			fprintf(to,
-				" waits for VID %" PRIu64 " of tree %" PRIu32 ", has sent %" PRIu64,
-				worker->flows[t].una, t + 1, worker->flows[t].next);
-		if (worker->lost)
-			fprintf(to, " lacks %" PRIu64 " results for ever (recovery is off)",
-				worker->lost);
-		fprintf(to, "\n");
-		limit--;
-	}
+	ina_report_waiting(instance, to, limit);
 }
 
+/* --- the scheme --- */
+
+static void close_scheme(void *self)
+{
+	struct panama_scheme *scheme = self;
+
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		panama_delay_release(&scheme->accelerators[s]);
+	ring_collective.close(scheme->ring);
+	free(scheme->sequences.entries);
+	free(scheme->accelerators);
+}
+
+static const struct ina_ops ops = {
+	.title = "PANAMA",
+	.own_flows = true,
+	.scheme_size = sizeof(struct panama_scheme),
+	.job_size = sizeof(struct panama_job),
+	.worker_size = sizeof(struct panama_worker),
+	.protocol = { .name = "panama",
+		      .deliver = deliver,
+		      .at_switch = at_switch,
+		      .ahead = ahead },
+	.pull = panama_pull,
+	.admit = admit,
+	.withdraw = withdraw,
+	.begin = begin,
+	.end = end,
+	.contribute = panama_contribute,
+	.waits = waits,
+	.close = close_scheme,
+};
+
+static struct panama_scheme *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct panama_conf *conf = self;
+	struct panama_scheme *scheme =
+		ina_open(&ops, env, conf,
+			 (struct ina_format){ .frame = panama_frame(conf),
+					      .elements = (uint32_t)conf->elements,
+					      .memory = conf->memory });
+	const struct network *net = &env->topo->net;
+	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
+
+	scheme->window = conf->window;
+	scheme->ring = ring_collective.open(env, conf->below[0]);
+	scheme->accelerators = xcalloc(net->switches, sizeof(*scheme->accelerators));
+	for (uint32_t s = 0; s < net->switches; s++) {
+		struct panama_accelerator *accelerator = &scheme->accelerators[s];
+
+		accelerator->scheme = scheme;
+		accelerator->memory = &scheme->base.memory[s];
+		accelerator->sw = s;
+		accelerator->ports = net->switch_nodes[s].ports;
+		accelerator->latency =
+			panama_latency(&latency, scheme->base.frame, accelerator->ports);
+		accelerator->slow = panama_slow_port(&latency, scheme->base.frame,
+						     topology_fastest(env->topo->conf));
+		panama_delay_init(accelerator);
+	}
+	return scheme;
+}
+
+static void *panama_open(const struct model_env *env, const void *conf)
+{
+	return open_scheme(env, conf);
+}
+
+static void *switchml_star_open(const struct model_env *env, const void *conf)
+{
+	struct panama_scheme *scheme = open_scheme(env, conf);
+
+	scheme->window.fixed = true;
+	return scheme;
+}
 #define OPS                                                                                        \
-	.close = panama_close, .start = panama_start, .contribute = panama_contribute,             \
+	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = panama_memory, .idle = panama_idle,                       \
+	.stats = panama_stats, .memory = ina_memory, .idle = panama_idle,                          \
 	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
 	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }

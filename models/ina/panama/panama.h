@@ -12,20 +12,19 @@
  *   panama_recovery.c  what is lost is asked for and sent again
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
- * workers. A lane is the sequence of VIDs on a tree; with recovery, each tree has a second lane
- * for what is sent again. Packets carry the number of their lane (JID and TID) in `flow`, the VID
- * in `seq` and wnd_cap in `slot`; their route is not used, its first word counts workers. */
+ * workers. VID is the paper's word and another thing than a chunk: a number in the sequence of what
+ * passes a tree. With recovery, each tree has a second sequence for what is sent again, in which a
+ * chunk has another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the
+ * VID in `seq` and wnd_cap in `slot`; their route is not used, its first word counts workers. */
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 
-#include "collective/collective.h"
-#include "collective/tensors.h"
+#include "ina/common/ina.h"
 #include "ina/panama/panama_window.h"
-#include "topo/tree.h"
 
-#define PANAMA_TREES_MAX 64
-#define PANAMA_LANES_MAX (2 * PANAMA_TREES_MAX)
-#define PANAMA_CAP_MAX   UINT16_MAX /* width of wnd_cap */
+#define PANAMA_TREES_MAX     64
+#define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
+#define PANAMA_CAP_MAX       UINT16_MAX /* width of wnd_cap */
 
 /* Flags of AGGREGATION packets. */
 #define PANAMA_FIN PACKET_PUSH    /* the sender's last on this tree */
@@ -107,7 +106,7 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 struct panama_held {
 	sim_time due;
 	struct packet packet;
-	uint32_t node; /* of the packet's lane */
+	uint32_t node; /* of the packet's sequence */
 	uint32_t back; /* port to where the packet came from that completed it */
 };
 
@@ -117,7 +116,7 @@ struct panama_accelerator {
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
 	uint32_t jobs;       /* active: num_jobs */
-	uint64_t first_sent; /* packets of lanes with `half` in memory */
+	uint64_t first_sent; /* packets of sequences with `half` in memory */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	sim_time slow;            /* panama_slow_port() */
@@ -125,10 +124,10 @@ struct panama_accelerator {
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
 	uint64_t held_head, held_end, held_mask;
 	struct timer timer;
-	uint32_t jobs_with[PANAMA_LANES_MAX + 1]; /* active jobs, by their lanes here */
+	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active jobs, by their sequences here */
 };
 
-/* Packet VID v of all FIFOs of a lane, at [v & mask]: what waits is added as it comes. The
+/* Packet VID v of all FIFOs of a sequence, at [v & mask]: what waits is added as it comes. The
  * gradients of a chunk are summed in the order of children when all are there; the integers
  * that stand for them commute (exact.h), so the result is the same. */
 struct panama_row {
@@ -145,7 +144,7 @@ struct panama_row {
 
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
 
-/* A lane at a switch of its tree. What every packet needs comes first: lines of cache
+/* A sequence at a switch of its tree. What every packet needs comes first: lines of cache
  * are what it costs. */
 struct panama_node {
 	struct panama_row *rows; /* those from `expected` on; the others are zero */
@@ -165,10 +164,10 @@ struct panama_node {
 	uint32_t *down_ports; /* by child; of the tree */
 	uint32_t number;      /* among the parent's children */
 	bool fin;             /* over: its memory is given back */
-	bool behind;          /* sums wait in the lane's backlog */
+	bool behind;          /* sums wait in the sequence's backlog */
 } __attribute__((aligned(64)));
 
-struct panama_lane {
+struct panama_sequence {
 	struct panama_job *job;
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
@@ -182,11 +181,6 @@ struct panama_lane {
 	struct panama_backlog *backlogs; /* by node */
 };
 
-struct panama_tree {
-	struct tree *tree;
-	uint32_t *node_of_switch;
-};
-
 /* --- workers --- */
 
 /* A worker on a tree: one line of cache. */
@@ -194,55 +188,62 @@ struct panama_flow {
 	uint64_t available; /* VIDs handed over */
 	uint64_t next;      /* VID to send next */
 	uint64_t una;       /* oldest VID without a result */
-	uint64_t ahead;     /* of una .. next - 1: those with a result (recovery) */
+	uint64_t done;      /* of una .. next - 1: those with a result (recovery) */
 	struct panama_window window;
 } __attribute__((aligned(64)));
 
 struct panama_worker {
-	struct panama_job *job;
+	struct ina_worker base;
 	struct panama_flow *flows; /* by tree */
-	struct nic_source source;
-	uint64_t available; /* chunks handed over */
-	uint64_t chunk;     /* strict order: next to send */
-	uint64_t ready;     /* bit per tree that may send */
-	uint32_t turn;      /* tree whose turn it is */
-	uint32_t number, host;
-	uint64_t skipped; /* VIDs whose result came before they were sent (fraction < 1) */
-	uint64_t stale;
-	uint64_t lost;              /* VIDs whose result will never come (no recovery) */
+	uint64_t available;        /* chunks handed over */
+	uint64_t chunk;            /* strict order: next to send */
+	uint64_t ready;            /* bit per tree that may send */
+	uint32_t turn;             /* tree whose turn it is */
+	uint64_t skipped;          /* VIDs whose result came before they were sent (fraction < 1) */
+	uint64_t lost;             /* VIDs whose result will never come (no recovery) */
 	struct panama_asker *asker; /* recovery */
 } __attribute__((aligned(64)));
 
 struct panama_job {
-	struct panama_scheme *scheme;
-	struct collective_job job;
+	struct ina_job base;
 	void *ring; /* too small to be aggregated: an instance of ring, and nothing below */
-	struct exact exact;
-	struct tensors tensors;
-	struct panama_tree *trees;
+	struct ina_tree *trees;
 	uint32_t tree_count;
-	struct panama_lane *lanes; /* by tree; then, with recovery, those for repairs */
-	uint32_t lane_count;
-	struct panama_worker *workers;
-	uint32_t *worker_of_host;
-	uint16_t *lanes_at; /* by switch: lanes that pass ... */
-	uint16_t *open_at;  /* ... and are not over */
+	struct panama_sequence *sequences; /* by tree; then, with recovery, those for repairs */
+	uint32_t sequence_count;
+	uint16_t *sequences_at; /* by switch: sequences that pass ... */
+	uint16_t *open_at;      /* ... and are not over */
 	struct panama_recovery *recovery;
 	uint64_t overflows; /* packets dropped by full accelerators */
 };
 
 struct panama_scheme {
-	struct model_env env;
-	const struct panama_conf *conf;
+	struct ina_scheme base;
 	struct panama_window_conf window;
-	void *ring; /* for small jobs */
-	uint32_t frame;
-	uint8_t protocol;
-	struct panama_lane **lanes; /* by number; NULL when over: late packets find nobody */
-	size_t lane_count, lane_capacity;
-	struct collective_memory *memory;        /* by switch */
+	void *ring;                              /* for small jobs */
+	struct ina_registry sequences;           /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
 };
+
+static inline struct panama_scheme *panama_scheme(const struct panama_job *job)
+{
+	return (struct panama_scheme *)job->base.scheme;
+}
+
+static inline const struct panama_conf *panama_conf(const struct panama_job *job)
+{
+	return job->base.scheme->conf;
+}
+
+static inline struct panama_job *panama_job(const struct panama_worker *worker)
+{
+	return (struct panama_job *)worker->base.job;
+}
+
+static inline struct panama_worker *panama_worker(const struct panama_job *job, uint32_t w)
+{
+	return (struct panama_worker *)job->base.workers + w;
+}
 
 /* Breaks the run off: a rule does not hold at `node` (as the network numbers nodes). */
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what);
@@ -254,7 +255,7 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 
 /* --- panama_trees.c --- */
 
-/* The trees of a job that has no lanes yet, and how many lanes of it pass each switch. */
+/* The trees of a job that has no sequences yet, and how many sequences of it pass each switch. */
 void panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
 
@@ -272,40 +273,41 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan);
 
 /* --- panama_switch.c --- */
 
-void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number);
+void panama_node_init(struct panama_node *node, const struct panama_sequence *sequence,
+		      uint32_t number);
 void panama_node_release(struct panama_node *node);
 
-/* cap_here: packets that a lane may have in a FIFO of this accelerator now. */
-uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node);
+/* cap_here: packets that a sequence may have in a FIFO of this accelerator now. */
+uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *node);
 
-/* The same for any job with so many lanes there; 0 = none has room. */
-uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes);
+/* The same for any job with so many sequences there; 0 = none has room. */
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch, from where
  * egress port `back` leads. */
-void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
 
 /* Is Expected_VID complete, or never will be? */
-bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node);
+bool panama_is_over(const struct panama_sequence *sequence, const struct panama_node *node);
 
 /* Then: goes on to the next VID. True when there is a sum to send, now in *sum; else what there was
  * of it is discarded. */
-bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum);
+bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum);
 
-/* A job's first lane at an accelerator comes, or its last one goes. */
-static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t lanes,
+/* A job's first sequence at an accelerator comes, or its last one goes. */
+static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t sequences,
 				    bool comes)
 {
 	uint32_t change = comes ? 1 : UINT32_MAX;
 
 	accelerator->jobs += change;
-	accelerator->jobs_with[lanes] += change;
+	accelerator->jobs_with[sequences] += change;
 }
 
-/* The lane is over at this node: forgets what it holds, counts the job out when it was the
- * job's last lane here. Harmless when done before. */
-void panama_node_over(struct panama_lane *lane, struct panama_node *node);
+/* The sequence is over at this node: forgets what it holds, counts the job out when it was the
+ * job's last sequence here. Harmless when done before. */
+void panama_node_over(struct panama_sequence *sequence, struct panama_node *node);
 
 /* --- panama_delay.c --- */
 
@@ -323,18 +325,22 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 
 /* --- panama_worker.c --- */
 
-/* `number`, `host` and `job` are set. */
+/* `base` is set. */
 void panama_worker_init(struct panama_worker *worker, uint32_t cap);
 void panama_worker_release(struct panama_worker *worker);
-void panama_worker_contribute(struct panama_worker *worker, uint64_t chunks);
-void panama_worker_result(struct panama_worker *worker, struct panama_lane *lane,
+
+/* Members of struct ina_ops. */
+enum nic_pull panama_pull(void *worker, struct packet *packet);
+void panama_contribute(void *worker, uint64_t first, uint64_t chunks);
+
+void panama_worker_result(struct panama_worker *worker, struct panama_sequence *sequence,
 			  const struct packet *packet);
 
-/* The packet with which `worker` contributes `chunk` as VID `vid` of a lane. */
-struct packet panama_contribution(const struct panama_worker *worker,
-				  const struct panama_lane *lane, uint64_t vid, uint64_t chunk);
+/* Fills in the packet with which `worker` contributes `chunk` as VID `vid` of a sequence. */
+void panama_contribution(struct packet *packet, const struct panama_worker *worker,
+			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk);
 
-/* For recovery: the result of a VID of a main lane has come by unicast. */
+/* For recovery: the result of a VID of a main sequence has come by unicast. */
 void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid);
 
 /* May the tree send now? Keeps `ready` true to it. */
@@ -343,27 +349,29 @@ void panama_worker_wake(struct panama_worker *worker);
 
 /* --- panama_partial.c: fraction < 1 --- */
 
-struct panama_partial *panama_partial_new(const struct panama_lane *lane);
+struct panama_partial *panama_partial_new(const struct panama_sequence *sequence);
 void panama_partial_free(struct panama_partial *partial);
 
 /* The child is in VID `vid` at this node. */
-void panama_partial_in(struct panama_lane *lane, const struct panama_node *node, uint64_t vid,
-		       uint32_t child);
+void panama_partial_in(struct panama_sequence *sequence, const struct panama_node *node,
+		       uint64_t vid, uint32_t child);
 
 /* `vid` is over at the root: settles who is in it. */
-void panama_partial_settle(struct panama_lane *lane, uint64_t vid);
+void panama_partial_settle(struct panama_sequence *sequence, uint64_t vid);
 
 /* Sum of the weights of the workers in it (exact.h), and how many they are. */
-uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers);
+uint64_t panama_partial_weight(const struct panama_sequence *sequence, uint64_t vid,
+			       uint32_t *workers);
 
 /* --- panama_backlog.c: fraction < 1 --- */
 
-void panama_backlog_open(struct panama_lane *lane);
-void panama_backlog_close(struct panama_lane *lane);
+void panama_backlog_open(struct panama_sequence *sequence);
+void panama_backlog_close(struct panama_sequence *sequence);
 
 /* More sums are complete at this node than may leave because a packet came by the link behind
  * egress port `back`: from now on a timer sends them. */
-void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back);
+void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node,
+			  uint32_t back);
 
 /* --- panama_recovery.c --- */
 
@@ -375,19 +383,17 @@ void panama_recovery_stop(struct panama_job *job);
 void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
 
 /* A result has come, of a chunk that is of this tree. False when the worker has it already. */
-bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
+bool panama_recovery_result(struct panama_worker *worker, const struct panama_sequence *sequence,
 			    const struct packet *packet, uint64_t chunk);
 
-/* Does the worker hold the result of a VID of a main lane? */
+/* Does the worker hold the result of a VID of a main sequence? */
 bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid);
 
-/* The chunk that a VID of the lane for repairs of this tree carries. */
+/* The chunk that a VID of the sequence for repairs of this tree carries. */
 uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid);
 
 /* The next packet that this worker sends again; false = none may be sent now. */
 bool panama_recovery_ready(const struct panama_worker *worker);
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet);
-
-void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats);
 
 #endif

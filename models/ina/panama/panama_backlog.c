@@ -6,7 +6,7 @@
  * So the rest waits in the accelerator's memory, and leaves it by a timer: a sum per time of a
  * frame on the link by which the packet came, no more than if each had come with a packet of its
  * own, and none while the neighbour there is told to stop. The timer needs no packet: perhaps no
- * other ever comes. Until nothing waits all sums of the lane at this switch take this way, so
+ * other ever comes. Until nothing waits all sums of the sequence at this switch take this way, so
  * that they stay in order. */
 #include "ina/panama/panama.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 struct panama_backlog {
-	struct panama_lane *lane;
+	struct panama_sequence *sequence;
 	uint32_t node, back; /* port to where the packet came from behind which it waits */
 	struct timer timer;
 };
@@ -25,15 +25,15 @@ struct panama_backlog {
 /* Of a sum on the link by which the packet came. */
 static sim_time frame_time(const struct panama_backlog *backlog)
 {
-	const struct panama_scheme *scheme = backlog->lane->job->scheme;
-	const struct network *net = &scheme->env.topo->net;
+	const struct panama_scheme *scheme = panama_scheme(backlog->sequence->job);
+	const struct network *net = &scheme->base.env.topo->net;
 
-	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->frame);
+	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
 static bool is_stopped(const struct panama_backlog *backlog)
 {
-	const struct network *net = &backlog->lane->job->scheme->env.topo->net;
+	const struct network *net = &backlog->sequence->job->base.scheme->env.topo->net;
 
 	return net->lossless && lossless_ingress(net, backlog->back)->stopped;
 }
@@ -42,31 +42,31 @@ static bool is_stopped(const struct panama_backlog *backlog)
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;
-	struct panama_lane *lane = backlog->lane;
-	struct panama_node *node = &lane->nodes[backlog->node];
+	struct panama_sequence *sequence = backlog->sequence;
+	struct panama_node *node = &sequence->nodes[backlog->node];
 	struct switch_send send;
 	struct packet sum;
 	bool left = is_stopped(backlog);
 
 	(void)entity;
-	while (!left && panama_is_over(lane, node)) {
-		left = panama_pass(lane, node, &sum);
+	while (!left && panama_is_over(sequence, node)) {
+		left = panama_pass(sequence, node, &sum);
 		if (left) {
 			panama_send_on(node, &sum, &send);
-			network_switch_send(&lane->job->scheme->env.topo->net, backlog->back,
-					    &send);
+			network_switch_send(&sequence->job->base.scheme->env.topo->net,
+					    backlog->back, &send);
 		}
 	}
-	node->behind = panama_is_over(lane, node);
+	node->behind = panama_is_over(sequence, node);
 	if (node->behind)
 		timer_set(sim, &backlog->timer, sim->now + frame_time(backlog));
 }
 
-void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, uint32_t back)
+void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node, uint32_t back)
 {
-	uint32_t number = (uint32_t)(node - lane->nodes);
-	struct panama_backlog *backlog = &lane->backlogs[number];
-	struct sim *sim = lane->job->scheme->env.sim;
+	uint32_t number = (uint32_t)(node - sequence->nodes);
+	struct panama_backlog *backlog = &sequence->backlogs[number];
+	struct sim *sim = sequence->job->base.scheme->env.sim;
 
 	node->behind = true;
 	backlog->back = back;
@@ -74,27 +74,29 @@ void panama_backlog_begin(struct panama_lane *lane, struct panama_node *node, ui
 		  sim->now + node->accelerator->latency + frame_time(backlog));
 }
 
-void panama_backlog_open(struct panama_lane *lane)
+void panama_backlog_open(struct panama_sequence *sequence)
 {
-	struct sim *sim = lane->job->scheme->env.sim;
+	struct sim *sim = sequence->job->base.scheme->env.sim;
 
-	lane->backlogs = xcalloc(lane->node_count, sizeof(*lane->backlogs));
-	for (uint32_t i = 0; i < lane->node_count; i++) {
-		struct panama_backlog *backlog = &lane->backlogs[i];
-		uint64_t key = timer_key(TIMER_PANAMA_BACKLOG, (uint64_t)lane->number << 20 | i);
+	sequence->backlogs = xcalloc(sequence->node_count, sizeof(*sequence->backlogs));
+	for (uint32_t i = 0; i < sequence->node_count; i++) {
+		struct panama_backlog *backlog = &sequence->backlogs[i];
+		uint64_t key =
+			timer_key(TIMER_PANAMA_BACKLOG, (uint64_t)sequence->number << 20 | i);
 
-		backlog->lane = lane;
+		backlog->sequence = sequence;
 		backlog->node = i;
-		timer_open(sim, &backlog->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, backlog);
+		timer_open(sim, &backlog->timer, SIM_TIMER, key, on_due, backlog);
+		timer_apart(sim, &backlog->timer);
 	}
 	sim_name(sim, on_due, "sums that wait in an accelerator");
 }
 
-void panama_backlog_close(struct panama_lane *lane)
+void panama_backlog_close(struct panama_sequence *sequence)
 {
-	if (!lane->backlogs)
+	if (!sequence->backlogs)
 		return;
-	for (uint32_t i = 0; i < lane->node_count; i++)
-		timer_close(lane->job->scheme->env.sim, &lane->backlogs[i].timer);
-	free(lane->backlogs);
+	for (uint32_t i = 0; i < sequence->node_count; i++)
+		timer_close(sequence->job->base.scheme->env.sim, &sequence->backlogs[i].timer);
+	free(sequence->backlogs);
 }

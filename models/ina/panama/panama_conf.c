@@ -157,7 +157,7 @@ mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *f
 }
 
 /* What the smallest switch that has hosts needs for any job: one tree, a packet of it at each port,
- * with recovery on two lanes. */
+ * with recovery on two sequences. */
 static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			     uint32_t *ports)
 {

@@ -73,13 +73,14 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
 	const struct panama_held *first = &a->held[a->held_head & a->held_mask];
-	const struct panama_lane *lane = a->scheme->lanes[first->packet.flow];
+	const struct panama_sequence *sequence =
+		ina_find(&a->scheme->sequences, first->packet.flow);
 	struct switch_send send;
 
 	(void)entity;
-	if (lane) {
-		panama_send_on(&lane->nodes[first->node], &first->packet, &send);
-		network_switch_send(&a->scheme->env.topo->net, first->back, &send);
+	if (sequence) {
+		panama_send_on(&sequence->nodes[first->node], &first->packet, &send);
+		network_switch_send(&a->scheme->base.env.topo->net, first->back, &send);
 	}
 	if (++a->held_head < a->held_end)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
@@ -89,7 +90,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 static sim_time ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;
-	const struct network *net = &a->scheme->env.topo->net;
+	const struct network *net = &a->scheme->base.env.topo->net;
 	uint32_t first = net->switch_nodes[a->sw].first_port;
 	sim_time from = now;
 
@@ -105,7 +106,7 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 		  uint32_t back)
 {
 	struct panama_accelerator *a = node->accelerator;
-	struct sim *sim = a->scheme->env.sim;
+	struct sim *sim = a->scheme->base.env.sim;
 	sim_time from = a->slow ? ports_free(node, sim->now) : sim->now;
 	struct panama_held new = { from + a->latency, *packet, number, back };
 	uint64_t at;
@@ -125,21 +126,22 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 
 void panama_delay_init(struct panama_accelerator *a)
 {
-	struct sim *sim = a->scheme->env.sim;
-	uint64_t key =
-		timer_key(TIMER_PANAMA_ACCELERATOR, (uint64_t)a->scheme->protocol << 32 | a->sw);
+	struct sim *sim = a->scheme->base.env.sim;
+	uint64_t key = timer_key(TIMER_PANAMA_ACCELERATOR,
+				 (uint64_t)a->scheme->base.protocol << 32 | a->sw);
 
 	a->held_mask = HELD_FIRST - 1;
 	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
 	if (a->slow)
 		a->free_at = xcalloc(a->ports, sizeof(*a->free_at));
-	timer_open(sim, &a->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, a);
+	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
+	timer_apart(sim, &a->timer);
 	sim_name(sim, on_due, "accelerator of switch %h");
 }
 
 void panama_delay_release(struct panama_accelerator *a)
 {
-	timer_close(a->scheme->env.sim, &a->timer);
+	timer_close(a->scheme->base.env.sim, &a->timer);
 	free(a->held);
 	free(a->free_at);
 }

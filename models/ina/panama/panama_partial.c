@@ -27,16 +27,16 @@ struct panama_partial {
 	bool *included; /* by node, for settling */
 };
 
-static uint32_t words_of(const struct panama_lane *lane)
+static uint32_t words_of(const struct panama_sequence *sequence)
 {
-	const struct tree *tree = lane->job->trees[lane->tree].tree;
+	const struct tree *tree = sequence->job->trees[sequence->tree].tree;
 
-	return lane->partial->first_word[tree->node_count];
+	return sequence->partial->first_word[tree->node_count];
 }
 
-struct panama_partial *panama_partial_new(const struct panama_lane *lane)
+struct panama_partial *panama_partial_new(const struct panama_sequence *sequence)
 {
-	const struct tree *tree = lane->job->trees[lane->tree].tree;
+	const struct tree *tree = sequence->job->trees[sequence->tree].tree;
 	struct panama_partial *partial = xcalloc(1, sizeof(*partial));
 
 	partial->first_word = xcalloc(tree->node_count + 1, sizeof(*partial->first_word));
@@ -64,37 +64,37 @@ void panama_partial_free(struct panama_partial *partial)
 
 /* --- before it is over at the root --- */
 
-static uint64_t *bits_of(const struct panama_lane *lane, uint64_t vid)
+static uint64_t *bits_of(const struct panama_sequence *sequence, uint64_t vid)
 {
-	return lane->partial->bits + (vid & lane->partial->mask) * words_of(lane);
+	return sequence->partial->bits + (vid & sequence->partial->mask) * words_of(sequence);
 }
 
 /* Makes room for `vid`; those from `from` on are kept. */
-static void reach(struct panama_lane *lane, uint64_t from, uint64_t vid)
+static void reach(struct panama_sequence *sequence, uint64_t from, uint64_t vid)
 {
-	struct panama_partial *partial = lane->partial;
+	struct panama_partial *partial = sequence->partial;
 
 	partial->bits = ring_reserve(partial->bits, &partial->mask, from, vid,
-				     words_of(lane) * sizeof(*partial->bits));
+				     words_of(sequence) * sizeof(*partial->bits));
 }
 
-void panama_partial_in(struct panama_lane *lane, const struct panama_node *node, uint64_t vid,
-		       uint32_t child)
+void panama_partial_in(struct panama_sequence *sequence, const struct panama_node *node,
+		       uint64_t vid, uint32_t child)
 {
-	uint64_t from = lane->nodes[0].expected;
-	uint32_t number = (uint32_t)(node - lane->nodes);
+	uint64_t from = sequence->nodes[0].expected;
+	uint32_t number = (uint32_t)(node - sequence->nodes);
 
 	if (vid < from)
 		return; /* over at the root without this node */
-	reach(lane, from, vid);
-	bits_of(lane, vid)[lane->partial->first_word[number] + child / 64] |= UINT64_C(1)
-									      << child % 64;
+	reach(sequence, from, vid);
+	bits_of(sequence, vid)[sequence->partial->first_word[number] + child / 64] |= UINT64_C(1)
+										      << child % 64;
 }
 
-static bool is_in(const struct panama_lane *lane, const uint64_t *bits, uint32_t node,
+static bool is_in(const struct panama_sequence *sequence, const uint64_t *bits, uint32_t node,
 		  uint32_t child)
 {
-	const struct panama_partial *partial = lane->partial;
+	const struct panama_partial *partial = sequence->partial;
 
 	return partial->included[node] &&
 	       bits[partial->first_word[node] + child / 64] >> child % 64 & 1;
@@ -103,50 +103,52 @@ static bool is_in(const struct panama_lane *lane, const uint64_t *bits, uint32_t
 /* --- when it is --- */
 
 /* Makes room for one more; those that all workers have are forgotten. */
-static void reserve_settled(struct panama_lane *lane, uint64_t vid)
+static void reserve_settled(struct panama_sequence *sequence, uint64_t vid)
 {
-	struct panama_partial *partial = lane->partial;
-	const struct panama_job *job = lane->job;
+	struct panama_partial *partial = sequence->partial;
+	const struct panama_job *job = sequence->job;
 
 	if (vid - partial->settled_from <= partial->settled_mask)
 		return;
 	partial->settled_from = vid;
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		if (job->workers[w].flows[lane->tree].una < partial->settled_from)
-			partial->settled_from = job->workers[w].flows[lane->tree].una;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		if (panama_worker(job, w)->flows[sequence->tree].una < partial->settled_from)
+			partial->settled_from = panama_worker(job, w)->flows[sequence->tree].una;
 	partial->settled = ring_reserve(partial->settled, &partial->settled_mask,
 					partial->settled_from, vid, sizeof(*partial->settled));
 }
 
-void panama_partial_settle(struct panama_lane *lane, uint64_t vid)
+void panama_partial_settle(struct panama_sequence *sequence, uint64_t vid)
 {
-	struct panama_partial *partial = lane->partial;
-	const struct panama_job *job = lane->job;
-	const struct tree *tree = job->trees[lane->tree].tree;
+	struct panama_partial *partial = sequence->partial;
+	const struct panama_job *job = sequence->job;
+	const struct tree *tree = job->trees[sequence->tree].tree;
 	struct settled *settled;
 	uint64_t *bits;
 
-	reach(lane, vid, vid);
-	bits = bits_of(lane, vid);
-	reserve_settled(lane, vid);
+	reach(sequence, vid, vid);
+	bits = bits_of(sequence, vid);
+	reserve_settled(sequence, vid);
 	settled = &partial->settled[vid & partial->settled_mask];
 	*settled = (struct settled){ 0 };
 	partial->included[0] = true;
 	for (uint32_t i = 1; i < tree->node_count; i++) /* parents come before children */
 		partial->included[i] =
-			is_in(lane, bits, tree->nodes[i].parent, tree->nodes[i].number);
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		if (!is_in(lane, bits, tree->node_of_worker[w], tree->number_of_worker[w]))
+			is_in(sequence, bits, tree->nodes[i].parent, tree->nodes[i].number);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		if (!is_in(sequence, bits, tree->node_of_worker[w], tree->number_of_worker[w]))
 			continue;
-		settled->weight += job->exact.weights[w];
+		settled->weight += job->base.exact.weights[w];
 		settled->workers++;
 	}
-	memset(bits, 0, words_of(lane) * sizeof(*bits));
+	memset(bits, 0, words_of(sequence) * sizeof(*bits));
 }
 
-uint64_t panama_partial_weight(const struct panama_lane *lane, uint64_t vid, uint32_t *workers)
+uint64_t panama_partial_weight(const struct panama_sequence *sequence, uint64_t vid,
+			       uint32_t *workers)
 {
-	const struct settled *settled = &lane->partial->settled[vid & lane->partial->settled_mask];
+	const struct settled *settled =
+		&sequence->partial->settled[vid & sequence->partial->settled_mask];
 
 	*workers = settled->workers;
 	return settled->weight;

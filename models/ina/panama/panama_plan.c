@@ -6,9 +6,10 @@
 
 void panama_plan_count(const struct panama_job *job, bool comes)
 {
-	for (uint32_t s = 0; s < job->scheme->env.topo->net.switches; s++)
-		if (job->lanes_at[s])
-			panama_count_job(&job->scheme->accelerators[s], job->lanes_at[s], comes);
+	for (uint32_t s = 0; s < job->base.scheme->env.topo->net.switches; s++)
+		if (job->sequences_at[s])
+			panama_count_job(&panama_scheme(job)->accelerators[s], job->sequences_at[s],
+					 comes);
 }
 
 /* Of the accelerators on the longest way of a worker to the root. */
@@ -16,12 +17,12 @@ static sim_time tree_delay(const struct panama_job *job, const struct tree *tree
 {
 	sim_time longest = 0;
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		sim_time delay = 0;
 
 		for (uint32_t n = tree->node_of_worker[w]; n != TREE_NONE;
 		     n = tree->nodes[n].parent)
-			delay += job->scheme->accelerators[tree->nodes[n].sw].latency;
+			delay += panama_scheme(job)->accelerators[tree->nodes[n].sw].latency;
 		longest = delay > longest ? delay : longest;
 	}
 	return longest;
@@ -30,12 +31,13 @@ static sim_time tree_delay(const struct panama_job *job, const struct tree *tree
 /* Packets that a worker may have out on a tree. */
 static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
 {
-	const struct panama_window_conf *conf = &job->scheme->window;
+	const struct panama_window_conf *conf = &panama_scheme(job)->window;
 	uint32_t least = PANAMA_CAP_MAX;
 
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		uint32_t sw = tree->nodes[n].sw;
-		uint32_t cap = panama_cap_at(&job->scheme->accelerators[sw], job->lanes_at[sw]);
+		uint32_t cap =
+			panama_cap_at(&panama_scheme(job)->accelerators[sw], job->sequences_at[sw]);
 
 		least = cap < least ? cap : least;
 	}
@@ -46,7 +48,7 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 /* Of a tree, where ports of accelerators are slower than links: trees of a worker share its. */
 static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
 {
-	sim_time slow = job->scheme->accelerators[0].slow;
+	sim_time slow = panama_scheme(job)->accelerators[0].slow;
 
 	return slow ? (packets->payload + packets->overhead) / seconds_of(slow) / job->tree_count
 		    : INFINITY;
@@ -56,33 +58,34 @@ static double slow_rate(const struct panama_job *job, const struct plan_packets 
  * fraction; the windows are those of jobs that are here now, when they have grown. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
-	const struct network *net = &job->scheme->env.topo->net;
-	const struct panama_window_conf *conf = &job->scheme->window;
+	const struct network *net = &job->base.scheme->env.topo->net;
+	const struct panama_window_conf *conf = &panama_scheme(job)->window;
 	sim_time round_trip = 0;
 
 	plan_init(plan, job->tree_count);
 	for (size_t s = 0; s < plan->count; s++) {
 		const struct tree *tree = job->trees[s].tree;
 		struct plan_stream *stream = &plan->streams[s];
-		struct plan_path path = plan_tree_path(net, tree, job->job.hosts, job->job.workers,
-						       job->scheme->frame);
+		struct plan_path path =
+			plan_tree_path(net, tree, job->base.spec.hosts, job->base.spec.workers,
+				       job->base.scheme->frame);
 
 		path.sum += tree_delay(job, tree);
-		plan_add_tree(stream, tree, job->job.hosts, job->job.workers);
-		stream->packets = plan_ina_packets(net, job->scheme->frame,
-						   (uint32_t)job->scheme->conf->elements);
+		plan_add_tree(stream, tree, job->base.spec.hosts, job->base.spec.workers);
+		stream->packets = plan_ina_packets(net, job->base.scheme->frame,
+						   (uint32_t)panama_conf(job)->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
 		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
 			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
-					job->job.hosts[0]);
+					job->base.spec.hosts[0]);
 		round_trip = path.sum > round_trip ? path.sum : round_trip;
 		if (plan_path_latency(&path) > plan->latency)
 			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
-	plan_take_turns(plan, net, &job->job, 0);
+	plan_take_turns(plan, net, &job->base.spec, 0);
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */

@@ -1,7 +1,7 @@
 /* PANAMA with recovery, from corruption and any other loss. The paper (section 4.2.2) has a
  * sentence: "a simple timeout mechanism can be used". Ours:
  *
- * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second lane
+ * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second sequence
  * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links
  * keep the order, so a result with a later VID says that what is missing before it is lost:
  * worker 0 then orders these chunks again at once. What is lost at the end, with nothing behind
@@ -10,15 +10,15 @@
  * are messages over TCP connections. Timers double until there is progress.
  *
  * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
- * packet on that lane comes (panama_switch.c), and an order that is lost itself is found missing in
- * the same two ways and given again. What is sent again is bounded as what is sent first: at most
- * wnd_cap packets of a tree behind the newest result of its second lane, for which half of the
- * memory is kept free. Only what a timer orders is sent beyond that, past all that waits for its
- * turn (which is then found missing): so a lane on which all that was out has been lost goes on, at
- * the price of a packet per timeout that the memory may have no place for. Such a packet is
- * dropped, but all before it is passed over as well: what waits for lost packets leaves the memory,
- * and the job goes on when once all packets of an order get through. With memory for a packet or
- * two of each FIFO that takes many timeouts. */
+ * packet on that sequence comes (panama_switch.c), and an order that is lost itself is found
+ * missing in the same two ways and given again. What is sent again is bounded as what is sent
+ * first: at most wnd_cap packets of a tree behind the newest result of its second sequence, for
+ * which half of the memory is kept free. Only what a timer orders is sent beyond that, past all
+ * that waits for its turn (which is then found missing): so a sequence on which all that was out
+ * has been lost goes on, at the price of a packet per timeout that the memory may have no place
+ * for. Such a packet is dropped, but all before it is passed over as well: what waits for lost
+ * packets leaves the memory, and the job goes on when once all packets of an order get through.
+ * With memory for a packet or two of each FIFO that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -37,10 +37,11 @@ enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSA
 
 /* What a worker knows of a tree. */
 struct asker_tree {
-	uint8_t *has; /* by VID of the main lane, from una on, at [vid & mask]: result is here */
+	uint8_t *
+		has; /* by VID of the main sequence, from una on, at [vid & mask]: result is here */
 	uint64_t mask;
-	uint64_t seen;        /* VID behind the newest result of the main lane */
-	uint64_t seen_repair; /* the same of the lane for repairs */
+	uint64_t seen;        /* VID behind the newest result of the main sequence */
+	uint64_t seen_repair; /* the same of the sequence for repairs */
 	uint64_t known;       /* orders that have reached this worker */
 	uint64_t sent;        /* of those, sent or passed over */
 	uint64_t urgent;      /* behind the newest of them that a timer gave; 0 = none */
@@ -54,7 +55,6 @@ struct panama_asker {
 	struct timer timer;
 	sim_time timeout;
 	struct messages up, down; /* to and from worker 0; not worker 0's own */
-	uint64_t timeouts, resent, answers;
 };
 
 struct orders {
@@ -68,12 +68,12 @@ struct panama_recovery {
 
 static struct panama_worker *first_worker(const struct panama_job *job)
 {
-	return &job->workers[0];
+	return panama_worker(job, 0);
 }
 
 static bool decides(const struct panama_worker *worker)
 {
-	return worker->number == 0;
+	return worker->base.number == 0;
 }
 
 /* --- who has what --- */
@@ -97,18 +97,18 @@ static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 		return false;
 	self->has = ring_reserve(self->has, &self->mask, flow->una, vid, sizeof(*self->has));
 	self->has[vid & self->mask] = true;
-	flow->ahead += vid < flow->next;
+	flow->done += vid < flow->next;
 	if (vid != flow->una)
 		return true;
 	for (; self->has[flow->una & self->mask]; flow->una++) {
 		self->has[flow->una & self->mask] = false;
 		if (flow->una < flow->next)
-			flow->ahead--;
+			flow->done--;
 		else
 			flow->next = flow->una + 1;
 	}
-	self->since = worker->job->scheme->env.sim->now;
-	asker->timeout = worker->job->scheme->conf->timeout;
+	self->since = worker->base.job->scheme->env.sim->now;
+	asker->timeout = panama_conf(panama_job(worker))->timeout;
 	return true;
 }
 
@@ -124,13 +124,13 @@ static void write_message(struct messages *messages, enum message_type type, uin
 /* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
 static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 {
-	const struct panama_scheme *scheme = by->job->scheme;
+	const struct panama_job *job = panama_job(by);
 
-	if (!panama_recovery_has(first_worker(by->job), tree, vid))
+	if (!panama_recovery_has(first_worker(job), tree, vid))
 		return;
-	by->asker->answers++;
+	by->base.job->stats.repairs++;
 	write_message(&by->asker->down, MESSAGE_ANSWER, tree, vid,
-		      scheme->frame - (uint32_t)scheme->conf->header);
+		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
 }
 
 /* Worker 0 read the sum from its own tensor, where it was checked when it came. */
@@ -139,7 +139,7 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 	if (take(worker, tree, vid))
 		panama_worker_answer(worker, tree, vid);
 	else
-		worker->stale++;
+		worker->base.job->stats.stale++;
 }
 
 static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
@@ -183,41 +183,42 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 				       sizeof(*orders->chunks));
 	orders->chunks[orders->count++] = chunk;
 	known(first_worker(job), tree, urgent);
-	for (uint32_t w = 1; w < job->job.workers; w++)
-		write_message(&job->workers[w].asker->down, type, tree, chunk, 0);
+	for (uint32_t w = 1; w < job->base.spec.workers; w++)
+		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
 /* What worker 0 misses before a result is lost. */
-static void order_gap(struct panama_worker *worker, const struct panama_lane *lane, uint64_t from,
-		      uint64_t to)
+static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
+		      uint64_t from, uint64_t to)
 {
-	const struct panama_job *job = worker->job;
+	const struct panama_job *job = panama_job(worker);
 
 	for (uint64_t v = from; v < to; v++) {
-		uint64_t chunk = lane->repair ? panama_recovery_chunk(job, lane->tree, v)
-					      : panama_chunk(job, lane->tree, v);
+		uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, v)
+						  : panama_chunk(job, sequence->tree, v);
 
-		if (!panama_recovery_has(worker, lane->tree, chunk / job->tree_count))
-			order(worker->job, lane->tree, chunk, false);
+		if (!panama_recovery_has(worker, sequence->tree, chunk / job->tree_count))
+			order(panama_job(worker), sequence->tree, chunk, false);
 	}
 }
 
-bool panama_recovery_result(struct panama_worker *worker, const struct panama_lane *lane,
+bool panama_recovery_result(struct panama_worker *worker, const struct panama_sequence *sequence,
 			    const struct packet *packet, uint64_t chunk)
 {
-	struct asker_tree *self = &worker->asker->trees[lane->tree];
-	uint64_t *seen = lane->repair ? &self->seen_repair : &self->seen, from = *seen;
+	struct asker_tree *self = &worker->asker->trees[sequence->tree];
+	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
 	uint64_t vid = packet->seq;
-	bool fresh = take(worker, lane->tree, chunk / worker->job->tree_count);
+	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		panama_violated(worker->job, worker->host, vid, "a result overtook another");
+		panama_violated(panama_job(worker), worker->base.host, vid,
+				"a result overtook another");
 		return fresh;
 	}
 	*seen = vid + 1;
 	self->cap = packet->slot;
 	if (decides(worker))
-		order_gap(worker, lane, from, vid);
+		order_gap(worker, sequence, from, vid);
 	return fresh;
 }
 
@@ -238,13 +239,13 @@ static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64
 		return false;
 	*vid = full ? self->urgent - 1 : self->sent;
 	return *vid < self->known &&
-	       panama_recovery_chunk(worker->job, tree, *vid) < worker->available;
+	       panama_recovery_chunk(panama_job(worker), tree, *vid) < worker->available;
 }
 
 /* The tree on which the worker may send VID *vid again, or PANAMA_TREES_MAX. */
 static uint32_t tree_to_repair(const struct panama_worker *worker, uint64_t *vid)
 {
-	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++)
 		if (may_repair(worker, t, vid))
 			return t;
 	return PANAMA_TREES_MAX;
@@ -259,17 +260,17 @@ bool panama_recovery_ready(const struct panama_worker *worker)
 
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 {
-	const struct panama_job *job = worker->job;
+	const struct panama_job *job = panama_job(worker);
 	uint64_t vid;
 	uint32_t tree = tree_to_repair(worker, &vid);
 
 	if (tree == PANAMA_TREES_MAX)
 		return false;
 	worker->asker->trees[tree].sent = vid + 1;
-	*packet = panama_contribution(worker, &job->lanes[job->tree_count + tree], vid,
-				      panama_recovery_chunk(job, tree, vid));
+	panama_contribution(packet, worker, &job->sequences[job->tree_count + tree], vid,
+			    panama_recovery_chunk(job, tree, vid));
 	packet->flags |= PACKET_RETRANSMIT;
-	worker->asker->resent++;
+	worker->base.job->stats.retransmissions++;
 	return true;
 }
 
@@ -279,10 +280,10 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
-	struct sim *sim = worker->job->scheme->env.sim;
+	struct sim *sim = worker->base.job->scheme->env.sim;
 	sim_time first = SIM_TIME_MAX;
 
-	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
 		const struct panama_flow *flow = &worker->flows[t];
 
 		if (flow->una < flow->next && asker->trees[t].since < first)
@@ -298,7 +299,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_asker *asker = worker->asker;
 	const struct panama_flow *flow = &worker->flows[tree];
-	struct sim *sim = worker->job->scheme->env.sim;
+	struct sim *sim = worker->base.job->scheme->env.sim;
 
 	if (flow->una + 1 == flow->next)
 		asker->trees[tree].since = sim->now;
@@ -321,23 +322,26 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_asker *asker = owner;
 	struct panama_worker *worker = asker->worker;
-	sim_time first = worker->job->scheme->conf->timeout, timeout = asker->timeout;
+	sim_time first = panama_conf(panama_job(worker))->timeout, timeout = asker->timeout;
 	bool expired = false;
 
 	(void)entity;
-	for (uint32_t t = 0; t < worker->job->tree_count; t++) {
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
 		const struct panama_flow *flow = &worker->flows[t];
 
 		if (flow->una == flow->next || asker->trees[t].since + timeout > sim->now)
 			continue;
 		asker->trees[t].since = sim->now;
-		asker->timeouts++;
+		worker->base.job->stats.timeouts++;
 		expired = true;
 		if (decides(worker))
-			order(worker->job, t, panama_chunk(worker->job, t, flow->una), true);
+			order(panama_job(worker), t, panama_chunk(panama_job(worker), t, flow->una),
+			      true);
 		else
 			ask(worker, t);
 	}
+	if (expired)
+		why_timed_out(worker->base.job->tensors.why);
 	if (expired && timeout < BACKOFF_MAX * first)
 		asker->timeout = 2 * timeout;
 	arm(asker);
@@ -348,43 +352,44 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 static void start_asker(struct panama_worker *worker, uint32_t cap)
 {
-	struct panama_job *job = worker->job;
-	const struct model_env *env = &job->scheme->env;
+	struct panama_job *job = panama_job(worker);
+	const struct model_env *env = &job->base.scheme->env;
 	struct panama_asker *asker = worker->asker = xcalloc(1, sizeof(*asker));
-	uint64_t key = timer_key_of_job(TIMER_PANAMA_ASKER, job->job.number, worker->number);
+	uint64_t key =
+		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	worker->source.prompt = true; /* arm() may find that a timeout is over */
-	asker->timeout = job->scheme->conf->timeout;
+	worker->base.source.deferrable = false; /* arm() may find that a timeout is over */
+	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
 		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
 		asker->trees[t].mask = VIDS_FIRST - 1;
 		asker->trees[t].cap = cap;
 	}
-	timer_open(env->sim, &asker->timer, worker->host, SIM_TIMER, key, on_timeout, asker);
+	timer_open(env->sim, &asker->timer, SIM_TIMER, key, on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
-	key = connection_key(CONNECTION_PANAMA,
-			     (uint64_t)job->job.number << 25 | 2 * (uint64_t)worker->number);
-	messages_init(&asker->up, env->tcp, env->sim, worker->host, first_worker(job)->host, key,
-		      arrived_up, worker);
-	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->host, worker->host,
-		      key + 1, arrived_down, worker);
+	key = connection_key(CONNECTION_PANAMA, (uint64_t)job->base.spec.number << 25 |
+							2 * (uint64_t)worker->base.number);
+	messages_init(&asker->up, env->tcp, env->sim, worker->base.host,
+		      first_worker(job)->base.host, key, arrived_up, worker);
+	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->base.host,
+		      worker->base.host, key + 1, arrived_down, worker);
 }
 
 static void stop_asker(struct panama_worker *worker)
 {
 	struct panama_asker *asker = worker->asker;
-	const struct panama_scheme *scheme = worker->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(panama_job(worker));
 
 	if (!decides(worker)) {
 		messages_release(&asker->up);
 		messages_release(&asker->down);
 	}
-	timer_close(scheme->env.sim, &asker->timer);
-	for (uint32_t t = 0; t < worker->job->tree_count; t++)
+	timer_close(scheme->base.env.sim, &asker->timer);
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++)
 		free(asker->trees[t].has);
 	free(asker->trees);
 	free(asker);
@@ -394,27 +399,16 @@ void panama_recovery_start(struct panama_job *job, uint32_t cap)
 {
 	job->recovery = xcalloc(1, sizeof(*job->recovery));
 	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		start_asker(&job->workers[w], cap);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		start_asker(panama_worker(job, w), cap);
 }
 
 void panama_recovery_stop(struct panama_job *job)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		stop_asker(&job->workers[w]);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		stop_asker(panama_worker(job, w));
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		free(job->recovery->orders[t].chunks);
 	free(job->recovery->orders);
 	free(job->recovery);
-}
-
-void panama_recovery_stats(const struct panama_job *job, struct collective_stats *stats)
-{
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		const struct panama_asker *asker = job->workers[w].asker;
-
-		stats->retransmissions += asker->resent;
-		stats->timeouts += asker->timeouts;
-		stats->repairs += asker->answers;
-	}
 }

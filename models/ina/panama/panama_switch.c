@@ -1,6 +1,6 @@
 /* PANAMA's accelerator: section 5. What is modelled and what is not: panama.c.
  *
- * A FIFO per input port and lane, and Expected_VID. VID E is over when every FIFO has a packet
+ * A FIFO per input port and sequence, and Expected_VID. VID E is over when every FIFO has a packet
  * of it or of a later one at its head: if all have E it is added up and sent on, else what there
  * is of it is discarded. Links keep the order, so a later packet says that E is lost. */
 #include "ina/panama/panama.h"
@@ -19,7 +19,7 @@ static uint32_t workers_needed(double fraction, uint32_t below)
 	return (uint32_t)ceil(fraction * below - 1e-9);
 }
 
-static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, uint32_t number)
+static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uint32_t number)
 {
 	uint32_t below = 0;
 
@@ -33,10 +33,11 @@ static uint32_t workers_below(const struct panama_tree *tree, uint32_t workers, 
 	return below;
 }
 
-void panama_node_init(struct panama_node *node, const struct panama_lane *lane, uint32_t number)
+void panama_node_init(struct panama_node *node, const struct panama_sequence *sequence,
+		      uint32_t number)
 {
-	const struct panama_job *job = lane->job;
-	const struct panama_tree *tree = &job->trees[lane->tree];
+	const struct panama_job *job = sequence->job;
+	const struct ina_tree *tree = &job->trees[sequence->tree];
 	const struct tree_node *place = &tree->tree->nodes[number];
 
 	*node = (struct panama_node){ .children = place->children,
@@ -45,12 +46,12 @@ void panama_node_init(struct panama_node *node, const struct panama_lane *lane, 
 				      .up_port = place->up_port,
 				      .down_ports = place->down_ports,
 				      .mask = ROWS_FIRST - 1 };
-	node->accelerator = &job->scheme->accelerators[place->sw];
+	node->accelerator = &panama_scheme(job)->accelerators[place->sw];
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
 	node->next = node->children <= PANAMA_FEW ? node->few
 						  : xcalloc(node->children, sizeof(*node->next));
-	node->needed = workers_needed(job->scheme->conf->fraction,
-				      workers_below(tree, job->job.workers, number));
+	node->needed = workers_needed(panama_conf(job)->fraction,
+				      workers_below(tree, job->base.spec.workers, number));
 }
 
 void panama_node_release(struct panama_node *node)
@@ -60,60 +61,60 @@ void panama_node_release(struct panama_node *node)
 		free(node->next);
 }
 
-uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t lanes)
+uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences)
 {
 	uint64_t cap = accelerator->memory->memory_bytes / accelerator->ports / accelerator->jobs /
-		       lanes / accelerator->scheme->frame;
+		       sequences / accelerator->scheme->base.frame;
 
 	return cap < PANAMA_CAP_MAX ? (uint32_t)cap : PANAMA_CAP_MAX;
 }
 
-uint32_t panama_cap(const struct panama_lane *lane, struct panama_node *node)
+uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
 
 	if (node->cap_jobs == accelerator->jobs)
 		return node->cap;
 	node->cap_jobs = accelerator->jobs;
-	node->cap = panama_cap_at(accelerator, lane->job->lanes_at[accelerator->sw]);
+	node->cap = panama_cap_at(accelerator, sequence->job->sequences_at[accelerator->sw]);
 	SIM_BUG_ON(!node->cap); /* memory_is_free() */
 	return node->cap;
 }
 
 /* --- memory --- */
 
-static void reserve(struct panama_lane *lane, struct panama_node *node, int64_t packets)
+static void reserve(struct panama_sequence *sequence, struct panama_node *node, int64_t packets)
 {
-	const struct panama_scheme *scheme = lane->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(sequence->job);
 
 	node->buffered += (uint32_t)packets;
-	if (lane->half)
+	if (sequence->half)
 		node->accelerator->first_sent += (uint64_t)packets;
-	collective_reserve(node->accelerator->memory, scheme->env.sim->now,
-			   packets * (int64_t)scheme->frame);
+	collective_reserve(node->accelerator->memory, scheme->base.env.sim->now,
+			   packets * (int64_t)scheme->base.frame);
 }
 
 /* With recovery, what is sent first never takes more than half of it: what is sent again finds
- * room, whatever the first lanes wait for. */
-static bool is_full(const struct panama_lane *lane, const struct panama_node *node)
+ * room, whatever the first sequences wait for. */
+static bool is_full(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
 	const struct collective_memory *memory = accelerator->memory;
-	uint64_t frame = lane->job->scheme->frame;
+	uint64_t frame = sequence->job->base.scheme->frame;
 
 	return memory->used_bytes + frame > memory->memory_bytes ||
-	       (lane->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
+	       (sequence->half && (accelerator->first_sent + 1) * frame > memory->memory_bytes / 2);
 }
 
-void panama_node_over(struct panama_lane *lane, struct panama_node *node)
+void panama_node_over(struct panama_sequence *sequence, struct panama_node *node)
 {
 	if (node->fin)
 		return;
 	node->fin = true;
-	reserve(lane, node, -(int64_t)node->buffered);
-	if (--lane->job->open_at[node->accelerator->sw] == 0)
-		panama_count_job(node->accelerator, lane->job->lanes_at[node->accelerator->sw],
-				 false);
+	reserve(sequence, node, -(int64_t)node->buffered);
+	if (--sequence->job->open_at[node->accelerator->sw] == 0)
+		panama_count_job(node->accelerator,
+				 sequence->job->sequences_at[node->accelerator->sw], false);
 }
 
 /* --- rows --- */
@@ -163,57 +164,57 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 }
 
 /* The sum of a row, as it leaves the accelerator. */
-static struct packet sum_of(struct panama_lane *lane, struct panama_node *node,
+static struct packet sum_of(struct panama_sequence *sequence, struct panama_node *node,
 			    const struct panama_row *row)
 {
-	const struct panama_scheme *scheme = lane->job->scheme;
+	const struct panama_scheme *scheme = panama_scheme(sequence->job);
 	bool root = node->parent == TREE_NONE;
-	uint32_t cap = panama_cap(lane, node);
+	uint32_t cap = panama_cap(sequence, node);
 
 	return (struct packet){
 		.seq = node->expected,
 		.value = row->value,
-		.flow = lane->number,
+		.flow = sequence->number,
 		.source = (uint16_t)node->number,
-		.size = (uint16_t)scheme->frame,
+		.size = (uint16_t)scheme->base.frame,
 		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
 		.route = { (uint16_t)row->workers },
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
-		.protocol = scheme->protocol,
+		.protocol = scheme->base.protocol,
 	};
 }
 
 /* With a fraction, a VID need not wait for all; without, this is never asked before all are
  * past it. */
-static bool enough(const struct panama_lane *lane, const struct panama_node *node,
+static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
-	if (!lane->partial || row->flags & PANAMA_ALL)
+	if (!sequence->partial || row->flags & PANAMA_ALL)
 		return row->packets == node->children;
 	return row->packets && row->workers >= node->needed;
 }
 
-bool panama_is_over(const struct panama_lane *lane, const struct panama_node *node)
+bool panama_is_over(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_row *row = row_of(node, node->expected);
 
 	return !node->fin &&
-	       (row->past == node->children || (lane->partial && enough(lane, node, row)));
+	       (row->past == node->children || (sequence->partial && enough(sequence, node, row)));
 }
 
-bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct packet *sum)
+bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum)
 {
 	struct panama_row *row = row_of(node, node->expected);
 	struct collective_stats *stats = &node->accelerator->memory->stats;
 	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
-	bool sent = enough(lane, node, row);
+	bool sent = enough(sequence, node, row);
 
-	reserve(lane, node, row->placeless - (int64_t)row->packets);
-	if (lane->partial && node->parent == TREE_NONE)
-		panama_partial_settle(lane, node->expected);
+	reserve(sequence, node, row->placeless - (int64_t)row->packets);
+	if (sequence->partial && node->parent == TREE_NONE)
+		panama_partial_settle(sequence, node->expected);
 	if (sent) {
-		*sum = sum_of(lane, node, row);
+		*sum = sum_of(sequence, node, row);
 		stats->packets_aggregated += row->packets;
 		stats->results += node->parent == TREE_NONE;
 	} else {
@@ -222,7 +223,7 @@ bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct pack
 	*row = (struct panama_row){ 0 };
 	node->expected++;
 	if (fin)
-		panama_node_over(lane, node);
+		panama_node_over(sequence, node);
 	return sent;
 }
 
@@ -230,7 +231,7 @@ bool panama_pass(struct panama_lane *lane, struct panama_node *node, struct pack
 
 /* Is a VID over when this packet has come, so that it is not stored itself, or takes a place that
  * becomes free? Only a full memory asks. */
-static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
+static bool makes_room(const struct panama_sequence *sequence, struct panama_node *node,
 		       const struct packet *packet)
 {
 	uint64_t first = node->expected, v = first;
@@ -238,7 +239,8 @@ static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
 
 	if (node->behind)
 		return false;
-	if (lane->partial && packet->seq == first && !((row->flags | packet->flags) & PANAMA_ALL) &&
+	if (sequence->partial && packet->seq == first &&
+	    !((row->flags | packet->flags) & PANAMA_ALL) &&
 	    row->workers + panama_workers_in(packet) >= node->needed)
 		return true;
 	if (node->next[packet->source] > first)
@@ -251,33 +253,33 @@ static bool makes_room(const struct panama_lane *lane, struct panama_node *node,
 }
 
 /* As if lost on the link; but its header has been read. */
-static void overflow(struct panama_lane *lane, struct panama_node *node)
+static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 {
 	node->accelerator->memory->stats.overflows++;
-	lane->job->overflows++;
+	sequence->job->overflows++;
 }
 
 /* Into its row. What completes a sum meets the others in the adder, and needs no place. */
-static void store(struct panama_lane *lane, struct panama_node *node, const struct packet *packet,
-		  bool full)
+static void store(struct panama_sequence *sequence, struct panama_node *node,
+		  const struct packet *packet, bool full)
 {
 	struct panama_row *row = row_of(node, packet->seq);
 
 	add(row, packet);
 	row->placeless = full;
 	if (!full)
-		reserve(lane, node, 1);
-	if (lane->partial)
-		panama_partial_in(lane, node, packet->seq, packet->source);
+		reserve(sequence, node, 1);
+	if (sequence->partial)
+		panama_partial_in(sequence, node, packet->seq, packet->source);
 }
 
 /* Another VID went, and this packet waits in its place. */
-static void find_place(struct panama_lane *lane, struct panama_node *node, uint64_t vid)
+static void find_place(struct panama_sequence *sequence, struct panama_node *node, uint64_t vid)
 {
 	if (vid < node->expected || !row_of(node, vid)->placeless)
 		return;
 	row_of(node, vid)->placeless = false;
-	reserve(lane, node, 1);
+	reserve(sequence, node, 1);
 }
 
 /* The child's FIFO has come to `vid`. */
@@ -294,36 +296,37 @@ static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
 
 /* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
  * one of its FIFO. With one, others may have waited for it. */
-static void send_sums(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+static void send_sums(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		      struct switch_actions *actions)
 {
 	struct panama_accelerator *accelerator = node->accelerator;
 	struct packet sum;
 	unsigned sums = 0;
 
-	while (sums < PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node)) {
-		if (!panama_pass(lane, node, &sum))
+	while (sums < PANAMA_SUMS_AT_ONCE && panama_is_over(sequence, node)) {
+		if (!panama_pass(sequence, node, &sum))
 			continue;
 		sums++;
 		if (accelerator->latency)
-			panama_delay(node, &sum, (uint32_t)(node - lane->nodes), back);
+			panama_delay(node, &sum, (uint32_t)(node - sequence->nodes), back);
 		else
 			panama_send_on(node, &sum, &actions->send[actions->count++]);
 	}
-	if (sums == PANAMA_SUMS_AT_ONCE && panama_is_over(lane, node))
-		panama_backlog_begin(lane, node, back);
+	if (sums == PANAMA_SUMS_AT_ONCE && panama_is_over(sequence, node))
+		panama_backlog_begin(sequence, node, back);
 }
 
-static void contribution(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+static void contribution(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {
-		panama_violated(lane->job,
-				lane->job->scheme->env.topo->net.hosts + node->accelerator->sw, vid,
-				"a contribution came twice, or after FIN");
+		panama_violated(sequence->job,
+				sequence->job->base.scheme->env.topo->net.hosts +
+					node->accelerator->sw,
+				vid, "a contribution came twice, or after FIN");
 		return;
 	}
 	if (vid < node->expected) {
@@ -331,26 +334,26 @@ static void contribution(struct panama_lane *lane, struct panama_node *node, uin
 		node->accelerator->memory->stats.late++; /* only with a fraction */
 		return;
 	}
-	full = is_full(lane, node);
-	dropped = full && !makes_room(lane, node, packet);
+	full = is_full(sequence, node);
+	dropped = full && !makes_room(sequence, node, packet);
 	/* Of a packet that is dropped, too: else two that both lack a place would be dropped for
 	 * ever, and what waits for them would keep the memory full. */
 	pass_to(node, packet->source, vid);
 	if (dropped)
-		overflow(lane, node);
+		overflow(sequence, node);
 	else
-		store(lane, node, packet, full);
+		store(sequence, node, packet, full);
 	if (!node->behind)
-		send_sums(lane, node, back, actions);
+		send_sums(sequence, node, back, actions);
 	if (full && !dropped)
-		find_place(lane, node, vid);
+		find_place(sequence, node, vid);
 }
 
-void panama_at_node(struct panama_lane *lane, struct panama_node *node, uint32_t back,
+void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions)
 {
 	if (packet->flags & PACKET_RESULT)
 		panama_send_on(node, packet, &actions->send[actions->count++]);
 	else
-		contribution(lane, node, back, packet, actions);
+		contribution(sequence, node, back, packet, actions);
 }

@@ -33,18 +33,20 @@ uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint3
 /* N of them at random, in the order of their numbers. */
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
-	const struct panama_scheme *scheme = job->scheme;
-	uint32_t *roots = panama_roots(scheme->env.topo, job->job.hosts, job->job.workers, count);
+	const struct panama_conf *conf = panama_conf(job);
+	const struct model_env *env = &job->base.scheme->env;
+	uint32_t *roots =
+		panama_roots(env->topo, job->base.spec.hosts, job->base.spec.workers, count);
 	uint32_t only;
 	struct rng rng;
 
-	rng_init(&rng, scheme->env.sim->seed, "panama roots", job->job.number);
+	rng_init(&rng, env->sim->seed, "panama roots", job->base.spec.number);
 	rng_shuffle(&rng, roots, *count);
-	if (*count > scheme->conf->trees)
-		*count = (uint32_t)scheme->conf->trees;
+	if (*count > conf->trees)
+		*count = (uint32_t)conf->trees;
 	qsort(roots, *count, sizeof(*roots), by_number);
-	if (scheme->conf->only_tree) {
-		only = (uint32_t)(scheme->conf->only_tree - 1) % *count;
+	if (conf->only_tree) {
+		only = (uint32_t)(conf->only_tree - 1) % *count;
 		roots[0] = roots[only];
 		*count = 1;
 	}
@@ -53,23 +55,21 @@ static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 
 void panama_trees_build(struct panama_job *job)
 {
-	struct topology *topo = job->scheme->env.topo;
+	struct topology *topo = job->base.scheme->env.topo;
 	uint32_t *roots = choose_roots(job, &job->tree_count);
 
 	job->trees = xcalloc(job->tree_count, sizeof(*job->trees));
-	job->lane_count = job->scheme->conf->recovery ? 2 * job->tree_count : job->tree_count;
-	job->lanes_at = xcalloc(topo->net.switches, sizeof(*job->lanes_at));
+	job->sequence_count = panama_conf(job)->recovery ? 2 * job->tree_count : job->tree_count;
+	job->sequences_at = xcalloc(topo->net.switches, sizeof(*job->sequences_at));
 	job->open_at = xcalloc(topo->net.switches, sizeof(*job->open_at));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
-		struct panama_tree *tree = &job->trees[t];
+		struct ina_tree *tree = &job->trees[t];
 
-		tree->tree = tree_build(topo, job->job.hosts, job->job.workers, roots[t]);
-		tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
+		ina_tree_init(tree, &job->base, roots[t]);
 		for (uint32_t i = 0; i < tree->tree->node_count; i++) {
 			uint32_t sw = tree->tree->nodes[i].sw;
 
-			tree->node_of_switch[sw] = i;
-			job->lanes_at[sw] += (uint16_t)(job->lane_count / job->tree_count);
+			job->sequences_at[sw] += (uint16_t)(job->sequence_count / job->tree_count);
 		}
 	}
 	free(roots);
@@ -77,11 +77,9 @@ void panama_trees_build(struct panama_job *job)
 
 void panama_trees_free(struct panama_job *job)
 {
-	for (uint32_t t = 0; t < job->tree_count; t++) {
-		tree_free(job->trees[t].tree);
-		free(job->trees[t].node_of_switch);
-	}
+	for (uint32_t t = 0; t < job->tree_count; t++)
+		ina_tree_release(&job->trees[t]);
 	free(job->trees);
-	free(job->lanes_at);
+	free(job->sequences_at);
 	free(job->open_at);
 }

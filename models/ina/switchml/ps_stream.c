@@ -16,7 +16,8 @@
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
-#include "base/ring.h"
+#include "ina/common/adding.h"
+#include "ina/common/outbox.h"
 #include "topo/topology.h"
 #include "transport/keys.h"
 
@@ -24,29 +25,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define RING_FIRST 64 /* entries of a ring at first; a power of two */
-
-/* A packet that waits at a server: for its turn to be added, or for the NIC. */
-struct held {
-	struct packet packet;
-	sim_time due;    /* to be added */
-	uint32_t worker; /* to be sent to */
-};
-
-struct ring {
-	struct held *items;
-	uint64_t first, end, mask;
-};
-
 struct ps_server {
 	struct switchml *job;
 	uint32_t number, host;
 	struct tree_node place; /* of a root with the workers as children; their numbers as ports */
 	struct node node;
 	uint64_t *arrived; /* as node.seen, of contributions that are added or wait for it */
-	struct ring in, out;
-	struct timer timer; /* for the first of `in` */
-	struct nic_source source;
+	struct adding adding;
+	struct outbox outbox;
 };
 
 struct ps_servers {
@@ -57,26 +43,6 @@ struct ps_servers {
 	struct collective_memory counters; /* of all servers together; not reported */
 };
 
-/* --- rings --- */
-
-static void ring_init(struct ring *ring)
-{
-	*ring = (struct ring){ .items = xcalloc(RING_FIRST, sizeof(*ring->items)),
-			       .mask = RING_FIRST - 1 };
-}
-
-static void ring_push(struct ring *ring, const struct held *item)
-{
-	ring->items = ring_reserve(ring->items, &ring->mask, ring->first, ring->end,
-				   sizeof(*ring->items));
-	ring->items[ring->end++ & ring->mask] = *item;
-}
-
-static struct held *ring_front(const struct ring *ring)
-{
-	return ring->first < ring->end ? &ring->items[ring->first & ring->mask] : NULL;
-}
-
 /* --- at servers --- */
 
 static struct route *route_of(struct route *routes, const struct ps_servers *servers, uint32_t w,
@@ -85,31 +51,18 @@ static struct route *route_of(struct route *routes, const struct ps_servers *ser
 	return &routes[(size_t)w * servers->count + q];
 }
 
-static enum nic_pull server_pull(void *owner, struct packet *packet)
-{
-	struct ps_server *server = owner;
-	const struct ps_servers *servers = server->job->servers;
-	const struct held *front = ring_front(&server->out);
-
-	if (!front)
-		return NIC_NOTHING;
-	*packet = front->packet;
-	packet->kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
-	packet_set_route(packet, route_of(servers->down, servers, front->worker, server->number));
-	server->out.first++;
-	return ring_front(&server->out) ? NIC_MORE : NIC_LAST;
-}
-
 static void send_copy(struct ps_server *server, const struct packet *packet, uint32_t w)
 {
 	struct switchml *job = server->job;
+	struct packet copy = *packet;
 
-	if (job->job.hosts[w] == server->host) {
-		switchml_worker_result(&job->workers[w], packet);
+	if (job->base.spec.hosts[w] == server->host) {
+		switchml_worker_result(switchml_worker(job, w), packet);
 		return;
 	}
-	ring_push(&server->out, &(struct held){ .packet = *packet, .worker = w });
-	nic_wake(&job->scheme->env.topo->net.nics[server->host], &server->source);
+	copy.kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
+	packet_set_route(&copy, route_of(job->servers->down, job->servers, w, server->number));
+	outbox_send(&server->outbox, &copy);
 }
 
 /* What a switch would do at once. */
@@ -127,31 +80,20 @@ static void serve(struct ps_server *server, const struct packet *packet)
 	}
 }
 
-static void on_added(struct sim *sim, uint32_t entity, void *owner)
+static void added(void *server, const struct packet *packet)
 {
-	struct ps_server *server = owner;
-	struct packet packet = ring_front(&server->in)->packet;
-	const struct held *next;
-
-	(void)entity;
-	server->in.first++;
-	next = ring_front(&server->in);
-	if (next)
-		timer_set(sim, &server->timer, next->due);
-	serve(server, &packet);
+	serve(server, packet);
 }
 
 /* For the first time: takes its turn to be added. */
 static void wait_for_adding(struct ps_server *server, const struct packet *packet)
 {
-	const struct switchml_scheme *scheme = server->job->scheme;
+	const struct ina_scheme *scheme = server->job->base.scheme;
 	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
 				    (bytes)scheme->elements * ELEMENT_BYTES);
 
 	switchml_mark(server->arrived, server->node.words, packet);
-	if (!ring_front(&server->in))
-		timer_set(scheme->env.sim, &server->timer, due);
-	ring_push(&server->in, &(struct held){ .packet = *packet, .due = due });
+	adding_push(&server->adding, packet, due);
 }
 
 static void receive(struct ps_server *server, const struct packet *packet)
@@ -173,37 +115,35 @@ static struct ps_server *server_of(const struct switchml *job, uint32_t slot)
 
 bool ps_stream_local(const struct worker *worker, uint32_t slot)
 {
-	return server_of(worker->job, slot)->host == worker->host;
+	return server_of(switchml_of(worker), slot)->host == worker->base.host;
 }
 
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
 {
-	receive(server_of(worker->job, packet->slot), packet);
+	receive(server_of(switchml_of(worker), packet->slot), packet);
 }
 
 void ps_stream_address(const struct worker *worker, struct packet *packet)
 {
-	const struct ps_servers *servers = worker->job->servers;
+	const struct ps_servers *servers = switchml_of(worker)->servers;
 
 	packet->kind = PACKET_DATA; /* switches only forward it */
-	packet_set_route(packet, route_of(servers->up, servers, worker->number,
-					  server_of(worker->job, packet->slot)->number));
+	packet_set_route(packet, route_of(servers->up, servers, worker->base.number,
+					  server_of(switchml_of(worker), packet->slot)->number));
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct switchml_scheme *scheme = self;
-	struct switchml *job = scheme->jobs[packet->flow];
+	const struct ina_scheme *scheme = self;
+	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
 
 	if (!job)
 		return; /* it is over */
 	if (packet->flags & PACKET_RESULT)
-		switchml_worker_result(&job->workers[job->worker_of_host[host]], packet);
+		switchml_worker_result(ina_worker_on(&job->base, host), packet);
 	else
 		receive(server_of(job, packet->slot), packet);
 }
-
-static const struct protocol_ops ps_stream_protocol = { .name = "ps_stream", .deliver = deliver };
 
 /* --- jobs --- */
 
@@ -229,32 +169,17 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
 }
 
-static void *ps_stream_open(const struct model_env *env, const void *conf)
-{
-	struct switchml_scheme *scheme = xcalloc(1, sizeof(*scheme));
-
-	switchml_scheme_init(scheme, env, conf, &ps_stream_protocol);
-	return scheme;
-}
-
-static void ps_stream_close(void *self)
-{
-	struct switchml_scheme *scheme = self;
-
-	free(scheme->jobs);
-	free(scheme);
-}
-
 static void find_routes(struct switchml *job)
 {
-	const struct topology *topo = job->scheme->env.topo;
+	const struct topology *topo = job->base.scheme->env.topo;
 	struct ps_servers *servers = job->servers;
-	uint64_t key = hash_pair(hash_pair(job->scheme->env.sim->seed, hash_string("ps_stream")),
-				 job->job.number);
+	uint64_t key =
+		hash_pair(hash_pair(job->base.scheme->env.sim->seed, hash_string("ps_stream")),
+			  job->base.spec.number);
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		for (uint32_t q = 0; q < servers->count; q++) {
-			uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q];
+			uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
 			uint64_t pair = hash_pair(key, (uint64_t)w << 32 | q);
 
 			if (a == b)
@@ -268,18 +193,19 @@ static void find_routes(struct switchml *job)
 /* A packet's way from a worker to a server and back, on an idle network. */
 static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
-	const struct topology *topo = job->scheme->env.topo;
+	const struct topology *topo = job->base.scheme->env.topo;
 	const struct ps_servers *servers = job->servers;
-	uint32_t a = job->job.hosts[w], b = job->job.server_hosts[q], ports[ROUTE_MAX + 1];
+	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q],
+		 ports[ROUTE_MAX + 1];
 	sim_time sum;
 	unsigned count;
 
 	if (a == b)
 		return 0;
 	count = topology_path(topo, a, route_of(servers->up, servers, w, q), ports);
-	sum = ideal_packet(&topo->net, ports, count, job->scheme->frame);
+	sum = ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 	count = topology_path(topo, b, route_of(servers->down, servers, w, q), ports);
-	return sum + ideal_packet(&topo->net, ports, count, job->scheme->frame);
+	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
 /* Of the pair farthest apart: a slot waits for its slowest worker. */
@@ -287,7 +213,7 @@ static sim_time round_trip(const struct switchml *job)
 {
 	sim_time longest = 0;
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		for (uint32_t q = 0; q < job->servers->count; q++) {
 			sim_time time = pair_round_trip(job, w, q);
 
@@ -300,16 +226,16 @@ static sim_time round_trip(const struct switchml *job)
 /* How long the first copy of a slot waits for the last at a server: all come through its link. */
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
-	const struct topology *topo = job->scheme->env.topo;
+	const struct topology *topo = job->base.scheme->env.topo;
 	const struct ps_servers *servers = job->servers;
-	uint32_t host = job->job.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
+	uint32_t host = job->base.spec.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
 	struct plan_path link = { 0 };
 
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		if (job->job.hosts[w] == host)
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		if (job->base.spec.hosts[w] == host)
 			continue;
 		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
-		link = plan_path(&topo->net, ports, 1, job->scheme->frame);
+		link = plan_path(&topo->net, ports, 1, job->base.scheme->frame);
 		copies++;
 	}
 	return copies ? (copies - 1) * link.slowest : 0;
@@ -349,8 +275,8 @@ static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 
 static uint32_t choose_slots(const struct switchml *job)
 {
-	const struct switchml_conf *conf = job->scheme->conf;
-	uint32_t n = job->job.workers, m = job->servers->count;
+	const struct switchml_conf *conf = switchml_conf(&job->base);
+	uint32_t n = job->base.spec.workers, m = job->servers->count;
 	sim_time time;
 
 	if (conf->slots_form == SLOTS_NUMBER)
@@ -397,41 +323,38 @@ static void ps_stream_warn(const void *self, const struct topology_conf *topolog
 
 static void open_server(struct switchml *job, uint32_t q)
 {
-	const struct model_env *env = &job->scheme->env;
+	const struct model_env *env = &job->base.scheme->env;
 	struct ps_server *server = &job->servers->list[q];
-	uint64_t key = timer_key_of_job(TIMER_PS_STREAM, job->job.number, q);
+	uint64_t key = timer_key_of_job(TIMER_PS_STREAM, job->base.spec.number, q);
 
 	server->job = job;
 	server->number = q;
-	server->host = job->job.server_hosts[q];
+	server->host = job->base.spec.server_hosts[q];
 	/* switchml_switch.c names the node hosts + sw: this host */
 	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
 					    .parent = TREE_NONE,
-					    .children = job->job.workers,
+					    .children = job->base.spec.workers,
 					    .down_ports = job->servers->children };
-	server->node.place = &server->place;
-	server->node.memory = &job->servers->counters;
+	server->node.base.place = &server->place;
+	server->node.base.memory = &job->servers->counters;
 	switchml_node_init(&server->node, job->slots);
 	if (env->reducers->rate)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	ring_init(&server->in);
-	ring_init(&server->out);
-	server->source = (struct nic_source){ .pull = server_pull, .owner = server };
-	timer_open(env->sim, &server->timer, server->host, SIM_TIMER, key, on_added, server);
-	sim_name(env->sim, on_added, "a packet is added up at server %w of job %j");
+	adding_init(&server->adding, env->sim, key, added, server);
+	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
-/* Servers and ways of a job, but nothing that runs. */
-static struct switchml *new_job(struct switchml_scheme *scheme, const struct collective_job *spec)
+/* Servers and the ways to them, but nothing that runs. */
+static bool admit(void *self, const char **never)
 {
-	struct switchml *job = xcalloc(1, sizeof(*job));
+	struct switchml *job = self;
+	const struct collective_job *spec = &job->base.spec;
 	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
 	size_t pairs = (size_t)spec->workers * spec->servers;
 
-	job->scheme = scheme;
-	job->job = *spec;
+	(void)never;
 	job->servers = servers;
 	servers->count = spec->servers;
 	servers->list = xcalloc(spec->servers, sizeof(*servers->list));
@@ -442,58 +365,71 @@ static struct switchml *new_job(struct switchml_scheme *scheme, const struct col
 		servers->children[w] = w;
 	find_routes(job);
 	job->slots = choose_slots(job);
-	return job;
+	return true;
 }
 
-static void free_job(struct switchml *job)
+static void withdraw(void *self)
 {
-	free(job->servers->list);
-	free(job->servers->up);
-	free(job->servers->down);
-	free(job->servers->children);
-	free(job->servers);
-	free(job);
+	struct ps_servers *servers = ((struct switchml *)self)->servers;
+
+	free(servers->list);
+	free(servers->up);
+	free(servers->down);
+	free(servers->children);
+	free(servers);
 }
 
-static void *ps_stream_start(void *self, const struct collective_job *spec, const char **never)
+static void begin(void *self)
 {
-	struct switchml *job = new_job(self, spec);
+	struct switchml *job = self;
 
-	*never = NULL;
-	for (uint32_t q = 0; q < spec->servers; q++)
+	for (uint32_t q = 0; q < job->servers->count; q++)
 		open_server(job, q);
-	switchml_job_begin(job);
-	return job;
+	switchml_workers_begin(job);
+}
+
+static void end(void *self)
+{
+	struct switchml *job = self;
+
+	switchml_workers_end(job);
+	for (uint32_t q = 0; q < job->servers->count; q++) {
+		struct ps_server *server = &job->servers->list[q];
+
+		outbox_release(&server->outbox);
+		adding_release(&server->adding);
+		switchml_node_release(&server->node);
+		free(server->arrived);
+	}
 }
 
 /* One direction between a worker and a server. */
 static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
 		     struct plan_stream *stream, struct plan_path *longest)
 {
-	const struct topology *topo = job->scheme->env.topo;
+	const struct topology *topo = job->base.scheme->env.topo;
 	uint32_t ports[ROUTE_MAX + 1];
 	struct plan_path path;
 
 	plan_add_route(stream, topo, from, route, 1);
 	path = plan_path(&topo->net, ports, topology_path(topo, from, route, ports),
-			 job->scheme->frame);
+			 job->base.scheme->frame);
 	plan_path_longest(longest, &path);
 }
 
 /* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
  * slot is free again after a round trip and the wait of its first copy for the last, which with few
  * slots a server is more than the window covers. */
-static void *ps_stream_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-			    const char **never)
+static void plan(void *self, struct stream_plan *plan)
 {
-	struct switchml *job = new_job(self, spec);
-	const struct switchml_scheme *scheme = self;
+	const struct switchml *job = self;
+	const struct ina_scheme *scheme = job->base.scheme;
+	const struct collective_job *spec = &job->base.spec;
 	struct ps_servers *servers = job->servers;
 	uint32_t most = (job->slots + servers->count - 1) / servers->count;
 	struct plan_path up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
 
-	*never = NULL;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
@@ -516,32 +452,26 @@ static void *ps_stream_plan(void *self, const struct collective_job *spec, struc
 	plan_fix_window(stream, most, up.sum, &scheme->env.topo->net, spec->hosts[0]);
 	plan_close(plan);
 	plan_take_turns(plan, &scheme->env.topo->net, spec, servers->count);
-	return job;
 }
 
-static void ps_stream_withdraw(void *admitted)
+static const struct ina_ops ops = {
+	.title = "ps_stream",
+	.job_size = sizeof(struct switchml),
+	.worker_size = sizeof(struct worker),
+	.protocol = { .name = "ps_stream", .deliver = deliver },
+	.pull = switchml_pull,
+	.admit = admit,
+	.withdraw = withdraw,
+	.plan = plan,
+	.begin = begin,
+	.end = end,
+	.contribute = switchml_contribute,
+	.waits = switchml_waits,
+};
+
+static void *ps_stream_open(const struct model_env *env, const void *conf)
 {
-	free_job(admitted);
-}
-
-static void ps_stream_finish(void *instance)
-{
-	struct switchml *job = instance;
-	struct ps_servers *servers = job->servers;
-	const struct model_env *env = &job->scheme->env;
-
-	switchml_job_end(job);
-	for (uint32_t q = 0; q < servers->count; q++) {
-		struct ps_server *server = &servers->list[q];
-
-		nic_forget(&env->topo->net.nics[server->host], &server->source);
-		timer_close(env->sim, &server->timer);
-		switchml_node_release(&server->node);
-		free(server->arrived);
-		free(server->in.items);
-		free(server->out.items);
-	}
-	free_job(job);
+	return switchml_open_as(&ops, env, conf);
 }
 
 const struct collective_ops ps_stream_collective = {
@@ -549,6 +479,7 @@ const struct collective_ops ps_stream_collective = {
 	.help = "parameter servers with SwitchML's packets and slots on hosts (SwitchML section "
 		"5.3)",
 	.table = &ps_stream_table,
+	INA_OPS,
 	.beside = { .many = "0.6" },
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
@@ -557,14 +488,8 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
-	.close = ps_stream_close,
-	.start = ps_stream_start,
-	.contribute = switchml_contribute,
-	.finish = ps_stream_finish,
-	.plan = ps_stream_plan,
-	.withdraw = ps_stream_withdraw,
+	.plan = ina_plan,
+	.withdraw = ina_withdraw,
 	.tolerance = { .one_switch = 0.02 },
-	.stats = switchml_stats,
 	.slots = switchml_slots,
-	.report_waiting = switchml_report_waiting,
 };

@@ -26,90 +26,37 @@
  *   of them), there are hardly any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
-#include "base/mem.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-
-void switchml_violated(struct switchml *job, uint32_t node, uint64_t chunk, const char *what)
-{
-	collective_violated(&job->scheme->env, job->servers ? "ps_stream" : "SwitchML",
-			    job->job.number, "chunk", chunk, node, what);
-}
-
 /* --- packets --- */
 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	const struct switchml_scheme *scheme = self;
-	struct switchml *job = scheme->jobs[packet->flow];
+	const struct ina_scheme *scheme = self;
+	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
 
 	(void)back; /* children are known by packet.source */
 	if (job)    /* else it is over */
-		switchml_at_node(job, &job->nodes[job->node_of_switch[sw]], packet, actions);
+		switchml_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct switchml_scheme *scheme = self;
-	struct switchml *job = scheme->jobs[packet->flow];
+	const struct ina_scheme *scheme = self;
+	const struct switchml *job = ina_find(&scheme->jobs, packet->flow);
 
 	if (job)
-		switchml_worker_result(&job->workers[job->worker_of_host[host]], packet);
+		switchml_worker_result(ina_worker_on(&job->base, host), packet);
 }
 
-static const struct protocol_ops switchml_protocol = {
-	.name = "switchml",
-	.deliver = deliver,
-	.at_switch = at_switch,
-};
-
-/* --- jobs --- */
-
-void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env *env,
-			  const struct switchml_conf *conf, const struct protocol_ops *protocol)
-{
-	struct switchml_format format = switchml_format_of(conf);
-
-	scheme->env = *env;
-	scheme->conf = conf;
-	scheme->elements = (uint32_t)format.elements;
-	scheme->frame = switchml_frame(&format);
-	scheme->slot_bytes = switchml_slot_bytes(&format);
-	scheme->share = switchml_share(conf);
-	scheme->protocol = network_register(&env->topo->net, protocol, scheme);
-}
-
-static void *switchml_open(const struct model_env *env, const void *conf)
-{
-	struct switchml_scheme *scheme = xcalloc(1, sizeof(*scheme));
-	uint32_t switches = env->topo->net.switches;
-
-	switchml_scheme_init(scheme, env, conf, &switchml_protocol);
-	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
-	for (uint32_t s = 0; s < switches; s++)
-		scheme->memory[s] =
-			(struct collective_memory){ .sw = s, .memory_bytes = scheme->conf->memory };
-	return scheme;
-}
-
-static void switchml_close(void *self)
-{
-	struct switchml_scheme *scheme = self;
-
-	free(scheme->jobs);
-	free(scheme->memory);
-	free(scheme);
-}
+/* --- slots --- */
 
 /* Worker to root and back for one packet on an idle network, the host's processing
  * included. */
 static sim_time round_trip(const struct switchml *job)
 {
-	const struct network *net = &job->scheme->env.topo->net;
-	uint32_t size = job->scheme->frame, port = job->job.hosts[0];
-	const struct node *node = &job->nodes[job->tree->node_of_worker[0]];
+	const struct network *net = &job->base.scheme->env.topo->net;
+	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[0];
+	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[0]);
 	sim_time sum = 0;
 
 	for (;;) {
@@ -119,10 +66,10 @@ static sim_time round_trip(const struct switchml *job)
 
 		sum += link_transmission(up, size) + up->latency;
 		sum += link_transmission(down, size) + down->latency + down->jitter_max;
-		if (node->place->parent == TREE_NONE)
+		if (node->base.place->parent == TREE_NONE)
 			return sum;
-		port = node->place->up_port;
-		node = &job->nodes[node->place->parent];
+		port = node->base.place->up_port;
+		node = ina_node(&job->base, node->base.place->parent);
 	}
 }
 
@@ -139,10 +86,10 @@ uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
 
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
-	const struct network *net = &job->scheme->env.topo->net;
-	const struct link_class *link = port_class(net, &net->ports[job->job.hosts[0]]);
+	const struct network *net = &job->base.scheme->env.topo->net;
+	const struct link_class *link = port_class(net, &net->ports[job->base.spec.hosts[0]]);
 
-	return switchml_slots_of(link->rate, job->scheme->frame, round_trip_time);
+	return switchml_slots_of(link->rate, job->base.scheme->frame, round_trip_time);
 }
 
 /* The largest power of two below `wanted`, a power of two, that a share of the memory holds. */
@@ -161,14 +108,22 @@ static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted,
 	return slots_held(wanted, most);
 }
 
+/* Bytes of values of a slot, in both versions. */
+static uint64_t slot_bytes(const struct switchml_conf *conf)
+{
+	struct switchml_format format = switchml_format_of(conf);
+
+	return switchml_slot_bytes(&format);
+}
+
 static uint32_t choose_slots(const struct switchml *job)
 {
-	const struct switchml_scheme *scheme = job->scheme;
+	const struct switchml_conf *conf = switchml_conf(&job->base);
 
-	if (scheme->conf->slots_form == SLOTS_NUMBER)
-		return (uint32_t)scheme->conf->slots;
-	return (uint32_t)slots_by_rule(scheme->conf, switchml_slots_for(job, round_trip(job)),
-				       scheme->share / scheme->slot_bytes);
+	if (conf->slots_form == SLOTS_NUMBER)
+		return (uint32_t)conf->slots;
+	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)),
+				       switchml_share(conf) / slot_bytes(conf));
 }
 
 /* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
@@ -199,220 +154,80 @@ static struct collective_actual switchml_ran_as(const void *instance)
 {
 	const struct switchml *job = instance;
 
-	return fewer_slots(job->scheme->conf, job->slots, switchml_slots_for(job, round_trip(job)));
+	return fewer_slots(switchml_conf(&job->base), job->slots,
+			   switchml_slots_for(job, round_trip(job)));
 }
+
+/* --- jobs --- */
 
 /* At each switch of its tree. */
 static uint64_t bytes_of_job(const struct switchml *job)
 {
-	return job->scheme->conf->tenants ? job->scheme->share
-					  : job->slots * job->scheme->slot_bytes;
+	const struct switchml_conf *conf = switchml_conf(&job->base);
+
+	return conf->tenants ? switchml_share(conf) : job->slots * slot_bytes(conf);
 }
 
-static void place_nodes(struct switchml *job)
+static bool admit(void *self, const char **never)
 {
-	job->node_of_switch =
-		xcalloc(job->scheme->env.topo->net.switches, sizeof(*job->node_of_switch));
-	job->nodes = xcalloc(job->tree->node_count, sizeof(*job->nodes));
-	for (uint32_t i = 0; i < job->tree->node_count; i++) {
-		struct node *node = &job->nodes[i];
+	struct switchml *job = self;
 
-		node->place = &job->tree->nodes[i];
-		node->memory = &job->scheme->memory[node->place->sw];
-		job->node_of_switch[node->place->sw] = i;
-	}
-}
-
-static bool memory_is_free(const struct switchml *job)
-{
-	uint64_t need = bytes_of_job(job);
-
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		if (job->nodes[i].memory->used_bytes + need > job->scheme->conf->memory)
-			return false;
-	return true;
-}
-
-static void take_memory(struct switchml *job)
-{
-	uint64_t need = bytes_of_job(job);
-
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now, (int64_t)need);
-}
-
-static void return_memory(struct switchml *job)
-{
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		collective_reserve(job->nodes[i].memory, job->scheme->env.sim->now,
-				   -(int64_t)bytes_of_job(job));
-}
-
-/* Tree and size of a job; neither memory nor workers yet. */
-static struct switchml *plan_job(struct switchml_scheme *scheme, const struct collective_job *spec)
-{
-	struct topology *topo = scheme->env.topo;
-	struct switchml *job = xcalloc(1, sizeof(*job));
-	uint64_t entropy = hash_pair(hash_pair(scheme->env.sim->seed, hash_string("switchml root")),
-				     spec->number);
-
-	job->scheme = scheme;
-	job->job = *spec;
-	job->tree = tree_build(topo, spec->hosts, spec->workers,
-			       topo->ops->root(topo, spec->hosts, spec->workers, entropy));
-	place_nodes(job);
 	job->slots = choose_slots(job);
-	return job;
+	if (ina_reserve(&job->base, bytes_of_job(job)))
+		return true;
+	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
+		*never = "no switch memory";
+	return false;
 }
 
-/* What plan_job() made. */
-static void free_plan(struct switchml *job)
+static void withdraw(void *self)
 {
-	tree_free(job->tree);
-	free(job->nodes);
-	free(job->node_of_switch);
-	free(job);
+	const struct switchml *job = self;
+
+	ina_return(&job->base, bytes_of_job(job));
 }
 
-static void make_workers(struct switchml *job)
+void switchml_workers_begin(struct switchml *job)
 {
-	tensors_init(&job->tensors, job->job.workers);
-	job->worker_of_host =
-		xcalloc(job->scheme->env.topo->net.hosts, sizeof(*job->worker_of_host));
-	job->workers = xaligned(64, job->job.workers * sizeof(*job->workers));
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		struct worker *worker = &job->workers[w];
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		struct worker *worker = switchml_worker(job, w);
 
-		worker->job = job;
-		worker->number = w;
-		worker->host = job->job.hosts[w];
-		worker->child = (uint16_t)(job->tree ? job->tree->number_of_worker[w] : w);
+		worker->child =
+			(uint16_t)(job->servers ? w : job->base.tree.tree->number_of_worker[w]);
 		switchml_worker_init(worker);
-		job->worker_of_host[worker->host] = w;
 	}
 }
 
-void switchml_job_begin(struct switchml *job)
+void switchml_workers_end(struct switchml *job)
 {
-	struct switchml_scheme *scheme = job->scheme;
-
-	exact_init(&job->exact, scheme->env.checks, scheme->env.sim->seed, job->job.number,
-		   job->job.workers);
-	make_workers(job);
-	job->number = (uint32_t)scheme->job_count;
-	scheme->jobs = array_reserve(scheme->jobs, scheme->job_count, &scheme->job_capacity,
-				     sizeof(*scheme->jobs));
-	scheme->jobs[scheme->job_count++] = job;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		switchml_worker_release(switchml_worker(job, w));
 }
 
-void switchml_job_end(struct switchml *job)
+static void begin(void *self)
 {
-	for (uint32_t w = 0; w < job->job.workers; w++)
-		switchml_worker_release(&job->workers[w]);
-	job->scheme->jobs[job->number] = NULL;
-	exact_release(&job->exact);
-	free(job->worker_of_host);
-	free(job->workers);
-	tensors_release(&job->tensors);
+	struct switchml *job = self;
+
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		switchml_node_init(ina_node(&job->base, i), job->slots);
+	switchml_workers_begin(job);
 }
 
-/* With its memory, but without workers; NULL when there is none. */
-static struct switchml *admit(struct switchml_scheme *scheme, const struct collective_job *spec,
-			      const char **never)
+static void end(void *self)
 {
-	struct switchml *job = plan_job(scheme, spec);
+	struct switchml *job = self;
 
-	*never = NULL;
-	if (!memory_is_free(job)) {
-		if (scheme->conf->admission == ADMISSION_REFUSE)
-			*never = "no switch memory";
-		free_plan(job);
-		return NULL;
-	}
-	take_memory(job);
-	return job;
+	switchml_workers_end(job);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
+		switchml_node_release(ina_node(&job->base, i));
 }
 
-static void *switchml_start(void *self, const struct collective_job *spec, const char **never)
+/* The slots in flight limit it. */
+static void plan(void *self, struct stream_plan *plan)
 {
-	struct switchml *job = admit(self, spec, never);
+	const struct switchml *job = self;
 
-	if (!job)
-		return NULL;
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		switchml_node_init(&job->nodes[i], job->slots);
-	switchml_job_begin(job);
-	return job;
-}
-
-/* One stream over all of the tree; the slots in flight limit it. */
-static void *switchml_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-			   const char **never)
-{
-	struct switchml *job = admit(self, spec, never);
-	const struct switchml_scheme *scheme = self;
-	const struct network *net = &scheme->env.topo->net;
-	struct plan_stream *stream;
-	struct plan_path path;
-
-	if (!job)
-		return NULL;
-	plan_init(plan, 1);
-	stream = &plan->streams[0];
-	plan_add_tree(stream, job->tree, spec->hosts, spec->workers);
-	path = plan_tree_path(net, job->tree, spec->hosts, spec->workers, scheme->frame);
-	plan->latency = plan_path_latency(&path);
-	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
-	stream->cap = plan_window_rate(&stream->packets, job->slots, path.sum);
-	plan_fix_window(stream, job->slots, path.sum, net, spec->hosts[0]);
-	plan_close(plan);
-	plan_take_turns(plan, net, spec, 0);
-	return job;
-}
-
-static void switchml_withdraw(void *admitted)
-{
-	return_memory(admitted);
-	free_plan(admitted);
-}
-
-void switchml_contribute(void *instance, uint32_t worker, bytes size)
-{
-	struct switchml *job = instance;
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
-	uint64_t k = job->scheme->elements;
-
-	switchml_worker_contribute(&job->workers[worker], elements ? (elements + k - 1) / k : 1);
-}
-
-static void switchml_finish(void *instance)
-{
-	struct switchml *job = instance;
-
-	return_memory(job);
-	for (uint32_t i = 0; i < job->tree->node_count; i++)
-		switchml_node_release(&job->nodes[i]);
-	switchml_job_end(job);
-	free_plan(job);
-}
-
-void switchml_stats(const void *instance, struct collective_stats *stats)
-{
-	const struct switchml *job = instance;
-
-	for (uint32_t w = 0; w < job->job.workers; w++) {
-		stats->retransmissions += job->workers[w].retransmissions;
-		stats->timeouts += job->workers[w].timeouts;
-		stats->stale += job->workers[w].stale;
-	}
-}
-
-static size_t switchml_memory(void *self, const struct collective_memory **list)
-{
-	struct switchml_scheme *scheme = self;
-
-	*list = scheme->memory;
-	return scheme->env.topo->net.switches;
+	ina_plan_tree(&job->base, job->slots, plan);
 }
 
 uint64_t switchml_slots(const void *instance)
@@ -420,29 +235,37 @@ uint64_t switchml_slots(const void *instance)
 	return ((const struct switchml *)instance)->slots;
 }
 
-void switchml_report_waiting(const void *instance, FILE *to, size_t limit)
+static const struct ina_ops ops = {
+	.title = "SwitchML",
+	.job_size = sizeof(struct switchml),
+	.worker_size = sizeof(struct worker),
+	.node_size = sizeof(struct node),
+	.protocol = { .name = "switchml", .deliver = deliver, .at_switch = at_switch },
+	.pull = switchml_pull,
+	.root = "switchml root",
+	.admit = admit,
+	.withdraw = withdraw,
+	.plan = plan,
+	.begin = begin,
+	.end = end,
+	.contribute = switchml_contribute,
+	.waits = switchml_waits,
+};
+
+void *switchml_open_as(const struct ina_ops *as, const struct model_env *env, const void *conf)
 {
-	const struct switchml *job = instance;
+	struct switchml_format format = switchml_format_of(conf);
 
-	for (uint32_t w = 0; w < job->job.workers && limit; w++) {
-		const struct worker *worker = &job->workers[w];
-		bool sent = worker->sent.first != SWITCHML_NONE;
-		const struct worker_slot *oldest;
+	return ina_open(
+		as, env, conf,
+		(struct ina_format){ .frame = switchml_frame(&format),
+				     .elements = (uint32_t)format.elements,
+				     .memory = ((const struct switchml_conf *)conf)->memory });
+}
 
-		if (!sent && worker->ready.first == SWITCHML_NONE)
-			continue;
-		oldest = &worker->slots[sent ? worker->sent.first : worker->ready.first];
-		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") waits for ",
-			job->servers ? "ps_stream" : "SwitchML", job->job.number, w, worker->host);
-		if (oldest->state == WORKER_SLOT_READY)
-			fprintf(to, "its NIC to send ");
-		fprintf(to, "chunk %" PRIu64 " of %" PRIu64, oldest->chunk,
-			tensors_available(&worker->job->tensors, worker->number));
-		if (oldest->state != WORKER_SLOT_READY)
-			fprintf(to, ", sent at %.9f s", seconds_of(oldest->sent));
-		fprintf(to, "\n");
-		limit--;
-	}
+static void *switchml_open(const struct model_env *env, const void *conf)
+{
+	return switchml_open_as(&ops, env, conf);
 }
 
 const struct collective_ops switchml_collective = {
@@ -450,22 +273,17 @@ const struct collective_ops switchml_collective = {
 	.help = "SwitchML: integer sums in switch slots, loss recovery with shadow copies, "
 		"hierarchical",
 	.table = &switchml_table,
+	INA_OPS,
+	.open = switchml_open,
+	.memory = ina_memory,
+	.plan = ina_plan,
+	.withdraw = ina_withdraw,
 	.frame = switchml_conf_frame,
 	.beside = { .many = "0.5 to 1.1" },
 	.check = switchml_check,
-	.open = switchml_open,
-	.close = switchml_close,
-	.start = switchml_start,
-	.contribute = switchml_contribute,
-	.finish = switchml_finish,
-	.plan = switchml_plan,
-	.withdraw = switchml_withdraw,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
-	.stats = switchml_stats,
-	.memory = switchml_memory,
 	.slots = switchml_slots,
 	.idle = switchml_idle,
 	.runs_as = switchml_runs_as,
 	.ran_as = switchml_ran_as,
-	.report_waiting = switchml_report_waiting,
 };

@@ -11,10 +11,8 @@
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
-#include "collective/collective.h"
-#include "collective/tensors.h"
+#include "ina/common/ina.h"
 #include "ina/common/rto.h"
-#include "topo/tree.h"
 
 #define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
 #define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
@@ -59,11 +57,10 @@ struct slot {
 
 /* A switch of the tree. */
 struct node {
-	const struct tree_node *place;
+	struct ina_node base;
 	struct slot *slots; /* [2 * slot + version] */
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
 	uint32_t words;
-	struct collective_memory *memory; /* of its switch; not owned */
 };
 
 /* --- at workers --- */
@@ -91,53 +88,42 @@ struct worker_list {
 };
 
 struct worker {
-	struct switchml *job;
+	struct ina_worker base;
 	struct worker_slot *slots;
 	struct worker_list ready; /* in the order of sending */
 	struct worker_list sent;  /* oldest first, so next to expire first */
-	struct nic_source source;
-	uint32_t number, host;
-	uint16_t child; /* its number at its leaf switch */
+	uint16_t child;           /* its number at its leaf switch */
 	struct rto rto;
 	sim_time alarm; /* the timer is set, for when the oldest in `sent` expires or earlier;
 			 * SIM_TIME_MAX = it is not */
 	struct timer timer;
-	uint64_t retransmissions, timeouts;
 	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
-	uint64_t stale;
 } __attribute__((aligned(64)));
 
-/* One job. Packets carry its number in the scheme in `flow`. */
+/* One job. */
 struct switchml {
-	struct switchml_scheme *scheme;
-	struct collective_job job;
-	struct exact exact;
-	struct tree *tree;
-	struct node *nodes;       /* by tree node */
-	uint32_t *node_of_switch; /* of the switches on the tree */
-	uint32_t *worker_of_host;
-	struct worker *workers;
+	struct ina_job base;
 	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
 	uint32_t slots;
-	uint32_t number;
-	struct tensors tensors;
 };
 
 /* ps_stream.c; NULL in SwitchML */
 struct ps_servers;
 
-struct switchml_scheme {
-	struct model_env env;
-	const struct switchml_conf *conf;
-	uint32_t elements;   /* in a packet */
-	uint32_t frame;      /* bytes of a packet, FCS included */
-	uint64_t slot_bytes; /* of values, in both versions */
-	uint64_t share;      /* of a switch's memory that one job may have */
-	uint8_t protocol;
-	struct switchml **jobs; /* by number; NULL when over: late packets find nobody */
-	size_t job_count, job_capacity;
-	struct collective_memory *memory; /* by switch */
-};
+static inline const struct switchml_conf *switchml_conf(const struct ina_job *job)
+{
+	return job->scheme->conf;
+}
+
+static inline struct switchml *switchml_of(const struct worker *worker)
+{
+	return (struct switchml *)worker->base.job;
+}
+
+static inline struct worker *switchml_worker(const struct switchml *job, uint32_t w)
+{
+	return (struct worker *)job->base.workers + w;
+}
 
 /* --- parameters --- */
 
@@ -165,24 +151,19 @@ void switchml_check(const void *conf, const struct topology_conf *topology, stru
 
 /* --- what SwitchML and ps_stream share --- */
 
-void switchml_scheme_init(struct switchml_scheme *scheme, const struct model_env *env,
-			  const struct switchml_conf *conf, const struct protocol_ops *protocol);
+void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, const void *conf);
 
 /* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
  * paper counts. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
 uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time);
 
-/* `scheme`, `job` (a copy of what the scheme was given), `slots` and `tree` (or none) are set:
- * makes the workers and enters the job into the scheme's list; undoes that. */
-void switchml_job_begin(struct switchml *job);
-void switchml_job_end(struct switchml *job);
+/* Makes and frees what all workers have. */
+void switchml_workers_begin(struct switchml *job);
+void switchml_workers_end(struct switchml *job);
 
-/* Members of struct collective_ops. */
-void switchml_contribute(void *instance, uint32_t worker, bytes size);
-void switchml_stats(const void *instance, struct collective_stats *stats);
+/* Fits collective_ops.slots. */
 uint64_t switchml_slots(const void *instance);
-void switchml_report_waiting(const void *instance, FILE *to, size_t limit);
 
 /* ps_stream.c: whether the server of a slot is on the worker's own host, which then takes packets
  * from hand to hand; else their way there. */
@@ -191,10 +172,6 @@ void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
 void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
-
-/* Breaks the run off: a rule of the protocol does not hold at `node` (a host or
- * hosts + switch, as the network numbers them). */
-void switchml_violated(struct switchml *job, uint32_t node, uint64_t chunk, const char *what);
 
 /* Memory of a node's slots, empty. */
 void switchml_node_init(struct node *node, uint32_t slots);
@@ -211,10 +188,14 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions);
 
-/* `number`, `host`, `child` and `job` are set. */
+/* `base` and `child` are set. */
 void switchml_worker_init(struct worker *worker);
 void switchml_worker_release(struct worker *worker);
-void switchml_worker_contribute(struct worker *worker, uint64_t chunks);
 void switchml_worker_result(struct worker *worker, const struct packet *packet);
+
+/* Members of struct ina_ops. */
+enum nic_pull switchml_pull(void *worker, struct packet *packet);
+void switchml_contribute(void *worker, uint64_t first, uint64_t chunks);
+bool switchml_waits(const void *worker, char *text, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 void switchml_node_init(struct node *node, uint32_t slots)
 {
-	node->words = (node->place->children + 63) / 64;
+	node->words = (node->base.place->children + 63) / 64;
 	node->slots = xcalloc((size_t)SWITCHML_VERSIONS * slots, sizeof(*node->slots));
 	node->seen = xcalloc((size_t)SWITCHML_VERSIONS * slots * node->words, sizeof(*node->seen));
 	for (uint32_t i = 0; i < slots; i++)
@@ -45,16 +45,6 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
 }
 
-static void send(struct switch_actions *actions, const struct packet *packet, const uint32_t *ports,
-		 uint32_t count)
-{
-	struct switch_send *out = &actions->send[actions->count++];
-
-	out->packet = *packet;
-	out->ports = ports;
-	out->count = count;
-}
-
 static void send_result(struct switch_actions *actions, const struct slot *slot,
 			const struct packet *like, uint8_t flags, const uint32_t *ports,
 			uint32_t count)
@@ -64,7 +54,7 @@ static void send_result(struct switch_actions *actions, const struct slot *slot,
 	result.value = slot->value;
 	result.flags =
 		(uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | slot->late | flags);
-	send(actions, &result, ports, count);
+	ina_send(actions, &result, ports, count);
 }
 
 static void send_partial(struct switch_actions *actions, const struct node *node,
@@ -74,15 +64,15 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 
 	partial.value = slot->value;
 	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | slot->late | flags);
-	partial.source = (uint16_t)node->place->number;
-	send(actions, &partial, &node->place->up_port, 1);
+	partial.source = (uint16_t)node->base.place->number;
+	ina_send_up(actions, &node->base, &partial);
 }
 
 /* This switch has the contribution already: whoever sent it again lacks a result. */
 static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
 		   struct switch_actions *actions)
 {
-	struct collective_stats *stats = &node->memory->stats;
+	struct collective_stats *stats = &node->base.memory->stats;
 
 	stats->duplicates++;
 	switch ((enum slot_state)slot->state) {
@@ -96,7 +86,7 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 	case SLOT_DONE:
 		stats->repairs++;
 		send_result(actions, slot, packet, PACKET_RETRANSMIT,
-			    &node->place->down_ports[packet->source], 1);
+			    &node->base.place->down_ports[packet->source], 1);
 		return;
 	}
 }
@@ -105,14 +95,15 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 static void complete(struct node *node, struct slot *slot, const struct packet *last,
 		     struct switch_actions *actions)
 {
-	if (node->place->parent != TREE_NONE) {
+	if (node->base.place->parent != TREE_NONE) {
 		slot->state = SLOT_SENT_UP;
 		send_partial(actions, node, slot, last, 0);
 		return;
 	}
 	slot->state = SLOT_DONE;
-	node->memory->stats.results++;
-	send_result(actions, slot, last, 0, node->place->down_ports, node->place->children);
+	node->base.memory->stats.results++;
+	send_result(actions, slot, last, 0, node->base.place->down_ports,
+		    node->base.place->children);
 }
 
 static void contribution(struct switchml *job, struct node *node, const struct packet *packet,
@@ -125,17 +116,18 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		return;
 	}
 	switchml_mark(node->seen, node->words, packet);
-	if (slot->count == node->place->children) {
+	if (slot->count == node->base.place->children) {
 		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
 	if (slot->chunk != packet->seq) {
-		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a contribution met another chunk");
+		ina_violated(&job->base,
+			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
+			     packet->seq, "a contribution met another chunk");
 		return;
 	}
-	node->memory->stats.packets_aggregated++;
+	node->base.memory->stats.packets_aggregated++;
 	if (slot->count++ == 0) {
 		slot->value = packet->value; /* what was there is never cleared: n = 1 works, too */
 		slot->state = SLOT_PARTIAL;
@@ -144,7 +136,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->value += packet->value;
 		slot->late |= packet->flags & SWITCHML_LATE;
 	}
-	if (slot->count == node->place->children)
+	if (slot->count == node->base.place->children)
 		complete(node, slot, packet, actions);
 }
 
@@ -156,13 +148,14 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	struct slot *slot = &node->slots[slot_index(packet)];
 
 	if (slot->chunk != packet->seq || slot->state == SLOT_PARTIAL) {
-		switchml_violated(job, job->scheme->env.topo->net.hosts + node->place->sw,
-				  packet->seq, "a result met another chunk");
+		ina_violated(&job->base,
+			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
+			     packet->seq, "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
-	send(actions, packet, node->place->down_ports, node->place->children);
+	ina_send_down(actions, &node->base, packet);
 }
 
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,

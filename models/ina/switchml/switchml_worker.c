@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "transport/keys.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* --- lists of slots --- */
@@ -41,50 +42,44 @@ static void list_append(struct worker *worker, struct worker_list *list, uint32_
 static void wake(struct worker *worker)
 {
 	if (worker->ready.first != SWITCHML_NONE)
-		nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
+		ina_wake(&worker->base);
 }
 
 /* All packets of a worker have one timeout, so the oldest is the next to expire: one pending event
  * per worker. The timeout may have become shorter since the timer was set. */
 static void arm_timer(struct worker *worker)
 {
+	struct sim *sim = worker->base.job->scheme->env.sim;
 	sim_time expires;
 
 	if (worker->sent.first == SWITCHML_NONE)
 		return;
 	expires = worker->slots[worker->sent.first].sent + worker->rto.timeout;
-	if (expires < worker->job->scheme->env.sim->now)
-		expires = worker->job->scheme->env.sim->now;
+	if (expires < sim->now)
+		expires = sim->now;
 	if (worker->alarm <= expires)
 		return;
 	worker->alarm = expires;
-	timer_set(worker->job->scheme->env.sim, &worker->timer, expires);
+	timer_set(sim, &worker->timer, expires);
 }
 
 /* The slot's packet leaves now. */
-static void leave(struct worker *worker, uint32_t i, struct packet *packet)
+static inline void leave(struct worker *worker, uint32_t i, struct packet *packet)
 {
-	struct switchml *job = worker->job;
+	struct switchml *job = switchml_of(worker);
 	struct worker_slot *slot = &worker->slots[i];
 	bool again = slot->state == WORKER_SLOT_EXPIRED;
 	bool late = worker->rto.conf->rule == RTO_ADAPTIVE && (again || slot->late);
 
-	*packet = (struct packet){
-		.seq = slot->chunk,
-		.value = exact_contribution(&job->exact, worker->number, slot->chunk),
-		.flow = job->number,
-		.source = worker->child,
-		.size = (uint16_t)job->scheme->frame,
-		.slot = (uint16_t)i,
-		.kind = PACKET_AGGREGATION,
-		.flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
-				   (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0)),
-		.protocol = job->scheme->protocol,
-	};
-	worker->retransmissions += again;
+	ina_packet(packet, &worker->base, slot->chunk);
+	packet->source = worker->child;
+	packet->slot = (uint16_t)i;
+	packet->flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
+				  (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0));
+	job->base.stats.retransmissions += again;
 	list_append(worker, &worker->sent, i);
 	slot->state = WORKER_SLOT_SENT;
-	slot->sent = job->scheme->env.sim->now;
+	slot->sent = job->base.scheme->env.sim->now;
 	slot->again = again;
 	arm_timer(worker);
 }
@@ -96,7 +91,7 @@ static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state
 	struct packet packet;
 
 	worker->slots[i].state = (uint8_t)state;
-	if (!worker->job->servers || !ps_stream_local(worker, i)) {
+	if (!switchml_of(worker)->servers || !ps_stream_local(worker, i)) {
 		list_append(worker, &worker->ready, i);
 		return;
 	}
@@ -104,7 +99,7 @@ static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state
 	ps_stream_hand_over(worker, &packet);
 }
 
-static enum nic_pull worker_pull(void *owner, struct packet *packet)
+enum nic_pull switchml_pull(void *owner, struct packet *packet)
 {
 	struct worker *worker = owner;
 	uint32_t i = worker->ready.first;
@@ -113,7 +108,7 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 		return NIC_NOTHING;
 	list_remove(worker, &worker->ready, i);
 	leave(worker, i, packet);
-	if (worker->job->servers)
+	if (switchml_of(worker)->servers)
 		ps_stream_address(worker, packet);
 	return worker->ready.first == SWITCHML_NONE ? NIC_LAST : NIC_MORE;
 }
@@ -121,7 +116,7 @@ static enum nic_pull worker_pull(void *owner, struct packet *packet)
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
-	uint64_t before = worker->timeouts;
+	uint64_t expired = 0;
 	sim_time newest = 0;
 	uint32_t i;
 
@@ -129,29 +124,31 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
-		worker->timeouts++;
+		expired++;
 		newest = worker->slots[i].sent; /* oldest first */
 		list_remove(worker, &worker->sent, i);
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
-	if (worker->timeouts > before)
-		rto_expired(&worker->rto, worker->timeouts - before, newest, sim->now);
+	worker->base.job->stats.timeouts += expired;
+	if (expired) {
+		why_timed_out(worker->base.job->tensors.why);
+		rto_expired(&worker->rto, expired, newest, sim->now);
+	}
 	arm_timer(worker);
 	wake(worker);
 }
 
 /* --- tensors --- */
 
-void switchml_worker_contribute(struct worker *worker, uint64_t chunks)
+void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 {
-	struct switchml *job = worker->job;
-	uint64_t old = tensors_available(&job->tensors, worker->number);
+	struct worker *worker = self;
+	uint32_t slots = switchml_of(worker)->slots;
 
-	tensors_add(&job->tensors, worker->number, chunks);
 	/* an idle slot waits for the lowest of its chunks that was missing, so for g */
-	for (uint64_t g = old; g < old + chunks && g < old + job->slots; g++)
-		if (worker->slots[g % job->slots].state == WORKER_SLOT_IDLE)
-			make_ready(worker, (uint32_t)(g % job->slots), WORKER_SLOT_READY);
+	for (uint64_t g = first; g < first + chunks && g < first + slots; g++)
+		if (worker->slots[g % slots].state == WORKER_SLOT_IDLE)
+			make_ready(worker, (uint32_t)(g % slots), WORKER_SLOT_READY);
 	wake(worker);
 }
 
@@ -167,80 +164,91 @@ static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		list_remove(worker, &worker->sent, i);
 		if (worker->rto.conf->rule == RTO_ADAPTIVE && !slot->again &&
 		    !(flags & (SWITCHML_LATE | PACKET_RETRANSMIT))) {
-			rto_sample(&worker->rto, worker->job->scheme->env.sim->now - slot->sent);
+			rto_sample(&worker->rto,
+				   worker->base.job->scheme->env.sim->now - slot->sent);
 			arm_timer(worker);
 		}
 	} else {
 		list_remove(worker, &worker->ready, i);
 		worker->overtaken++;
 	}
-	slot->chunk += worker->job->slots;
+	slot->chunk += switchml_of(worker)->slots;
 	slot->version ^= 1;
 	slot->late = (flags & PACKET_RETRANSMIT) != 0;
 	slot->state = WORKER_SLOT_IDLE;
-	if (slot->chunk < tensors_available(&worker->job->tensors, worker->number))
+	if (slot->chunk < ina_available(&worker->base))
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
 void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
 	const struct worker_slot *slot = &worker->slots[packet->slot];
-	struct switchml *job = worker->job;
-	uint64_t tensor;
 
 	if (slot->chunk != packet->seq) {
-		worker->stale++; /* multicast and repair: only the first may advance the slot */
+		/* multicast and repair: only the first may advance the slot */
+		worker->base.job->stats.stale++;
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
-		switchml_violated(job, worker->host, packet->seq,
-				  "a result came before the contribution");
+		ina_violated(worker->base.job, worker->base.host, packet->seq,
+			     "a result came before the contribution");
 		return;
 	}
-	if (!exact_holds(&job->exact, packet->seq, packet->value)) {
-		switchml_violated(job, worker->host, packet->seq, "a wrong sum");
+	if (!ina_holds(&worker->base, packet->seq, packet->value))
 		return;
-	}
 	advance(worker, packet->slot, packet->flags);
 	wake(worker);
-	if (tensors_result(&job->tensors, worker->number, packet->seq, &tensor))
-		job->job.done(job->job.owner, worker->number, tensor);
+	ina_complete(&worker->base, packet->seq);
+}
+
+bool switchml_waits(const void *self, char *text, size_t size)
+{
+	const struct worker *worker = self;
+	bool sent = worker->sent.first != SWITCHML_NONE;
+	const struct worker_slot *oldest;
+	char since[48] = "";
+
+	if (!sent && worker->ready.first == SWITCHML_NONE)
+		return false;
+	oldest = &worker->slots[sent ? worker->sent.first : worker->ready.first];
+	if (oldest->state != WORKER_SLOT_READY)
+		snprintf(since, sizeof(since), ", sent at %.9f s", seconds_of(oldest->sent));
+	snprintf(text, size, "waits for %schunk %" PRIu64 " of %" PRIu64 "%s",
+		 oldest->state == WORKER_SLOT_READY ? "its NIC to send " : "", oldest->chunk,
+		 ina_available(&worker->base), since);
+	return true;
 }
 
 /* --- life --- */
 
 /* An adaptive timeout that has become shorter may be over when the timer is set. */
-static bool is_prompt(const struct switchml_scheme *scheme)
+static bool is_deferrable(const struct ina_job *job)
 {
-	const struct rto_conf *timeout = &scheme->conf->timeout;
+	const struct rto_conf *timeout = &switchml_conf(job)->timeout;
 
-	return timeout->rule == RTO_ADAPTIVE || nic_prompt(&scheme->env.topo->net, timeout->first);
+	return timeout->rule != RTO_ADAPTIVE &&
+	       nic_deferrable(&job->scheme->env.topo->net, timeout->first);
 }
 
 void switchml_worker_init(struct worker *worker)
 {
-	struct switchml *job = worker->job;
-	uint64_t key = timer_key_of_job(TIMER_SWITCHML, job->job.number, worker->number);
+	const struct switchml *job = switchml_of(worker);
+	struct sim *sim = job->base.scheme->env.sim;
+	uint64_t key = timer_key_of_job(TIMER_SWITCHML, job->base.spec.number, worker->base.number);
 
-	rto_init(&worker->rto, &job->scheme->conf->timeout);
+	rto_init(&worker->rto, &switchml_conf(&job->base)->timeout);
 	worker->alarm = SIM_TIME_MAX;
-	worker->source = (struct nic_source){ .pull = worker_pull,
-					      .owner = worker,
-					      .prompt = is_prompt(job->scheme) };
+	worker->base.source.deferrable = is_deferrable(&job->base);
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].chunk = i;
-	timer_open(job->scheme->env.sim, &worker->timer, worker->host, SIM_TIMER, key, on_timeout,
-		   worker);
-	sim_name(job->scheme->env.sim, on_timeout, "SwitchML timeout of job %j worker %w");
+	timer_open(sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
+	sim_name(sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 
 void switchml_worker_release(struct worker *worker)
 {
-	const struct model_env *env = &worker->job->scheme->env;
-
-	nic_forget(&env->topo->net.nics[worker->host], &worker->source);
-	timer_close(env->sim, &worker->timer);
+	timer_close(worker->base.job->scheme->env.sim, &worker->timer);
 	free(worker->slots);
 }

@@ -6,10 +6,12 @@
 
 #define DECLARE(name) extern const struct cc_ops name##_cc;
 CONGESTION_CONTROLS(DECLARE)
+ROCE_CONTROLS(DECLARE)
 #undef DECLARE
 
 #define ENTRY(name) &name##_cc,
 static const struct cc_ops *const kinds[] = { CONGESTION_CONTROLS(ENTRY) NULL };
+static const struct cc_ops *const roce_kinds[] = { ROCE_CONTROLS(ENTRY) NULL };
 #undef ENTRY
 
 #define NAME(name) #name,
@@ -18,10 +20,12 @@ const char *const cc_names[] = { CONGESTION_CONTROLS(NAME) NULL };
 
 #define TABLE(name) extern const struct conf_table name##_cc_table;
 CONGESTION_CONTROLS(TABLE)
+ROCE_CONTROLS(TABLE)
 #undef TABLE
 
 #define TABLE(name) &name##_cc_table,
 const struct conf_table *const cc_tables[] = { CONGESTION_CONTROLS(TABLE) NULL };
+const struct conf_table *const roce_cc_tables[] = { ROCE_CONTROLS(TABLE) NULL };
 #undef TABLE
 
 const struct cc_ops *cc_kind(unsigned index)
@@ -29,13 +33,28 @@ const struct cc_ops *cc_kind(unsigned index)
 	return index < CC_COUNT ? kinds[index] : NULL;
 }
 
-unsigned cc_index(const struct cc_ops *ops)
+const struct cc_ops *roce_cc(unsigned index)
+{
+	return index < ROCE_CC_COUNT ? roce_kinds[index] : NULL;
+}
+
+static unsigned index_in(const struct cc_ops *const *list, const struct cc_ops *ops)
 {
 	unsigned index = 0;
 
-	while (kinds[index] != ops)
-		SIM_BUG_ON(++index == CC_COUNT);
+	while (list[index] != ops)
+		SIM_BUG_ON(!list[++index]);
 	return index;
+}
+
+unsigned cc_index(const struct cc_ops *ops)
+{
+	return index_in(kinds, ops);
+}
+
+unsigned roce_cc_index(const struct cc_ops *ops)
+{
+	return index_in(roce_kinds, ops);
 }
 
 void cc_grow(struct cc *cc, uint64_t growth)

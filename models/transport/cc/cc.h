@@ -1,10 +1,10 @@
 /* Congestion control of a connection: how much may be in flight, and how fast it may leave.
  *
  * An algorithm is one file with one const struct cc_ops, one const struct conf_table for its
- * parameters, and one line in CONGESTION_CONTROLS. It moves a window and may set a rate; loss
- * detection and recovery are the transport's. Windows are doubles: additions, multiplications,
- * divisions and square roots of IEEE doubles are the same everywhere, and they decide what to
- * send; when it leaves is integer arithmetic (`rate`). */
+ * parameters, and one line in CONGESTION_CONTROLS (of TCP) or ROCE_CONTROLS. It moves a window and
+ * may set a rate; loss detection and recovery are the transport's. Windows are doubles: additions,
+ * multiplications, divisions and square roots of IEEE doubles are the same everywhere, and they
+ * decide what to send; when it leaves is integer arithmetic (`rate`). */
 #ifndef INASIM_TRANSPORT_CC_CC_H
 #define INASIM_TRANSPORT_CC_CC_H
 
@@ -18,8 +18,13 @@
 	X(dctcp)                                                                                   \
 	X(reno)                                                                                    \
 	X(swift)
+#define ROCE_CONTROLS(X)                                                                           \
+	X(dcqcn)                                                                                   \
+	X(swift)                                                                                   \
+	X(line_rate)
 
 #define CC_COUNT       (0 CONGESTION_CONTROLS(CC_ONE_))
+#define ROCE_CC_COUNT  (0 ROCE_CONTROLS(CC_ONE_))
 #define CC_ONE_(name)  +1
 #define CC_STATE_BYTES 48
 
@@ -27,6 +32,7 @@ struct cc {
 	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
 	double mss;
 	bps rate;         /* of the frames; 0: as fast as the window allows */
+	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
 	uint32_t hops;    /* switches on the path */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's own: CC_STATE() */
@@ -57,19 +63,35 @@ struct cc_ops {
 	const struct conf_table *table; /* its parameters: /tcp/control/NAME */
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` */
-	/* All required. cwnd, ssthresh, mss, conf, hops are set before init. */
+	bool delays;                    /* goes by cc_ack.rtt */
+	/* Required, as the next three. cwnd, ssthresh, mss, line, conf, hops are set before. */
 	void (*init)(struct cc *cc);
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
 	void (*on_loss)(struct cc *cc, sim_time now); /* third duplicate ACK */
 	/* The first timeout of a segment, not its repetitions; flight in bytes. */
 	void (*on_timeout)(struct cc *cc, uint64_t flight, sim_time now);
+	/* The rest is asked by RoCE alone, and optional.
+	 * A frame of `size` bytes leaves now; the gap behind it is by the rate that this leaves. An
+	 * algorithm with timers works off here, and in on_cnp(), those that were due before now:
+	 * between two packets nobody looks at its rate, so they need no events. */
+	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
+	/* The receiver says that marked packets have come. */
+	void (*on_cnp)(struct cc *cc, sim_time now);
+	/* With on_cnp(): the receiver says so at most once in this time, by a packet; 0: by a bit
+	 * in the ACK of each marked packet. */
+	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* NULL behind the last. */
+/* Of TCP: NULL behind the last. */
 const struct cc_ops *cc_kind(unsigned index);
 unsigned cc_index(const struct cc_ops *ops);
-extern const char *const cc_names[];               /* for ENUM rows, same order */
+extern const char *const cc_names[];               /* same order */
 extern const struct conf_table *const cc_tables[]; /* for the row of all parameters, same order */
+
+/* The same of RoCE. */
+const struct cc_ops *roce_cc(unsigned index);
+unsigned roce_cc_index(const struct cc_ops *ops);
+extern const struct conf_table *const roce_cc_tables[];
 
 /* What several algorithms share: slow start up to ssthresh, then one mss a window. */
 void cc_grow(struct cc *cc, uint64_t growth);

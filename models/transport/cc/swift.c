@@ -130,6 +130,7 @@ const struct cc_ops swift_cc = {
 	.help = "Swift (SIGCOMM 2020): keeps the round trip at a target",
 	.table = &swift_cc_table,
 	.paces = true,
+	.delays = true,
 	.init = swift_init,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,

@@ -34,11 +34,6 @@ const struct out_schema flows_schema = {
 	flow_columns
 };
 
-static uint64_t retransmissions(const struct flow *flow)
-{
-	return tcp_stats(flow->flows->env.tcp, flow->conn)->retransmissions;
-}
-
 #define NAME_SIZE 24
 
 static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_MAX * NAME_SIZE])
@@ -76,7 +71,7 @@ static void write_row(const struct flow *flow, sim_time finish, bool finished)
 		{ .none = !finished, .time = fct },
 		{ .time = flow->ideal },
 		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
-		{ .none = fluid, .count = fluid ? 0 : retransmissions(flow) },
+		{ .none = fluid, .count = fluid ? 0 : connection_retransmissions(&flow->conn) },
 		{ .flag = flow->measured },
 		{ .flag = finished },
 		{ .text = path_of(flow, false, there) },
@@ -188,7 +183,7 @@ void flows_sample(struct flows *flows, sim_time since, struct flow_sample *sampl
 		if (flow->received)
 			continue;
 		delivered = progress ? flow_fluid_delivered(&flow->fluid, progress)
-				     : tcp_delivered(flows->env.tcp, flow->conn);
+				     : connection_delivered(&flow->conn);
 		sample->active++;
 		sample->delivered += delivered - flow->sampled;
 		if (flow->start <= since)

@@ -37,11 +37,8 @@ static void complete(struct flow *flow)
 static void on_delivered(void *owner, uint64_t total)
 {
 	struct flow *flow = owner;
-	const struct model_env *env = &flow->flows->env;
 
 	(void)total;
-	/* flows.csv has what the sender, another host, has sent again by now */
-	network_settle_host(&env->topo->net, flow->src, env->sim->now);
 	complete(flow);
 }
 
@@ -57,7 +54,7 @@ static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
-	tcp_close(flow->flows->env.tcp, flow->conn);
+	connection_close(&flow->conn);
 	give_back(flow);
 }
 
@@ -104,10 +101,26 @@ static void open_fluid(struct flow *flow)
 	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
 }
 
+static void open_connection(struct flow *flow)
+{
+	const struct model_env *env = &flow->flows->env;
+
+	flow->conn = connection_open(
+		env->tcp, env->roce,
+		&(struct connection_spec){ .transport = (unsigned)flow->group->conf->transport,
+					   .src = flow->src,
+					   .dst = flow->dst,
+					   .key = flow->id,
+					   .app = &flow_app,
+					   .owner = flow });
+	flow->ideal = connection_ideal(&flow->conn, flow->size);
+	connection_expect(&flow->conn, flow->size);
+	connection_write(&flow->conn, flow->size);
+}
+
 static void start_flow(struct group *group, const struct flow_draw *draw)
 {
 	struct flows *flows = group->flows;
-	struct tcp *tcp = flows->env.tcp;
 	uint64_t number = flows->numbers++;
 	struct flow *flow;
 
@@ -118,7 +131,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		return;
 	}
 	flows->started++;
-	network_settle_host_now(&flows->env.topo->net, draw->src);
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -139,12 +151,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		flow->ideal = flow->fluid.ideal;
 		return;
 	}
-	flow->conn = tcp_open(tcp, draw->src, draw->dst, cc_kind((unsigned)group->conf->transport),
-			      0, flow->id, &flow_app, flow);
-	flow->ideal = tcp_ideal(tcp, flow->conn, draw->size);
-	tcp_set_patient(tcp, flow->conn);
-	tcp_expect(tcp, flow->conn, draw->size);
-	tcp_write(tcp, flow->conn, draw->size);
+	open_connection(flow);
 }
 
 static char *describe_overload(const struct topology *topo, uint32_t port, double load)
@@ -312,8 +319,8 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
 
-	timer_open(sim, &group->timer, SIM_NOWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, group->number), on_arrival, group);
+	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
+		   group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;

@@ -2,6 +2,7 @@
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
+#include "workload/cluster.h"
 #include "workload/data_file.h"
 
 #include <inttypes.h>
@@ -87,11 +88,8 @@ static const char *const pair_names[] = { [PAIRS_UNIFORM] = "uniform",
 					  [PAIRS_PERMUTATION] = "permutation",
 					  [PAIRS_INCAST] = "incast",
 					  NULL };
-static const struct conf_row host_row = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row pair_row = {
-	.type = CONF_LIST, .min = 2, .max = 2, .item = &host_row, .help = "[source, destination]"
+	.type = CONF_LIST, .min = 2, .max = 2, .item = &host_item, .help = "[source, destination]"
 };
 static const struct conf_row pairs_forms[] = {
 	CONF_ENUM("named", struct flow_group_conf, pairs.kind, CONF_REQUIRED, pair_names,
@@ -113,8 +111,10 @@ static const struct conf_row group_rows[] = {
 	CONF_BOOL("enabled", struct flow_group_conf, enabled, "true",
 		  "false: none of these flows; what other groups draw stays the same.",
 		  "our choice"),
-	CONF_ENUM("transport", struct flow_group_conf, transport, "dctcp", cc_names,
-		  "Congestion control.", "PANAMA section 7"),
+	CONF_ENUM("transport", struct flow_group_conf, transport, "dctcp", transport_names,
+		  "dctcp, reno, swift: congestion control of TCP; dcqcn, roce_swift: the same of "
+		  "RoCE; roce: RoCE at the rate of the link.",
+		  "PANAMA section 7"),
 	CONF_ONEOF("size", struct flow_group_conf, size, CONF_OPTIONAL, &size_table, size.form,
 		   "Payload bytes of a flow; needed unless a trace says it.",
 		   .present = CONF_GIVEN(struct flow_group_conf, size_given)),
@@ -141,11 +141,10 @@ const struct conf_table flow_group_table = { "flow_group", group_rows,
 
 /* --- checks --- */
 
-static void check_host(struct conf_doc *doc, const char *pointer, int64_t host, uint32_t hosts)
+static void no_host(struct conf_doc *doc, const char *pointer, int64_t host, uint32_t hosts)
 {
-	if (host >= (int64_t)hosts)
-		conf_error(doc, pointer, "there is no host %" PRId64 "; hosts are 0 to %" PRIu32,
-			   host, hosts - 1);
+	conf_error(doc, pointer, "there is no host %" PRId64 "; hosts are 0 to %" PRIu32, host,
+		   hosts - 1);
 }
 
 static void check_pair_list(const struct flow_group_conf *conf, struct conf_doc *doc,
@@ -155,15 +154,14 @@ static void check_pair_list(const struct flow_group_conf *conf, struct conf_doc 
 
 	for (size_t i = 0; i < conf->pairs.list.count; i++) {
 		const int64_t *pair = pairs[i].items;
-		char place[160];
 
-		for (int end = 0; end < 2; end++) {
-			snprintf(place, sizeof(place), "%s/pairs/%zu/%d", pointer, i, end);
-			check_host(doc, place, pair[end], hosts);
-		}
-		snprintf(place, sizeof(place), "%s/pairs/%zu", pointer, i);
+		for (int end = 0; end < 2; end++)
+			if (pair[end] >= (int64_t)hosts)
+				no_host(doc, conf_at(doc, "%s/pairs/%zu/%d", pointer, i, end),
+					pair[end], hosts);
 		if (pair[0] == pair[1])
-			conf_error(doc, place, "a host cannot send to itself");
+			conf_error(doc, conf_at(doc, "%s/pairs/%zu", pointer, i),
+				   "a host cannot send to itself");
 	}
 }
 
@@ -171,37 +169,35 @@ static void check_incast(const struct flow_group_conf *conf, struct conf_doc *do
 			 const char *pointer, uint32_t hosts)
 {
 	bool incast = conf->pairs.form == PAIRS_NAMED && conf->pairs.kind == PAIRS_INCAST;
-	char place[128];
 
-	snprintf(place, sizeof(place), "%s/fan_in", pointer);
 	if (incast && !conf->fan_in)
 		conf_error(doc, pointer, "incast needs \"fan_in\", the number of senders");
 	else if (!incast && conf->fan_in)
-		conf_error(doc, place, "only \"pairs\": \"incast\" has a fan_in");
+		conf_error(doc, conf_at(doc, "%s/fan_in", pointer),
+			   "only \"pairs\": \"incast\" has a fan_in");
 	else if (incast && conf->fan_in >= (int64_t)hosts)
-		conf_error(doc, place,
+		conf_error(doc, conf_at(doc, "%s/fan_in", pointer),
 			   "%" PRId64 " senders and a receiver do not fit on %" PRIu32 " hosts",
 			   conf->fan_in, hosts);
-	snprintf(place, sizeof(place), "%s/receiver", pointer);
-	if (incast)
-		check_host(doc, place, conf->receiver, hosts);
-	else if (conf->receiver_given)
-		conf_error(doc, place, "only \"pairs\": \"incast\" has a receiver");
+	if (incast && conf->receiver >= (int64_t)hosts)
+		no_host(doc, conf_at(doc, "%s/receiver", pointer), conf->receiver, hosts);
+	else if (!incast && conf->receiver_given)
+		conf_error(doc, conf_at(doc, "%s/receiver", pointer),
+			   "only \"pairs\": \"incast\" has a receiver");
 }
 
 static void check_size(const struct flow_group_conf *conf, struct conf_doc *doc,
 		       const char *pointer)
 {
-	char place[128];
 
-	snprintf(place, sizeof(place), "%s/size", pointer);
 	if (conf->arrival.form == ARRIVE_TRACE && conf->size_given)
-		conf_error(doc, place, "the trace says how large the flows are; leave this out");
+		conf_error(doc, conf_at(doc, "%s/size", pointer),
+			   "the trace says how large the flows are; leave this out");
 	if (conf->arrival.form != ARRIVE_TRACE && !conf->size_given)
 		conf_error(doc, pointer, "needs \"size\" (only a flow trace brings its own)");
-	snprintf(place, sizeof(place), "%s/size_scale", pointer);
 	if (conf->arrival.form == ARRIVE_TRACE && (conf->size.scale < 1 || conf->size.scale > 1))
-		conf_error(doc, place, "the trace says how large the flows are; leave this out");
+		conf_error(doc, conf_at(doc, "%s/size_scale", pointer),
+			   "the trace says how large the flows are; leave this out");
 }
 
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,

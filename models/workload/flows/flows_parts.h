@@ -29,7 +29,7 @@ struct flow {
 	struct group *group;
 	uint64_t id;
 	uint32_t src, dst;
-	uint32_t conn;           /* packets */
+	struct connection conn;  /* packets */
 	struct flow_fluid fluid; /* or fluid */
 	bytes size;
 	sim_time start, ideal;

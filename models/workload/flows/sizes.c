@@ -31,11 +31,6 @@ const char *size_conf_table(const struct size_conf *conf, size_t i)
 	return conf->form == SIZE_MIX ? part_of(conf, i)->cdf : conf->cdf;
 }
 
-double size_conf_weight(const struct size_conf *conf, size_t i)
-{
-	return conf->form == SIZE_MIX ? part_of(conf, i)->weight : 1;
-}
-
 void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size)
 {
 	if (conf->form == SIZE_MIX)
@@ -72,7 +67,8 @@ bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *s
 			return false;
 		}
 		sizes->cdfs[sizes->count] = cdf;
-		weights_add(&sizes->weights, size_conf_weight(conf, sizes->count));
+		weights_add(&sizes->weights,
+			    conf->form == SIZE_MIX ? part_of(conf, sizes->count)->weight : 1);
 	}
 	return true;
 }

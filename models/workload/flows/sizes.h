@@ -22,9 +22,8 @@ struct sizes {
 
 /* The tables that a group names: 0 when all its flows are alike. */
 size_t size_conf_tables(const struct size_conf *conf);
-/* Name and weight of one of them, and where it stands below the group: "/size/mix/1/cdf". */
+/* Name of one of them, and where it stands below the group: "/size/mix/1/cdf". */
 const char *size_conf_table(const struct size_conf *conf, size_t i);
-double size_conf_weight(const struct size_conf *conf, size_t i);
 void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size);
 
 /* One table, looked for beside `scenario` (may be NULL) and in traces/; NULL and

@@ -1,9 +1,13 @@
 #include "workload/jobs/job_models.h"
 
+#include "base/fail.h"
 #include "base/mem.h"
+#include "workload/data_file.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- what a scenario names --- */
 
@@ -38,17 +42,91 @@ void model_conf_place(const struct model_conf *conf, size_t i, char *place, size
 		snprintf(place, size, "/model");
 }
 
+static bool is_file(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 5 && !strcmp(name + length - 5, ".json");
+}
+
+static void find_file(const char **name, struct conf_doc *doc)
+{
+	char *path;
+
+	if (!is_file(*name))
+		return;
+	path = data_file_beside(*name, conf_path(doc));
+	*name = conf_at(doc, "%s", path);
+	free(path);
+}
+
+void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
+{
+	struct model_part *parts = conf->mix.items;
+
+	if (conf->form == MODEL_NAMED)
+		find_file(&conf->name, doc);
+	for (size_t i = 0; conf->form == MODEL_MIX && i < conf->mix.count; i++)
+		find_file(&parts[i].model, doc);
+}
+
 /* --- networks --- */
 
-static struct dnn *dnn_in_place(const struct model_conf *model)
+struct dnn *job_model_in_place(const char *name, const struct model_conf *model)
 {
 	const struct layer_conf *layers = model->layers.items;
-	struct dnn *dnn = dnn_new("in place");
+	size_t count = model->send_order.count;
+	struct dnn *dnn = dnn_new(name);
 
 	for (size_t i = 0; i < model->layers.count; i++)
 		dnn_add_layer(dnn, layers[i].name ? layers[i].name : "layer", layers[i].gradient,
 			      layers[i].forward, layers[i].backward);
+	if (count) {
+		dnn->send_order = xcalloc(count, sizeof(*dnn->send_order));
+		memcpy(dnn->send_order, model->send_order.items, count * sizeof(*dnn->send_order));
+		dnn->send_order_count = count;
+	}
 	return dnn;
+}
+
+/* The first mistake of a file, with its place: one line of what conf_print_errors() says. */
+static char *first_mistake(const struct conf_doc *doc)
+{
+	char *text = NULL, *line;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	SIM_BUG_ON(to == NULL);
+	conf_print_errors(doc, to, false);
+	fclose(to);
+	line = xstrndup(text, strcspn(text, "\n"));
+	free(text);
+	return line;
+}
+
+static struct dnn *from_file(const char *path, char **error)
+{
+	struct model_conf model = { 0 };
+	struct conf_doc *doc = conf_load(path, &model_in_place_table, &model, NULL, 0);
+	const char *slash = strrchr(path, '/');
+	struct dnn *dnn = NULL;
+
+	if (conf_errors(doc)) {
+		*error = first_mistake(doc);
+	} else {
+		char *name = xstrdup(slash ? slash + 1 : path);
+
+		name[strlen(name) - strlen(".json")] = '\0';
+		dnn = job_model_in_place(name, &model);
+		free(name);
+	}
+	conf_doc_free(doc);
+	return dnn;
+}
+
+struct dnn *job_model_load(const char *name, const char *gpu, char **error)
+{
+	return is_file(name) ? from_file(name, error) : dnn_load(name, gpu, error);
 }
 
 /* As the group wants it. */
@@ -60,10 +138,7 @@ static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 		dnn_fuse(dnn, UINT64_MAX); /* one layer, one tensor */
 	else if (conf->fusion)
 		dnn_fuse(dnn, conf->fusion);
-	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
-		dnn_plan_tensors(dnn, conf->model.send_order.items, conf->model.send_order.count);
-	else
-		dnn_plan_tensors(dnn, NULL, 0);
+	dnn_plan_tensors(dnn, dnn->send_order, dnn->send_order_count);
 }
 
 static void add_dnn(struct job_models *models, const struct job_group_conf *conf, struct dnn *dnn,
@@ -80,9 +155,10 @@ bool job_models_load(struct job_models *models, const struct job_group_conf *con
 
 	*models = (struct job_models){ .dnns = xcalloc(names + 1, sizeof(struct dnn *)) };
 	if (conf->model.form == MODEL_IN_PLACE)
-		add_dnn(models, conf, dnn_in_place(&conf->model), 1);
+		add_dnn(models, conf, job_model_in_place("in place", &conf->model), 1);
 	for (size_t i = 0; i < names; i++) {
-		struct dnn *dnn = dnn_load(model_conf_name(&conf->model, i), conf->gpu, error);
+		struct dnn *dnn =
+			job_model_load(model_conf_name(&conf->model, i), conf->gpu, error);
 
 		if (!dnn) {
 			job_models_release(models);

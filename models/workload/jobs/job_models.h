@@ -13,6 +13,15 @@ size_t model_conf_names(const struct model_conf *conf);
 const char *model_conf_name(const struct model_conf *conf, size_t i);
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size);
 
+/* A name that ends in ".json" is a file with what "model" has in place: an object with "layers".
+ * From here on it is the path of the file beside the scenario, which belongs to the document. Once.
+ */
+void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
+
+/* The network of a name, from such a file or as dnn_load() has it; and one that stands in place. */
+struct dnn *job_model_load(const char *name, const char *gpu, char **error);
+struct dnn *job_model_in_place(const char *name, const struct model_conf *conf);
+
 /* All zero is empty. */
 struct job_models {
 	struct dnn **dnns; /* owned; scaled, fused and cut into tensors as the group wants */

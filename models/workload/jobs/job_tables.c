@@ -54,6 +54,20 @@ static const struct out_column job_columns[] = {
 	  "aggregate_above), and what it had less of than it asked for or could use, as in "
 	  "\"switchml with 2 of 512 slots\"; none with one worker; empty before it began." },
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
+	{ "ideal_jct_s", OUT_SECONDS,
+	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
+	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", in runs "
+	  "of streams, and for jobs that did not finish." },
+	{ "slowdown", OUT_REAL,
+	  "jct_s / ideal_jct_s, waiting included. Where packets are a little faster than the "
+	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
+	{ "algbw_bytes_per_s", OUT_REAL,
+	  "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "
+	  "iterations_done / exchange_s (stands_for included). Empty as throughput_share." },
+	{ "busbw_bytes_per_s", OUT_REAL,
+	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
+	  "workers, what a ring would need of each link; with switches that add it may be above a "
+	  "link's rate." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -91,7 +105,8 @@ static sim_time busy_until_now(const struct job_worker *worker, sim_time now)
 	return worker->busy + (worker->busy_since == SIM_TIME_MAX ? 0 : now - worker->busy_since);
 }
 
-sim_time job_busy_sum(const struct job *job)
+/* Computing so far, over all workers. */
+static sim_time busy_sum(const struct job *job)
 {
 	sim_time now = job->jobs->env.sim->now, sum = 0;
 
@@ -123,7 +138,7 @@ void job_iteration_over(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 	int64_t number = job->iterations_done;
-	sim_time now = jobs->env.sim->now, busy = job_busy_sum(job),
+	sim_time now = jobs->env.sim->now, busy = busy_sum(job),
 		 compute = (busy - job->busy_mark) / job->workers,
 		 cycle = job->forward_end[number & 3] - job->first_send[(number - 1) & 3];
 	struct out_cell cells[] = {
@@ -142,10 +157,11 @@ void job_iteration_over(struct job *job)
 	if (jobs->tables.iterations)
 		out_table_row(jobs->tables.iterations, cells);
 	if (job->measured)
-		keep(&jobs->durations, &jobs->duration_count, &jobs->duration_capacity,
-		     seconds_of(now - job->mark));
+		keep(&jobs->report.durations, &jobs->report.duration_count,
+		     &jobs->duration_capacity, seconds_of(now - job->mark));
 	if (job->measured && number >= FIRST_CYCLE)
-		keep(&jobs->cycles, &jobs->cycle_count, &jobs->cycle_capacity, seconds_of(cycle));
+		keep(&jobs->report.cycles, &jobs->report.cycle_count, &jobs->cycle_capacity,
+		     seconds_of(cycle));
 	job->busy_mark = busy;
 	job->mark = now;
 }
@@ -183,12 +199,33 @@ static double job_throughput_share(const struct job *job)
 	       (seconds_of(time) * (double)port_class(net, &net->ports[job->hosts[0]])->rate);
 }
 
+/* As NCCL's tests (PERFORMANCE.md) define it, in bytes per second; NAN where there is no exchange.
+ */
+static double job_algbw(const struct job *job)
+{
+	sim_time time = job->worker ? exchange_mean(job) : 0;
+
+	if (job->workers == 1 || !time)
+		return NAN;
+	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
+}
+
+static double job_busbw(const struct job *job)
+{
+	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
+}
+
+static double job_slowdown(const struct job *job)
+{
+	return job->ideal ? (double)(job->finish - job->arrival) / (double)job->ideal : NAN;
+}
+
 void job_write(struct job *job)
 {
 	double share = job_throughput_share(job);
 	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
 	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
-	sim_time compute = begun ? job_busy_sum(job) / job->workers : 0;
+	sim_time compute = begun ? busy_sum(job) / job->workers : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
 	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
 	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
@@ -224,6 +261,10 @@ void job_write(struct job *job)
 		{ .real = job->stands_for },
 		{ .none = !job->ran_as, .text = job->ran_as },
 		{ .none = !job->trace_id, .text = job->trace_id },
+		{ .none = !job->ideal, .time = job->ideal },
+		{ .real = job_slowdown(job) },
+		{ .real = job_algbw(job) },
+		{ .real = job_busbw(job) },
 	};
 
 	if (job->jobs->tables.jobs)
@@ -235,16 +276,18 @@ void job_write(struct job *job)
 void job_record(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	double compute = seconds_of(job_busy_sum(job) / job->workers);
+	double compute = seconds_of(busy_sum(job) / job->workers);
 
-	jobs->records = array_reserve(jobs->records, jobs->measured.finished,
-				      &jobs->record_capacity, sizeof(*jobs->records));
-	jobs->records[jobs->measured.finished++] = (struct job_record){
+	jobs->report.records = array_reserve(jobs->report.records, jobs->report.measured.finished,
+					     &jobs->record_capacity, sizeof(*jobs->report.records));
+	jobs->report.records[jobs->report.measured.finished++] = (struct job_record){
 		.group = job->conf,
 		.jct = seconds_of(job->finish - job->arrival),
 		.waiting = seconds_of(job->start - job->arrival),
 		.compute = compute,
 		.communication = seconds_of(job->finish - job->start) - compute,
 		.throughput_share = job_throughput_share(job),
+		.slowdown = job_slowdown(job),
+		.busbw = job_busbw(job),
 	};
 }

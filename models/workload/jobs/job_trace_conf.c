@@ -121,6 +121,7 @@ static struct job_group_conf part_of(const struct job_group_conf *group,
 		memcpy(name, job->model, strlen(job->model));
 		part.arrival.part_model = part.model.name = name;
 		part.model.form = MODEL_NAMED;
+		model_conf_find(&part.model, doc);
 	}
 	return part;
 }
@@ -190,8 +191,10 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 {
 	size_t count = groups->count, capacity = count;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		((struct job_group_conf *)groups->items)[i].origin = i;
+		model_conf_find(&((struct job_group_conf *)groups->items)[i].model, doc);
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct job_group_conf *group = &((struct job_group_conf *)groups->items)[i];
 		struct job_trace trace;

@@ -24,6 +24,8 @@ static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->jobs->env.sim->now;
+	if (job_why(job))
+		why_job_begin(job_why(job), job->number);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
 }
@@ -39,12 +41,15 @@ static void job_end(struct job *job)
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
 	}
+	if (job_why(job))
+		why_job_end(job_why(job), job->number);
 	collective_stats_add(&jobs->stats, &job->stats);
+	job->ideal = job_ideal(job);
 	job_write(job);
 	if (job->measured)
 		job_record(job);
-	jobs->finished++;
-	jobs->running--;
+	jobs->report.finished++;
+	jobs->report.running--;
 	timer_close(jobs->env.sim, &job->timer);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_release(&job->worker[w]);
@@ -75,33 +80,43 @@ static void make_workers(struct job *job)
 	job->worker = xcalloc(job->workers, sizeof(*job->worker));
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_init(&job->worker[w], job, w);
-	timer_open(sim, &job->timer, SIM_EVERYWHERE, SIM_CONTROL,
+	timer_open(sim, &job->timer, SIM_CONTROL,
 		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
 	sim_name(sim, on_job_timer, "controller of job %w");
 }
 
 enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
+struct collective_job job_spec(struct job *job)
+{
+	return (struct collective_job){
+		.number = job->number,
+		.workers = job->workers,
+		.hosts = job->hosts,
+		.servers = job->servers,
+		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.gradients = job->gradients,
+		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
+		.done = on_tensor_done,
+		.owner = job,
+	};
+}
+
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec = { .number = job->number,
-				       .workers = job->workers,
-				       .servers = job->servers,
-				       .gradients = job->gradients,
-				       .tensors =
-					       (uint64_t)job->iterations * job->dnn->tensor_count,
-				       .done = on_tensor_done,
-				       .owner = job };
+	struct collective_job spec;
 	const char *never = NULL;
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
+	if (job_why(job))
+		why_job_admit(job_why(job), job->number, job->conf->name,
+			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1)
 		return ADMIT_NOW;
-	spec.hosts = job->hosts;
-	spec.server_hosts = job->hosts + job->workers;
+	spec = job_spec(job);
 	job->instance =
 		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
 	if (job->instance)
@@ -116,8 +131,8 @@ static void job_refuse(struct job *job)
 	struct jobs *jobs = job->jobs;
 
 	job->state = JOB_REFUSED;
-	jobs->refused++;
-	jobs->measured.refused += job->measured;
+	jobs->report.refused++;
+	jobs->report.measured.refused += job->measured;
 	jobs->iterations_total -= (double)job->iterations;
 	job_write(job);
 	if (jobs->changed)
@@ -129,16 +144,18 @@ static void count_otherwise(struct job *job)
 	struct jobs *jobs = job->jobs;
 	size_t i = 0;
 
-	while (i < jobs->otherwise_count && (jobs->otherwise[i].group != job->conf ||
-					     strcmp(jobs->otherwise[i].ran_as, job->ran_as)))
+	while (i < jobs->report.otherwise_count &&
+	       (jobs->report.otherwise[i].group != job->conf ||
+		strcmp(jobs->report.otherwise[i].ran_as, job->ran_as)))
 		i++;
-	if (i == jobs->otherwise_count) {
-		jobs->otherwise = array_reserve(jobs->otherwise, i, &jobs->otherwise_capacity,
-						sizeof(*jobs->otherwise));
-		jobs->otherwise[jobs->otherwise_count++] =
+	if (i == jobs->report.otherwise_count) {
+		jobs->report.otherwise =
+			array_reserve(jobs->report.otherwise, i, &jobs->otherwise_capacity,
+				      sizeof(*jobs->report.otherwise));
+		jobs->report.otherwise[jobs->report.otherwise_count++] =
 			(struct jobs_otherwise){ job->conf, xstrdup(job->ran_as), 0 };
 	}
-	jobs->otherwise[i].count++;
+	jobs->report.otherwise[i].count++;
 }
 
 static void note_ran_as(struct job *job)
@@ -162,7 +179,7 @@ static void job_launch(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 
-	jobs->running++;
+	jobs->report.running++;
 	make_workers(job);
 	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
@@ -173,7 +190,7 @@ static void job_launch(struct job *job)
 /* First come, first served: a job that does not fit holds up those behind it. */
 static void start_waiting(struct jobs *jobs)
 {
-	while (jobs->queue_head < jobs->arrived) {
+	while (jobs->queue_head < jobs->report.arrived) {
 		struct job *job = &jobs->jobs[jobs->queue_head];
 
 		switch (admit(job)) {
@@ -196,11 +213,12 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 	struct jobs *jobs = owner;
 
 	(void)entity;
-	while (jobs->arrived < jobs->count && jobs->jobs[jobs->arrived].arrival <= sim->now)
-		jobs->arrived++;
+	while (jobs->report.arrived < jobs->report.count &&
+	       jobs->jobs[jobs->report.arrived].arrival <= sim->now)
+		jobs->report.arrived++;
 	start_waiting(jobs);
-	if (jobs->arrived < jobs->count)
-		timer_set(sim, &jobs->arrivals, jobs->jobs[jobs->arrived].arrival);
+	if (jobs->report.arrived < jobs->report.count)
+		timer_set(sim, &jobs->arrivals, jobs->jobs[jobs->report.arrived].arrival);
 }
 
 /* --- set-up --- */
@@ -210,8 +228,9 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 {
 	struct job *job;
 
-	jobs->jobs = array_reserve(jobs->jobs, jobs->count, &jobs->capacity, sizeof(*jobs->jobs));
-	job = &jobs->jobs[jobs->count++];
+	jobs->jobs =
+		array_reserve(jobs->jobs, jobs->report.count, &jobs->capacity, sizeof(*jobs->jobs));
+	job = &jobs->jobs[jobs->report.count++];
 	*job = (struct job){
 		.jobs = jobs,
 		.conf = conf,
@@ -257,7 +276,7 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
 			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
 			trace_iterations(conf, dnn, &trace.jobs[i]));
-		jobs->jobs[jobs->count - 1].trace_id = xstrdup(trace.jobs[i].id);
+		jobs->jobs[jobs->report.count - 1].trace_id = xstrdup(trace.jobs[i].id);
 	}
 	job_trace_release(&trace);
 	return true;
@@ -265,17 +284,10 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 
 static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 {
-	switch ((enum workers_form)conf->workers.form) {
-	case WORKERS_NUMBER:
-		return (uint32_t)conf->workers.number;
-	case WORKERS_RANGE:
-		return (uint32_t)(conf->workers.min +
-				  (int64_t)rng_below(rng, (uint64_t)(conf->workers.max -
-								     conf->workers.min + 1)));
-	case WORKERS_HOSTS:
-		return (uint32_t)conf->workers.hosts.count;
-	}
-	return 0;
+	struct workers_span span = workers_span(&conf->workers);
+
+	return (uint32_t)(span.least +
+			  (int64_t)rng_below(rng, (uint64_t)(span.most - span.least + 1)));
 }
 
 /* So many jobs, unless the run ends before. */
@@ -341,11 +353,11 @@ static void number_jobs(struct jobs *jobs)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < jobs->count; i++)
+	for (size_t i = 0; i < jobs->report.count; i++)
 		jobs->jobs[i].number = (uint32_t)i;
-	if (jobs->count)
-		qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
-	for (size_t i = 0; i < jobs->count; i++) {
+	if (jobs->report.count)
+		qsort(jobs->jobs, jobs->report.count, sizeof(*jobs->jobs), by_arrival);
+	for (size_t i = 0; i < jobs->report.count; i++) {
 		jobs->jobs[i].number = (uint32_t)i;
 		if (!jobs->jobs[i].conf->enabled) {
 			dnn_free(jobs->jobs[i].step);
@@ -354,10 +366,10 @@ static void number_jobs(struct jobs *jobs)
 		}
 		jobs->iterations_total += (double)jobs->jobs[i].iterations;
 		jobs->jobs[i].measured = measured_has(&jobs->window, jobs->jobs[i].arrival);
-		jobs->measured.count += jobs->jobs[i].measured;
+		jobs->report.measured.count += jobs->jobs[i].measured;
 		jobs->jobs[kept++] = jobs->jobs[i];
 	}
-	jobs->count = kept;
+	jobs->report.count = kept;
 }
 
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
@@ -378,8 +390,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
 	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
-	timer_open(env->sim, &jobs->arrivals, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 40), on_arrivals, jobs);
+	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
+		   on_arrivals, jobs);
 	sim_name(env->sim, on_arrivals, "arrivals of jobs");
 	for (size_t i = 0; i < count; i++) {
 		if (!add_group(jobs, &groups[i], i, scenario, error)) {
@@ -388,7 +400,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 		}
 	}
 	number_jobs(jobs);
-	if (jobs->count)
+	if (jobs->report.count)
 		timer_set(env->sim, &jobs->arrivals, jobs->jobs[0].arrival);
 	return jobs;
 }
@@ -397,7 +409,7 @@ void jobs_free(struct jobs *jobs)
 {
 	if (!jobs)
 		return;
-	for (size_t i = 0; i < jobs->count; i++) {
+	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
 		if (job->instance)
@@ -410,41 +422,31 @@ void jobs_free(struct jobs *jobs)
 		free(job->trace_id);
 		dnn_free(job->step);
 	}
-	for (size_t i = 0; i < jobs->otherwise_count; i++)
-		free(jobs->otherwise[i].ran_as);
-	free(jobs->otherwise);
+	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
+		free(jobs->report.otherwise[i].ran_as);
+	free(jobs->report.otherwise);
 	for (size_t i = 0; i < jobs->group_count; i++)
 		job_models_release(&jobs->models[i]);
 	cluster_destroy(&jobs->cluster);
 	free(jobs->pool);
 	free(jobs->models);
 	free(jobs->jobs);
-	free(jobs->records);
-	free(jobs->durations);
-	free(jobs->cycles);
+	free(jobs->report.records);
+	free(jobs->report.durations);
+	free(jobs->report.cycles);
 	free(jobs);
 }
 
 /* --- questions --- */
 
-size_t jobs_count(const struct jobs *jobs)
+const struct jobs_report *jobs_report(const struct jobs *jobs)
 {
-	return jobs->count;
-}
-
-size_t jobs_finished(const struct jobs *jobs)
-{
-	return jobs->finished;
-}
-
-size_t jobs_refused(const struct jobs *jobs)
-{
-	return jobs->refused;
+	return &jobs->report;
 }
 
 const char *jobs_refusal(const struct jobs *jobs, const char **group)
 {
-	for (size_t i = 0; i < jobs->count; i++) {
+	for (size_t i = 0; i < jobs->report.count; i++) {
 		if (!jobs->jobs[i].refusal)
 			continue;
 		*group = jobs->jobs[i].conf->name;
@@ -453,48 +455,10 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 	return NULL;
 }
 
-const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count)
-{
-	*count = jobs->otherwise_count;
-	return jobs->otherwise;
-}
-
-size_t jobs_running(const struct jobs *jobs)
-{
-	return jobs->running;
-}
-
-size_t jobs_arrived(const struct jobs *jobs)
-{
-	return jobs->arrived;
-}
-
-const struct jobs_counts *jobs_measured(const struct jobs *jobs)
-{
-	return &jobs->measured;
-}
-
-const struct job_record *jobs_records(const struct jobs *jobs)
-{
-	return jobs->records;
-}
-
-const double *jobs_iterations(const struct jobs *jobs, size_t *count)
-{
-	*count = jobs->duration_count;
-	return jobs->durations;
-}
-
-const double *jobs_cycles(const struct jobs *jobs, size_t *count)
-{
-	*count = jobs->cycle_count;
-	return jobs->cycles;
-}
-
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 {
 	collective_stats_add(stats, &jobs->stats);
-	for (size_t i = 0; i < jobs->count; i++)
+	for (size_t i = 0; i < jobs->report.count; i++)
 		if (jobs->jobs[i].instance)
 			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);
 }
@@ -512,12 +476,12 @@ void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner
 
 void jobs_write_unfinished(struct jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->count; i++) {
+	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
-		if (i >= jobs->arrived && !job->measured)
+		if (i >= jobs->report.arrived && !job->measured)
 			continue; /* the run ended before it came, and nobody waits for it */
 		if (job->instance)
 			job_scheme(job)->stats(job->instance, &job->stats);
@@ -527,13 +491,13 @@ void jobs_write_unfinished(struct jobs *jobs)
 
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 {
-	for (size_t i = 0; i < jobs->count && limit; i++) {
+	for (size_t i = 0; i < jobs->report.count && limit; i++) {
 		const struct job *job = &jobs->jobs[i];
 
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
 		limit--;
-		if (i >= jobs->arrived) {
+		if (i >= jobs->report.arrived) {
 			fprintf(to, "  job %" PRIu32 " (%s): would arrive at %.9f s\n", job->number,
 				job->conf->name, seconds_of(job->arrival));
 			continue;

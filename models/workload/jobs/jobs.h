@@ -65,6 +65,11 @@ struct workers_conf {
 };
 enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
+/* Fewest and most workers of a job; both 0 where only a trace knows. */
+struct workers_span {
+	int64_t least, most;
+} workers_span(const struct workers_conf *workers);
+
 /* Parameter servers of a job. */
 struct servers_conf {
 	int form;               /* enum servers_form */
@@ -141,9 +146,9 @@ extern const struct conf_table job_group_table;
 
 struct cluster_conf; /* cluster.h */
 
-/* Jobs of a trace that name models or schemes of their own become groups of their own, alike
- * otherwise, behind the others; and a trace that has durations says how many iterations there are,
- * where the group does not. A trace that is not right is left for job_group_check() to tell. */
+/* Splits groups by what their traces name: jobs with a model or scheme of their own become a group
+ * behind the others that is alike in all else. Where a trace has durations and its group gives no
+ * iterations, the durations decide. job_group_check() reports traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
@@ -157,6 +162,8 @@ struct job_record {
 	const struct job_group_conf *group;
 	double jct, waiting, compute, communication;
 	double throughput_share; /* NAN for one worker */
+	double slowdown;         /* NAN where no ideal time is known */
+	double busbw;            /* bytes per second; NAN for one worker */
 };
 
 struct jobs_tables {
@@ -186,27 +193,30 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 		      const char *scenario, const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
-size_t jobs_count(const struct jobs *jobs);
-size_t jobs_finished(const struct jobs *jobs);
-size_t jobs_refused(const struct jobs *jobs); /* by their schemes; they never run */
-/* Why the first of them was, and which group it is of; NULL when none was. */
-const char *jobs_refusal(const struct jobs *jobs, const char **group);
-/* Jobs of a group that ran as something else than they were given. */
+/* Jobs of a group that ran otherwise than the scenario says. */
 struct jobs_otherwise {
 	const struct job_group_conf *group;
 	char *ran_as; /* as in jobs.csv */
 	size_t count;
 };
-/* In the order of their first jobs. */
-const struct jobs_otherwise *jobs_otherwise(const struct jobs *jobs, size_t *count);
-size_t jobs_running(const struct jobs *jobs);
-size_t jobs_arrived(const struct jobs *jobs); /* so far */
-/* Of measured jobs only: their numbers; the finished ones in order (as many as
- * jobs_measured()->finished); durations of iterations, and cycles (iterations.csv), in seconds. */
-const struct jobs_counts *jobs_measured(const struct jobs *jobs);
-const struct job_record *jobs_records(const struct jobs *jobs);
-const double *jobs_iterations(const struct jobs *jobs, size_t *count);
-const double *jobs_cycles(const struct jobs *jobs, size_t *count);
+
+/* What jobs have come to so far. */
+struct jobs_report {
+	size_t count, arrived, running, finished;
+	size_t refused; /* by their schemes; they never run */
+	struct jobs_counts measured;
+	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of
+	 * iterations, and cycles (iterations.csv), in seconds. */
+	struct job_record *records;
+	double *durations, *cycles;
+	size_t duration_count, cycle_count;
+	struct jobs_otherwise *otherwise; /* in the order of their first jobs */
+	size_t otherwise_count;
+};
+const struct jobs_report *jobs_report(const struct jobs *jobs);
+
+/* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
+const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
 /* Fraction of all iterations of all jobs that has finished: for progress. */

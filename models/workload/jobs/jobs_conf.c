@@ -2,6 +2,7 @@
 #include "workload/jobs/jobs.h"
 
 #include "base/mem.h"
+#include "workload/cluster.h"
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
 
@@ -36,11 +37,13 @@ static const struct conf_row in_place_rows[] = {
 		  "times is sent in k equal parts. Otherwise last layer first."),
 	{ 0 },
 };
-static const struct conf_table in_place_table = { "model_in_place", in_place_rows,
-						  sizeof(struct model_conf), NULL };
+const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
+						 sizeof(struct model_conf), NULL };
 static const struct conf_row model_part_rows[] = {
-	CONF_STRING("model", struct model_part, model, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
+	CONF_STRING(
+		"model", struct model_part, model, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
 	CONF_REAL("weight", struct model_part, weight, "1", 1e-9, 1e9,
 		  "Of the jobs, this over the sum of all weights trains this network.",
 		  "all alike"),
@@ -59,9 +62,11 @@ static const struct conf_row model_mix_rows[] = {
 static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
 						   sizeof(struct model_conf), NULL };
 static const struct conf_row model_forms[] = {
-	CONF_STRING("named", struct job_group_conf, model.name, CONF_REQUIRED,
-		    "A name from traces/models (inasim list models)."),
-	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &in_place_table,
+	CONF_STRING(
+		"named", struct job_group_conf, model.name, CONF_REQUIRED,
+		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
+		"scenario with the object that may stand here in place: layers."),
+	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &model_in_place_table,
 		    "Layers in place."),
 	CONF_OBJECT("mixed", struct job_group_conf, model, CONF_REQUIRED, &model_mix_table,
 		    "One of several networks, drawn for each job."),
@@ -77,15 +82,12 @@ static const struct conf_row range_rows[] = {
 };
 static const struct conf_table range_table = { "workers_range", range_rows,
 					       sizeof(struct workers_conf), NULL };
-static const struct conf_row worker_host = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row workers_forms[] = {
 	CONF_INT("number", struct job_group_conf, workers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
 	CONF_OBJECT("range", struct job_group_conf, workers, CONF_REQUIRED, &range_table,
 		    "Drawn for each job, uniformly."),
-	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &worker_host, 1, 0,
+	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "On these hosts, in the order of ranks."),
 	{ 0 },
 };
@@ -132,7 +134,7 @@ static const struct conf_row group_rows[] = {
 	CONF_ONEOF("model", struct job_group_conf, model, CONF_REQUIRED, &model_table, model.form,
 		   "The neural network."),
 	CONF_STRING("gpu", struct job_group_conf, gpu, "p100",
-		    "Whose computing time: p100, v100, a100.", "PANAMA section 7"),
+		    "Whose computing time: p100, v100, a100, h100, b200.", "PANAMA section 7"),
 	CONF_ONEOF("workers", struct job_group_conf, workers, CONF_OPTIONAL, &workers_table,
 		   workers.form, "How many workers; needed unless a trace says it.",
 		   .present = CONF_GIVEN(struct job_group_conf, workers.given)),
@@ -190,36 +192,96 @@ const struct conf_table job_group_table = { "job_group", group_rows, sizeof(stru
 
 /* --- checks --- */
 
+struct workers_span workers_span(const struct workers_conf *workers)
+{
+	int64_t listed = (int64_t)workers->hosts.count;
+
+	if (!workers->given)
+		return (struct workers_span){ 0 };
+	switch ((enum workers_form)workers->form) {
+	case WORKERS_NUMBER:
+		return (struct workers_span){ workers->number, workers->number };
+	case WORKERS_RANGE:
+		return (struct workers_span){ workers->min, workers->max };
+	case WORKERS_HOSTS:
+		return (struct workers_span){ listed, listed };
+	}
+	return (struct workers_span){ 0 };
+}
+
+/* Every layer is sent, in no more parts than it has values. */
+static void check_send_order(const struct dnn *dnn, const struct job_group_conf *conf,
+			     struct conf_doc *doc, const char *model)
+{
+	uint64_t *parts = xcalloc(dnn->layer_count, sizeof(*parts));
+	const char *place = conf_at(doc, "%s/send_order", model);
+
+	for (size_t i = 0; i < dnn->send_order_count; i++) {
+		int64_t layer = dnn->send_order[i];
+
+		if ((size_t)layer < dnn->layer_count)
+			parts[layer]++;
+		else
+			conf_error(doc, conf_at(doc, "%s/%zu", place, i),
+				   "there is no layer %" PRId64 "; layers are 0 to %zu", layer,
+				   dnn->layer_count - 1);
+	}
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		if (!parts[i])
+			conf_error(doc, place, "layer %zu is never sent", i);
+		else if ((double)dnn->layers[i].gradient * conf->gradient_scale / 4 <
+			 (double)parts[i])
+			conf_error(doc, place,
+				   "layer %zu is sent in %" PRIu64
+				   " parts but has fewer 4-byte values",
+				   i, parts[i]);
+	}
+	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+		conf_error(doc, place,
+			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
+			   "are merged into one tensor");
+	free(parts);
+}
+
+/* Takes the network. */
+static void check_network(struct dnn *dnn, const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *place)
+{
+	if (dnn && dnn->send_order_count)
+		check_send_order(dnn, conf, doc, place);
+	dnn_free(dnn);
+}
+
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
-	char place[160], key[64], *error;
+	char key[64], *error;
 
+	if (conf->model.form == MODEL_IN_PLACE)
+		check_network(job_model_in_place("in place", &conf->model), conf, doc,
+			      conf_at(doc, "%s/model", pointer));
 	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = dnn_load(name, conf->gpu, &error);
+		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
-		snprintf(place, sizeof(place), "%s%s", pointer,
-			 conf->arrival.part_model                 ? "/arrival/trace"
-			 : !dnn && dnn_lacks_gpu(name, conf->gpu) ? "/gpu"
-								  : key);
 		if (!dnn) {
-			conf_error(doc, place, "%s", error);
+			const char *step = conf->arrival.part_model         ? "/arrival/trace"
+					   : dnn_lacks_gpu(name, conf->gpu) ? "/gpu"
+									    : key;
+
+			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
 			free(error);
 		}
-		dnn_free(dnn);
+		check_network(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
 	}
 }
 
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
 			  const char *pointer, uint32_t hosts)
 {
-	int64_t most =
-		conf->workers.form == WORKERS_NUMBER ? conf->workers.number : conf->workers.max;
-	char place[128];
+	int64_t most = workers_span(&conf->workers).most;
 
-	snprintf(place, sizeof(place), "%s/workers", pointer);
 	if (!conf->workers.given) {
 		if (conf->arrival.form != JOBS_TRACE)
 			conf_error(doc, pointer,
@@ -228,98 +290,50 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	}
 	if (conf->arrival.form == JOBS_TRACE)
 		conf_error(
-			doc, place,
+			doc, conf_at(doc, "%s/workers", pointer),
 			"the trace says how many workers; leave this out, or see gpus_per_worker");
 	if (conf->workers.form == WORKERS_HOSTS)
 		return; /* job_group_check_servers() looks at lists */
 	if (conf->workers.form == WORKERS_RANGE && conf->workers.min > conf->workers.max)
-		conf_error(doc, place, "min %" PRId64 " is larger than max %" PRId64,
-			   conf->workers.min, conf->workers.max);
+		conf_error(doc, conf_at(doc, "%s/workers", pointer),
+			   "min %" PRId64 " is larger than max %" PRId64, conf->workers.min,
+			   conf->workers.max);
 	if (most > (int64_t)hosts)
-		conf_error(doc, place,
+		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
 			   " hosts and a host has one "
 			   "worker of a job",
 			   most, hosts);
 }
 
-/* Every layer is sent, in no more parts than it has values. */
-static void check_send_order(const struct job_group_conf *conf, struct conf_doc *doc,
-			     const char *pointer)
-{
-	const struct conf_list *order = &conf->model.send_order;
-	const struct layer_conf *layers = conf->model.layers.items;
-	size_t layer_count = conf->model.layers.count;
-	uint64_t *parts = xcalloc(layer_count, sizeof(*parts));
-	char place[160];
-
-	for (size_t i = 0; i < order->count; i++) {
-		int64_t layer = ((const int64_t *)order->items)[i];
-
-		snprintf(place, sizeof(place), "%s/model/send_order/%zu", pointer, i);
-		if ((size_t)layer < layer_count)
-			parts[layer]++;
-		else
-			conf_error(doc, place, "there is no layer %" PRId64 "; layers are 0 to %zu",
-				   layer, layer_count - 1);
-	}
-	for (size_t i = 0; i < layer_count; i++) {
-		snprintf(place, sizeof(place), "%s/model/send_order", pointer);
-		if (!parts[i])
-			conf_error(doc, place, "layer %zu is never sent", i);
-		else if ((double)layers[i].gradient * conf->gradient_scale / 4 < (double)parts[i])
-			conf_error(doc, place,
-				   "layer %zu is sent in %" PRIu64
-				   " parts but has fewer 4-byte values",
-				   i, parts[i]);
-	}
-	snprintf(place, sizeof(place), "%s/model/send_order", pointer);
-	if (conf->overlap == OVERLAP_NONE || conf->fusion)
-		conf_error(doc, place,
-			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
-			   "are merged into one tensor");
-	free(parts);
-}
-
 /* A load needs bytes. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
-	const struct workers_conf *workers = &conf->workers;
-	char place[128];
-
-	snprintf(place, sizeof(place), "%s/arrival/poisson_load", pointer);
-	if (conf->arrival.form == JOBS_LOAD &&
-	    ((workers->form == WORKERS_NUMBER && workers->number == 1) ||
-	     (workers->form == WORKERS_RANGE && workers->max == 1) ||
-	     (workers->form == WORKERS_HOSTS && workers->hosts.count == 1)))
-		conf_error(doc, place, "jobs of one worker have nothing to send");
+	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).most == 1)
+		conf_error(doc, conf_at(doc, "%s/arrival/poisson_load", pointer),
+			   "jobs of one worker have nothing to send");
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct topology_conf *topology, const struct cluster_conf *cluster,
 		     bool bounded)
 {
-	char place[128];
-
 	check_model(conf, doc, pointer);
-	if (conf->model.form == MODEL_IN_PLACE && conf->model.send_order.count)
-		check_send_order(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
 	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
-	snprintf(place, sizeof(place), "%s/iterations", pointer);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
-		conf_error(doc, place, "\"duration\" needs an arrival from a trace");
+		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
+			   "\"duration\" needs an arrival from a trace");
 	if (conf->iterations_form == ITERATIONS_RULE && conf->compute_scale == 0)
-		conf_error(doc, place,
+		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
 			   "\"duration\" needs a computing time, but compute_scale is 0");
-	snprintf(place, sizeof(place), "%s/fusion", pointer);
 	if (conf->fusion && conf->overlap == OVERLAP_NONE)
-		conf_error(doc, place,
+		conf_error(doc, conf_at(doc, "%s/fusion", pointer),
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
-	snprintf(place, sizeof(place), "%s/count", pointer);
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
-		conf_error(doc, place, "the trace says how many jobs; see \"limit\"");
+		conf_error(doc, conf_at(doc, "%s/count", pointer),
+			   "the trace says how many jobs; see \"limit\"");
 	if (!conf->count && job_group_poisson(conf) && !bounded)
 		conf_error(doc, pointer,
 			   "a Poisson process needs an end: \"count\", or a run that something "

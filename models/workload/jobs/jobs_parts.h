@@ -9,6 +9,7 @@
 #include "workload/jobs/job_models.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/jobs/jobs.h"
+#include "why/why.h"
 
 enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
@@ -62,6 +63,7 @@ struct job {
 	struct job_worker *worker;
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
+	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
 	char *ran_as;       /* when it has begun; owned */
 	struct timer timer; /* start, finish */
@@ -76,20 +78,13 @@ struct jobs {
 	struct job_models *models; /* by group */
 	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
-	size_t count, capacity, arrived, finished, refused, running;
-	struct jobs_counts measured;
+	size_t capacity;
+	struct jobs_report report; /* its lists are owned */
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
 	size_t queue_head; /* jobs before it have started */
-	struct job_record *records;
-	size_t record_capacity;
-	double *durations;
-	size_t duration_count, duration_capacity;
-	struct jobs_otherwise *otherwise;
-	size_t otherwise_count, otherwise_capacity;
-	double *cycles; /* two less a job than durations */
-	size_t cycle_count, cycle_capacity;
+	size_t record_capacity, duration_capacity, otherwise_capacity, cycle_capacity;
 	struct collective_stats stats;
 	double iterations_total, iterations_finished;
 	struct timer arrivals;
@@ -100,6 +95,11 @@ struct jobs {
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
 	return job->jobs->schemes[job->conf->all_reduce].ops;
+}
+
+static inline struct why *job_why(const struct job *job)
+{
+	return why_of(&job->jobs->env.topo->net);
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */
@@ -114,8 +114,14 @@ void worker_holds(struct job_worker *worker, size_t layer);
 bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
 
+/* jobs.c: what a job is to its scheme, hosts included once it has them. */
+struct collective_job job_spec(struct job *job);
+
+/* job_ideal.c: JCT alone on an idle network, without jitter, of a job whose resources are free
+ * again; 0 where there is no closed form: with overlap, or without packets. */
+sim_time job_ideal(struct job *job);
+
 /* job_tables.c: accounts, and rows of the result tables. */
-sim_time job_busy_sum(const struct job *job); /* computing so far, over all workers */
 void job_write(struct job *job);
 /* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
 void job_sends(struct job *job, int64_t iteration);
@@ -127,6 +133,7 @@ void job_record(struct job *job);
 
 /* servers_conf.c */
 extern const struct conf_table servers_table;
+extern const struct conf_table model_in_place_table; /* of struct model_conf */
 /* job_arrival_conf.c */
 extern const struct conf_table job_arrival_table;
 /* Lists of hosts, of workers too, and room for both. */

@@ -1,4 +1,5 @@
 /* What a user may write under "servers" of a group of jobs. */
+#include "workload/cluster.h"
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -22,13 +23,10 @@ static const struct conf_row placed_rows[] = {
 };
 static const struct conf_table placed_table = { "servers_placed", placed_rows,
 						sizeof(struct job_group_conf), NULL };
-static const struct conf_row server_host = {
-	.type = CONF_INT, .imin = 0, .imax = 1000000, .help = "Host number."
-};
 static const struct conf_row servers_forms[] = {
 	CONF_INT("number", struct job_group_conf, servers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
-	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &server_host, 1, 0,
+	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "On these hosts, a slot each."),
 	CONF_GROUP("placed", CONF_REQUIRED, &placed_table, "Number and placement."),
 	{ 0 },
@@ -64,49 +62,31 @@ static void check_lists(const struct job_group_conf *conf, struct conf_doc *doc,
 			uint32_t hosts)
 {
 	uint8_t *uses = xcalloc(hosts, sizeof(*uses));
-	char place[128];
 
 	for (uint32_t i = 0; i < pool_count; i++)
 		if (pool[i] < hosts)
 			uses[pool[i]] = HOST_POOL;
-	snprintf(place, sizeof(place), "%s/workers", pointer);
 	if (conf->workers.given && conf->workers.form == WORKERS_HOSTS)
-		cluster_check_list(&conf->workers.hosts, HOST_WORKER, doc, place, hosts, uses);
-	snprintf(place, sizeof(place), "%s/servers", pointer);
+		cluster_check_list(&conf->workers.hosts, HOST_WORKER, doc,
+				   conf_at(doc, "%s/workers", pointer), hosts, uses);
 	if (job_group_servers_listed(conf))
-		cluster_check_list(&conf->servers.hosts, HOST_SERVER, doc, place, hosts, uses);
+		cluster_check_list(&conf->servers.hosts, HOST_SERVER, doc,
+				   conf_at(doc, "%s/servers", pointer), hosts, uses);
 	free(uses);
-}
-
-/* Most workers that a job of the group has; 0 when only a trace knows. */
-static int64_t most_workers(const struct workers_conf *workers)
-{
-	if (!workers->given)
-		return 0;
-	switch ((enum workers_form)workers->form) {
-	case WORKERS_NUMBER:
-		return workers->number;
-	case WORKERS_RANGE:
-		return workers->max;
-	case WORKERS_HOSTS:
-		return (int64_t)workers->hosts.count;
-	}
-	return 0;
 }
 
 static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		       uint32_t hosts, uint32_t pool_count)
 {
-	int64_t most = most_workers(&conf->workers);
+	int64_t most = workers_span(&conf->workers).most;
 	uint32_t own = most && most <= (int64_t)hosts ? job_group_own_servers(conf, (uint32_t)most)
 						      : 0; /* too many workers: said elsewhere */
 	uint32_t room = hosts > pool_count ? hosts - pool_count : 0;
-	char place[128];
+	const char *place;
 
 	if (!room || most > (int64_t)hosts || most + own <= (int64_t)room)
 		return;
-	snprintf(place, sizeof(place), "%s/%s", pointer,
-		 conf->servers.given ? "servers" : "workers");
+	place = conf_at(doc, "%s/%s", pointer, conf->servers.given ? "servers" : "workers");
 	if (!own)
 		conf_error(doc, place,
 			   "%" PRId64 " workers, but %" PRIu32 " of %" PRIu32
@@ -123,7 +103,7 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *place,
 			 uint32_t pool_count)
 {
-	int64_t most = most_workers(&conf->workers);
+	int64_t most = workers_span(&conf->workers).most;
 	uint32_t servers = job_group_servers(conf, most > UINT32_MAX ? 2 : (uint32_t)most);
 
 	if (!pool_count)
@@ -139,10 +119,10 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 
 static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *place)
 {
-	int64_t least = most_workers(&conf->workers);
+	struct workers_span span = workers_span(&conf->workers);
+	/* of several sizes, a job of one worker needs no servers */
+	int64_t least = span.least == 1 && span.most > 1 ? 2 : span.least;
 
-	if (conf->workers.given && conf->workers.form == WORKERS_RANGE)
-		least = conf->workers.min > 2 ? conf->workers.min : 2; /* alone: no servers */
 	if (least > 1 && conf->servers.number > least)
 		conf_error(doc, place,
 			   "%" PRId64 " servers cannot be beside %" PRId64
@@ -156,11 +136,10 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	uint32_t pool_count, *pool = cluster_conf_pool(cluster, hosts, &pool_count);
-	char place[128];
+	const char *place = conf_at(doc, "%s/servers", pointer);
 
 	check_lists(conf, doc, pointer, pool, pool_count, hosts);
 	free(pool);
-	snprintf(place, sizeof(place), "%s/servers", pointer);
 	if (conf->servers.given && !ops->servers) {
 		conf_error(doc, place, "%s has no parameter servers", ops->name);
 		return;
@@ -176,7 +155,7 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 			    const char *pointer, const struct topology_conf *topology)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-	int64_t most = most_workers(&conf->workers);
+	int64_t most = workers_span(&conf->workers).most;
 	uint32_t workers = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 	const char *why;
 

@@ -4,28 +4,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* 0, or an errno. */
-static int refusal(int fd, uint64_t most)
+static int refusal(int fd, uint64_t most, bool pipes)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return errno;
+	if (pipes && S_ISFIFO(st.st_mode))
+		return 0;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	return (uint64_t)st.st_size > most ? EFBIG : 0;
 }
 
-FILE *input_open(const char *path, uint64_t most)
+static FILE *open_input(const char *path, uint64_t most, bool pipes)
 {
+	struct stat st;
+	bool wait = pipes && !stat(path, &st) && S_ISFIFO(st.st_mode);
 	/* O_NONBLOCK: opening a pipe would wait for its other end */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int reason = fd < 0 ? errno : refusal(fd, most);
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | (wait ? 0 : O_NONBLOCK));
+	int reason = fd < 0 ? errno : refusal(fd, most, pipes);
 	FILE *file = reason ? NULL : fdopen(fd, "rb");
 
 	if (file)
@@ -37,9 +42,14 @@ FILE *input_open(const char *path, uint64_t most)
 	return NULL;
 }
 
-char *input_read(const char *path, size_t most, size_t *length)
+FILE *input_open(const char *path, uint64_t most)
 {
-	FILE *file = input_open(path, most);
+	return open_input(path, most, false);
+}
+
+/* Takes the file. */
+static char *read_all(FILE *file, size_t most, size_t *length)
+{
 	size_t count = 0, capacity = 0, got;
 	char *text = NULL;
 	int reason;
@@ -64,6 +74,16 @@ char *input_read(const char *path, size_t most, size_t *length)
 	free(text);
 	errno = reason;
 	return NULL;
+}
+
+char *input_read(const char *path, size_t most, size_t *length)
+{
+	return read_all(open_input(path, most, false), most, length);
+}
+
+char *input_read_pipe(const char *path, size_t most, size_t *length)
+{
+	return read_all(open_input(path, most, true), most, length);
 }
 
 const char *input_why(int reason)

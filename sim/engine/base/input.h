@@ -1,6 +1,6 @@
-/* Files that somebody else wrote: scenarios, plans, data, results. Regular files only, up to a
- * size, so that a device or a pipe of this name can neither fill the memory nor hold up the
- * program. */
+/* Files that somebody else wrote: scenarios, plans, data, results. They are read up to a size, and
+ * only regular files (or pipes, where the caller says so), so that no device can fill the memory or
+ * hold up the program. */
 #ifndef INASIM_BASE_INPUT_H
 #define INASIM_BASE_INPUT_H
 
@@ -15,6 +15,9 @@ FILE *input_open(const char *path, uint64_t most);
 /* All of such a file, ended by a NUL that is not counted in *length (may be NULL); caller frees.
  * NULL with errno. */
 char *input_read(const char *path, size_t most, size_t *length);
+
+/* The same, but a pipe, too, is read to its end: <(command), /dev/stdin. Waits for who writes. */
+char *input_read_pipe(const char *path, size_t most, size_t *length);
 
 /* The reason of a failure, for people: strerror(), but plainer for the two above. */
 const char *input_why(int reason);

@@ -35,6 +35,7 @@ enum packet_flag {
 	PACKET_RETRANSMIT = 8, /* sent before; of a result: part of it was */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_VERSION = 32,   /* SwitchML's `ver` */
+	PACKET_NACK = 32,      /* ACK of RoCE: the packet that it names is missing */
 	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */
 	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */

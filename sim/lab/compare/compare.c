@@ -1,9 +1,9 @@
 #include "lab/compare/compare.h"
 
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "io/folder.h"
 #include "lab/compare/compare_parts.h"
+#include "lab/names.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
@@ -20,14 +20,6 @@ char *compare_label(size_t index)
 	return index < 26 ? xasprintf("%c", (char)('A' + index)) : xasprintf("R%zu", index + 1);
 }
 
-static char *unknown(const char *metric, const char *const *known)
-{
-	const char *near = conf_suggest(metric, known);
-	return xasprintf("there is no metric \"%s\"%s%s%s", metric,
-			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-			 near != NULL ? "\"?" : "");
-}
-
 const char **compare_metrics(const struct compare_options *options, compare_has *has,
 			     const void *owner, const char *const *usual, const char *const *known,
 			     size_t *count, char **error)
@@ -40,7 +32,10 @@ const char **compare_metrics(const struct compare_options *options, compare_has 
 	for (size_t i = 0; i < options->metric_count; i++) {
 		metrics[(*count)++] = options->metrics[i];
 		if (has(owner, options->metrics[i]) == METRIC_UNKNOWN) {
-			*error = unknown(options->metrics[i], known);
+			size_t names = 0;
+			while (known[names] != NULL)
+				names++;
+			*error = names_unknown("metric", options->metrics[i], NULL, known, names);
 			free(metrics);
 			return NULL;
 		}

@@ -5,7 +5,7 @@
  * pairs, else the two sets as independent samples. One run alone has no ratios.
  *
  * Long runs: the same values in the order of time, after their warm-up, by batch
- * means (study/steady.h); ratios are of two independent samples of batch means.
+ * means (lab/compare/steady.h); ratios are of two independent samples of batch means.
  *
  * Sweeps: one of them along an axis, or several with the same axes. Means over
  * replications; replications that ran with the same seed are pairs.

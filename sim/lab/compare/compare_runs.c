@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "io/json_read.h"
-#include "lab/compare/json_diff.h"
+#include "lab/json_diff.h"
 #include "lab/compare/samples.h"
 
 #include <inttypes.h>
@@ -176,33 +176,6 @@ static void take_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
-static void take_value(struct compare_row *row, const struct run *run,
-		       const struct sample_source *source, const struct samples *samples)
-{
-	row->value.value = summary_value(&run->summary, row->metric);
-	take_work(row, &run->summary);
-	const struct fairness_group *group = fairness_find(&run->fairness, row->metric);
-	if (group != NULL) {
-		row->value.value = group->index;
-		row->has_work = true;
-		row->finished = group->finished;
-		row->count = group->count;
-	}
-	if (source == NULL)
-		return;
-	struct estimate e = isnan(source->quantile)
-				    ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
-				    : infer_quantile(samples->values, samples->count,
-						     source->quantile, INFERENCE_LEVEL);
-	e.value = row->value.value;
-	row->value = e;
-	if (samples->each_is_work) {
-		row->has_work = true;
-		row->finished = e.n;
-		row->count = e.n + e.missing;
-	}
-}
-
 /* The files of a directory must tell the same story; of what the summary does not
  * tell, any. */
 bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
@@ -216,32 +189,49 @@ bool run_tells_truth(const struct run *run, const char *metric, double found, ch
 	return false;
 }
 
-static bool check_samples(const struct run *run, const char *metric,
-			  const struct sample_source *source, const struct samples *samples,
-			  char **error)
+/* False and *error when what was read and what the summary tells differ. */
+static bool take_value(struct compare_row *row, const struct run *run,
+		       const struct sample_source *source, const struct samples *samples,
+		       char **error)
 {
-	struct estimate e = isnan(source->quantile)
-				    ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
-				    : infer_quantile(samples->values, samples->count,
-						     source->quantile, INFERENCE_LEVEL);
-	return run_tells_truth(run, metric, e.value, error);
+	row->value.value = summary_value(&run->summary, row->metric);
+	take_work(row, &run->summary);
+	const struct fairness_group *group = fairness_find(&run->fairness, row->metric);
+	if (group != NULL) {
+		row->value.value = group->index;
+		row->has_work = true;
+		row->finished = group->finished;
+		row->count = group->count;
+	}
+	if (source == NULL)
+		return true;
+	double told = row->value.value;
+	row->value = isnan(source->quantile)
+			     ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
+			     : infer_quantile(samples->values, samples->count, source->quantile,
+					      INFERENCE_LEVEL);
+	bool ok = run_tells_truth(run, row->metric, row->value.value, error);
+	row->value.value = told;
+	if (samples->each_is_work) {
+		row->has_work = true;
+		row->finished = row->value.n;
+		row->count = row->value.n + row->value.missing;
+	}
+	return ok;
 }
 
-static struct estimate ratio_paired(const struct sample_source *source, const double *a,
-				    const double *b, size_t count, struct rng *rng)
+/* Of so many pairs x and y; 0: of the samples apart. */
+static struct estimate ratio_of(const struct sample_source *source, const struct samples *a,
+				const struct samples *b, size_t pairs, const double *x,
+				const double *y, struct rng *rng)
 {
-	return isnan(source->quantile) ? infer_ratio_paired(a, b, count, INFERENCE_LEVEL)
-				       : infer_quantile_ratio_paired(a, b, count, source->quantile,
-								     INFERENCE_LEVEL, rng);
-}
-
-static struct estimate ratio_apart(const struct sample_source *source, const struct samples *a,
-				   const struct samples *b, struct rng *rng)
-{
-	return isnan(source->quantile)
-		       ? infer_ratio(a->values, a->count, b->values, b->count, INFERENCE_LEVEL)
-		       : infer_quantile_ratio(a->values, a->count, b->values, b->count,
-					      source->quantile, INFERENCE_LEVEL, rng);
+	double p = source->quantile, level = INFERENCE_LEVEL;
+	if (pairs > 0)
+		return isnan(p) ? infer_ratio_paired(x, y, pairs, level)
+				: infer_quantile_ratio_paired(x, y, pairs, p, level, rng);
+	return isnan(p) ? infer_ratio(a->values, a->count, b->values, b->count, level)
+			: infer_quantile_ratio(a->values, a->count, b->values, b->count, p, level,
+					       rng);
 }
 
 /* The quotient of the values; an interval around it if there are samples. In
@@ -259,8 +249,7 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 		size_t pairs = samples_pair(a, b, &x, &y);
 		if (!same_seed)
 			pairs = 0;
-		e = pairs > 0 ? ratio_paired(source, x, y, pairs, &rng)
-			      : ratio_apart(source, a, b, &rng);
+		e = ratio_of(source, a, b, pairs, x, y, &rng);
 		if (!isnan(e.value))
 			row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
 		free(x);
@@ -284,15 +273,11 @@ static bool add_metric(struct report *report, const struct runs *runs, const cha
 	bool ok = true;
 	for (size_t i = 0; ok && i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
-		if (source != NULL)
-			ok = samples_read(run->dir, source, &samples[i], error) &&
-			     check_samples(run, metric, source, &samples[i], error);
-		if (!ok)
-			break;
 		struct compare_row *row = report_add(report, metric);
 		row->labels[0] = run->label;
-		take_value(row, run, source, &samples[i]);
-		if (i > 0) {
+		ok = (source == NULL || samples_read(run->dir, source, &samples[i], error)) &&
+		     take_value(row, run, source, &samples[i], error);
+		if (ok && i > 0) {
 			row->baseline = row[-(ptrdiff_t)i].value.value;
 			take_ratio(row, source, &samples[0], &samples[i],
 				   seed_of(run) == seed_of(&runs->items[0]));
@@ -355,9 +340,13 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 	else
 		fprintf(to, "\n%s differs from %s in\n", runs->items[index].label,
 			runs->items[0].label);
-	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++)
-		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, diff.items[i].a,
-			diff.items[i].b);
+	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++) {
+		char *a = json_diff_text(diff.items[i].a, "nothing");
+		char *b = json_diff_text(diff.items[i].b, "nothing");
+		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, a, b);
+		free(a);
+		free(b);
+	}
 	if (diff.count > DIFFERENCES_SHOWN)
 		fprintf(to, "  and %zu more\n", diff.count - DIFFERENCES_SHOWN);
 	json_diff_release(&diff);
@@ -365,54 +354,36 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 
 /* ---- Output ---- */
 
-static bool has_basis(const struct report *report, enum compare_basis basis)
-{
-	for (size_t i = 0; i < report->count; i++)
-		if (report->rows[i].basis == basis)
-			return true;
-	return false;
-}
-
-static bool has_fairness(const struct report *report)
-{
-	for (size_t i = 0; i < report->count; i++)
-		if (strncmp(report->rows[i].metric, FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0)
-			return true;
-	return false;
-}
-
 static bool is_long(const struct report *report)
 {
 	return report->count > 0 && report->rows[0].steady != NULL;
 }
 
-static bool has_intervals(const struct report *report)
-{
-	for (size_t i = 0; i < report->count; i++)
-		if (!isnan(report->rows[i].value.low))
-			return true;
-	return false;
-}
-
 static void print_notes(const struct report *report, FILE *to)
 {
-	bool ratios = has_basis(report, BASIS_QUOTIENT) || has_basis(report, BASIS_PAIRS) ||
-		      has_basis(report, BASIS_INDEPENDENT);
+	bool ratios = false, pairs = false, fairness = false, intervals = false;
+	for (size_t i = 0; i < report->count; i++) {
+		const struct compare_row *row = &report->rows[i];
+		ratios |= row->basis != BASIS_NONE;
+		pairs |= row->basis == BASIS_PAIRS;
+		fairness |= strncmp(row->metric, FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+		intervals |= !isnan(row->value.low);
+	}
 	fputs("\n", to);
 	if (ratios)
 		fputs("ratio: to A. *: the interval excludes 1.\n", to);
-	if (has_fairness(report))
+	if (fairness)
 		fputs("jain: Jain's index over the members of a group that finished: size / FCT of "
 		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
 		      "differ in it anyway.\n",
 		      to);
 	if (report_has_unfinished(report))
 		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
-	if (has_basis(report, BASIS_PAIRS))
+	if (pairs)
 		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
 		      "both finished,\nand so not always the quotient of the values.\n",
 		      to);
-	if (!is_long(report) && has_intervals(report))
+	if (!is_long(report) && intervals)
 		fputs("The intervals take flows, jobs and iterations of a run as independent, "
 		      "which\nshared queues make them only roughly; replications (a sweep) do "
 		      "without, --long-run nearly.\n",
@@ -449,11 +420,15 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_open_array(json, "differences");
 	struct json_diff diff = difference(runs, index);
 	for (size_t i = 0; i < diff.count; i++) {
+		char *a = json_diff_text(diff.items[i].a, "nothing");
+		char *b = json_diff_text(diff.items[i].b, "nothing");
 		json_open_object(json, NULL);
 		json_string(json, "pointer", diff.items[i].pointer);
-		json_string(json, "baseline", diff.items[i].a);
-		json_string(json, "value", diff.items[i].b);
+		json_string(json, "baseline", a);
+		json_string(json, "value", b);
 		json_close_object(json);
+		free(a);
+		free(b);
 	}
 	json_diff_release(&diff);
 	json_close_array(json);

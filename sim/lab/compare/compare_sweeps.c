@@ -6,7 +6,6 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "lab/sweep/groups.h"
 
 #include <inttypes.h>
@@ -69,14 +68,6 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 
 /* ---- What was asked for ---- */
 
-static size_t level_of(const struct sweep_axis *axis, const char *value)
-{
-	size_t i = 0;
-	while (i < axis->count && strcmp(axis->values[i], value) != 0)
-		i++;
-	return i;
-}
-
 static bool same_axis(const struct sweep_axis *a, const struct sweep_axis *b)
 {
 	bool same = strcmp(a->name, b->name) == 0 && a->count == b->count;
@@ -102,35 +93,6 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 	return NULL;
 }
 
-static char *nothing_like(const char *what, const char *word, const char *const *names)
-{
-	const char *near = conf_suggest(word, names);
-	return xasprintf("there is no %s \"%s\"%s%s%s", what, word,
-			 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-			 near != NULL ? "\"?" : "");
-}
-
-static char *unknown_axis(const struct sweep_table *table, const char *word)
-{
-	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
-	for (size_t i = 0; i < table->axis_count; i++)
-		names[i] = table->axes[i].name;
-	char *text = nothing_like("axis", word, names);
-	free(names);
-	return text;
-}
-
-static char *unknown_value(const struct sweep_axis *axis, const char *word)
-{
-	const char **names = xcalloc(axis->count + 1, sizeof *names);
-	memcpy(names, axis->values, axis->count * sizeof *names);
-	char *what = xasprintf("value of the axis %s", axis->name);
-	char *text = nothing_like(what, word, names);
-	free(what);
-	free(names);
-	return text;
-}
-
 /* Fills in by and baseline. NULL, or what is wrong with the options. */
 static char *choose_variants(struct frame *frame, const struct compare_options *options)
 {
@@ -149,16 +111,12 @@ static char *choose_variants(struct frame *frame, const struct compare_options *
 	if (options->by == NULL)
 		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
 				 table->dir);
-	frame->by = sweep_table_axis(table, options->by);
-	if (frame->by == SIZE_MAX)
-		return unknown_axis(table, options->by);
-	const struct sweep_axis *axis = &table->axes[frame->by];
-	if (options->baseline != NULL) {
-		frame->baseline = level_of(axis, options->baseline);
-		if (frame->baseline == axis->count)
-			return unknown_value(axis, options->baseline);
-	}
-	return NULL;
+	char *error = NULL;
+	if (sweep_table_find_axis(table, options->by, &frame->by, &error) &&
+	    options->baseline != NULL)
+		sweep_axis_find(&table->axes[frame->by], options->baseline, &frame->baseline,
+				&error);
+	return error;
 }
 
 /* ---- Metrics ---- */
@@ -248,66 +206,51 @@ static double *values_of(const struct entry *entry, const char *metric)
 	return values;
 }
 
-static const struct sweep_point *replication_of(const struct group *group, uint64_t replication,
-						size_t *index)
+/* Index of a replication in a group, or its count. */
+static size_t replication_of(const struct group *group, uint64_t replication)
 {
-	for (*index = 0; *index < group->count; (*index)++)
-		if (group->points[*index]->replication == replication)
-			return group->points[*index];
-	return NULL;
+	size_t i = 0;
+	while (i < group->count && group->points[i]->replication != replication)
+		i++;
+	return i;
 }
 
-/* Whether what both groups have of the same replication ran with the same seed. */
-static bool same_seeds(const struct group *a, const struct group *b)
-{
-	size_t index, common = 0;
-	for (size_t i = 0; i < a->count; i++) {
-		const struct sweep_point *other =
-			replication_of(b, a->points[i]->replication, &index);
-		if (other == NULL)
-			continue;
-		if (other->seed != a->points[i]->seed)
-			return false;
-		common++;
-	}
-	return common > 0;
-}
-
-/* Points of b whose replication a lacks. */
-static size_t without_partner(const struct group *a, const struct group *b)
-{
-	size_t index, count = 0;
-	for (size_t i = 0; i < b->count; i++)
-		if (replication_of(a, b->points[i]->replication, &index) == NULL)
-			count++;
-	return count;
-}
-
-/* The values of b in the order of the replications of a. */
-static double *in_order_of(const struct group *a, const struct group *b, const double *values_b)
+/* The values of b in the order of the replications of a, NaN where it lacks one; how many b has
+ * besides. NULL when what both have of the same replication ran with different seeds, or there is
+ * nothing. The caller frees. */
+static double *in_order_of(const struct group *a, const struct group *b, const double *values_b,
+			   size_t *besides)
 {
 	double *ordered = xcalloc(a->count + 1, sizeof *ordered);
+	size_t common = 0;
+	bool same = true;
 	for (size_t i = 0; i < a->count; i++) {
-		size_t index;
-		ordered[i] = replication_of(b, a->points[i]->replication, &index) == NULL
-				     ? NAN
-				     : values_b[index];
+		size_t k = replication_of(b, a->points[i]->replication);
+		ordered[i] = k < b->count ? values_b[k] : NAN;
+		if (k == b->count)
+			continue;
+		same = same && b->points[k]->seed == a->points[i]->seed;
+		common++;
 	}
-	return ordered;
+	*besides = b->count - common;
+	if (same && common > 0)
+		return ordered;
+	free(ordered);
+	return NULL;
 }
 
 static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
 	const struct group *a = base->group, *b = entry->group;
 	double *x = values_of(base, row->metric), *y = values_of(entry, row->metric);
-	if (same_seeds(a, b)) {
-		double *z = in_order_of(a, b, y);
+	size_t besides;
+	double *z = in_order_of(a, b, y, &besides);
+	if (z != NULL) {
 		row->basis = BASIS_PAIRS;
 		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
 		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
-		row->ratio.missing += without_partner(a, b);
+		row->ratio.missing += besides;
 		row->difference.missing = row->ratio.missing;
-		free(z);
 	} else {
 		row->basis = BASIS_INDEPENDENT;
 		row->ratio = infer_ratio(x, a->count, y, b->count, INFERENCE_LEVEL);
@@ -318,6 +261,7 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
 	free(x);
 	free(y);
+	free(z);
 }
 
 static void add_entry(struct report *report, const struct frame *frame, const char *metric,

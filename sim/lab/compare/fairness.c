@@ -37,11 +37,6 @@ struct columns {
 	int group, bytes, times, from, to, measured, finished;
 };
 
-static int column_of(struct csv *csv, const char *name)
-{
-	return name == NULL ? -1 : csv_need(csv, name);
-}
-
 static struct fairness_group *group_of(struct fairness *fairness, const char *prefix,
 				       const char *name)
 {
@@ -83,8 +78,8 @@ static bool read_table(struct fairness *fairness, const char *dir, const struct 
 		return *error == NULL;
 	struct columns columns = { .group = csv_need(csv, table->group),
 				   .bytes = csv_need(csv, table->bytes),
-				   .times = column_of(csv, table->times),
-				   .from = column_of(csv, table->from),
+				   .times = csv_need(csv, table->times),
+				   .from = csv_need(csv, table->from),
 				   .to = csv_need(csv, table->to),
 				   .measured = csv_need(csv, table->measured),
 				   .finished = csv_need(csv, "finished") };

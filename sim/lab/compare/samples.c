@@ -133,24 +133,19 @@ struct columns {
 	int id, inner, identity[COLUMNS_MAX], time, group, value, name, finished, measured;
 };
 
-static int column_of(struct csv *csv, const char *name)
-{
-	return name == NULL ? -1 : csv_need(csv, name);
-}
-
 static struct columns find_columns(struct csv *csv, const struct sample_source *source)
 {
 	const struct sample_table *table = source->table;
-	struct columns c = { .id = column_of(csv, table->number[0]),
-			     .inner = column_of(csv, table->number[1]),
-			     .time = column_of(csv, table->time),
+	struct columns c = { .id = csv_need(csv, table->number[0]),
+			     .inner = csv_need(csv, table->number[1]),
+			     .time = csv_need(csv, table->time),
 			     .group = csv_find(csv, table->group),
-			     .value = column_of(csv, source->column),
-			     .name = *source->name == '\0' ? -1 : column_of(csv, "name"),
-			     .finished = column_of(csv, table->finished),
-			     .measured = column_of(csv, table->measured) };
+			     .value = csv_need(csv, source->column),
+			     .name = csv_need(csv, *source->name == '\0' ? NULL : "name"),
+			     .finished = csv_need(csv, table->finished),
+			     .measured = csv_need(csv, table->measured) };
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
-		c.identity[i] = column_of(csv, table->identity[i]);
+		c.identity[i] = csv_need(csv, table->identity[i]);
 	return c;
 }
 

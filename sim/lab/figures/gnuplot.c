@@ -1,20 +1,16 @@
 #include "lab/figures/gnuplot.h"
 
 #include "base/child.h"
+#include "base/home.h"
 #include "base/mem.h"
 #include "io/folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#ifndef INASIM_GNUPLOT_DIR /* built without CMake, for fuzzing */
-#define INASIM_GNUPLOT_DIR "scripts/gnuplot"
-#endif
 
 #define TEMPLATE_MAX 100000
 #define MESSAGE_MAX  2000
@@ -22,14 +18,14 @@
 
 char *gnuplot_template(const char *name, char **error)
 {
-	const char *folder = getenv("INASIM_GNUPLOT");
-	if (folder == NULL || *folder == '\0')
-		folder = INASIM_GNUPLOT_DIR;
+	const char *own = getenv("INASIM_GNUPLOT");
+	char *folder = own != NULL && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
 	char *path = xasprintf("%s/%s.gp", folder, name);
 	char *text = folder_read(path, TEMPLATE_MAX, NULL);
 	if (text == NULL)
 		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
 	free(path);
+	free(folder);
 	return text;
 }
 
@@ -37,20 +33,10 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 		 char **error)
 {
 	char *path = folder_join(folder, file);
-	char *part = xasprintf("%s/.%s.%ld", folder, file, (long)getpid());
-	unlink(part); /* of a process of this number that was killed */
-	int fd = folder_make_parents(path)
-			 ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)
-			 : -1;
-	bool ok = fd >= 0 && folder_write(fd, text, length) && fsync(fd) == 0 &&
-		  rename(part, path) == 0;
+	unlink(path);
+	bool ok = folder_make_parents(path) && folder_replace(path, text, length);
 	if (!ok)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
-	if (!ok && fd >= 0)
-		unlink(part);
-	if (fd >= 0)
-		close(fd);
-	free(part);
 	free(path);
 	return ok;
 }
@@ -68,18 +54,6 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
 	else
 		dprintf(messages, "cannot run gnuplot in %s: %s", folder, strerror(errno));
 	_exit(NOT_STARTED);
-}
-
-/* All that comes through the pipe, ended by a NUL. */
-static char *read_all(int fd, size_t *length)
-{
-	char *text = NULL, buffer[65536];
-	FILE *whole = open_memstream(&text, length);
-	ssize_t got;
-	while ((got = read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
-		fwrite(buffer, 1, got > 0 ? (size_t)got : 0, whole);
-	fclose(whole);
-	return text;
 }
 
 /* NULL, or what went wrong (caller frees); `said`: gnuplot's words, or those of
@@ -102,38 +76,34 @@ static char *failure(int status, const char *folder, const char *script, const c
 static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script)
 {
 	int status;
-	char said[MESSAGE_MAX];
+	size_t length;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	rewind(messages);
-	size_t length = fread(said, 1, sizeof said - 1, messages);
+	char *said = folder_read_temporary(messages, &length);
+	if (length > MESSAGE_MAX)
+		length = MESSAGE_MAX;
 	while (length > 0 && said[length - 1] == '\n')
 		length--;
 	said[length] = '\0';
-	return failure(status, folder, script, said);
+	char *error = failure(status, folder, script, said);
+	free(said);
+	return error;
 }
 
 char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error)
 {
-	int ends[2];
-	char *picture = NULL;
-	FILE *messages = tmpfile();
-	pid_t child = messages != NULL && pipe(ends) == 0 ? child_fork() : -1;
-	if (child == 0) {
-		close(ends[0]);
-		become_gnuplot(folder, script, ends[1], fileno(messages));
-	}
-	*error = child < 0 ? xasprintf("cannot run gnuplot: %s", strerror(errno)) : NULL;
-	if (child > 0) {
-		close(ends[1]);
-		picture = read_all(ends[0], length);
-		close(ends[0]);
-		*error = outcome_of(child, messages, folder, script);
-	}
+	FILE *picture = tmpfile(), *messages = tmpfile();
+	char *text = NULL;
+	pid_t child = picture != NULL && messages != NULL ? child_fork() : -1;
+	if (child == 0)
+		become_gnuplot(folder, script, fileno(picture), fileno(messages));
+	*error = child > 0 ? outcome_of(child, messages, folder, script)
+			   : xasprintf("cannot run gnuplot: %s", strerror(errno));
+	if (*error == NULL)
+		text = folder_read_temporary(picture, length);
+	if (picture != NULL)
+		fclose(picture);
 	if (messages != NULL)
 		fclose(messages);
-	if (*error == NULL)
-		return picture;
-	free(picture);
-	return NULL;
+	return text;
 }

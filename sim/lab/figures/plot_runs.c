@@ -600,42 +600,38 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 	return drawn;
 }
 
-static char *last_part(const char *dir)
+static const char *last_part(const char *path)
 {
-	char *trimmed = folder_trim(dir);
-	const char *slash = strrchr(trimmed, '/');
-	char *part = xstrdup(slash != NULL && slash[1] != '\0' ? slash + 1 : trimmed);
-	free(trimmed);
-	return part;
+	const char *slash = strrchr(path, '/');
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
 /* Given ones, else the last parts of the paths, else, where those are equal, paths. */
-static char *label_of(const struct plot_labelled *runs, size_t count, size_t r)
+static char *label_of(const struct plot_labelled *runs, char *const *paths, size_t count, size_t r)
 {
 	if (runs[r].label != NULL)
 		return xstrdup(runs[r].label);
-	char *label = last_part(runs[r].dir);
-	for (size_t k = 0; k < count; k++) {
-		char *other = last_part(runs[k].dir);
-		bool twice = k != r && strcmp(other, label) == 0;
-		free(other);
-		if (twice) {
-			free(label);
-			return folder_trim(runs[r].dir);
-		}
-	}
-	return label;
+	for (size_t k = 0; k < count; k++)
+		if (k != r && strcmp(last_part(paths[k]), last_part(paths[r])) == 0)
+			return xstrdup(paths[r]);
+	return xstrdup(last_part(paths[r]));
 }
 
 int plot_together(const struct plot_labelled *list, size_t count,
 		  const struct plot_options *options, FILE *to, char **error)
 {
-	char **labels = xcalloc(count + 1, sizeof *labels);
+	char **labels = xcalloc(count + 1, sizeof *labels),
+	     **paths = xcalloc(count + 1, sizeof *paths);
 	for (size_t r = 0; r < count; r++)
-		labels[r] = label_of(list, count, r);
+		paths[r] = folder_trim(list[r].dir);
+	for (size_t r = 0; r < count; r++)
+		labels[r] = label_of(list, paths, count, r);
 	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL }, options, to, error);
-	for (size_t r = 0; r < count; r++)
+	for (size_t r = 0; r < count; r++) {
 		free(labels[r]);
+		free(paths[r]);
+	}
 	free(labels);
+	free(paths);
 	return drawn;
 }

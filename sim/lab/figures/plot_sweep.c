@@ -128,11 +128,61 @@ static char *figure_name(const struct sheet *sheet)
 	return name;
 }
 
+/* The point is drawn, or what is drawn is compared with it. */
+static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	for (size_t i = 0; i < sheet->table->axis_count; i++) {
+		size_t level = point->levels[i];
+		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
+							      : choice->wanted[i][level];
+		if (!shown && (i != choice->base_axis || level != choice->base_level))
+			return false;
+	}
+	return true;
+}
+
+/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
+ * all that stand behind a figure. The caller frees. */
+static char *tally(const struct sheet *sheet)
+{
+	size_t points = 0, usable = 0, unfinished = 0, without = 0;
+	size_t lacking[POINT_STATUSES] = { 0 }, length;
+	const char *before = " (";
+	char *text;
+	FILE *to = open_memstream(&text, &length);
+	for (size_t i = 0; i < sheet->table->point_count; i++) {
+		const struct sweep_point *point = &sheet->table->points[i];
+		if (!is_in(sheet, point))
+			continue;
+		points++;
+		usable += point->usable;
+		unfinished += point->status == POINT_UNFINISHED;
+		without += point->usable && isnan(point->metrics[sheet->metric]);
+		lacking[point->status] += !point->usable;
+	}
+	fprintf(to, "%zu of %zu points are in", usable, points);
+	for (int i = 1; i <= POINT_STATUSES; i++) {
+		int s = i % POINT_STATUSES; /* missing ones last */
+		if (lacking[s] == 0)
+			continue;
+		fprintf(to, "%s%zu %s", before, lacking[s], point_status_names[s]);
+		before = ", ";
+	}
+	fputs(usable < points ? ")" : "", to);
+	if (unfinished > 0)
+		fprintf(to, ", %zu with UNFINISHED work", unfinished);
+	if (without > 0)
+		fprintf(to, ", %zu without this value", without);
+	fclose(to);
+	return text;
+}
+
 static void put_titles(struct figure *f, const struct sheet *sheet)
 {
 	const struct sweep_table *table = sheet->table;
 	char *words = metric_words(table, sheet->metric), *fixed = fixed_words(sheet);
-	char *tally = sweep_grid_tally(sheet->grid, sheet->metric);
+	char *points = tally(sheet);
 	char *base = is_ratio(sheet)
 			     ? xasprintf(", relative to %s %s",
 					 table->axes[sheet->choice->base_axis].name, base_of(sheet))
@@ -141,14 +191,14 @@ static void put_titles(struct figure *f, const struct sheet *sheet)
 				base, fixed);
 	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_of(sheet))
 				      : xstrdup(words);
-	figure_title(f, title, "%s; %s", statistic(sheet), tally);
+	figure_title(f, title, "%s; %s", statistic(sheet), points);
 	figure_comment(f, "value: %s%s", table->metrics[sheet->metric], base);
 	figure_panel(f, 1, label,
 		     is_ratio(sheet) ? "" : metric_unit(table->metrics[sheet->metric]));
 	free(label);
 	free(title);
 	free(base);
-	free(tally);
+	free(points);
 	free(fixed);
 	free(words);
 }
@@ -284,38 +334,26 @@ static bool draw(struct figure *f, const struct sheet *sheet)
 	return true;
 }
 
-/* Names that became equal (by what was replaced or cut off) get numbers. */
+/* Names of the figures of a call. */
 struct names {
 	char **at;
-	size_t count, capacity;
+	size_t count;
 };
 
-static bool names_have(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->at[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* Takes `name`; returns one that is new, which `names` owns. */
+/* Takes `name`; returns it, or, of names that became equal by what was replaced or cut off, one
+ * with a number. `names` owns it. */
 static const char *names_add(struct names *names, char *name)
 {
 	char *unique = xstrdup(name);
-	for (size_t n = 2; names_have(names, unique); n++) {
+	for (size_t i = 0, n = 2; i < names->count; i++) {
+		if (strcmp(names->at[i], unique) != 0)
+			continue;
 		free(unique);
-		unique = xasprintf("%s-%zu", name, n);
+		unique = xasprintf("%s-%zu", name, n++);
+		i = SIZE_MAX; /* from the first one again */
 	}
 	free(name);
-	names->at = array_reserve(names->at, names->count, &names->capacity, sizeof *names->at);
 	return names->at[names->count++] = unique;
-}
-
-static void names_release(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->at[i]);
-	free(names->at);
 }
 
 /* One figure of one metric. Returns 1 or 0; *error when it failed. */
@@ -342,7 +380,8 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 {
 	size_t *fixed = xcalloc(table->axis_count + 1, sizeof *fixed);
 	struct groups groups = groups_of(table);
-	struct names names = { 0 };
+	struct names names = { .at = xcalloc(choice->figures * choice->metric_count + 1,
+					     sizeof *names.at) };
 	int drawn = 0;
 	for (size_t i = 0; i < choice->figures && *error == NULL; i++) {
 		sweep_choice_fixed(choice, table, i, fixed);
@@ -361,7 +400,9 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 					     &names, folder, options, to, error);
 		sweep_grid_release(&grid);
 	}
-	names_release(&names);
+	while (names.count > 0)
+		free(names.at[--names.count]);
+	free(names.at);
 	groups_release(&groups);
 	free(fixed);
 	return *error == NULL ? drawn : PLOT_IO;

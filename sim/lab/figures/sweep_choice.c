@@ -1,8 +1,8 @@
 #include "lab/figures/sweep_choice.h"
 
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "lab/figures/figure.h"
+#include "lab/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,70 +11,7 @@
 #define USUAL_METRICS 2
 #define FIGURES_MAX   24 /* of a call for one metric; more are hardly meant */
 
-/* ---- Names, with "did you mean" ---- */
-
-/* "A, B and C" of names, at most `most` of them. */
-static void list(FILE *to, const char *const *names, size_t count, size_t most)
-{
-	for (size_t i = 0; i < count && i < most; i++)
-		fprintf(to, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", names[i]);
-	fputs(count > most ? ", ..." : "", to);
-}
-
-/* What there is instead follows, unless `has` is NULL: "; HAS A, B and C". The caller frees. */
-static char *unknown(const char *what, const char *word, const char *has, const char *const *names,
-		     size_t count)
-{
-	char *text;
-	size_t length;
-	FILE *to = open_memstream(&text, &length);
-	const char **choices = xcalloc(count + 1, sizeof *choices);
-	memcpy(choices, names, count * sizeof *choices);
-	const char *near = conf_suggest(word, choices);
-	fprintf(to, "there is no %s \"%s\"", what, word);
-	if (near != NULL)
-		fprintf(to, " (did you mean \"%s\"?)", near);
-	if (has != NULL) {
-		fprintf(to, "; %s ", has);
-		list(to, names, count, 20);
-	}
-	fclose(to);
-	free(choices);
-	return text;
-}
-
-static bool find_axis(const struct sweep_table *table, const char *name, size_t *axis, char **error)
-{
-	*axis = sweep_table_axis(table, name);
-	if (*axis != SIZE_MAX)
-		return true;
-	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
-	for (size_t i = 0; i < table->axis_count; i++)
-		names[i] = table->axes[i].name;
-	*error = unknown("axis", name, "the axes are", names, table->axis_count);
-	free(names);
-	return false;
-}
-
-static size_t level_of(const struct sweep_axis *axis, const char *value)
-{
-	for (size_t i = 0; i < axis->count; i++)
-		if (strcmp(axis->values[i], value) == 0)
-			return i;
-	return SIZE_MAX;
-}
-
-static bool find_level(const struct sweep_axis *axis, const char *value, size_t *level,
-		       char **error)
-{
-	*level = level_of(axis, value);
-	if (*level != SIZE_MAX)
-		return true;
-	char *has = xasprintf("axis %s has", axis->name);
-	*error = unknown("value", value, has, axis->values, axis->count);
-	free(has);
-	return false;
-}
+/* ---- Names ---- */
 
 /* "AXIS=VALUE"; the name of an axis may hold a '=' itself. */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
@@ -90,10 +27,10 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		*axis = sweep_table_axis(table, name);
 		free(name);
 		if (*axis != SIZE_MAX)
-			return find_level(&table->axes[*axis], e + 1, level, error);
+			return sweep_axis_find(&table->axes[*axis], e + 1, level, error);
 	}
 	char *name = xstrndup(text, (size_t)(equals - text));
-	find_axis(table, name, axis, error);
+	sweep_table_find_axis(table, name, axis, error);
 	free(name);
 	return false;
 }
@@ -151,8 +88,8 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 	for (size_t i = 0; i < options->metric_count; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics[i]);
 		if (metric == SIZE_MAX) {
-			char *what = unknown("metric", options->metrics[i], NULL, table->metrics,
-					     table->metric_count);
+			char *what = names_unknown("metric", options->metrics[i], NULL,
+						   table->metrics, table->metric_count);
 			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
 					   what, table->dir);
 			free(what);
@@ -167,7 +104,7 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 	size_t length;
 	FILE *to = open_memstream(error, &length);
 	fputs("say which metric with --y; this sweep has ", to);
-	list(to, table->metrics, table->metric_count, 5);
+	names_list(to, table->metrics, table->metric_count, 5);
 	fputs(table->metric_count == 0 ? "none yet" : "", to);
 	fclose(to);
 	return false;
@@ -195,7 +132,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 		     size_t except, char **error)
 {
 	if (name != NULL)
-		return find_axis(table, name, &choice->x, error);
+		return sweep_table_find_axis(table, name, &choice->x, error);
 	choice->x = longest_axis(choice, table, true, except);
 	if (choice->x == SIZE_MAX)
 		choice->x = longest_axis(choice, table, false, except);
@@ -214,7 +151,8 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 {
 	choice->by = SIZE_MAX;
 	bool none = is_none(table, options->by);
-	if (options->by != NULL && !none && !find_axis(table, options->by, &choice->by, error))
+	if (options->by != NULL && !none &&
+	    !sweep_table_find_axis(table, options->by, &choice->by, error))
 		return false;
 	if (!choose_x(choice, table, options->x, choice->by, error))
 		return false;
@@ -244,9 +182,10 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 	if (text == NULL)
 		return true;
 	if (choice->by != SIZE_MAX &&
-	    (level_of(&table->axes[choice->by], text) != SIZE_MAX || strchr(text, '=') == NULL)) {
+	    (sweep_axis_level(&table->axes[choice->by], text) != SIZE_MAX ||
+	     strchr(text, '=') == NULL)) {
 		choice->base_axis = choice->by;
-		if (!find_level(&table->axes[choice->by], text, &choice->base_level, error))
+		if (!sweep_axis_find(&table->axes[choice->by], text, &choice->base_level, error))
 			return false;
 	} else if (!find_pair(table, "--relative-to", text, &choice->base_axis, &choice->base_level,
 			      error)) {

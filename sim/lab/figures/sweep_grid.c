@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUSES 16 /* sim/lab/README.md has nine */
-
 /* ---- Filling ---- */
 
 /* The wanted levels of an axis, ascending by their numbers. */
@@ -107,65 +105,4 @@ double *sweep_grid_values(const struct sweep_grid *grid, size_t cell, size_t met
 			values[(*count)++] = values[i];
 	stats_sort(values, *count);
 	return values;
-}
-
-/* ---- Tally ---- */
-
-struct tally {
-	size_t points, usable, unfinished, without;
-	const char *status[STATUSES]; /* of those that are not usable */
-	size_t of_status[STATUSES];
-};
-
-static void count_group(struct tally *tally, const struct group *group, size_t metric)
-{
-	for (size_t i = 0; i < group->count; i++) {
-		const struct sweep_point *point = group->points[i];
-		size_t s = 0;
-		tally->points++;
-		if (point->usable) {
-			tally->usable++;
-			tally->unfinished += strcmp(point->status, "done") != 0;
-			tally->without += isnan(point->metrics[metric]) ? 1 : 0;
-			continue;
-		}
-		while (s < STATUSES - 1 && tally->status[s] != NULL &&
-		       strcmp(tally->status[s], point->status) != 0)
-			s++;
-		tally->status[s] = point->status;
-		tally->of_status[s]++;
-	}
-}
-
-/* Is the group among the cells, or among the first `bases` baselines? */
-static bool counted(const struct sweep_grid *grid, const struct group *group, size_t bases)
-{
-	bool found = false;
-	for (size_t i = 0; i < grid->columns * grid->rows && !found; i++)
-		found = grid->cells[i] == group || (i < bases && grid->bases[i] == group);
-	return found;
-}
-
-char *sweep_grid_tally(const struct sweep_grid *grid, size_t metric)
-{
-	struct tally tally = { 0 };
-	char *text;
-	size_t length;
-	FILE *to = open_memstream(&text, &length);
-	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
-		if (grid->cells[i] != NULL)
-			count_group(&tally, grid->cells[i], metric);
-		if (grid->bases[i] != NULL && !counted(grid, grid->bases[i], i))
-			count_group(&tally, grid->bases[i], metric);
-	}
-	fprintf(to, "%zu of %zu points are in", tally.usable, tally.points);
-	for (size_t s = 0; s < STATUSES && tally.status[s] != NULL; s++)
-		fprintf(to, "%s%zu %s", s == 0 ? " (" : ", ", tally.of_status[s], tally.status[s]);
-	fputs(tally.usable < tally.points ? ")" : "", to);
-	if (tally.unfinished > 0)
-		fprintf(to, ", %zu with UNFINISHED work", tally.unfinished);
-	if (tally.without > 0)
-		fprintf(to, ", %zu without this value", tally.without);
-	fclose(to);
-	return text;
 }

@@ -30,8 +30,4 @@ struct estimate sweep_grid_estimate(const struct sweep_grid *grid, size_t cell, 
 /* The values of a cell, ascending, without missing ones; the caller frees. */
 double *sweep_grid_values(const struct sweep_grid *grid, size_t cell, size_t metric, size_t *count);
 
-/* "46 of 48 points are in (1 timeout, 1 missing), 3 with unfinished work, 2 without
- * this value": all that stand behind a figure. The caller frees. */
-char *sweep_grid_tally(const struct sweep_grid *grid, size_t metric);
-
 #endif

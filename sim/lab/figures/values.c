@@ -135,17 +135,12 @@ struct columns {
 	size_t count;
 };
 
-static int optional(struct csv *csv, const char *column)
-{
-	return column != NULL ? csv_need(csv, column) : -1;
-}
-
 static struct columns find_columns(struct csv *csv, const struct values_query *query)
 {
-	struct columns columns = { .group = optional(csv, query->group),
-				   .subgroup = optional(csv, query->subgroup),
-				   .at = optional(csv, query->at),
-				   .finished = query->work ? csv_need(csv, "finished") : -1,
+	struct columns columns = { .group = csv_need(csv, query->group),
+				   .subgroup = csv_need(csv, query->subgroup),
+				   .at = csv_need(csv, query->at),
+				   .finished = csv_need(csv, query->work ? "finished" : NULL),
 				   .measured = csv_find(csv, "measured") };
 	while (columns.count < VALUES_COLUMNS && query->columns[columns.count] != NULL) {
 		columns.values[columns.count] = csv_need(csv, query->columns[columns.count]);

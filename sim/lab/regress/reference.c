@@ -5,12 +5,12 @@
 #include "core/fingerprint.h"
 #include "io/folder.h"
 #include "io/json.h"
+#include "io/json_read.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FORMAT        1
 #define PRINTS_HEADER "inasim fingerprints 1 "
@@ -116,46 +116,27 @@ static char *read_prints(struct reference *r, const char *path)
 	return error;
 }
 
-static char *read_json(struct reference *r, const char *path)
-{
-	size_t length;
-	char *text = folder_read(path, SIZE_MAX, &length);
-	const char *end = NULL, *bad;
-
-	if (!text)
-		return xasprintf("%s cannot be read: %s", path, input_why(errno));
-	r->root = cJSON_ParseWithLengthOpts(text, length + 1, &end, true);
-	if (!r->root) {
-		char *error = xasprintf("%s is not JSON (byte %td of %zu)", path,
-					end ? end - text : 0, length);
-
-		free(text);
-		return error;
-	}
-	free(text);
-	bad = read_members(r);
-	return bad ? xasprintf("%s is not a reference: \"%s\" is missing or not right", path, bad)
-		   : NULL;
-}
-
 enum reference_state reference_read(const char *dir, const char *name, struct reference *reference,
 				    char **error)
 {
-	char *json = xasprintf("%s/%s.json", dir, name), *prints;
+	char *json = xasprintf("%s.json", name), *prints = xasprintf("%s/%s.events", dir, name);
+	bool missing = !folder_has(dir, json);
+	const char *bad;
 
+	*error = NULL;
 	*reference = (struct reference){ 0 };
-	if (!folder_exists(json)) {
-		*error = xasprintf("there is no %s", json);
-		free(json);
-		return REFERENCE_MISSING;
-	}
-	prints = xasprintf("%s/%s.events", dir, name);
-	*error = read_json(reference, json);
+	if (missing)
+		*error = xasprintf("there is no %s/%s", dir, json);
+	else
+		reference->root = json_read(dir, json, error);
+	if (reference->root && (bad = read_members(reference)))
+		*error = xasprintf("%s/%s is not a reference: \"%s\" is missing or not right", dir,
+				   json, bad);
 	if (!*error)
 		*error = read_prints(reference, prints);
 	free(json);
 	free(prints);
-	return *error ? REFERENCE_BAD : REFERENCE_READ;
+	return missing ? REFERENCE_MISSING : *error ? REFERENCE_BAD : REFERENCE_READ;
 }
 
 void reference_release(struct reference *r)
@@ -264,17 +245,10 @@ bool reference_write(const char *dir, const char *name, const char *suffix, cons
 		     size_t length, char **error)
 {
 	char *path = xasprintf("%s/%s%s", dir, name, suffix);
-	char *partial = xasprintf("%s.partial", path);
-	FILE *file = fopen(partial, "wb");
-	bool good = file && fwrite(content, 1, length, file) == length;
+	bool good = folder_replace(path, content, length);
 
-	good = file && !fclose(file) && good && !rename(partial, path);
-	if (!good) {
+	if (!good)
 		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
-		if (file)
-			unlink(partial);
-	}
 	free(path);
-	free(partial);
 	return good;
 }

@@ -9,7 +9,6 @@
 #include "io/json.h"
 #include "io/json_read.h"
 #include "lab/sweep/groups.h"
-#include "lab/sweep/lease.h"
 #include "lab/sweep/point.h"
 #include "lab/summary.h"
 
@@ -240,14 +239,11 @@ static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
 static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
 		       char **error)
 {
-	char *text = sweep_json(plan, metrics), *tag = lease_tag();
-	char *temporary = xasprintf("%s.%s", path, tag);
-	bool good = folder_replace(path, temporary, text);
+	char *text = sweep_json(plan, metrics);
+	bool good = folder_replace(path, text, strlen(text));
 
 	if (!good)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
-	free(temporary);
-	free(tag);
 	free(text);
 	return good;
 }

@@ -56,7 +56,7 @@ struct groups groups_of(const struct sweep_table *table)
 						.points = &groups.points[i] };
 		struct group *group = &groups.items[groups.count - 1];
 		group->count++;
-		group->censored += strcmp(point->status, "done") != 0;
+		group->censored += point->status != POINT_DONE;
 	}
 	qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
 	free(sorted);

@@ -102,136 +102,81 @@ static void check_pointer(struct plan *plan, const char *pointer, const char *pl
 	}
 }
 
+/* The i-th pointer of a strand, "pointer" or one of "pointers"; NULL behind the last. */
+static const char *strand_pointer(struct plan *plan, const struct strand_conf *strand,
+				  const char *at, size_t i, const char **place)
+{
+	if (strand->has_pointer && i == 0)
+		*place = plan_place(plan, at, "pointer");
+	else if (strand->has_pointers && i < strand->pointers.count)
+		*place = plan_place_index(plan, plan_place(plan, at, "pointers"), i);
+	else
+		return NULL;
+	return strand->has_pointer ? strand->pointer : texts_of(&strand->pointers)[i];
+}
+
 /* Sets all places of a strand to one value. `at` is where the strand stands. */
 static void set_strand(struct plan *plan, struct plan_level *level,
 		       const struct strand_conf *strand, const char *at, const char *value,
 		       const char *place)
 {
-	if (strand->has_pointer)
-		plan_add_setting(level, (struct plan_setting){ strand->pointer, value, place,
-							       plan_place(plan, at, "pointer") });
-	for (size_t i = 0; strand->has_pointers && i < strand->pointers.count; i++)
-		plan_add_setting(
-			level,
-			(struct plan_setting){
-				texts_of(&strand->pointers)[i], value, place,
-				plan_place_index(plan, plan_place(plan, at, "pointers"), i) });
+	const char *pointer, *origin;
+
+	for (size_t i = 0; (pointer = strand_pointer(plan, strand, at, i, &origin)); i++)
+		plan_add_setting(level, (struct plan_setting){ pointer, value, place, origin });
 }
 
 static void check_strand(struct plan *plan, const struct strand_conf *strand, const char *at)
 {
+	const char *pointer, *place;
+
 	if (strand->has_pointer == strand->has_pointers) {
 		conf_error(plan->doc, at, "needs either \"pointer\" or \"pointers\"");
 		return;
 	}
-	if (strand->has_pointer)
-		check_pointer(plan, strand->pointer, plan_place(plan, at, "pointer"));
-	for (size_t i = 0; strand->has_pointers && i < strand->pointers.count; i++)
-		check_pointer(plan, texts_of(&strand->pointers)[i],
-			      plan_place_index(plan, plan_place(plan, at, "pointers"), i));
+	for (size_t i = 0; (pointer = strand_pointer(plan, strand, at, i, &place)); i++)
+		check_pointer(plan, pointer, place);
 }
 
-/* --- forms of an axis: each is checked and counted before any is made --- */
+/* --- forms of an axis --- */
 
-struct form {
-	const char *key;
-	bool (*given)(const struct axis_conf *conf);
-	/* Number of levels, at most `most` + 1; 0 after a mistake. */
-	uint64_t (*count)(struct plan *plan, const struct axis_conf *conf, const char *at,
-			  uint64_t most);
-	void (*make)(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-		     uint64_t count);
-};
+enum form { FORM_VALUES, FORM_RANGE, FORM_LOG, FORM_ZIP, FORM_CASES, FORMS };
 
-static bool values_given(const struct axis_conf *conf)
+static const char *const form_keys[FORMS] = { "values", "range", "log", "zip", "cases" };
+
+/* The one form that an axis has; FORMS after a mistake. */
+static enum form form_of(struct plan *plan, const struct axis_conf *conf, const char *at)
 {
-	return conf->strand.has_values;
-}
+	const bool given[FORMS] = { conf->strand.has_values, conf->has_range, conf->has_log,
+				    conf->has_zip, conf->has_cases };
+	enum form form = FORMS;
+	size_t count = 0;
 
-static uint64_t values_count(struct plan *plan, const struct axis_conf *conf, const char *at,
-			     uint64_t most)
-{
-	check_strand(plan, &conf->strand, at);
-	return conf->strand.values.count > most ? most + 1 : conf->strand.values.count;
-}
-
-static void values_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-			uint64_t count)
-{
-	const char *list = plan_place(plan, axis->place, "values");
-
-	for (size_t i = 0; i < count; i++) {
-		const char *value = texts_of(&conf->strand.values)[i];
-		const char *place = plan_place_index(plan, list, i);
-
-		set_strand(plan, plan_add_level(axis, plan_label(plan, value), place),
-			   &conf->strand, axis->place, value, place);
+	for (int i = 0; i < FORMS; i++)
+		if (given[i]) {
+			form = (enum form)i;
+			count++;
+		}
+	if (count != 1) {
+		conf_error(plan->doc, at,
+			   "needs exactly one of \"values\", \"range\", \"log\", \"zip\", "
+			   "\"cases\"");
+		return FORMS;
 	}
-}
-
-/* Takes the list. */
-static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-			  struct value_list list, const char *key)
-{
-	const char *place = plan_place(plan, axis->place, key);
-
-	for (size_t i = 0; i < list.count; i++) {
-		const char *label = plan_keep(plan, xstrdup(list.labels[i]));
-		const char *value =
-			list.quoted ? plan_keep(plan, xasprintf("\"%s\"", label)) : label;
-
-		set_strand(plan, plan_add_level(axis, label, place), &conf->strand, axis->place,
-			   value, place);
+	if (form >= FORM_ZIP && (conf->strand.has_pointer || conf->strand.has_pointers)) {
+		conf_error(plan->doc, at, "\"%s\" has pointers of its own", form_keys[form]);
+		return FORMS;
 	}
-	value_list_release(&list);
+	if (form < FORM_ZIP)
+		check_strand(plan, &conf->strand, at);
+	return form;
 }
 
-static bool range_given(const struct axis_conf *conf)
-{
-	return conf->has_range;
-}
+/* --- counting: before any level is made --- */
 
-static uint64_t range_form_count(struct plan *plan, const struct axis_conf *conf, const char *at,
-				 uint64_t most)
-{
-	check_strand(plan, &conf->strand, at);
-	return range_count(plan, &conf->range, plan_place(plan, at, "range"), most);
-}
-
-static void range_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-		       uint64_t count)
-{
-	make_computed(plan, axis, conf, range_values(&conf->range, count), "range");
-}
-
-static bool log_given(const struct axis_conf *conf)
-{
-	return conf->has_log;
-}
-
-static uint64_t log_form_count(struct plan *plan, const struct axis_conf *conf, const char *at,
-			       uint64_t most)
-{
-	check_strand(plan, &conf->strand, at);
-	return log_count(plan, &conf->log, plan_place(plan, at, "log"), most);
-}
-
-static void log_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-		     uint64_t count)
-{
-	make_computed(plan, axis, conf, log_values(&conf->log, count), "log");
-}
-
-static bool zip_given(const struct axis_conf *conf)
-{
-	return conf->has_zip;
-}
-
-static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const char *at,
-			  uint64_t most)
+static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const char *list)
 {
 	const struct strand_conf *strands = conf->zip.items;
-	const char *list = plan_place(plan, at, "zip");
 	uint64_t count = strands[0].values.count;
 
 	for (size_t i = 0; i < conf->zip.count; i++) {
@@ -248,25 +193,62 @@ static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const
 			count = 0;
 		}
 	}
-	return count > most ? most + 1 : count;
+	return count;
 }
 
-static void zip_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-		     uint64_t count)
+static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, const char *place)
 {
-	const struct strand_conf *strands = conf->zip.items;
-	const char *list = plan_place(plan, axis->place, "zip");
+	const struct conf_map *cases = conf->cases.items;
 
-	for (size_t v = 0; v < count; v++) {
+	for (size_t c = 0; c < conf->cases.count; c++)
+		for (size_t i = 0; i < cases[c].count; i++)
+			check_pointer(plan, cases[c].keys[i],
+				      plan_place(plan, plan_place(plan, place, conf->cases.keys[c]),
+						 cases[c].keys[i]));
+	return conf->cases.count;
+}
+
+/* Number of levels; above `most`, any number that is. 0 after a mistake. */
+static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
+			     const char *at, uint64_t most)
+{
+	const char *place = form == FORMS ? at : plan_place(plan, at, form_keys[form]);
+
+	switch (form) {
+	case FORM_VALUES:
+		return conf->strand.values.count;
+	case FORM_RANGE:
+		return range_count(plan, &conf->range, place, most);
+	case FORM_LOG:
+		return log_count(plan, &conf->log, place, most);
+	case FORM_ZIP:
+		return zip_count(plan, conf, place);
+	case FORM_CASES:
+		return cases_count(plan, conf, place);
+	case FORMS:
+		break;
+	}
+	return 0;
+}
+
+/* --- making --- */
+
+/* A level for each value, which each strand has in its own list. `list`: where the strands of a zip
+ * stand; NULL: one strand, that of the axis. `computed`: the place of values that stand nowhere. */
+static void make_levels(struct plan *plan, struct plan_axis *axis,
+			const struct strand_conf *strands, size_t strand_count, const char *list,
+			const char *computed)
+{
+	for (size_t v = 0; v < strands[0].values.count; v++) {
+		struct plan_level *level = plan_add_level(axis, NULL, computed);
 		struct conf_buf label = { 0 };
-		struct plan_level *level = plan_add_level(axis, NULL, NULL);
 
-		for (size_t i = 0; i < conf->zip.count; i++) {
-			const char *at = plan_place_index(plan, list, i);
-			const char *value = texts_of(&strands[i].values)[v];
-			const char *place =
-				plan_place_index(plan, plan_place(plan, at, "values"), v);
+		for (size_t i = 0; i < strand_count; i++) {
+			const char *at = list ? plan_place_index(plan, list, i) : axis->place;
+			const char *value = texts_of(&strands[i].values)[v], *place = computed;
 
+			if (!computed)
+				place = plan_place_index(plan, plan_place(plan, at, "values"), v);
 			set_strand(plan, level, &strands[i], at, value, place);
 			conf_buf_addf(&label, "%s%s", i ? "/" : "", plan_label(plan, value));
 			if (!level->place)
@@ -276,23 +258,20 @@ static void zip_make(struct plan *plan, struct plan_axis *axis, const struct axi
 	}
 }
 
-static bool cases_given(const struct axis_conf *conf)
+/* Takes the list. */
+static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
+			  struct value_list list, const char *key)
 {
-	return conf->has_cases;
-}
+	struct strand_conf strand = conf->strand;
+	const char **values = xcalloc(list.count, sizeof(*values));
 
-static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, const char *at,
-			    uint64_t most)
-{
-	const struct conf_map *cases = conf->cases.items;
-	const char *place = plan_place(plan, at, "cases");
-
-	for (size_t c = 0; c < conf->cases.count; c++)
-		for (size_t i = 0; i < cases[c].count; i++)
-			check_pointer(plan, cases[c].keys[i],
-				      plan_place(plan, plan_place(plan, place, conf->cases.keys[c]),
-						 cases[c].keys[i]));
-	return conf->cases.count > most ? most + 1 : conf->cases.count;
+	for (size_t i = 0; i < list.count; i++)
+		values[i] =
+			plan_keep(plan, xasprintf(list.quoted ? "\"%s\"" : "%s", list.labels[i]));
+	strand.values = (struct conf_list){ .items = values, .count = list.count };
+	make_levels(plan, axis, &strand, 1, NULL, plan_place(plan, axis->place, key));
+	free(values);
+	value_list_release(&list);
 }
 
 /* Takes settings from a map of pointers to values that stands at `at`. */
@@ -309,51 +288,41 @@ static void set_map(struct plan *plan, struct plan_level *level, const struct co
 	}
 }
 
-static void cases_make(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-		       uint64_t count)
+static void make_cases(struct plan *plan, struct plan_axis *axis, const struct conf_map *cases)
 {
-	const struct conf_map *cases = conf->cases.items;
+	const struct conf_map *maps = cases->items;
 	const char *object = plan_place(plan, axis->place, "cases");
 
-	for (size_t c = 0; c < count; c++) {
-		const char *place = plan_place(plan, object, conf->cases.keys[c]);
+	for (size_t c = 0; c < cases->count; c++) {
+		const char *place = plan_place(plan, object, cases->keys[c]);
 
-		set_map(plan, plan_add_level(axis, conf->cases.keys[c], place), &cases[c], place);
+		set_map(plan, plan_add_level(axis, cases->keys[c], place), &maps[c], place);
 	}
 }
 
-static const struct form forms[] = {
-	{ "values", values_given, values_count, values_make },
-	{ "range", range_given, range_form_count, range_make },
-	{ "log", log_given, log_form_count, log_make },
-	{ "zip", zip_given, zip_count, zip_make },
-	{ "cases", cases_given, cases_count, cases_make },
-};
-#define FORMS (sizeof(forms) / sizeof(forms[0]))
-
-/* The one form that an axis has; NULL after a mistake. */
-static const struct form *form_of(struct plan *plan, const struct axis_conf *conf, const char *at)
+static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
+		      const struct axis_conf *conf, uint64_t count)
 {
-	const struct form *form = NULL;
-	size_t given = 0;
-
-	for (size_t i = 0; i < FORMS; i++)
-		if (forms[i].given(conf)) {
-			form = &forms[i];
-			given++;
-		}
-	if (given != 1) {
-		conf_error(plan->doc, at,
-			   "needs exactly one of \"values\", \"range\", \"log\", \"zip\", "
-			   "\"cases\"");
-		return NULL;
+	switch (form) {
+	case FORM_VALUES:
+		make_levels(plan, axis, &conf->strand, 1, NULL, NULL);
+		return;
+	case FORM_RANGE:
+		make_computed(plan, axis, conf, range_values(&conf->range, count), "range");
+		return;
+	case FORM_LOG:
+		make_computed(plan, axis, conf, log_values(&conf->log, count), "log");
+		return;
+	case FORM_ZIP:
+		make_levels(plan, axis, conf->zip.items, conf->zip.count,
+			    plan_place(plan, axis->place, "zip"), NULL);
+		return;
+	case FORM_CASES:
+		make_cases(plan, axis, &conf->cases);
+		return;
+	case FORMS:
+		return;
 	}
-	if ((conf->has_zip || conf->has_cases) &&
-	    (conf->strand.has_pointer || conf->strand.has_pointers)) {
-		conf_error(plan->doc, at, "\"%s\" has pointers of its own", form->key);
-		return NULL;
-	}
-	return form;
 }
 
 /* --- two that set the same --- */
@@ -469,16 +438,15 @@ static void make_set(struct plan *plan, const struct conf_map *set)
 
 /* Counts everything before anything is made: a million points by mistake must
  * cost nothing. */
-static bool count_points(struct plan *plan, const struct plan_conf *conf,
-			 const struct form *const *chosen, uint64_t *counts)
+static bool count_points(struct plan *plan, const struct plan_conf *conf, const enum form *forms,
+			 uint64_t *counts)
 {
 	const struct axis_conf *axes = conf->axes.items;
 	uint64_t most = (uint64_t)conf->max_points, total = plan->replications;
 	struct conf_buf product = { 0 };
 
 	for (size_t a = 0; a < plan->axis_count; a++) {
-		counts[a] =
-			chosen[a] ? chosen[a]->count(plan, &axes[a], plan->axes[a].place, most) : 0;
+		counts[a] = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most);
 		if (__builtin_mul_overflow(total, counts[a] ? counts[a] : 1, &total))
 			total = UINT64_MAX;
 		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", counts[a] > most ? "more than " : "",
@@ -522,7 +490,7 @@ static void look_for_seed(struct plan *plan)
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken)
 {
 	const struct axis_conf *axes = conf->axes.items;
-	const struct form **chosen = xcalloc(conf->axes.count, sizeof(const struct form *));
+	enum form *forms = xcalloc(conf->axes.count, sizeof(*forms));
 	uint64_t *counts = xcalloc(conf->axes.count, sizeof(*counts));
 
 	make_set(plan, &conf->set);
@@ -531,21 +499,21 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 		struct plan_axis *axis = &plan->axes[a];
 
 		axis->place = plan_place_index(plan, "/axes", a);
-		chosen[a] = form_of(plan, &axes[a], axis->place);
-		if (chosen[a])
+		forms[a] = form_of(plan, &axes[a], axis->place);
+		if (forms[a] != FORMS)
 			name_axis(plan, axis, &axes[a], taken);
 		else
 			axis->name = "";
 		plan->axis_count++;
 	}
-	if (count_points(plan, conf, chosen, counts)) {
+	if (count_points(plan, conf, forms, counts)) {
 		for (size_t a = 0; a < plan->axis_count; a++) {
-			chosen[a]->make(plan, &plan->axes[a], &axes[a], counts[a]);
+			make_axis(plan, &plan->axes[a], forms[a], &axes[a], counts[a]);
 			check_labels(plan, &plan->axes[a]);
 		}
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
 	free(counts);
-	free(chosen);
+	free(forms);
 }

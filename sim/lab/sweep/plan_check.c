@@ -1,5 +1,5 @@
 /* Are the scenarios of the points valid, and all different? What is wrong with a
- * point is wrong with many: it is told once, at the value that brings it in. */
+ * point is wrong with many: it is reported once, at the value that brings it in. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ struct finding {
 	char *text;
 	size_t first; /* point */
 	size_t count; /* of points */
-	bool told;
+	bool reported;
 };
 
 struct findings {
@@ -71,7 +71,7 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	return values > 1 && same == values;
 }
 
-static void tell(struct findings *findings, struct finding *finding)
+static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
 	bool whole = pointer_is_wrong(findings, finding);
@@ -82,7 +82,7 @@ static void tell(struct findings *findings, struct finding *finding)
 
 		if (other->origin && !strcmp(other->origin, finding->origin) &&
 		    !strcmp(other->pointer, finding->pointer))
-			other->told = true;
+			other->reported = true;
 	}
 	if (whole)
 		conf_error(doc, finding->origin, "the scenario's %s: %s", finding->pointer,
@@ -93,15 +93,15 @@ static void tell(struct findings *findings, struct finding *finding)
 			   *finding->pointer ? ": " : "", finding->text, finding->count,
 			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
 			   words);
-	finding->told = true;
+	finding->reported = true;
 	free(words);
 }
 
 static void report_all(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (!findings->items[i].told)
-			tell(findings, &findings->items[i]);
+		if (!findings->items[i].reported)
+			report_finding(findings, &findings->items[i]);
 	for (size_t i = 0; i < findings->count; i++) {
 		free(findings->items[i].pointer);
 		free(findings->items[i].text);

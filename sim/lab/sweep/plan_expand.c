@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "conf/buf.h"
+#include "lab/names.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -32,40 +33,29 @@ static size_t find_axis(const struct plan *plan, const char *name)
 static void unknown_axis(struct plan *plan, const char *name, const char *place)
 {
 	const char **names = xcalloc(plan->axis_count + 1, sizeof(*names));
-	struct conf_buf list = { 0 };
-	const char *near;
+	char *text;
 
-	for (size_t a = 0; a < plan->axis_count; a++) {
+	for (size_t a = 0; a < plan->axis_count; a++)
 		names[a] = plan->axes[a].name;
-		conf_buf_addf(&list, "%s\"%s\"", a ? ", " : "", names[a]);
-	}
-	near = conf_suggest(name, names);
-	conf_error(plan->doc, place, "there is no axis \"%s\"%s%s%s; there are: %s", name,
-		   near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
-		   plan->axis_count ? conf_buf_text(&list) : "none");
-	conf_buf_release(&list);
+	text = names_unknown("axis", name, plan->axis_count ? "there are" : NULL, names,
+			     plan->axis_count);
+	conf_error(plan->doc, place, "%s", text);
+	free(text);
 	free(names);
 }
-
-#define LISTED 12 /* values that a message repeats */
 
 static void unknown_value(struct plan *plan, const struct plan_axis *axis, const char *label,
 			  const char *place)
 {
 	const char **labels = xcalloc(axis->count + 1, sizeof(*labels));
-	struct conf_buf list = { 0 };
-	const char *near;
+	char *has = xasprintf("axis \"%s\" has", axis->name), *text;
 
-	for (size_t l = 0; l < axis->count; l++) {
+	for (size_t l = 0; l < axis->count; l++)
 		labels[l] = axis->levels[l].label;
-		if (l <= LISTED)
-			conf_buf_addf(&list, "%s%s", l ? ", " : "", l < LISTED ? labels[l] : "...");
-	}
-	near = conf_suggest(label, labels);
-	conf_error(plan->doc, place, "axis \"%s\" has no value %s%s%s%s; it has: %s", axis->name,
-		   label, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
-		   conf_buf_text(&list));
-	conf_buf_release(&list);
+	text = names_unknown("value", label, has, labels, axis->count);
+	conf_error(plan->doc, place, "%s", text);
+	free(text);
+	free(has);
 	free(labels);
 }
 

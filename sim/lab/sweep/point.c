@@ -2,38 +2,35 @@
 
 #include "base/child.h"
 #include "base/fail.h"
-#include "base/fail.h"
 #include "base/mem.h"
 #include "io/folder.h"
-#include "lab/sweep/lease.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LONGEST_LOG  (16 << 20)
 #define MESSAGE_SIZE 400 /* of the log's end that the record repeats */
+#define HOST_SIZE    256
 
 /* A point under way. */
 struct running {
 	const struct point_order *order;
-	char *tag;           /* HOST-PID */
-	char *record_path;   /* HASH.json */
-	char *result, *own;  /* HASH, HASH.HOST-PID: result directories */
-	char *log, *own_log; /* standard error of the child */
-	char *scratch;       /* the record while it is written */
-	struct lease lease;
-	pid_t child;
+	char *record;           /* HASH.json */
+	char *result, *partial; /* HASH, HASH.partial: result directories */
+	char *log;              /* standard error of the child */
+	char *lock;
+	int lock_fd;
 };
 
 /* How the child ended. */
@@ -41,7 +38,6 @@ struct outcome {
 	int status; /* of wait4() */
 	struct rusage usage;
 	double wall_s;
-	bool timed_out, interrupted;
 };
 
 char *point_path(const char *folder, uint64_t hash, const char *suffix)
@@ -61,91 +57,63 @@ void point_read_record(const char *folder, uint64_t hash, struct point_record *r
 	free(path);
 }
 
-/* --- names --- */
+/* --- the lock --- */
 
-static char *own_path(const struct running *run, const char *tag, const char *suffix)
+static void host_name(char host[HOST_SIZE])
 {
-	return xasprintf("%s.%s%s", run->result, tag, suffix);
+	if (gethostname(host, HOST_SIZE - 1) || !*host)
+		snprintf(host, HOST_SIZE, "host");
+	host[HOST_SIZE - 1] = '\0';
 }
 
-static void name_files(struct running *run)
+/* Names the holder, for people. */
+static void sign(int fd)
 {
-	const struct point_order *order = run->order;
+	char host[HOST_SIZE] = "";
 
-	run->tag = lease_tag();
-	run->result = point_path(order->folder, order->hash, "");
-	run->record_path = point_path(order->folder, order->hash, ".json");
-	run->log = point_path(order->folder, order->hash, ".log");
-	run->own = own_path(run, run->tag, "");
-	run->own_log = own_path(run, run->tag, ".log");
-	run->scratch = own_path(run, run->tag, ".json");
+	host_name(host);
+	if (!ftruncate(fd, 0))
+		dprintf(fd, "%s-%ld\n", host, (long)getpid());
 }
 
-static void free_names(struct running *run)
+/* The kernel gives it up when this process and its child are gone, however they end. Where a file
+ * system has no locks, the point counts as locked: two then do the same work, and out_dir_open()
+ * keeps their results apart. False: see errno, EWOULDBLOCK is somebody else's. */
+static bool take_lock(struct running *run)
 {
-	free(run->tag);
-	free(run->result);
-	free(run->record_path);
-	free(run->log);
-	free(run->own);
-	free(run->own_log);
-	free(run->scratch);
-}
+	for (;;) {
+		int fd = open(run->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 
-/* Removes what a process, this one or one that is gone, left half done. */
-static void sweep_up(const struct running *run, const char *tag)
-{
-	static const char *const folders[] = { "", ".partial", ".replaced" };
-	static const char *const files[] = { ".log", ".json" };
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		char *path = own_path(run, tag, folders[i]);
-
-		folder_remove(path);
-		free(path);
-	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		char *path = own_path(run, tag, files[i]);
-
-		unlink(path);
-		free(path);
+		if (fd < 0)
+			return false;
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+			close(fd);
+			errno = EWOULDBLOCK;
+			return false;
+		}
+		if (folder_is_there(fd, AT_FDCWD, run->lock)) {
+			sign(fd);
+			run->lock_fd = fd;
+			return true;
+		}
+		close(fd); /* its holder has removed it meanwhile */
 	}
 }
 
-/* --- signals --- */
-
-static void interrupting(sigset_t *set)
+static void drop_lock(struct running *run)
 {
-	struct sigaction hangup;
-
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN) /* nohup(1) */
-		sigaddset(set, SIGHUP);
+	unlink(run->lock);
+	close(run->lock_fd);
 }
 
-void point_hold_signals(void)
+static char *holder_of(const char *lock)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigset_t set;
+	char *text = folder_read(lock, HOST_SIZE + 32, NULL);
+	char *words = xasprintf("%.*s is running it", text ? (int)strcspn(text, "\n") : 7,
+				text && *text ? text : "another");
 
-	interrupting(&set);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigaction(SIGCHLD, &usual,
-		  NULL); /* ignored by the caller, children could not be waited for */
-}
-
-/* A signal that waits to be taken; after a terminal's ^C, which kills the child
- * as well, the child's end may be seen first. */
-static bool take_interrupt(void)
-{
-	const struct timespec now = { 0 };
-	sigset_t set;
-
-	interrupting(&set);
-	return sigtimedwait(&set, NULL, &now) > 0;
+	free(text);
+	return words;
 }
 
 /* --- the child --- */
@@ -161,27 +129,37 @@ static void limit_memory(bytes limit)
 		setrlimit(RLIMIT_DATA, &data);
 }
 
-static _Noreturn void be_child(const struct running *run)
+/* The kernel ends the child by SIGALRM. */
+static void limit_time(sim_time limit)
 {
-	const struct rlimit no_core = { 0 };
-	int log = open(run->own_log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	int null = open("/dev/null", O_RDWR);
+	uint64_t us = (limit + PS_PER_US - 1) / PS_PER_US;
+	struct itimerval timer = { .it_value = { .tv_sec = (time_t)(us / 1000000),
+						 .tv_usec = (suseconds_t)(us % 1000000) } };
 	sigset_t none;
-	int code;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGALRM, SIG_DFL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static _Noreturn void be_child(const struct running *run)
+{
+	const struct rlimit no_core = { 0 };
+	int log = open(run->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	int null = open("/dev/null", O_RDWR);
+	int code;
+
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(6);
 	setrlimit(RLIMIT_CORE, &no_core); /* of a point that crashes; nobody would look at it */
 	limit_memory(run->order->memory_limit);
-	code = run->order->simulate(run->order->owner, run->own);
+	limit_time(run->order->time_limit);
+	code = run->order->simulate(run->order->owner, run->result);
 	fflush(NULL);
 	_exit(code);
 }
-
-/* --- the parent --- */
 
 static double now_s(void)
 {
@@ -191,43 +169,22 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void wait_at_most(double seconds, bool *interrupted)
+/* False: no process could be started. */
+static bool run_child(const struct running *run, struct outcome *outcome)
 {
-	struct timespec time = { .tv_sec = (time_t)seconds,
-				 .tv_nsec = (long)(fmod(seconds, 1) * 1e9) };
-	sigset_t set;
-	int number;
+	double start = now_s();
+	pid_t child;
 
-	interrupting(&set);
-	sigaddset(&set, SIGCHLD);
-	number = sigtimedwait(&set, NULL, &time);
-	if (number > 0 && number != SIGCHLD)
-		*interrupted = true;
-}
-
-/* Waits for the end of the child, and brings it about when its time is over or
- * the sweep is interrupted. */
-static void attend(struct running *run, struct outcome *outcome)
-{
-	double start = now_s(), limit = seconds_of(run->order->time_limit);
-
-	while (wait4(run->child, &outcome->status, WNOHANG, &outcome->usage) != run->child) {
-		double left = limit > 0 ? start + limit - now_s() : LEASE_RENEWAL;
-
-		if (left <= 0 || outcome->interrupted) {
-			outcome->timed_out = left <= 0;
-			kill(run->child, SIGKILL);
-			while (wait4(run->child, &outcome->status, 0, &outcome->usage) < 0 &&
-			       errno == EINTR)
-				;
-			break;
-		}
-		wait_at_most(left < LEASE_RENEWAL ? left : LEASE_RENEWAL, &outcome->interrupted);
-		lease_renew(&run->lease);
-	}
+	fflush(NULL);             /* or the child would write it again */
+	signal(SIGCHLD, SIG_DFL); /* ignored by the caller, children could not be waited for */
+	child = child_fork();
+	if (child == 0)
+		be_child(run);
+	while (child > 0 && wait4(child, &outcome->status, 0, &outcome->usage) < 0 &&
+	       errno == EINTR)
+		;
 	outcome->wall_s = now_s() - start;
-	if (take_interrupt())
-		outcome->interrupted = true;
+	return child > 0;
 }
 
 /* --- what became of it --- */
@@ -254,13 +211,9 @@ static enum point_status status_of_code(int code)
 
 static enum point_status status_of(const struct outcome *outcome)
 {
-	if (outcome->timed_out)
-		return POINT_TIMEOUT;
-	if (outcome->interrupted && WIFSIGNALED(outcome->status))
-		return POINT_KILLED;
 	if (WIFEXITED(outcome->status))
 		return status_of_code(WEXITSTATUS(outcome->status));
-	return POINT_KILLED;
+	return WTERMSIG(outcome->status) == SIGALRM ? POINT_TIMEOUT : POINT_KILLED;
 }
 
 /* The end of the log, from the start of a line, as one line. */
@@ -292,8 +245,6 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 		return xstrdup("");
 	if (status == POINT_TIMEOUT)
 		return xasprintf("longer than %g s", seconds_of(order->time_limit));
-	if (outcome->interrupted)
-		return xstrdup("the sweep was interrupted");
 	end = end_of_log(log);
 	if (status == POINT_MEMORY && order->memory_limit)
 		text = xasprintf("more than %g MB: %s", (double)order->memory_limit / 1e6, end);
@@ -317,18 +268,17 @@ static double seconds_of_timeval(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* The attempt's part of the record; attempts are counted already. */
 static void fill_record(const struct running *run, const struct outcome *outcome,
 			struct point_record *record)
 {
 	const struct point_order *order = run->order;
-	char *log = folder_read(run->own_log, LONGEST_LOG, NULL), *host = xstrdup(run->tag);
-	const char *words = log ? log : "";
+	char *log = folder_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "";
 
-	*strrchr(host, '-') = '\0';
+	host_name(host);
 	record->status = status_of(outcome);
 	record->exit_code = WIFEXITED(outcome->status) ? WEXITSTATUS(outcome->status) : -1;
 	record->signal = WIFSIGNALED(outcome->status) ? WTERMSIG(outcome->status) : 0;
+	record->attempts++;
 	record->wall_s = outcome->wall_s;
 	record->cpu_s = seconds_of_timeval(outcome->usage.ru_utime) +
 			seconds_of_timeval(outcome->usage.ru_stime);
@@ -336,166 +286,90 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->time_limit = order->time_limit;
 	record->memory_limit = order->memory_limit;
 	free(record->message);
-	record->message = message_of(record->status, outcome, order, words);
+	record->message = message_of(record->status, outcome, order, log ? log : "");
 	set_text(&record->host, host);
 	set_text(&record->version, order->version);
 	set_text(&record->commit, order->commit);
-	free(log);
-	free(host);
-}
-
-/* The child's directory becomes the point's. */
-static bool move_results(const struct running *run)
-{
-	char *former = own_path(run, run->tag, ".replaced");
-	bool good = rename(run->own, run->result) == 0;
-
-	if (!good && (errno == ENOTEMPTY || errno == EEXIST)) {
-		good = rename(run->result, former) == 0 && rename(run->own, run->result) == 0;
-		folder_remove(former);
-	}
-	free(former);
-	return good;
-}
-
-static void keep_log(const struct running *run, const struct point_record *record)
-{
-	struct stat info;
-
-	if (record->status != POINT_DONE && !stat(run->own_log, &info) && info.st_size > 0)
-		rename(run->own_log, run->log);
-	else
+	if (record->status == POINT_DONE || !log || !*log)
 		unlink(run->log);
+	free(log);
 }
 
-/* Results, log, record, in this order: a record without results would lie. */
-static bool publish(const struct running *run, struct point_record *record)
+/* What is left of a child that was ended, and the results of an earlier attempt. */
+static void remove_remains(const struct running *run, const struct point_record *record)
 {
-	if (folder_is_folder(run->own) && record->status != POINT_KILLED &&
-	    record->status != POINT_TIMEOUT) {
-		if (!move_results(run))
-			return false;
-	} else if (record_is_usable(record)) {
-		record->status = POINT_IO;
-		set_text(&record->message, "there is no result directory");
-	}
+	folder_remove(run->partial);
 	if (!record_is_usable(record) && record->status != POINT_VIOLATED)
-		folder_remove(run->result); /* of an earlier attempt */
-	keep_log(run, record);
-	return record_write(record, run->record_path, run->scratch);
+		folder_remove(run->result);
 }
+
+/* --- from the order to the end --- */
 
 static char *cannot_write(const struct point_order *order)
 {
 	return xasprintf("cannot write %s: %s", order->folder, strerror(errno));
 }
 
-/* --- from the order to the end --- */
-
-/* Runs the child and publishes what became of it. */
-static enum point_end run_child(struct running *run, struct point_record *record, char **words)
+static bool is_wanted(const struct point_order *order, const struct point_record *record)
 {
-	struct outcome outcome = { 0 };
-	bool former_counts = record_is_usable(record); /* when forced */
+	return order->force || record_wants_run(record, order->time_limit, order->memory_limit);
+}
 
-	fflush(NULL); /* or the child would write it again */
-	run->child = child_fork();
-	if (run->child < 0) {
+static enum point_end run_locked(struct running *run, struct point_record *record, char **words)
+{
+	const struct point_order *order = run->order;
+	struct outcome outcome = { 0 };
+
+	/* somebody may just have finished it */
+	point_read_record(order->folder, order->hash, record);
+	if (!is_wanted(order, record))
+		return POINT_KEPT;
+	if (!run_child(run, &outcome)) {
 		*words = xasprintf("cannot start a process: %s", strerror(errno));
 		return POINT_FAILED;
 	}
-	if (run->child == 0)
-		be_child(run);
-	attend(run, &outcome);
-	if (!lease_renew(&run->lease)) {
-		*words = xstrdup("another process has taken it over meanwhile");
-		return outcome.interrupted ? POINT_INTERRUPTED : POINT_BUSY;
-	}
-	if (outcome.interrupted && former_counts)
-		return POINT_INTERRUPTED; /* what there was, stays */
 	fill_record(run, &outcome, record);
-	if (outcome.interrupted && record->status == POINT_KILLED)
-		record->interruptions++;
-	if (!publish(run, record)) {
+	remove_remains(run, record);
+	if (record_write(record, run->record))
+		return POINT_RAN;
+	*words = cannot_write(order);
+	return POINT_FAILED;
+}
+
+static enum point_end run_wanted(struct running *run, struct point_record *record, char **words)
+{
+	enum point_end end = POINT_FAILED;
+
+	if (take_lock(run)) {
+		end = run_locked(run, record, words);
+		drop_lock(run);
+	} else if (errno == EWOULDBLOCK) {
+		*words = holder_of(run->lock);
+		end = POINT_BUSY;
+	} else {
 		*words = cannot_write(run->order);
-		return POINT_FAILED;
 	}
-	return outcome.interrupted ? POINT_INTERRUPTED : POINT_RAN;
-}
-
-/* Those that ran this point before died with the process that would have told:
- * their attempts stand in the lease alone. True: enough of them. */
-static bool died_too_often(const struct running *run, const struct lease_found *found,
-			   struct point_record *record)
-{
-	const struct point_order *order = run->order;
-
-	if (!found->tag || order->force || found->note <= order->retries)
-		return false;
-	record->status = POINT_KILLED;
-	record->attempts = found->note;
-	free(record->message);
-	record->message = xasprintf("%" PRIu64 " attempts were killed together with the process "
-				    "that looked after them",
-				    found->note);
-	record_write(record, run->record_path, run->scratch);
-	return true;
-}
-
-static enum point_end run_leased(struct running *run, const struct lease_found *found,
-				 struct point_record *record, char **words)
-{
-	const struct point_order *order = run->order;
-
-	if (found->tag)
-		sweep_up(run, found->tag);
-	sweep_up(run, run->tag);
-	point_read_record(order->folder, order->hash,
-			  record); /* somebody may just have finished it */
-	if (!order->force &&
-	    !record_wants_run(record, order->time_limit, order->memory_limit, order->retries))
-		return POINT_KEPT;
-	if (died_too_often(run, found, record))
-		return POINT_KEPT;
-	if (found->note > record->attempts)
-		record->attempts = found->note;
-	lease_note(&run->lease, ++record->attempts);
-	return run_child(run, record, words);
+	return end;
 }
 
 enum point_end point_run(const struct point_order *order, struct point_record *record, char **words)
 {
-	struct running run = { .order = order };
-	struct lease_found found = { 0 };
+	struct running run = { .order = order,
+			       .record = point_path(order->folder, order->hash, ".json"),
+			       .result = point_path(order->folder, order->hash, ""),
+			       .partial = point_path(order->folder, order->hash, ".partial"),
+			       .log = point_path(order->folder, order->hash, ".log"),
+			       .lock = point_path(order->folder, order->hash, ".lock") };
 	enum point_end end = POINT_KEPT;
-	char *lease;
 
 	*words = NULL;
-	if (take_interrupt())
-		return POINT_INTERRUPTED;
-	name_files(&run);
-	lease = point_path(order->folder, order->hash, ".lock");
 	point_read_record(order->folder, order->hash, record);
-	if (order->force ||
-	    record_wants_run(record, order->time_limit, order->memory_limit, order->retries)) {
-		switch (lease_take(&run.lease, lease, 0, &found)) {
-		case LEASE_TAKEN:
-			end = run_leased(&run, &found, record, words);
-			sweep_up(&run, run.tag);
-			lease_drop(&run.lease);
-			break;
-		case LEASE_BUSY:
-			*words = xasprintf("%s is running it", found.tag);
-			end = POINT_BUSY;
-			break;
-		case LEASE_FAILED:
-			*words = cannot_write(order);
-			end = POINT_FAILED;
-			break;
-		}
-	}
-	free(found.tag);
-	free(lease);
-	free_names(&run);
+	if (is_wanted(order, record))
+		end = run_wanted(&run, record, words);
+	free(run.record);
+	free(run.result);
+	free(run.partial);
+	free(run.log);
+	free(run.lock);
 	return end;
 }

@@ -1,10 +1,10 @@
 /* Runs one point of a sweep: in a process of its own, under limits, with a record
  * of how it ended (record.h).
  *
- * A point's results and record are written to names that carry host and process,
- * and renamed, so that whatever is killed, and whoever else runs the same point,
- * leaves either nothing or something whole. A lease (lease.h) keeps others from
- * doing the same work meanwhile. */
+ * The kernel does what there is to supervise: it ends a child that takes too long
+ * or too much, ends it with the process that waits for it, and gives up the lock of
+ * a point whose processes are gone. A point that was killed leaves no record and is
+ * missing; the next attempt removes what it had written. */
 #ifndef INASIM_LAB_SWEEP_POINT_H
 #define INASIM_LAB_SWEEP_POINT_H
 
@@ -15,7 +15,6 @@ struct point_order {
 	uint64_t hash;
 	sim_time time_limit; /* wall time; 0 = none */
 	bytes memory_limit;  /* of private writable memory; 0 = none */
-	uint64_t retries;    /* how often a point that was killed is run again */
 	bool force;          /* run whatever the record says */
 	const char *version, *commit;
 	/* In a child process: runs the point, its results into the directory `out`.
@@ -26,15 +25,10 @@ struct point_order {
 
 enum point_end {
 	POINT_RAN,
-	POINT_KEPT,        /* the record says that it is not to be run */
-	POINT_BUSY,        /* somebody else is at it: *words says who */
-	POINT_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP */
-	POINT_FAILED,      /* the sweep directory cannot be written: *words says why */
+	POINT_KEPT,   /* the record says that it is not to be run */
+	POINT_BUSY,   /* somebody else is at it: *words says who */
+	POINT_FAILED, /* the sweep directory cannot be written: *words says why */
 };
-
-/* Holds back SIGINT, SIGTERM and SIGHUP for point_run(), which takes them. To be
- * called once, before the first point. */
-void point_hold_signals(void);
 
 /* Fills in the record (initialised by the caller, who also frees *words). */
 enum point_end point_run(const struct point_order *order, struct point_record *record,

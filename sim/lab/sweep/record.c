@@ -84,7 +84,6 @@ static void take_members(struct point_record *record, const cJSON *root)
 	record->exit_code = cJSON_IsNumber(code) ? code->valueint : -1;
 	record->signal = (int)number_at(root, "signal", 127);
 	record->attempts = count_at(root, "attempts");
-	record->interruptions = count_at(root, "interruptions");
 	record->wall_s = number_at(root, "wall_s", 1e15);
 	record->cpu_s = number_at(root, "cpu_s", 1e15);
 	record->peak_rss_bytes = count_at(root, "peak_rss_bytes");
@@ -125,7 +124,6 @@ static char *record_json(const struct point_record *record)
 	else
 		json_null(&json, "signal");
 	json_u64(&json, "attempts", record->attempts);
-	json_u64(&json, "interruptions", record->interruptions);
 	json_real(&json, "wall_s", record->wall_s);
 	json_real(&json, "cpu_s", record->cpu_s);
 	json_u64(&json, "peak_rss_bytes", record->peak_rss_bytes);
@@ -147,10 +145,10 @@ static char *record_json(const struct point_record *record)
 	return json_finish(&json);
 }
 
-bool record_write(const struct point_record *record, const char *path, const char *temporary)
+bool record_write(const struct point_record *record, const char *path)
 {
 	char *text = record_json(record);
-	bool good = folder_replace(path, temporary, text);
+	bool good = folder_replace(path, text, strlen(text));
 	int reason = errno;
 
 	free(text);
@@ -166,11 +164,12 @@ static bool is_higher(uint64_t limit, uint64_t former)
 	return former != 0 && (limit == 0 || limit > former);
 }
 
-bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries)
+bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit)
 {
 	switch (record->status) {
 	case POINT_MISSING:
+	case POINT_IO:
+	case POINT_KILLED:
 		return true;
 	case POINT_DONE:
 	case POINT_UNFINISHED:
@@ -182,9 +181,6 @@ bool record_wants_run(const struct point_record *record, sim_time time_limit, by
 		return is_higher(time_limit, record->time_limit);
 	case POINT_MEMORY:
 		return is_higher(memory_limit, record->memory_limit);
-	case POINT_IO:
-	case POINT_KILLED:
-		return record->attempts <= retries + record->interruptions;
 	}
 	return false;
 }

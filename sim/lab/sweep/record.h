@@ -27,11 +27,10 @@ extern const char *const point_status_names[POINT_STATUSES];
 
 struct point_record {
 	enum point_status status;
-	int exit_code;          /* -1: ended by a signal */
-	int signal;             /* 0: none */
-	uint64_t attempts;      /* this one included */
-	uint64_t interruptions; /* attempts that ended because the sweep was interrupted */
-	double wall_s, cpu_s;   /* of the last attempt */
+	int exit_code;        /* -1: ended by a signal */
+	int signal;           /* 0: none */
+	uint64_t attempts;    /* whose end was seen, this one included */
+	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
 	sim_time time_limit; /* in force; 0 = none */
 	bytes memory_limit;
@@ -47,13 +46,11 @@ void record_release(struct point_record *record);
  * the status is missing. */
 void record_read(struct point_record *record, const char *path);
 
-/* Writes `path` by way of `temporary`, in the same folder. False: see errno. */
-bool record_write(const struct point_record *record, const char *path, const char *temporary);
+/* False: see errno. */
+bool record_write(const struct point_record *record, const char *path);
 
-/* Whether a point that ended so is to be run (again): sim/lab/README.md.
- * `retries`: how often a point that was killed is run again. */
-bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries);
+/* Whether a point that ended so is to be run (again): sim/lab/README.md. */
+bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit);
 
 /* It has a result directory with numbers that count. */
 bool record_is_usable(const struct point_record *record);

@@ -2,12 +2,10 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "lab/sweep/lease.h"
 #include "lab/sweep/point.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,18 +81,15 @@ void sweep_release(struct sweep *sweep)
 
 static bool copy_plan(const char *dir, const char *plan_path)
 {
-	char *path = folder_join(dir, "plan.json"), *tag = lease_tag();
-	char *temporary = xasprintf("%s.%s", path, tag);
+	char *path = folder_join(dir, "plan.json");
 	char *text = folder_read(plan_path, LONGEST_PLAN, NULL),
 	     *former = folder_read(path, LONGEST_PLAN, NULL);
 	bool good = text && former && !strcmp(text, former);
 
 	if (!good)
-		good = text && folder_replace(path, temporary, text);
+		good = text && folder_replace(path, text, strlen(text));
 	free(former);
 	free(text);
-	free(temporary);
-	free(tag);
 	free(path);
 	return good;
 }
@@ -120,66 +115,34 @@ void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES])
 		counts[sweep->records[i].status]++;
 }
 
-double *sweep_estimates(const struct sweep *sweep)
-{
-	const struct plan *plan = sweep->plan;
-	double *estimates = xcalloc(plan->point_count, sizeof(*estimates));
-	double cpu_s = 0, cost = 0;
-
-	for (size_t i = 0; i < plan->point_count; i++)
-		if (record_is_usable(&sweep->records[i])) {
-			cpu_s += sweep->records[i].cpu_s;
-			cost += sweep->facts[i].cost;
-		}
-	/* the replications of a combination are neighbours and share its levels */
-	for (size_t i = 0, end; i < plan->point_count; i = end) {
-		double measured = 0, finished = 0;
-
-		for (end = i;
-		     end < plan->point_count && plan->points[end].levels == plan->points[i].levels;
-		     end++)
-			if (record_is_usable(&sweep->records[end])) {
-				measured += sweep->records[end].cpu_s;
-				finished++;
-			}
-		for (size_t k = i; k < end; k++)
-			estimates[k] = finished > 0 ? measured / finished
-				       : cost > 0   ? sweep->facts[k].cost * cpu_s / cost
-						    : sweep->facts[k].cost;
-	}
-	return estimates;
-}
-
 struct pending {
 	size_t number;
-	double estimate;
+	double cost;
 };
 
 static int compare_pending(const void *a, const void *b)
 {
 	const struct pending *x = a, *y = b;
 
-	if (x->estimate != y->estimate)
-		return x->estimate > y->estimate ? -1 : 1;
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries, size_t *count)
+		      size_t *count)
 {
 	size_t points = sweep->plan->point_count;
 	struct pending *pending = xcalloc(points, sizeof(*pending));
 	size_t *numbers = xcalloc(points, sizeof(*numbers));
-	double *estimates = sweep_estimates(sweep);
 
 	*count = 0;
 	for (size_t i = 0; i < points; i++)
-		if (record_wants_run(&sweep->records[i], time_limit, memory_limit, retries))
-			pending[(*count)++] = (struct pending){ i, estimates[i] };
+		if (record_wants_run(&sweep->records[i], time_limit, memory_limit))
+			pending[(*count)++] = (struct pending){ i, sweep->facts[i].cost };
 	qsort(pending, *count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < *count; i++)
 		numbers[i] = pending[i].number;
-	free(estimates);
 	free(pending);
 	return numbers;
 }

@@ -1,5 +1,5 @@
 /* A sweep directory seen through its plan: how each point ended, what is left to
- * do and how long that takes, and one table of it all. */
+ * do, and one table of it all. */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 
@@ -26,14 +26,9 @@ bool sweep_make(const char *dir, const char *plan_path, char **error);
 /* Points by status. */
 void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
 
-/* By number, an estimate of the CPU seconds of each point: the mean of the finished
- * ones of the same axis values, else its cost in proportion to the finished ones;
- * when none has finished, the cost itself. The caller frees. */
-double *sweep_estimates(const struct sweep *sweep);
-
-/* Numbers of the points that are to be run, longest first; the caller frees. */
+/* Numbers of the points that are to be run, those of the highest cost first; the caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      uint64_t retries, size_t *count);
+		      size_t *count);
 
 /* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of
  * summary.h but the seed, which has a column of its own. False and *error (caller

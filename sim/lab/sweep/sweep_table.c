@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "io/csv_read.h"
 #include "io/folder.h"
+#include "lab/names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,12 +14,6 @@
 #include <string.h>
 
 #define HASH_DIGITS 16
-
-/* sim/lab/README.md; the first two have metrics. */
-static const char *const statuses[] = { "done",    "unfinished", "invalid", "violated", "io",
-					"timeout", "memory",     "killed",  "missing" };
-#define STATUSES (sizeof statuses / sizeof *statuses)
-#define USABLE   2
 
 /* ---- sweep.json ---- */
 
@@ -196,10 +191,10 @@ static void read_hash(struct sweep_point *point, struct csv *csv, int column)
 
 static void read_status(struct sweep_point *point, struct csv *csv, int column)
 {
-	for (size_t i = 0; i < STATUSES; i++)
-		if (strcmp(csv_text(csv, column), statuses[i]) == 0) {
-			point->status = statuses[i];
-			point->usable = i < USABLE;
+	for (int i = 0; i < POINT_STATUSES; i++)
+		if (strcmp(csv_text(csv, column), point_status_names[i]) == 0) {
+			point->status = (enum point_status)i;
+			point->usable = i == POINT_DONE || i == POINT_UNFINISHED;
 			return;
 		}
 	csv_complain(csv, column, "is no status of a point");
@@ -207,9 +202,9 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 
 static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int column)
 {
-	for (size_t i = 0; i < axis->count; i++)
-		if (strcmp(csv_text(csv, column), axis->values[i]) == 0)
-			return i;
+	size_t level = sweep_axis_level(axis, csv_text(csv, column));
+	if (level != SIZE_MAX)
+		return level;
 	csv_complain(csv, column, "is no value of this axis in sweep.json");
 	return 0;
 }
@@ -297,6 +292,14 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 	return NULL;
 }
 
+static size_t index_of(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
 size_t sweep_table_axis(const struct sweep_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->axis_count; i++)
@@ -307,8 +310,35 @@ size_t sweep_table_axis(const struct sweep_table *table, const char *name)
 
 size_t sweep_table_metric(const struct sweep_table *table, const char *name)
 {
-	for (size_t i = 0; i < table->metric_count; i++)
-		if (strcmp(table->metrics[i], name) == 0)
-			return i;
-	return SIZE_MAX;
+	return index_of(table->metrics, table->metric_count, name);
+}
+
+size_t sweep_axis_level(const struct sweep_axis *axis, const char *value)
+{
+	return index_of(axis->values, axis->count, value);
+}
+
+bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
+			   char **error)
+{
+	*axis = sweep_table_axis(table, name);
+	if (*axis != SIZE_MAX)
+		return true;
+	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
+	for (size_t i = 0; i < table->axis_count; i++)
+		names[i] = table->axes[i].name;
+	*error = names_unknown("axis", name, "the axes are", names, table->axis_count);
+	free(names);
+	return false;
+}
+
+bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error)
+{
+	*level = sweep_axis_level(axis, value);
+	if (*level != SIZE_MAX)
+		return true;
+	char *has = xasprintf("axis %s has", axis->name);
+	*error = names_unknown("value", value, has, axis->values, axis->count);
+	free(has);
+	return false;
 }

@@ -3,6 +3,8 @@
 #ifndef INASIM_LAB_SWEEP_SWEEP_TABLE_H
 #define INASIM_LAB_SWEEP_SWEEP_TABLE_H
 
+#include "lab/sweep/record.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,7 @@ struct sweep_point {
 	uint64_t number;
 	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
 	uint64_t replication, seed;
-	const char *status;    /* sim/lab/README.md */
+	enum point_status status;
 	bool usable;           /* done or unfinished: it has metrics */
 	size_t *levels;        /* by axis: index into its values */
 	const double *metrics; /* by metric; NaN where the cell is empty */
@@ -45,5 +47,11 @@ void sweep_table_free(struct sweep_table *table);
 /* Index by name, or SIZE_MAX. */
 size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
+size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
+
+/* The same for what a user typed; false and *error (caller frees) when there is none. */
+bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
+			   char **error);
+bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
 
 #endif

@@ -1,0 +1,65 @@
+#include "ina/common/adding.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST 16 /* a power of two */
+
+static struct adding_packet *first(const struct adding *queue)
+{
+	return &queue->ring[queue->head & queue->mask];
+}
+
+static void on_added(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct adding *queue = owner;
+
+	(void)entity;
+	while (queue->count && first(queue)->due <= sim->now) {
+		struct packet packet = first(queue)->packet;
+
+		queue->head++;
+		queue->count--;
+		queue->added(queue->owner, &packet);
+	}
+	if (queue->count)
+		timer_set(sim, &queue->timer, first(queue)->due);
+}
+
+void adding_init(struct adding *queue, struct sim *sim, uint64_t key,
+		 void (*added)(void *owner, const struct packet *packet), void *owner)
+{
+	*queue = (struct adding){ .sim = sim, .added = added, .owner = owner };
+	timer_open(sim, &queue->timer, SIM_TIMER, key, on_added, queue);
+	sim_name(sim, on_added, "a packet is added up at server %w of job %j");
+}
+
+void adding_release(struct adding *queue)
+{
+	timer_close(queue->sim, &queue->timer);
+	free(queue->ring);
+}
+
+void adding_push(struct adding *queue, const struct packet *packet, sim_time due)
+{
+	uint64_t end = queue->head + queue->count++;
+
+	if (!queue->ring) {
+		queue->mask = RING_FIRST - 1;
+		queue->ring = xcalloc(RING_FIRST, sizeof(*queue->ring));
+	}
+	queue->ring =
+		ring_reserve(queue->ring, &queue->mask, queue->head, end, sizeof(*queue->ring));
+	queue->ring[end & queue->mask] = (struct adding_packet){ .packet = *packet, .due = due };
+	if (queue->count == 1)
+		timer_set(queue->sim, &queue->timer, due);
+}
+
+sim_time adding_last(const struct adding *queue)
+{
+	uint64_t last = queue->head + queue->count - 1;
+
+	return queue->count ? queue->ring[last & queue->mask].due : queue->sim->now;
+}

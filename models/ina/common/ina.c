@@ -1,0 +1,341 @@
+#include "ina/common/ina.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NOBODY     UINT32_MAX
+#define WAITS_SIZE 160
+
+static size_t size_or(size_t size, size_t otherwise)
+{
+	return size ? size : otherwise;
+}
+
+/* --- the scheme --- */
+
+void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
+	       struct ina_format format)
+{
+	struct ina_scheme *scheme = xcalloc(1, size_or(ops->scheme_size, sizeof(*scheme)));
+	uint32_t switches = env->topo->net.switches;
+
+	scheme->env = *env;
+	scheme->ops = ops;
+	scheme->conf = conf;
+	scheme->frame = format.frame;
+	scheme->elements = format.elements;
+	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
+	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
+	for (uint32_t s = 0; s < switches; s++)
+		scheme->memory[s] =
+			(struct collective_memory){ .sw = s, .memory_bytes = format.memory };
+	return scheme;
+}
+
+void ina_close(void *self)
+{
+	struct ina_scheme *scheme = self;
+
+	if (scheme->ops->close)
+		scheme->ops->close(scheme);
+	free(scheme->jobs.entries);
+	free(scheme->memory);
+	free(scheme);
+}
+
+uint32_t ina_enter(struct ina_registry *registry, void *entry)
+{
+	registry->entries = array_reserve(registry->entries, registry->count, &registry->capacity,
+					  sizeof(*registry->entries));
+	registry->entries[registry->count] = entry;
+	return (uint32_t)registry->count++;
+}
+
+/* --- the life of a job --- */
+
+static void place_nodes(struct ina_job *job)
+{
+	const struct ina_scheme *scheme = job->scheme;
+	const struct tree *tree;
+
+	ina_tree_init(&job->tree, job, ina_root(job, scheme->ops->root));
+	tree = job->tree.tree;
+	job->node_size = size_or(scheme->ops->node_size, sizeof(struct ina_node));
+	job->nodes = xaligned(64, tree->node_count * job->node_size);
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		struct ina_node *node = ina_node(job, i);
+
+		node->place = &tree->nodes[i];
+		node->memory = &scheme->memory[tree->nodes[i].sw];
+	}
+}
+
+static void free_job(struct ina_job *job)
+{
+	ina_tree_release(&job->tree);
+	free(job->nodes);
+	free(job);
+}
+
+static bool admits(struct ina_job *job, const char **never)
+{
+	const struct ina_ops *ops = job->scheme->ops;
+
+	if (ops->admit)
+		return ops->admit(job, never);
+	if (!ops->memory || ina_reserve(job, ops->memory(job)))
+		return true;
+	if (ops->memory(job) > job->scheme->memory[0].memory_bytes)
+		*never = "more than the memory of a switch";
+	return false;
+}
+
+void *ina_admit(void *self, const struct collective_job *spec, const char **never)
+{
+	struct ina_scheme *scheme = self;
+	struct ina_job *job = xcalloc(1, size_or(scheme->ops->job_size, sizeof(*job)));
+
+	*never = NULL;
+	job->scheme = scheme;
+	job->spec = *spec;
+	if (scheme->ops->root)
+		place_nodes(job);
+	if (admits(job, never))
+		return job;
+	free_job(job);
+	return NULL;
+}
+
+void ina_withdraw(void *admitted)
+{
+	struct ina_job *job = admitted;
+
+	if (job->scheme->ops->withdraw)
+		job->scheme->ops->withdraw(job);
+	else if (job->scheme->ops->memory)
+		ina_return(job, job->scheme->ops->memory(job));
+	free_job(job);
+}
+
+static void make_workers(struct ina_job *job)
+{
+	const struct ina_ops *ops = job->scheme->ops;
+	uint32_t hosts = job->scheme->env.topo->net.hosts;
+
+	job->worker_of_host = xcalloc(hosts, sizeof(*job->worker_of_host));
+	for (uint32_t h = 0; h < hosts; h++)
+		job->worker_of_host[h] = NOBODY;
+	job->worker_size = size_or(ops->worker_size, sizeof(struct ina_worker));
+	job->workers = xaligned(64, job->spec.workers * job->worker_size);
+	for (uint32_t w = 0; w < job->spec.workers; w++) {
+		struct ina_worker *worker = ina_worker(job, w);
+
+		worker->job = job;
+		worker->number = w;
+		worker->host = job->spec.hosts[w];
+		worker->source = (struct nic_source){ .pull = ops->pull, .owner = worker };
+		job->worker_of_host[worker->host] = w;
+	}
+}
+
+void ina_begin(struct ina_job *job)
+{
+	const struct model_env *env = &job->scheme->env;
+
+	exact_init(&job->exact, env->checks, env->sim->seed, job->spec.number, job->spec.workers);
+	tensors_init(&job->tensors, job->spec.workers);
+	make_workers(job);
+	job->number = ina_enter(&job->scheme->jobs, job);
+	if (!job->scheme->ops->own_flows)
+		job->tensors.why =
+			why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
+				 job->number, job->scheme->ops->bypass);
+	if (job->scheme->ops->begin)
+		job->scheme->ops->begin(job);
+}
+
+void ina_stop_workers(struct ina_job *job)
+{
+	for (uint32_t w = 0; w < job->spec.workers; w++) {
+		struct ina_worker *worker = ina_worker(job, w);
+
+		nic_forget(&job->scheme->env.topo->net.nics[worker->host], &worker->source);
+	}
+}
+
+void ina_end(struct ina_job *job)
+{
+	ina_stop_workers(job);
+	if (job->scheme->ops->end)
+		job->scheme->ops->end(job);
+	job->scheme->jobs.entries[job->number] = NULL;
+	exact_release(&job->exact);
+	tensors_release(&job->tensors);
+	free(job->worker_of_host);
+	free(job->workers);
+}
+
+void *ina_start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct ina_job *job = ina_admit(self, spec, never);
+
+	if (job)
+		ina_begin(job);
+	return job;
+}
+
+void ina_finish(void *instance)
+{
+	ina_end(instance);
+	ina_withdraw(instance);
+}
+
+void *ina_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+	       const char **never)
+{
+	struct ina_job *job = ina_admit(self, spec, never);
+
+	if (job)
+		job->scheme->ops->plan(job, plan);
+	return job;
+}
+
+void ina_contribute(void *instance, uint32_t w, bytes size)
+{
+	struct ina_job *job = instance;
+	struct ina_worker *worker = ina_worker(job, w);
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
+	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first = ina_available(worker);
+
+	tensors_add(&job->tensors, w, chunks);
+	if (job->scheme->ops->contribute)
+		job->scheme->ops->contribute(worker, first, chunks);
+	else
+		ina_wake(worker);
+}
+
+/* --- reports --- */
+
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
+{
+	collective_violated(&job->scheme->env, job->scheme->ops->title, job->spec.number, "chunk",
+			    chunk, node, what);
+}
+
+void ina_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct ina_job *job = instance;
+
+	collective_stats_add(stats, &job->stats);
+	if (job->scheme->ops->stats)
+		job->scheme->ops->stats(job, stats);
+}
+
+static bool waits(const struct ina_worker *worker, char *text, size_t size)
+{
+	const struct ina_ops *ops = worker->job->scheme->ops;
+	uint64_t chunks = ina_available(worker);
+
+	if (ops->waits)
+		return ops->waits(worker, text, size);
+	snprintf(text, size, "has results of %" PRIu64 " of %" PRIu64 " chunks", worker->results,
+		 chunks);
+	return worker->results < chunks;
+}
+
+void ina_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct ina_job *job = instance;
+	char text[WAITS_SIZE];
+
+	for (uint32_t w = 0; w < job->spec.workers && limit; w++) {
+		const struct ina_worker *worker = ina_worker(job, w);
+
+		if (!waits(worker, text, sizeof(text)))
+			continue;
+		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
+			job->scheme->ops->title, job->spec.number, w, worker->host, text);
+		limit--;
+	}
+}
+
+size_t ina_memory(void *self, const struct collective_memory **list)
+{
+	struct ina_scheme *scheme = self;
+
+	*list = scheme->memory;
+	return scheme->env.topo->net.switches;
+}
+
+/* --- trees --- */
+
+uint32_t ina_root(const struct ina_job *job, const char *name)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(name));
+
+	return topo->ops->root(topo, job->spec.hosts, job->spec.workers,
+			       hash_pair(seed, job->spec.number));
+}
+
+void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root)
+{
+	const struct topology *topo = job->scheme->env.topo;
+
+	tree->tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
+	for (uint32_t i = 0; i < tree->tree->node_count; i++)
+		tree->node_of_switch[tree->tree->nodes[i].sw] = i;
+}
+
+void ina_tree_release(struct ina_tree *tree)
+{
+	tree_free(tree->tree);
+	free(tree->node_of_switch);
+}
+
+static struct collective_memory *memory_at(const struct ina_job *job, uint32_t n)
+{
+	return ((struct ina_node *)ina_node(job, n))->memory;
+}
+
+bool ina_reserve(const struct ina_job *job, bytes each)
+{
+	uint32_t nodes = job->tree.tree->node_count;
+
+	for (uint32_t n = 0; n < nodes; n++)
+		if (memory_at(job, n)->used_bytes + each > memory_at(job, n)->memory_bytes)
+			return false;
+	for (uint32_t n = 0; n < nodes; n++)
+		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, (int64_t)each);
+	return true;
+}
+
+void ina_return(const struct ina_job *job, bytes each)
+{
+	for (uint32_t n = 0; n < job->tree.tree->node_count; n++)
+		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, -(int64_t)each);
+}
+
+void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)
+{
+	const struct ina_scheme *scheme = job->scheme;
+	const struct network *net = &scheme->env.topo->net;
+	const struct collective_job *spec = &job->spec;
+	const struct tree *tree = job->tree.tree;
+	struct plan_path path =
+		plan_tree_path(net, tree, spec->hosts, spec->workers, scheme->frame);
+	struct plan_stream *stream;
+
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	plan_add_tree(stream, tree, spec->hosts, spec->workers);
+	plan->latency = plan_path_latency(&path);
+	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
+	stream->cap = plan_window_rate(&stream->packets, (double)window, path.sum);
+	plan_fix_window(stream, (double)window, path.sum, net, spec->hosts[0]);
+	plan_close(plan);
+	plan_take_turns(plan, net, spec, 0);
+}

@@ -1,0 +1,301 @@
+/* What every scheme in switches needs besides its algorithm: packets that find their job, workers
+ * with a turn at their NICs, a tree of switches and their memory, the life of a job, reports.
+ *
+ * A scheme's structs begin with those of here, as first member `base`; one const struct ina_ops
+ * says what the scheme does. The kit allocates its structs, zeroed:
+ *
+ *     struct my_worker { struct ina_worker base; ... };
+ *     struct my_node { struct ina_node base; ... };    a switch of the job's tree
+ *
+ * A job's life, in which a scheme may leave out all but pull() and ops.protocol:
+ *
+ *     start()       the kit builds the tree; memory() or admit(): false = the job waits
+ *                   the kit makes workers, exact sums, tensors, and the job's number in packets
+ *                   begin(): what else the scheme needs
+ *     contribute()  at a worker; then pull() by its NIC, packets by ops.protocol, ina_complete()
+ *     finish()      the kit takes the workers off their NICs; end() undoes begin()
+ *                   withdraw() undoes admit()
+ *
+ * In the fluid fidelity there is admit(), then plan(), then withdraw().
+ *
+ * tests/model/example_scheme.c is a whole scheme, switchml/ one with recovery. */
+#ifndef INASIM_INA_COMMON_INA_H
+#define INASIM_INA_COMMON_INA_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+#include "topo/tree.h"
+
+/* A chunk is what one packet of a tensor holds. Chunks are numbered from 0 for the life of a job,
+ * in one order at all workers; the last of a tensor is padded. */
+
+/* --- the ops of a scheme --- */
+
+/* `scheme`, `job` and `worker` are the scheme's own structs. */
+struct ina_ops {
+	const char *title; /* in reports: "SwitchML" */
+	/* Of its structs; 0 = those of here. */
+	size_t scheme_size, job_size, worker_size, node_size;
+	/* Packets at switches and hosts; `self` is the scheme. */
+	struct protocol_ops protocol;
+	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
+
+	/* What PACKET_BYPASS means in its packets, for --why. */
+	enum why_bypass bypass;
+	bool own_flows; /* it tells --why itself what `flow` says, as that is no number of a job */
+	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
+	const char *root;
+	/* Optional: bytes of a job's memory at each switch of its tree, which the kit takes. */
+	bytes (*memory)(const void *job);
+	/* Optional, instead of memory(): takes what the job needs. False when that is short now,
+	 * with nothing taken; if it always will be, *never (NULL before) says why. */
+	bool (*admit)(void *job, const char **never);
+	void (*withdraw)(void *job);
+	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
+	void (*plan)(void *job, struct stream_plan *plan);
+	/* Optional: all members of `base` are there, and no packet yet. It may set
+	 * `base.source.deferrable` of the workers, for speed (net/nic.h). */
+	void (*begin)(void *job);
+	void (*end)(void *job);
+	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC
+	 * asks pull(). */
+	void (*contribute)(void *worker, uint64_t first, uint64_t chunks);
+	/* Optional: what a worker waits for, to be read behind "worker 3 (h3) "; false = nothing.
+	 * Without this member: for results of chunks that it has handed over. */
+	bool (*waits)(const void *worker, char *text, size_t size);
+	/* Optional: adds to *stats what is not counted in `base.stats`. */
+	void (*stats)(const void *job, struct collective_stats *stats);
+	/* Optional: before the scheme is freed. */
+	void (*close)(void *scheme);
+};
+
+/* --- numbers that packets carry --- */
+
+struct ina_registry {
+	void **entries; /* by number; NULL when over: late packets find nobody */
+	size_t count, capacity;
+};
+
+/* Returns the number of a new entry. */
+uint32_t ina_enter(struct ina_registry *registry, void *entry);
+
+static inline void *ina_find(const struct ina_registry *registry, uint32_t number)
+{
+	return registry->entries[number];
+}
+
+/* --- the scheme in a run --- */
+
+struct ina_format {
+	uint32_t frame;    /* bytes of a packet, FCS included */
+	uint32_t elements; /* in it: of a chunk */
+	bytes memory;      /* of a switch, for aggregation */
+};
+
+struct ina_scheme {
+	struct model_env env;
+	const struct ina_ops *ops;
+	const void *conf; /* as the scheme has described it; not owned */
+	uint32_t frame, elements;
+	uint8_t protocol;
+	struct ina_registry jobs;         /* `flow` of their packets */
+	struct collective_memory *memory; /* by switch */
+};
+
+/* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
+void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
+	       struct ina_format format);
+
+/* --- jobs and workers --- */
+
+struct ina_worker {
+	struct ina_job *job;
+	struct nic_source source;
+	uint32_t number, host;
+	uint64_t results; /* chunks of which it has the sum */
+};
+
+struct ina_tree {
+	struct tree *tree;
+	uint32_t *node_of_switch; /* index in tree->nodes, of the switches on the tree */
+};
+
+struct ina_job {
+	struct ina_scheme *scheme;
+	struct collective_job spec; /* a copy of what the scheme was given */
+	uint32_t number;            /* in scheme->jobs; spec.number is the run's */
+	struct exact exact;
+	struct tensors tensors;
+	void *workers; /* spec.workers of worker_size bytes, from a line of cache on */
+	size_t worker_size;
+	struct collective_stats stats; /* what the scheme counts at hosts */
+	uint32_t *worker_of_host;      /* by host; UINT32_MAX = none */
+	/* With ops->root, from admit() on: */
+	struct ina_tree tree;
+	void *nodes; /* by node of the tree, of node_size bytes */
+	size_t node_size;
+};
+
+static inline struct ina_worker *ina_worker(const struct ina_job *job, uint32_t w)
+{
+	return (struct ina_worker *)((char *)job->workers + w * job->worker_size);
+}
+
+/* The worker on a host that a packet of the job has reached. */
+static inline void *ina_worker_on(const struct ina_job *job, uint32_t host)
+{
+	return ina_worker(job, job->worker_of_host[host]);
+}
+
+/* The NIC asks the worker's pull(), perhaps at once. */
+static inline void ina_wake(struct ina_worker *worker)
+{
+	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
+}
+
+/* Chunks that the worker has handed over. */
+static inline uint64_t ina_available(const struct ina_worker *worker)
+{
+	return tensors_available(&worker->job->tensors, worker->number);
+}
+
+/* A rule of the scheme does not hold at `node` (a host, or hosts + switch): breaks the run off. */
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
+
+/* Is it the sum of all contributions to the chunk? If not, the run breaks off. */
+static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, uint64_t value)
+{
+	if (exact_holds(&worker->job->exact, chunk, value))
+		return true;
+	ina_violated(worker->job, worker->host, chunk, "a wrong sum");
+	return false;
+}
+
+/* The worker has the sum of a chunk, for the first time; tells the job when a tensor is whole. May
+ * make it hand over the next, so the worker's own state comes first. */
+static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
+{
+	struct ina_job *job = worker->job;
+	uint64_t tensor;
+
+	worker->results++;
+	if (tensors_result(&job->tensors, worker->number, chunk, &tensor))
+		job->spec.done(job->spec.owner, worker->number, tensor);
+}
+
+/* Fills in the worker's contribution to a chunk, but for its route, its place below a switch
+ * (`source`) and what is the scheme's own. */
+static inline void ina_packet(struct packet *packet, const struct ina_worker *worker,
+			      uint64_t chunk)
+{
+	const struct ina_job *job = worker->job;
+
+	*packet = (struct packet){
+		.seq = chunk,
+		.value = exact_contribution(&job->exact, worker->number, chunk),
+		.flow = job->number,
+		.size = (uint16_t)job->scheme->frame,
+		.kind = PACKET_AGGREGATION,
+		.protocol = job->scheme->protocol,
+	};
+}
+
+/* --- trees and the memory of their switches --- */
+
+/* One of the roots that the topology has for the job's workers, at random from the stream `name`.
+ */
+uint32_t ina_root(const struct ina_job *job, const char *name);
+
+void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
+void ina_tree_release(struct ina_tree *tree);
+
+/* Takes so many bytes at each switch of the job's tree; false, and none, where they are short. */
+bool ina_reserve(const struct ina_job *job, bytes each);
+void ina_return(const struct ina_job *job, bytes each);
+
+/* For ops.plan: one stream over the job's tree, which adds all up, `window` chunks in flight at
+ * most.
+ */
+void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan);
+
+/* --- at switches --- */
+
+/* A switch of a job's tree. */
+struct ina_node {
+	const struct tree_node *place;
+	struct collective_memory *memory; /* of the switch, with the counters; not owned */
+};
+
+/* The n-th of the tree; 0 is the root. */
+static inline void *ina_node(const struct ina_job *job, uint32_t n)
+{
+	return (char *)job->nodes + n * job->node_size;
+}
+
+/* The node at a switch that a packet of the job has reached. */
+static inline void *ina_node_at(const struct ina_job *job, uint32_t sw)
+{
+	return ina_node(job, job->tree.node_of_switch[sw]);
+}
+
+/* One more packet leaves by these ports, which outlive the event. */
+static inline void ina_send(struct switch_actions *actions, const struct packet *packet,
+			    const uint32_t *ports, uint32_t count)
+{
+	struct switch_send *out = &actions->send[actions->count++];
+
+	out->packet = *packet;
+	out->ports = ports;
+	out->count = count;
+}
+
+static inline void ina_send_up(struct switch_actions *actions, const struct ina_node *node,
+			       const struct packet *packet)
+{
+	ina_send(actions, packet, &node->place->up_port, 1);
+}
+
+static inline void ina_send_down(struct switch_actions *actions, const struct ina_node *node,
+				 const struct packet *packet)
+{
+	ina_send(actions, packet, node->place->down_ports, node->place->children);
+}
+
+/* The sum of all children leaves a node: up or, from the root, as the result to all. */
+static inline void ina_send_sum(struct switch_actions *actions, const struct ina_node *node,
+				struct packet *sum)
+{
+	if (node->place->parent != TREE_NONE) {
+		ina_send_up(actions, node, sum);
+		return;
+	}
+	sum->flags |= PACKET_RESULT;
+	node->memory->stats.results++;
+	ina_send_down(actions, node, sum);
+}
+
+/* --- members of struct collective_ops --- */
+
+void ina_close(void *scheme);
+void *ina_start(void *scheme, const struct collective_job *spec, const char **never);
+void ina_contribute(void *instance, uint32_t worker, bytes size);
+void ina_finish(void *instance);
+void ina_stats(const void *instance, struct collective_stats *stats);
+void ina_report_waiting(const void *instance, FILE *to, size_t limit);
+void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_plan *plan,
+	       const char **never);
+void ina_withdraw(void *admitted);
+size_t ina_memory(void *scheme, const struct collective_memory **list);
+
+#define INA_OPS                                                                                    \
+	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
+	.finish = ina_finish, .stats = ina_stats, .report_waiting = ina_report_waiting
+
+/* What they are made of, for a scheme that does something between the steps. ina_admit() returns
+ * NULL as start() does; ina_withdraw() undoes it. */
+void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
+void ina_begin(struct ina_job *job);
+void ina_stop_workers(struct ina_job *job); /* off their NICs; harmless when done before */
+void ina_end(struct ina_job *job);          /* with ina_stop_workers() */
+
+#endif

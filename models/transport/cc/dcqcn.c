@@ -1,0 +1,382 @@
+/* DCQCN: Zhu et al., SIGCOMM 2015, and as NICs and the simulator of HPCC (SIGCOMM 2019) have it.
+ *
+ * Two versions of the sender, by the parameter set:
+ *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
+ *   hpcc_paper, hpcc  a CNP only sets two flags, at which the update of alpha and the cut look at
+ *                     intervals of their own; grows by the timer alone (cnp_received_mlx() and
+ *                     others in rdma-hw.cc of that simulator)
+ * A connection begins at the rate of its link, and nothing runs before its first CNP. Rates are
+ * whole bits per second, halves rounded up, so that growth ends at the target.
+ *
+ * Simplified: a gap between packets keeps the rate of its beginning (the HPCC simulator re-times it
+ * when the rate changes); an alpha below 1e-9 counts as 0. The mark itself is the switch's ("ecn"),
+ * by the queue that a packet meets (the HPCC simulator: that it leaves). */
+#include "transport/cc/dcqcn.h"
+
+#include <math.h>
+
+#define GBPS            UINT64_C(1000000000)
+#define MBPS            UINT64_C(1000000)
+#define LEAST_ALPHA     1e-9
+#define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
+
+static const struct preset {
+	bool flags; /* see above */
+	double g;
+	sim_time cnp_interval, cut_interval, alpha_timer, increase_timer;
+	bytes byte_counter;
+	int64_t fast_recovery;
+	bps additive, hyper; /* at 100 Gbps, or at any */
+	bps least;
+	bool by_line, clamp_target;
+} presets[] = {
+	[DCQCN_SIGCOMM15] = { .g = 1.0 / 256,
+			      .cnp_interval = 50 * PS_PER_US,
+			      .alpha_timer = 55 * PS_PER_US,
+			      .increase_timer = 55 * PS_PER_US,
+			      .byte_counter = 10000000,
+			      .fast_recovery = 5,
+			      .additive = 40 * MBPS,
+			      .hyper = 400 * MBPS,
+			      .least = 10 * MBPS,
+			      .clamp_target = true },
+	[DCQCN_HPCC_PAPER] = { .flags = true,
+			       .g = 1.0 / 256,
+			       .cut_interval = 50 * PS_PER_US,
+			       .alpha_timer = 50 * PS_PER_US,
+			       .increase_timer = 55 * PS_PER_US,
+			       .fast_recovery = 1,
+			       .additive = 20 * MBPS,
+			       .hyper = 200 * MBPS,
+			       .least = 1000 * MBPS,
+			       .by_line = true },
+	[DCQCN_HPCC] = { .flags = true,
+			 .g = 1.0 / 256,
+			 .cut_interval = 4 * PS_PER_US,
+			 .alpha_timer = PS_PER_US,
+			 .increase_timer = 300 * PS_PER_US,
+			 .fast_recovery = 1,
+			 .additive = 20 * MBPS,
+			 .hyper = 200 * MBPS,
+			 .least = 1000 * MBPS,
+			 .by_line = true },
+};
+
+static const char *const set_names[] = { [DCQCN_SIGCOMM15] = "sigcomm15",
+					 [DCQCN_HPCC_PAPER] = "hpcc_paper",
+					 [DCQCN_HPCC] = "hpcc",
+					 NULL };
+
+static const struct conf_row dcqcn_rows[] = {
+	CONF_ENUM("set", struct dcqcn_conf, set, "hpcc_paper", set_names,
+		  "Version of the sender and parameters that are not given. sigcomm15: the paper "
+		  "(40 Gbps); hpcc_paper, hpcc: \"dcqcn_paper\" and \"dcqcn\" of HPCC's simulator, "
+		  "where steps grow with the rate of the link.",
+		  "our choice: of the three, the one with stated values for 100 Gbps and the "
+		  "paper's timers"),
+	CONF_REAL("g", struct dcqcn_conf, g, CONF_OPTIONAL, 0.0001, 1,
+		  "Gain of the estimate alpha; 1/256 in all sets."),
+	CONF_TIME("cnp_interval", struct dcqcn_conf, cnp_interval, CONF_OPTIONAL, 0, PS_PER_S,
+		  "A receiver sends one CNP in this time at most, however many packets are marked; "
+		  "0s: the ACK of each marked packet says it. sigcomm15: 50us; hpcc_paper, hpcc: "
+		  "0s.",
+		  .present = CONF_GIVEN(struct dcqcn_conf, cnp_given)),
+	CONF_TIME("cut_interval", struct dcqcn_conf, cut_interval, CONF_OPTIONAL, PS_PER_NS,
+		  PS_PER_S,
+		  "hpcc_paper, hpcc: a sender looks this often whether to cut; 50us, 4us."),
+	CONF_TIME(
+		"alpha_timer", struct dcqcn_conf, alpha_timer, CONF_OPTIONAL, PS_PER_NS, PS_PER_S,
+		"Time without a CNP after which alpha decays (sigcomm15: 55us), or interval of its "
+		"updates (hpcc_paper: 50us, hpcc: 1us)."),
+	CONF_TIME("increase_timer", struct dcqcn_conf, increase_timer, CONF_OPTIONAL, PS_PER_NS,
+		  PS_PER_S,
+		  "Interval of increases after a cut: sigcomm15, hpcc_paper: 55us; hpcc: 300us."),
+	CONF_BYTES("byte_counter", struct dcqcn_conf, byte_counter, CONF_OPTIONAL, 1, 0,
+		   "sigcomm15: an increase for every so many bytes sent, too; 10MB."),
+	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
+		 "Increases half-way back to the target before it grows: sigcomm15: 5; others: 1."),
+	CONF_RATE(
+		"additive", struct dcqcn_conf, additive, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+		"Step of additive increase: sigcomm15: 40Mbps; others: 1/5000 of the link's rate."),
+	CONF_RATE("hyper", struct dcqcn_conf, hyper, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+		  "Step of hyper increase: sigcomm15: 400Mbps (not stated in the paper); others: "
+		  "1/500 of the link's rate."),
+	CONF_RATE("least", struct dcqcn_conf, least, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+		  "No rate is below this: sigcomm15: 10Mbps (not stated in the paper); others: "
+		  "1Gbps."),
+	CONF_BOOL("clamp_target", struct dcqcn_conf, clamp_target, CONF_OPTIONAL,
+		  "Each cut sets the target to the rate before it; false: not when there was no "
+		  "increase since the last cut. sigcomm15: true; others: false.",
+		  .present = CONF_GIVEN(struct dcqcn_conf, clamp_given)),
+	{ 0 },
+};
+const struct conf_table dcqcn_cc_table = { "dcqcn", dcqcn_rows, sizeof(struct dcqcn_conf),
+					   "DCQCN." };
+
+static const struct dcqcn_conf *conf_of(const struct cc *cc)
+{
+	return cc->conf;
+}
+
+static const struct preset *preset_of(const struct cc *cc)
+{
+	return &presets[conf_of(cc)->set];
+}
+
+#define PICK(cc, field) (conf_of(cc)->field ? conf_of(cc)->field : preset_of(cc)->field)
+
+static bps step(const struct cc *cc, bps given, bps preset)
+{
+	if (given)
+		return given;
+	return preset_of(cc)->by_line ? preset * (cc->line / MBPS) / (100 * GBPS / MBPS) : preset;
+}
+
+/* --- rates --- */
+
+static void cut(struct cc *cc)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+	bps least = PICK(cc, least), rate = (bps)((double)cc->rate * (1 - d->alpha / 2));
+	bool clamp =
+		conf_of(cc)->clamp_given ? conf_of(cc)->clamp_target : preset_of(cc)->clamp_target;
+
+	if (clamp || d->times || d->fills)
+		d->target = cc->rate;
+	if (least > cc->line)
+		least = cc->line;
+	cc->rate = rate > least ? rate : least;
+	d->times = d->fills = 0;
+}
+
+static void grow_target(struct cc *cc, bps by)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	d->target = d->target + by < cc->line ? d->target + by : cc->line;
+}
+
+/* The stages of both versions: in HPCC's the count is of the increases before this one, and a
+ * single additive one comes before hyper increase. */
+static void increase(struct cc *cc)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+	const struct dcqcn_conf *conf = conf_of(cc);
+	const struct preset *preset = preset_of(cc);
+	int64_t f = PICK(cc, fast_recovery);
+	int64_t most = d->times > d->fills ? d->times : d->fills;
+	int64_t least = d->times < d->fills ? d->times : d->fills;
+	bool fast = preset->flags ? d->times <= f : most < f;
+	bool hyper = preset->flags ? d->times > f + 1 : least > f;
+
+	if (!fast)
+		grow_target(cc, hyper ? step(cc, conf->hyper, preset->hyper)
+				      : step(cc, conf->additive, preset->additive));
+	cc->rate = (cc->rate + d->target + 1) / 2;
+}
+
+static void count(uint8_t *counter)
+{
+	if (*counter < UINT8_MAX)
+		++*counter;
+}
+
+static void update_alpha(struct cc *cc, bool cnp)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+	double g = conf_of(cc)->g > 0 ? conf_of(cc)->g : preset_of(cc)->g;
+
+	d->alpha = (1 - g) * d->alpha + (cnp ? g : 0);
+	if (d->alpha < LEAST_ALPHA)
+		d->alpha = 0;
+}
+
+/* --- timers, worked off when somebody looks --- */
+
+static void run_alpha(struct cc *cc)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	update_alpha(cc, d->alpha_cnp);
+	d->alpha_cnp = false;
+	d->alpha_at += PICK(cc, alpha_timer);
+}
+
+static void run_increase(struct cc *cc)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	count(&d->times);
+	increase(cc);
+	d->increase_at += PICK(cc, increase_timer);
+}
+
+static void run_cut(struct cc *cc)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	if (d->cut_cnp) {
+		cut(cc);
+		d->increase_at = d->cut_at + PICK(cc, increase_timer);
+	}
+	d->cut_cnp = false;
+	d->cut_at += PICK(cc, cut_interval);
+}
+
+static sim_time behind(sim_time at, sim_time interval, sim_time now)
+{
+	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
+}
+
+/* Nothing can change any more: the timers go on in one step. */
+static bool rests(const struct cc *cc)
+{
+	const struct dcqcn *d = dcqcn_of(cc);
+
+	return !d->alpha_cnp && !d->cut_cnp && d->alpha <= 0 && cc->rate == cc->line &&
+	       d->target == cc->line;
+}
+
+static void skip(struct cc *cc, sim_time now)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	d->alpha_at = behind(d->alpha_at, PICK(cc, alpha_timer), now);
+	if (d->increase_at != SIM_TIME_MAX)
+		d->increase_at = behind(d->increase_at, PICK(cc, increase_timer), now);
+	if (preset_of(cc)->flags)
+		d->cut_at = behind(d->cut_at, PICK(cc, cut_interval), now);
+}
+
+/* All that was due before now, in its order: at one time the cut is first, then alpha. */
+static void catch_up(struct cc *cc, sim_time now)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	for (;;) {
+		sim_time cut_at = preset_of(cc)->flags ? d->cut_at : SIM_TIME_MAX;
+		sim_time first = cut_at < d->alpha_at ? cut_at : d->alpha_at;
+
+		if (d->increase_at < first)
+			first = d->increase_at;
+		if (first >= now)
+			return;
+		if (rests(cc)) {
+			skip(cc, now);
+			return;
+		}
+		if (first == cut_at)
+			run_cut(cc);
+		else if (first == d->alpha_at)
+			run_alpha(cc);
+		else
+			run_increase(cc);
+	}
+}
+
+/* --- the interface --- */
+
+static void dcqcn_init(struct cc *cc)
+{
+	*dcqcn_of(cc) = (struct dcqcn){ .alpha = 1,
+					.target = cc->line,
+					.alpha_at = SIM_TIME_MAX,
+					.increase_at = SIM_TIME_MAX };
+	cc->cwnd = INFINITY;
+	cc->rate = cc->line;
+}
+
+/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers begin anew. */
+static void cut_at_once(struct cc *cc, sim_time now)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	cut(cc);
+	update_alpha(cc, true);
+	d->sent = 0;
+	d->alpha_at = now + PICK(cc, alpha_timer);
+	d->increase_at = now + PICK(cc, increase_timer);
+}
+
+static void set_flags(struct cc *cc, sim_time now)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	d->alpha_cnp = d->cut_cnp = true;
+	if (d->armed)
+		return;
+	d->alpha_cnp = false;
+	d->alpha_at = now + PICK(cc, alpha_timer);
+	d->cut_at = now + PICK(cc, cut_interval) + CUT_BEHIND_LOOK;
+}
+
+static void dcqcn_on_cnp(struct cc *cc, sim_time now)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+
+	if (d->armed)
+		catch_up(cc, now);
+	if (preset_of(cc)->flags)
+		set_flags(cc, now);
+	else
+		cut_at_once(cc, now);
+	d->armed = true;
+}
+
+static void count_bytes(struct cc *cc, uint32_t size)
+{
+	struct dcqcn *d = dcqcn_of(cc);
+	bytes full = PICK(cc, byte_counter);
+
+	d->sent += size;
+	if (d->sent < full)
+		return;
+	d->sent -= full;
+	count(&d->fills);
+	increase(cc);
+}
+
+static void dcqcn_on_send(struct cc *cc, uint32_t size, sim_time now)
+{
+	if (!dcqcn_of(cc)->armed)
+		return;
+	catch_up(cc, now);
+	if (!preset_of(cc)->flags)
+		count_bytes(cc, size);
+}
+
+static sim_time dcqcn_cnp_interval(const struct cc *cc)
+{
+	return conf_of(cc)->cnp_given ? conf_of(cc)->cnp_interval : preset_of(cc)->cnp_interval;
+}
+
+/* Neither ACKs nor losses change the rate. */
+static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+	(void)cc, (void)ack;
+}
+
+static void dcqcn_on_loss(struct cc *cc, sim_time now)
+{
+	(void)cc, (void)now;
+}
+
+static void dcqcn_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
+{
+	(void)cc, (void)flight, (void)now;
+}
+
+const struct cc_ops dcqcn_cc = {
+	.name = "dcqcn",
+	.help = "DCQCN (SIGCOMM 2015) over RoCE: a rate that CNPs cut and timers raise",
+	.table = &dcqcn_cc_table,
+	.ecn = true,
+	.paces = true,
+	.init = dcqcn_init,
+	.on_ack = dcqcn_on_ack,
+	.on_loss = dcqcn_on_loss,
+	.on_timeout = dcqcn_on_timeout,
+	.on_send = dcqcn_on_send,
+	.on_cnp = dcqcn_on_cnp,
+	.cnp_interval = dcqcn_cnp_interval,
+};

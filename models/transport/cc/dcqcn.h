@@ -1,0 +1,36 @@
+/* DCQCN's parameters and state, for those who check or look at them. */
+#ifndef INASIM_TRANSPORT_CC_DCQCN_H
+#define INASIM_TRANSPORT_CC_DCQCN_H
+
+#include "transport/cc/cc.h"
+
+enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
+
+/* 0: as the set has it. */
+struct dcqcn_conf {
+	int set;
+	double g;
+	sim_time cnp_interval, cut_interval, alpha_timer, increase_timer;
+	bytes byte_counter;
+	int64_t fast_recovery;
+	bps additive, hyper, least;
+	bool clamp_target, clamp_given, cnp_given;
+};
+
+struct dcqcn {
+	double alpha; /* estimate of congestion */
+	bps target;
+	sim_time alpha_at, increase_at; /* when the timers are due; SIM_TIME_MAX = not running */
+	union {
+		sim_time cut_at; /* HPCC's sets: the next look for CNPs */
+		uint64_t sent;   /* SIGCOMM's: bytes since the byte counter was last full */
+	};
+	uint8_t times, fills;    /* increases by timer and by byte counter since the last cut */
+	bool armed;              /* there was a CNP */
+	bool alpha_cnp, cut_cnp; /* HPCC's sets: one came since the last look */
+};
+CC_STATE(dcqcn)
+
+extern const struct cc_ops dcqcn_cc;
+
+#endif

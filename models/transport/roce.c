@@ -1,0 +1,284 @@
+#include "transport/roce.h"
+
+#include "base/mem.h"
+#include "transport/roce_conn.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct conf_row roce_rows[] = {
+	CONF_INT("mtu", struct roce_conf, mtu, "1024", 256, 4096, "Payload bytes of a full packet.",
+		 "InfiniBand MTUs are 256 to 4096; NetReduce section 5.1 has 1 KB"),
+	CONF_INT("header", struct roce_conf, header, "62", 44, 256,
+		 "Bytes of a frame besides its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC "
+		 "4, FCS 4.",
+		 "RoCEv2 (InfiniBand annex A17)"),
+	CONF_INT("write_header", struct roce_conf, write_header, "16", 0, 256,
+		 "More bytes in the first packet of a message (RETH of a write).",
+		 "InfiniBand specification 9.4"),
+	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
+		 "Packets per ACK; the end of a message, and the last packet that a window has "
+		 "room for, "
+		 "always ask for one.",
+		 "HPCC SIGCOMM'19 simulator: 1"),
+	CONF_TIME("rto", struct roce_conf, rto, "1ms", PS_PER_US, 100 * PS_PER_S,
+		  "Retransmission timeout, always the same.",
+		  "our choice; the HPCC simulator has none, NICs 4.096 us times a power of two"),
+	CONF_TIME("nack_again", struct roce_conf, nack_again, "500us", 0, 100 * PS_PER_S,
+		  "A receiver that still waits for the packet of its last NACK repeats it when "
+		  "another one comes this much later; 0s: never.",
+		  "HPCC SIGCOMM'19 simulator"),
+	CONF_BYTES("window", struct roce_conf, window, CONF_OPTIONAL, 256, 0,
+		   "Cap on payload in flight; at least one packet."),
+	CONF_INT("first_psn", struct roce_conf, first_psn, "0", 0, ROCE_PSN_MASK,
+		 "Sequence number of the first packet of a connection.",
+		 "our choice; NICs draw it, and nothing hangs on it but where it wraps"),
+	CONF_SCHEMES("control", struct roce_conf, control, "{}", roce_cc_tables,
+		     "Parameters of congestion controls."),
+	{ 0 },
+};
+const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_conf),
+				       "All RoCE connections." };
+
+void roce_receive(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct roce *roce = self;
+	struct roce_conn *conn = roce->conns[packet->flow];
+	bool to_sender = packet->kind == PACKET_ACK || packet->kind == PACKET_CONTROL;
+
+	if (!conn->open || conn->generation != packet->source)
+		return; /* of a connection that is over */
+	SIM_BUG_ON(host != (to_sender ? conn->tx.host : conn->rx.host));
+	if (to_sender)
+		roce_tx_receive(conn, packet);
+	else
+		roce_rx_receive(conn, packet);
+}
+
+/* The lines that an ACK touches at the sender, or a packet at the receiver. */
+void roce_prefetch(void *self, const struct packet *packet)
+{
+	const struct roce *roce = self;
+	const char *conn = (const char *)roce->conns[packet->flow];
+	bool to_sender = packet->kind == PACKET_ACK || packet->kind == PACKET_CONTROL;
+	size_t begin = to_sender ? offsetof(struct roce_conn, tx) : offsetof(struct roce_conn, rx);
+	size_t end = to_sender ? offsetof(struct roce_conn, rx) : sizeof(struct roce_conn);
+
+	__builtin_prefetch(conn);
+	for (size_t at = begin & ~(size_t)63; at < end; at += 64)
+		__builtin_prefetch(conn + at);
+}
+
+static const struct protocol_ops roce_protocol = {
+	.name = "roce",
+	.deliver = roce_receive,
+	.prefetch = roce_prefetch,
+};
+
+/* --- connections --- */
+
+struct roce *roce_new(struct topology *topo, const struct roce_conf *conf)
+{
+	struct roce *roce = xcalloc(1, sizeof(*roce));
+
+	roce->topo = topo;
+	roce->conf = conf;
+	roce->sim = topo->net.sim;
+	return roce;
+}
+
+void roce_register(struct roce *roce)
+{
+	roce->protocol = network_register(&roce->topo->net, &roce_protocol, roce);
+}
+
+void roce_free(struct roce *roce)
+{
+	if (!roce)
+		return;
+	for (size_t i = 0; i < roce->count; i++) {
+		free(roce->conns[i]->tx.messages);
+		free(roce->conns[i]);
+	}
+	free(roce->conns);
+	free(roce->idle);
+	free(roce);
+}
+
+static struct roce_conn *take_slot(struct roce *roce)
+{
+	struct roce_conn *conn;
+
+	if (roce->idle_count)
+		return roce->conns[roce->idle[--roce->idle_count]];
+	roce->conns =
+		array_reserve(roce->conns, roce->count, &roce->capacity, sizeof(*roce->conns));
+	conn = xaligned(64, sizeof(*conn));
+	conn->roce = roce;
+	conn->number = (uint32_t)roce->count;
+	roce->conns[roce->count++] = conn;
+	return conn;
+}
+
+/* For --why. */
+static void tell_why(const struct roce *roce, const struct roce_conn *conn, uint64_t key)
+{
+	const struct roce_stats *stats = &conn->stats;
+
+	transport_tell_why(&roce->topo->net, key,
+			   (struct why_conn){ .protocol = roce->protocol,
+					      .number = conn->number,
+					      .src = conn->tx.host,
+					      .dst = conn->rx.host,
+					      .mask = ROCE_PSN_MASK,
+					      .timeouts = &stats->timeouts,
+					      .losses = &stats->retransmissions,
+					      .marks = &stats->cnps });
+}
+
+uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
+{
+	struct roce_conn *conn = take_slot(roce);
+
+	SIM_BUG_ON(src == dst);
+	conn->open = true;
+	conn->app = app;
+	conn->packets = NULL;
+	conn->owner = owner;
+	conn->stats = (struct roce_stats){ 0 };
+	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
+	roce_rx_open(conn, dst);
+	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
+		     key);
+	if (roce->topo->net.onlooker)
+		tell_why(roce, conn, key);
+	return conn->number;
+}
+
+void roce_close(struct roce *roce, uint32_t number)
+{
+	struct roce_conn *conn = roce->conns[number];
+
+	SIM_BUG_ON(!conn->open);
+	roce_tx_close(conn);
+	conn->open = false;
+	conn->generation++;
+	roce->idle = array_reserve(roce->idle, roce->idle_count, &roce->idle_capacity,
+				   sizeof(*roce->idle));
+	roce->idle[roce->idle_count++] = number;
+}
+
+void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_packets *packets)
+{
+	struct roce_conn *conn = roce->conns[number];
+
+	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays);
+	conn->packets = packets;
+}
+
+void roce_post(struct roce *roce, uint32_t number, uint64_t size)
+{
+	roce_tx_post(roce->conns[number], size);
+}
+
+uint64_t roce_packets_of(const struct roce *roce, uint64_t size)
+{
+	uint64_t mtu = (uint64_t)roce->conf->mtu;
+
+	return (size + mtu - 1) / mtu;
+}
+
+void roce_expect(struct roce *roce, uint32_t number, uint64_t offset)
+{
+	SIM_BUG_ON(offset <= roce->conns[number]->rx.bytes);
+	roce->conns[number]->rx.expect = offset;
+}
+
+/* --- questions --- */
+
+bool roce_app_of(const struct roce *roce, const struct packet *packet, const struct tcp_app **app)
+{
+	const struct roce_conn *conn;
+
+	if (packet->protocol != roce->protocol)
+		return false;
+	conn = roce->conns[packet->flow];
+	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
+	return true;
+}
+
+uint64_t roce_next_number(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->tx.end;
+}
+
+uint16_t roce_generation(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->generation;
+}
+
+uint64_t roce_acknowledged(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->tx.una;
+}
+
+uint64_t roce_received(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->rx.next;
+}
+
+uint64_t roce_delivered(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->rx.bytes;
+}
+
+const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
+{
+	/* who asks may be an event of another host */
+	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
+	return &roce->conns[number]->stats;
+}
+
+const struct cc *roce_control(const struct roce *roce, uint32_t number)
+{
+	return &roce->conns[number]->tx.cc;
+}
+
+sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
+{
+	const struct roce_conn *conn = roce->conns[number];
+	uint32_t ports[ROUTE_MAX + 1];
+	unsigned count = topology_path(roce->topo, conn->tx.host, &conn->tx.route, ports);
+
+	return ideal_transfer(&roce->topo->net, ports, count, size, (uint32_t)roce->conf->mtu,
+			      (uint32_t)roce->conf->header, TCP_MIN_FRAME);
+}
+
+const struct roce_conf *roce_parameters(const struct roce *roce)
+{
+	return roce->conf;
+}
+
+size_t roce_open_count(const struct roce *roce)
+{
+	return roce->count - roce->idle_count;
+}
+
+void roce_report_waiting(const struct roce *roce, FILE *to, size_t limit)
+{
+	for (size_t i = 0; i < roce->count && limit; i++) {
+		const struct roce_conn *conn = roce->conns[i];
+		const struct roce_tx *tx = &conn->tx;
+
+		if (!conn->open || tx->una == tx->end)
+			continue;
+		fprintf(to,
+			"  RoCE connection h%" PRIu32 " -> h%" PRIu32 ": %" PRIu64
+			" packets are not acknowledged, PSN %" PRIu32 " is the first, %" PRIu64
+			" timeouts\n",
+			tx->host, conn->rx.host, tx->end - tx->una, roce_psn(tx->una),
+			conn->stats.timeouts);
+		limit--;
+	}
+}

@@ -1,0 +1,94 @@
+/* A connection from the inside: shared by roce.c, roce_tx.c and roce_rx.c; for tests and traces
+ * that look, everybody else uses roce.h. */
+#ifndef INASIM_TRANSPORT_ROCE_CONN_H
+#define INASIM_TRANSPORT_ROCE_CONN_H
+
+#include "transport/roce.h"
+
+/* A message that is posted and not yet acknowledged. */
+struct roce_message {
+	uint64_t first; /* number of its first packet; the next message has the next after its last
+			 */
+	uint64_t size;  /* bytes */
+};
+
+/* The sender's half. Packet numbers. */
+struct roce_tx {
+	struct nic_source source;
+	struct cc cc;
+	const struct cc_ops *ops;
+	struct route route;
+	uint32_t host;
+	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
+	uint64_t end;           /* behind the last posted */
+	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none does */
+	uint32_t ack_every;
+	struct roce_message *messages; /* a ring by number of message; kept when the slot is idle */
+	uint64_t mask, oldest, at, posted; /* messages: oldest kept, that of `nxt`, next */
+	uint64_t window;                   /* packets in flight at most, by the configuration */
+	uint8_t flags;                     /* of all its packets: PACKET_ECT */
+	bool limited;                      /* the window, not the owner, stopped us */
+	sim_time next_at;                  /* pacing: no packet before this */
+	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
+	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
+	struct timer timer;
+	struct timer pacing; /* only of controls that pace */
+};
+
+/* The receiver's half. */
+struct roce_rx {
+	struct route route; /* of the ACKs */
+	uint32_t host;
+	uint64_t next;          /* number of the packet that is due */
+	uint64_t bytes, expect; /* of a stream: in order, and to tell of */
+	bool nacked;            /* `next` has been asked for, ... */
+	bool congested;         /* a marked packet came that no ACK has told of */
+	sim_time nacked_at;     /* ... then */
+	sim_time echo;
+	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
+	sim_time cnp_from;     /* no CNP before this */
+};
+
+struct roce_conn {
+	struct roce *roce;
+	uint32_t number;
+	uint16_t generation;
+	bool open;
+	struct roce_stats stats;
+	struct roce_tx tx;
+	struct roce_rx rx;
+	const struct tcp_app *app;
+	const struct roce_packets *packets; /* NULL: a stream */
+	void *owner;
+};
+
+struct roce {
+	struct topology *topo;
+	const struct roce_conf *conf;
+	struct sim *sim;
+	uint8_t protocol;
+	struct roce_conn **conns; /* stable addresses: timers and NICs point into them */
+	size_t count, capacity;
+	uint32_t *idle;
+	size_t idle_count, idle_capacity;
+};
+
+/* The number of a connection's first packet: so large that no number nearby is below 0. */
+static inline uint64_t roce_first_number(const struct roce *roce)
+{
+	return (UINT64_C(1) << ROCE_PSN_BITS) + (uint64_t)roce->conf->first_psn;
+}
+
+/* roce_tx.c */
+void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		  uint32_t ack_every, uint64_t key);
+void roce_tx_close(struct roce_conn *conn);
+void roce_tx_wake(struct roce_conn *conn); /* there may be something to send */
+void roce_tx_post(struct roce_conn *conn, uint64_t size);
+void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
+
+/* roce_rx.c */
+void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
+void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
+
+#endif

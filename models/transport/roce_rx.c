@@ -1,0 +1,112 @@
+/* The receiver of a connection: order, ACKs and NACKs, news of marks. */
+#include "transport/roce_conn.h"
+
+static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
+{
+	const struct roce *roce = conn->roce;
+	const struct roce_rx *rx = &conn->rx;
+	struct packet packet = {
+		.seq = roce_psn(rx->next),
+		.sent_at = rx->echo,
+		.flow = conn->number,
+		.source = conn->generation,
+		.size = TCP_MIN_FRAME,
+		.kind = kind,
+		.flags = flags,
+		.protocol = roce->protocol,
+	};
+
+	packet_set_route(&packet, &rx->route);
+	network_send(&roce->topo->net, rx->host, &packet);
+}
+
+static void acknowledge(struct roce_conn *conn, uint8_t flags)
+{
+	struct roce_rx *rx = &conn->rx;
+
+	if (rx->congested)
+		flags |= PACKET_ECE;
+	rx->congested = false;
+	send_back(conn, PACKET_ACK, flags);
+}
+
+/* DCQCN section 3.2: at most one CNP in an interval, whatever comes. */
+static void on_mark(struct roce_conn *conn)
+{
+	struct roce_rx *rx = &conn->rx;
+	sim_time now = conn->roce->sim->now;
+
+	if (rx->cnp_interval == 0)
+		rx->congested = true;
+	else if (now >= rx->cnp_from && rx->cnp_interval != SIM_TIME_MAX) {
+		rx->cnp_from = now + rx->cnp_interval;
+		send_back(conn, PACKET_CONTROL, 0);
+	}
+}
+
+/* A gap: it is named once, and again only after a while, as the first NACK or what it asked for may
+ * be lost. */
+static void on_gap(struct roce_conn *conn)
+{
+	struct roce_rx *rx = &conn->rx;
+	sim_time now = conn->roce->sim->now, again = conn->roce->conf->nack_again;
+
+	if (rx->nacked && (!again || now - rx->nacked_at < again))
+		return;
+	rx->nacked = true;
+	rx->nacked_at = now;
+	acknowledge(conn, PACKET_NACK);
+}
+
+static void hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
+{
+	struct roce_rx *rx = &conn->rx;
+
+	if (conn->packets) {
+		conn->packets->delivered(conn->owner, number, packet);
+		return;
+	}
+	rx->bytes += packet->payload;
+	if (rx->bytes < rx->expect)
+		return;
+	rx->expect = UINT64_MAX;
+	if (conn->app && conn->app->delivered)
+		conn->app->delivered(conn->owner, rx->bytes);
+}
+
+void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
+{
+	struct roce_rx *rx = &conn->rx;
+	uint64_t number = roce_number(roce_psn_of(packet), rx->next);
+
+	if (packet->flags & PACKET_CE)
+		on_mark(conn);
+	if (!conn->packets)
+		rx->echo = packet->sent_at;
+	if (number != rx->next) {
+		conn->stats.discarded++;
+		if (number > rx->next)
+			on_gap(conn);
+		else
+			acknowledge(conn, 0); /* the sender seems not to know */
+		return;
+	}
+	if (conn->roce->topo->net.onlooker)
+		why_delivered(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number);
+	rx->next++;
+	rx->nacked = false;
+	if (packet->flags & PACKET_PUSH)
+		acknowledge(conn, 0);
+	hand_over(conn, number, packet);
+}
+
+void roce_rx_open(struct roce_conn *conn, uint32_t dst)
+{
+	conn->rx = (struct roce_rx){
+		.route = conn->rx.route,
+		.host = dst,
+		.next = roce_first_number(conn->roce),
+		.expect = UINT64_MAX,
+		.cnp_interval = SIM_TIME_MAX,
+	};
+}

@@ -1,0 +1,395 @@
+/* The sender of a connection: messages as packets, pacing, go-back-N, timer. */
+#include "transport/roce_conn.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+#include "transport/keys.h"
+
+#include <math.h>
+
+#define MESSAGES_FIRST 4 /* a power of two */
+
+/* --- messages --- */
+
+static struct roce_message *message(const struct roce_tx *tx, uint64_t i)
+{
+	return &tx->messages[i & tx->mask];
+}
+
+/* The number behind its last packet. */
+static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
+{
+	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
+}
+
+/* `at` is the message of `nxt` again. */
+static void find_message(struct roce_tx *tx)
+{
+	while (tx->at < tx->posted && message_end(tx, tx->at) <= tx->nxt)
+		tx->at++;
+}
+
+static void drop_acknowledged(struct roce_tx *tx)
+{
+	while (tx->oldest < tx->posted && message_end(tx, tx->oldest) <= tx->una)
+		tx->oldest++;
+	if (tx->at < tx->oldest)
+		tx->at = tx->oldest;
+}
+
+/* --- sending --- */
+
+static bool window_allows(const struct roce_tx *tx)
+{
+	uint64_t flight = tx->nxt - tx->una;
+
+	return flight == 0 ||
+	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
+}
+
+static bool has_work(const struct roce_tx *tx)
+{
+	return tx->nxt < tx->end && window_allows(tx);
+}
+
+static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity;
+	roce_tx_wake(owner);
+}
+
+/* Whether the next packet has to wait; it is sent when the timer runs. */
+static bool held_back(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	if (tx->next_at <= conn->roce->sim->now)
+		return false;
+	timer_set(conn->roce->sim, &tx->pacing, tx->next_at);
+	return true;
+}
+
+/* A rate of the whole line needs no pacing: the link does that. */
+static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
+{
+	if (tx->ops->on_send)
+		tx->ops->on_send(&tx->cc, size, now);
+	if (tx->cc.rate && tx->cc.rate < tx->cc.line)
+		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
+}
+
+static void arm_timer(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+	struct sim *sim = conn->roce->sim;
+
+	tx->deadline = sim->now + conn->roce->conf->rto;
+	/* the timer is left alone when it fires before the deadline: it will look then */
+	if (tx->timer_at <= tx->deadline)
+		return;
+	tx->timer_at = tx->deadline;
+	timer_set(sim, &tx->timer, tx->deadline);
+}
+
+/* No ACK is waited for: nothing is under way, or the sender has gone back and not yet sent. */
+static void stop_timer(struct roce_conn *conn)
+{
+	conn->tx.timer_at = SIM_TIME_MAX;
+	timer_cancel(conn->roce->sim, &conn->tx.timer);
+}
+
+/* An ACK is due for this packet, and waited for. Others need no timer: if they are lost, this one
+ * tells, or is lost, too. */
+static void ask(struct roce_conn *conn, uint64_t number)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	if (tx->asked <= tx->una)
+		arm_timer(conn);
+	tx->asked = number + 1;
+}
+
+/* The packet at `nxt`, without what hangs on what comes behind it. */
+static void fill_packet(struct roce_conn *conn, struct packet *packet)
+{
+	const struct roce_tx *tx = &conn->tx;
+	const struct roce_conf *conf = conn->roce->conf;
+	const struct roce_message *of = message(tx, tx->at);
+	uint64_t mtu = (uint64_t)conf->mtu, left = of->size - (tx->nxt - of->first) * mtu;
+	uint64_t payload = left < mtu ? left : mtu, size = payload + (uint64_t)conf->header;
+
+	if (tx->nxt == of->first)
+		size += (uint64_t)conf->write_header;
+	*packet = (struct packet){
+		.seq = roce_psn(tx->nxt),
+		.sent_at = conn->roce->sim->now,
+		.flow = conn->number,
+		.source = conn->generation,
+		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
+		.payload = (uint16_t)payload,
+		.kind = PACKET_DATA,
+		.flags = tx->flags,
+		.protocol = conn->roce->protocol,
+	};
+	packet_set_route(packet, &tx->route);
+	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
+		packet->flags |= PACKET_PUSH;
+	conn->stats.packets++;
+	if (tx->nxt < tx->max) {
+		packet->flags |= PACKET_RETRANSMIT;
+		conn->stats.retransmissions++;
+	}
+}
+
+static enum nic_pull roce_pull(void *owner, struct packet *packet)
+{
+	struct roce_conn *conn = owner;
+	struct roce_tx *tx = &conn->tx;
+	bool more;
+	uint64_t number = tx->nxt;
+
+	if (!has_work(tx) || held_back(conn))
+		return NIC_NOTHING;
+	fill_packet(conn, packet);
+	if (++tx->nxt > tx->max)
+		tx->max = tx->nxt;
+	find_message(tx);
+	more = has_work(tx);
+	tx->limited = !more && tx->nxt < tx->end;
+	if (!more)
+		packet->flags |= PACKET_PUSH;
+	if (packet->flags & PACKET_PUSH)
+		ask(conn, number);
+	if (conn->packets)
+		conn->packets->fill(conn->owner, number, packet);
+	pace(tx, packet->size, conn->roce->sim->now);
+	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
+}
+
+void roce_tx_wake(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	if (has_work(tx) && !held_back(conn))
+		nic_wake(&conn->roce->topo->net.nics[tx->host], &tx->source);
+}
+
+void roce_tx_post(struct roce_conn *conn, uint64_t size)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	SIM_BUG_ON(!size);
+	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
+				    sizeof(*tx->messages));
+	*message(tx, tx->posted++) = (struct roce_message){ .first = tx->end, .size = size };
+	tx->end += roce_packets_of(conn->roce, size);
+	if (conn->roce->topo->net.onlooker)
+		why_writes(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number,
+			   tx->end);
+	roce_tx_wake(conn);
+}
+
+/* --- answers --- */
+
+static void go_back(struct roce_tx *tx)
+{
+	tx->nxt = tx->asked = tx->una;
+	tx->at = tx->oldest;
+}
+
+static void on_acknowledged(struct roce_tx *tx, uint64_t number)
+{
+	tx->una = number;
+	drop_acknowledged(tx);
+	if (tx->nxt < number) { /* it had come before the sender went back */
+		tx->nxt = number;
+		find_message(tx);
+	}
+}
+
+static void tell_control(struct roce_conn *conn, uint64_t acked, const struct packet *packet)
+{
+	struct roce_tx *tx = &conn->tx;
+	sim_time now = conn->roce->sim->now;
+	uint64_t mtu = (uint64_t)conn->roce->conf->mtu;
+	const struct cc_ack ack = {
+		.ack = tx->una * mtu,
+		.snd_nxt = tx->nxt * mtu,
+		.acked = acked * mtu,
+		.in_recovery = tx->nxt < tx->max,
+		.growth = tx->limited ? acked * mtu : 0,
+		.now = now,
+		.rtt = conn->packets ? 0 : now - packet->sent_at,
+	};
+
+	tx->ops->on_ack(&tx->cc, &ack);
+}
+
+static void on_congestion(struct roce_conn *conn)
+{
+	conn->stats.cnps++;
+	if (conn->tx.ops->on_cnp)
+		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
+}
+
+/* A NACK says as much as an ACK, and that the rest has to come again. */
+static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
+{
+	struct roce_tx *tx = &conn->tx;
+	uint64_t acked = number - tx->una;
+
+	conn->stats.acks++;
+	if (acked)
+		on_acknowledged(tx, number);
+	if (packet->flags & PACKET_NACK && tx->nxt > tx->una) {
+		conn->stats.nacks++;
+		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
+		go_back(tx);
+	}
+	if (tx->asked <= tx->una)
+		stop_timer(conn);
+	else if (acked)
+		arm_timer(conn);
+	tell_control(conn, acked, packet);
+}
+
+void roce_tx_receive(struct roce_conn *conn, const struct packet *packet)
+{
+	struct roce_tx *tx = &conn->tx;
+	uint64_t number = roce_number(roce_psn_of(packet), tx->una);
+	bool drained;
+
+	if (packet->kind == PACKET_CONTROL || packet->flags & PACKET_ECE)
+		on_congestion(conn);
+	if (packet->kind == PACKET_CONTROL || number < tx->una || number > tx->max)
+		return;
+	drained = number > tx->una && number == tx->end;
+	on_ack(conn, number, packet);
+	if (drained && conn->app && conn->app->drained) {
+		conn->app->drained(conn->owner);
+		return; /* the connection may be gone */
+	}
+	roce_tx_wake(conn);
+}
+
+static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct roce_conn *conn = owner;
+	struct roce_tx *tx = &conn->tx;
+
+	(void)entity;
+	tx->timer_at = SIM_TIME_MAX;
+	if (sim->now < tx->deadline) {
+		tx->timer_at = tx->deadline;
+		timer_set(sim, &tx->timer, tx->deadline);
+		return;
+	}
+	conn->stats.timeouts++;
+	tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
+			    sim->now);
+	go_back(tx);
+	roce_tx_wake(conn);
+}
+
+/* --- opening and closing --- */
+
+/* A window that keeps the path busy: NICs begin at the rate of their link. */
+static double first_window(const struct roce_conn *conn, uint32_t dst)
+{
+	const struct topology *topo = conn->roce->topo;
+	const struct roce_conf *conf = conn->roce->conf;
+	uint32_t ports[ROUTE_MAX + 1];
+	unsigned count = topology_path(topo, conn->tx.host, &conn->tx.route, ports);
+	sim_time there =
+		ideal_packet(&topo->net, ports, count, (uint32_t)(conf->mtu + conf->header));
+	sim_time back;
+
+	count = topology_path(topo, dst, &conn->rx.route, ports);
+	back = ideal_packet(&topo->net, ports, count, TCP_MIN_FRAME);
+	return (double)(there + back) * (double)conn->tx.cc.line / 8e12 + (double)conf->mtu;
+}
+
+static void open_timers(struct roce_conn *conn, uint64_t key)
+{
+	struct sim *sim = conn->roce->sim;
+	struct roce_tx *tx = &conn->tx;
+
+	timer_open(sim, &tx->timer, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer, conn);
+	sim_name(sim, on_timer, "RoCE retransmission timeout of connection %n");
+	if (!tx->ops->paces)
+		return;
+	timer_open(sim, &tx->pacing, SIM_TIMER, timer_key(TIMER_PACING, key), on_pacing_timer,
+		   conn);
+	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
+}
+
+/* Packets in flight at most. */
+static uint64_t window_of(const struct roce_conf *conf)
+{
+	uint64_t packets = conf->window / (uint64_t)conf->mtu;
+
+	if (!conf->window || packets > ROCE_MOST_FLIGHT - 1)
+		return ROCE_MOST_FLIGHT - 1;
+	return packets ? packets : 1;
+}
+
+static void open_control(struct roce_conn *conn, uint32_t dst)
+{
+	const struct roce *roce = conn->roce;
+	const struct network *net = &roce->topo->net;
+	struct roce_tx *tx = &conn->tx;
+
+	tx->cc = (struct cc){ .ssthresh = INFINITY,
+			      .mss = (double)roce->conf->mtu,
+			      .line = port_class(net, &net->ports[tx->host])->rate,
+			      .conf = roce->conf->control[roce_cc_index(tx->ops)],
+			      .hops = tx->route.hops };
+	tx->cc.cwnd = first_window(conn, dst);
+	tx->ops->init(&tx->cc);
+	if (tx->ops->cnp_interval)
+		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
+}
+
+void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
+		  uint32_t ack_every, uint64_t key)
+{
+	const struct roce *roce = conn->roce;
+	const struct network *net = &roce->topo->net;
+	struct roce_tx *tx = &conn->tx;
+	uint64_t first = roce_first_number(roce), mask = tx->mask;
+	struct roce_message *messages = tx->messages;
+
+	if (!messages) {
+		messages = xcalloc(MESSAGES_FIRST, sizeof(*messages));
+		mask = MESSAGES_FIRST - 1;
+	}
+	*tx = (struct roce_tx){
+		.source = { .pull = roce_pull,
+			    .owner = conn,
+			    .deferrable = !cc->paces && nic_deferrable(net, roce->conf->rto) },
+		.ops = cc,
+		.host = src,
+		.una = first,
+		.nxt = first,
+		.max = first,
+		.end = first,
+		.messages = messages,
+		.mask = mask,
+		.asked = first,
+		.window = window_of(roce->conf),
+		.ack_every = ack_every,
+		.flags = cc->ecn ? PACKET_ECT : 0,
+		.timer_at = SIM_TIME_MAX,
+	};
+	transport_route(roce->topo, src, dst, key, false, &tx->route);
+	open_control(conn, dst);
+	open_timers(conn, key);
+}
+
+void roce_tx_close(struct roce_conn *conn)
+{
+	nic_forget(&conn->roce->topo->net.nics[conn->tx.host], &conn->tx.source);
+	timer_close(conn->roce->sim, &conn->tx.timer);
+	if (conn->tx.ops->paces)
+		timer_close(conn->roce->sim, &conn->tx.pacing);
+}

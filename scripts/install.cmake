@@ -1,0 +1,44 @@
+# cmake --install, and cpack -G DEB. Below share/inasim files lie as in the source tree, where the
+# program finds them from (sim/engine/base/home.h): folders are fixed, the prefix is not.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+file(MAKE_DIRECTORY ${manual})
+set(pages)
+function(inasim_page file)
+  add_custom_command(OUTPUT ${manual}/${file} COMMAND inasim ${ARGN} > ${manual}/${file}
+                     DEPENDS inasim VERBATIM)
+  set(pages ${pages} ${manual}/${file} PARENT_SCOPE)
+endfunction()
+foreach(page IN ITEMS inasim.1 inasim-scenario.5 bash zsh fish)
+  inasim_page(${page} manual ${page})
+endforeach()
+inasim_page(scenario.schema.json schema)
+inasim_page(plan.schema.json schema --plan)
+add_custom_target(inasim_manual ALL DEPENDS ${pages})
+
+install(TARGETS inasim DESTINATION bin)
+if(TARGET inasim-fluid)
+  install(TARGETS inasim-fluid DESTINATION bin) # looked for beside inasim
+endif()
+install(PROGRAMS scripts/sweep DESTINATION bin RENAME inasim-sweep)
+install(DIRECTORY traces scenarios DESTINATION share/inasim)
+install(DIRECTORY scripts/gnuplot DESTINATION share/inasim/scripts)
+install(FILES ${manual}/scenario.schema.json ${manual}/plan.schema.json DESTINATION share/inasim)
+install(FILES ${manual}/inasim.1 DESTINATION share/man/man1)
+install(FILES ${manual}/inasim-scenario.5 DESTINATION share/man/man5)
+install(FILES ${manual}/bash DESTINATION share/bash-completion/completions RENAME inasim)
+foreach(folder IN ITEMS vendor-completions site-functions) # where zsh looks in /usr, in /usr/local
+  install(FILES ${manual}/zsh DESTINATION share/zsh/${folder} RENAME _inasim)
+endforeach()
+install(FILES ${manual}/fish DESTINATION share/fish/vendor_completions.d RENAME inasim.fish)
+install(FILES README.md CITATION.cff DESTINATION share/doc/inasim)
+install(FILES LICENSE DESTINATION share/doc/inasim RENAME copyright)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_CONTACT "the authors of inasim")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot, parallel, jq") # figures; inasim-sweep
+include(CPack)

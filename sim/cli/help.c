@@ -1,0 +1,226 @@
+/* The verb help: a key of scenarios or sweep plans, from its row; or a verb. */
+#include "cli/cli.h"
+
+#include "base/mem.h"
+#include "conf/keys.h"
+#include "lab/sweep/plan.h"
+#include "run/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL 9 /* columns of "allowed" and of names of keys */
+#define NAME  22
+#define WIDTH 92
+
+/* --- one key --- */
+
+/* Behind a label, breaking lines between words. */
+static void print_words(int width, const char *label, const char *text)
+{
+	int column = 0;
+
+	printf("  %-*s", width, label);
+	for (size_t word; (word = strcspn(text, " ")) > 0;
+	     text += word + strspn(text + word, " ")) {
+		if (column && width + column + (int)word > WIDTH) {
+			printf("\n  %*s", width, "");
+			column = 0;
+		}
+		column += printf("%s%.*s", column ? " " : "", (int)word, text);
+	}
+	putchar('\n');
+}
+
+static void tell(void *owner, const char *label, const char *text)
+{
+	(void)owner;
+	print_words(LABEL, label, text);
+}
+
+static void print_key(const struct conf_key *key)
+{
+	printf("%s\n", key->path);
+	print_words(LABEL, "", key->row.help);
+	conf_key_tell(key, tell, NULL);
+}
+
+/* --- all keys --- */
+
+struct keys {
+	struct conf_key *items;
+	size_t count;
+};
+
+/* The last step of a path. */
+static const char *last_of(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+/* The name of a key directly below `path`, in it or in its items; NULL = it is none. */
+static const char *below(const char *path, const char *key)
+{
+	size_t length = strlen(path);
+
+	if (strncmp(key, path, length) || key[length] != '/')
+		return NULL;
+	key += length + 1;
+	if (!strncmp(key, "N/", 2))
+		key += 2;
+	else if (!strncmp(key, "NAME/", 5))
+		key += 5;
+	return strchr(key, '/') ? NULL : key;
+}
+
+static void print_keys_below(const struct keys *keys, const char *path)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < keys->count; i++) {
+		const char *name = below(path, keys->items[i].path);
+
+		if (!name)
+			continue;
+		if (!any)
+			puts("  keys");
+		any = true;
+		print_words(NAME, name, keys->items[i].row.help);
+	}
+}
+
+/* "/jobs/0/workers", "workers" and "link/rate" as paths are written here: numbers of items are N,
+ * what is no whole path begins in its middle. Caller frees. */
+static char *as_path(const char *asked)
+{
+	char *path = xasprintf("%s%s", *asked == '/' ? "" : "/", asked), *to = path;
+
+	for (const char *p = path; *p;) {
+		size_t digits = *p == '/' ? strspn(p + 1, "0123456789") : 0;
+
+		*to++ = *p++;
+		if (digits)
+			*to++ = 'N';
+		p += digits;
+	}
+	*to = '\0';
+	return path;
+}
+
+static bool is_asked(const char *path, const char *asked, bool whole)
+{
+	size_t length = strlen(path), wanted = strlen(asked);
+
+	return whole ? !strcmp(path, asked)
+		     : length >= wanted && !strcmp(path + length - wanted, asked);
+}
+
+/* --- what was asked for --- */
+
+static void print_found(const struct keys *keys, const bool *found, bool one)
+{
+	const char *former = NULL;
+
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct conf_key *key = &keys->items[i];
+
+		if (!found[i])
+			continue;
+		if (!one) {
+			print_words(2 * NAME, key->path, key->row.help);
+			continue;
+		}
+		print_key(key);
+		if (!former)
+			print_keys_below(keys, key->path);
+		former = key->path;
+	}
+}
+
+/* Returns how many keys are meant; those of one path, forms of it, are one. */
+static size_t find(const struct keys *keys, const char *asked, bool *found)
+{
+	char *path = as_path(asked);
+	const char *former = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < keys->count; i++) {
+		found[i] = is_asked(keys->items[i].path, path, *asked == '/');
+		if (!found[i])
+			continue;
+		count += strcmp(former, keys->items[i].path) != 0;
+		former = keys->items[i].path;
+	}
+	free(path);
+	return count;
+}
+
+static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
+{
+	bool *found = xcalloc(keys->count, sizeof(*found));
+	size_t count = find(keys, asked, found);
+
+	if (count && *kind)
+		printf("%s\n", kind);
+	print_found(keys, found, count == 1);
+	free(found);
+	return count;
+}
+
+static void complain_key(const struct keys *keys, const char *asked)
+{
+	const char **names = xcalloc(keys->count + 1, sizeof(*names)), *near;
+
+	for (size_t i = 0; i < keys->count; i++)
+		names[i] = *asked == '/' ? keys->items[i].path : last_of(keys->items[i].path);
+	near = conf_suggest(asked, names);
+	complain("there is no key or verb \"%s\"%s%s%s", asked, near ? "; did you mean \"" : "",
+		 near ? near : "", near ? "\"?" : "");
+	free(names);
+}
+
+static int explain_key(const char *asked)
+{
+	struct keys scenario, plan;
+	bool known;
+
+	scenario.items = conf_keys(&scenario_table, &scenario.count);
+	plan.items = conf_keys(&plan_table, &plan.count);
+	known = explain_in(&scenario, asked, "");
+	known |= explain_in(&plan, asked, "of a sweep plan:");
+	if (!known)
+		complain_key(&scenario, asked);
+	conf_keys_free(scenario.items, scenario.count);
+	conf_keys_free(plan.items, plan.count);
+	return known ? EXIT_DONE : EXIT_USAGE;
+}
+
+/* "run", or "sweep run" in two words. */
+static bool explain_verb(const char *name)
+{
+	const struct verb *verb;
+
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+		if (!strcmp(verb->name, name)) {
+			print_verb_usage(verb, stdout);
+			return true;
+		}
+	return false;
+}
+
+int verb_help(const struct cli *cli)
+{
+	char *asked;
+	int code = EXIT_DONE;
+
+	if (!cli->argc) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	asked = xasprintf("%s%s%s", cli->argv[0], cli->argc > 1 ? " " : "",
+			  cli->argc > 1 ? cli->argv[1] : "");
+	if (!explain_verb(asked))
+		code = explain_key(asked);
+	free(asked);
+	return code;
+}

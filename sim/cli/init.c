@@ -1,0 +1,56 @@
+/* The verb init: a scenario to start from. */
+#include "cli/cli.h"
+
+#include "base/home.h"
+#include "base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEMPLATE "scenarios/first.json"
+
+/* Never over a file that is there: it may be somebody's work. */
+static int write_new(const char *path, const char *text, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	bool good;
+
+	if (!to) {
+		complain("cannot write %s: %s", path,
+			 errno == EEXIST ? "it exists already" : strerror(errno));
+		return EXIT_IO;
+	}
+	good = fwrite(text, 1, length, to) == length;
+	good = fclose(to) == 0 && good;
+	if (!good) {
+		complain("cannot write %s: %s", path, strerror(errno));
+		unlink(path);
+		return EXIT_IO;
+	}
+	fprintf(stderr,
+		"%s is written; next: inasim check %s, inasim explain %s, inasim run %s --out "
+		"DIR\n",
+		path, path, path, path);
+	return EXIT_DONE;
+}
+
+int verb_init(const struct cli *cli)
+{
+	const char *path = cli->argc ? cli->argv[0] : "scenario.json";
+	char *from = home_path(TEMPLATE), *text;
+	size_t length;
+	int code = EXIT_IO;
+
+	text = input_read(from, 100000, &length);
+	if (text)
+		code = write_new(path, text, length);
+	else
+		complain("cannot read %s: %s", from, input_why(errno));
+	free(text);
+	free(from);
+	return code;
+}

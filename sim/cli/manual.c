@@ -1,0 +1,128 @@
+/* The verb manual: pages for man(1), from the tables of verbs, options and keys; and completions.
+ */
+#include "cli/options.h"
+
+#include "build_info.h"
+#include "conf/keys.h"
+#include "lab/sweep/plan.h"
+#include "run/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Text for troff: hyphens that can be copied, and no line that begins as a request does. */
+static void put(const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", stdout);
+	for (; *text; text++)
+		if (*text == '\\')
+			fputs("\\e", stdout);
+		else if (*text == '-')
+			fputs("\\-", stdout);
+		else
+			putchar(*text);
+}
+
+static void line(const char *request, const char *text)
+{
+	fputs(request, stdout);
+	put(text);
+	putchar('\n');
+}
+
+static void head(const char *name, int section, const char *what)
+{
+	printf(".TH %s %d \"\" \"inasim %s\"\n.SH NAME\n", name, section, BUILD_VERSION);
+	put(name);
+	printf(" \\- %s\n", what);
+}
+
+/* --- inasim(1) --- */
+
+static void page_verb(const struct verb *verb)
+{
+	struct option_text option;
+
+	line(".SS ", verb->name);
+	line(".B inasim ", verb->synopsis);
+	line(".PP\n", verb->help);
+	for (size_t i = 0; options_next(verb, &i, &option);) {
+		fputs(".TP\n.B \\-\\-", stdout);
+		put(option.name);
+		line(" ", option.value ? option.value : "");
+		line("", option.help);
+	}
+}
+
+static void page_program(void)
+{
+	const struct verb *verb;
+
+	head("inasim", 1, "simulates clusters that aggregate gradients in the network");
+	fputs(".SH SYNOPSIS\n.B inasim\n.I VERB\n[\\fIARGUMENTS\\fR]\n.SH DESCRIPTION\n"
+	      "A scenario in JSON, see\n.BR inasim\\-scenario (5),\n"
+	      "goes in; completion times of jobs and flows come out.\n.SH VERBS\n",
+	      stdout);
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+		page_verb(verb);
+	puts(".SH \"EXIT STATUS\"");
+	for (const struct exit_meaning *m = exit_meanings; m->meaning; m++)
+		printf(".TP\n.B %d\n%s\n", m->code, m->meaning);
+	puts(".SH ENVIRONMENT\n.TP\n.B INASIM_TRACES\nanother folder of traces: sizes of flows, "
+	     "models, arrivals of jobs\n.TP\n.B INASIM_GNUPLOT\nanother folder of templates of "
+	     "figures\n.SH \"SEE ALSO\"\n.BR inasim\\-scenario (5)");
+}
+
+/* --- inasim-scenario(5) --- */
+
+static void page_field(void *owner, const char *label, const char *text)
+{
+	(void)owner;
+	printf(".br\n%s: ", label);
+	line("", text);
+}
+
+static void page_keys(const char *title, const struct conf_table *table)
+{
+	size_t count;
+	struct conf_key *keys = conf_keys(table, &count);
+
+	printf(".SH \"%s\"\n", title);
+	for (size_t i = 0; i < count; i++) {
+		line(".TP\n.B ", keys[i].path);
+		line("", keys[i].row.help);
+		conf_key_tell(&keys[i], page_field, NULL);
+	}
+	conf_keys_free(keys, count);
+}
+
+static void page_scenario(void)
+{
+	head("inasim-scenario", 5, "scenarios and sweep plans of inasim");
+	puts(".SH DESCRIPTION\nA JSON object. Times, sizes and rates are strings with a unit; keys "
+	     "that begin with _ are comments; unknown keys are errors. In the paths below N is an "
+	     "item of a list, NAME a key of your choice.\n.PP\n.B inasim init\nwrites one to start "
+	     "from,\n.B inasim help KEY\nexplains a key,\n.B inasim explain\nhas every value of a "
+	     "scenario.");
+	page_keys("KEYS OF A SCENARIO", &scenario_table);
+	page_keys("KEYS OF A SWEEP PLAN", &plan_table);
+	puts(".SH \"SEE ALSO\"\n.BR inasim (1)");
+}
+
+int verb_manual(const struct cli *cli)
+{
+	const char *name = cli->argv[0];
+
+	if (!strcmp(name, "inasim.1"))
+		page_program();
+	else if (!strcmp(name, "inasim-scenario.5"))
+		page_scenario();
+	else if (!print_completion(name, stdout)) {
+		complain("there is no \"%s\"; there are the pages inasim.1 and inasim-scenario.5, "
+			 "and completions for bash, zsh and fish",
+			 name);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}

@@ -1,0 +1,288 @@
+#include "conf/keys.h"
+
+#include "conf/bind.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the walk --- */
+
+/* Tables that the walk is in, innermost first: one may lead back to itself. */
+struct inside {
+	const struct conf_table *table;
+	const struct inside *outer;
+};
+
+struct walk {
+	struct conf_key *keys;
+	size_t count, capacity;
+	struct conf_buf path;
+};
+
+static void walk_rows(struct walk *w, const struct conf_table *table, const struct inside *outer);
+
+static void add_key(struct walk *w, const struct conf_row *row)
+{
+	w->keys = array_reserve(w->keys, w->count, &w->capacity, sizeof(*w->keys));
+	w->keys[w->count++] = (struct conf_key){ xstrdup(conf_buf_text(&w->path)), *row };
+}
+
+static void walk_schemes(struct walk *w, const struct conf_row *row, const struct inside *inside)
+{
+	size_t length = w->path.length;
+
+	for (size_t i = 0; row->tables[i] != NULL; i++) {
+		const struct conf_table *table = row->tables[i];
+		const struct conf_row scheme =
+			CONF_GROUP(table->name, CONF_OPTIONAL, table, table->help);
+
+		conf_buf_add_step(&w->path, table->name);
+		add_key(w, &scheme);
+		walk_rows(w, table, inside);
+		conf_buf_cut(&w->path, length);
+	}
+}
+
+/* What is below a row. An alternative has the path of its key. */
+static void walk_below(struct walk *w, const struct conf_row *row, const struct inside *inside)
+{
+	size_t length = w->path.length;
+
+	switch (row->type) {
+	case CONF_OBJECT:
+		walk_rows(w, row->table, inside);
+		break;
+	case CONF_LIST:
+	case CONF_MAP:
+		conf_buf_add_step(&w->path, row->type == CONF_LIST ? "N" : "NAME");
+		walk_below(w, row->item, inside);
+		break;
+	case CONF_ONEOF:
+		for (const struct conf_row *form = row->table->rows; form->name != NULL; form++)
+			walk_below(w, form, inside);
+		break;
+	case CONF_SCHEMES:
+		walk_schemes(w, row, inside);
+		break;
+	case CONF_BOOL:
+	case CONF_INT:
+	case CONF_REAL:
+	case CONF_STRING:
+	case CONF_ENUM:
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+	case CONF_QUEUE:
+	case CONF_JSON:
+		break;
+	}
+	conf_buf_cut(&w->path, length);
+}
+
+static void walk_rows(struct walk *w, const struct conf_table *table, const struct inside *outer)
+{
+	struct inside inside = { table, outer };
+	size_t length = w->path.length;
+
+	for (const struct inside *i = outer; i != NULL; i = i->outer)
+		if (i->table == table)
+			return;
+	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+		conf_buf_add_step(&w->path, row->name);
+		add_key(w, row);
+		walk_below(w, row, &inside);
+		conf_buf_cut(&w->path, length);
+	}
+}
+
+struct conf_key *conf_keys(const struct conf_table *table, size_t *count)
+{
+	struct walk w = { 0 };
+
+	walk_rows(&w, table, NULL);
+	conf_buf_release(&w.path);
+	*count = w.count;
+	return w.keys;
+}
+
+void conf_keys_free(struct conf_key *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(keys[i].path);
+	free(keys);
+}
+
+/* --- examples --- */
+
+static bool has_default(const struct conf_row *row)
+{
+	return row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL;
+}
+
+static void add_default(struct conf_buf *text, const struct conf_row *row)
+{
+	cJSON *value = conf_default(row);
+
+	conf_buf_add_json(text, value, false);
+	cJSON_Delete(value);
+}
+
+static void add_sample(struct conf_buf *text, const struct conf_row *row);
+
+/* What has to be there, and no more. */
+static void add_sample_object(struct conf_buf *text, const struct conf_row *rows)
+{
+	const char *between = " ";
+
+	conf_buf_add(text, "{");
+	for (const struct conf_row *row = rows; row->name != NULL; row++) {
+		if (row->def != CONF_REQUIRED)
+			continue;
+		conf_buf_addf(text, "%s\"%s\": ", between, row->name);
+		add_sample(text, row);
+		between = ", ";
+	}
+	conf_buf_add(text, " }");
+}
+
+static void add_sample_amount(struct conf_buf *text, const struct conf_row *row)
+{
+	static const char *const usual[] = {
+		[CONF_TIME] = "1us", [CONF_BYTES] = "40MB", [CONF_RATE] = "10Gbps"
+	};
+	enum unit_kind kind = conf_unit_kind(row->type);
+	char bound[32];
+	uint64_t value = 0;
+
+	unit_parse(kind, usual[row->type], &value);
+	if (value < row->min || (row->max > 0 && value > row->max))
+		conf_buf_addf(text, "\"%s\"",
+			      unit_format(kind, value < row->min ? row->min : row->max, bound,
+					  sizeof(bound)));
+	else
+		conf_buf_addf(text, "\"%s\"", usual[row->type]);
+}
+
+static void add_sample_number(struct conf_buf *text, const struct conf_row *row)
+{
+	bool whole = row->type == CONF_INT;
+	double low = whole ? (double)row->imin : row->rmin;
+	double high = whole ? (double)row->imax : row->rmax;
+
+	conf_buf_add_json_number(text, low == 0 && high == 0 ? 1
+				       : low > 1             ? low
+				       : high < 1            ? high
+							     : 1);
+}
+
+static void add_sample(struct conf_buf *text, const struct conf_row *row)
+{
+	if (has_default(row) && row->type != CONF_LIST && row->type != CONF_MAP) {
+		add_default(text, row);
+		return;
+	}
+	switch (row->type) {
+	case CONF_BOOL:
+		conf_buf_add(text, "true");
+		break;
+	case CONF_INT:
+	case CONF_REAL:
+		add_sample_number(text, row);
+		break;
+	case CONF_STRING:
+		conf_buf_add(text, "\"...\"");
+		break;
+	case CONF_ENUM:
+		conf_buf_add_json_string(text, row->choices[0]);
+		break;
+	case CONF_TIME:
+	case CONF_BYTES:
+	case CONF_RATE:
+		add_sample_amount(text, row);
+		break;
+	case CONF_QUEUE:
+		conf_buf_add(text, "\"85pkt\"");
+		break;
+	case CONF_OBJECT:
+		add_sample_object(text, row->table->rows);
+		break;
+	case CONF_LIST:
+	case CONF_MAP:
+		conf_buf_add(text, row->type == CONF_LIST ? "[ " : "{ \"NAME\": ");
+		add_sample(text, row->item);
+		conf_buf_add(text, row->type == CONF_LIST ? " ]" : " }");
+		break;
+	case CONF_ONEOF:
+		add_sample(text, row->table->rows);
+		break;
+	case CONF_JSON:
+	case CONF_SCHEMES:
+		conf_buf_add(text, "{}");
+		break;
+	}
+}
+
+static void add_example(struct conf_buf *text, const struct conf_key *key)
+{
+	struct conf_buf end = { 0 };
+
+	for (const char *step = key->path; *step == '/';) {
+		size_t length = strcspn(++step, "/");
+		bool item = length == 1 && *step == 'N';
+
+		if (item)
+			conf_buf_add(text, "[ ");
+		else
+			conf_buf_addf(text, "{ \"%.*s\": ", (int)length, step);
+		conf_buf_add(&end, item ? "]" : "}");
+		step += length;
+	}
+	add_sample(text, &key->row);
+	for (size_t i = end.length; i-- > 0;)
+		conf_buf_addf(text, " %c", end.data[i]);
+	conf_buf_release(&end);
+}
+
+/* --- what a row says --- */
+
+static void add_allowed(struct conf_buf *text, const struct conf_row *row)
+{
+	if (row->type != CONF_ONEOF) {
+		conf_describe_row(text, row);
+		return;
+	}
+	for (const struct conf_row *form = row->table->rows; form->name != NULL; form++) {
+		conf_buf_add(text, text->length > 0 ? " Or " : "");
+		conf_describe_row(text, form);
+		conf_buf_addf(text, ": %s", form->help);
+	}
+}
+
+void conf_key_tell(const struct conf_key *key,
+		   void (*tell)(void *owner, const char *label, const char *text), void *owner)
+{
+	const struct conf_row *row = &key->row;
+	struct conf_buf text = { 0 };
+
+	if (row->type == CONF_OBJECT || row->type == CONF_SCHEMES)
+		return;
+	add_allowed(&text, row);
+	tell(owner, "allowed", conf_buf_text(&text));
+	if (conf_is_quantity(row->type))
+		tell(owner, "units", unit_names(conf_unit_kind(row->type)));
+	conf_buf_cut(&text, 0);
+	if (row->def == CONF_REQUIRED)
+		conf_buf_add(&text, "none: it has to be given");
+	else if (has_default(row))
+		add_default(&text, row);
+	if (text.length > 0)
+		tell(owner, "default", conf_buf_text(&text));
+	if (row->source != NULL)
+		tell(owner, "source", row->source);
+	conf_buf_cut(&text, 0);
+	add_example(&text, key);
+	tell(owner, "example", conf_buf_text(&text));
+	conf_buf_release(&text);
+}

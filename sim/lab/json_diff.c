@@ -1,0 +1,115 @@
+#include "lab/json_diff.h"
+
+#include "base/mem.h"
+#include "io/number.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 40
+
+char *json_diff_text(const cJSON *value, const char *absent)
+{
+	char number[NUMBER_TEXT];
+	if (cJSON_IsNumber(value)) { /* cJSON would drop the last digits */
+		number_real(number, value->valuedouble);
+		return xstrdup(number);
+	}
+	char *text = value == NULL ? NULL : cJSON_PrintUnformatted(value);
+	size_t length = text == NULL ? 0 : strlen(text), cut = TEXT_MAX - 3;
+	char *shown;
+	if (text == NULL) {
+		shown = xstrdup(absent);
+	} else if (length <= TEXT_MAX) {
+		shown = xstrdup(text);
+	} else {
+		while (((unsigned char)text[cut] & 0xc0) == 0x80) /* between letters of UTF-8 */
+			cut--;
+		shown = xasprintf("%.*s...", (int)cut, text);
+	}
+	cJSON_free(text);
+	return shown;
+}
+
+/* "~" and "/" in a key are written "~0" and "~1". */
+static char *step(const char *pointer, const char *key)
+{
+	size_t length = strlen(pointer);
+	char *longer = xmalloc(length + 2 * strlen(key) + 2), *p = longer + length;
+	memcpy(longer, pointer, length);
+	*p++ = '/';
+	for (; *key != '\0'; key++) {
+		bool special = *key == '~' || *key == '/';
+		*p++ = special ? '~' : *key;
+		if (special)
+			*p++ = *key == '~' ? '0' : '1';
+	}
+	*p = '\0';
+	return longer;
+}
+
+static void add_member(struct json_diff *diff, const char *pointer, const char *key, const cJSON *a,
+		       const cJSON *b)
+{
+	char *longer = step(pointer, key);
+	json_diff_add(diff, longer, a, b);
+	free(longer);
+}
+
+static void diff_objects(struct json_diff *diff, const char *pointer, const cJSON *a,
+			 const cJSON *b)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, a) add_member(diff, pointer, item->string, item,
+					       cJSON_GetObjectItemCaseSensitive(b, item->string));
+	cJSON_ArrayForEach(item, b) if (cJSON_GetObjectItemCaseSensitive(a, item->string) == NULL)
+		add_member(diff, pointer, item->string, NULL, item);
+}
+
+static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
+{
+	const cJSON *x = a->child, *y = b->child;
+	for (size_t i = 0; x != NULL || y != NULL; i++) {
+		char *index = xasprintf("%zu", i);
+		add_member(diff, pointer, index, x, y);
+		free(index);
+		x = x == NULL ? NULL : x->next;
+		y = y == NULL ? NULL : y->next;
+	}
+}
+
+static bool equal(const cJSON *a, const cJSON *b)
+{
+	if (cJSON_IsNumber(a) && cJSON_IsNumber(b))
+		return a->valuedouble == b->valuedouble; /* cJSON_Compare() forgives an epsilon */
+	return a == b || cJSON_Compare(a, b, 1);
+}
+
+static bool goes_by_position(const struct json_diff *diff, const char *pointer)
+{
+	const char *last = strrchr(pointer, '/');
+	return diff->by_position != NULL && last != NULL &&
+	       strcmp(last + 1, diff->by_position) == 0;
+}
+
+void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
+{
+	bool objects = cJSON_IsObject(a) && cJSON_IsObject(b);
+	if (objects && !goes_by_position(diff, pointer)) {
+		diff_objects(diff, pointer, a, b);
+	} else if (objects || (cJSON_IsArray(a) && cJSON_IsArray(b))) {
+		diff_arrays(diff, pointer, a, b);
+	} else if (!equal(a, b)) {
+		diff->items = array_reserve(diff->items, diff->count, &diff->capacity,
+					    sizeof *diff->items);
+		diff->items[diff->count++] = (struct json_difference){ xstrdup(pointer), a, b };
+	}
+}
+
+void json_diff_release(struct json_diff *diff)
+{
+	for (size_t i = 0; i < diff->count; i++)
+		free(diff->items[i].pointer);
+	free(diff->items);
+}

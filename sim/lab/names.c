@@ -1,0 +1,38 @@
+#include "lab/names.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LISTED 20
+
+void names_list(FILE *to, const char *const *names, size_t count, size_t most)
+{
+	for (size_t i = 0; i < count && i < most; i++)
+		fprintf(to, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", names[i]);
+	fputs(count > most ? ", ..." : "", to);
+}
+
+char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
+		    size_t count)
+{
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	const char **choices = xcalloc(count + 1, sizeof *choices);
+	if (count > 0)
+		memcpy(choices, names, count * sizeof *choices);
+	const char *near = conf_suggest(word, choices);
+	fprintf(to, "there is no %s \"%s\"", what, word);
+	if (near != NULL)
+		fprintf(to, " (did you mean \"%s\"?)", near);
+	if (has != NULL) {
+		fprintf(to, "; %s ", has);
+		names_list(to, names, count, LISTED);
+	}
+	fclose(to);
+	free(choices);
+	return text;
+}

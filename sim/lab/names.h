@@ -1,0 +1,16 @@
+/* What a user called by a name that there is not. */
+#ifndef INASIM_LAB_NAMES_H
+#define INASIM_LAB_NAMES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* "A, B and C"; of more than `most`, those and ", ...". */
+void names_list(FILE *to, const char *const *names, size_t count, size_t most);
+
+/* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; what there is only with `has`,
+ * which may be NULL. The caller frees. */
+char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
+		    size_t count);
+
+#endif

@@ -1,0 +1,36 @@
+/* A run and its reference side by side: summaries with a tolerance per field, resolved scenarios.
+ * Jobs are matched whatever they are called, and what is new is no difference. */
+#ifndef INASIM_LAB_REGRESS_FIELD_DIFF_H
+#define INASIM_LAB_REGRESS_FIELD_DIFF_H
+
+#include "lab/regress/regress_index.h"
+
+#include <cjson/cJSON.h>
+
+struct field_diff {
+	char *path;              /* "jobs.jct_s.mean", "flows.by_size.0.count" */
+	char *reference, *found; /* as text; "missing" where there is none */
+	bool tolerant;           /* these were exceeded; else it had to be exact */
+	double relative, absolute;
+};
+
+/* All zero is empty. */
+struct field_diffs {
+	struct field_diff *fields;
+	size_t count;
+	size_t added; /* fields that only the second tree has: noted, not listed */
+};
+
+/* Compares into an empty `diffs`; the first tolerance whose pattern fits a number's path holds, and
+ * what none fits is compared exactly. Members of an object "by_name" are compared
+ * by position: what jobs are called is no result. */
+void field_diffs_find(const cJSON *reference, const cJSON *found,
+		      const struct regress_tolerance *tolerances, size_t count,
+		      struct field_diffs *diffs);
+void field_diffs_release(struct field_diffs *diffs);
+
+/* Takes out of a summary what depends on the machine, the scenario's name, and
+ * what is compared by itself: digest and events. */
+void summary_strip(cJSON *summary);
+
+#endif
