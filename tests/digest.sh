@@ -88,6 +88,37 @@ CHANGES
 )
 [[ -x ${INASIM%/*}/inasim-fluid ]] && changes fluid <common
 
+# NetReduce: losses, so that timeouts show.
+cat >scenario.json <<'JSON'
+{
+  "name": "netreduce",
+  "seed": 3,
+  "stop": { "after": "10s" },
+  "topology": { "kind": "leaf-spine", "spines": 2, "leaves": 3, "hosts_per_leaf": 2,
+                "link": { "rate": "10Gbps", "delay": "1us", "loss": 0.01 }, "switch": { "ecn": { "threshold": "20KB" } } },
+  "jobs": [ { "workers": 6, "all_reduce": "netreduce", "model": { "layers": [ { "gradient": "400KB" } ] } } ],
+  "flows": [ { "size": "200KB", "pairs": [ [ 0, 4 ], [ 1, 4 ] ] } ]
+}
+JSON
+changes packet <<'CHANGES'
+
+/seed=2
+/schemes/netreduce/window=1
+/schemes/netreduce/message=169
+/schemes/netreduce/rings=2
+/schemes/netreduce/header=18
+/schemes/netreduce/latency=1.001us
+/schemes/netreduce/transport=roce
+/schemes/netreduce/ack_every=1
+/schemes/netreduce/roce/mtu=1000
+/schemes/netreduce/roce/header=63
+/schemes/netreduce/roce/write_header=17
+/schemes/netreduce/roce/rto=999us
+/schemes/netreduce/roce/nack_again=0s
+/schemes/netreduce/roce/window=20KB
+/schemes/netreduce/roce/first_psn=1
+CHANGES
+
 # RoCE: two flows into one host, whose queue marks; the ring over it, too.
 cat >scenario.json <<'JSON'
 {

@@ -2,7 +2,8 @@
 # Includes go down only. The table below has the rooms, lowest first, and what each may include besides
 # itself. A file belongs to the room with the longest path that begins its own.
 #
-# Also: no cycle among headers; every project include is written from the root of its part
+# Also: no cycle among headers, nor among the modules of sim/engine/net (name.h with name.c; lossless*
+# is one); every project include is written from the root of its part
 # (sim/engine/, sim/ or models/: "net/port.h", never "port.h" or "../net/port.h"); a header of the
 # inside of a room (*_parts.h) is included by that room only.
 # shellcheck disable=SC2016 # the single quotes hold awk programs
@@ -128,13 +129,23 @@ xargs awk -v rooms="$rooms" '
 		wanted[path] = FILENAME ":" FNR
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path
+		if (self == "sim/engine/net" && other == self && module_of(FILENAME) != module_of(path))
+			edge[module_of(FILENAME)] = edge[module_of(FILENAME)] " " module_of(path)
 	}
 
-	function visit(file,   list, n, i) {
+	# "net:hop" for sim/engine/net/hop.c and .h
+	function module_of(path) {
+		sub(/.*\//, "", path)
+		sub(/\.[ch]$/, "", path)
+		sub(/^lossless.*/, "lossless", path)
+		return "net:" path
+	}
+
+	function visit(file,   list, n, i) { # a header, or a module
 		if (state[file] == 2)
 			return
 		if (state[file] == 1) {
-			printf "%s: header includes itself, by way of others:%s\n", file, trail
+			printf "%s: includes itself, by way of others:%s\n", file, trail
 			failures++
 			return
 		}
@@ -154,7 +165,7 @@ xargs awk -v rooms="$rooms" '
 				printf "%s: there is no %s\n", wanted[path], path
 				failures++
 			}
-		for (file in known)
+		for (file in edge)
 			visit(file)
 		if (failures > 0)
 			exit 1

@@ -88,6 +88,9 @@ not_warned roce.json --set /topology/switch={} --set /flows/0/transport=dctcp
 warned roce.json 'no queue marks packets, and DCQCN slows down for marks alone' --set $ecn=false
 not_warned roce.json --set $ecn=false --set /flows/0/transport=roce
 not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
+warned roce.json 'fifo takes all at once that a source may send' --set /topology/host/nic=fifo
+not_warned roce.json --set /topology/host/nic=fifo --set /roce/window=64KB
+not_warned roce.json --set /topology/host/nic=bytes
 warned roce.json 'has no effect: nothing runs over RoCE' --set /flows/0/transport=dctcp --set /roce/mtu=1000
 warned roce.json 'has no effect: nothing runs over TCP' --set /tcp/mss=1000
 not_warned roce.json --set /roce/mtu=1000
@@ -128,6 +131,9 @@ not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_min":"1
 panama=(--set /jobs/0/all_reduce=panama --set /schemes/panama/retransmission_timeout=1ms)
 warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
 not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
+netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_every=2)
+warned jobs.json 'has no effect: "ack_every" is instead of it' "${netreduce[@]}"
+not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000

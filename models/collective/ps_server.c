@@ -97,8 +97,7 @@ void ps_server_open(struct ps *ps, uint32_t q)
 	server->added = xcalloc(ps->job.workers, sizeof(*server->added));
 	server->blocks = xcalloc(RING_FIRST, sizeof(*server->blocks));
 	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
-	timer_open(ps->scheme->env.sim, &server->timer, server->host, SIM_TIMER, key, on_added,
-		   server);
+	timer_open(ps->scheme->env.sim, &server->timer, SIM_TIMER, key, on_added, server);
 	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
 }
 

@@ -254,7 +254,7 @@ static void connect_rank(struct rank *rank)
 
 	rank->chunks = xcalloc(p, sizeof(*rank->chunks));
 	rank->in_flight = xcalloc(2 * (size_t)p, sizeof(*rank->in_flight));
-	timer_open(env->sim, &rank->timer, rank->host, SIM_TIMER,
+	timer_open(env->sim, &rank->timer, SIM_TIMER,
 		   timer_key(TIMER_RING, ring_edge_key(ring, rank->number)), on_prepared, rank);
 	sim_name(env->sim, on_prepared, "chunk ready on ring edge %n");
 	rank->conn = connection_open(

@@ -18,6 +18,7 @@
 	X(esa)                                                                                     \
 	X(panama)                                                                                  \
 	X(switchml_star)                                                                           \
+	X(netreduce)                                                                               \
 	SCHEMES_MORE(X)
 
 #define SCHEME_INDEX(name) SCHEME_##name,

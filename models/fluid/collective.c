@@ -208,8 +208,8 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	instance->mask = TENSORS_FIRST - 1;
 	instance->tensors = xcalloc(TENSORS_FIRST, sizeof(*instance->tensors));
 	instance->contributed = xcalloc(job->workers, sizeof(*instance->contributed));
-	timer_open(scheme->sim, &instance->timer, SIM_NOWHERE, SIM_TIMER,
-		   timer_key(TIMER_FLUID, job->number), on_due, instance);
+	timer_open(scheme->sim, &instance->timer, SIM_TIMER, timer_key(TIMER_FLUID, job->number),
+		   on_due, instance);
 	sim_name(scheme->sim, on_due, "sums reach the workers of job %n");
 	open_streams(instance);
 	return instance;

@@ -363,12 +363,12 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
 	fluid->carried_now = xcalloc(links, sizeof(*fluid->carried));
 	memcpy(fluid->links.capacity, capacity, links * sizeof(*capacity));
-	timer_open(sim, &fluid->next, SIM_NOWHERE, SIM_ARRIVAL,
-		   sim_key(SIM_ARRIVAL, UINT64_C(1) << 40), on_next_end, fluid);
+	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
+		   on_next_end, fluid);
 	sim_name(sim, on_next_end, "a fluid transfer ends");
 	/* the last class: everything else of the instant has happened */
-	timer_open(sim, &fluid->changed, SIM_NOWHERE, SIM_SAMPLE,
-		   sim_key(SIM_SAMPLE, UINT64_C(1) << 41), on_changed, fluid);
+	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41),
+		   on_changed, fluid);
 	sim_name(sim, on_changed, "fluid rates change");
 	return fluid;
 }

@@ -98,7 +98,10 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 	at += (size_t)snprintf(text + at, EVENT_TEXT - at, " size %u", p->size);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (p->flags & flags[i].flag)
-			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s", flags[i].name);
+			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s",
+					       p->kind == PACKET_ACK && flags[i].flag == PACKET_NACK
+						       ? "NACK"
+						       : flags[i].name);
 	return text;
 }
 

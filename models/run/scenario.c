@@ -155,7 +155,7 @@ static bool is_roce(const struct transport *transport, bool marks)
 
 bool scenario_uses_roce(const struct scenario *scenario, bool marks)
 {
-	for (unsigned s = 0; s < SCHEME_COUNT; s++)
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (is_roce(scenario_scheme_transport(scenario, s), marks) &&
 		    scenario_uses(scenario, s))
 			return true;

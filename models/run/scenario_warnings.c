@@ -133,6 +133,12 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  " bytes a port do not hold, and RoCE sends all again from a lost packet "
 			  "on; where that is meant, write \"pause\": false",
 			  topology_buffer(topology, false));
+	if (scenario_uses_roce(scenario, false) && topology->host.nic == NIC_FIFO &&
+	    !scenario->roce.window)
+		conf_warn(doc, "/topology/host/nic",
+			  "fifo takes all at once that a source may send, and RoCE without "
+			  "\"window\" "
+			  "may send whole messages: they queue in the NIC, past pacing");
 	if (scenario_uses_roce(scenario, true) &&
 	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
 		conf_warn(doc, "/topology/switch/ecn",

@@ -310,8 +310,7 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 	series->every = scenario->series.every;
 	series->before = xcalloc(s->topo.net.port_count, sizeof(*series->before));
 	series->carried = xcalloc(s->topo.net.port_count, sizeof(*series->carried));
-	timer_open(&s->sim, &series->timer, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0),
-		   on_sample, series);
+	timer_open(&s->sim, &series->timer, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample, series);
 	if (!(series->network = out_table_open(dir, &series_schema, error)) ||
 	    (scenario->series.links.count &&
 	     !(series->links = out_table_open(dir, &link_series_schema, error))) ||

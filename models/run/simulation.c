@@ -184,8 +184,7 @@ void simulation_checkpoints(struct simulation *s)
 {
 	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
 	checkpoints_init(s->checkpoints);
-	timer_open(&s->sim, &s->checkpoint, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2),
-		   on_checkpoint, s);
+	timer_open(&s->sim, &s->checkpoint, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2), on_checkpoint, s);
 	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
 }
 
@@ -215,12 +214,12 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_t
 
 static void open_timers(struct simulation *s)
 {
-	timer_open(&s->sim, &s->limit, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 41), on_limit, s);
+	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 41),
+		   on_limit, s);
 	sim_name(&s->sim, on_limit, "time limit");
 	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
-	timer_open(&s->sim, &s->window_end, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 42), on_window_end, s);
+	timer_open(&s->sim, &s->window_end, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 42),
+		   on_window_end, s);
 	sim_name(&s->sim, on_window_end, "end of the measured window");
 	if (s->scenario->stop.when == STOP_MEASURED_DONE)
 		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
@@ -355,8 +354,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	bool interrupted = false;
 
 	fail_context(&context);
-	if (s->observer)
-		network_by_event(&s->topo.net);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
 		while (!interrupted && run_some(s, 1 << 17)) {
@@ -369,7 +366,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
-	network_settle(&s->topo.net, s->sim.now);
 	set_back_time(s);
 	series_stop(s->series);
 	fail_context(NULL);

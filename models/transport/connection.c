@@ -52,12 +52,6 @@ void connection_close(const struct connection *connection)
 		tcp_close(connection->tcp, connection->number);
 }
 
-void connection_set_patient(const struct connection *connection)
-{
-	if (connection->tcp)
-		tcp_set_patient(connection->tcp, connection->number);
-}
-
 void connection_write(const struct connection *connection, uint64_t size)
 {
 	if (connection->roce)

@@ -36,7 +36,6 @@ struct connection_spec {
 struct connection connection_open(struct tcp *tcp, struct roce *roce,
 				  const struct connection_spec *spec);
 void connection_close(const struct connection *connection);
-void connection_set_patient(const struct connection *connection);
 
 /* More bytes, at least one. Over RoCE they are a message. */
 void connection_write(const struct connection *connection, uint64_t size);

@@ -16,6 +16,7 @@ enum timer_tag {
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
+	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
 	TIMER_SWITCHML = 8,
@@ -33,6 +34,7 @@ enum connection_tag {
 	CONNECTION_FLOW = 0,
 	CONNECTION_RING = 1,
 	CONNECTION_PS = 2,
+	CONNECTION_NETREDUCE = 3,
 	CONNECTION_ESA = 4,
 	CONNECTION_PANAMA = 8,
 };

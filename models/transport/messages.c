@@ -81,7 +81,7 @@ static void open_connection(struct messages *messages)
 	messages->mask = RING_FIRST - 1;
 	messages->ring = xcalloc(RING_FIRST, sizeof(*messages->ring));
 	if (messages->src == messages->dst) {
-		timer_open(messages->sim, &messages->timer, messages->src, SIM_TIMER,
+		timer_open(messages->sim, &messages->timer, SIM_TIMER,
 			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
 		sim_name(messages->sim, on_timer, "messages of a host to itself %h");
 	} else {

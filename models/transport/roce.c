@@ -213,6 +213,11 @@ uint64_t roce_next_number(const struct roce *roce, uint32_t number)
 	return roce->conns[number]->tx.end;
 }
 
+uint16_t roce_generation(const struct roce *roce, uint32_t number)
+{
+	return roce->conns[number]->generation;
+}
+
 uint64_t roce_acknowledged(const struct roce *roce, uint32_t number)
 {
 	return roce->conns[number]->tx.una;
@@ -230,6 +235,8 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
+	/* who asks may be an event of another host */
+	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }
 

@@ -97,6 +97,10 @@ uint64_t roce_packets_of(const struct roce *roce, uint64_t size);
 /* The number that the first packet of the next message will have. */
 uint64_t roce_next_number(const struct roce *roce, uint32_t conn);
 
+/* What `source` of its packets is: tells them from those of an earlier connection of this number.
+ */
+uint16_t roce_generation(const struct roce *roce, uint32_t conn);
+
 /* All packets with smaller numbers have been acknowledged to the sender; delivered at the receiver.
  */
 uint64_t roce_acknowledged(const struct roce *roce, uint32_t conn);

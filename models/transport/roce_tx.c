@@ -314,13 +314,12 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	struct sim *sim = conn->roce->sim;
 	struct roce_tx *tx = &conn->tx;
 
-	timer_open(sim, &tx->timer, tx->host, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer,
-		   conn);
+	timer_open(sim, &tx->timer, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer, conn);
 	sim_name(sim, on_timer, "RoCE retransmission timeout of connection %n");
 	if (!tx->ops->paces)
 		return;
-	timer_open(sim, &tx->pacing, tx->host, SIM_TIMER, timer_key(TIMER_PACING, key),
-		   on_pacing_timer, conn);
+	timer_open(sim, &tx->pacing, SIM_TIMER, timer_key(TIMER_PACING, key), on_pacing_timer,
+		   conn);
 	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
 }
 
@@ -332,6 +331,23 @@ static uint64_t window_of(const struct roce_conf *conf)
 	if (!conf->window || packets > ROCE_MOST_FLIGHT - 1)
 		return ROCE_MOST_FLIGHT - 1;
 	return packets ? packets : 1;
+}
+
+static void open_control(struct roce_conn *conn, uint32_t dst)
+{
+	const struct roce *roce = conn->roce;
+	const struct network *net = &roce->topo->net;
+	struct roce_tx *tx = &conn->tx;
+
+	tx->cc = (struct cc){ .ssthresh = INFINITY,
+			      .mss = (double)roce->conf->mtu,
+			      .line = port_class(net, &net->ports[tx->host])->rate,
+			      .conf = roce->conf->control[roce_cc_index(tx->ops)],
+			      .hops = tx->route.hops };
+	tx->cc.cwnd = first_window(conn, dst);
+	tx->ops->init(&tx->cc);
+	if (tx->ops->cnp_interval)
+		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
 }
 
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
@@ -350,7 +366,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 	*tx = (struct roce_tx){
 		.source = { .pull = roce_pull,
 			    .owner = conn,
-			    .prompt = cc->paces || nic_prompt(net, roce->conf->rto) },
+			    .deferrable = !cc->paces && nic_deferrable(net, roce->conf->rto) },
 		.ops = cc,
 		.host = src,
 		.una = first,
@@ -364,17 +380,9 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.ack_every = ack_every,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
-		.cc = { .ssthresh = INFINITY,
-			.mss = (double)roce->conf->mtu,
-			.line = port_class(net, &net->ports[src])->rate,
-			.conf = roce->conf->control[roce_cc_index(cc)] },
 	};
 	transport_route(roce->topo, src, dst, key, false, &tx->route);
-	tx->cc.hops = tx->route.hops;
-	tx->cc.cwnd = first_window(conn, dst);
-	cc->init(&tx->cc);
-	if (cc->cnp_interval)
-		conn->rx.cnp_interval = cc->cnp_interval(&tx->cc);
+	open_control(conn, dst);
 	open_timers(conn, key);
 }
 

@@ -65,13 +65,6 @@ static const struct protocol_ops tcp_protocol = {
 	.prefetch = tcp_prefetch,
 };
 
-static const struct protocol_ops tcp_patient_protocol = {
-	.name = "tcp",
-	.patient = true,
-	.deliver = tcp_deliver,
-	.prefetch = tcp_prefetch,
-};
-
 /* --- connections --- */
 
 struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
@@ -82,7 +75,6 @@ struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf)
 	tcp->conf = conf;
 	tcp->sim = topo->net.sim;
 	tcp->protocol = network_register(&topo->net, &tcp_protocol, tcp);
-	tcp->patient = network_register(&topo->net, &tcp_patient_protocol, tcp);
 	return tcp;
 }
 
@@ -169,7 +161,6 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 
 	SIM_BUG_ON(src == dst);
 	conn->open = true;
-	conn->patient = false;
 	conn->app = app;
 	conn->owner = owner;
 	conn->stats = (struct tcp_stats){ 0 };
@@ -195,13 +186,6 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	tcp->idle[tcp->idle_count++] = number;
 }
 
-bool tcp_is_prompt(const struct tcp *tcp)
-{
-	const struct network *net = &tcp->topo->net;
-
-	return nic_prompt(net, tcp->conf->min_rto) || nic_prompt(net, tcp->conf->initial_rto);
-}
-
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_tx *tx = &tcp->conns[number]->tx;
@@ -211,17 +195,6 @@ void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 		return;
 	tx->source.urgent = true;
 	tx->flags |= PACKET_URGENT;
-}
-
-void tcp_set_patient(struct tcp *tcp, uint32_t number)
-{
-	const struct network *net = &tcp->topo->net;
-	struct tcp_conn *conn = tcp->conns[number];
-
-	SIM_BUG_ON(conn->tx.written > 0);
-	conn->patient = !conn->tx.ops->paces && late_in_time(net, tcp->conf->min_rto) &&
-			late_in_time(net, tcp->conf->initial_rto) &&
-			(conn->rx.ack_every == 1 || late_in_time(net, tcp->conf->ack_delay));
 }
 
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
@@ -243,15 +216,25 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 {
 	const struct tcp_conn *conn;
 
-	if (packet->protocol != tcp->protocol && packet->protocol != tcp->patient)
+	if (packet->protocol != tcp->protocol)
 		return false;
 	conn = tcp->conns[packet->flow];
 	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
 	return true;
 }
 
+bool tcp_deferrable(const struct tcp *tcp)
+{
+	const struct network *net = &tcp->topo->net;
+
+	return nic_deferrable(net, tcp->conf->min_rto) &&
+	       nic_deferrable(net, tcp->conf->initial_rto);
+}
+
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
+	/* who asks may be an event of another host */
+	network_catch_up(&tcp->topo->net, tcp->conns[number]->tx.host, tcp->sim->now);
 	return &tcp->conns[number]->stats;
 }
 

@@ -68,10 +68,6 @@ void tcp_close(struct tcp *tcp, uint32_t conn);
  * byte is written. */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
-/* All is written at once, and nobody waits for less than all: of the rest of its segments and ACKs
- * their hosts may learn late (net/late.h). Before the first byte is written. */
-void tcp_set_patient(struct tcp *tcp, uint32_t conn);
-
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 
@@ -105,8 +101,8 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
-/* Whether the sources of its connections are prompt: see nic_prompt(). */
-bool tcp_is_prompt(const struct tcp *tcp);
+/* Whether no timer that a connection starts when it sends is too short for nic_deferrable(). */
+bool tcp_deferrable(const struct tcp *tcp);
 
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);

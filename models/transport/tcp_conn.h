@@ -53,7 +53,6 @@ struct tcp_conn {
 	uint32_t number;
 	uint16_t generation;
 	bool open;
-	bool patient;           /* see tcp_set_patient() */
 	struct tcp_stats stats; /* up to here the first line of cache, for both halves */
 	struct tcp_tx tx;
 	struct tcp_rx rx;
@@ -65,8 +64,8 @@ struct tcp {
 	struct topology *topo;
 	const struct tcp_conf *conf;
 	struct sim *sim;
-	uint8_t protocol, patient; /* numbers, of packets of which hosts may learn late */
-	struct tcp_conn **conns;   /* stable addresses: timers and NICs point into them */
+	uint8_t protocol;
+	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
 	uint32_t *idle;
 	size_t idle_count, idle_capacity;

@@ -2,15 +2,6 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
-/* Whether the sender has been waiting for this ACK, see tcp_set_patient(): `expect` is UINT64_MAX
- * when all has come. */
-static bool is_last(const struct tcp_conn *conn)
-{
-	const struct tcp_rx *rx = &conn->rx;
-
-	return !conn->patient || rx->next >= rx->expect || rx->expect == UINT64_MAX;
-}
-
 static void send_ack(struct tcp_conn *conn, bool ece)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -22,7 +13,7 @@ static void send_ack(struct tcp_conn *conn, bool ece)
 		.size = TCP_MIN_FRAME,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
-		.protocol = is_last(conn) ? conn->tcp->protocol : conn->tcp->patient,
+		.protocol = conn->tcp->protocol,
 	};
 
 	packet_set_route(&packet, &rx->route);
@@ -104,8 +95,8 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	ranges_clear(&rx->early); /* keeps its memory */
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every > 1)
-		timer_open(conn->tcp->sim, &rx->timer, rx->host, SIM_TIMER,
-			   timer_key(TIMER_TCP, 2 * key + 1), on_ack_timer, conn);
+		timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
+			   on_ack_timer, conn);
 }
 
 void tcp_rx_close(struct tcp_conn *conn)

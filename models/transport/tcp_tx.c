@@ -147,9 +147,6 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	if (seq + payload == conn->tx.written)
 		packet->flags |= PACKET_PUSH;
 	conn->stats.segments++;
-	/* what fills a hole, or is the last, may be what the application waits for */
-	if (conn->patient && seq >= conn->tx.max && !(packet->flags & PACKET_PUSH))
-		packet->protocol = conn->tcp->patient;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
@@ -357,7 +354,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	conn->tx = (struct tcp_tx){
 		.source = { .pull = tcp_pull,
 			    .owner = conn,
-			    .prompt = tcp_is_prompt(tcp) || cc->paces },
+			    .deferrable = !cc->paces && tcp_deferrable(tcp) },
 		.ops = cc,
 		.host = src,
 		.flags = cc->ecn ? PACKET_ECT : 0,
@@ -372,12 +369,12 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
 	cc->init(&conn->tx.cc);
-	timer_open(tcp->sim, &conn->tx.timer, src, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
-		   on_timer, conn);
+	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key), on_timer,
+		   conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 	if (!cc->paces)
 		return;
-	timer_open(tcp->sim, &conn->tx.pacing, src, SIM_TIMER, timer_key(TIMER_PACING, key),
+	timer_open(tcp->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
 		   on_pacing_timer, conn);
 	sim_name(tcp->sim, on_pacing_timer, "next paced segment of connection %n");
 }

@@ -1,5 +1,4 @@
-/* A scenario run as it is, and with an event for all that hosts may put off (network_by_event()).
- */
+/* A scenario run as it is, and with an event for each departure (network_by_event()). */
 #ifndef INASIM_TESTS_BOTH_WAYS_H
 #define INASIM_TESTS_BOTH_WAYS_H
 
@@ -14,9 +13,8 @@
 
 struct outcome {
 	uint64_t digest, events;
-	uint64_t departures;              /* of NICs, that took an event */
-	uint64_t hops, late, late_events; /* struct network */
-	char *flows, *series;             /* tables, NULL = none; owned */
+	uint64_t departures, deferred; /* of NICs: that took an event, and without one */
+	char *flows, *series;          /* tables, NULL = none; owned */
 };
 
 static inline char *outcome_table(const char *folder, const char *name)
@@ -48,10 +46,8 @@ static inline struct outcome outcome_of(bool by_event, const char *text)
 	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
 	outcome = (struct outcome){ .digest = simulation_digest(run.s),
 				    .events = simulation_events(run.s),
-				    .departures = run.s->sim.uncounted - net->late.events,
-				    .hops = net->hops,
-				    .late = net->late.deliveries,
-				    .late_events = net->late.events };
+				    .departures = run.s->sim.uncounted,
+				    .deferred = net->departures_deferred };
 	cr_assert(out_dir_commit(dir, &error), "%s", error);
 	run_free(&run);
 	outcome.flows = outcome_table(folder, "flows.csv");

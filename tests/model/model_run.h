@@ -119,8 +119,7 @@ static inline void run_until(struct run *run, sim_time until)
 
 	if (until <= sim->now)
 		return;
-	timer_open(sim, &alarm, SIM_EVERYWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 1), run_alarm,
-		   NULL);
+	timer_open(sim, &alarm, SIM_SAMPLE, sim_key(SIM_SAMPLE, 1), run_alarm, NULL);
 	timer_set(sim, &alarm, until);
 	while (sim->now < until && sim_run(sim, 1))
 		;

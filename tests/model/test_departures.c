@@ -1,4 +1,4 @@
-/* NICs that serve their sources late, but as of then (nic.h): a run is the same, to the last
+/* NICs that defer departures (nic.h): a run is the same, to the last
  * picosecond of every event, as one in which each departure is an event. */
 #include "both_ways.h"
 
@@ -92,10 +92,39 @@ Test(departures, have_happened_when_a_receiver_counts_what_was_sent_again)
 		" 'flows': [ { 'name': 'long', 'size': '1MB', 'pairs': 'permutation' },"
 		" { 'name': 'short', 'size': '100B', 'count': 200,"
 		" 'arrival': { 'poisson_load': 0.005 } } ] }";
-	struct outcome late = outcome_of(false, text), by_event = outcome_of(true, text);
+	struct outcome deferred = outcome_of(false, text), by_event = outcome_of(true, text);
 
 	cr_expect_not_null(strstr(by_event.flows, ",1,1,1,switch,"), "nothing was sent again");
-	cr_expect_str_eq(late.flows, by_event.flows);
-	outcome_release(&late);
+	cr_expect_str_eq(deferred.flows, by_event.flows);
+	outcome_release(&deferred);
 	outcome_release(&by_event);
+}
+
+/* Samples look at all hosts. When they are more frequent than departures, none is deferred any
+ * more.
+ */
+Test(departures, are_not_deferred_where_others_look_all_the_time)
+{
+	static const char *const every[] = { "100us", "1us" };
+	uint64_t deferred[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		char *text = xasprintf("{ 'name': 't', 'stop': { 'when': 'all_done', 'after': '1s' "
+				       "}, 'output': { 'series': { 'every': '%s' } },"
+				       " 'topology': { 'kind': 'star', 'hosts': 8,"
+				       " 'link': { 'rate': '100Mbps', 'delay': '1us' } },"
+				       " 'flows': [ { 'name': 'f', 'size': '30kB', 'count': 10,"
+				       " 'pairs': 'permutation' } ] }",
+				       every[i]);
+		struct outcome a = outcome_of(false, text), b = outcome_of(true, text);
+
+		cr_expect_eq(a.digest, b.digest);
+		cr_expect_str_eq(a.flows, b.flows);
+		cr_expect_eq(b.deferred, 0);
+		deferred[i] = a.deferred;
+		outcome_release(&a);
+		outcome_release(&b);
+		free(text);
+	}
+	cr_expect_lt(deferred[1], deferred[0] / 2);
 }

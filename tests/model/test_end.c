@@ -31,7 +31,7 @@ static void after(void *owner, const struct sim_event *event)
 	(void)owner, (void)event;
 }
 
-/* An observer sees each event, and turns off what hosts may put off (late.h): the time must be the
+/* An observer sees each event: the time must be the
  * same with all of that, and with checkpoints, which look again and again. */
 static void stands_still(int seed, const char *network, const char *flows)
 {

@@ -96,8 +96,7 @@ static void run_to(struct system *system, sim_time until)
 {
 	struct timer alarm;
 
-	timer_open(&system->sim, &alarm, SIM_NOWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 1), nothing,
-		   NULL);
+	timer_open(&system->sim, &alarm, SIM_SAMPLE, sim_key(SIM_SAMPLE, 1), nothing, NULL);
 	timer_set(&system->sim, &alarm, until);
 	while (system->sim.now < until)
 		cr_assert(sim_run(&system->sim, 1));

@@ -78,6 +78,11 @@ static const struct row rows[] = {
 	{ "switchml_star", STAR, "", 0.02 },
 	{ "switchml_star", SPINE, "", 0.02 },
 	{ "switchml_star", FAT, "", 0.02 },
+	{ "netreduce", STAR, "", 0.02 },
+	{ "netreduce", SPINE, "", 0.02 },
+	{ "netreduce", FAT, "", 0.02 },
+	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'rings': 2 }" },
+	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'window': 1 }" },
 };
 
 /* Communication of the only job, seconds; optionally, what it counted. */

@@ -288,7 +288,9 @@ struct owner {
 	struct run run;
 	uint32_t conn;
 	uint64_t first, next, last; /* numbers */
-	uint64_t filled;
+	uint64_t filled, switched;
+	bool aggregation; /* its packets are of a protocol of its own, at which the switch looks */
+	uint8_t protocol;
 };
 
 static uint64_t value_of(uint64_t number)
@@ -305,6 +307,12 @@ static void owner_fill(void *self, uint64_t number, struct packet *packet)
 	packet->value = value_of(number);
 	packet->slot = (uint16_t)(number % 10);
 	owner->filled++;
+	if (!owner->aggregation)
+		return;
+	packet->kind = PACKET_AGGREGATION;
+	packet->protocol = owner->protocol;
+	packet->size += 16; /* a header of its own */
+	packet->value--;
 }
 
 static void owner_delivered(void *self, uint64_t number, const struct packet *packet)
@@ -322,13 +330,36 @@ static void owner_delivered(void *self, uint64_t number, const struct packet *pa
 	}
 }
 
+static void owner_deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	struct owner *owner = self;
+
+	cr_assert_eq(packet->kind, PACKET_AGGREGATION);
+	roce_receive(owner->run.s->roce, host, packet);
+}
+
+static void owner_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			    struct switch_actions *actions)
+{
+	struct owner *owner = self;
+
+	(void)sw, (void)back;
+	owner->switched++;
+	packet->value++;
+	actions->forward = true;
+}
+
+static const struct protocol_ops owner_protocol = { .name = "owner",
+						    .deliver = owner_deliver,
+						    .at_switch = owner_at_switch };
+
 static const struct roce_packets owner_packets = { owner_fill, owner_delivered };
 
-/* 500 messages of 10 packets over links that lose up to a tenth, ACKs and NACKs included; the
- * numbers wrap on the way. */
-static void owner_run(double loss, unsigned seed, const char *roce)
+/* 500 messages of 10 packets, which a switch changes (`aggregation`) or not, over links that lose
+ * up to a tenth, ACKs and NACKs included; the numbers wrap on the way. */
+static void owner_run(double loss, unsigned seed, bool aggregation, const char *roce)
 {
-	struct owner owner = { .conn = 0 };
+	struct owner owner = { .aggregation = aggregation };
 	struct roce *of;
 
 	run_build(&owner.run,
@@ -337,6 +368,7 @@ static void owner_run(double loss, unsigned seed, const char *roce)
 		  " 'flows': [ { 'size': '1B', 'pairs': [[2, 3]], 'transport': 'roce' } ] }",
 		  seed, loss, roce);
 	of = owner.run.s->roce;
+	owner.protocol = network_register(&owner.run.s->topo.net, &owner_protocol, &owner);
 	owner.conn = roce_open(of, 0, 1, &dcqcn_cc, 0, 77, NULL, &owner);
 	roce_set_packets(of, owner.conn, &owner_packets);
 	owner.first = owner.next = owner.last = roce_next_number(of, owner.conn);
@@ -350,6 +382,8 @@ static void owner_run(double loss, unsigned seed, const char *roce)
 	cr_expect_eq(owner.filled, roce_stats(of, owner.conn)->packets);
 	if (loss <= 0)
 		cr_expect_eq(owner.filled, 5000);
+	if (aggregation)
+		cr_expect(owner.switched >= 5000 && owner.switched <= owner.filled);
 	run_free(&owner.run);
 }
 
@@ -359,7 +393,7 @@ Test(roce, packets_of_an_owner)
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		for (unsigned seed = 1; seed <= 6; seed++)
-			owner_run(losses[i], seed,
+			owner_run(losses[i], seed, seed % 2,
 				  seed % 3 == 0   ? "'ack_every': 1"
 				  : seed % 3 == 1 ? "'ack_every': 16"
 						  : "'ack_every': 7, 'nack_again': '0s'");
@@ -390,6 +424,30 @@ Test(roce, incast_without_a_drop)
 			cr_expect_eq(roce_stats(run.s->roce, c)->retransmissions, 0);
 		if (i == 0)
 			cr_expect(seconds_of(run.s->sim.now) * 1e9 < least + 5000);
+		run_free(&run);
+	}
+}
+
+/* A ring and parameter servers over lossy links: every sum is checked at every worker. */
+Test(roce, collectives)
+{
+	static const char *const transports[] = { "dcqcn", "roce", "roce_swift" };
+	static const char *const schemes[] = { "ring", "ps" };
+
+	for (int i = 0; i < 6; i++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8, 'link': {"
+			  " 'rate': '100Gbps', 'delay': '1us', 'loss': %g },"
+			  " 'switch': { 'pause': true } }, 'roce': { 'first_psn': 16777000 },"
+			  " 'schemes': { '%s': { 'transport': '%s' } },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s', 'iterations': 3,"
+			  " 'model': { 'layers': [ { 'gradient': '1MB' }, { 'gradient': '3kB' } ] }"
+			  " } ] }",
+			  i < 3 ? 0.002 : 0.0, schemes[i % 2], transports[i % 3], schemes[i % 2]);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_gt(run.s->checks.exact_checked, 0);
 		run_free(&run);
 	}
 }

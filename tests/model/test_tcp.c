@@ -480,8 +480,8 @@ static void writer_init(struct writer *w, const char *tcp, int count, uint64_t s
 		  " 'flows': [ { 'size': '1kB', 'pairs': [[0, 1]], 'arrival': { 'at': '1s' } } ] }",
 		  tcp);
 	w->conn = tcp_open(w->run.s->tcp, 0, 1, cc_named("reno"), 0, 12345, &writer_app, w);
-	timer_open(&w->run.s->sim, &w->timer, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, 999999), write_some, w);
+	timer_open(&w->run.s->sim, &w->timer, SIM_CONTROL, sim_key(SIM_CONTROL, 999999), write_some,
+		   w);
 	timer_set(&w->run.s->sim, &w->timer, 0);
 }
 

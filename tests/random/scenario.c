@@ -355,6 +355,29 @@ static void put_trees(void)
 	put(" }");
 }
 
+/* Nothing comes again before what waits in the queue of a NIC ("fifo") on a slow link has left:
+ * else all of that would be sent again, and again. PSNs that wrap soon. */
+static void put_messages(void)
+{
+	static const struct option netreduce[] = {
+		{ "window", 30, "1|3" },         { "message", 60, "1|5|40" },
+		{ "rings", 30, "2|3" },          { "header", 10, "0|64" },
+		{ "latency", 30, "'0s'|'5us'" }, { "transport", 30, "'roce'" },
+		{ "ack_every", 30, "1|16" },
+	};
+	static const struct option roce[] = {
+		{ "mtu", 30, "256|512|4096" },
+		{ "first_psn", 50, "16777200" },
+		{ "window", 20, "'3000B'|'64kB'" },
+	};
+
+	put(", 'netreduce': { 'memory': %s", one_of("'1GB'|'1GB'|'30MB'|'20MB'"));
+	OPTIONS(netreduce);
+	put(", 'roce': { 'rto': %s", one_of("'100ms'|'300ms'"));
+	OPTIONS(roce);
+	put(", 'nack_again': %s } }", one_of("'0s'|'50ms'"));
+}
+
 /* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timers that only losses need,
  * trees for tensors of all sizes. */
 static void put_calm_schemes(void)
@@ -372,6 +395,7 @@ static void put_calm_schemes(void)
 		put(", '%s': { 'elements_per_packet': %u, 'aggregate_above': '0B', 'recovery': "
 		    "true }",
 		    i ? "panama" : "switchml_star", elements);
+	put(", 'netreduce': { 'memory': '1GB' }");
 }
 
 static void put_schemes(void)
@@ -384,6 +408,7 @@ static void put_schemes(void)
 		put_slotted();
 		put_pool();
 		put_trees();
+		put_messages();
 	}
 	put(" }");
 }

@@ -96,7 +96,7 @@ static void offer(sim_time at, uint16_t size, bool control)
 
 static void play(void)
 {
-	timer_open(&bench.sim, &bench.timer, SIM_EVERYWHERE, SIM_TIMER, 1, send_next, &bench);
+	timer_open(&bench.sim, &bench.timer, SIM_TIMER, 1, send_next, &bench);
 	timer_set(&bench.sim, &bench.timer, bench.list[0].at);
 	while (sim_run(&bench.sim, 20))
 		cr_assert_eq(network_check(&bench.net, stderr), 0);

@@ -359,29 +359,3 @@ Test(equeue, order_among_equals_in_spite_of_cancelled_ones)
 	cr_expect_arr_eq(again, order, (EQUALS - 1) * sizeof(*order));
 	equeue_release(&q);
 }
-
-/* Before the one that was popped are those that come first in this order, and none of another time.
- */
-Test(equeue, knows_what_was_before)
-{
-	uint32_t order[EQUALS];
-	struct equeue q;
-	sim_time at;
-
-	open_equals(&q);
-	cr_expect_not(equeue_was_before(&q, 1, 0), "nothing was popped");
-	fill_equals(&q);
-	pop_equals(&q, order, EQUALS);
-	equeue_release(&q);
-
-	open_and_fill(&q);
-	for (size_t i = 0; i < EQUALS; i++) {
-		cr_assert_eq(equeue_pop(&q, &at), order[i]);
-		for (size_t j = 0; j < EQUALS; j++) {
-			cr_expect_eq(equeue_was_before(&q, order[j], 5000), j < i);
-			cr_expect_not(equeue_was_before(&q, order[j], 4999));
-			cr_expect_not(equeue_was_before(&q, order[j], 5001));
-		}
-	}
-	equeue_release(&q);
-}

@@ -105,12 +105,11 @@ static uint64_t ping(struct seen *seen, unsigned change, sim_time late, bool obs
 	*seen = (struct seen){ .sim = &sim };
 	sim_init(&sim, 5);
 	for (unsigned i = 0; i < 2; i++) {
-		timer_open(&sim, &pingers[i].timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, i),
-			   on_ping, &pingers[i]);
+		timer_open(&sim, &pingers[i].timer, SIM_TIMER, sim_key(SIM_TIMER, i), on_ping,
+			   &pingers[i]);
 		timer_set(&sim, &pingers[i].timer, i ? 100 + late : 100);
 	}
-	timer_open(&sim, &sampler, SIM_NOWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample,
-		   &sampler);
+	timer_open(&sim, &sampler, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), on_sample, &sampler);
 	timer_set(&sim, &sampler, 3);
 	while (observed ? sim_observe(&sim, 1, &observer) : sim_run(&sim, 1))
 		if (change && pingers[1].left == 50 - change)

@@ -92,8 +92,8 @@ static void offer(uint32_t host, sim_time start, uint32_t count, uint16_t size, 
 				   .left = count,
 				   .size = size,
 				   .nic = { .pull = pull, .owner = source } };
-	timer_open(&bench.sim, &source->start, SIM_EVERYWHERE, SIM_TIMER, sim_key(SIM_TIMER, host),
-		   on_start, source);
+	timer_open(&bench.sim, &source->start, SIM_TIMER, sim_key(SIM_TIMER, host), on_start,
+		   source);
 	timer_set(&bench.sim, &source->start, start);
 }
 

@@ -276,7 +276,7 @@ static void play(struct offer *offer)
 	struct sim *sim = &offer->bench.sim;
 
 	bench_init(&offer->bench, &offer->link, NIC_TURNS);
-	timer_open(sim, &offer->timer, SIM_EVERYWHERE, SIM_TIMER, 1, offer_next, offer);
+	timer_open(sim, &offer->timer, SIM_TIMER, 1, offer_next, offer);
 	timer_set(sim, &offer->timer, offer->list[0].at);
 	for (int i = 0; i < 100; i++) {
 		sim_run(sim, 20);

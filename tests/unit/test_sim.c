@@ -1,4 +1,4 @@
-/* The loop of a simulation: what is settled before a timer, and what that may do. */
+/* The loop of a simulation: what is caught up with before a timer, and what that may do. */
 #include "core/sim.h"
 
 #include <criterion/criterion.h>
@@ -7,8 +7,8 @@
 
 struct host {
 	struct timer late[MANY];
-	unsigned settled, ran;
-	uint32_t site;
+	unsigned caught_up, ran;
+	sim_time until;
 };
 
 static void nothing(struct sim *sim, uint32_t entity, void *owner)
@@ -21,43 +21,43 @@ static void count(struct sim *sim, uint32_t entity, void *owner)
 	struct host *host = owner;
 
 	(void)sim, (void)entity;
-	cr_expect_eq(host->settled, 1, "the timer ran first");
+	cr_expect_eq(host->caught_up, 1, "the timer ran first");
 	host->ran++;
 }
 
 static struct sim sim;
 
 /* As a source that opens a connection when the NIC asks it. */
-static void settle(void *owner, uint32_t site)
+static void catch_up(void *owner, sim_time until)
 {
 	struct host *host = owner;
 
-	host->site = site;
-	host->settled++;
+	host->until = until;
+	host->caught_up++;
 	for (unsigned i = 0; i < MANY; i++)
-		timer_open(&sim, &host->late[i], SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, 1 + i),
-			   nothing, NULL);
+		timer_open(&sim, &host->late[i], SIM_TIMER, sim_key(SIM_TIMER, 1 + i), nothing,
+			   NULL);
 }
 
 /* The table of entities moves meanwhile; the handler is the right one all the same. */
-Test(sim, settling_before_a_timer_may_open_timers)
+Test(sim, catching_up_before_a_timer_may_open_timers)
 {
 	static struct host host;
 	struct timer timer;
 
 	sim_init(&sim, 1);
-	sim.settle = settle;
-	sim.settle_owner = &host;
-	timer_open(&sim, &timer, 7, SIM_TIMER, sim_key(SIM_TIMER, 0), count, &host);
+	sim.catch_up = catch_up;
+	sim.catch_up_owner = &host;
+	timer_open(&sim, &timer, SIM_TIMER, sim_key(SIM_TIMER, 0), count, &host);
 	timer_set(&sim, &timer, 100);
 	cr_expect_not(sim_run(&sim, UINT64_MAX));
-	cr_expect_eq(host.settled, 1);
+	cr_expect_eq(host.caught_up, 1);
 	cr_expect_eq(host.ran, 1);
-	cr_expect_eq(host.site, 7);
+	cr_expect_eq(host.until, 101);
 	sim_release(&sim);
 }
 
-/* What is settled finds the timer pending, and decides about it. */
+/* What catches up finds the timer pending, and decides about it. */
 struct delayed {
 	struct timer timer, other;
 	sim_time again; /* 0 = cancelled for good */
@@ -82,13 +82,11 @@ static void note_other(struct sim *s, uint32_t entity, void *owner)
 	delayed->others++;
 }
 
-static void decide(void *owner, uint32_t site)
+static void decide(void *owner, sim_time until)
 {
 	struct delayed *delayed = owner;
 
-	if (site != 3)
-		return;
-	if (sim.now == 100) {
+	if (until == 101) {
 		cr_expect(timer_pending(&sim, &delayed->timer));
 		timer_cancel(&sim, &delayed->timer);
 		if (delayed->again)
@@ -99,10 +97,10 @@ static void decide(void *owner, uint32_t site)
 static void run_delayed(struct delayed *delayed)
 {
 	sim_init(&sim, 1);
-	sim.settle = decide;
-	sim.settle_owner = delayed;
-	timer_open(&sim, &delayed->timer, 3, SIM_TIMER, sim_key(SIM_TIMER, 0), note, delayed);
-	timer_open(&sim, &delayed->other, 4, SIM_TIMER, sim_key(SIM_TIMER, 1), note_other, delayed);
+	sim.catch_up = decide;
+	sim.catch_up_owner = delayed;
+	timer_open(&sim, &delayed->timer, SIM_TIMER, sim_key(SIM_TIMER, 0), note, delayed);
+	timer_open(&sim, &delayed->other, SIM_TIMER, sim_key(SIM_TIMER, 1), note_other, delayed);
 	timer_set(&sim, &delayed->timer, 100);
 	timer_set(&sim, &delayed->other, 150);
 	cr_expect_not(sim_run(&sim, UINT64_MAX));
@@ -110,8 +108,8 @@ static void run_delayed(struct delayed *delayed)
 	sim_release(&sim);
 }
 
-/* An event that is taken back while it is settled neither runs nor counts. */
-Test(sim, settling_may_take_the_timer_back)
+/* An event that is taken back meanwhile neither runs nor counts. */
+Test(sim, catching_up_may_take_the_timer_back)
 {
 	struct delayed delayed = { 0 };
 
@@ -120,7 +118,7 @@ Test(sim, settling_may_take_the_timer_back)
 	cr_expect_eq(sim.events, 1);
 }
 
-Test(sim, settling_may_set_the_timer_again)
+Test(sim, catching_up_may_set_the_timer_again)
 {
 	struct delayed delayed = { .again = 200 };
 
@@ -137,9 +135,9 @@ Test(sim, looks_and_the_end_are_no_moves)
 	struct timer timer, look, end;
 
 	sim_init(&sim, 1);
-	timer_open(&sim, &timer, SIM_NOWHERE, SIM_TIMER, sim_key(SIM_TIMER, 0), nothing, NULL);
-	timer_open(&sim, &look, SIM_NOWHERE, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), nothing, NULL);
-	timer_open(&sim, &end, SIM_NOWHERE, SIM_CONTROL, sim_key(SIM_CONTROL, 0), nothing, NULL);
+	timer_open(&sim, &timer, SIM_TIMER, sim_key(SIM_TIMER, 0), nothing, NULL);
+	timer_open(&sim, &look, SIM_SAMPLE, sim_key(SIM_SAMPLE, 0), nothing, NULL);
+	timer_open(&sim, &end, SIM_CONTROL, sim_key(SIM_CONTROL, 0), nothing, NULL);
 	timer_set(&sim, &timer, 100);
 	timer_set(&sim, &look, 200);
 	timer_set(&sim, &end, 300);

@@ -28,11 +28,11 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &queue->timer, first(queue)->due);
 }
 
-void adding_init(struct adding *queue, struct sim *sim, uint32_t host, uint64_t key,
+void adding_init(struct adding *queue, struct sim *sim, uint64_t key,
 		 void (*added)(void *owner, const struct packet *packet), void *owner)
 {
 	*queue = (struct adding){ .sim = sim, .added = added, .owner = owner };
-	timer_open(sim, &queue->timer, host, SIM_TIMER, key, on_added, queue);
+	timer_open(sim, &queue->timer, SIM_TIMER, key, on_added, queue);
 	sim_name(sim, on_added, "a packet is added up at server %w of job %j");
 }
 

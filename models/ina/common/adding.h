@@ -17,9 +17,9 @@ struct adding {
 	void *owner;
 };
 
-/* `added` is called for each packet when it is due, on `host`; `key` names the timer
+/* `added` is called for each packet when it is due; `key` names the timer
  * (transport/keys.h). The queue must not move afterwards. */
-void adding_init(struct adding *queue, struct sim *sim, uint32_t host, uint64_t key,
+void adding_init(struct adding *queue, struct sim *sim, uint64_t key,
 		 void (*added)(void *owner, const struct packet *packet), void *owner);
 void adding_release(struct adding *queue);
 

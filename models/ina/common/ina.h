@@ -53,8 +53,8 @@ struct ina_ops {
 	void (*withdraw)(void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
-	/* Optional: all members of `base` are there, and no packet yet. Where pull() sets timers,
-	 * sets `base.source.prompt` of the workers (net/nic.h). */
+	/* Optional: all members of `base` are there, and no packet yet. It may set
+	 * `base.source.deferrable` of the workers, for speed (net/nic.h). */
 	void (*begin)(void *job);
 	void (*end)(void *job);
 	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC

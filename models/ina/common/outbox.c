@@ -20,7 +20,7 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 void outbox_init(struct outbox *outbox, struct nic *nic)
 {
 	*outbox = (struct outbox){ .nic = nic,
-				   .source = { .pull = pull, .owner = outbox },
+				   .source = { .pull = pull, .owner = outbox, .deferrable = true },
 				   .mask = RING_FIRST - 1 };
 	outbox->ring = xcalloc(RING_FIRST, sizeof(*outbox->ring));
 }
@@ -33,11 +33,8 @@ void outbox_release(struct outbox *outbox)
 
 void outbox_send(struct outbox *outbox, const struct packet *packet)
 {
-	struct network *net = outbox->nic->net;
 	uint64_t end;
 
-	/* also when a switch's event is the reason, for which no host was settled */
-	network_settle_host(net, outbox->nic->host, net->sim->now);
 	end = outbox->head + outbox->count++;
 	outbox->ring =
 		ring_reserve(outbox->ring, &outbox->mask, outbox->head, end, sizeof(*outbox->ring));

@@ -264,7 +264,7 @@ static bool place_servers(struct pool_job *job)
 		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
 				   job->base.spec.workers, job->base.spec.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		adding_init(&server->adding, scheme->base.env.sim, job->base.spec.server_hosts[q],
+		adding_init(&server->adding, scheme->base.env.sim,
 			    timer_key_of_job(TIMER_POOL_INBOX, job->base.spec.number, q), added,
 			    server);
 		outbox_init(&server->outbox, &topo->net.nics[job->base.spec.server_hosts[q]]);

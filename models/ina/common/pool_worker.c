@@ -143,21 +143,20 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 
 /* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
  * server, which on the worker's own host takes no time. */
-static bool is_prompt(const struct pool_worker *worker)
+static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);
 	const struct pool_scheme *scheme = pool_scheme(job);
 	const struct network *net = &scheme->base.env.topo->net;
 	const struct window_conf *conf = &scheme->window;
-	bool prompt = nic_prompt(net, conf->rto.first) || nic_prompt(net, conf->rto.least) ||
-		      nic_prompt(net, conf->max_rto);
 
-	if (!pool_ops(job)->divert)
-		return prompt;
-	prompt |= tcp_is_prompt(scheme->base.env.tcp);
-	for (uint32_t q = 0; q < job->base.spec.servers; q++)
-		prompt |= job->base.spec.server_hosts[q] == worker->base.host;
-	return prompt;
+	if (pool_ops(job)->divert && !tcp_deferrable(scheme->base.env.tcp))
+		return false;
+	for (uint32_t q = 0; pool_ops(job)->divert && q < job->base.spec.servers; q++)
+		if (job->base.spec.server_hosts[q] == worker->base.host)
+			return false;
+	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.least) &&
+	       nic_deferrable(net, conf->max_rto);
 }
 
 void pool_worker_init(struct pool_worker *worker)
@@ -168,10 +167,9 @@ void pool_worker_init(struct pool_worker *worker)
 
 	window_init(&worker->window, &pool_scheme(job)->window, job->base.scheme->frame,
 		    job->base.spec.servers);
-	worker->base.source.prompt = is_prompt(worker);
+	worker->base.source.deferrable = is_deferrable(worker);
 	worker->armed = SIM_TIME_MAX;
-	timer_open(job->base.scheme->env.sim, &worker->timer, worker->base.host, SIM_TIMER, key,
-		   on_timeout, worker);
+	timer_open(job->base.scheme->env.sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
 	sim_name(job->base.scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 

@@ -397,8 +397,7 @@ void esa_server_init(struct pool_server *server)
 	esa->rto_conf = pool_scheme(job)->window.rto;
 	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
-	timer_open(job->base.scheme->env.sim, &esa->timer,
-		   job->base.spec.server_hosts[server->number], SIM_TIMER, key, on_timer, esa);
+	timer_open(job->base.scheme->env.sim, &esa->timer, SIM_TIMER, key, on_timer, esa);
 	sim_name(job->base.scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
 	esa_channels_init(esa);
 }

@@ -86,7 +86,8 @@ void panama_backlog_open(struct panama_sequence *sequence)
 
 		backlog->sequence = sequence;
 		backlog->node = i;
-		timer_open(sim, &backlog->timer, SIM_NOWHERE, SIM_TIMER, key, on_due, backlog);
+		timer_open(sim, &backlog->timer, SIM_TIMER, key, on_due, backlog);
+		timer_apart(sim, &backlog->timer);
 	}
 	sim_name(sim, on_due, "sums that wait in an accelerator");
 }

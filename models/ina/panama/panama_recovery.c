@@ -359,7 +359,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	worker->base.source.prompt = true; /* arm() may find that a timeout is over */
+	worker->base.source.deferrable = false; /* arm() may find that a timeout is over */
 	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++) {
@@ -367,7 +367,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		asker->trees[t].mask = VIDS_FIRST - 1;
 		asker->trees[t].cap = cap;
 	}
-	timer_open(env->sim, &asker->timer, worker->base.host, SIM_TIMER, key, on_timeout, asker);
+	timer_open(env->sim, &asker->timer, SIM_TIMER, key, on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;

@@ -233,6 +233,7 @@ void panama_worker_init(struct panama_worker *worker, uint32_t cap)
 {
 	const struct panama_job *job = panama_job(worker);
 
+	worker->base.source.deferrable = true; /* pull() sets no timer */
 	worker->flows = xaligned(64, job->tree_count * sizeof(*worker->flows));
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		panama_window_init(&worker->flows[t].window, &panama_scheme(job)->window, cap);

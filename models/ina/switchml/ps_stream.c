@@ -342,7 +342,7 @@ static void open_server(struct switchml *job, uint32_t q)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	adding_init(&server->adding, env->sim, server->host, key, added, server);
+	adding_init(&server->adding, env->sim, key, added, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 

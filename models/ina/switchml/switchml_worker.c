@@ -222,12 +222,12 @@ bool switchml_waits(const void *self, char *text, size_t size)
 /* --- life --- */
 
 /* An adaptive timeout that has become shorter may be over when the timer is set. */
-static bool is_prompt(const struct ina_job *job)
+static bool is_deferrable(const struct ina_job *job)
 {
 	const struct rto_conf *timeout = &switchml_conf(job)->timeout;
 
-	return timeout->rule == RTO_ADAPTIVE ||
-	       nic_prompt(&job->scheme->env.topo->net, timeout->first);
+	return timeout->rule != RTO_ADAPTIVE &&
+	       nic_deferrable(&job->scheme->env.topo->net, timeout->first);
 }
 
 void switchml_worker_init(struct worker *worker)
@@ -238,12 +238,12 @@ void switchml_worker_init(struct worker *worker)
 
 	rto_init(&worker->rto, &switchml_conf(&job->base)->timeout);
 	worker->alarm = SIM_TIME_MAX;
-	worker->base.source.prompt = is_prompt(&job->base);
+	worker->base.source.deferrable = is_deferrable(&job->base);
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xcalloc(job->slots, sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].chunk = i;
-	timer_open(sim, &worker->timer, worker->base.host, SIM_TIMER, key, on_timeout, worker);
+	timer_open(sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
 	sim_name(sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 

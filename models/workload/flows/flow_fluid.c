@@ -87,8 +87,8 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);
 	fluid_route_give(env->fluid, spec->route, on_stream_ended, flow);
-	timer_open(env->sim, &flow->timer, SIM_NOWHERE, SIM_TIMER, timer_key(TIMER_FLOW, spec->key),
-		   on_timer, flow);
+	timer_open(env->sim, &flow->timer, SIM_TIMER, timer_key(TIMER_FLOW, spec->key), on_timer,
+		   flow);
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
 		  env->sim->now +

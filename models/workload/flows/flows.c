@@ -37,11 +37,8 @@ static void complete(struct flow *flow)
 static void on_delivered(void *owner, uint64_t total)
 {
 	struct flow *flow = owner;
-	const struct model_env *env = &flow->flows->env;
 
 	(void)total;
-	/* flows.csv has what the sender, another host, has sent again by now */
-	network_settle_host(&env->topo->net, flow->src, env->sim->now);
 	complete(flow);
 }
 
@@ -117,7 +114,6 @@ static void open_connection(struct flow *flow)
 					   .app = &flow_app,
 					   .owner = flow });
 	flow->ideal = connection_ideal(&flow->conn, flow->size);
-	connection_set_patient(&flow->conn);
 	connection_expect(&flow->conn, flow->size);
 	connection_write(&flow->conn, flow->size);
 }
@@ -135,7 +131,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		return;
 	}
 	flows->started++;
-	network_settle_host_now(&flows->env.topo->net, draw->src);
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -324,8 +319,8 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
 
-	timer_open(sim, &group->timer, SIM_NOWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, group->number), on_arrival, group);
+	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
+		   group);
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;

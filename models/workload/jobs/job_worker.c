@@ -239,8 +239,8 @@ void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;
 	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
 	rng_init(&worker->rng, sim->seed, "worker", key);
-	timer_open(sim, &worker->timer, job->hosts[number], SIM_TIMER, timer_key(TIMER_TASK, key),
-		   on_task_timer, worker);
+	timer_open(sim, &worker->timer, SIM_TIMER, timer_key(TIMER_TASK, key), on_task_timer,
+		   worker);
 	sim_name(sim, on_task_timer, "computation of job %j worker %w");
 }
 

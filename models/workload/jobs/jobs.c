@@ -80,7 +80,7 @@ static void make_workers(struct job *job)
 	job->worker = xcalloc(job->workers, sizeof(*job->worker));
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_init(&job->worker[w], job, w);
-	timer_open(sim, &job->timer, SIM_EVERYWHERE, SIM_CONTROL,
+	timer_open(sim, &job->timer, SIM_CONTROL,
 		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
 	sim_name(sim, on_job_timer, "controller of job %w");
 }
@@ -390,8 +390,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
 	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
-	timer_open(env->sim, &jobs->arrivals, SIM_EVERYWHERE, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 40), on_arrivals, jobs);
+	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
+		   on_arrivals, jobs);
 	sim_name(env->sim, on_arrivals, "arrivals of jobs");
 	for (size_t i = 0; i < count; i++) {
 		if (!add_group(jobs, &groups[i], i, scenario, error)) {

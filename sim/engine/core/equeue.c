@@ -255,16 +255,6 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
-bool equeue_was_before(const struct equeue *q, uint32_t id, sim_time at)
-{
-	const struct eq_item *last;
-
-	if (!q->batch_head)
-		return false;
-	last = &q->batch[q->batch_head - 1];
-	return at == last->at && before_among_equals(q, at, id, last->id);
-}
-
 static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
 {
 	return q->nodes[a].at < q->nodes[b].at; /* ties are settled when the slot is sorted */
@@ -445,13 +435,51 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	return true;
 }
 
+/* Opens the next slot when the batch is empty and the slot's events are few: they are sorted on
+ * their way from the chain. It begins with the newest, which often is the last, so they are put in
+ * from behind, before one that is later than all. False, and nothing is done, when they are many or
+ * none. */
+static bool open_few(struct equeue *q)
+{
+	struct eq_node *nodes = q->nodes;
+	uint64_t number = next_used(q), slot = number & (q->slot_count - 1);
+	struct eq_item *first = q->batch + SORT_FEW;
+
+	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW)
+		return false;
+	first->at = SIM_TIME_MAX;
+	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = nodes[id].link) {
+		struct eq_item *place = first - 1;
+		sim_time at = nodes[id].at;
+
+		if (first-- == q->batch)
+			return false;
+		nodes[id].place = EQ_BATCH;
+		for (; place[1].at <= at; place++) {
+			if (place[1].at == at && before_among_equals(q, at, id, place[1].id))
+				break;
+			*place = place[1];
+		}
+		place->at = at;
+		place->id = id;
+	}
+	q->cursor = number;
+	q->slots[slot] = EQ_NONE;
+	q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+	q->batch_head = (size_t)(first - q->batch);
+	q->batch_low = q->batch_count = SORT_FEW;
+	return q->batch_head < SORT_FEW;
+}
+
 /* Opens slots until the batch holds what is wanted. False when nothing is pending. */
-bool equeue_refill(struct equeue *q)
+static __attribute__((noinline)) bool refill(struct equeue *q)
 {
 	size_t left = q->batch_count - q->batch_head;
 	uint64_t limit = NO_SLOT - 1;
 
-	if (left < q->batch_head) {
+	if (!left) {
+		q->batch_head = q->batch_count = 0;
+	} else if (left < q->batch_head) {
 		memcpy(q->batch, q->batch + q->batch_head, left * sizeof(*q->batch));
 		q->batch_head = 0;
 		q->batch_count = left;
@@ -466,4 +494,9 @@ bool equeue_refill(struct equeue *q)
 	/* where events are few, half of them pass before the next attempt */
 	q->batch_low = left > q->depth ? q->batch_count - q->depth : q->batch_head + (left + 1) / 2;
 	return left > 0;
+}
+
+bool equeue_refill(struct equeue *q)
+{
+	return (!q->depth && open_few(q)) || refill(q);
 }

@@ -94,11 +94,6 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 /* Takes an entity out again; nothing happens when it is not pending. */
 void equeue_cancel(struct equeue *q, uint32_t id);
 
-/* Whether an event of entity `id` at time `at` would have come before the last one that was popped,
- * in the order of events of one time: false when the times differ. Nothing may have looked for
- * another event since. */
-bool equeue_was_before(const struct equeue *q, uint32_t id, sim_time at);
-
 static inline bool equeue_pending(const struct equeue *q, uint32_t id)
 {
 	return q->nodes[id].place > EQ_CANCELLED;

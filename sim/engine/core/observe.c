@@ -3,7 +3,7 @@
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer)
 {
 	for (; budget && !sim->stopped; budget--) {
-		uint32_t id = sim_settle_first(sim, equeue_pop(&sim->queue, &sim->now));
+		uint32_t id = sim_first(sim, equeue_pop(&sim->queue, &sim->now));
 		struct sim_entity entity;
 		struct sim_event event;
 
@@ -26,5 +26,7 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 		entity.handler(sim, id, entity.owner);
 		observer->after(observer->owner, &event);
 	}
+	if (sim->stopped && sim->catch_up)
+		sim->catch_up(sim->catch_up_owner, sim->now);
 	return !sim->stopped;
 }

@@ -22,7 +22,7 @@ void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_ha
 		   void *owner)
 {
 	SIM_BUG_ON(sim->block_count || sim->entity_count);
-	sim->block = (struct sim_entity){ handler, owner, SIM_NOWHERE, false };
+	sim->block = (struct sim_entity){ handler, owner, true, false };
 	sim->block_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		equeue_add(&sim->queue, (uint8_t) class, sim_key(class, i));
@@ -36,7 +36,7 @@ uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim
 	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
 				      sizeof(*sim->entities));
 	sim->entities[sim->entity_count++] =
-		(struct sim_entity){ handler, owner, SIM_NOWHERE, class == SIM_SAMPLE };
+		(struct sim_entity){ handler, owner, class <= SIM_DEPARTURE, class == SIM_SAMPLE };
 	return id;
 }
 
@@ -45,8 +45,8 @@ void sim_silent(struct sim *sim, uint32_t id)
 	sim->entities[id - sim->block_count].silent = true;
 }
 
-void timer_open(struct sim *sim, struct timer *timer, uint32_t site, enum sim_class class,
-		uint64_t key, sim_handler *handler, void *owner)
+void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
+		sim_handler *handler, void *owner)
 {
 	if (sim->idle_count) {
 		timer->id = sim->idle_timers[--sim->idle_count];
@@ -55,7 +55,7 @@ void timer_open(struct sim *sim, struct timer *timer, uint32_t site, enum sim_cl
 		timer->id = sim_add_entity(sim, class, key, handler, owner);
 	}
 	sim->entities[timer->id - sim->block_count] =
-		(struct sim_entity){ handler, owner, site, class == SIM_SAMPLE };
+		(struct sim_entity){ handler, owner, class <= SIM_DEPARTURE, class == SIM_SAMPLE };
 }
 
 void timer_close(struct sim *sim, struct timer *timer)
@@ -83,30 +83,33 @@ bool timer_pending(const struct sim *sim, const struct timer *timer)
 	return sim_pending(sim, timer->id);
 }
 
-uint32_t sim_settle_first(struct sim *sim, uint32_t id)
+void timer_apart(struct sim *sim, const struct timer *timer)
 {
-	while (id != EQ_NONE && id >= sim->block_count && sim->settle) {
-		uint32_t site = sim->entities[id - sim->block_count].site, first;
+	sim->entities[timer->id - sim->block_count].apart = true;
+}
 
-		if (site == SIM_NOWHERE)
-			break;
+/* Only departures are deferred: they come before timers of the same time. */
+uint32_t sim_first(struct sim *sim, uint32_t id)
+{
+	while (sim->catch_up && id != EQ_NONE && id >= sim->block_count &&
+	       !sim->entities[id - sim->block_count].apart) {
+		uint32_t before = id;
+
 		equeue_unpop(&sim->queue);
-		sim->settle(sim->settle_owner, site);
-		first = equeue_pop(&sim->queue, &sim->now);
-		if (first == id)
+		sim->catch_up(sim->catch_up_owner, sim->now + 1);
+		id = equeue_pop(&sim->queue, &sim->now);
+		if (id == before)
 			break;
-		id = first;
 	}
 	return id;
 }
 
-/* The event of an entity that is not of the block: false when, its site being up to date, there is
- * none any more. */
+/* The event of an entity that is not of the block. False when there is none any more. */
 static bool run_entity(struct sim *sim, uint32_t id)
 {
 	struct sim_entity entity;
 
-	id = sim_settle_first(sim, id);
+	id = sim_first(sim, id);
 	if (id == EQ_NONE)
 		return false;
 	sim->events++;
@@ -135,6 +138,8 @@ bool sim_run(struct sim *sim, uint64_t budget)
 			return false;
 		}
 	}
+	if (sim->stopped && sim->catch_up)
+		sim->catch_up(sim->catch_up_owner, sim->now);
 	return !sim->stopped;
 }
 

@@ -2,8 +2,12 @@
  *
  * Everything that can act at a time of its own (an egress port, a NIC, a timer)
  * is an entity. An entity has at most one pending event; when it comes, the
- * entity's handler runs with sim->now set. There is no other way for anything
- * to happen, and no state outside of what hangs from a struct sim.
+ * entity's handler runs with sim->now set. No state is outside of what hangs from a struct sim.
+ *
+ * One thing happens without an event: a NIC may defer the departures of packets (net/nic.h). They
+ * are done before the next event that could tell the difference, with sim->now set back to their
+ * time. So a handler always finds all done that comes before its event, and may be written as if
+ * everything were an event.
  *
  * Order of events: see equeue.h. Digest: the sum over all events, timers included, of a
  * hash of (time, entity, what happened). A sum does not depend on the order in which
@@ -35,17 +39,15 @@ typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 #define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
-/* Does what is due at `site` and was put off, before a timer runs that acts there. */
-typedef void sim_settle(void *owner, uint32_t site);
-
-#define SIM_EVERYWHERE UINT32_MAX       /* it may look at any host, or make it act */
-#define SIM_NOWHERE    (UINT32_MAX - 1) /* it does neither */
+/* Does what was deferred and is due before the time `until`. It sets sim->now back while it does,
+ * and may set, replace and cancel timers of `until` and later. */
+typedef void sim_catch_up(void *owner, sim_time until);
 
 struct sim_entity {
 	sim_handler *handler;
-	void *owner;   /* not owned */
-	uint32_t site; /* a host, or one of the above */
-	bool silent;   /* no part of the run: its events are not observed */
+	void *owner; /* not owned */
+	bool apart;  /* see timer_apart() */
+	bool silent; /* no part of the run: its events are not observed */
 };
 
 struct sim {
@@ -61,8 +63,8 @@ struct sim {
 	uint32_t *idle_timers; /* ids for reuse */
 	size_t idle_count, idle_capacity;
 	sim_lookahead *lookahead; /* optional */
-	sim_settle *settle;       /* optional */
-	void *settle_owner;
+	sim_catch_up *catch_up;   /* optional: for whoever defers events (net/nic.h) */
+	void *catch_up_owner;
 	struct equeue queue;
 	uint64_t uncounted; /* events that are no part of the run, counted by their handlers */
 	struct sim_names *names;
@@ -83,7 +85,7 @@ static inline struct sim_entity sim_entity_of(const struct sim *sim, uint32_t id
 }
 
 /* Adds an entity for the whole run. `key` is a stable name for ties: the number
- * of the thing within its kind, combined by sim_key(). Nothing is settled for it. */
+ * of the thing within its kind, combined by sim_key(). */
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner);
 
@@ -112,33 +114,27 @@ static inline void sim_cancel(struct sim *sim, uint32_t id)
 	equeue_cancel(&sim->queue, id);
 }
 
-/* Whether an event of entity `id` at time `at` would have come before the one that runs, which is
- * of the same time: for what happens without an event. */
-static inline bool sim_was_before(const struct sim *sim, uint32_t id, sim_time at)
-{
-	return equeue_was_before(&sim->queue, id, at);
-}
-
 /* Entities that come and go (one per flow, one per worker): a timer is an
  * entity taken from a pool. timer_open() before use, timer_close() gives it
- * back. timer_set() replaces an earlier setting. `site` is the host whose sources and state it
- * may touch, or SIM_EVERYWHERE or SIM_NOWHERE; its class comes behind SIM_DEPARTURE, unless it is
- * SIM_NOWHERE. */
+ * back. timer_set() replaces an earlier setting. */
 struct timer {
 	uint32_t id;
 };
 
-void timer_open(struct sim *sim, struct timer *timer, uint32_t site, enum sim_class class,
-		uint64_t key, sim_handler *handler, void *owner);
+void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint64_t key,
+		sim_handler *handler, void *owner);
 void timer_close(struct sim *sim, struct timer *timer);
 void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
 
-/* The entity whose event was popped: what has been put off at its site is done, before which its
- * event must not be over, as that may cancel or replace it. Returns the entity whose event is
- * first then; EQ_NONE when there is none. */
-uint32_t sim_settle_first(struct sim *sim, uint32_t id);
+/* Its handler touches no host's state, as that of a switch's pipeline: nothing that hosts have
+ * deferred is done before it. Speed only. */
+void timer_apart(struct sim *sim, const struct timer *timer);
+
+/* The entity whose event was popped, once all is done that was deferred and comes before it:
+ * another one, or EQ_NONE, where that cancelled or replaced the event. */
+uint32_t sim_first(struct sim *sim, uint32_t id);
 
 /* Runs events until none is left or sim_stop() was called by a handler.
  * `budget` bounds the number of events of this call (UINT64_MAX = none), so that

@@ -1,21 +1,19 @@
-/* The way of a packet, inside net/: what network.c needs to hand to the engine, and
- * the parts of a hop that lossless networks share. */
+/* The way of a packet from node to node, and the parts of a hop that lossless networks share. */
 #ifndef INASIM_NET_HOP_H
 #define INASIM_NET_HOP_H
 
-#include "net/late.h"
-#include "net/network.h"
+#include "net/state.h"
 
 /* Code that the compiler would rather share than inline three times. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
-#define HOP_AHEAD 28 /* events that hop_look_ahead() wants to know */
-
-/* How far ahead of its event what is asked for, at most: by SIM_LOOK_EVERY - 1 less for some. */
-enum { AHEAD_PORT = HOP_AHEAD - 1, AHEAD_PACKET = 19, AHEAD_OUT = 12, AHEAD_TAIL = 6 };
-
 sim_handler hop_arrive;
-sim_lookahead hop_look_ahead;
+
+/* network.send and network.switch_send(_each) where there is no PAUSE. */
+void hop_send(struct network *net, uint32_t port, const struct packet *packet);
+void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			  const uint32_t *ports, uint32_t count);
 
 /* Where the packet at the head goes on: at a host it is the host's own port, for an
  * answer. Whether it is a host cannot be foreseen, so this takes no branch. */
@@ -92,30 +90,163 @@ HOT_INLINE bool hop_unlink_head(struct port *port)
 	return true;
 }
 
-/* A packet has reached a host that is up to date. */
-HOT_INLINE void hop_hand_over(struct network *net, uint32_t host, const struct packet *packet)
+/* A packet has reached a host. */
+HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
 {
+	network_catch_up(net, host, net->sim->now);
 	net->delivered++;
 	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
 						      packet);
 }
 
-/* A packet has reached a host. */
-HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct packet *packet)
+/* --- the one path --- */
+
+enum admission { ADMIT, ADMIT_MARKED, NOT_ADMITTED };
+
+/* What PAUSE changes in the way of a packet. Both kinds are constants, and the path below is
+ * compiled once for each, so no call goes through a pointer. */
+struct hop_kind {
+	bool stops; /* PAUSE: packets may be charged, and a departure may be SIM_TIME_MAX */
+	/* The queue might matter: is the packet, which queued_bytes has in it already, admitted,
+	 * marked, or something else (then it is dropped or put in, and counted)? */
+	enum admission (*admit)(struct network *net, uint32_t port, const struct packet *packet,
+				uint8_t hop);
+	void (*resize)(struct network *net, uint32_t port, uint8_t bits);
+	/* A packet goes on from a switch, by `out`; it came in by `in`, of the same switch. */
+	void (*forward)(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
+			uint8_t hop);
+	void (*copies)(struct network *net, uint32_t in, const struct switch_send *send);
+	/* The port of the far end that leads back here. */
+	uint32_t (*reverse)(const struct network *net, uint32_t port);
+	/* With PAUSE only: a packet takes place `at` of the ring, has been put in, is leaving. */
+	void (*charge)(struct network *net, uint32_t port, uint32_t at, uint32_t charge);
+	void (*has_come)(struct network *net, uint32_t port);
+	void (*leaves)(struct network *net, uint32_t port);
+};
+
+/* Copies the packet into the queue, `hop` switches behind it. The one copy per
+ * hop: fields are written in the ring, never in a temporary (a narrow store
+ * before a wide load stalls the processor). */
+HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packet *packet,
+			uint8_t hop, uint32_t charge, const struct hop_kind *kind)
 {
-	network_settle_host(net, host, net->sim->now);
-	hop_hand_over(net, host, packet);
+	struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	sim_time now = net->sim->now, depart = port->busy_until;
+	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
+	enum admission admission = ADMIT;
+	uint32_t size = packet->size;
+	struct packet *place;
+
+	depart = now + ((depart - now) & busy);
+	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
+	port->queued_bytes = (port->queued_bytes & busy) + size;
+	/* what has left lately is still counted in these, so they err to the slow side only */
+	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
+				     port->count - port->sent > link->quiet_packets,
+			     0)) {
+		admission = kind->admit(net, number, packet, hop);
+		if (admission == NOT_ADMITTED)
+			return;
+	}
+	if (__builtin_expect(port->count >> port->ring_bits, 0))
+		kind->resize(net, number, ring_bits_more(port));
+	if (!kind->stops || __builtin_expect(depart != SIM_TIME_MAX, 1))
+		depart += link_transmission(link, size);
+	port->busy_until = depart;
+	port->bytes += size;
+	if (!kind->stops)
+		hop_note_backlog(port, depart - now);
+	if (kind->stops)
+		kind->charge(net, number, ring_index(port, port->count), charge);
+	place = &port->ring[ring_index(port, port->count)];
+	*place = *packet;
+	place->depart = depart;
+	place->hop = hop;
+	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
+	if (__builtin_expect(admission == ADMIT_MARKED, 0))
+		place->flags |= PACKET_CE;
+	if (port->count++ == 0 && (!kind->stops || depart != SIM_TIME_MAX))
+		hop_schedule_head(net, number, port, depart);
+	if (kind->stops)
+		kind->has_come(net, number);
 }
 
-/* Asks a scheme what a switch does with an AGGREGATION packet that came from where port `back`
- * leads. */
-HOT_INLINE void hop_at_switch(struct network *net, uint32_t sw, uint32_t back,
-			      struct packet *packet, struct switch_actions *actions)
+/* The packet at the head has arrived: takes it off and waits for the next. */
+HOT_INLINE void hop_next(struct network *net, uint32_t number, struct port *port,
+			 const struct hop_kind *kind)
 {
-	actions->forward = false;
-	actions->count = 0;
+	if (kind->stops)
+		kind->leaves(net, number);
+	if (hop_unlink_head(port) && (!kind->stops || port_head(port)->depart != SIM_TIME_MAX))
+		hop_schedule_head(net, number, port, port_head(port)->depart);
+}
+
+HOT_INLINE void hop_shrink(struct network *net, uint32_t number, const struct port *port,
+			   const struct hop_kind *kind)
+{
+	if (__builtin_expect(ring_is_wide(port), 0))
+		kind->resize(net, number, port->ring_bits - 1);
+}
+
+/* An AGGREGATION packet has passed the pipeline of a switch: asks its scheme. */
+HOT_INLINE void hop_aggregate(struct network *net, uint32_t number, struct packet *packet,
+			      const struct hop_kind *kind)
+{
+	uint32_t sw = net->ports[number].to - net->hosts, in = kind->reverse(net, number);
+	struct switch_actions actions;
+
+	actions.forward = false; /* no initializer: it would clear the packets, too */
+	actions.count = 0;
 	net->protocols[packet->protocol].ops->at_switch(net->protocols[packet->protocol].self, sw,
-							back, packet, actions);
+							in, packet, &actions);
+	if (actions.forward)
+		kind->forward(net, in,
+			      net->switch_nodes[sw].first_port + packet->route[packet->hop], packet,
+			      packet->hop + 1);
+	else
+		net->absorbed++;
+	for (unsigned i = 0; i < actions.count; i++)
+		kind->copies(net, in, &actions.send[i]);
+}
+
+/* The packet at the head of a port's ring reaches the far end. */
+HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_kind *kind,
+			 void (*aggregate)(struct network *net, uint32_t number,
+					   struct packet *packet))
+{
+	struct port *port = &net->ports[number];
+	const struct packet *head;
+	struct packet packet;
+
+	if (port->flags & PORT_DEFERRED && port->busy_until < net->sim->now)
+		net->catch_up(net, number, net->sim->now); /* what is sent comes behind */
+	head = port_head(port);
+	hop_note(net, number, head);
+	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
+		hop_next(net, number, port, kind);
+		hop_shrink(net, number, port, kind);
+		return;
+	}
+	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
+		/* another node's port: head stays put while it is copied */
+		kind->forward(net, kind->reverse(net, number),
+			      port->to_port + head->route[head->hop], head, head->hop + 1);
+		hop_next(net, number, port, kind);
+		hop_shrink(net, number, port, kind);
+		return;
+	}
+	if (port->to_host) {
+		/* its place stays as it is: only switches put packets into this ring */
+		hop_next(net, number, port, kind);
+		hop_deliver(net, port->to_port, head);
+		hop_shrink(net, number, port, kind);
+		return;
+	}
+	packet = *head;
+	hop_next(net, number, port, kind);
+	hop_shrink(net, number, port, kind);
+	aggregate(net, number, &packet);
 }
 
 #endif

@@ -29,6 +29,9 @@ void lossless_init(struct network *net)
 	struct lossless *ll = xcalloc(1, sizeof(*ll));
 
 	net->lossless = ll;
+	net->send = lossless_send;
+	net->switch_send = lossless_switch_send;
+	net->switch_send_each = lossless_switch_send_each;
 	net->sim->block.handler = lossless_on_arrival;
 	ll->lanes = xaligned(64, net->port_count * sizeof(*ll->lanes));
 	ll->memories = xcalloc(net->switches, sizeof(*ll->memories));

@@ -26,7 +26,7 @@
 #define INASIM_NET_LOSSLESS_H
 
 #include "net/ingress.h"
-#include "net/network.h"
+#include "net/state.h"
 
 /* Turns a network without links into a lossless one. */
 void lossless_init(struct network *net);
@@ -35,7 +35,7 @@ void lossless_release(struct network *net);
 /* For network_control_first(). */
 void lossless_control_first(struct network *net);
 
-/* For the event queue: hop_look_ahead() of a lossless network. */
+/* For the event queue: net_look_ahead() of a lossless network. */
 sim_lookahead lossless_look_ahead;
 
 /* A port has got its link; `pause`: of what comes in from that link. */
@@ -43,12 +43,6 @@ void lossless_join(struct network *net, uint32_t port, const struct pause_params
 
 /* The memory of a switch, port by port: what comes in over the link of that port. */
 const struct ingress *lossless_ingress(const struct network *net, uint32_t port);
-
-/* A host sends. */
-void lossless_send(struct network *net, uint32_t host, const struct packet *packet);
-
-/* network_switch_send() of a lossless network. */
-void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 
 /* Brings a port's queue up to now: port_advance() of a lossless network. */
 void lossless_settle(struct network *net, uint32_t port);

@@ -1,8 +1,8 @@
-/* The hot path of a lossless network: what happens to a packet between two nodes, as hop.c has it
- * for the others. */
+/* What PAUSE adds to the way of a packet (hop.h), in the hot path of a lossless network. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
+#include "net/watch.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size
 {
 	const struct network *net = sim->block.owner;
 
-	hop_look_ahead(sim, next, count);
+	net_look_ahead(sim, next, count);
 	if (count < HOP_AHEAD)
 		return;
 	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
@@ -43,14 +43,6 @@ void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size
 }
 
 /* --- into a queue --- */
-
-HOT_INLINE void schedule_head(struct network *net, uint32_t number, const struct port *port)
-{
-	sim_time depart = port_head(port)->depart;
-
-	if (depart != SIM_TIME_MAX)
-		hop_schedule_head(net, number, port, depart);
-}
 
 /* The rings of packets and of charges are resized together. */
 static __attribute__((noinline)) void resize(struct network *net, uint32_t number, uint8_t bits)
@@ -94,16 +86,6 @@ HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 	return true;
 }
 
-/* Whether ECN marks a packet; its own bytes are in the queue already. */
-static __attribute__((noinline)) bool is_marked(struct network *net, uint32_t number,
-						const struct packet *packet)
-{
-	port_advance_with(&net->ports[number], net->sim->now, packet->size);
-	if (net->onlooker)
-		net->onlooker->queued(net->onlooker, number, packet, net->ports[number].count);
-	return hop_marks(net, number, packet);
-}
-
 /* The longest backlog, after a packet has come; while the port is stopped it is that of the bytes.
  */
 HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time depart)
@@ -141,60 +123,38 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 		lossless_arm(net, number);
 }
 
-/* Copies the packet, which is charged to `charge`, into the queue: enqueue() of
- * hop.c, without a limit. */
-HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
-		    uint32_t charge)
+/* Without a limit: a packet that had no room was dropped before. */
+static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
+						      const struct packet *packet, uint8_t hop)
 {
 	struct port *port = &net->ports[number];
-	struct lane *lane = &net->lossless->lanes[number];
-	const struct link_class *link = port_class(net, port);
-	sim_time now = net->sim->now, depart = port->busy_until;
-	uint64_t busy = -(uint64_t)(depart > now);
-	uint32_t at, size = packet->size;
-	bool marked = false;
 
-	depart = now + ((depart - now) & busy);
-	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
-	port->queued_bytes = (port->queued_bytes & busy) + size;
-	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
-				     port->count - port->sent > link->quiet_packets,
-			     0)) {
-		if (net->control_first && busy && packet_is_control(packet)) {
-			overtake(net, number, packet, hop);
-			return;
-		}
-		marked = is_marked(net, number, packet);
+	if (net->control_first && port->busy_until > net->sim->now && packet_is_control(packet)) {
+		overtake(net, number, packet, hop);
+		return NOT_ADMITTED;
 	}
-	if (__builtin_expect(port->count >> port->ring_bits, 0))
-		resize(net, number, ring_bits_more(port));
-	if (__builtin_expect(depart != SIM_TIME_MAX, 1))
-		depart += link_transmission(link, size);
-	port->busy_until = depart;
-	at = ring_index(port, port->count);
-	lane->charge[at] = charge;
-	port->ring[at] = *packet;
-	port->ring[at].depart = depart;
-	port->ring[at].hop = hop;
-	if (__builtin_expect(marked, 0))
-		port->ring[at].flags |= PACKET_CE;
-	port->bytes += size;
-	port->packets++;
-	if (port->count++ == 0)
-		schedule_head(net, number, port);
-	note_backlog(net, port, depart);
+	port_advance_with(port, net->sim->now, packet->size);
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, port->count);
+	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
+}
+
+HOT_INLINE void charge_to(struct network *net, uint32_t number, uint32_t at, uint32_t charge)
+{
+	net->lossless->lanes[number].charge[at] = charge;
+}
+
+HOT_INLINE void has_come(struct network *net, uint32_t number)
+{
+	const struct lane *lane = &net->lossless->lanes[number];
+	struct port *port = &net->ports[number];
+
+	note_backlog(net, port, port->busy_until);
 	if (__builtin_expect(lane->in.memory && lane->in.memory->stopped, 0))
 		lossless_arm(net, number);
 }
 
-void lossless_send(struct network *net, uint32_t host, const struct packet *packet)
-{
-	put(net, host, packet, packet->hop, CHARGE_NONE);
-}
-
-/* --- out of a queue --- */
-
-HOT_INLINE void take_head(struct network *net, uint32_t number)
+HOT_INLINE void leaves(struct network *net, uint32_t number)
 {
 	struct port *port = &net->ports[number];
 	struct lane *lane = &net->lossless->lanes[number];
@@ -203,97 +163,108 @@ HOT_INLINE void take_head(struct network *net, uint32_t number)
 		lane->given--;
 	else
 		lossless_give(net->lossless, lane->charge[port->head], port_head(port)->size);
-	if (hop_unlink_head(port))
-		schedule_head(net, number, port);
-	if (__builtin_expect(ring_is_wide(port), 0))
-		resize(net, number, port->ring_bits - 1);
 }
 
-/* Sends what a scheme wants; the copies of a packet share one charge to `in`. */
-static void send_copies(struct network *net, uint32_t in, const struct switch_send *send)
+HOT_INLINE uint32_t reverse_of(const struct network *net, uint32_t number)
 {
-	uint32_t charge = in;
+	return net->lossless->lanes[number].reverse;
+}
 
-	net->created += send->count;
-	if (!send->count)
-		return;
-	if (!take(net, in, send->packet.size)) {
-		for (uint32_t i = 0; i < send->count; i++)
-			drop(net, send->ports[i]);
-		return;
+static const struct hop_kind one_class, two_classes;
+
+HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
+		    uint32_t charge)
+{
+	hop_put(net, number, packet, hop, charge, &one_class);
+}
+
+void lossless_send(struct network *net, uint32_t host, const struct packet *packet)
+{
+	put(net, host, packet, packet->hop, CHARGE_NONE);
+}
+
+/* What a scheme sends by these ports: all that leaves at once shares one charge to `in`. False, and
+ * it is dropped, where that does not fit. */
+static bool charge_once(struct network *net, uint32_t in, uint32_t size, const uint32_t *ports,
+			uint32_t count, uint32_t *charge)
+{
+	net->created += count;
+	if (!count)
+		return false;
+	if (!take(net, in, size)) {
+		for (uint32_t i = 0; i < count; i++)
+			drop(net, ports[i]);
+		return false;
 	}
-	if (send->count > 1)
-		charge = lossless_new_cell(net->lossless, in, send->packet.size, send->count);
-	for (uint32_t i = 0; i < send->count; i++)
-		put(net, send->ports[i], &send->packet, send->packet.hop, charge);
+	*charge = count > 1 ? lossless_new_cell(net->lossless, in, size, count) : in;
+	return true;
 }
 
-/* `classes`: whether there are control packets to tell from others; known when compiled. */
-HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
-			uint8_t hop, bool classes)
+void lossless_switch_send(struct network *net, uint32_t in, const struct switch_send *send)
 {
-	if (classes && packet_is_control(packet))
-		put(net, out, packet, hop, CHARGE_NONE);
-	else if (__builtin_expect(take(net, in, packet->size), 1))
+	const struct packet *packet = &send->packet;
+	uint32_t charge;
+
+	if (!charge_once(net, in, packet->size, send->ports, send->count, &charge))
+		return;
+	for (uint32_t i = 0; i < send->count; i++)
+		put(net, send->ports[i], packet, packet->hop, charge);
+}
+
+void lossless_switch_send_each(struct network *net, uint32_t in, const struct packet *packets,
+			       const uint32_t *ports, uint32_t count)
+{
+	uint32_t charge;
+
+	if (!count || !charge_once(net, in, packets->size, ports, count, &charge))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		put(net, ports[i], &packets[i], packets[i].hop, charge);
+}
+
+HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
+			uint8_t hop)
+{
+	if (__builtin_expect(take(net, in, packet->size), 1))
 		put(net, out, packet, hop, in);
 	else
 		drop(net, out);
 }
 
-void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send)
+/* Control packets are not charged. */
+HOT_INLINE void forward_classed(struct network *net, uint32_t in, uint32_t out,
+				const struct packet *packet, uint8_t hop)
 {
-	send_copies(net, back, send);
+	if (packet_is_control(packet))
+		put(net, out, packet, hop, CHARGE_NONE);
+	else
+		forward(net, in, out, packet, hop);
 }
 
-static void aggregate(struct network *net, uint32_t in, uint32_t sw, struct packet *packet)
-{
-	struct switch_actions actions;
-
-	hop_at_switch(net, sw, in, packet, &actions);
-	if (actions.forward)
-		forward(net, in, net->switch_nodes[sw].first_port + packet->route[packet->hop],
-			packet, packet->hop + 1, false);
-	else
-		net->absorbed++;
-	for (unsigned i = 0; i < actions.count; i++)
-		send_copies(net, in, &actions.send[i]);
-}
-
-/* The packet at the head of a port's ring reaches the far end. */
-HOT_INLINE void arrive(struct network *net, uint32_t number, bool classes)
-{
-	struct port *port = &net->ports[number];
-	const struct packet *head = port_head(port);
-	uint32_t in = net->lossless->lanes[number].reverse;
-	struct packet packet;
-
-	hop_note(net, number, head);
-	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
-		take_head(net, number);
-		return;
+#define KIND(how)                                                                                  \
+	{                                                                                          \
+		.stops = true, .admit = admit, .resize = resize, .forward = how,                   \
+		.copies = lossless_switch_send, .reverse = reverse_of, .charge = charge_to,        \
+		.has_come = has_come, .leaves = leaves                                             \
 	}
-	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
-		forward(net, in, port->to_port + head->route[head->hop], head, head->hop + 1,
-			classes);
-		take_head(net, number);
-		return;
-	}
-	packet = *head;
-	take_head(net, number);
-	if (port->to_host)
-		hop_deliver(net, port->to_port, &packet);
-	else
-		aggregate(net, in, port->to - net->hosts, &packet);
+
+static const struct hop_kind one_class = KIND(forward), two_classes = KIND(forward_classed);
+
+/* AGGREGATION packets are never control packets. */
+static __attribute__((noinline)) void aggregate(struct network *net, uint32_t number,
+						struct packet *packet)
+{
+	hop_aggregate(net, number, packet, &one_class);
 }
 
 void lossless_on_arrival(struct sim *sim, uint32_t number, void *owner)
 {
 	(void)sim;
-	arrive(owner, number, false);
+	hop_path(owner, number, &one_class, aggregate);
 }
 
 void lossless_on_classed_arrival(struct sim *sim, uint32_t number, void *owner)
 {
 	(void)sim;
-	arrive(owner, number, true);
+	hop_path(owner, number, &two_classes, aggregate);
 }

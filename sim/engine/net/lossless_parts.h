@@ -8,8 +8,11 @@
 #ifndef INASIM_NET_LOSSLESS_PARTS_H
 #define INASIM_NET_LOSSLESS_PARTS_H
 
+#include "net/ahead.h"
 #include "net/hop.h"
 #include "net/lossless.h"
+#include "net/nic.h"
+#include "net/watch.h"
 
 #include <stddef.h>
 
@@ -75,6 +78,12 @@ struct lossless {
 
 /* Arrivals, in networks of one class of traffic and of two. */
 sim_handler lossless_on_arrival, lossless_on_classed_arrival;
+
+/* network.send and network.switch_send(_each). */
+void lossless_send(struct network *net, uint32_t host, const struct packet *packet);
+void lossless_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
+void lossless_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
+			       const uint32_t *ports, uint32_t count);
 
 /* --- lossless_memory.c --- */
 

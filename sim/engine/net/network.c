@@ -1,6 +1,7 @@
 #include "net/network.h"
 
 #include "base/mem.h"
+#include "net/ahead.h"
 #include "net/hop.h"
 #include "net/lossless.h"
 
@@ -17,6 +18,9 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
 	net->port_count = hosts;
 	net->nics_by_event = true; /* until network_tune() */
+	net->send = hop_send;
+	net->switch_send = hop_switch_send;
+	net->switch_send_each = hop_switch_send_each;
 	net->switch_nodes = xcalloc(switches, sizeof(*net->switch_nodes));
 	for (uint32_t s = 0; s < switches; s++) {
 		net->switch_nodes[s] = (struct switch_node){ .first_port = net->port_count,
@@ -50,6 +54,7 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
+	free(net->deferred);
 	net_watch_free(net->watch);
 }
 
@@ -129,30 +134,10 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 
 	port_set_up(net, port_a, b, port_b, ab);
 	port_set_up(net, port_b, a, port_a, ba);
-	if (a < net->hosts)
-		net->nics[a].down = port_b;
-	if (b < net->hosts)
-		net->nics[b].down = port_a;
 	if (!net->lossless)
 		return;
 	lossless_join(net, port_a, &ba->pause);
 	lossless_join(net, port_b, &ab->pause);
-}
-
-void network_settle(struct network *net, sim_time until)
-{
-	for (uint32_t h = 0; h < net->hosts; h++)
-		network_settle_host(net, h, until);
-}
-
-/* The event of a port that may be PORT_LATE is no arrival; but such a port does not jitter. */
-static sim_time last_arrival(const struct network *net, uint32_t number)
-{
-	const struct port *port = &net->ports[number];
-
-	if (!(port->flags & PORT_PATIENT) || port->flags & PORT_JITTERS)
-		return equeue_last(&net->sim->queue, number);
-	return port->busy_until ? port->busy_until + port_class(net, port)->latency : 0;
 }
 
 sim_time network_last_arrival(const struct network *net)
@@ -160,48 +145,9 @@ sim_time network_last_arrival(const struct network *net)
 	sim_time last = 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++)
-		if (last_arrival(net, i) > last)
-			last = last_arrival(net, i);
+		if (equeue_last(&net->sim->queue, i) > last)
+			last = equeue_last(&net->sim->queue, i);
 	return last;
-}
-
-/* Departures come before timers of the same time. */
-static void settle(void *owner, uint32_t site)
-{
-	struct network *net = owner;
-
-	if (site == SIM_EVERYWHERE)
-		network_settle(net, net->sim->now + 1);
-	else
-		network_settle_host_now(net, site);
-}
-
-/* How NICs learn that they are free, and hosts of packets: see nic.h and late.h. In a network too
- * large for the cache it takes longer to fetch what a late host needs than an event does, which
- * says beforehand what that will be. */
-static void choose_departures(struct network *net, bool large)
-{
-	sim_time shortest = SIM_TIME_MAX;
-
-	for (uint32_t h = 0; h < net->hosts; h++) {
-		const struct link_class *link = port_class(net, &net->ports[h]);
-		sim_time latency = link->latency,
-			 late = latency + link_transmission(link, UINT16_MAX);
-
-		shortest = latency < shortest ? latency : shortest;
-		net->nic_lag = latency > net->nic_lag ? latency : net->nic_lag;
-		net->late.longest = late > net->late.longest ? late : net->late.longest;
-	}
-	net->nics_by_event = net->lossless || !shortest;
-	if (net->nics_by_event)
-		return;
-	net->sim->settle = settle;
-	net->sim->settle_owner = net;
-	net->late.patience = shortest;
-	if (large || net->control_first)
-		return;
-	for (uint32_t h = 0; h < net->hosts; h++)
-		net->ports[net->nics[h].down].flags |= PORT_PATIENT;
 }
 
 /* A few events per slot when every port is busy, so that there is little to sort;
@@ -235,9 +181,10 @@ void network_tune(struct network *net)
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
 		bits++;
 	equeue_tune(&net->sim->queue, shift, bits);
-	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : hop_look_ahead;
+	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : net_look_ahead;
 	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
-	choose_departures(net, large);
+	if (!net->lossless)
+		nic_may_defer(net);
 }
 
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self)
@@ -245,15 +192,36 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	SIM_BUG_ON(net->protocol_count == NET_PROTOCOLS || !ops->name || !ops->deliver);
 	net->protocols[net->protocol_count].ops = ops;
 	net->protocols[net->protocol_count].self = self;
-	net->patient |= (uint32_t)ops->patient << net->protocol_count;
 	return (uint8_t)net->protocol_count++;
+}
+
+void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
+{
+	hop_send(net, port, packet);
+}
+
+void network_watched(const struct network *net, uint32_t number,
+		     struct port_sent sent[WATCH_CLASSES])
+{
+	const struct net_watch *watch = net->watch;
+
+	net_watch_sent(net, number, sent);
+	if (net->lossless)
+		sent[watch->class_of(watch->owner, &net_watch_frame)].part +=
+			lossless_frames_sent(net, number);
 }
 
 void network_by_event(struct network *net)
 {
 	net->nics_by_event = true;
-	for (uint32_t h = 0; h < net->hosts; h++)
-		late_never(net, h);
+}
+
+void network_look_on(struct network *net, struct net_onlooker *onlooker)
+{
+	net->onlooker = onlooker;
+	network_by_event(net);
+	for (unsigned i = 0; i < net->class_count; i++)
+		net->classes[i].quiet_bytes = net->classes[i].quiet_packets = 0;
 }
 
 void network_inject(struct network *net, const struct network_faults *faults)

@@ -1,6 +1,8 @@
 #include "net/nic.h"
 
-#include "net/network.h"
+#include "base/mem.h"
+
+#define LOOKS_PER_DEPARTURE 16 /* about what a deferred departure saves */
 
 static void nic_append(struct nic *nic, struct nic_source *source)
 {
@@ -47,8 +49,12 @@ static void nic_wait(struct nic *nic)
 
 	if (port->busy_until == SIM_TIME_MAX)
 		return; /* stopped by PAUSE: nic_go_on() */
-	if (!nic->by_event && !nic->net->nics_by_event) {
-		port->flags |= PORT_NIC_DUE;
+	if (nic->catching_up || (!nic->by_event && !nic->net->nics_by_event)) {
+		port->flags |= PORT_DEFERRED;
+		nic->net->departures_deferred++;
+		if (!nic->listed)
+			nic->net->deferred[nic->net->deferred_count++] = nic->host;
+		nic->listed = true;
 		return;
 	}
 	nic->armed = true;
@@ -67,7 +73,7 @@ static void nic_send(struct nic *nic, const struct packet *packet)
 		if (most)
 			port->busy_until = now + rng_below(&nic->idle_stream, most + 1);
 	}
-	network_send_now(nic->net, nic->host, packet);
+	network_send(nic->net, nic->host, packet);
 }
 
 /* Serves waiting sources while the transmitter is free. A source that is asked may wake another
@@ -107,41 +113,94 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
-void nic_is_free(struct nic *nic)
-{
-	nic->net->ports[nic->host].flags &= (uint8_t)~PORT_NIC_DUE;
-	nic_serve(nic);
-}
-
-void nic_catch_up(struct nic *nic, sim_time until)
-{
-	struct sim *sim = nic->net->sim;
-	struct port *port = &nic->net->ports[nic->host];
-	sim_time now = sim->now;
-
-	while (port->flags & PORT_NIC_DUE && port->busy_until < until) {
-		sim->now = port->busy_until;
-		nic_is_free(nic);
-	}
-	sim->now = now;
-}
-
-/* From now on its departures are events. */
-static void nic_use_events(struct nic *nic)
+/* What is deferred becomes an event, where it is not over yet. */
+static void make_event(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
 
-	nic->by_event = true;
-	late_never(nic->net, nic->host); /* which relies on departures that are put off */
-	if (!(port->flags & PORT_NIC_DUE))
+	if (!(port->flags & PORT_DEFERRED))
 		return;
-	port->flags &= (uint8_t)~PORT_NIC_DUE;
+	port->flags &= (uint8_t)~PORT_DEFERRED;
 	nic_wait(nic);
 }
 
-bool nic_prompt(const struct network *net, sim_time timer)
+static void go_on_deferred(struct nic *nic)
 {
-	return timer <= net->nic_lag;
+	nic->net->ports[nic->host].flags &= (uint8_t)~PORT_DEFERRED;
+	nic_serve(nic);
+}
+
+/* network.catch_up */
+static void catch_up(struct network *net, uint32_t host, sim_time until)
+{
+	struct sim *sim = net->sim;
+	struct nic *nic = &net->nics[host];
+	const struct port *port = &net->ports[host];
+	sim_time now = sim->now;
+
+	nic->catching_up = true;
+	while (port->flags & PORT_DEFERRED && port->busy_until < until) {
+		sim->now = port->busy_until;
+		go_on_deferred(nic);
+	}
+	nic->catching_up = false;
+	sim->now = now;
+	if (nic->by_event || net->nics_by_event)
+		make_event(nic);
+}
+
+/* Before an event that may look at any host. Those that have nothing deferred any more leave the
+ * list. Where such events are many and departures few, it is cheaper to defer none. */
+static void catch_up_all(void *owner, sim_time until)
+{
+	struct network *net = owner;
+
+	net->deferred_looks += net->deferred_count;
+	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
+		net->nics_by_event = true;
+	for (uint32_t i = 0; i < net->deferred_count;) {
+		struct nic *nic = &net->nics[net->deferred[i]];
+
+		network_catch_up(net, nic->host, until);
+		if (net->ports[nic->host].flags & PORT_DEFERRED) {
+			i++;
+			continue;
+		}
+		nic->listed = false;
+		net->deferred[i] = net->deferred[--net->deferred_count];
+	}
+}
+
+/* From now on its departures are events. */
+static void use_events(struct nic *nic)
+{
+	nic->by_event = true;
+	if (!nic->catching_up)
+		make_event(nic);
+}
+
+bool nic_deferrable(const struct network *net, sim_time least)
+{
+	return least > net->nic_lag;
+}
+
+void nic_may_defer(struct network *net)
+{
+	sim_time shortest = SIM_TIME_MAX;
+
+	for (uint32_t h = 0; h < net->hosts; h++) {
+		sim_time latency = port_class(net, &net->ports[h])->latency;
+
+		shortest = latency < shortest ? latency : shortest;
+		net->nic_lag = latency > net->nic_lag ? latency : net->nic_lag;
+	}
+	if (!shortest)
+		return;
+	net->nics_by_event = false;
+	net->deferred = xcalloc(net->hosts, sizeof(*net->deferred));
+	net->catch_up = catch_up;
+	net->sim->catch_up = catch_up_all;
+	net->sim->catch_up_owner = net;
 }
 
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode)
@@ -168,22 +227,22 @@ static void send_all(struct nic *nic, struct nic_source *source)
 
 void nic_wake(struct nic *nic, struct nic_source *source)
 {
-	network_settle_host(nic->net, nic->host, nic->net->sim->now);
+	network_catch_up(nic->net, nic->host, nic->net->sim->now);
 	if (nic->mode == NIC_FIFO || source->urgent) {
 		send_all(nic, source);
 		return;
 	}
 	if (source->waiting)
 		return;
-	if (source->prompt && !nic->by_event)
-		nic_use_events(nic);
+	if (!source->deferrable && !nic->by_event)
+		use_events(nic);
 	nic_append(nic, source);
 	nic_go_on(nic);
 }
 
 void nic_go_on(struct nic *nic)
 {
-	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].flags & PORT_NIC_DUE))
+	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].flags & PORT_DEFERRED))
 		nic_serve(nic);
 }
 
@@ -191,7 +250,7 @@ void nic_forget(struct nic *nic, struct nic_source *source)
 {
 	struct nic_source *before;
 
-	network_settle_host(nic->net, nic->host, nic->net->sim->now);
+	network_catch_up(nic->net, nic->host, nic->net->sim->now);
 	if (!source->waiting)
 		return;
 	for (before = nic->last; before->next != source; before = before->next)

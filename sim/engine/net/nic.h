@@ -11,25 +11,20 @@
  * With NIC_FIFO a source's packets are all taken at once into the port's queue
  * (the plain model, which lets one large window delay everybody).
  *
- * A transmitter that becomes free costs no event as a rule: that it serves its sources at
- * busy_until is noted in the port (PORT_NIC_DUE) and done before anything else can tell, which is
- *   - before the packet at the head of the port arrives: what is served comes behind it;
- *   - before a packet is delivered to the host;
- *   - before a timer of the host, or one that may look at every host, runs (sim->settle);
- *   - before any other event looks at the host's sources or makes it send, which has to see to that
- *     itself (network_settle_host()).
- * Then sim->now is set back to busy_until while the sources are asked, so they send what they would
- * have sent then, and set their timers as they would have; results and digests are the same. This
- * needs a link that takes time, and sources whose timers are longer than that (`prompt`); where
- * either is missing, in lossless networks and under a test's hand there is an event. */
+ * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources
+ * in its ring are `deferrable`: then it is noted (PORT_DEFERRED) and done later, before anything
+ * could tell the difference:
+ *   - before the packet at the head of the port arrives, since what is served comes behind it;
+ *   - before a packet is delivered to the host, and when a source of the host is woken or taken
+ * out;
+ *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
+ * While its sources are asked, sim->now is set back to the time of the departure, so results and
+ * digests are the same. Nobody has to care who has not said that a source is deferrable. */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
 #include "core/rng.h"
-#include "core/sim.h"
-#include "net/packet.h"
-
-struct network;
+#include "net/state.h"
 
 enum nic_pull {
 	NIC_NOTHING, /* no packet, the source drops out */
@@ -55,8 +50,8 @@ struct nic_source {
 	void *owner;
 	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
-	bool urgent; /* sends control packets only, which a host never holds back */
-	bool prompt; /* pull() may set a timer that is due soon: see nic_prompt() */
+	bool urgent;     /* sends control packets only, which a host never holds back */
+	bool deferrable; /* see nic_deferrable(): speed only */
 };
 
 struct nic {
@@ -64,10 +59,11 @@ struct nic {
 	struct nic_source *last; /* ring of waiting sources: last->next is next to be served */
 	uint32_t host;           /* its egress port has the same number */
 	uint32_t entity;         /* transmitter becomes free */
-	uint32_t down;           /* the port that leads to the host */
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 	bool by_event;          /* for ever */
+	bool catching_up;       /* sim->now is set back: what is deferred now may be over */
+	bool listed;            /* in network.deferred */
 	bool serving;           /* a source is asked for a packet */
 	struct rng idle_stream; /* see idle_max below */
 } __attribute__((aligned(64))); /* a line of cache */
@@ -77,17 +73,17 @@ struct nic {
  * (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). Data that
  * follows data without a gap is not delayed, nor are control packets. */
 
-/* Whether a source whose pull() sets timers of this time is `prompt`. Ask when all links are there.
- */
-bool nic_prompt(const struct network *net, sim_time timer);
-
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
-/* What the NIC had to do before the time `until` is done. */
-void nic_catch_up(struct nic *nic, sim_time until);
+/* Whether a source may be `deferrable` whose pull() sets no timer shorter than `least`: it must be
+ * longer than the links of hosts, by which a departure may be deferred. What pull() reads must
+ * change in events of its host only; who looks at it in events of other hosts calls
+ * network_catch_up() before. Ask when all links are there. */
+bool nic_deferrable(const struct network *net, sim_time least);
 
-/* Its transmitter is free now, which had been put off (PORT_NIC_DUE). */
-void nic_is_free(struct nic *nic);
+/* When all links are there: from now on departures may be deferred, if all links of hosts take
+ * time. */
+void nic_may_defer(struct network *net);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);

@@ -1,6 +1,6 @@
 /* An egress port: a FIFO of packets, its transmitter and the link behind it.
  *
- * The whole hop of a packet costs one event, or none (late.h). When a packet is put in, the end
+ * The whole hop of a packet costs one event. When a packet is put in, the end
  * of its transmission is known (max(now, busy_until) + size / rate), so is its
  * arrival at the peer (constant latency). The ring holds the packets in order,
  * first those on the wire, then those that wait or are being sent:
@@ -67,13 +67,9 @@ struct port_cold {
 
 /* What makes a port do more than the usual. */
 enum port_flags {
-	PORT_LOSES = 1,   /* an arrival at the far end: losses, a watch, or tests */
-	PORT_JITTERS = 2, /* the time of an arrival: jitter of the host, or tests */
-	PORT_NIC_DUE = 4, /* of a host: its NIC serves its sources at busy_until, see nic.h */
-	PORT_PATIENT = 8, /* leads to a host that may learn late of packets, see late.h: ... */
-	PORT_LATE = 16,   /* ... as all in its ring may be; then its event, ... */
-	PORT_AWAITS = 32, /* ... if it has one, is late, too */
-	PORT_OWED = 64,   /* of a host: the port that leads to it is PORT_LATE and has packets */
+	PORT_LOSES = 1,    /* an arrival at the far end: losses, a watch, or tests */
+	PORT_JITTERS = 2,  /* the time of an arrival: jitter of the host, or tests */
+	PORT_DEFERRED = 4, /* of a host: its NIC goes on at busy_until, without an event (nic.h) */
 };
 
 struct port {

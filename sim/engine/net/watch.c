@@ -1,8 +1,7 @@
 #include "net/watch.h"
 
 #include "base/mem.h"
-#include "net/lossless.h"
-#include "net/network.h"
+#include "net/ingress.h"
 
 #include <stdlib.h>
 
@@ -36,8 +35,8 @@ void net_watch_count(struct network *net, uint32_t port, const struct packet *pa
 		(uint64_t)packet->size + port_class(net, &net->ports[port])->wire_extra;
 }
 
-void network_watched(const struct network *net, uint32_t number,
-		     struct port_sent sent[WATCH_CLASSES])
+void net_watch_sent(const struct network *net, uint32_t number,
+		    struct port_sent sent[WATCH_CLASSES])
 {
 	const struct port *port = &net->ports[number];
 
@@ -50,9 +49,6 @@ void network_watched(const struct network *net, uint32_t number,
 		if (gone > 0)
 			sent[class_of(net->watch, packet)].part += gone;
 	}
-	if (net->lossless)
-		sent[class_of(net->watch, &net_watch_frame)].part +=
-			lossless_frames_sent(net, number);
 }
 
 void network_queue_by_class(struct network *net, uint32_t number, uint64_t queued[WATCH_CLASSES])
@@ -66,14 +62,6 @@ void network_queue_by_class(struct network *net, uint32_t number, uint64_t queue
 
 		queued[class_of(net->watch, packet)] += packet->size;
 	}
-}
-
-void network_look_on(struct network *net, struct net_onlooker *onlooker)
-{
-	net->onlooker = onlooker;
-	network_by_event(net);
-	for (unsigned i = 0; i < net->class_count; i++)
-		net->classes[i].quiet_bytes = net->classes[i].quiet_packets = 0;
 }
 
 void net_watch_free(struct net_watch *watch)

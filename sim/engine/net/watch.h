@@ -7,11 +7,9 @@
 #ifndef INASIM_NET_WATCH_H
 #define INASIM_NET_WATCH_H
 
-#include "net/port.h"
+#include "net/state.h"
 
 #define WATCH_CLASSES 4
-
-struct network;
 
 /* The class of a packet, below WATCH_CLASSES. */
 typedef unsigned net_watch_classifier(const void *owner, const struct packet *packet);
@@ -26,10 +24,8 @@ struct net_watch {
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
 void network_watch_port(struct network *net, uint32_t port);
 
-/* Bytes on the wire that a watched port has sent, by class: frames with preamble and gap, those
- * that were lost on the way included. */
-void network_watched(const struct network *net, uint32_t port,
-		     struct port_sent sent[WATCH_CLASSES]);
+/* network_watched() without PAUSE frames on their way. */
+void net_watch_sent(const struct network *net, uint32_t port, struct port_sent sent[WATCH_CLASSES]);
 
 /* Bytes of frames that wait or are being sent now, by class; their sum is
  * port_queue_bytes(). Any port, watched or not. */
@@ -51,8 +47,5 @@ struct net_onlooker {
 	void (*queued)(struct net_onlooker *self, uint32_t port, const struct packet *packet,
 		       uint32_t at);
 };
-
-/* Before the first packet; makes every arrival an event (network_by_event()). Not owned. */
-void network_look_on(struct network *net, struct net_onlooker *onlooker);
 
 #endif

@@ -1,0 +1,398 @@
+/* NetReduce: Liu et al., "In-Network Aggregation with Transport Transparency for Distributed
+ * Training", ASPLOS 2023: sums in the middle of unmodified RoCE connections.
+ *
+ * The workers of a job are a ring of RoCE connections. A worker sends its gradients to the next
+ * one, message by message; an accelerator beside the switch keeps the packets, and when it has
+ * those of all workers, each goes on to where it was sent, with the sum in it. So everybody
+ * receives as much as it sends, in the order and under the numbers that the connection expects, and
+ * the connection repeats what is lost, controls its rate and acknowledges as ever.
+ *
+ * Modelled: the window of N messages; the connection lookup table, with 2N entries (lookup.h); 2N
+ * messages of aggregators that keep packets and add them up when all are there, so that packets
+ * that come again change nothing and are answered (columns.h); all switches of the job's tree, with
+ * one sum up and one down on each link between switches (netreduce_switch.c); rings beside each
+ * other on the same hosts (section 3.4; what GPUs of a machine do among each other is not); memory
+ * of its own for each job, for its life (section 6); RoCE with go-back-N, PSNs of 24 bits and DCQCN
+ * (transport/roce.h); headers of RoCEv2, and the INA header in the first packet of a message.
+ * Simplified: accelerators take a constant time, and links between them and their switches are as
+ * fast as all that comes; the header of the first packet, which leaf switches pass on so that
+ * others know its connection (section 3.3), is known there without a packet; values are added as
+ * integers that stand for them (exact.h); in a lossless network what an accelerator sends at once
+ * is charged to the switch's memory once, as the sum is there once. Left open by the paper, and our
+ * reading:
+ * - "a gradient packet" frees the aggregator one window ahead (section 3.1): with any packet, jobs
+ * hang after losses; we wait for all workers' (columns.h), and above the lowest switches for the
+ *   result on its way down (netreduce_switch.c);
+ * - a packet that comes again when the sum is there: "repeated execution outputs the same value"
+ *   (section 3.2) may mean all packets or the one that came; here the one, which is enough. Of a
+ *   sum from below it cannot be known, so all are sent;
+ * - a sender that goes back across the end of a message needs more than one entry in the lookup
+ *   table (lookup.h); an aggregator has to know its message (columns.h);
+ * - marks: nothing is said of merging, so on one switch each connection keeps the header and the
+ *   mark of its own packet, and a worker with a full uplink slows down alone (the others wait for
+ *   it). Between switches a packet stands for all connections: there it is marked when one was;
+ * - the size of the INA header, ACKs a message and the retransmission timeout are not given: see
+ *   the parameters;
+ * - a packet belongs to a message when 0 <= PSN - PSN0 < MsgLen; section 3.2 prints "> MsgLen" for
+ *   those that do not;
+ * - the tree of a fat tree has switches between leaf and root, which the paper does not have: they
+ *   do what leaves do, towards switches;
+ * - the window in section 3.2, N >= RTT x rate / message, is short by the time of a message:
+ * message m + N may go when all of m has come back, so N - 1 messages have to cover the round trip.
+ */
+#include "ina/netreduce/netreduce.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* --- memory --- */
+
+static bytes bytes_at(const struct netreduce *job, const struct ina_node *node)
+{
+	return netreduce_bytes(netreduce_conf(job->base.scheme), node->place->children);
+}
+
+static bool is_room(const struct netreduce *job, const char **never)
+{
+	bool room = true;
+
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+		const struct ina_node *node = ina_node(&job->base, i);
+		bytes needed = bytes_at(job, node);
+
+		if (needed > node->memory->memory_bytes)
+			*never = "the accelerator of a switch has no room for two windows of each "
+				 "worker below it (raise \"memory\", or lower \"window\", "
+				 "\"message\" or \"rings\")";
+		room = room && node->memory->used_bytes + needed <= node->memory->memory_bytes;
+	}
+	return room;
+}
+
+static void reserve(const struct netreduce *job, int64_t sign)
+{
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+		const struct ina_node *node = ina_node(&job->base, i);
+
+		collective_reserve(node->memory, job->base.scheme->env.sim->now,
+				   sign * (int64_t)bytes_at(job, node));
+	}
+}
+
+static bool admit(void *self, const char **never)
+{
+	const struct netreduce *job = self;
+
+	if (!is_room(job, never))
+		return false;
+	reserve(job, 1);
+	return true;
+}
+
+static void withdraw(void *self)
+{
+	reserve(self, -1);
+}
+
+/* --- jobs --- */
+
+static bool next_to_workers(const struct ring *ring, uint32_t node)
+{
+	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++)
+		if (ring->ends[w].node == node)
+			return true;
+	return false;
+}
+
+/* Connections that end at the workers of a switch, by rank of their sources. */
+static void make_outlets(const struct ring *ring, uint32_t number)
+{
+	struct ring_node *node = &ring->nodes[number];
+	uint32_t workers = ring->job->base.spec.workers;
+
+	node->outlets = xcalloc(node->place->children, sizeof(*node->outlets));
+	node->outlet_ports = xcalloc(node->place->children, sizeof(*node->outlet_ports));
+	for (uint32_t w = 0; w < workers; w++) {
+		const struct end *from = &ring->ends[w], *to = &ring->ends[(w + 1) % workers];
+
+		if (to->node != number)
+			continue;
+		node->outlets[node->outlet_count] =
+			(struct outlet){ from->connection, from->generation, from->row };
+		node->outlet_ports[node->outlet_count++] = node->place->down_ports[to->row];
+	}
+}
+
+static void open_node(const struct ring *ring, uint32_t number)
+{
+	struct netreduce *job = ring->job;
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	struct ring_node *node = &ring->nodes[number];
+
+	node->place = &job->base.tree.tree->nodes[number];
+	node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
+	columns_init(&node->columns, node->place->children, (uint32_t)conf->window,
+		     (uint32_t)conf->length);
+	if (next_to_workers(ring, number))
+		make_outlets(ring, number);
+}
+
+static void open_ring(struct netreduce *job, uint32_t number)
+{
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	uint32_t workers = job->base.spec.workers, nodes = job->base.tree.tree->node_count;
+	struct ring *ring = &job->rings[number];
+
+	*ring = (struct ring){ .job = job, .number = number };
+	ring->entries = xcalloc((size_t)workers * 2 * (size_t)conf->window, sizeof(*ring->entries));
+	ring->ends = xcalloc(workers, sizeof(*ring->ends));
+	for (uint32_t w = 0; w < workers; w++)
+		netreduce_end_open(ring, w);
+	ring->nodes = xcalloc(nodes, sizeof(*ring->nodes));
+	for (uint32_t i = 0; i < nodes; i++)
+		open_node(ring, i);
+}
+
+static void close_ring(struct ring *ring)
+{
+	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++)
+		netreduce_end_close(&ring->ends[w]);
+	for (uint32_t i = 0; i < ring->job->base.tree.tree->node_count; i++) {
+		columns_release(&ring->nodes[i].columns);
+		free(ring->nodes[i].outlets);
+		free(ring->nodes[i].outlet_ports);
+	}
+	free(ring->nodes);
+	free(ring->ends);
+	free(ring->entries);
+}
+
+static uint32_t rings_of(const struct netreduce *job)
+{
+	return (uint32_t)netreduce_conf(job->base.scheme)->rings;
+}
+
+static void begin(void *self)
+{
+	struct netreduce *job = self;
+	struct netreduce_scheme *scheme = netreduce_scheme(job);
+
+	while (scheme->results_capacity < job->base.spec.workers)
+		scheme->results =
+			array_reserve(scheme->results, scheme->results_capacity,
+				      &scheme->results_capacity, sizeof(*scheme->results));
+	job->rings = xcalloc(rings_of(job), sizeof(*job->rings));
+	for (uint32_t i = 0; i < rings_of(job); i++)
+		open_ring(job, i);
+}
+
+static void end(void *self)
+{
+	struct netreduce *job = self;
+
+	for (uint32_t i = 0; i < rings_of(job); i++)
+		close_ring(&job->rings[i]);
+	free(job->rings);
+}
+
+/* A tensor has as many messages on each ring. */
+static void netreduce_contribute_tensor(void *instance, uint32_t worker, bytes size)
+{
+	const struct netreduce *job = instance;
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	uint64_t all = (uint64_t)(conf->rings * conf->length * conf->roce.mtu);
+	uint64_t messages = size ? (size + all - 1) / all : 1;
+
+	ina_contribute(instance, worker, messages * all);
+}
+
+static void stats(const void *self, struct collective_stats *stats)
+{
+	const struct netreduce *job = self;
+
+	for (uint32_t i = 0; i < rings_of(job); i++)
+		for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+			const struct roce_stats *roce = roce_stats(
+				netreduce_scheme(job)->roce, job->rings[i].ends[w].connection);
+
+			stats->retransmissions += roce->retransmissions;
+			stats->timeouts += roce->timeouts;
+			stats->stale += roce->discarded;
+		}
+}
+
+/* --- as a plan --- */
+
+/* Of the accelerators on the way up and down again. */
+static sim_time delays(const struct netreduce *job)
+{
+	const struct tree *tree = job->base.tree.tree;
+	sim_time latency = netreduce_conf(job->base.scheme)->latency, longest = 0;
+
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		sim_time sum = latency; /* of the root, once */
+
+		for (uint32_t n = tree->node_of_worker[w]; n; n = tree->nodes[n].parent)
+			sum += 2 * latency;
+		longest = sum > longest ? sum : longest;
+	}
+	return longest;
+}
+
+/* A message of each ring is what is sent or not: with its headers it is one packet of the plan. */
+static struct plan_packets messages_of(const struct netreduce *job)
+{
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	const struct network *net = &job->base.scheme->env.topo->net;
+	struct plan_packets packets = plan_ina_packets(net, netreduce_packet(conf),
+						       (uint32_t)conf->roce.mtu / ELEMENT_BYTES);
+	uint32_t count = (uint32_t)(conf->rings * conf->length);
+
+	packets.payload *= count;
+	packets.overhead = packets.overhead * count +
+			   (uint32_t)(conf->rings * (conf->roce.write_header + conf->header));
+	return packets;
+}
+
+/* ACKs of a message; they go against the data, and the ring is as long in both directions. */
+static double control_of(const struct netreduce *job)
+{
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	const struct network *net = &job->base.scheme->env.topo->net;
+	int64_t acks = (conf->length + conf->ack_every - 1) / conf->ack_every;
+
+	return (double)(conf->rings * acks) *
+	       (TCP_MIN_FRAME + port_class(net, &net->ports[job->base.spec.hosts[0]])->wire_extra);
+}
+
+static void plan(void *self, struct stream_plan *plan)
+{
+	struct netreduce *job = self;
+	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
+	const struct network *net = &job->base.scheme->env.topo->net;
+	const struct collective_job *spec = &job->base.spec;
+	struct plan_path path = plan_tree_path(net, job->base.tree.tree, spec->hosts, spec->workers,
+					       netreduce_packet(conf));
+	struct plan_stream *stream;
+	sim_time trip;
+
+	path.sum += delays(job);
+	/* until all of a message is back; those of other rings are out at other times */
+	trip = path.sum + (sim_time)(conf->length - 1) * path.slowest;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	plan_add_tree(stream, job->base.tree.tree, spec->hosts, spec->workers);
+	plan->latency = plan_path_latency(&path);
+	stream->packets = messages_of(job);
+	stream->packets.control = control_of(job);
+	stream->cap = plan_window_rate(&stream->packets, (double)conf->window, trip);
+	plan_close(plan);
+	plan_take_turns(plan, net, spec, 0);
+}
+
+/* --- the scheme --- */
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct netreduce_scheme *scheme = self;
+
+	roce_receive(scheme->roce, host, packet);
+}
+
+static void prefetch(void *self, const struct packet *packet)
+{
+	const struct netreduce_scheme *scheme = self;
+
+	roce_prefetch(scheme->roce, packet);
+}
+
+static void close_scheme(void *self)
+{
+	struct netreduce_scheme *scheme = self;
+
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		accelerator_release(&scheme->accelerators[s]);
+	roce_free(scheme->roce);
+	free(scheme->accelerators);
+	free(scheme->ends);
+	free(scheme->results);
+}
+
+static const struct ina_ops ops = {
+	.title = "NetReduce",
+	.scheme_size = sizeof(struct netreduce_scheme),
+	.job_size = sizeof(struct netreduce),
+	.root = "netreduce root",
+	.protocol = { .name = "netreduce",
+		      .deliver = deliver,
+		      .at_switch = netreduce_at_switch,
+		      .prefetch = prefetch },
+	.admit = admit,
+	.withdraw = withdraw,
+	.plan = plan,
+	.begin = begin,
+	.end = end,
+	.contribute = netreduce_contribute,
+	.waits = netreduce_waits,
+	.stats = stats,
+	.close = close_scheme,
+};
+
+static void *netreduce_open(const struct model_env *env, const void *self)
+{
+	const struct netreduce_conf *conf = self;
+	uint32_t switches = env->topo->net.switches;
+	struct netreduce_scheme *scheme =
+		ina_open(&ops, env, conf,
+			 (struct ina_format){ .frame = netreduce_packet(conf),
+					      .elements = (uint32_t)conf->roce.mtu / ELEMENT_BYTES,
+					      .memory = conf->memory });
+
+	scheme->roce = roce_new(env->topo, &conf->roce);
+	roce_register(scheme->roce);
+	scheme->accelerators = xcalloc(switches, sizeof(*scheme->accelerators));
+	for (uint32_t s = 0; s < switches; s++)
+		accelerator_init(&scheme->accelerators[s], scheme, s);
+	return scheme;
+}
+
+static struct collective_burst netreduce_burst(const void *self,
+					       const struct topology_conf *topology, uint32_t ports)
+{
+	const struct netreduce_conf *conf = self;
+
+	(void)topology, (void)ports;
+	return (struct collective_burst){ .held = conf->latency, .packets = 1 };
+}
+
+static size_t netreduce_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	(void)self;
+	list[0] = (struct collective_idle){ "roce/ack_every", "\"ack_every\" is instead of it" };
+	return 1;
+}
+
+extern const struct conf_table netreduce_table; /* netreduce_conf.c */
+
+const struct collective_ops netreduce_collective = {
+	.name = "netreduce",
+	.help = "NetReduce: sums in accelerators within a ring of RoCE connections",
+	.table = &netreduce_table,
+	.check = netreduce_check,
+	.open = netreduce_open,
+	.close = ina_close,
+	.start = ina_start,
+	.contribute = netreduce_contribute_tensor,
+	.finish = ina_finish,
+	.stats = ina_stats,
+	.report_waiting = ina_report_waiting,
+	.plan = ina_plan,
+	.withdraw = ina_withdraw,
+	.memory = ina_memory,
+	.frame = netreduce_frame,
+	.burst = netreduce_burst,
+	.idle = netreduce_idle,
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
+};

@@ -1,0 +1,195 @@
+/* NetReduce, private to models/ina/netreduce/ and its tests: the state of a job.
+ *
+ *   netreduce.c         jobs, memory; opens with what is modelled
+ *   netreduce_conf.c    parameters
+ *   netreduce_worker.c  messages of a worker, packets of its connection
+ *   netreduce_switch.c  accelerators: what becomes of a packet at a switch
+ *   netreduce_delay.c   the time that an accelerator takes
+ *   lookup.h            which packet of which message it is (CLT)
+ *   columns.h           what is stored and added up
+ *
+ * Ring i of a job has messages 0, 1, 2 ...; packet `index` of message m is chunk
+ *
+ *     (m * rings + i) * length + index
+ *
+ * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
+ *
+ * A packet carries the number of its RoCE connection in `flow` and its generation in `source`; in
+ * `seq` the PSN (low 24 bits) and the number of its message. Accelerators take the latter from the
+ * first packet of a message alone, which has it in its INA header; in all others it is there to
+ * check what they have found. Packets between switches belong to connection 0 of their ring, and
+ * have the place of the child that sent them in `slot`. */
+#ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
+#define INASIM_INA_NETREDUCE_NETREDUCE_H
+
+#include "ina/common/ina.h"
+#include "ina/netreduce/columns.h"
+#include "ina/netreduce/lookup.h"
+#include "transport/roce.h"
+
+#define NETREDUCE_FIRST PACKET_VERSION /* has an INA header: the first packet of a message */
+
+#define NETREDUCE_RINGS_MAX 64
+
+enum netreduce_transport { NETREDUCE_DCQCN, NETREDUCE_LINE_RATE };
+
+struct netreduce_conf {
+	bytes memory;
+	int64_t window; /* N, messages */
+	int64_t length; /* of a message, packets: MsgLen */
+	int64_t rings;
+	int64_t header; /* bytes of the INA header */
+	int64_t ack_every;
+	int transport; /* enum netreduce_transport */
+	sim_time latency;
+	struct roce_conf roce;
+};
+
+/* Fits collective_ops.check. */
+void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+
+const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
+
+/* At a switch below which a job has so many workers, or switches: sections 3.1 and 4. */
+bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
+
+/* Bytes of a full packet, and of the first of a message, FCS included. */
+uint32_t netreduce_packet(const struct netreduce_conf *conf);
+uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
+
+/* --- a ring --- */
+
+/* A worker on a ring: its connection to the next rank. Ranks are the numbers of workers. */
+struct end {
+	struct ring *ring;
+	uint32_t rank;
+	uint32_t connection;
+	uint16_t generation;
+	uint32_t node;       /* of the switch next to the worker */
+	uint32_t row;        /* there */
+	uint64_t posted;     /* messages, to its own connection */
+	uint64_t results;    /* messages that came whole from the rank before */
+	struct lookup table; /* of the connection, at `node` */
+};
+
+/* A connection whose destination is below a switch next to hosts. */
+struct outlet {
+	uint32_t connection;
+	uint16_t generation;
+	uint32_t row; /* of its source, where that is the same switch */
+};
+
+/* A switch on the tree. Where workers are its children, outlets lead to them. */
+struct ring_node {
+	const struct tree_node *place;
+	struct accelerator *accelerator;
+	struct columns columns;
+	struct outlet *outlets;
+	uint32_t *outlet_ports;
+	uint32_t outlet_count; /* 0: its children are switches */
+};
+
+struct ring {
+	struct netreduce *job;
+	uint32_t number;
+	uint64_t first; /* number of the first packet, on all connections (roce.h) */
+	struct end *ends;
+	struct ring_node *nodes; /* as those of the tree */
+	struct lookup_entry *entries;
+};
+
+struct netreduce {
+	struct ina_job base;
+	struct ring *rings;
+};
+
+struct netreduce_scheme {
+	struct ina_scheme base;
+	struct roce *roce; /* of all its connections */
+	struct end **ends; /* by connection; NULL when over: late packets find nobody */
+	size_t end_count, end_capacity;
+	struct accelerator *accelerators; /* by switch */
+	struct packet *results;           /* that leave at once; as many as the largest job has */
+	size_t results_capacity;
+};
+
+static inline const struct netreduce_conf *netreduce_conf(const struct ina_scheme *scheme)
+{
+	return scheme->conf;
+}
+
+static inline struct netreduce_scheme *netreduce_scheme(const struct netreduce *job)
+{
+	return (struct netreduce_scheme *)job->base.scheme;
+}
+
+/* The connection of a packet; NULL when it is over. */
+static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
+					const struct packet *packet)
+{
+	struct end *end = scheme->ends[packet->flow];
+
+	return end && end->generation == packet->source ? end : NULL;
+}
+
+static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message, uint32_t index)
+{
+	const struct netreduce_conf *conf = netreduce_conf(ring->job->base.scheme);
+
+	return (message * (uint64_t)conf->rings + ring->number) * (uint64_t)conf->length + index;
+}
+
+/* --- netreduce_worker.c --- */
+
+void netreduce_end_open(struct ring *ring, uint32_t rank);
+void netreduce_end_close(struct end *end);
+
+/* Posts what the window allows. */
+void netreduce_post(struct end *end);
+
+/* For struct ina_ops. */
+void netreduce_contribute(void *worker, uint64_t first, uint64_t chunks);
+bool netreduce_waits(const void *worker, char *text, size_t size);
+
+/* --- netreduce_switch.c --- */
+
+/* For struct protocol_ops. */
+void netreduce_at_switch(void *scheme, uint32_t sw, uint32_t back, struct packet *packet,
+			 struct switch_actions *actions);
+
+/* --- netreduce_delay.c --- */
+
+enum netreduce_way {
+	NETREDUCE_UP,      /* to the parent */
+	NETREDUCE_DOWN,    /* to all children, which are switches */
+	NETREDUCE_OWN,     /* to the destination of its connection */
+	NETREDUCE_RESULTS, /* to all outlets, each with the flags of its connection's packet */
+	NETREDUCE_LOCAL,   /* to all outlets */
+};
+
+struct held {
+	sim_time due;
+	struct packet packet;
+	uint32_t column; /* NETREDUCE_RESULTS */
+	uint32_t back;   /* port to where the packet came from that this answers */
+	enum netreduce_way way;
+};
+
+/* The accelerator of a switch, for all jobs. */
+struct accelerator {
+	struct netreduce_scheme *scheme;
+	struct collective_memory *memory; /* not owned */
+	uint32_t sw;
+	struct held *held; /* a ring by number: held_head .. held_end - 1 */
+	uint64_t held_head, held_end, held_mask;
+	struct timer timer;
+};
+
+void accelerator_init(struct accelerator *accelerator, struct netreduce_scheme *scheme,
+		      uint32_t sw);
+void accelerator_release(struct accelerator *accelerator);
+
+/* The packet leaves after the accelerator's latency. */
+void accelerator_send(struct accelerator *accelerator, const struct held *what);
+
+#endif

@@ -1,0 +1,97 @@
+/* What a user may write under "netreduce". */
+#include "ina/netreduce/netreduce.h"
+
+#include "transport/cc/dcqcn.h"
+
+#include <inttypes.h>
+
+#define MESSAGES_MOST 1024
+
+extern const struct cc_ops line_rate_cc;
+
+static const char *const control_names[] = {
+	[NETREDUCE_DCQCN] = "dcqcn", [NETREDUCE_LINE_RATE] = "roce", NULL
+};
+
+static const struct conf_row netreduce_rows[] = {
+	CONF_BYTES(
+		"memory", struct netreduce_conf, memory, "17.4MB", 1, UINT64_C(1) << 40,
+		"Payload buffer of the accelerator at each switch, for all jobs. A job needs 2 x "
+		"window x message x roce/mtu bytes for each ring and each of its workers below "
+		"the switch (above the lowest switches: for each switch below).",
+		"NetReduce section 4: the FPGA's 993 blocks of 36 Kb are 26.27 % of all"),
+	CONF_INT("window", struct netreduce_conf, window, "2", 1, MESSAGES_MOST / 2,
+		 "Messages without a result that a worker may have sent (N), on each ring.",
+		 "NetReduce section 5.1"),
+	CONF_INT("message", struct netreduce_conf, length, "170", 1, 10000,
+		 "Packets of a message (MsgLen). A tensor is padded to whole messages.",
+		 "NetReduce section 5.1"),
+	CONF_INT("rings", struct netreduce_conf, rings, "1", 1, NETREDUCE_RINGS_MAX,
+		 "Rings of a job over the same hosts; each has an equal part of every tensor, and "
+		 "connections, windows and memory of its own.",
+		 "NetReduce section 3.4: one for each GPU of a machine"),
+	CONF_INT("header", struct netreduce_conf, header, "16", 0, 256,
+		 "Bytes of the INA header, once a message.", "our choice: the paper does not say"),
+	CONF_TIME("latency", struct netreduce_conf, latency, "1us", 0, PS_PER_S,
+		  "From a packet's way out of the switch to the accelerator until what it makes "
+		  "the accelerator send is back.",
+		  "our choice: two hops and a pipeline, of 6.3 us for all (section 5.2)"),
+	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
+		  "Rate of the connections: dcqcn; roce: always that of the link.",
+		  "NetReduce section 3.2"),
+	CONF_INT("ack_every", struct netreduce_conf, ack_every, "4096", 1, 4096,
+		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged.",
+		 "our choice: the paper does not say"),
+	CONF_OBJECT("roce", struct netreduce_conf, roce, "{}", &roce_table,
+		    "RoCE of these connections."),
+	{ 0 },
+};
+const struct conf_table netreduce_table = { "netreduce", netreduce_rows,
+					    sizeof(struct netreduce_conf), "NetReduce over RoCE." };
+
+const struct cc_ops *netreduce_control(const struct netreduce_conf *conf)
+{
+	return conf->transport == NETREDUCE_DCQCN ? &dcqcn_cc : &line_rate_cc;
+}
+
+bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows)
+{
+	return (bytes)rows * 2 * (bytes)conf->window * (bytes)conf->length * (bytes)conf->rings *
+	       (bytes)conf->roce.mtu;
+}
+
+uint32_t netreduce_packet(const struct netreduce_conf *conf)
+{
+	return (uint32_t)(conf->roce.mtu + conf->roce.header);
+}
+
+uint32_t netreduce_frame(const void *self)
+{
+	const struct netreduce_conf *conf = self;
+
+	return netreduce_packet(conf) + (uint32_t)(conf->roce.write_header + conf->header);
+}
+
+void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
+{
+	const struct netreduce_conf *conf = self;
+
+	(void)topology;
+	if (2 * conf->window * conf->length > ROCE_MOST_FLIGHT)
+		conf_error(doc, "/schemes/netreduce/message",
+			   "2 x %" PRId64 " messages (\"window\") of %" PRId64
+			   " packets are more than 24-bit sequence numbers tell apart; allowed: at "
+			   "most %" PRId64,
+			   conf->window, conf->length,
+			   (int64_t)ROCE_MOST_FLIGHT / (2 * conf->window));
+	if (conf->roce.mtu % ELEMENT_BYTES)
+		conf_error(doc, "/schemes/netreduce/roce/mtu",
+			   "a packet has whole elements; allowed: multiples of %d", ELEMENT_BYTES);
+	if (netreduce_bytes(conf, 1) > conf->memory)
+		conf_error(doc, "/schemes/netreduce/memory",
+			   "%" PRIu64 " bytes do not hold 2 x %" PRId64 " messages of %" PRId64
+			   " packets of a single worker, on %" PRId64 " ring%s; allowed: at least "
+			   "\"%" PRIu64 "B\"",
+			   conf->memory, conf->window, conf->length, conf->rings,
+			   conf->rings > 1 ? "s" : "", netreduce_bytes(conf, 1));
+}

@@ -1,0 +1,217 @@
+/* NetReduce at a switch (sections 3.1 to 3.3). What is modelled and what is not: netreduce.c.
+ *
+ * A switch next to workers finds the message of a packet by its PSN and keeps the packet. When the
+ * packets of all its workers are there,
+ *   - it alone has all the job's: each connection gets its own packet back, with the sum in it;
+ *   - else their sum goes to the parent, once, which treats it as a worker's packet.
+ * The root sends the whole sum down to all children; the switches next to workers make the
+ * packets of all connections of it that end there. So a packet of a connection from rack to rack
+ * goes up in a sum, and down in a copy (connection translation, table 3). A tree with more levels
+ * has more such parents.
+ *
+ * A packet that comes again finds the sum: its sender's successor lacks the result. Where that is
+ * known, it alone is answered. Above, nobody knows whose packet came again, and the successor may
+ * be in any rack: the sum goes to all.
+ *
+ * The columns one window ahead are free when nobody can need them any more, because all have sent
+ * packet `index` of message m: at the root when its column is full. Below, a full column says that
+ * of the workers of this rack only; there it is when the result comes down. */
+#include "ina/netreduce/netreduce.h"
+
+/* Flags of a sum of several workers' packets: marks are for all of them, and so is the wish for an
+ * ACK. */
+#define MERGED (PACKET_ECT | PACKET_CE | PACKET_PUSH | PACKET_RETRANSMIT | NETREDUCE_FIRST)
+
+/* At a switch: the packet, and where it belongs. */
+struct visit {
+	struct ring *ring;
+	struct ring_node *node;
+	struct end *end; /* of its connection */
+	const struct packet *packet;
+	uint32_t back;
+	uint32_t row;
+	struct lookup_place place;
+};
+
+static struct collective_stats *stats(const struct visit *visit)
+{
+	return &visit->node->accelerator->memory->stats;
+}
+
+static bool is_root(const struct visit *visit)
+{
+	return visit->node->place->parent == TREE_NONE;
+}
+
+static void violated(const struct visit *visit, const char *what)
+{
+	const struct netreduce *job = visit->ring->job;
+	uint32_t hosts = job->base.scheme->env.topo->net.hosts;
+
+	ina_violated(&job->base, hosts + visit->node->place->sw,
+		     netreduce_chunk(visit->ring, visit->place.message, visit->place.index), what);
+}
+
+/* --- sums --- */
+
+static void send(const struct visit *visit, uint8_t flags, enum netreduce_way way)
+{
+	const struct column *column = &visit->node->columns.columns[visit->place.column];
+	struct held held = { .packet = *visit->packet,
+			     .column = visit->place.column,
+			     .back = visit->back,
+			     .way = way };
+
+	held.packet.value = column->sum;
+	held.packet.flags = flags;
+	accelerator_send(visit->node->accelerator, &held);
+}
+
+/* Between switches: a packet of all connections of the ring. */
+static void send_merged(const struct visit *visit, uint8_t flags)
+{
+	const struct column *column = &visit->node->columns.columns[visit->place.column];
+	const struct end *first = &visit->ring->ends[0];
+	struct held held = { .packet = *visit->packet,
+			     .back = visit->back,
+			     .way = is_root(visit) ? NETREDUCE_DOWN : NETREDUCE_UP };
+
+	held.packet.value = column->sum;
+	held.packet.flow = first->connection;
+	held.packet.source = first->generation;
+	held.packet.flags = (uint8_t)((column->flags & MERGED) | flags);
+	held.packet.slot = (uint16_t)visit->node->place->number;
+	if (is_root(visit))
+		held.packet.flags |= PACKET_RESULT;
+	accelerator_send(visit->node->accelerator, &held);
+}
+
+/* The column has all packets now. */
+static void complete(const struct visit *visit)
+{
+	if (is_root(visit)) {
+		stats(visit)->results++;
+		columns_free_ahead(&visit->node->columns, visit->place.message, visit->place.index);
+	}
+	if (is_root(visit) && visit->node->outlet_count)
+		send(visit, PACKET_RESULT, NETREDUCE_RESULTS);
+	else
+		send_merged(visit, 0);
+}
+
+/* It had. */
+static void repeat(const struct visit *visit)
+{
+	stats(visit)->repairs++;
+	if (is_root(visit) && visit->node->outlet_count)
+		send(visit, visit->packet->flags | PACKET_RESULT, NETREDUCE_OWN);
+	else
+		send_merged(visit, PACKET_RETRANSMIT);
+}
+
+/* --- packets --- */
+
+static void contribution(const struct visit *visit)
+{
+	const struct packet *packet = visit->packet;
+	enum columns_news news =
+		columns_store(&visit->node->columns, visit->place.column, visit->place.message,
+			      visit->row, packet->value, packet->flags);
+
+	if (news == COLUMNS_WAITS || news == COLUMNS_FULL)
+		stats(visit)->packets_aggregated++;
+	else
+		stats(visit)->duplicates++;
+	switch (news) {
+	case COLUMNS_WAITS:
+	case COLUMNS_AGAIN:
+	case COLUMNS_STALE:
+		return;
+	case COLUMNS_FULL:
+		complete(visit);
+		return;
+	case COLUMNS_REPEAT:
+		repeat(visit);
+		return;
+	case COLUMNS_AHEAD:
+		violated(visit, "a message came before the one before it was over");
+		return;
+	case COLUMNS_CHANGED:
+		violated(visit, "a packet came again with another payload");
+		return;
+	}
+}
+
+/* By the connection lookup table: section 3.2. */
+static bool find_by_psn(struct visit *visit)
+{
+	const struct packet *packet = visit->packet;
+	struct lookup *table = &visit->end->table;
+	uint64_t message = packet->seq >> ROCE_PSN_BITS;
+	uint32_t psn = roce_psn_of(packet);
+
+	if (packet->flags & NETREDUCE_FIRST && !lookup_enter(table, message, psn)) {
+		stats(visit)->duplicates++; /* so old that all have its result */
+		return false;
+	}
+	if (!lookup_find(table, psn, &visit->place)) {
+		stats(visit)->discarded++;
+		return false;
+	}
+	if (visit->place.message != message) {
+		violated(visit, "a packet was taken for one of another message");
+		return false;
+	}
+	return true;
+}
+
+/* Between switches: all connections of a ring have the same messages, and so the same PSNs. */
+static void find_by_message(struct visit *visit)
+{
+	const struct columns *columns = &visit->node->columns;
+	uint64_t message = visit->packet->seq >> ROCE_PSN_BITS;
+	uint32_t psn = roce_psn(visit->ring->first + message * columns->length);
+
+	visit->place.message = message;
+	visit->place.index = (roce_psn_of(visit->packet) - psn) & NETREDUCE_PSN_MASK;
+	visit->place.column = columns_at(columns, message, visit->place.index);
+}
+
+/* The result, on its way down. */
+static void result(struct visit *visit)
+{
+	struct held held = { .packet = *visit->packet,
+			     .back = visit->back,
+			     .way = visit->node->outlet_count ? NETREDUCE_LOCAL : NETREDUCE_DOWN };
+
+	find_by_message(visit);
+	columns_free_ahead(&visit->node->columns, visit->place.message, visit->place.index);
+	accelerator_send(visit->node->accelerator, &held);
+}
+
+void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			 struct switch_actions *actions)
+{
+	const struct netreduce_scheme *scheme = self;
+	struct end *end = netreduce_end(scheme, packet);
+	struct visit visit = { .end = end, .packet = packet, .back = back };
+
+	(void)actions; /* what leaves does so later */
+	if (!end)
+		return; /* its job is over */
+	visit.ring = end->ring;
+	visit.node = &end->ring->nodes[end->ring->job->base.tree.node_of_switch[sw]];
+	if (packet->flags & PACKET_RESULT) {
+		result(&visit);
+		return;
+	}
+	if (visit.node->outlet_count) {
+		visit.row = end->row;
+		if (!find_by_psn(&visit))
+			return;
+	} else {
+		visit.row = packet->slot;
+		find_by_message(&visit);
+	}
+	contribution(&visit);
+}

@@ -1,0 +1,136 @@
+#include "net/ahead.h"
+
+#include "net/hop.h"
+#include "net/nic.h"
+
+/* A hop touches lines of cache that nothing has touched for a microsecond, in a
+ * chain: port; its packet; the egress port or the connection; the place in its
+ * ring. Each step is asked for some events before the next one needs it. */
+#define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
+
+/* A packet, which may lie across two lines, and the departure of the next one. */
+HOT_INLINE void prefetch_packet(const struct packet *packet)
+{
+	__builtin_prefetch(packet);
+	__builtin_prefetch(&packet[1].depart);
+}
+
+HOT_INLINE void prefetch_tail(const struct port *port)
+{
+	prefetch_packet(&port->ring[ring_index(port, port->count)]);
+}
+
+/* The first of a NIC's sources, which it will ask for a packet. */
+static void prefetch_source(const struct nic *nic)
+{
+	const struct nic_source *source = nic->last ? nic->last->next : NULL;
+
+	if (!source)
+		return;
+	__builtin_prefetch(source->owner);
+	for (size_t line = 0; line < SOURCE_LINES; line++)
+		__builtin_prefetch((const char *)source + 64 * line);
+}
+
+/* An AGGREGATION packet has no route: its scheme knows what it touches at a switch. */
+static void prefetch_scheme(const struct network *net, const struct port *port, bool again)
+{
+	const struct packet *packet = port_head(port);
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+
+	if (!again)
+		__builtin_prefetch(&net->cold[port - net->ports].reverse);
+	if (ops->ahead)
+		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
+}
+
+/* What the packet at the head of a port touches where it arrives. */
+static void prefetch_out(const struct network *net, const struct port *port)
+{
+	const struct packet *packet = port_head(port);
+
+	if (__builtin_expect(packet->kind == PACKET_AGGREGATION, 0)) {
+		prefetch_scheme(net, port, false);
+		if (!port->to_host)
+			return;
+	}
+	__builtin_prefetch(&net->ports[hop_out_port(port, packet)]);
+	if (!port->to_host)
+		return;
+	__builtin_prefetch(&net->nics[port->to_port]);
+	if (net->protocols[packet->protocol].ops->prefetch)
+		net->protocols[packet->protocol].ops->prefetch(
+			net->protocols[packet->protocol].self, packet);
+}
+
+/* Entities are numbered: ports, then NICs, then whatever has timers. */
+static inline const struct nic *nic_of(const struct network *net, uint32_t entity)
+{
+	uint32_t host = entity - net->port_count;
+
+	return host < net->hosts ? &net->nics[host] : NULL;
+}
+
+HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count) {
+		__builtin_prefetch(&net->ports[id]);
+	} else if ((nic = nic_of(net, id))) {
+		__builtin_prefetch(nic);
+		__builtin_prefetch(&net->ports[nic->host]);
+	}
+}
+
+HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count)
+		prefetch_packet(port_head(&net->ports[id]));
+	else if ((nic = nic_of(net, id)))
+		__builtin_prefetch(nic->last); /* whose `next` comes first */
+}
+
+HOT_INLINE void ahead_out(const struct network *net, uint32_t id)
+{
+	const struct nic *nic;
+
+	if (id < net->port_count)
+		prefetch_out(net, &net->ports[id]);
+	else if ((nic = nic_of(net, id)))
+		prefetch_source(nic);
+}
+
+HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
+{
+	const struct port *port;
+	const struct nic *nic;
+
+	if (id >= net->port_count) {
+		if ((nic = nic_of(net, id)))
+			prefetch_tail(&net->ports[nic->host]);
+		return;
+	}
+	port = &net->ports[id];
+	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
+		prefetch_scheme(net, port, true);
+	else
+		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
+}
+
+void net_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
+{
+	const struct network *net = sim->block.owner;
+
+	if (count < HOP_AHEAD)
+		return; /* so few events that nothing waits for them */
+#pragma GCC unroll 4
+	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
+		ahead_port(net, next[AHEAD_PORT - i].id);
+		ahead_packet(net, next[AHEAD_PACKET - i].id);
+		ahead_out(net, next[AHEAD_OUT - i].id);
+		ahead_tail(net, next[AHEAD_TAIL - i].id);
+	}
+}

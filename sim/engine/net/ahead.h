@@ -1,0 +1,16 @@
+/* Looking ahead: what the next hops touch is fetched into the cache before their events. Speed
+ * only.
+ */
+#ifndef INASIM_NET_AHEAD_H
+#define INASIM_NET_AHEAD_H
+
+#include "net/state.h"
+
+#define HOP_AHEAD 28 /* events that net_look_ahead() wants to know */
+
+/* How far ahead of its event what is asked for, at most: by SIM_LOOK_EVERY - 1 less for some. */
+enum { AHEAD_PORT = HOP_AHEAD - 1, AHEAD_PACKET = 19, AHEAD_OUT = 12, AHEAD_TAIL = 6 };
+
+sim_lookahead net_look_ahead;
+
+#endif

@@ -1,0 +1,149 @@
+/* What a network consists of: nodes, ports, protocols, and the counts that have to add up.
+ *
+ * The files of net/ know each other in one direction. From below: packet, port, state, watch, hop
+ * (the way of a packet), nic, ahead (prefetching), lossless (PAUSE), network (building and asking).
+ * Where a packet on its way has to go up, to a NIC or to PAUSE, there is a pointer in here. */
+#ifndef INASIM_NET_STATE_H
+#define INASIM_NET_STATE_H
+
+#include "net/port.h"
+
+#define NET_PROTOCOLS 16
+
+struct lossless;
+struct net_watch;
+struct net_onlooker; /* watch.h */
+struct nic;
+
+/* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
+ * is set (then it goes on along its route), and up to two packets are sent, each
+ * to one or several egress ports. A scheme only fills this in; it never touches
+ * a port or time. */
+struct switch_send {
+	struct packet packet;
+	const uint32_t *ports; /* not owned; must outlive the call */
+	uint32_t count;
+};
+
+struct switch_actions {
+	bool forward;
+	unsigned count;
+	struct switch_send send[2];
+};
+
+struct protocol_ops {
+	const char *name;
+	/* Required. The packet has reached host `host`. */
+	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
+	/* Required of those that send AGGREGATION packets. It has passed the pipeline
+	 * of switch `sw`, coming from the node to which egress port `back` leads. */
+	void (*at_switch)(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			  struct switch_actions *actions);
+	/* Optional. The packet will be delivered soon: prefetch what that touches. */
+	void (*prefetch)(void *self, const struct packet *packet);
+	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
+	 * touches; some events later, with `again`, what could only be found through it. */
+	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
+};
+
+struct switch_node {
+	uint32_t first_port, ports;
+	uint8_t tier; /* 1 = next to hosts */
+};
+
+/* For tests: what happens to named packets on links. */
+struct network_faults {
+	/* The packet is lost at the end of the link behind `port`. May be NULL. */
+	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
+	/* It takes this much longer, and what is behind it waits. Asked once a packet.
+	 * May be NULL. */
+	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
+	void *owner;
+};
+
+struct network {
+	struct sim *sim;
+	uint32_t hosts, switches, port_count;
+	struct port *ports;
+	struct port_cold *cold; /* by port */
+	struct link_class *classes;
+	unsigned class_count;
+	struct switch_node *switch_nodes;
+	struct nic *nics; /* by host */
+
+	/* What is above hops, as they see it: nic.h, and lossless.h where there is PAUSE. */
+	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
+	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
+	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
+	void (*switch_send_each)(struct network *net, uint32_t back, const struct packet *packets,
+				 const uint32_t *ports, uint32_t count);
+
+	struct {
+		const struct protocol_ops *ops;
+		void *self;
+	} protocols[NET_PROTOCOLS];
+	unsigned protocol_count;
+	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
+	bool control_first;        /* two classes of traffic, see network_control_first() */
+	bool nics_by_event;        /* no departure is deferred, see nic.h */
+	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
+	uint32_t *deferred;        /* hosts that have a deferred departure, or had one; owned */
+	uint32_t deferred_count;
+	uint64_t departures_deferred, deferred_looks; /* so far, at one of them */
+	const struct network_faults *faults;          /* NULL = none; not owned */
+
+	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
+	uint64_t created, delivered, dropped, lost, absorbed;
+	uint64_t hops;                 /* packets that have crossed a link */
+	struct net_watch *watch;       /* NULL = no port is watched; owned */
+	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
+};
+
+/* The egress port of `node`'s local port. */
+static inline uint32_t network_port(const struct network *net, uint32_t node, uint16_t local)
+{
+	return node < net->hosts ? node : net->switch_nodes[node - net->hosts].first_port + local;
+}
+
+static inline const struct link_class *port_class(const struct network *net,
+						  const struct port *port)
+{
+	return &net->classes[port->class];
+}
+
+/* A host's NIC has done what comes before the time `until`: see nic.h. */
+static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
+{
+	const struct port *port = &net->ports[host];
+
+	if (port->flags & PORT_DEFERRED && port->busy_until < until)
+		net->catch_up(net, host, until);
+}
+
+/* A host sends at once, past the turn-taking of its sources: for ACKs and
+ * control packets, which a host never holds back. */
+static inline void network_send(struct network *net, uint32_t host, const struct packet *packet)
+{
+	net->created++;
+	net->send(net, host, packet);
+}
+
+/* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's
+ * constant latency. `back` as at_switch() had it: in a lossless network the packet is charged to
+ * that port from now on. */
+static inline void network_switch_send(struct network *net, uint32_t back,
+				       const struct switch_send *send)
+{
+	net->switch_send(net, back, send);
+}
+
+/* The same of packets that differ in all but their size: packets[i] leaves by ports[i]. They are
+ * charged as copies of one are, as what they have in common is there once. */
+static inline void network_switch_send_each(struct network *net, uint32_t back,
+					    const struct packet *packets, const uint32_t *ports,
+					    uint32_t count)
+{
+	net->switch_send_each(net, back, packets, ports, count);
+}
+
+#endif
