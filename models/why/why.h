@@ -98,9 +98,10 @@ void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
 
 /* What PACKET_BYPASS means in a protocol. */
 enum why_bypass {
-	WHY_NO_BYPASS, /* nothing */
-	WHY_UNADDED,   /* no aggregator was free; sums come from the server anyway (ATP) */
-	WHY_DETOUR,    /* the same, and the server is a detour (ESA) */
+	WHY_NO_BYPASS,     /* nothing */
+	WHY_SWITCHES_WAIT, /* nothing; and switches send what came later, by a timer */
+	WHY_UNADDED,       /* no aggregator was free; sums come from the server anyway (ATP) */
+	WHY_DETOUR,        /* the same, and the server is a detour (ESA) */
 };
 
 /* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without
