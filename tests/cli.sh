@@ -53,7 +53,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain help list schema regress plot export manual; do
+for verb in init run check explain help list schema regress plot why export manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -72,7 +72,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot export; do
+for verb in run check explain plot why export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
@@ -293,7 +293,7 @@ ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
 ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
-says out '^job +ring +0 +- +- +- +- +-$'
+says out '^job +ring +0 +- +- +- +- +- +- +-$'
 says out '^10KB-100KB +4 +0 +- +- +- +-$'
 NO_COLOR=1 "$INASIM" run small.json >out 2>err
 if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi

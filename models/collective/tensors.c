@@ -76,6 +76,7 @@ bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, ui
 {
 	struct tensor_reader *reader = &tensors->readers[worker];
 
+	why_result(tensors->why, worker, chunk);
 	*tensor = tensors_of_chunk(tensors, worker, chunk);
 	if (--reader->left[*tensor & tensors->mask])
 		return false;

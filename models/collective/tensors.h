@@ -9,6 +9,7 @@
 #define INASIM_COLLECTIVE_TENSORS_H
 
 #include "base/types.h"
+#include "why/why.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,10 +42,11 @@ struct tensor_reader {
 };
 
 struct tensors {
-	uint64_t count;  /* that some worker has handed over */
-	uint64_t oldest; /* complete at all workers before this one */
-	uint64_t mask;   /* of the rings: capacity - 1 */
-	uint64_t *end;   /* the chunk behind tensor t, at [t & mask] */
+	struct why_job *why; /* told of results (why/why.h); NULL = nobody is */
+	uint64_t count;      /* that some worker has handed over */
+	uint64_t oldest;     /* complete at all workers before this one */
+	uint64_t mask;       /* of the rings: capacity - 1 */
+	uint64_t *end;       /* the chunk behind tensor t, at [t & mask] */
 	struct tensor_reader *readers;
 	uint32_t workers;
 };

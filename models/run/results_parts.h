@@ -37,7 +37,15 @@ extern const struct out_schema summary_schema;
 	    "Packets that workers (and servers over TCP) sent again, of all schemes.")             \
 	ROW(timeouts, "Retransmission timers of the same that expired.")
 
-enum job_field { JOB_JCT, JOB_WAITING_TIME, JOB_COMPUTE, JOB_COMMUNICATION };
+enum job_field {
+	JOB_JCT,
+	JOB_WAITING_TIME,
+	JOB_COMPUTE,
+	JOB_COMMUNICATION,
+	JOB_SLOWDOWN, /* no time; of those with an ideal one */
+	JOB_BUSBW,    /* bytes per second; of those with several workers */
+	JOB_FIELDS
+};
 
 /* Values of one field of the finished jobs, in seconds: of a group, or of all groups of one
  * name, or (both NULL) of all; the caller frees. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "stats/inference.h"
 #include "stats/stats.h"
 #include "run/fairness.h"
 #include "io/json.h"
@@ -51,11 +52,18 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
 	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
 	{ "jobs.jct_s", OUT_REAL,
-	  "Finish - arrival: {mean, p50, p95, p99, max}; percentiles are "
-	  "nearest-rank, null below 10/(1-p) values." },
+	  "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. Percentiles "
+	  "are nearest-rank, null below 10/(1-p) values; but p50 is the median from 3 on, with the "
+	  "two values, as many from either end, between which the median of what they are drawn "
+	  "from lies with a probability of p50_level: the least of 0.95 and more, or what the "
+	  "smallest and the largest have (0.75 for 3, 0.94 for 5)." },
 	{ "jobs.waiting_s", OUT_REAL, "Start - arrival, as jct_s." },
 	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
 	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
+	{ "jobs.slowdown", OUT_REAL,
+	  "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s." },
+	{ "jobs.busbw_bytes_per_s", OUT_REAL,
+	  "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s." },
 	{ "jobs.iteration_s", OUT_REAL,
 	  "Durations of all finished iterations of these jobs, as jct_s." },
 	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
@@ -67,7 +75,8 @@ static const struct out_column summary_columns[] = {
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
 	{ "flows.fct_s", OUT_REAL,
-	  "Last byte at the receiver - start: {mean, p50, p95, p99, p999, max}." },
+	  "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, p99, "
+	  "p999, max}, as jobs.jct_s." },
 	{ "flows.slowdown", OUT_REAL, "FCT / ideal FCT, as fct_s." },
 	{ "flows.by_size", OUT_TEXT,
 	  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, finished, "
@@ -135,11 +144,16 @@ static void json_distribution(struct json *json, const char *key, double *values
 			      bool with_p999)
 {
 	double mean = stats_mean(values, count);
+	struct median median;
 
 	stats_sort(values, count);
+	median = infer_median(values, count, 0.95);
 	json_open_object(json, key);
 	json_real(json, "mean", mean);
-	json_real(json, "p50", stats_percentile(values, count, 0.5));
+	json_real(json, "p50", median.value);
+	json_real(json, "p50_low", median.low);
+	json_real(json, "p50_high", median.high);
+	json_real(json, "p50_level", median.level);
 	json_real(json, "p95", stats_percentile(values, count, 0.95));
 	json_real(json, "p99", stats_percentile(values, count, 0.99));
 	if (with_p999)
@@ -178,8 +192,12 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 		const double fields[] = { [JOB_JCT] = records[i].jct,
 					  [JOB_WAITING_TIME] = records[i].waiting,
 					  [JOB_COMPUTE] = records[i].compute,
-					  [JOB_COMMUNICATION] = records[i].communication };
+					  [JOB_COMMUNICATION] = records[i].communication,
+					  [JOB_SLOWDOWN] = records[i].slowdown,
+					  [JOB_BUSBW] = records[i].busbw };
 
+		if (isnan(fields[field]))
+			continue;
 		if (group ? group == records[i].group
 			  : !name || !strcmp(name, records[i].group->name))
 			values[(*count)++] = fields[field];
@@ -189,12 +207,13 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
-	static const char *const keys[] = { [JOB_JCT] = "jct_s",
-					    [JOB_WAITING_TIME] = "waiting_s",
-					    [JOB_COMPUTE] = "compute_s",
-					    [JOB_COMMUNICATION] = "communication_s" };
+	static const char *const keys[] = {
+		[JOB_JCT] = "jct_s",         [JOB_WAITING_TIME] = "waiting_s",
+		[JOB_COMPUTE] = "compute_s", [JOB_COMMUNICATION] = "communication_s",
+		[JOB_SLOWDOWN] = "slowdown", [JOB_BUSBW] = "busbw_bytes_per_s"
+	};
 
-	for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+	for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
 		size_t count;
 		double *values = results_job_values(s, NULL, name, f, &count);
 

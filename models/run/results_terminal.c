@@ -29,8 +29,9 @@ static void print_jobs(const struct simulation *s, FILE *to)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
 
-	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s\n", "jobs", "scheme", "finished",
-		"JCT mean", "JCT max", "waiting", "compute", "communication");
+	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s %9s %10s\n", "jobs", "scheme",
+		"finished", "JCT mean", "JCT max", "waiting", "compute", "communication",
+		"slowdown", "busbw");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
 		size_t count;
 
@@ -38,7 +39,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 			continue;
 		fprintf(to, "%-16s %-12s", groups[g].name,
 			scheme_ops((unsigned)groups[g].all_reduce)->name);
-		for (enum job_field f = JOB_JCT; f <= JOB_COMMUNICATION; f++) {
+		for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
 			double *values = results_job_values(s, &groups[g], NULL, f, &count);
 
 			stats_sort(values, count);
@@ -46,6 +47,11 @@ static void print_jobs(const struct simulation *s, FILE *to)
 				fprintf(to, " %8zu", count);
 				print_time(to, 8, stats_mean(values, count));
 				print_time(to, 8, stats_max(values, count));
+			} else if (f == JOB_SLOWDOWN) {
+				print_number(to, 9, stats_mean(values, count), 1);
+			} else if (f == JOB_BUSBW) {
+				print_number(to, count ? 6 : 10, stats_mean(values, count), 1e-9);
+				fputs(count ? "GB/s" : "", to);
 			} else {
 				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
 					   stats_mean(values, count));

@@ -4,6 +4,7 @@
 #include "run/event_log.h"
 #include "net/lossless.h"
 #include "run/results.h"
+#include "run/why_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -386,6 +387,7 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 	struct simulation *s = simulation_build(scenario, path, options->dir, error);
 
 	struct event_log *log = NULL;
+	struct why_table *why = NULL;
 
 	if (!s)
 		return NULL;
@@ -394,8 +396,13 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
+	if (options->why && !(why = why_table_open(s, options->dir, error))) {
+		simulation_free(s);
+		return NULL;
+	}
 	simulation_go(s, options);
 	event_log_free(log);
+	why_table_free(why);
 	results_write_tables(s);
 	return s;
 }

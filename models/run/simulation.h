@@ -38,6 +38,7 @@ struct simulation_options {
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
 	bool log_events;                          /* into events.csv; needs a directory ... */
 	sim_time log_from, log_to;                /* ... those of these times, both included */
+	bool why; /* into why.csv; needs a directory and packets; not with log_events */
 };
 
 struct simulation; /* what ran; its parts are in run/simulation_state.h */

@@ -56,4 +56,17 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 	return (uint64_t)tag << 48 | number;
 }
 
+/* The job that a connection is of; UINT32_MAX: a flow's. As the schemes that use a tag number their
+ * connections. */
+static inline uint32_t connection_job(uint64_t key)
+{
+	static const uint8_t shift[] = { [CONNECTION_RING] = 20,
+					 [CONNECTION_PS] = 24,
+					 [CONNECTION_ESA] = 16,
+					 [CONNECTION_PANAMA] = 25 };
+	uint64_t tag = key >> 48 & 15, number = key & ((UINT64_C(1) << 48) - 1);
+
+	return tag < sizeof(shift) && shift[tag] ? (uint32_t)(number >> shift[tag]) : UINT32_MAX;
+}
+
 #endif

@@ -120,6 +120,22 @@ static struct roce_conn *take_slot(struct roce *roce)
 	return conn;
 }
 
+/* For --why. */
+static void tell_why(const struct roce *roce, const struct roce_conn *conn, uint64_t key)
+{
+	const struct roce_stats *stats = &conn->stats;
+
+	transport_tell_why(&roce->topo->net, key,
+			   (struct why_conn){ .protocol = roce->protocol,
+					      .number = conn->number,
+					      .src = conn->tx.host,
+					      .dst = conn->rx.host,
+					      .mask = ROCE_PSN_MASK,
+					      .timeouts = &stats->timeouts,
+					      .losses = &stats->retransmissions,
+					      .marks = &stats->cnps });
+}
+
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -135,6 +151,8 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	roce_rx_open(conn, dst);
 	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
 		     key);
+	if (roce->topo->net.onlooker)
+		tell_why(roce, conn, key);
 	return conn->number;
 }
 

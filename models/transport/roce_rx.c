@@ -91,6 +91,8 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 			acknowledge(conn, 0); /* the sender seems not to know */
 		return;
 	}
+	if (conn->roce->topo->net.onlooker)
+		why_delivered(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number);
 	rx->next++;
 	rx->nacked = false;
 	if (packet->flags & PACKET_PUSH)

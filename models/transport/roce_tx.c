@@ -183,6 +183,9 @@ void roce_tx_post(struct roce_conn *conn, uint64_t size)
 				    sizeof(*tx->messages));
 	*message(tx, tx->posted++) = (struct roce_message){ .first = tx->end, .size = size };
 	tx->end += roce_packets_of(conn->roce, size);
+	if (conn->roce->topo->net.onlooker)
+		why_writes(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number,
+			   tx->end);
 	roce_tx_wake(conn);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "transport/tcp_conn.h"
+#include "transport/keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,6 +126,34 @@ const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 	return tcp->conf;
 }
 
+void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn)
+{
+	uint64_t tag = key >> 48 & 15;
+
+	conn.job = connection_job(key);
+	conn.stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY;
+	if (conn.job == UINT32_MAX)
+		conn.stream = WHY_FLOW;
+	else if (tag == CONNECTION_PS)
+		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	why_connection(why_of(net), &conn);
+}
+
+static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
+{
+	const struct tcp_stats *stats = &conn->stats;
+
+	transport_tell_why(&tcp->topo->net, key,
+			   (struct why_conn){ .protocol = tcp->protocol,
+					      .number = conn->number,
+					      .src = conn->tx.host,
+					      .dst = conn->rx.host,
+					      .mask = UINT64_MAX,
+					      .timeouts = &stats->timeouts,
+					      .losses = &stats->retransmissions,
+					      .marks = &stats->marked_acks });
+}
+
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -138,6 +167,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
 	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
+	if (tcp->topo->net.onlooker)
+		tell_why(tcp, conn, key);
 	return conn->number;
 }
 
@@ -169,6 +200,9 @@ void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;
+	if (tcp->topo->net.onlooker)
+		why_writes(why_of(&tcp->topo->net), tcp->protocol, number,
+			   tcp->conns[number]->tx.written);
 	tcp_tx_wake(tcp->conns[number]);
 }
 

@@ -17,6 +17,7 @@
 #include "conf/conf.h"
 #include "topo/topology.h"
 #include "transport/cc/cc.h"
+#include "why/why.h"
 
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
@@ -90,6 +91,9 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 /* The path of a connection with this key, and (back) that of its ACKs. */
 void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
 	       struct route *route);
+
+/* For --why: a connection of this key has been opened; `stream` and `job` are left to this. */
+void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn);
 
 /* The same of any transport: ECMP by a hash of the key and the run's seed. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,

@@ -72,6 +72,8 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	} else {
 		in_order = false; /* a duplicate: the sender wants to know at once */
 	}
+	if (conn->tcp->topo->net.onlooker && rx->next > before)
+		why_delivered(why_of(&conn->tcp->topo->net), conn->tcp->protocol, conn->number);
 	acknowledge(conn, packet, in_order, before);
 	if (rx->next >= rx->expect && before < rx->expect) {
 		rx->expect = UINT64_MAX;

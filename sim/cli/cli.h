@@ -29,6 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
+	bool why;
 	sim_time events_from, events_to;
 };
 
@@ -114,6 +115,7 @@ enum verb_bit {
 	VERB_HELP = 1 << 13,
 	VERB_INIT = 1 << 14,
 	VERB_MANUAL = 1 << 15,
+	VERB_WHY = 1 << 16,
 };
 
 struct verb {
@@ -133,6 +135,7 @@ int verb_plot(const struct cli *cli);
 int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
+int verb_why(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);

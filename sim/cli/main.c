@@ -20,7 +20,8 @@ static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
 	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--events FROM..TO]] [--seed N] [--set /pointer=value] "
+	  "run SCENARIO... [--out DIR [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
@@ -46,6 +47,8 @@ static const struct verb verbs[] = {
 	  "[--long-run [--warmup T]]",
 	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
 	  INT_MAX, verb_compare },
+	{ "why", "why DIR...", "what jobs spent their time on, of runs with --why", VERB_WHY,
+	  "a result directory of run --why", INT_MAX, verb_why },
 	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",

@@ -243,6 +243,7 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.progress = progress ? show_progress : NULL,
 		.owner = name,
 		.interrupted = &interrupted,
+		.why = cli->run.why,
 		.log_events = cli->run.log_events,
 		.log_from = cli->run.events_from,
 		.log_to = cli->run.events_to,
@@ -286,6 +287,13 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
+static int refuse_why(const char *path)
+{
+	complain("--why follows packets, and %s has none: leave it out, or give --fidelity packet",
+		 path);
+	return EXIT_USAGE;
+}
+
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
@@ -298,6 +306,8 @@ static int run_one(const struct cli *cli, int i)
 		conf_print_errors(doc, stderr, false);
 	if (conf_errors(doc))
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
+	else if (cli->run.why && scenario.fidelity != FIDELITY_PACKET)
+		code = refuse_why(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
@@ -311,6 +321,11 @@ int verb_run(const struct cli *cli)
 
 	if (cli->run.log_events && !cli->out) {
 		complain("--events writes events.csv into a result directory: give --out DIR, too");
+		return EXIT_USAGE;
+	}
+	if (cli->run.why && (!cli->out || cli->run.log_events)) {
+		complain("--why writes why.csv into a result directory: give --out DIR, too%s",
+			 cli->run.log_events ? ", and no --events" : "");
 		return EXIT_USAGE;
 	}
 	catch_interrupts();

@@ -118,9 +118,8 @@ static bool may_run(const struct scenario *scenario, unsigned scheme)
 static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
-		char pointer[64];
+		const char *pointer = conf_at(doc, "/schemes/%s", scheme_names[s]);
 
-		snprintf(pointer, sizeof(pointer), "/schemes/%s", scheme_names[s]);
 		if (!may_run(scenario, s) && !conf_given(doc, pointer))
 			conf_leave_out(doc, pointer);
 	}

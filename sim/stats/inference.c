@@ -229,6 +229,24 @@ void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t 
 	}
 }
 
+struct median infer_median(const double *sorted, size_t count, double wanted)
+{
+	size_t k, unused, rank = stats_rank(count, 0.5);
+
+	if (count < 3)
+		return (struct median){ NAN, NAN, NAN, NAN };
+	infer_quantile_ranks(count, 0.5, wanted, &k, &unused);
+	if (!k)
+		k = 1;
+	return (struct median){
+		.value =
+			rank ? sorted[rank - 1] : (sorted[(count - 1) / 2] + sorted[count / 2]) / 2,
+		.low = sorted[k - 1],
+		.high = sorted[count - k],
+		.level = 1 - 2 * gsl_cdf_binomial_P((unsigned)k - 1, 0.5, (unsigned)count),
+	};
+}
+
 struct estimate infer_quantile(const double *values, size_t count, double p, double level)
 {
 	struct estimate e = nothing;

@@ -65,6 +65,17 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
  * stats_percentile(). Interval between two order statistics. */
 struct estimate infer_quantile(const double *values, size_t count, double p, double level);
 
+/* The median of few values (nearest-rank from 20 on, as stats_percentile(); below, the middle one
+ * or the mean of the two in the middle), and the interval between the k-th values from either end.
+ * That holds the median of what the values are drawn from with a probability of `level`, exactly
+ * 1 - 2 P(Bin(n, 1/2) < k) for any continuous distribution (David and Nagaraja, Order Statistics,
+ * 3rd ed., section 7.1). k is the largest for which that is at least `wanted`; where there is none,
+ * 1. All NaN for less than 3 values. */
+struct median {
+	double value, low, high, level;
+};
+struct median infer_median(const double *sorted, size_t count, double wanted);
+
 /* Ranks (from 1) of these order statistics for n values: the closest ones with at
  * most (1 - level) / 2 beyond either. 0 or n + 1: n is too small for this side. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);

@@ -65,6 +65,33 @@ Test(jobs, no_overlap)
 	run_free(&run);
 }
 
+/* Alone, SwitchML takes its ideal time, but for the chunk that a pipeline of fluid does not see
+ * first; with overlap there is no closed form. Bandwidths are NCCL's: bytes over the time of the
+ * exchange, times 2 (n - 1) / n. */
+Test(jobs, ideal_time_and_bandwidth)
+{
+	const struct job_record *record;
+	struct run run;
+	double exchange = seconds_of(aggregation(1000));
+
+	one_job(&run, "'iterations': 3, 'model': { 'layers': ["
+		      " { 'gradient': '128000B', 'forward': '1ms', 'backward': '2ms' } ] }");
+	run_to(&run, END_ALL_DONE);
+	record = jobs_report(run.s->jobs)->records;
+	cr_expect_float_eq(record->slowdown, 1, 1e-4, "%.9f", record->slowdown);
+	cr_expect_float_eq(record->busbw, 128000 / exchange * 2 * 3 / 4, 1);
+	cr_expect_float_eq((double)job_of(&run, 0)->ideal,
+			   (double)(LATENCY + 3 * (3 * MS + aggregation(1000))), 3.0 * X);
+	run_free(&run);
+	one_job(&run, "'overlap': 'layers', 'iterations': 3, 'model': { 'layers': ["
+		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' },"
+		      " { 'gradient': '1280B', 'forward': '100us', 'backward': '100us' } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect(isnan(jobs_report(run.s->jobs)->records->slowdown));
+	cr_expect_eq(job_of(&run, 0)->ideal, 0);
+	run_free(&run);
+}
+
 /* Two layers with overlap. From the sums of iteration i: forward f1 + f2, backward of
  * layer 2 (b2), then its n2 chunks go while layer 1 computes (b1), then n1 more:
  *   T = f1 + f2 + b2 + max(b1 + n1 x, (n1 + n2) x) + x + 2.5 us,

@@ -523,3 +523,27 @@ Test(inference, jain_index)
 	EXPECT(infer_jain_index(x, 20), 1, 1e-14);
 	cr_expect(isnan(infer_jain_index(zero, 2)) && isnan(infer_jain_index(NULL, 0)));
 }
+
+/* Between the k-th values from either end the median lies with 1 - 2 P(Bin(n, 1/2) < k): tables of
+ * the sign test, n = 20: k = 6, 0.9586. */
+Test(median, of_few_values)
+{
+	double values[20];
+	struct median m;
+
+	for (int i = 0; i < 20; i++)
+		values[i] = i + 1;
+	cr_expect(isnan(infer_median(values, 2, 0.95).value));
+	m = infer_median(values, 3, 0.95);
+	cr_expect(m.value == 2 && m.low == 1 && m.high == 3);
+	cr_expect_float_eq(m.level, 0.75, 1e-12);
+	m = infer_median(values, 4, 0.95);
+	cr_expect(m.value == 2.5 && m.low == 1 && m.high == 4);
+	cr_expect_float_eq(m.level, 0.875, 1e-12);
+	m = infer_median(values, 6, 0.95);
+	cr_expect(m.value == 3.5 && m.low == 1 && m.high == 6);
+	cr_expect_float_eq(m.level, 0.96875, 1e-12);
+	m = infer_median(values, 20, 0.95);
+	cr_expect(m.value == 10 && m.low == 6 && m.high == 15);
+	cr_expect_float_eq(m.level, 0.958611, 1e-6);
+}

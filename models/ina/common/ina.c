@@ -148,6 +148,10 @@ void ina_begin(struct ina_job *job)
 	tensors_init(&job->tensors, job->spec.workers);
 	make_workers(job);
 	job->number = ina_enter(&job->scheme->jobs, job);
+	if (!job->scheme->ops->own_flows)
+		job->tensors.why =
+			why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
+				 job->number, job->scheme->ops->bypass);
 	if (job->scheme->ops->begin)
 		job->scheme->ops->begin(job);
 }

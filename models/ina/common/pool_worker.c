@@ -45,8 +45,10 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		worker->armed = again;
 		timer_set(sim, &worker->timer, again);
 	}
-	if (window_has_lost(&worker->window))
-		pool_ops(pool_job(worker))->lost(worker);
+	if (!window_has_lost(&worker->window))
+		return;
+	why_timed_out(worker->base.job->tensors.why);
+	pool_ops(pool_job(worker))->lost(worker);
 }
 
 /* The gradient packet of a chunk. */
@@ -90,6 +92,7 @@ enum nic_pull pool_pull(void *owner, struct packet *packet)
 	if (!again && !next_chunk(worker, &chunk))
 		return NIC_NOTHING;
 	worker->base.job->stats.retransmissions += again;
+	why_window(worker->base.job->tensors.why, worker->base.number, worker->window.cut);
 	fill(worker, chunk, again, packet);
 	arm(worker);
 	return has_more(worker) ? NIC_MORE : NIC_LAST;

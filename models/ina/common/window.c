@@ -72,12 +72,13 @@ uint64_t window_send(struct window *window, sim_time now)
 /* A mark on the result of `chunk`, or its loss. What the last window allowed says nothing about
  * the window since then, even if the NIC has taken it only now: workers that receive the same
  * results would else disagree on which chunks belong to one window. */
-static void reduce(struct window *window, uint64_t chunk)
+static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 {
 	if (chunk < window->reduced)
 		return;
 	window->reduced = window->first + window->limit;
 	window->reductions++;
+	window->cut = cause;
 	set_cwnd(window, window->cwnd / 2);
 	window->credit = 0;
 }
@@ -88,6 +89,8 @@ static void increase(struct window *window)
 		return;
 	window->credit = 0;
 	set_cwnd(window, window->cwnd + window->conf->increase);
+	if (window->cwnd >= window->conf->initial)
+		window->cut = WHY_UNCUT;
 }
 
 /* --- losses --- */
@@ -98,7 +101,7 @@ static void declare_lost(struct window *window, uint64_t chunk, enum halve_on ca
 	uint64_t end = window->lost_head + window->lost_count;
 
 	if (window->conf->halve_on >= (int)cause)
-		reduce(window, chunk);
+		reduce(window, chunk, WHY_CUT_BY_LOSSES);
 	place->acted = now / ACTED_PS & ACTED_MASK;
 	place->again = true;
 	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
@@ -196,7 +199,7 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 	window->backoff = 0;
 	window->progress = now;
 	if (marked && window->conf->halve_on >= HALVE_ON_MARK)
-		reduce(window, chunk);
+		reduce(window, chunk, WHY_CUT_BY_MARKS);
 	else
 		increase(window);
 	if (chunk >= class->newest)

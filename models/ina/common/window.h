@@ -31,6 +31,7 @@
 #define INASIM_INA_COMMON_WINDOW_H
 
 #include "ina/common/rto.h"
+#include "why/why.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -95,7 +96,8 @@ struct window {
 	uint64_t *lost;   /* what is lost: a ring of its own */
 	uint64_t lost_head, lost_mask;
 	uint64_t reductions, timeouts;
-	uint32_t frame; /* bytes of a packet */
+	enum why_cut cut; /* what has last halved cwnd, while it is below the initial one */
+	uint32_t frame;   /* bytes of a packet */
 };
 
 static_assert(offsetof(struct window, rto) == 64, "what is sent touches one line");

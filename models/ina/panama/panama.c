@@ -177,6 +177,8 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  .tree = number % job->tree_count,
 					  .repair = number >= job->tree_count,
 					  .half = number + job->tree_count < job->sequence_count };
+	job->base.tensors.why = why_join(&scheme->base.env.topo->net, job->base.spec.number,
+					 scheme->base.protocol, sequence->number, WHY_NO_BYPASS);
 	sequence->node_count = job->trees[sequence->tree].tree->node_count;
 	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
 	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));
@@ -460,6 +462,7 @@ static void close_scheme(void *self)
 
 static const struct ina_ops ops = {
 	.title = "PANAMA",
+	.own_flows = true,
 	.scheme_size = sizeof(struct panama_scheme),
 	.job_size = sizeof(struct panama_job),
 	.worker_size = sizeof(struct panama_worker),

@@ -340,6 +340,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		else
 			ask(worker, t);
 	}
+	if (expired)
+		why_timed_out(worker->base.job->tensors.why);
 	if (expired && timeout < BACKOFF_MAX * first)
 		asker->timeout = 2 * timeout;
 	arm(asker);

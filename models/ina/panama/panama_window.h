@@ -40,4 +40,11 @@ static inline uint64_t panama_window_packets(const struct panama_window *window)
 	return (uint64_t)window->cwnd;
 }
 
+/* Marks have halved it, and it has not come back to where slow start ended at first. */
+static inline bool panama_window_is_cut(const struct panama_window *window,
+					const struct panama_window_conf *conf)
+{
+	return !conf->fixed && window->ssthresh < conf->ssthresh && window->cwnd < conf->ssthresh;
+}
+
 #endif

@@ -131,6 +131,10 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 	if (sequence->partial && is_last_of_tensor(worker, chunk))
 		packet->flags |= PANAMA_ALL;
 	flow->next++;
+	why_window(job->base.tensors.why, worker->base.number,
+		   panama_window_is_cut(&flow->window, &panama_scheme(job)->window)
+			   ? WHY_CUT_BY_MARKS
+			   : WHY_UNCUT);
 	worker->turn = (tree + 1) % job->tree_count;
 	panama_worker_look(worker, tree);
 	if (worker->asker)

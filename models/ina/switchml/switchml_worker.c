@@ -130,8 +130,10 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		make_ready(worker, i, WORKER_SLOT_EXPIRED);
 	}
 	worker->base.job->stats.timeouts += expired;
-	if (expired)
+	if (expired) {
+		why_timed_out(worker->base.job->tensors.why);
 		rto_expired(&worker->rto, expired, newest, sim->now);
+	}
 	arm_timer(worker);
 	wake(worker);
 }

@@ -51,14 +51,12 @@ static bool is_file(const char *name)
 
 static void find_file(const char **name, struct conf_doc *doc)
 {
-	char *path, *own;
+	char *path;
 
 	if (!is_file(*name))
 		return;
 	path = data_file_beside(*name, conf_path(doc));
-	own = conf_own(doc, strlen(path) + 1, 1);
-	memcpy(own, path, strlen(path));
-	*name = own;
+	*name = conf_at(doc, "%s", path);
 	free(path);
 }
 

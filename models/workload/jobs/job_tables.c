@@ -54,6 +54,20 @@ static const struct out_column job_columns[] = {
 	  "aggregate_above), and what it had less of than it asked for or could use, as in "
 	  "\"switchml with 2 of 512 slots\"; none with one worker; empty before it began." },
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
+	{ "ideal_jct_s", OUT_SECONDS,
+	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
+	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", in runs "
+	  "of streams, and for jobs that did not finish." },
+	{ "slowdown", OUT_REAL,
+	  "jct_s / ideal_jct_s, waiting included. Where packets are a little faster than the "
+	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
+	{ "algbw_bytes_per_s", OUT_REAL,
+	  "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "
+	  "iterations_done / exchange_s (stands_for included). Empty as throughput_share." },
+	{ "busbw_bytes_per_s", OUT_REAL,
+	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
+	  "workers, what a ring would need of each link; with switches that add it may be above a "
+	  "link's rate." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -185,6 +199,27 @@ static double job_throughput_share(const struct job *job)
 	       (seconds_of(time) * (double)port_class(net, &net->ports[job->hosts[0]])->rate);
 }
 
+/* As NCCL's tests (PERFORMANCE.md) define it, in bytes per second; NAN where there is no exchange.
+ */
+static double job_algbw(const struct job *job)
+{
+	sim_time time = job->worker ? exchange_mean(job) : 0;
+
+	if (job->workers == 1 || !time)
+		return NAN;
+	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
+}
+
+static double job_busbw(const struct job *job)
+{
+	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
+}
+
+static double job_slowdown(const struct job *job)
+{
+	return job->ideal ? (double)(job->finish - job->arrival) / (double)job->ideal : NAN;
+}
+
 void job_write(struct job *job)
 {
 	double share = job_throughput_share(job);
@@ -226,6 +261,10 @@ void job_write(struct job *job)
 		{ .real = job->stands_for },
 		{ .none = !job->ran_as, .text = job->ran_as },
 		{ .none = !job->trace_id, .text = job->trace_id },
+		{ .none = !job->ideal, .time = job->ideal },
+		{ .real = job_slowdown(job) },
+		{ .real = job_algbw(job) },
+		{ .real = job_busbw(job) },
 	};
 
 	if (job->jobs->tables.jobs)
@@ -248,5 +287,7 @@ void job_record(struct job *job)
 		.compute = compute,
 		.communication = seconds_of(job->finish - job->start) - compute,
 		.throughput_share = job_throughput_share(job),
+		.slowdown = job_slowdown(job),
+		.busbw = job_busbw(job),
 	};
 }

@@ -115,6 +115,8 @@ static void send_tensor(struct job_worker *worker)
 
 	if (job->instance && job_scheme(job)->hint)
 		give_hint(worker);
+	if (job_why(job))
+		why_contributes(job_why(job), job->number, worker->number);
 	if (worker->tensor++ == 0) {
 		worker->exchange_since = job->jobs->env.sim->now;
 		job_sends(job, worker->iteration);
@@ -167,6 +169,9 @@ static void step(struct job_worker *worker)
 			worker->timed = true;
 			worker->busy_since = computes ? sim->now : SIM_TIME_MAX;
 			timer_set(sim, &worker->timer, sim->now + duration);
+			if (job_why(worker->job))
+				why_task(job_why(worker->job), worker->job->number, worker->number,
+					 computes, false);
 			break;
 		}
 		task_done(worker);
@@ -179,6 +184,8 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 	struct job_worker *worker = owner;
 
 	(void)entity;
+	if (job_why(worker->job))
+		why_task(job_why(worker->job), worker->job->number, worker->number, false, true);
 	if (worker->busy_since != SIM_TIME_MAX)
 		worker->busy += sim->now - worker->busy_since;
 	worker->busy_since = SIM_TIME_MAX;
@@ -195,6 +202,9 @@ void worker_holds(struct job_worker *worker, size_t layer)
 {
 	struct job *job = worker->job;
 
+	if (job_why(job))
+		why_holds(job_why(job), job->number, worker->number,
+			  worker->tensors_held + 1 == job->dnn->tensor_count);
 	worker->held[layer]++;
 	if (++worker->tensors_held == job->dnn->tensor_count) {
 		worker->tensors_held = 0;

@@ -24,6 +24,8 @@ static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->jobs->env.sim->now;
+	if (job_why(job))
+		why_job_begin(job_why(job), job->number);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
 }
@@ -39,7 +41,10 @@ static void job_end(struct job *job)
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
 	}
+	if (job_why(job))
+		why_job_end(job_why(job), job->number);
 	collective_stats_add(&jobs->stats, &job->stats);
+	job->ideal = job_ideal(job);
 	job_write(job);
 	if (job->measured)
 		job_record(job);
@@ -82,26 +87,36 @@ static void make_workers(struct job *job)
 
 enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
+struct collective_job job_spec(struct job *job)
+{
+	return (struct collective_job){
+		.number = job->number,
+		.workers = job->workers,
+		.hosts = job->hosts,
+		.servers = job->servers,
+		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.gradients = job->gradients,
+		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
+		.done = on_tensor_done,
+		.owner = job,
+	};
+}
+
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec = { .number = job->number,
-				       .workers = job->workers,
-				       .servers = job->servers,
-				       .gradients = job->gradients,
-				       .tensors =
-					       (uint64_t)job->iterations * job->dnn->tensor_count,
-				       .done = on_tensor_done,
-				       .owner = job };
+	struct collective_job spec;
 	const char *never = NULL;
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
+	if (job_why(job))
+		why_job_admit(job_why(job), job->number, job->conf->name,
+			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1)
 		return ADMIT_NOW;
-	spec.hosts = job->hosts;
-	spec.server_hosts = job->hosts + job->workers;
+	spec = job_spec(job);
 	job->instance =
 		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
 	if (job->instance)

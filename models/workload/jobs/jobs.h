@@ -162,6 +162,8 @@ struct job_record {
 	const struct job_group_conf *group;
 	double jct, waiting, compute, communication;
 	double throughput_share; /* NAN for one worker */
+	double slowdown;         /* NAN where no ideal time is known */
+	double busbw;            /* bytes per second; NAN for one worker */
 };
 
 struct jobs_tables {

@@ -256,10 +256,10 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
 	char key[64], *error;
-	const char *place = conf_at(doc, "%s/model", pointer);
 
 	if (conf->model.form == MODEL_IN_PLACE)
-		check_network(job_model_in_place("in place", &conf->model), conf, doc, place);
+		check_network(job_model_in_place("in place", &conf->model), conf, doc,
+			      conf_at(doc, "%s/model", pointer));
 	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
 		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
@@ -273,7 +273,7 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
 			free(error);
 		}
-		check_network(dnn, conf, doc, place);
+		check_network(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
 	}
 }
 

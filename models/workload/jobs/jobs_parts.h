@@ -9,6 +9,7 @@
 #include "workload/jobs/job_models.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/jobs/jobs.h"
+#include "why/why.h"
 
 enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
@@ -62,6 +63,7 @@ struct job {
 	struct job_worker *worker;
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
+	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
 	char *ran_as;       /* when it has begun; owned */
 	struct timer timer; /* start, finish */
@@ -95,6 +97,11 @@ static inline const struct collective_ops *job_scheme(const struct job *job)
 	return job->jobs->schemes[job->conf->all_reduce].ops;
 }
 
+static inline struct why *job_why(const struct job *job)
+{
+	return why_of(&job->jobs->env.topo->net);
+}
+
 /* job_worker.c: what one worker does, iteration by iteration. */
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number);
 void worker_release(struct job_worker *worker);
@@ -106,6 +113,13 @@ void worker_holds(struct job_worker *worker, size_t layer);
  * there is no room now. */
 bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
+
+/* jobs.c: what a job is to its scheme, hosts included once it has them. */
+struct collective_job job_spec(struct job *job);
+
+/* job_ideal.c: JCT alone on an idle network, without jitter, of a job whose resources are free
+ * again; 0 where there is no closed form: with overlap, or without packets. */
+sim_time job_ideal(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job);

@@ -68,6 +68,8 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	sim_time wire = link_transmission(port_class(net, port), packet->size);
 	uint32_t at = port_behind_control(port, port->sent + 1);
 
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, at);
 	if (port->count >> port->ring_bits)
 		resize(net, number, ring_bits_more(port));
 	port_insert(port, at, packet, hop);
@@ -94,12 +96,14 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 		net->dropped++;
 		return NOT_ADMITTED;
 	}
-	if (net->control_first && packet_is_control(packet)) {
-		if (port->sent == port->count)
-			return ADMIT;
+	if (net->control_first && packet_is_control(packet) && port->sent < port->count) {
 		overtake(net, number, packet, hop);
 		return NOT_ADMITTED;
 	}
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, port->count);
+	if (net->control_first && packet_is_control(packet))
+		return ADMIT;
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
 }
 

@@ -2,6 +2,7 @@
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
+#include "net/watch.h"
 
 #include <stdlib.h>
 
@@ -108,6 +109,8 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	uint32_t first = lossless_started(net, number, &until);
 	uint32_t at = port_behind_control(port, first);
 
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, at);
 	if (port->count >> port->ring_bits)
 		resize(net, number, ring_bits_more(port));
 	for (uint32_t i = port->count; i > at; i--)
@@ -131,6 +134,8 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 		return NOT_ADMITTED;
 	}
 	port_advance_with(port, net->sim->now, packet->size);
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, port->count);
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
 }
 

@@ -216,6 +216,14 @@ void network_by_event(struct network *net)
 	net->nics_by_event = true;
 }
 
+void network_look_on(struct network *net, struct net_onlooker *onlooker)
+{
+	net->onlooker = onlooker;
+	network_by_event(net);
+	for (unsigned i = 0; i < net->class_count; i++)
+		net->classes[i].quiet_bytes = net->classes[i].quiet_packets = 0;
+}
+
 void network_inject(struct network *net, const struct network_faults *faults)
 {
 	net->faults = faults;

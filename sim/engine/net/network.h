@@ -36,6 +36,10 @@ struct link_params {
 /* Before the first packet is sent: no departure is deferred (nic.h). For tests. */
 void network_by_event(struct network *net);
 
+/* From now on the onlooker (watch.h) hears of every packet that is put into a queue, and each
+ * departure is an event. Before the first packet. Not owned. */
+void network_look_on(struct network *net, struct net_onlooker *onlooker);
+
 /* Makes room for the nodes. `switch_ports` has one entry a switch. `nics`:
  * see nic.h. Events of `sim` must not have started. */
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,

@@ -49,7 +49,7 @@ static void nic_wait(struct nic *nic)
 
 	if (port->busy_until == SIM_TIME_MAX)
 		return; /* stopped by PAUSE: nic_go_on() */
-	if (!nic->by_event && !nic->net->nics_by_event) {
+	if (nic->catching_up || (!nic->by_event && !nic->net->nics_by_event)) {
 		port->flags |= PORT_DEFERRED;
 		nic->net->departures_deferred++;
 		if (!nic->listed)
@@ -113,6 +113,17 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
+/* What is deferred becomes an event, where it is not over yet. */
+static void make_event(struct nic *nic)
+{
+	struct port *port = &nic->net->ports[nic->host];
+
+	if (!(port->flags & PORT_DEFERRED))
+		return;
+	port->flags &= (uint8_t)~PORT_DEFERRED;
+	nic_wait(nic);
+}
+
 static void go_on_deferred(struct nic *nic)
 {
 	nic->net->ports[nic->host].flags &= (uint8_t)~PORT_DEFERRED;
@@ -127,11 +138,15 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 	const struct port *port = &net->ports[host];
 	sim_time now = sim->now;
 
+	nic->catching_up = true;
 	while (port->flags & PORT_DEFERRED && port->busy_until < until) {
 		sim->now = port->busy_until;
 		go_on_deferred(nic);
 	}
+	nic->catching_up = false;
 	sim->now = now;
+	if (nic->by_event || net->nics_by_event)
+		make_event(nic);
 }
 
 /* Before an event that may look at any host. Those that have nothing deferred any more leave the
@@ -159,13 +174,9 @@ static void catch_up_all(void *owner, sim_time until)
 /* From now on its departures are events. */
 static void use_events(struct nic *nic)
 {
-	struct port *port = &nic->net->ports[nic->host];
-
 	nic->by_event = true;
-	if (!(port->flags & PORT_DEFERRED))
-		return;
-	port->flags &= (uint8_t)~PORT_DEFERRED;
-	nic_wait(nic);
+	if (!nic->catching_up)
+		make_event(nic);
 }
 
 bool nic_deferrable(const struct network *net, sim_time least)

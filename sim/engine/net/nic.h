@@ -62,6 +62,7 @@ struct nic {
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;             /* the entity is pending, known without a look at the event queue */
 	bool by_event;          /* for ever */
+	bool catching_up;       /* sim->now is set back: what is deferred now may be over */
 	bool listed;            /* in network.deferred */
 	bool serving;           /* a source is asked for a packet */
 	struct rng idle_stream; /* see idle_max below */

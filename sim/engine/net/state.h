@@ -12,6 +12,7 @@
 
 struct lossless;
 struct net_watch;
+struct net_onlooker; /* watch.h */
 struct nic;
 
 /* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
@@ -93,8 +94,9 @@ struct network {
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
-	uint64_t hops;           /* packets that have crossed a link */
-	struct net_watch *watch; /* NULL = no port is watched; owned */
+	uint64_t hops;                 /* packets that have crossed a link */
+	struct net_watch *watch;       /* NULL = no port is watched; owned */
+	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
 };
 
 /* The egress port of `node`'s local port. */

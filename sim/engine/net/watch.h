@@ -38,4 +38,14 @@ extern const struct packet net_watch_frame; /* stands for PAUSE frames */
 
 void net_watch_free(struct net_watch *watch);
 
+/* Somebody who wants to know of every packet that is put into a queue. With one, no queue is quiet:
+ * each packet takes the slow path that looks at its true length, with the same outcome; without one
+ * nothing is asked. */
+struct net_onlooker {
+	/* `packet` has been admitted to egress port `port` and comes behind the first `at` of its
+	 * ring. Changes nothing. */
+	void (*queued)(struct net_onlooker *self, uint32_t port, const struct packet *packet,
+		       uint32_t at);
+};
+
 #endif

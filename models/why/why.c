@@ -1,0 +1,532 @@
+#include "why/why_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const why_cause_names[WHY_CAUSES] = {
+	[WHY_COMPUTE] = "compute",
+	[WHY_JITTER] = "jitter",
+	[WHY_WINDOW] = "window",
+	[WHY_WINDOW_MARKS] = "window_marks",
+	[WHY_WINDOW_LOSSES] = "window_losses",
+	[WHY_NIC] = "nic",
+	[WHY_WIRE] = "wire",
+	[WHY_QUEUE_OWN] = "queue_own",
+	[WHY_QUEUE_JOBS] = "queue_jobs",
+	[WHY_QUEUE_FLOWS] = "queue_flows",
+	[WHY_PAUSE] = "pause",
+	[WHY_STRAGGLER] = "straggler",
+	[WHY_SERVER] = "server",
+	[WHY_NO_AGGREGATOR] = "no_aggregator",
+	[WHY_TIMEOUT] = "timeout",
+	[WHY_FAST] = "fast",
+	[WHY_UNEXPLAINED] = "unexplained",
+};
+
+static sim_time least(sim_time a, sim_time b)
+{
+	return a < b ? a : b;
+}
+
+static sim_time most(sim_time a, sim_time b)
+{
+	return a > b ? a : b;
+}
+
+/* --- what was most of a kind: a few candidates, of which the smallest makes room --- */
+
+static void tally(struct why_most list[WHY_TALLIES], uint32_t id, sim_time time)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < WHY_TALLIES; i++) {
+		if (list[i].times && list[i].id == id) {
+			list[i].times++;
+			list[i].time += time;
+			return;
+		}
+		if (list[i].time < list[place].time)
+			place = i;
+	}
+	list[place] = (struct why_most){ id, 1, time };
+}
+
+static struct why_most top(const struct why_most list[WHY_TALLIES])
+{
+	struct why_most best = { .id = WHY_NONE };
+
+	for (size_t i = 0; i < WHY_TALLIES; i++)
+		if (list[i].times && (best.id == WHY_NONE || list[i].time > best.time))
+			best = list[i];
+	return best;
+}
+
+/* --- accounts --- */
+
+/* `part` of what `whole` stands for. */
+static sim_time share(sim_time amount, sim_time part, sim_time whole)
+{
+	return (sim_time)((unsigned __int128)amount * part / whole);
+}
+
+static void merge_log(struct why_account *account)
+{
+	for (uint32_t i = 0; i < WHY_LOG / 2; i++) {
+		struct why_charge one = account->log[2 * i];
+
+		one.end = account->log[2 * i + 1].end;
+		for (unsigned c = 0; c < WHY_CAUSES; c++)
+			one.cause[c] += account->log[2 * i + 1].cause[c];
+		account->log[i] = one;
+	}
+	account->logged = WHY_LOG / 2;
+}
+
+/* The time up to now is charged: `cause` adds up to it. */
+static void book(struct why_account *account, sim_time now, const sim_time cause[WHY_CAUSES])
+{
+	struct why_charge *charge;
+	sim_time sum = 0;
+
+	if (account->logged == WHY_LOG)
+		merge_log(account);
+	charge = &account->log[account->logged++];
+	charge->begin = account->until;
+	charge->end = now;
+	memcpy(charge->cause, cause, sizeof(charge->cause));
+	for (unsigned c = 0; c < WHY_CAUSES; c++) {
+		account->cause[c] += cause[c];
+		sum += cause[c];
+	}
+	SIM_BUG_ON(sum != now - account->until);
+	account->until = now;
+}
+
+static void book_one(struct why_account *account, sim_time now, enum why_cause cause)
+{
+	sim_time causes[WHY_CAUSES] = { 0 };
+
+	causes[cause] = now - account->until;
+	if (causes[cause])
+		book(account, now, causes);
+}
+
+/* --- back along the way of a result --- */
+
+struct walk {
+	struct why *why;
+	const struct why_job *job;
+	struct why_account *account;
+	uint32_t worker;
+	sim_time left; /* to be charged */
+	sim_time idle; /* of the way: what its links took */
+	bool broken;   /* the chunk lacked an aggregator somewhere */
+	bool detour;
+	sim_time cause[WHY_CAUSES];
+};
+
+static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
+{
+	time = least(time, walk->left);
+	walk->left -= time;
+	walk->cause[cause] += time;
+	return time;
+}
+
+/* A packet that stood in a queue. What of it is charged is its last part. */
+static void take_queue(struct walk *walk, const struct why_step *step)
+{
+	/* only an idle NIC that begins late (nic.h) stands still without PAUSE */
+	const enum why_cause causes[BEFORE_KINDS] = { WHY_QUEUE_OWN, WHY_QUEUE_JOBS,
+						      WHY_QUEUE_FLOWS,
+						      walk->why->net->lossless ? WHY_PAUSE
+									       : WHY_NIC };
+	sim_time time = least(step->hold, walk->left), whole = 0, given = 0;
+	unsigned rest = BEFORE_OWN;
+
+	if (!time)
+		return;
+	tally(walk->account->links, step->port, time);
+	for (unsigned k = 0; k < BEFORE_KINDS; k++) {
+		whole += step->before[k];
+		if (step->before[k] > step->before[rest])
+			rest = k;
+	}
+	if (step->detour) {
+		take(walk, WHY_NO_AGGREGATOR, time);
+		return;
+	}
+	for (unsigned k = 0; k < BEFORE_KINDS && whole; k++)
+		if (k != rest)
+			given += take(walk, causes[k], share(time, step->before[k], whole));
+	take(walk, causes[rest], time - given);
+}
+
+static void take_hop(struct walk *walk, const struct why_step *step)
+{
+	const struct why_step *previous = &walk->why->steps[step->previous];
+	const struct network *net = walk->why->net;
+	sim_time gap;
+
+	walk->detour |= step->detour;
+	walk->idle += step->idle;
+	take_queue(walk, step);
+	if (!step->previous || !previous->hop)
+		return;
+	gap = step->queued - previous->arrived;
+	if (net->ports[previous->port].to_host)
+		take(walk, step->detour ? WHY_NO_AGGREGATOR : WHY_SERVER, gap);
+	else
+		walk->idle += gap; /* a pipeline that takes time of its own */
+}
+
+static enum why_cause turn_of(const struct why_step *step)
+{
+	return step->cut == WHY_CUT_BY_MARKS    ? WHY_WINDOW_MARKS
+	       : step->cut == WHY_CUT_BY_LOSSES ? WHY_WINDOW_LOSSES
+						: WHY_WINDOW;
+}
+
+/* What another worker did until `end`, last things first; what it computed is waiting for it. */
+static void take_from(struct walk *walk, uint32_t worker, sim_time end)
+{
+	const struct why_account *other = &walk->job->accounts[worker];
+	sim_time begin = walk->account->until, before = walk->left;
+
+	for (uint32_t i = other->logged; i-- && walk->left;) {
+		const struct why_charge *charge = &other->log[i];
+		sim_time from = most(charge->begin, begin), to = least(charge->end, end);
+		sim_time part = to > from ? least(to - from, walk->left) : 0;
+		sim_time given = 0;
+
+		if (charge->end <= begin)
+			break;
+		for (unsigned c = 0; c < WHY_CAUSES && part; c++) {
+			sim_time time = share(charge->cause[c], part, charge->end - charge->begin);
+
+			given += take(walk, c <= WHY_JITTER ? WHY_STRAGGLER : c, time);
+		}
+		/* what rounding left belongs to the largest; a few picoseconds */
+		take(walk, WHY_STRAGGLER, part - given);
+	}
+	if (before > walk->left)
+		tally(walk->account->peers, worker, before - walk->left);
+}
+
+static enum why_cause lost(const struct walk *walk, bool timed)
+{
+	return walk->broken ? WHY_NO_AGGREGATOR : timed ? WHY_TIMEOUT : WHY_FAST;
+}
+
+/* It waited for its turn, for so long. */
+static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
+{
+	time -= take(walk, WHY_NIC, least(time, step->behind_others));
+	time -= take(walk, WHY_WIRE, least(time, step->behind_own));
+	take(walk, turn_of(step), time);
+}
+
+/* Where a way begins. */
+static void take_begin(struct walk *walk, const struct why_step *step)
+{
+	sim_time since = walk->account->until, end = step->stream ? step->ready : step->sent;
+
+	if (step->again)
+		take(walk, lost(walk, step->timed),
+		     step->earlier == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->earlier);
+	if (step->stream && step->sent > most(since, step->ready))
+		take_turn(walk, step, step->sent - most(since, step->ready));
+	if (step->recovery) {
+		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
+		return;
+	}
+	if (step->worker == WHY_NONE)
+		return;
+	if (step->worker != walk->worker && end > since)
+		take_from(walk, step->worker, end);
+	if (!step->stream && step->worker == walk->worker && step->sent > most(since, step->ready))
+		take_turn(walk, step, step->sent - most(since, step->ready));
+	if (step->ready < since) /* it was held before, while others were on their way */
+		take_turn(walk, step, SIM_TIME_MAX);
+}
+
+/* A result has come by the way that ends with the packet at hand. */
+static void charge(struct why_job *job, uint32_t worker, bool broken)
+{
+	struct why *why = job->why;
+	struct why_account *account = &job->accounts[worker];
+	sim_time now = why->net->sim->now;
+	struct walk walk = { why, job, account, worker, now - account->until };
+	uint32_t step = why->current.step;
+
+	if (account->busy || !walk.left)
+		return;
+	walk.broken = broken;
+	if (step)
+		take(&walk, WHY_WIRE, why->steps[step].wire);
+	for (; step && walk.left; step = why->steps[step].previous) {
+		const struct why_step *at = &why->steps[step];
+
+		if (at->hop)
+			take_hop(&walk, at);
+		else
+			take_begin(&walk, at);
+		if (!at->hop && at->previous && why->steps[at->previous].hop)
+			take(&walk, WHY_SERVER, at->ready - why->steps[at->previous].arrived);
+	}
+	take(&walk, WHY_WIRE, walk.idle);
+	take(&walk, walk.detour ? WHY_NO_AGGREGATOR : WHY_UNEXPLAINED, SIM_TIME_MAX);
+	book(account, now, walk.cause);
+}
+
+/* --- jobs --- */
+
+static void release_job(struct why *why, uint32_t number)
+{
+	struct why_job *job = why_job_of(why, number);
+
+	if (!job)
+		return;
+	why->jobs[number] = NULL;
+	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
+		for (size_t f = 0; f < why->flow_count[p]; f++)
+			if (why->flows[p][f].job == job)
+				why->flows[p][f].job = NULL;
+	free(job->name);
+	free(job->hosts);
+	free(job->worker_of_host);
+	free(job->accounts);
+	free(job);
+}
+
+/* Room for entry `number` of a list of things of `size` bytes, zeroed. */
+static void *reach(void *list, size_t *capacity, size_t number, size_t size)
+{
+	size_t old = *capacity;
+
+	if (number < old)
+		return list;
+	*capacity = number + number / 2 + 8;
+	list = xrealloc(list, *capacity, size);
+	memset((char *)list + old * size, 0, (*capacity - old) * size);
+	return list;
+}
+
+void why_job_admit(struct why *why, uint32_t number, const char *name, const char *scheme,
+		   uint32_t workers, const uint32_t *hosts)
+{
+	struct why_job *job = xcalloc(1, sizeof(*job));
+
+	release_job(why, number);
+	why->jobs = reach(why->jobs, &why->job_capacity, number, sizeof(*why->jobs));
+	why->jobs[number] = job;
+	*job = (struct why_job){ .why = why,
+				 .number = number,
+				 .workers = workers,
+				 .name = xstrdup(name),
+				 .scheme = scheme };
+	job->hosts = xcalloc(workers, sizeof(*job->hosts));
+	memcpy(job->hosts, hosts, workers * sizeof(*hosts));
+	job->worker_of_host = xcalloc(why->net->hosts, sizeof(*job->worker_of_host));
+	memset(job->worker_of_host, 0xff, why->net->hosts * sizeof(*job->worker_of_host));
+	for (uint32_t w = 0; w < workers; w++)
+		job->worker_of_host[hosts[w]] = w;
+	job->accounts = xcalloc(workers, sizeof(*job->accounts));
+}
+
+void why_job_begin(struct why *why, uint32_t number)
+{
+	struct why_job *job = why_job_of(why, number);
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		job->accounts[w].begin = job->accounts[w].until = why->net->sim->now;
+}
+
+void why_job_end(struct why *why, uint32_t number)
+{
+	release_job(why, number);
+}
+
+void why_task(struct why *why, uint32_t number, uint32_t worker, bool computes, bool ends)
+{
+	struct why_job *job = why_job_of(why, number);
+	struct why_account *account = &job->accounts[worker];
+
+	if (ends)
+		book_one(account, why->net->sim->now, account->task);
+	else
+		charge(job, worker, false);
+	account->busy = !ends;
+	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
+}
+
+void why_contributes(struct why *why, uint32_t number, uint32_t worker)
+{
+	why_job_of(why, number)->accounts[worker].handed = why->net->sim->now;
+}
+
+void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
+{
+	struct why_job *job = why_job_of(why, number);
+	struct why_account *account = &job->accounts[worker];
+	sim_time now = why->net->sim->now;
+	struct why_row row = { .job = number,
+			       .worker = worker,
+			       .host = job->hosts[worker],
+			       .name = job->name,
+			       .scheme = job->scheme,
+			       .iteration = account->iteration,
+			       .begin = account->begin,
+			       .end = now };
+
+	charge(job, worker, false);
+	if (!last)
+		return;
+	if (account->busy)
+		book_one(account, now, account->task);
+	memcpy(row.cause, account->cause, sizeof(row.cause));
+	row.peer = top(account->peers);
+	row.link = top(account->links);
+	why->row(why->owner, &row);
+	account->iteration++;
+	account->begin = now;
+	memset(account->cause, 0, sizeof(account->cause));
+	memset(account->links, 0, sizeof(account->links));
+	memset(account->peers, 0, sizeof(account->peers));
+}
+
+/* --- schemes --- */
+
+struct why_job *why_join_in(struct why *why, uint32_t number, uint8_t protocol, uint32_t flow,
+			    enum why_bypass bypass)
+{
+	struct why_job *job = why_job_of(why, number);
+
+	why->flows[protocol] = reach(why->flows[protocol], &why->flow_count[protocol], flow,
+				     sizeof(*why->flows[protocol]));
+	why->flows[protocol][flow] = (struct why_flow){ job, bypass };
+	return job;
+}
+
+void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk)
+{
+	charge(job, worker, why_is_broken(job->why, job->number, chunk));
+}
+
+void why_timed_out_in(struct why_job *job)
+{
+	job->timed_out = job->why->net->sim->now;
+}
+
+void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut)
+{
+	job->accounts[worker].cut = cut;
+}
+
+/* --- TCP --- */
+
+static void forget_writes(struct why *why, struct why_connection *conn)
+{
+	for (uint32_t i = 0; i < WHY_WRITES; i++)
+		why_step_release(why, conn->writes[i].step);
+}
+
+void why_connection(struct why *why, const struct why_conn *conn)
+{
+	struct why_connection **list, *known;
+
+	why->conns[conn->protocol] =
+		reach(why->conns[conn->protocol], &why->conn_capacity[conn->protocol], conn->number,
+		      sizeof(*why->conns[0]));
+	list = why->conns[conn->protocol];
+	known = list[conn->number];
+	if (known)
+		forget_writes(why, known);
+	if (conn->stream == WHY_FLOW) {
+		free(known);
+		list[conn->number] = NULL;
+		return;
+	}
+	if (!known)
+		known = list[conn->number] = xmalloc(sizeof(*known));
+	*known = (struct why_connection){ .conn = *conn };
+}
+
+/* Servers go on with what has come; so do workers that are asked for something. */
+static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
+{
+	const struct why_job *job = why_job_of(why, conn->job);
+	bool server = job->worker_of_host[conn->src] == WHY_NONE;
+
+	if (!why->current.step || why->current.node != conn->src)
+		return 0;
+	if (conn->stream == WHY_PULL ||
+	    (conn->stream == WHY_RECOVERY && (server || !why->current.chunk)))
+		return why->current.step;
+	return 0;
+}
+
+void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end)
+{
+	struct why_connection *conn = why_connection_of(why, protocol, number);
+	struct why_write *write;
+
+	if (!conn || !why_job_of(why, conn->conn.job))
+		return;
+	write = &conn->writes[conn->written++ % WHY_WRITES];
+	why_step_release(why, write->step);
+	*write = (struct why_write){ .end = end,
+				     .at = why->net->sim->now,
+				     .answers = why->current.step != 0 };
+	write->step = why_step_use(why, cause_of_write(why, &conn->conn));
+}
+
+void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
+{
+	const struct why_connection *conn = why_connection_of(why, protocol, number);
+	struct why_job *job = conn ? why_job_of(why, conn->conn.job) : NULL;
+
+	if (job && (conn->conn.stream == WHY_RING || conn->conn.stream == WHY_PULL))
+		charge(job, job->worker_of_host[conn->conn.dst], false);
+}
+
+/* --- set-up --- */
+
+struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
+		     void *owner)
+{
+	struct why *why = xcalloc(1, sizeof(*why));
+
+	why->net = net;
+	why->row = row;
+	why->owner = owner;
+	why_trail_open(why);
+	network_look_on(net, &why->onlooker);
+	return why;
+}
+
+const struct sim_observer *why_observer(struct why *why)
+{
+	return &why->observer;
+}
+
+void why_free(struct why *why)
+{
+	if (!why)
+		return;
+	for (size_t i = 0; i < why->job_capacity; i++)
+		release_job(why, (uint32_t)i);
+	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
+		for (size_t i = 0; i < why->conn_capacity[p]; i++)
+			free(why->conns[p][i]);
+		free(why->conns[p]);
+		free(why->flows[p]);
+	}
+	why->net->onlooker = NULL;
+	free(why->jobs);
+	why_trail_free(why);
+	free(why);
+}

@@ -1,0 +1,167 @@
+/* Why a job took as long as it did: every picosecond of a worker has one cause.
+ *
+ * The rule. While a worker computes, the time is computing. Else it waits for sums, and the time
+ * since the last result came (or since it stopped computing, if that was later) is charged when the
+ * next one comes, going back along the way on which that result came about: from the worker to the
+ * switch or server that completed the sum, from there along the packet that completed it to the
+ * worker that had sent it, the last one. What that packet was held by is charged until the time is
+ * used up, last things first: queues (split by whose packets were sent before it, gaps between them
+ * being PAUSE), servers, waiting to be sent again, and its turn at its sender: the NIC, or the
+ * window. If the last one is another worker, what it did itself at that time is charged: its causes
+ * are this worker's too, but what it computed is waiting for a straggler. The time of the packet
+ * itself on the links comes first for one transmission; the rest of it only where nothing else
+ * explains the time, for results that follow each other hide it.
+ *
+ * So a stream of results at the full rate is `wire` all over, as by the closed form of an idle
+ * path; one of a window too small is `window`; and beside other traffic it is `queue_flows`, at the
+ * link where the packets stood. What the rule does not see: that a queue has shut a window before
+ * (`window_marks` says that marks have).
+ *
+ * The hooks below look on and change nothing. Without --why each is a test for NULL. Accounts are
+ * integers that are moved, never computed anew, so causes add up to the time exactly. */
+#ifndef INASIM_WHY_WHY_H
+#define INASIM_WHY_WHY_H
+
+#include "core/observe.h"
+#include "net/network.h"
+
+enum why_cause {
+	WHY_COMPUTE,
+	WHY_JITTER, /* start_jitter and send_jitter of the scenario */
+	WHY_WINDOW, /* the sender's window, or its slots, were full */
+	WHY_WINDOW_MARKS,
+	WHY_WINDOW_LOSSES, /* the same of a window that marks, or losses, have cut */
+	WHY_NIC,           /* behind other packets at the sender's host */
+	WHY_WIRE,
+	WHY_QUEUE_OWN, /* behind packets of the same job, */
+	WHY_QUEUE_JOBS,
+	WHY_QUEUE_FLOWS,
+	WHY_PAUSE,
+	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
+	WHY_SERVER,    /* a server added up, or what came before */
+	WHY_NO_AGGREGATOR,
+	WHY_TIMEOUT, /* lost, or thought so, until a timeout */
+	WHY_FAST,    /* the same, without one */
+	WHY_UNEXPLAINED,
+	WHY_CAUSES
+};
+
+extern const char *const why_cause_names[WHY_CAUSES]; /* "queue_flows" */
+
+/* What one worker's iteration was spent on. */
+struct why_row {
+	uint32_t job, worker, host;
+	const char *name, *scheme;
+	uint64_t iteration;
+	sim_time begin, end;
+	sim_time cause[WHY_CAUSES]; /* add up to end - begin */
+	struct why_most {
+		uint32_t id; /* UINT32_MAX = none */
+		uint32_t times;
+		sim_time time;
+	} peer,       /* the worker that was last most of the time */
+		link; /* the port with most of the queues */
+};
+
+struct why;
+struct why_job; /* a job's accounts */
+
+/* Before the first packet. `row` is called when a worker has ended an iteration. */
+struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
+		     void *owner);
+void why_free(struct why *why);
+
+/* Runs the events under its eyes. */
+const struct sim_observer *why_observer(struct why *why);
+
+static inline struct why *why_of(const struct network *net)
+{
+	return (struct why *)(void *)net->onlooker;
+}
+
+/* --- hooks for jobs --- */
+
+/* Texts and hosts are copied or static; before the scheme starts. Told again when it had to wait.
+ */
+void why_job_admit(struct why *why, uint32_t job, const char *name, const char *scheme,
+		   uint32_t workers, const uint32_t *hosts);
+void why_job_begin(struct why *why, uint32_t job);
+void why_job_end(struct why *why, uint32_t job);
+/* A task of a worker begins, or ends: computing, or a delay that the scenario draws. */
+void why_task(struct why *why, uint32_t job, uint32_t worker, bool computes, bool ends);
+/* A worker hands a tensor over. */
+void why_contributes(struct why *why, uint32_t job, uint32_t worker);
+/* It holds the sum of a tensor, the last of its iteration perhaps. */
+void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
+
+/* --- hooks for schemes whose packets switches add --- */
+
+/* What PACKET_BYPASS means in a protocol. */
+enum why_bypass {
+	WHY_NO_BYPASS, /* nothing */
+	WHY_UNADDED,   /* no aggregator was free; sums come from the server anyway (ATP) */
+	WHY_DETOUR,    /* the same, and the server is a detour (ESA) */
+};
+
+/* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without
+ * --why. */
+struct why_job *why_join_in(struct why *why, uint32_t job, uint8_t protocol, uint32_t flow,
+			    enum why_bypass bypass);
+static inline struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol,
+				       uint32_t flow, enum why_bypass bypass)
+{
+	return net->onlooker ? why_join_in(why_of(net), job, protocol, flow, bypass) : NULL;
+}
+
+/* `job` is NULL without --why. */
+void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk);
+void why_timed_out_in(struct why_job *job);
+
+/* A worker has the result of a chunk, for the first time (tensors.c tells it for all). */
+static inline void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
+{
+	if (job)
+		why_result_in(job, worker, chunk);
+}
+
+/* A timeout has declared something lost. */
+static inline void why_timed_out(struct why_job *job)
+{
+	if (job)
+		why_timed_out_in(job);
+}
+
+/* What has cut a window below what it was at first. */
+enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
+void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut);
+static inline void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
+{
+	if (job)
+		why_window_in(job, worker, cut);
+}
+
+/* --- hooks for transports: connections of jobs --- */
+
+/* What a connection carries. */
+enum why_stream {
+	WHY_FLOW,     /* nothing of a job */
+	WHY_RING,     /* from worker to worker; what comes in is progress of the receiver */
+	WHY_PUSH,     /* from worker to server */
+	WHY_PULL,     /* from server to worker: progress */
+	WHY_RECOVERY, /* messages of a scheme about what seems lost */
+};
+struct why_conn {
+	uint8_t protocol; /* of its packets, whose `flow` is `number` */
+	uint32_t number;
+	enum why_stream stream;
+	uint32_t job, src, dst;
+	uint64_t mask; /* the bits of places in the stream that packet.seq has */
+	const uint64_t *timeouts, *losses, *marks; /* its counters; not owned */
+};
+void why_connection(struct why *why, const struct why_conn *conn);
+/* The stream is this long now, in the units of packet.seq; before anything of it is sent. */
+void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end);
+/* More has come in order; before it has effects. */
+void why_delivered(struct why *why, uint8_t protocol, uint32_t number);
+
+#endif

@@ -1,0 +1,167 @@
+/* The inside of models/why: for why*.c alone.
+ *
+ *   why.c       accounts of workers, the hooks, and how a result's way is charged
+ *   why_trail.c the ways of packets, as the network shows them */
+#ifndef INASIM_WHY_WHY_PARTS_H
+#define INASIM_WHY_WHY_PARTS_H
+
+#include "why/why.h"
+
+#define WHY_NONE    UINT32_MAX
+#define WHY_TALLIES 8
+#define WHY_LOG     64 /* charges of a worker that others can look up; old ones are merged */
+#define WHY_WRITES  64 /* of a connection, remembered */
+
+/* Whose packets were before one in a queue. */
+enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
+
+/* A step of a packet's way; the ways of copies share their first steps. */
+struct why_step {
+	uint32_t previous; /* step, or 0 */
+	uint32_t users;
+	bool hop;    /* over a link; else it is where the way begins */
+	bool detour; /* unadded, by way of a server */
+	union {
+		struct {
+			uint32_t port;
+			sim_time queued, arrived;
+			sim_time hold;                 /* in the queue */
+			sim_time idle;                 /* on the link */
+			sim_time wire;                 /* of that, its transmission */
+			uint64_t before[BEFORE_KINDS]; /* how the last part of `hold` divides */
+		};
+		struct {
+			uint32_t worker; /* WHY_NONE = a server */
+			sim_time sent;   /* by the NIC */
+			sim_time ready;  /* handed over, or written */
+			/* The NIC was busy until then, for so long, with packets of ... */
+			sim_time behind_own, behind_others;
+			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */
+			bool again;       /* it was sent before */
+			bool timed;       /* and a timeout has said so */
+			bool recovery;    /* a message about what is missing begins here */
+			bool stream;      /* TCP's: its window has nothing to do with results */
+			enum why_cut cut; /* of the sender's window */
+		};
+	};
+};
+
+struct why_charge {
+	sim_time begin, end;
+	sim_time cause[WHY_CAUSES];
+};
+
+struct why_account {
+	bool busy;           /* a task runs ... */
+	enum why_cause task; /* ... this one */
+	enum why_cut cut;
+	sim_time begin;  /* of the iteration */
+	sim_time until;  /* charged so far */
+	sim_time handed; /* the newest tensor */
+	uint64_t iteration;
+	sim_time cause[WHY_CAUSES];
+	struct why_most links[WHY_TALLIES], peers[WHY_TALLIES];
+	struct why_charge log[WHY_LOG];
+	uint32_t logged;
+};
+
+struct why_job {
+	struct why *why;
+	uint32_t number, workers;
+	char *name;
+	const char *scheme;
+	uint32_t *hosts, *worker_of_host;
+	struct why_account *accounts;
+	sim_time timed_out; /* last */
+};
+
+/* A packet in a port's ring. */
+struct why_queued {
+	sim_time since, depart;
+	uint32_t size, owner; /* job + 1; 0 = a flow's */
+	uint32_t step;        /* 0 = it is not followed */
+};
+
+/* A port's ring, and what has left it lately. */
+struct why_line {
+	struct why_queued *ring;
+	uint64_t first, end, mask; /* in the ring: first..end-1 */
+};
+
+struct why_write {
+	uint64_t end;
+	sim_time at;
+	uint32_t step; /* of the packet that made it be written; 0 = none */
+	bool answers;  /* ... and that was no message */
+};
+
+struct why_connection {
+	struct why_conn conn;
+	struct why_write writes[WHY_WRITES];
+	uint64_t written; /* how many */
+	uint64_t timeouts;
+	bool timed; /* what is sent again is so since a timeout */
+};
+
+/* Who a packet of a protocol is of. */
+struct why_flow {
+	struct why_job *job;
+	enum why_bypass bypass;
+};
+
+struct why_known {
+	uint64_t key;
+	union {
+		sim_time at;
+		uint32_t step;
+	};
+};
+
+struct why {
+	struct net_onlooker onlooker; /* first: the network knows this */
+	struct network *net;
+	struct sim_observer observer;
+	void (*row)(void *owner, const struct why_row *row);
+	void *owner;
+
+	struct why_job **jobs; /* by number */
+	size_t job_capacity;
+	struct why_flow *flows[NET_PROTOCOLS];
+	size_t flow_count[NET_PROTOCOLS];
+	struct why_connection **conns[NET_PROTOCOLS]; /* by number; NULL = none of a job */
+	size_t conn_capacity[NET_PROTOCOLS];
+
+	struct why_line *lines; /* by port */
+	struct why_step *steps;
+	size_t step_count, step_capacity;
+	uint32_t idle_step; /* head of the list of free ones */
+	struct {
+		uint32_t step; /* of the packet whose arrival runs; 0 = none */
+		uint32_t node;
+		bool chunk; /* it is of a scheme with packets of its own */
+		uint64_t seq;
+	} current;
+	struct why_known *sent;   /* when packets were sent, by a hash of what they are */
+	struct why_known *nodes;  /* the newest step of a chunk at a node that may send it later */
+	struct why_known *broken; /* chunks that lacked an aggregator */
+};
+
+/* why_trail.c */
+void why_trail_open(struct why *why);
+void why_trail_free(struct why *why);
+void why_step_release(struct why *why, uint32_t step);
+uint32_t why_step_use(struct why *why, uint32_t step);
+bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk);
+
+static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
+						       uint32_t number)
+{
+	return number < why->conn_capacity[protocol] ? why->conns[protocol][number] : NULL;
+}
+
+static inline struct why_job *why_job_of(const struct why *why, uint32_t job)
+{
+	return job < why->job_capacity ? why->jobs[job] : NULL;
+}
+
+#endif

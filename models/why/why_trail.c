@@ -1,0 +1,436 @@
+/* The ways of packets: what the network shows of them, queue by queue. Packets have no room for
+ * it, so each port has a second ring that says since when a packet stands in the first, and at the
+ * end of which way. What a switch or a host sends because a packet came continues that packet's
+ * way: sums that of the contribution which completed them. */
+#include "why/why_parts.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
+#define LOOK_BACK    64 /* packets before one in a queue that are looked at, at most */
+#define KNOWN_BITS   16 /* entries of a table: what has the same place pushes the older one out, */
+#define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS) /* and is then not known */
+
+/* --- steps --- */
+
+static uint32_t new_step(struct why *why)
+{
+	uint32_t number = why->idle_step;
+
+	if (number) {
+		why->idle_step = why->steps[number].previous;
+	} else {
+		why->steps = array_reserve(why->steps, why->step_count, &why->step_capacity,
+					   sizeof(*why->steps));
+		number = (uint32_t)why->step_count++;
+	}
+	why->steps[number] = (struct why_step){ .users = 1 };
+	return number;
+}
+
+uint32_t why_step_use(struct why *why, uint32_t step)
+{
+	why->steps[step].users += step != 0;
+	return step;
+}
+
+void why_step_release(struct why *why, uint32_t step)
+{
+	while (step && !--why->steps[step].users) {
+		uint32_t previous = why->steps[step].previous;
+
+		why->steps[step].previous = why->idle_step;
+		why->idle_step = step;
+		step = previous;
+	}
+}
+
+/* --- what is known of packets --- */
+
+static struct why_known *place_of(struct why_known *table, uint64_t key)
+{
+	return &table[key >> (64 - KNOWN_BITS)];
+}
+
+/* `chunk`: its low 32 bits say which. */
+static uint64_t key_at(uint32_t node, const struct packet *packet, bool chunk)
+{
+	uint64_t seq = chunk ? (uint32_t)packet->seq : packet->seq;
+	uint64_t who = (uint64_t)packet->protocol << 32 | packet->flow;
+
+	if (!chunk)
+		node = packet->source; /* of which generation */
+	return hash_pair(who, hash_pair(node, seq));
+}
+
+static uint64_t chunk_key(uint32_t job, uint64_t chunk)
+{
+	return hash_pair(job, (uint32_t)chunk);
+}
+
+bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk)
+{
+	uint64_t key = chunk_key(job, chunk);
+
+	return place_of(why->broken, key)->key == key;
+}
+
+/* Of a scheme with packets of its own; NULL = TCP's. */
+static struct why_flow *flow_of(const struct why *why, const struct packet *packet)
+{
+	return packet->flow < why->flow_count[packet->protocol]
+		       ? &why->flows[packet->protocol][packet->flow]
+		       : NULL;
+}
+
+static struct why_connection *conn_of(const struct why *why, const struct packet *packet)
+{
+	return why_connection_of(why, packet->protocol, packet->flow);
+}
+
+/* The job of a packet; NULL = a flow's, or of one that is over. */
+static struct why_job *job_of(const struct why *why, const struct packet *packet)
+{
+	const struct why_connection *conn;
+	const struct why_flow *flow;
+
+	if ((flow = flow_of(why, packet)))
+		return flow->job;
+	conn = conn_of(why, packet);
+	return conn ? why_job_of(why, conn->conn.job) : NULL;
+}
+
+/* --- where a way begins --- */
+
+/* Whether a packet was sent before, and when. */
+static void note_sent(struct why *why, const struct packet *packet, struct why_step *step)
+{
+	uint64_t key = key_at(step->worker, packet, flow_of(why, packet));
+	struct why_known *known = place_of(why->sent, key);
+
+	step->again = packet->flags & PACKET_RETRANSMIT;
+	step->earlier = known->key == key ? known->at : SIM_TIME_MAX;
+	*known = (struct why_known){ .key = key, .at = why->net->sim->now };
+}
+
+/* How long packets have kept the NIC busy right before the one that leaves now, as far as they are
+ * all of the same job as that, or all of others. */
+static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
+{
+	const struct why_line *line = &why->lines[port];
+	const struct link_class *link = port_class(why->net, &why->net->ports[port]);
+	uint64_t last = line->end > LOOK_BACK ? line->end - LOOK_BACK : 0;
+	sim_time start = why->net->sim->now;
+
+	for (uint64_t i = line->end; line->ring && i-- > last;) {
+		const struct why_queued *other = &line->ring[i & line->mask];
+		sim_time wire = link_transmission(link, other->size);
+		bool own = other->owner == owner;
+
+		if (other->depart < start || (own ? step->behind_others : step->behind_own))
+			break;
+		*(own ? &step->behind_own : &step->behind_others) += wire;
+		start -= wire;
+	}
+}
+
+static uint32_t begin(struct why *why, uint32_t port, const struct packet *packet,
+		      const struct why_job *job, uint32_t worker)
+{
+	uint32_t number = new_step(why);
+	struct why_step *step = &why->steps[number];
+
+	step->worker = worker;
+	step->sent = step->ready = why->net->sim->now;
+	note_turn(why, port, job->number + 1, step);
+	note_sent(why, packet, step);
+	return number;
+}
+
+/* A contribution leaves its worker. */
+static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet *packet,
+			    const struct why_job *job, uint32_t worker)
+{
+	uint32_t number = begin(why, port, packet, job, worker);
+	struct why_step *step = &why->steps[number];
+
+	step->ready = job->accounts[worker].handed;
+	step->cut = job->accounts[worker].cut;
+	step->timed = step->earlier == SIM_TIME_MAX || job->timed_out >= step->earlier;
+	return number;
+}
+
+/* The write that a byte came with; NULL when that is forgotten. */
+static const struct why_write *write_of(const struct why_connection *conn, uint64_t seq)
+{
+	uint64_t oldest = conn->written > WHY_WRITES ? conn->written - WHY_WRITES : 0;
+	const struct why_write *found = NULL;
+
+	for (uint64_t i = conn->written; i-- > oldest;) {
+		const struct why_write *write = &conn->writes[i % WHY_WRITES];
+
+		uint64_t more = (write->end - seq) & conn->conn.mask;
+
+		if (!more || more > conn->conn.mask / 2)
+			break;
+		found = write;
+	}
+	return found;
+}
+
+/* A segment leaves its sender. A timeout makes TCP send all again, one by one. */
+static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
+			      const struct why_job *job, struct why_connection *conn)
+{
+	uint32_t worker = job->worker_of_host[conn->conn.src];
+	const struct why_write *write = write_of(conn, packet->seq);
+	uint32_t number = begin(why, port, packet, job, worker);
+	struct why_step *step = &why->steps[number];
+
+	if (conn->conn.stream == WHY_PULL && write && write->step)
+		step->worker = WHY_NONE;
+	if (write) {
+		step->ready = write->at;
+		step->previous = why_step_use(why, write->step);
+		step->recovery = conn->conn.stream == WHY_RECOVERY && !write->step;
+		step->timed = !write->answers;
+	}
+	step->stream = true;
+	conn->timed = step->again && (conn->timed || *conn->conn.timeouts != conn->timeouts);
+	conn->timeouts = *conn->conn.timeouts;
+	step->cut = *conn->conn.losses  ? WHY_CUT_BY_LOSSES
+		    : *conn->conn.marks ? WHY_CUT_BY_MARKS
+					: WHY_UNCUT;
+	if (step->again)
+		step->timed = conn->timed;
+	return number;
+}
+
+/* --- into a queue --- */
+
+static uint32_t node_of_port(const struct network *net, uint32_t port)
+{
+	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
+}
+
+/* Lacks an aggregator from here on: added nowhere, or pushed out by another packet. A reminder,
+ * which has no contributors, only fetches what is there. */
+static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
+{
+	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
+	uint64_t key = chunk_key(job->number, packet->seq);
+
+	if (!reminded)
+		place_of(why->broken, key)->key = key;
+}
+
+/* What a node sends because a packet came to it, now or before. */
+static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
+{
+	uint64_t key = key_at(node, packet, true);
+	const struct why_known *known = place_of(why->nodes, key);
+
+	if (why->current.step && why->current.node == node)
+		return why_step_use(why, why->current.step);
+	return known->key == key ? why_step_use(why, known->step) : 0;
+}
+
+static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
+			      const struct why_job *job)
+{
+	bool at_host = port < why->net->hosts;
+	uint32_t worker = at_host ? job->worker_of_host[port] : WHY_NONE, step;
+	const struct why_flow *flow = flow_of(why, packet);
+
+	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
+		return begin_chunk(why, port, packet, job, worker);
+	if (!at_host && flow->bypass && packet->flags & PACKET_BYPASS)
+		note_bypass(why, job, packet);
+	step = go_on(why, node_of_port(why->net, port), packet);
+	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
+}
+
+static uint32_t step_of(struct why *why, uint32_t port, const struct packet *packet,
+			const struct why_job *job)
+{
+	if (flow_of(why, packet))
+		return step_of_chunk(why, port, packet, job);
+	if (packet->kind != PACKET_DATA)
+		return 0;
+	if (port >= why->net->hosts)
+		return why_step_use(why, why->current.step); /* the same packet */
+	return begin_segment(why, port, packet, job, conn_of(why, packet));
+}
+
+static void grow(struct why_line *line)
+{
+	uint64_t mask = line->ring ? 2 * line->mask + 1 : RING_FIRST - 1;
+	struct why_queued *ring = xcalloc(mask + 1, sizeof(*ring));
+	uint64_t oldest = line->end > line->mask ? line->end - line->mask - 1 : 0;
+
+	for (uint64_t i = oldest; line->ring && i < line->end; i++)
+		ring[i & mask] = line->ring[i & line->mask];
+	free(line->ring);
+	line->ring = ring;
+	line->mask = mask;
+}
+
+static void queued(struct net_onlooker *self, uint32_t port, const struct packet *packet,
+		   uint32_t at)
+{
+	struct why *why = (struct why *)(void *)self;
+	struct why_line *line = &why->lines[port];
+	const struct why_job *job = job_of(why, packet);
+	sim_time busy = why->net->ports[port].busy_until;
+	sim_time wire =
+		link_transmission(port_class(why->net, &why->net->ports[port]), packet->size);
+	struct why_queued entry = { .since = why->net->sim->now,
+				    .size = packet->size,
+				    .owner = job ? job->number + 1 : 0 };
+
+	if (job)
+		entry.step = step_of(why, port, packet, job);
+	entry.depart = busy == SIM_TIME_MAX ? busy /* what goes ahead may move it on */
+					    : (busy > entry.since ? busy : entry.since) + wire;
+	if (!line->ring || line->end - line->first > line->mask / 2)
+		grow(line); /* as many as wait are kept when they have left */
+	for (uint64_t i = line->end++; i > line->first + at; i--)
+		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
+	line->ring[(line->first + at) & line->mask] = entry;
+}
+
+/* --- out of a queue --- */
+
+static unsigned kind_before(uint32_t owner, uint32_t self)
+{
+	return owner == self ? BEFORE_OWN : owner ? BEFORE_JOBS : BEFORE_FLOWS;
+}
+
+/* What the link sent while entry `number` waited until `start`, from there back. A link that sends
+ * nothing while something waits is stopped. */
+static void look_back(const struct why_line *line, uint64_t number, const struct link_class *link,
+		      sim_time start, uint64_t before[BEFORE_KINDS])
+{
+	const struct why_queued *self = &line->ring[number & line->mask];
+	uint64_t last = number > LOOK_BACK ? number - LOOK_BACK : 0;
+	uint64_t kept = line->end > line->mask ? line->end - line->mask - 1 : 0;
+
+	for (uint64_t i = number; i-- > (last > kept ? last : kept) && start > self->since;) {
+		const struct why_queued *other = &line->ring[i & line->mask];
+		sim_time wire = link_transmission(link, other->size);
+		sim_time end = other->depart > self->since ? other->depart : self->since;
+
+		if (end < start)
+			before[BEFORE_PAUSE] += start - end;
+		start = end;
+		if (end == self->since)
+			return;
+		end = end - wire > self->since ? end - wire : self->since;
+		before[kind_before(other->owner, self->owner)] += start - end;
+		start = end;
+	}
+	if (number <= LOOK_BACK && start > self->since) /* nothing was before it */
+		before[BEFORE_PAUSE] += start - self->since;
+}
+
+/* The packet at the head of a port's ring has reached the far end. */
+static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint64_t number)
+{
+	struct why_queued *entry = &line->ring[number & line->mask];
+	const struct link_class *link = port_class(why->net, &why->net->ports[port]);
+	const struct packet *packet = port_head(&why->net->ports[port]);
+	const struct why_flow *flow = flow_of(why, packet);
+	uint32_t step = new_step(why);
+	struct why_step *self = &why->steps[step];
+	sim_time start;
+
+	self->hop = true;
+	self->previous = entry->step;
+	self->port = port;
+	self->queued = entry->since;
+	self->arrived = why->net->sim->now;
+	self->wire = link_transmission(link, entry->size);
+	self->idle = self->arrived - entry->depart + self->wire;
+	start = entry->depart - self->wire;
+	self->hold = start - entry->since;
+	if (self->hold)
+		look_back(line, number, link, start, self->before);
+	if (flow && flow->bypass)
+		self->detour = packet->flags & PACKET_BYPASS ||
+			       (flow->bypass == WHY_DETOUR && entry->step &&
+				why->steps[entry->step].detour);
+	entry->step = 0;
+	return step;
+}
+
+/* A server answers later, perhaps; so does a switch that takes time to add. */
+static void keep_at_node(struct why *why, const struct packet *packet)
+{
+	uint64_t key = key_at(why->current.node, packet, true);
+	struct why_known *known = place_of(why->nodes, key);
+
+	why_step_release(why, known->step);
+	*known = (struct why_known){ .key = key, .step = why_step_use(why, why->current.step) };
+}
+
+static void before(void *owner, const struct sim_event *event)
+{
+	struct why *why = owner;
+	const struct port *port = &why->net->ports[event->entity];
+	struct why_line *line;
+	const struct packet *packet;
+	uint64_t number;
+
+	if (event->entity >= why->net->port_count)
+		return;
+	line = &why->lines[event->entity];
+	packet = port_head(port);
+	SIM_BUG_ON(line->first == line->end);
+	number = line->first++;
+	if (line->ring[number & line->mask].depart != packet->depart)
+		line->ring[number & line->mask].depart = packet->depart;
+	if (!line->ring[number & line->mask].step)
+		return;
+	why->current.step = hop(why, event->entity, line, number);
+	why->current.node = port->to;
+	why->current.chunk = flow_of(why, packet);
+	why->current.seq = packet->seq;
+	if (why->current.chunk && !(packet->flags & PACKET_RESULT))
+		keep_at_node(why, packet);
+}
+
+static void after(void *owner, const struct sim_event *event)
+{
+	struct why *why = owner;
+
+	(void)event;
+	why_step_release(why, why->current.step);
+	why->current.step = 0;
+}
+
+/* --- set-up --- */
+
+void why_trail_open(struct why *why)
+{
+	why->onlooker.queued = queued;
+	why->observer = (struct sim_observer){ before, after, why };
+	why->lines = xcalloc(why->net->port_count, sizeof(*why->lines));
+	why->sent = xcalloc(KNOWN_PLACES, sizeof(*why->sent));
+	why->nodes = xcalloc(KNOWN_PLACES, sizeof(*why->nodes));
+	why->broken = xcalloc(KNOWN_PLACES, sizeof(*why->broken));
+	new_step(why); /* number 0 stands for none */
+}
+
+void why_trail_free(struct why *why)
+{
+	for (uint32_t i = 0; i < why->net->port_count; i++)
+		free(why->lines[i].ring);
+	free(why->lines);
+	free(why->sent);
+	free(why->nodes);
+	free(why->broken);
+	free(why->steps);
+}

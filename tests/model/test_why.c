@@ -1,0 +1,261 @@
+/* What iterations are spent on (models/why): by hand, and that it adds up for every scheme under
+ * whatever happens to it. */
+#include "model_run.h"
+
+#include "why/why.h"
+
+#define X    160000 /* ps on the wire of a chunk of SwitchML at 10 Gbps, as in test_jobs.c */
+#define WAY  (2 * X + 2500000) /* of a chunk, and of its sum back, on an idle star */
+#define MS   PS_PER_MS
+#define ROWS 4096
+
+struct look {
+	struct why *why;
+	struct why_row rows[ROWS];
+	size_t count;
+	sim_time cause[WHY_CAUSES]; /* of all rows */
+	sim_time end[8][64];        /* of the last row of a worker */
+};
+
+static void keep_row(void *owner, const struct why_row *row)
+{
+	struct look *look = owner;
+	sim_time sum = 0;
+
+	for (unsigned c = 0; c < WHY_CAUSES; c++) {
+		sum += row->cause[c];
+		look->cause[c] += row->cause[c];
+	}
+	cr_expect_eq(sum, row->end - row->begin);
+	cr_assert_lt(row->job, 8);
+	cr_assert_lt(row->worker, 64);
+	if (row->iteration)
+		cr_expect_eq(row->begin, look->end[row->job][row->worker]);
+	look->end[row->job][row->worker] = row->end;
+	cr_assert_lt(look->count, ROWS);
+	look->rows[look->count++] = *row;
+}
+
+static void look_on(struct look *look, struct run *run)
+{
+	memset(look, 0, sizeof(*look));
+	look->why = why_open(&run->s->topo.net, keep_row, look);
+	run->s->observer = why_observer(look->why);
+}
+
+static void look_away(struct look *look, struct run *run)
+{
+	run->s->observer = NULL;
+	why_free(look->why);
+}
+
+static void expect_causes(const struct why_row *row, const sim_time expected[WHY_CAUSES])
+{
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		cr_expect_eq(row->cause[c], expected[c], "worker %u: %s is %lu ps, not %lu",
+			     row->worker, why_cause_names[c], (unsigned long)row->cause[c],
+			     (unsigned long)expected[c]);
+}
+
+/* Two workers, computing for 100 us, and %d bytes. */
+#define TWO                                                                                        \
+	"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"                               \
+	" 'jobs': [ { 'workers': [0, 1], 'all_reduce': 'switchml', 'iterations': 1,"               \
+	" 'model': { 'layers': [ { 'gradient': '%dB', 'forward': '50us', 'backward': '50us' } ] }" \
+	" %s } ] }"
+
+/* The second contribution but one of worker 1 is lost, once. */
+static bool lose_chunk_2(void *owner, uint32_t port, const struct packet *packet)
+{
+	int *lost = owner;
+
+	if (port != 1 || packet->kind != PACKET_AGGREGATION || packet->seq != 2 || *lost)
+		return false;
+	*lost = 1;
+	return true;
+}
+
+/* By hand. Four chunks leave at 0, x, 2x, 3x; sums 0 and 1 are back at WAY and WAY + x: WAY + x on
+ * the wire. Sum 3 comes 2x after sum 1: x for itself, and x that it stood behind chunk 2 at the
+ * NIC, on the wire, too. Worker 1's chunk 2 goes again after 1 ms, at 2x + 1 ms, and its sum is
+ * back WAY later, that is 1 ms - x after sum 3: x on the wire, and the rest for the timeout.
+ * Worker 0 waits for worker 1's packet: by the same way, with the same causes. */
+Test(why, four_chunks_and_a_loss)
+{
+	int lost = 0;
+	const struct network_faults faults = { .lose = lose_chunk_2, .owner = &lost };
+	struct run run;
+	struct look look;
+	sim_time expected[WHY_CAUSES] = { [WHY_COMPUTE] = 100 * PS_PER_US,
+					  [WHY_WIRE] = WAY + X + 2 * X + X,
+					  [WHY_TIMEOUT] = MS - 2 * X };
+
+	run_build(&run, TWO, 4 * 128, "");
+	look_on(&look, &run);
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(lost, 1);
+	cr_assert_eq(look.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		expect_causes(&look.rows[i], expected);
+		cr_expect_eq(look.rows[i].end - look.rows[i].begin,
+			     100 * PS_PER_US + 2 * X + MS + WAY);
+	}
+	look_away(&look, &run);
+	run_free(&run);
+}
+
+/* Alone: the closed form (n + 1) x + 2.5 us, all of it on the wire. */
+Test(why, an_idle_path_is_wire)
+{
+	sim_time expected[WHY_CAUSES] = {
+		[WHY_COMPUTE] = 100 * PS_PER_US, [WHY_WIRE] = WAY + 999 * X
+	};
+	struct run run;
+	struct look look;
+
+	run_build(&run, TWO, 1000 * 128, "");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(look.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		expect_causes(&look.rows[i], expected);
+	look_away(&look, &run);
+	run_free(&run);
+}
+
+/* One slot: each chunk goes when the sum of the one before is back, so all but the transmission
+ * of each is the window's, from the second on. */
+Test(why, few_slots_are_a_window)
+{
+	sim_time expected[WHY_CAUSES] = { [WHY_COMPUTE] = 100 * PS_PER_US,
+					  [WHY_WIRE] = WAY + 9 * X,
+					  [WHY_WINDOW] = 9 * (WAY - X) };
+	struct run run;
+	struct look look;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+			" 'schemes': { 'switchml': { 'slots': 1 } },"
+			" 'jobs': [ { 'workers': [0, 1], 'all_reduce': 'switchml', 'iterations': 1,"
+			" 'model': { 'layers': [ { 'gradient': '1280B', 'forward': '50us',"
+			" 'backward': '50us' } ] } } ] }");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(look.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		expect_causes(&look.rows[i], expected);
+	look_away(&look, &run);
+	run_free(&run);
+}
+
+/* The last of two workers computes twice as long: the other one waits for it, who is named. */
+Test(why, a_straggler_is_named)
+{
+	sim_time first[WHY_CAUSES] = { [WHY_COMPUTE] = 100 * PS_PER_US,
+				       [WHY_STRAGGLER] = 100 * PS_PER_US,
+				       [WHY_WIRE] = WAY + 9 * X };
+	sim_time second[WHY_CAUSES] = { [WHY_COMPUTE] = 200 * PS_PER_US, [WHY_WIRE] = WAY + 9 * X };
+	struct run run;
+	struct look look;
+
+	run_build(&run, TWO, 1280, ", 'stragglers': { 'workers': 1, 'slowdown': 2 }");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(look.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct why_row *row = &look.rows[i];
+
+		expect_causes(row, row->worker ? second : first);
+		if (row->worker)
+			continue;
+		cr_expect_eq(row->peer.id, 1);
+		cr_expect_eq(row->peer.times, 1);
+		cr_expect_eq(row->peer.time, 100 * PS_PER_US);
+	}
+	look_away(&look, &run);
+	run_free(&run);
+}
+
+/* --- every scheme, whatever happens --- */
+
+static const char *const schemes[] = { "ring", "ps",  "ps_stream", "switchml",
+				       "atp",  "esa", "panama",    "switchml_star" };
+#define TRIED (sizeof(schemes) / sizeof(schemes[0]))
+
+static const struct trouble {
+	const char *name, *topology, *link, *sw;
+	unsigned causes; /* bits: one of these is there, at least by some scheme */
+} troubles[] = {
+	{ "nothing", "", "", "", 0 },
+	{ "loss", "", "'loss': 0.002,", "", 1u << WHY_TIMEOUT },
+	{ "pause", "", "", ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_PAUSE },
+	{ "preemption", "", "", "", 1u << WHY_NO_AGGREGATOR },
+	{ "classes", "'classes': 'control-first',", "", "", 1u << WHY_QUEUE_FLOWS },
+	{ "roce", "", "'loss': 0.0002,", ", 'ecn': false, 'buffer': '100KB', 'pause': true",
+	  1u << WHY_PAUSE },
+	{ "all at once", "'classes': 'control-first',", "'loss': 0.002,",
+	  ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_FAST },
+};
+
+static void build(struct run *run, const struct trouble *trouble, const char *scheme)
+{
+	const char *transport = strcmp(trouble->name, "roce") ? "dctcp" : "roce";
+	const char *memory = strcmp(trouble->name, "preemption") ? "64KB" : "4KB";
+
+	run_build(run,
+		  "{ 'name': 't', 'topology': { %s 'kind': 'leaf-spine', 'leaves': 2, 'spines': 2,"
+		  " 'hosts_per_leaf': 8, 'link': { %s 'rate': '10Gbps' },"
+		  " 'switch': { 'latency': '500ns' %s } },"
+		  " 'schemes': { 'ring': { 'transport': '%s' }, 'ps': { 'transport': '%s' }, "
+		  "'atp': { 'memory': '%s' }, 'esa': { 'memory': '%s' },"
+		  " 'panama': { 'recovery': true, 'aggregate_above': '0B' },"
+		  " 'switchml_star': { 'recovery': true, 'aggregate_above': '0B' } },"
+		  " 'jobs': [ { 'count': 2, 'workers': 4, 'placement': 'spread',"
+		  " 'all_reduce': '%s', 'iterations': 2, 'overlap': 'layers',"
+		  " 'send_jitter': '5us', 'compute_jitter': 0.1, 'model': { 'layers': ["
+		  " { 'gradient': '100KB', 'forward': '10us', 'backward': '20us' },"
+		  " { 'gradient': '60KB', 'forward': '10us', 'backward': '20us' } ] } } ],"
+		  " 'flows': [ { 'name': 'f', 'size': '50KB', 'arrival': { 'poisson_load': 0.3 },"
+		  " 'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '5s' } }",
+		  trouble->topology, trouble->link, trouble->sw, transport, transport, memory,
+		  memory, scheme);
+}
+
+/* Sums are exact (keep_row), rows follow each other without gap, nothing is unexplained, and the
+ * run is the same as without anybody looking on. */
+Test(why, adds_up_for_every_scheme, .timeout = 120)
+{
+	for (size_t t = 0; t < sizeof(troubles) / sizeof(troubles[0]); t++) {
+		sim_time seen = 0;
+
+		for (size_t i = 0; i < TRIED; i++) {
+			struct run run;
+			struct look look;
+			uint64_t digest;
+			sim_time all = 0;
+
+			build(&run, &troubles[t], schemes[i]);
+			run_to(&run, END_JOBS_DONE);
+			digest = simulation_digest(run.s);
+			run_free(&run);
+			build(&run, &troubles[t], schemes[i]);
+			look_on(&look, &run);
+			run_to(&run, END_JOBS_DONE);
+			cr_expect_eq(simulation_digest(run.s), digest, "%s, %s", troubles[t].name,
+				     schemes[i]);
+			cr_expect_eq(look.count, 2 * 4 * 2, "%s, %s", troubles[t].name, schemes[i]);
+			for (unsigned c = 0; c < WHY_CAUSES; c++) {
+				all += look.cause[c];
+				if (troubles[t].causes >> c & 1)
+					seen += look.cause[c];
+			}
+			cr_expect_leq(look.cause[WHY_UNEXPLAINED], all / 100,
+				      "%s, %s: %lu of %lu ps unexplained", troubles[t].name,
+				      schemes[i], (unsigned long)look.cause[WHY_UNEXPLAINED],
+				      (unsigned long)all);
+			look_away(&look, &run);
+			run_free(&run);
+		}
+		cr_expect(!troubles[t].causes || seen > 0, "%s leaves no trace", troubles[t].name);
+	}
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# What iterations are spent on: why.csv adds up to the last picosecond, agrees with the other
+# tables, changes nothing else, and is printed with names.
+# shellcheck disable=SC2016 # the single quotes hold awk and jq programs
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+
+cat >two.json <<'JSON'
+{
+  "name": "two", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 8,
+                               "link": { "rate": "10Gbps", "loss": 0.0005 } },
+  "jobs": [
+    { "name": "ring", "workers": 6, "all_reduce": "ring", "iterations": 3, "send_jitter": "20us",
+      "model": { "layers": [ { "gradient": "300KB", "forward": "50us", "backward": "100us" } ] } },
+    { "name": "sml", "workers": 4, "all_reduce": "switchml", "iterations": 2, "placement": "spread",
+      "stragglers": { "workers": 1, "slowdown": 3 },
+      "model": { "layers": [ { "gradient": "200KB", "forward": "50us", "backward": "100us" } ] } }
+  ],
+  "flows": [ { "name": "web", "size": "100KB", "arrival": { "poisson_load": 0.3 }, "stop": "jobs_done" } ],
+  "stop": { "when": "jobs_done", "after": "1s" }
+}
+JSON
+ends 0 run two.json --out plain --quiet
+ends 0 run two.json --why --out why --quiet
+holds '.digest == $plain' why/manifest.json --arg plain "$(jq -r .digest plain/manifest.json)"
+for table in jobs iterations flows links; do
+	checks=$((checks + 1))
+	cmp -s plain/$table.csv why/$table.csv || fail "--why changes $table.csv"
+done
+[[ ! -e plain/why.csv ]] || fail "why.csv without --why"
+[[ $(wc -l <why/why.csv) == $((1 + 3 * 6 + 2 * 4)) ]] || fail "$(wc -l <why/why.csv) rows"
+
+# decimal seconds as whole picoseconds: awk has 53 bits, enough for hours
+cells '
+	function ps(t) { return int(t * 1e12 + 0.5) }
+	NR > 1 { sum = 0
+		for (i = 10; i < 10 + 17; i++) sum += ps($i)
+		if (sum != ps(c["duration_s"])) print "line " NR ": " sum
+		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }' \
+	why/why.csv
+
+# computing as in iterations.csv: the mean over the workers, cut to picoseconds
+compute() { awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) n[$i] = i; next }
+	$n["name"] == key { s += $n["compute_s"] } END { printf "%.9f", s }' "$1"; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 1e-8 && b - a < 1e-8) }' || fail "$3: $1 and $2"; }
+near "$(awk -v t="$(compute why/why.csv ring)" 'BEGIN { print t / 6 }')" "$(compute why/iterations.csv ring)" ring
+near "$(awk -v t="$(compute why/why.csv sml)" 'BEGIN { print t / 4 }')" "$(compute why/iterations.csv sml)" sml
+
+ends 0 why why
+says out '^job 0 \(ring, ring\), 6 workers, 3 iterations: [0-9.]+ ms a worker: '
+says out '^  iteration 1: [0-9.]+ ms a worker: .*compute [0-9]+ %'
+says out '^    longest: worker [0-9]+ \(h[0-9]+\), [0-9.]+ ms; last: worker [0-9]+, [0-9]+ times'
+says out 'straggler [0-9]+ %' # of the SwitchML job
+says out '; queues: (h[0-9]+|leaf[0-9]+|spine[0-9]+) -> '
+ends 0 why why why
+says out '^ms a worker, all iterations'
+says out '^compute +[0-9.]+ +[0-9.]+$'
+
+# --- what cannot be ---
+
+ends 2 run two.json --why
+says err '^inasim: --why writes why.csv into a result directory: give --out DIR, too$'
+ends 2 run two.json --why --events 0s..1us --out both
+says err 'and no --events$'
+ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out streams
+says err '^inasim: --why follows packets, and two.json has none'
+ends 6 why plain
+says err 'why.csv.*\(inasim run --why writes it\)'
+ends 6 why nowhere
+
+finish "iterations add up, and say why"
