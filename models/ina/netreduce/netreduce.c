@@ -219,7 +219,6 @@ static void stats(const void *self, struct collective_stats *stats)
 
 			stats->retransmissions += roce->retransmissions;
 			stats->timeouts += roce->timeouts;
-			stats->stale += roce->discarded;
 		}
 }
 
