@@ -261,6 +261,13 @@ struct estimate infer_quantile(const double *values, size_t count, double p, dou
 			e.low = sorted[low - 1];
 			e.high = sorted[high - 1];
 		}
+	} else if (p == 0.5) {
+		struct median few = infer_median(sorted, e.n, level);
+		e.value = few.value;
+		if (few.level >= level) {
+			e.low = few.low;
+			e.high = few.high;
+		}
 	}
 	free(sorted);
 	return e;

@@ -61,8 +61,9 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
 			    double level);
 
-/* Nearest-rank quantile 0 < p < 1; none below 10 / (1 - p) values, as
- * stats_percentile(). Interval between two order statistics. */
+/* Nearest-rank quantile 0 < p < 1; none below 10 / (1 - p) values, as stats_percentile(), but a
+ * median from 3 on, as infer_median(). Interval between two order statistics; none where too few
+ * values give no interval of this level. */
 struct estimate infer_quantile(const double *values, size_t count, double p, double level);
 
 /* The median of few values (nearest-rank from 20 on, as stats_percentile(); below, the middle one

@@ -229,7 +229,11 @@ Test(inference, quantile_takes_order_statistics)
 	struct estimate e = infer_quantile(x, 101, 0.5, LEVEL);
 	cr_expect(e.value == 50 && e.low == 40 && e.high == 61 && e.n == 100 && e.missing == 1);
 	EXPECT_OPEN(infer_quantile(x, 101, 0.99, LEVEL), NAN, 100, 1); /* needs 1,000 */
-	EXPECT_OPEN(infer_quantile(x, 19, 0.5, LEVEL), NAN, 19, 0);
+	EXPECT_OPEN(infer_quantile(x, 19, 0.6, LEVEL), NAN, 19, 0);
+	/* medians: of ten the second from either end, of three no interval, of two nothing */
+	EXPECT_ESTIMATE(infer_quantile(drug1, 10, 0.5, LEVEL), 0.35, -1.2, 3.4, 10);
+	EXPECT_OPEN(infer_quantile(drug1, 3, 0.5, LEVEL), -0.2, 3, 0);
+	EXPECT_OPEN(infer_quantile(drug1, 2, 0.5, LEVEL), NAN, 2, 0);
 	EXPECT_OPEN(infer_quantile(NULL, 0, 0.5, LEVEL), NAN, 0, 0);
 }
 
