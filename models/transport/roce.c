@@ -71,6 +71,7 @@ void roce_prefetch(void *self, const struct packet *packet)
 
 static const struct protocol_ops roce_protocol = {
 	.name = "roce",
+	.flags = { "NACK", "ACK request" },
 	.deliver = roce_receive,
 	.prefetch = roce_prefetch,
 };

@@ -55,7 +55,7 @@ static void on_gap(struct roce_conn *conn)
 		return;
 	rx->nacked = true;
 	rx->nacked_at = now;
-	acknowledge(conn, PACKET_NACK);
+	acknowledge(conn, ROCE_NACK);
 }
 
 static void hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
@@ -95,7 +95,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		why_delivered(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number);
 	rx->next++;
 	rx->nacked = false;
-	if (packet->flags & PACKET_PUSH)
+	if (packet->flags & ROCE_ACK_REQUEST)
 		acknowledge(conn, 0);
 	hand_over(conn, number, packet);
 }

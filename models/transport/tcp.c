@@ -61,6 +61,7 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 
 static const struct protocol_ops tcp_protocol = {
 	.name = "tcp",
+	.flags = { NULL, "push" },
 	.deliver = tcp_deliver,
 	.prefetch = tcp_prefetch,
 };

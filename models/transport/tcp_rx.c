@@ -39,7 +39,7 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 {
 	struct tcp_rx *rx = &conn->rx;
 	bool ce = packet->flags & PACKET_CE;
-	bool at_once = !in_order || ce != rx->ce || packet->flags & PACKET_PUSH;
+	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
 	if (ce != rx->ce && rx->unacked) {
 		uint64_t next = rx->next;

@@ -145,7 +145,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	};
 	packet_set_route(packet, &conn->tx.route);
 	if (seq + payload == conn->tx.written)
-		packet->flags |= PACKET_PUSH;
+		packet->flags |= TCP_PUSH;
 	conn->stats.segments++;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;

@@ -247,7 +247,7 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 
 	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
 		return begin_chunk(why, port, packet, job, worker);
-	if (!at_host && flow->bypass && packet->flags & PACKET_BYPASS)
+	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
 	step = go_on(why, node_of_port(why->net, port), packet);
 	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
@@ -358,10 +358,10 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	self->hold = start - entry->since;
 	if (self->hold)
 		look_back(line, number, link, start, self->before);
-	if (flow && flow->bypass)
-		self->detour = packet->flags & PACKET_BYPASS ||
-			       (flow->bypass == WHY_DETOUR && entry->step &&
-				why->steps[entry->step].detour);
+	if (flow && flow->bypass.flag)
+		self->detour =
+			packet->flags & flow->bypass.flag ||
+			(flow->bypass.detour && entry->step && why->steps[entry->step].detour);
 	entry->step = 0;
 	return step;
 }

@@ -44,7 +44,7 @@ static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint
 	uint8_t rack = packet_bitmap(packet).rack;
 	bool level1 = sw == server->racks.sw;
 
-	if (packet->flags & PACKET_BYPASS ||
+	if (packet->flags & POOL_BYPASS ||
 	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
 		actions->forward = true;
 	else

@@ -25,6 +25,9 @@
 
 #define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
 
+/* Flag of its packets: for the server alone, no switch adds it (collision). */
+enum { POOL_BYPASS = PACKET_OWN(0) };
+
 struct pool_job;
 
 /* A server of a job, and the job's switches as seen from there. */
@@ -276,6 +279,7 @@ void pool_close(void *scheme);
 	.scheme_size = sizeof(struct pool_scheme), .job_size = sizeof(struct pool_job),            \
 	.worker_size = sizeof(struct pool_worker),                                                 \
 	.protocol = { .name = "hashed aggregators",                                                \
+		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
 		      .at_switch = pool_at_switch },                                               \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \

@@ -27,7 +27,9 @@
 #include "ina/netreduce/lookup.h"
 #include "transport/roce.h"
 
-#define NETREDUCE_FIRST PACKET_VERSION /* has an INA header: the first packet of a message */
+/* Flag of its packets, which are RoCE's DATA otherwise: has an INA header, the first of a message.
+ */
+enum { NETREDUCE_FIRST = ROCE_OWNERS };
 
 #define NETREDUCE_RINGS_MAX 64
 

@@ -20,7 +20,7 @@
 
 /* Flags of a sum of several workers' packets: marks are for all of them, and so is the wish for an
  * ACK. */
-#define MERGED (PACKET_ECT | PACKET_CE | PACKET_PUSH | PACKET_RETRANSMIT | NETREDUCE_FIRST)
+#define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
 /* At a switch: the packet, and where it belongs. */
 struct visit {

@@ -177,8 +177,9 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  .tree = number % job->tree_count,
 					  .repair = number >= job->tree_count,
 					  .half = number + job->tree_count < job->sequence_count };
-	job->base.tensors.why = why_join(&scheme->base.env.topo->net, job->base.spec.number,
-					 scheme->base.protocol, sequence->number, WHY_NO_BYPASS);
+	job->base.tensors.why =
+		why_join(&scheme->base.env.topo->net, job->base.spec.number, scheme->base.protocol,
+			 sequence->number, (struct why_bypass){ 0 });
 	sequence->node_count = job->trees[sequence->tree].tree->node_count;
 	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
 	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));
@@ -467,6 +468,7 @@ static const struct ina_ops ops = {
 	.job_size = sizeof(struct panama_job),
 	.worker_size = sizeof(struct panama_worker),
 	.protocol = { .name = "panama",
+		      .flags = { "all", "fin" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
 		      .ahead = ahead },

@@ -26,9 +26,11 @@
 #define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
 #define PANAMA_CAP_MAX       UINT16_MAX /* width of wnd_cap */
 
-/* Flags of AGGREGATION packets. */
-#define PANAMA_FIN PACKET_PUSH    /* the sender's last on this tree */
-#define PANAMA_ALL PACKET_VERSION /* all workers must be in, whatever the fraction */
+/* Flags of its packets. */
+enum {
+	PANAMA_ALL = PACKET_OWN(0), /* all workers must be in, whatever the fraction */
+	PANAMA_FIN = PACKET_OWN(1), /* the sender's last on this tree */
+};
 
 /* Workers whose contributions are in the packet. */
 static inline uint32_t panama_workers_in(const struct packet *packet)

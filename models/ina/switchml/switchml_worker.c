@@ -74,7 +74,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	ina_packet(packet, &worker->base, slot->chunk);
 	packet->source = worker->child;
 	packet->slot = (uint16_t)i;
-	packet->flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
+	packet->flags = (uint8_t)((slot->version ? SWITCHML_VERSION : 0) |
 				  (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0));
 	job->base.stats.retransmissions += again;
 	list_append(worker, &worker->sent, i);

@@ -34,12 +34,13 @@ enum packet_flag {
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
 	PACKET_RETRANSMIT = 8, /* sent before; of a result: part of it was */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
-	PACKET_VERSION = 32,   /* SwitchML's `ver` */
-	PACKET_NACK = 32,      /* ACK of RoCE: the packet that it names is missing */
-	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */
-	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
+
+/* The n-th flag, from 0, that belongs to the packet's protocol: its header says what it means, and
+ * protocol_ops.flags how it is printed. */
+#define PACKET_OWN(n)    (32u << (n))
+#define PACKET_OWN_FLAGS 2
 
 struct packet {
 	sim_time depart; /* end of its transmission on the port that holds it */
