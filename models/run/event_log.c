@@ -93,8 +93,8 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 	const char *const *own = net->protocols[p->protocol].ops->flags;
 	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
 
-	if (p->kind != PACKET_AGGREGATION && p->source)
-		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->source);
+	if (p->kind != PACKET_AGGREGATION && p->generation)
+		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->generation);
 	at += (size_t)snprintf(text + at, EVENT_TEXT - at, " size %u", p->size);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (p->flags & flags[i].flag)

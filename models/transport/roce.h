@@ -48,17 +48,17 @@ extern const struct conf_table roce_table;
 /* What the owner of packets supplies and hears, with the `owner` of roce_open(). */
 struct roce_packets {
 	/* Required. At the sender, as the packet leaves, first or again. `number` is the packet's;
-	 * its PSN is in the low 24 bits of packet->seq. Set: flow, source (the connection's
-	 * generation), route, size, payload, kind PACKET_DATA, flags (PACKET_ECT,
-	 * PACKET_RETRANSMIT, ROCE_ACK_REQUEST), protocol (RoCE's own). The owner may
+	 * its PSN is in the low 24 bits of packet->seq. Set: flow, generation, route, size,
+	 * payload, kind PACKET_DATA, flags (PACKET_ECT, PACKET_RETRANSMIT, ROCE_ACK_REQUEST),
+	 * protocol (RoCE's own). The owner may
 	 *   - make it PACKET_AGGREGATION of its own protocol, whose deliver() then hands what
 	 *     reaches a host to roce_receive();
 	 *   - set value (there is no sent_at then), slot (payload is its union) and the upper 40
 	 *     bits of seq;
 	 *   - set ROCE_OWNERS, and add bytes of its own headers to size;
 	 *   - give it another route.
-	 * It must leave flow, source, the PSN and ROCE_ACK_REQUEST, as a switch on the way must.
-	 * The same number must give the same packet each time. */
+	 * It must leave flow, generation, the PSN and ROCE_ACK_REQUEST, as a switch on the way
+	 * must. The same number must give the same packet each time. */
 	void (*fill)(void *owner, uint64_t number, struct packet *packet);
 	/* Required. At the receiver: the packet with this number, next in order, as it arrived.
 	 * The connection must not be closed from here; the owner may post. */

@@ -6,10 +6,10 @@ static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	const struct roce *roce = conn->roce;
 	const struct roce_rx *rx = &conn->rx;
 	struct packet packet = {
-		.seq = roce_psn(rx->next),
-		.sent_at = rx->echo,
+		.next_expected = roce_psn(rx->next),
+		.echo = rx->echo,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = TCP_MIN_FRAME,
 		.kind = kind,
 		.flags = flags,

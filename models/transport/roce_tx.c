@@ -124,7 +124,7 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 		.seq = roce_psn(tx->nxt),
 		.sent_at = conn->roce->sim->now,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
 		.payload = (uint16_t)payload,
 		.kind = PACKET_DATA,
@@ -219,7 +219,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.in_recovery = tx->nxt < tx->max,
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
-		.rtt = conn->packets ? 0 : now - packet->sent_at,
+		.rtt = conn->packets ? 0 : now - packet->echo,
 	};
 
 	tx->ops->on_ack(&tx->cc, &ack);

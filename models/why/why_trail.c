@@ -62,7 +62,7 @@ static uint64_t key_at(uint32_t node, const struct packet *packet, bool chunk)
 	uint64_t who = (uint64_t)packet->protocol << 32 | packet->flow;
 
 	if (!chunk)
-		node = packet->source; /* of which generation */
+		node = packet->generation;
 	return hash_pair(who, hash_pair(node, seq));
 }
 

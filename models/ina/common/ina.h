@@ -190,7 +190,7 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	const struct ina_job *job = worker->job;
 
 	*packet = (struct packet){
-		.seq = chunk,
+		.chunk = chunk,
 		.value = exact_contribution(&job->exact, worker->number, chunk),
 		.flow = job->number,
 		.size = (uint16_t)job->scheme->frame,

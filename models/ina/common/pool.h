@@ -143,12 +143,12 @@ static inline struct pool_worker *pool_worker(const struct pool_job *job, uint32
 
 static inline uint32_t packet_chunk(const struct packet *packet)
 {
-	return (uint32_t)packet->seq;
+	return packet->low_chunk;
 }
 
 static inline struct bitmap packet_bitmap(const struct packet *packet)
 {
-	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & 31 };
+	return (struct bitmap){ packet->bitmap, packet->source & 31 };
 }
 
 static inline uint32_t packet_server(const struct packet *packet)
@@ -163,7 +163,7 @@ static inline uint8_t packet_priority(const struct packet *packet)
 
 static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
 {
-	packet->seq = (uint64_t)bitmap.bits << 32 | (uint32_t)packet->seq;
+	packet->bitmap = bitmap.bits;
 	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
 }
 

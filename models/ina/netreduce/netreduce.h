@@ -14,7 +14,7 @@
  *
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
- * A packet carries the number of its RoCE connection in `flow` and its generation in `source`; in
+ * A packet carries the number of its RoCE connection in `flow` and its generation; in
  * `seq` the PSN (low 24 bits) and the number of its message. Accelerators take the latter from the
  * first packet of a message alone, which has it in its INA header; in all others it is there to
  * check what they have found. Packets between switches belong to connection 0 of their ring, and
@@ -131,7 +131,7 @@ static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 {
 	struct end *end = scheme->ends[packet->flow];
 
-	return end && end->generation == packet->source ? end : NULL;
+	return end && end->generation == packet->generation ? end : NULL;
 }
 
 static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message, uint32_t index)

@@ -78,7 +78,7 @@ static void send_merged(const struct visit *visit, uint8_t flags)
 
 	held.packet.value = column->sum;
 	held.packet.flow = first->connection;
-	held.packet.source = first->generation;
+	held.packet.generation = first->generation;
 	held.packet.flags = (uint8_t)((column->flags & MERGED) | flags);
 	held.packet.slot = (uint16_t)visit->node->place->number;
 	if (is_root(visit))

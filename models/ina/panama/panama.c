@@ -113,7 +113,7 @@ static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
 			__builtin_prefetch(&ports[node->down_ports[c]]);
 		return;
 	}
-	__builtin_prefetch(&node->rows[packet->seq & node->mask]);
+	__builtin_prefetch(&node->rows[packet->vid & node->mask]);
 	__builtin_prefetch(&node->next[packet->source]);
 	__builtin_prefetch(node->accelerator);
 	__builtin_prefetch(&ports[node->up_port]);

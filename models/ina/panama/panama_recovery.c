@@ -207,7 +207,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 {
 	struct asker_tree *self = &worker->asker->trees[sequence->tree];
 	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
-	uint64_t vid = packet->seq;
+	uint64_t vid = packet->vid;
 	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {

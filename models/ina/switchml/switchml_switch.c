@@ -121,10 +121,10 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->count = 0;
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
-	if (slot->chunk != packet->seq) {
+	if (slot->chunk != packet->chunk) {
 		ina_violated(&job->base,
 			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->seq, "a contribution met another chunk");
+			     packet->chunk, "a contribution met another chunk");
 		return;
 	}
 	node->base.memory->stats.packets_aggregated++;
@@ -147,10 +147,10 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
-	if (slot->chunk != packet->seq || slot->state == SLOT_PARTIAL) {
+	if (slot->chunk != packet->chunk || slot->state == SLOT_PARTIAL) {
 		ina_violated(&job->base,
 			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->seq, "a result met another chunk");
+			     packet->chunk, "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;

@@ -184,21 +184,21 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
 	const struct worker_slot *slot = &worker->slots[packet->slot];
 
-	if (slot->chunk != packet->seq) {
+	if (slot->chunk != packet->chunk) {
 		/* multicast and repair: only the first may advance the slot */
 		worker->base.job->stats.stale++;
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
-		ina_violated(worker->base.job, worker->base.host, packet->seq,
+		ina_violated(worker->base.job, worker->base.host, packet->chunk,
 			     "a result came before the contribution");
 		return;
 	}
-	if (!ina_holds(&worker->base, packet->seq, packet->value))
+	if (!ina_holds(&worker->base, packet->chunk, packet->value))
 		return;
 	advance(worker, packet->slot, packet->flags);
 	wake(worker);
-	ina_complete(&worker->base, packet->seq);
+	ina_complete(&worker->base, packet->chunk);
 }
 
 bool switchml_waits(const void *self, char *text, size_t size)

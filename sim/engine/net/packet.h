@@ -44,13 +44,30 @@ enum packet_flag {
 
 struct packet {
 	sim_time depart; /* end of its transmission on the port that holds it */
-	uint64_t seq;    /* first byte (DATA), next expected byte (ACK), chunk (AGGREGATION) */
 	union {
-		sim_time sent_at; /* DATA: when it left the source; ACK: echo of that */
+		uint64_t seq; /* in the digest, whatever it is; DATA: first byte, or PSN */
+		uint64_t next_expected; /* ACK: byte, or PSN */
+		uint64_t chunk;         /* AGGREGATION */
+		uint64_t vid;           /* the same in PANAMA */
+		struct {                /* the same in ATP and ESA */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+			uint32_t low_chunk, bitmap; /* its low bits; who is in the sum */
+#else
+			uint32_t bitmap, low_chunk; /* as above, for the same digests */
+#endif
+		};
+	};
+	union {
+		sim_time sent_at; /* DATA: when it left the source */
+		sim_time echo;    /* ACK, CONTROL: sent_at of what it answers */
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
 	};
-	uint16_t source; /* AGGREGATION: number of the sender among its parent's children; else a
-			  * generation that tells a reused flow number from the earlier owner */
+	union {
+		uint16_t generation; /* of connections: tells a reused flow number from the earlier
+				      * owner */
+		uint16_t source; /* AGGREGATION: the sender's number among its parent's children;
+				  * in ATP and ESA rack, server and priority */
+	};
 	uint8_t flags;
 	uint8_t kind;
 	uint32_t flow; /* flow, connection or job, as its protocol numbers them */
@@ -59,7 +76,10 @@ struct packet {
 		uint16_t payload; /* DATA: bytes of the stream */
 		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
 	};
-	uint16_t route[ROUTE_MAX];
+	union {
+		uint16_t route[ROUTE_MAX];
+		uint16_t workers; /* AGGREGATION of PANAMA, which follows a tree: in the sum */
+	};
 	uint8_t hop;      /* switches passed */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
 };
