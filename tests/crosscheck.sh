@@ -38,8 +38,8 @@ scenario() {
 "$INASIM" list schemes --json >schemes.json
 stated=0
 while IFS=$'\t' read -r scheme one_switch tiers; do
-	scenario "$scheme-star" "$scheme" '{ "kind": "star", "hosts": 8, "host": { "nic_jitter": "0s" } }'
-	scenario "$scheme-tree" "$scheme" '{ "kind": "fat-tree", "k": 4, "host": { "nic_jitter": "0s" } }'
+	scenario "$scheme-star" "$scheme" '{ "kind": "star", "hosts": 8, "switch": { "pause": false }, "host": { "nic_jitter": "0s" } }'
+	scenario "$scheme-tree" "$scheme" '{ "kind": "fat-tree", "k": 4, "switch": { "pause": false }, "host": { "nic_jitter": "0s" } }'
 	crosscheck 0 "$scheme-star.json" "$scheme-tree.json"
 	silent err
 	for bound in $one_switch $tiers; do

@@ -133,7 +133,8 @@ warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
 not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
 netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_every=2)
 warned jobs.json 'has no effect: "ack_every" is instead of it' "${netreduce[@]}"
-not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2
+warned jobs.json 'switches without "pause" drop' --set /jobs/0/all_reduce=netreduce
+not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2 --set /topology/switch/pause=false
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000

@@ -52,7 +52,8 @@ struct collective_stats {
 	 * flushed by a packet that was sent again. */
 	uint64_t partials;
 	uint64_t late;      /* contributions that came when the sum had left without them */
-	uint64_t discarded; /* the same: of sums of which a contribution was lost */
+	uint64_t discarded; /* the same: of sums of which a contribution was lost, or of messages
+			     * whose first packet was (NetReduce) */
 	uint64_t overflows; /* the same: dropped because a switch's memory was full */
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
 	uint64_t reminders; /* from workers to servers and from servers to switches */

@@ -27,7 +27,8 @@ extern const struct out_schema summary_schema;
 	ROW(partials, "Sums sent to a parameter server before they were full.")                    \
 	ROW(collected, "Aggregators freed because their owner had gone silent.")                   \
 	ROW(late, "Contributions that came when the sum had left without them.")                   \
-	ROW(discarded, "Contributions to sums of which another was lost.")                         \
+	ROW(discarded, "Contributions to sums of which another was lost; under NetReduce, to "     \
+		       "messages whose first packet was.")                                         \
 	ROW(overflows, "Contributions dropped because a switch's memory was full.")
 #define HOST_COUNTERS(ROW)                                                                         \
 	ROW(reminders, "Reminders of workers to servers and of servers to switches.")              \

@@ -536,7 +536,9 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
 
-		if (scenario_uses(scenario, s) && transport && transport->roce)
+		/* others have streams of their own */
+		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
+		    transport->roce)
 			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
 				   "%s", message);
 	}

@@ -100,6 +100,7 @@ void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
 struct why_bypass {
 	uint8_t flag; /* of its own (net/packet.h); 0 = not at all */
 	bool detour;  /* the server is one for them (ESA); else sums come from there anyway (ATP) */
+	bool switches_wait; /* and: switches send what came later, by a timer (PANAMA) */
 };
 
 /* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK    64 /* packets before one in a queue that are looked at, at most */
+#define LOOK_BACK    16 /* packets before one in a queue that are looked at, at most */
 #define KNOWN_BITS   16 /* entries of a table: what has the same place pushes the older one out, */
 #define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS) /* and is then not known */
 
@@ -238,6 +238,16 @@ static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packe
 	return known->key == key ? why_step_use(why, known->step) : 0;
 }
 
+/* A server asks for what it misses, by a timer. */
+static uint32_t begin_reminder(struct why *why, uint32_t port, const struct packet *packet,
+			       const struct why_job *job)
+{
+	uint32_t number = begin(why, port, packet, job, WHY_NONE);
+
+	why->steps[number].recovery = why->steps[number].timed = true;
+	return number;
+}
+
 static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job)
 {
@@ -247,6 +257,8 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 
 	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
 		return begin_chunk(why, port, packet, job, worker);
+	if (at_host && worker == WHY_NONE && !why->current.step && !(packet->flags & PACKET_RESULT))
+		return begin_reminder(why, port, packet, job);
 	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
 	step = go_on(why, node_of_port(why->net, port), packet);
@@ -380,8 +392,9 @@ static void before(void *owner, const struct sim_event *event)
 {
 	struct why *why = owner;
 	const struct port *port = &why->net->ports[event->entity];
-	struct why_line *line;
+	const struct why_flow *flow;
 	const struct packet *packet;
+	struct why_line *line;
 	uint64_t number;
 
 	if (event->entity >= why->net->port_count)
@@ -398,7 +411,9 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.node = port->to;
 	why->current.chunk = flow_of(why, packet);
 	why->current.seq = packet->seq;
-	if (why->current.chunk && !(packet->flags & PACKET_RESULT))
+	flow = flow_of(why, packet);
+	if (flow && !(packet->flags & PACKET_RESULT) &&
+	    (port->to_host || flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
 

@@ -297,6 +297,7 @@ Test(netreduce, rings)
 Test(netreduce, memory_of_jobs)
 {
 	struct bench bench;
+	const char *group;
 
 	bench_open(&bench,
 		   "{'name': 't', 'topology': {" STAR(6) "}, 'schemes': {'netreduce': {'memory': "
@@ -310,6 +311,7 @@ Test(netreduce, memory_of_jobs)
 	bench_finish(&bench, 2 * 3 * 1020);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 2088960);
 	cr_expect_eq(jobs_report(bench.run.s->jobs)->duration_count, 2);
+	cr_expect_null(jobs_refusal(bench.run.s->jobs, &group));
 	bench_close(&bench);
 }
 
@@ -317,11 +319,15 @@ Test(netreduce, memory_of_jobs)
 Test(netreduce, memory_that_is_never_enough)
 {
 	struct bench bench;
+	const char *group;
 
 	bench_open(&bench,
 		   "{'name': 't', 'topology': {" STAR(6) "}, 'schemes': {'netreduce': {'memory': "
 							 "'2088959B'}}, " TWO_JOBS "}");
 	simulation_go(bench.run.s, &(struct simulation_options){ 0 });
+	cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, 2);
+	cr_expect_not_null(strstr(jobs_refusal(bench.run.s->jobs, &group),
+				  "no room for two windows of each worker"));
 	cr_expect_eq(bench.run.s->checks.exact_checked, 0);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 0);
 	bench_close(&bench);

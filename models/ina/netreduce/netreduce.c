@@ -219,7 +219,6 @@ static void stats(const void *self, struct collective_stats *stats)
 
 			stats->retransmissions += roce->retransmissions;
 			stats->timeouts += roce->timeouts;
-			stats->stale += roce->discarded;
 		}
 }
 
@@ -381,6 +380,7 @@ const struct collective_ops netreduce_collective = {
 	.name = "netreduce",
 	.help = "NetReduce: sums in accelerators within a ring of RoCE connections",
 	.table = &netreduce_table,
+	.transport = netreduce_transport,
 	.check = netreduce_check,
 	.open = netreduce_open,
 	.close = ina_close,

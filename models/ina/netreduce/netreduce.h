@@ -25,7 +25,7 @@
 #include "ina/common/ina.h"
 #include "ina/netreduce/columns.h"
 #include "ina/netreduce/lookup.h"
-#include "transport/roce.h"
+#include "transport/connection.h"
 
 /* Flag of its packets, which are RoCE's DATA otherwise: has an INA header, the first of a message.
  */
@@ -51,6 +51,7 @@ struct netreduce_conf {
 void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
 
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
+const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
 
 /* At a switch below which a job has so many workers, or switches: sections 3.1 and 4. */
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
@@ -61,17 +62,25 @@ uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
 
 /* --- a ring --- */
 
+/* The message of the packet that one asked for last: most packets are of the same, or begin the
+ * next.
+ */
+struct span {
+	uint64_t message, begin; /* its first packet, from 0 */
+};
+
 /* A worker on a ring: its connection to the next rank. Ranks are the numbers of workers. */
 struct end {
 	struct ring *ring;
 	uint32_t rank;
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t node;       /* of the switch next to the worker */
-	uint32_t row;        /* there */
-	uint64_t posted;     /* messages, to its own connection */
-	uint64_t results;    /* messages that came whole from the rank before */
-	struct lookup table; /* of the connection, at `node` */
+	uint32_t node;               /* of the switch next to the worker */
+	uint32_t row;                /* there */
+	uint64_t posted;             /* messages, to its own connection */
+	uint64_t results;            /* messages that came whole from the rank before */
+	struct lookup table;         /* of the connection, at `node` */
+	struct span sent, delivered; /* of its packets */
 };
 
 /* A connection whose destination is below a switch next to hosts. */

@@ -54,6 +54,16 @@ const struct cc_ops *netreduce_control(const struct netreduce_conf *conf)
 	return conf->transport == NETREDUCE_DCQCN ? &dcqcn_cc : &line_rate_cc;
 }
 
+const struct transport *netreduce_transport(const void *conf)
+{
+	const struct cc_ops *control = netreduce_control(conf);
+	unsigned i = 0;
+
+	while (!transport_kind(i)->roce || transport_kind(i)->cc != control)
+		i++;
+	return transport_kind(i);
+}
+
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows)
 {
 	return (bytes)rows * 2 * (bytes)conf->window * (bytes)conf->length * (bytes)conf->rings *

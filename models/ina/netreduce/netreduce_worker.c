@@ -48,22 +48,27 @@ void netreduce_contribute(void *self, uint64_t first, uint64_t chunks)
 /* --- packets of a connection --- */
 
 /* Which packet of which message. */
-static uint64_t message_of(const struct ring *ring, uint64_t number, uint32_t *index)
+static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t number,
+			   uint32_t *index)
 {
 	uint64_t length = (uint64_t)netreduce_conf(ring->job->base.scheme)->length;
-	uint64_t packets = number - ring->first;
+	uint64_t packet = number - ring->first;
 
-	*index = (uint32_t)(packets % length);
-	return packets / length;
+	if (packet - span->begin >= length) {
+		span->message = packet / length;
+		span->begin = span->message * length;
+	}
+	*index = (uint32_t)(packet - span->begin);
+	return span->message;
 }
 
 static void fill(void *owner, uint64_t number, struct packet *packet)
 {
-	const struct end *end = owner;
+	struct end *end = owner;
 	const struct netreduce *job = end->ring->job;
 	const struct ina_scheme *scheme = job->base.scheme;
 	uint32_t index;
-	uint64_t message = message_of(end->ring, number, &index);
+	uint64_t message = message_of(end->ring, &end->sent, number, &index);
 
 	packet->kind = PACKET_AGGREGATION;
 	packet->protocol = scheme->protocol;
@@ -80,13 +85,13 @@ static void fill(void *owner, uint64_t number, struct packet *packet)
 /* To the next rank. */
 static void delivered(void *owner, uint64_t number, const struct packet *packet)
 {
-	const struct end *from = owner;
+	struct end *from = owner;
 	struct ring *ring = from->ring;
 	uint32_t workers = ring->job->base.spec.workers;
 	struct end *end = &ring->ends[from->rank + 1 < workers ? from->rank + 1 : 0];
 	struct ina_worker *worker = worker_of(ring, end->rank);
 	uint32_t index;
-	uint64_t message = message_of(ring, number, &index);
+	uint64_t message = message_of(ring, &from->delivered, number, &index);
 	uint64_t chunk = netreduce_chunk(ring, message, index);
 
 	if (!ina_holds(worker, chunk, packet->value))
