@@ -18,7 +18,7 @@
  * `seq` the PSN (low 24 bits) and the number of its message. Accelerators take the latter from the
  * first packet of a message alone, which has it in its INA header; in all others it is there to
  * check what they have found. Packets between switches belong to connection 0 of their ring, and
- * have the place of the child that sent them in `slot`. */
+ * have the place of the child that sent them. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 

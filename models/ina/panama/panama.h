@@ -15,7 +15,7 @@
  * workers. VID is the paper's word and another thing than a chunk: a number in the sequence of what
  * passes a tree. With recovery, each tree has a second sequence for what is sent again, in which a
  * chunk has another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the
- * VID, wnd_cap in `slot`, and how many workers are in the sum. */
+ * VID, wnd_cap, and how many workers are in the sum. */
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 

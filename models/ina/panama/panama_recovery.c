@@ -216,7 +216,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 		return fresh;
 	}
 	*seen = vid + 1;
-	self->cap = packet->slot;
+	self->cap = packet->cap;
 	if (decides(worker))
 		order_gap(worker, sequence, from, vid);
 	return fresh;

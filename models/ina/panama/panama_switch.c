@@ -138,14 +138,14 @@ static void reach(struct panama_node *node, uint64_t vid)
 static void add(struct panama_row *row, const struct packet *packet)
 {
 	if (!row->packets) {
-		row->cap = packet->slot;
+		row->cap = packet->cap;
 		row->flags = PANAMA_FIN;
 	}
 	row->value += packet->value;
 	row->packets++;
 	row->workers += packet->workers;
-	if (packet->slot < row->cap)
-		row->cap = packet->slot;
+	if (packet->cap < row->cap)
+		row->cap = packet->cap;
 	row->flags |= packet->flags & (PACKET_CE | PANAMA_ALL);
 	if (!(packet->flags & PANAMA_FIN))
 		row->flags &= (uint8_t)~PANAMA_FIN;
@@ -177,7 +177,7 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 		.flow = sequence->number,
 		.source = (uint16_t)node->number,
 		.size = (uint16_t)scheme->base.frame,
-		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
+		.cap = (uint16_t)(row->cap < cap ? row->cap : cap),
 		.workers = (uint16_t)row->workers,
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),

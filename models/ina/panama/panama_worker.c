@@ -76,7 +76,7 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	packet->vid = vid;
 	packet->flow = sequence->number;
 	packet->source = (uint16_t)tree->number_of_worker[worker->base.number];
-	packet->slot = PANAMA_CAP_MAX;
+	packet->cap = PANAMA_CAP_MAX;
 	packet->workers = 1;
 	packet->flags = PACKET_ECT;
 }
@@ -212,7 +212,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	job->base.stats.stale += !fresh;
 	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,
-				     packet->flags & PACKET_CE, packet->slot);
+				     packet->flags & PACKET_CE, packet->cap);
 	panama_worker_look(worker, sequence->tree);
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)

@@ -75,6 +75,8 @@ struct packet {
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
 		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
+		uint16_t cap;     /* of PANAMA: wnd_cap */
+		uint16_t child;   /* of NetReduce: the sender's place among its parent's children */
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
