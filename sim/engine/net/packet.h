@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define ROUTE_MAX 5 /* switches on the longest path: edge, aggregation, core, aggregation, edge */
+/* Switches on the longest path: edge, aggregation, core, aggregation, edge. A sixth would make the
+ * packet larger, which has no padding; topology_check_routes() refuses what needs one. */
+#define ROUTE_MAX 5
 
 struct route {
 	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch */
