@@ -35,6 +35,11 @@ holds '.digest == "'"$("$INASIM" run small.json --json | jq -r .digest)"'"' logg
 holds ".events == $(($(wc -l <logged/events.csv) - 1))" logged/summary.json
 says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,[0-9a-f]{16}$'
 says logged/events.csv 'arrival,h[0-9] -> switch,tcp data flow [0-9]+ seq 0 payload 1460 size 1518 ECT'
+says logged/events.csv 'tcp data flow .* ECT push,'
+ends 0 run small.json --set /jobs/0/all_reduce=switchml --out logged --events 0s..1s --quiet
+says logged/events.csv 'switchml aggregation job 0 chunk [0-9]+ source [01] slot [0-9]+ size 180 version,'
+grep -E 'switchml.* (push|bypass)' logged/events.csv >outside || true
+silent outside
 ends 0 run small.json --out logged --events 10us..20us --quiet
 awk -F, 'NR > 1 && ($2 < 10e-6 || $2 > 20e-6)' logged/events.csv >outside
 silent outside

@@ -89,19 +89,19 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 		const char *name;
 	} flags[] = { { PACKET_ECT, "ECT" },       { PACKET_CE, "CE" },
 		      { PACKET_ECE, "ECE" },       { PACKET_RETRANSMIT, "retransmitted" },
-		      { PACKET_RESULT, "result" }, { PACKET_VERSION, "version" },
-		      { PACKET_PUSH, "push" },     { PACKET_URGENT, "urgent" } };
+		      { PACKET_RESULT, "result" }, { PACKET_URGENT, "urgent" } };
+	const char *const *own = net->protocols[p->protocol].ops->flags;
 	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
 
-	if (p->kind != PACKET_AGGREGATION && p->source)
-		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->source);
+	if (p->kind != PACKET_AGGREGATION && p->generation)
+		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->generation);
 	at += (size_t)snprintf(text + at, EVENT_TEXT - at, " size %u", p->size);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (p->flags & flags[i].flag)
-			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s",
-					       p->kind == PACKET_ACK && flags[i].flag == PACKET_NACK
-						       ? "NACK"
-						       : flags[i].name);
+			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s", flags[i].name);
+	for (unsigned i = 0; i < PACKET_OWN_FLAGS; i++)
+		if (p->flags & PACKET_OWN(i) && own[i])
+			at += (size_t)snprintf(text + at, EVENT_TEXT - at, " %s", own[i]);
 	return text;
 }
 

@@ -259,4 +259,6 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
 	if (conf_errors(doc) == before)
 		ops->check(conf, &to);
+	if (conf_errors(doc) == before)
+		topology_check_routes(ops, conf, &to);
 }

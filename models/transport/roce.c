@@ -46,7 +46,7 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 	struct roce_conn *conn = roce->conns[packet->flow];
 	bool to_sender = packet->kind == PACKET_ACK || packet->kind == PACKET_CONTROL;
 
-	if (!conn->open || conn->generation != packet->source)
+	if (!conn->open || conn->generation != packet->generation)
 		return; /* of a connection that is over */
 	SIM_BUG_ON(host != (to_sender ? conn->tx.host : conn->rx.host));
 	if (to_sender)
@@ -71,6 +71,7 @@ void roce_prefetch(void *self, const struct packet *packet)
 
 static const struct protocol_ops roce_protocol = {
 	.name = "roce",
+	.flags = { "NACK", "ACK request" },
 	.deliver = roce_receive,
 	.prefetch = roce_prefetch,
 };
@@ -204,7 +205,7 @@ bool roce_app_of(const struct roce *roce, const struct packet *packet, const str
 	if (packet->protocol != roce->protocol)
 		return false;
 	conn = roce->conns[packet->flow];
-	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
+	*app = conn->open && conn->generation == packet->generation ? conn->app : NULL;
 	return true;
 }
 

@@ -4,8 +4,8 @@
  * end; 24-bit packet sequence numbers (PSN) that wrap; in-order delivery with go-back-N: a packet
  * out of order is discarded and one NACK names the gap (InfiniBand specification 9.7; the
  * repetition after `nack_again` is that of the HPCC simulator); ACKs for every so many packets, the
- * end of a message and the end of a window, as the sender asks (PACKET_PUSH is the bit AckReq); a
- * retransmission timer of fixed length; pacing by the congestion control's rate; an
+ * end of a message and the end of a window, as the sender asks (ROCE_ACK_REQUEST is the bit
+ * AckReq); a retransmission timer of fixed length; pacing by the congestion control's rate; an
  * optional cap on what is in flight; congestion notification packets (CNP) from the receiver of
  * marked packets (DCQCN, SIGCOMM 2015, section 3). Simplified: no handshake, a connection never
  * fails however often it has to repeat, and one NACK stands for all kinds.
@@ -25,6 +25,13 @@
 #define ROCE_PSN_MASK    ((1u << ROCE_PSN_BITS) - 1)
 #define ROCE_MOST_FLIGHT (1u << (ROCE_PSN_BITS - 1)) /* packets: half of all PSNs */
 
+/* Flags of its packets. */
+enum {
+	ROCE_NACK = PACKET_OWN(0),   /* ACK: the packet that it names is missing */
+	ROCE_OWNERS = PACKET_OWN(0), /* DATA: not RoCE's; the owner of the packets may set it */
+	ROCE_ACK_REQUEST = PACKET_OWN(1), /* DATA: AckReq */
+};
+
 struct roce_conf {
 	int64_t mtu;          /* payload bytes of a full packet */
 	int64_t header;       /* bytes that a frame has besides, FCS included */
@@ -41,17 +48,17 @@ extern const struct conf_table roce_table;
 /* What the owner of packets supplies and hears, with the `owner` of roce_open(). */
 struct roce_packets {
 	/* Required. At the sender, as the packet leaves, first or again. `number` is the packet's;
-	 * its PSN is in the low 24 bits of packet->seq. Set: flow, source (the connection's
-	 * generation), route, size, payload, kind PACKET_DATA, flags (PACKET_ECT,
-	 * PACKET_RETRANSMIT, PACKET_PUSH), protocol (RoCE's own). The owner may
+	 * its PSN is in the low 24 bits of packet->seq. Set: flow, generation, route, size,
+	 * payload, kind PACKET_DATA, flags (PACKET_ECT, PACKET_RETRANSMIT, ROCE_ACK_REQUEST),
+	 * protocol (RoCE's own). The owner may
 	 *   - make it PACKET_AGGREGATION of its own protocol, whose deliver() then hands what
 	 *     reaches a host to roce_receive();
 	 *   - set value (there is no sent_at then), slot (payload is its union) and the upper 40
 	 *     bits of seq;
-	 *   - add flags and bytes of its own headers to size;
+	 *   - set ROCE_OWNERS, and add bytes of its own headers to size;
 	 *   - give it another route.
-	 * It must leave flow, source, the PSN and PACKET_PUSH, as a switch on the way must.
-	 * The same number must give the same packet each time. */
+	 * It must leave flow, generation, the PSN and ROCE_ACK_REQUEST, as a switch on the way
+	 * must. The same number must give the same packet each time. */
 	void (*fill)(void *owner, uint64_t number, struct packet *packet);
 	/* Required. At the receiver: the packet with this number, next in order, as it arrived.
 	 * The connection must not be closed from here; the owner may post. */

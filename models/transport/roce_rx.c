@@ -6,10 +6,10 @@ static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	const struct roce *roce = conn->roce;
 	const struct roce_rx *rx = &conn->rx;
 	struct packet packet = {
-		.seq = roce_psn(rx->next),
-		.sent_at = rx->echo,
+		.next_expected = roce_psn(rx->next),
+		.echo = rx->echo,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = TCP_MIN_FRAME,
 		.kind = kind,
 		.flags = flags,
@@ -55,7 +55,7 @@ static void on_gap(struct roce_conn *conn)
 		return;
 	rx->nacked = true;
 	rx->nacked_at = now;
-	acknowledge(conn, PACKET_NACK);
+	acknowledge(conn, ROCE_NACK);
 }
 
 static void hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
@@ -95,7 +95,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		why_delivered(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number);
 	rx->next++;
 	rx->nacked = false;
-	if (packet->flags & PACKET_PUSH)
+	if (packet->flags & ROCE_ACK_REQUEST)
 		acknowledge(conn, 0);
 	hand_over(conn, number, packet);
 }

@@ -124,7 +124,7 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 		.seq = roce_psn(tx->nxt),
 		.sent_at = conn->roce->sim->now,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
 		.payload = (uint16_t)payload,
 		.kind = PACKET_DATA,
@@ -133,7 +133,7 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 	};
 	packet_set_route(packet, &tx->route);
 	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
-		packet->flags |= PACKET_PUSH;
+		packet->flags |= ROCE_ACK_REQUEST;
 	conn->stats.packets++;
 	if (tx->nxt < tx->max) {
 		packet->flags |= PACKET_RETRANSMIT;
@@ -157,8 +157,8 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 	more = has_work(tx);
 	tx->limited = !more && tx->nxt < tx->end;
 	if (!more)
-		packet->flags |= PACKET_PUSH;
-	if (packet->flags & PACKET_PUSH)
+		packet->flags |= ROCE_ACK_REQUEST;
+	if (packet->flags & ROCE_ACK_REQUEST)
 		ask(conn, number);
 	if (conn->packets)
 		conn->packets->fill(conn->owner, number, packet);
@@ -219,7 +219,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.in_recovery = tx->nxt < tx->max,
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
-		.rtt = conn->packets ? 0 : now - packet->sent_at,
+		.rtt = conn->packets ? 0 : now - packet->echo,
 	};
 
 	tx->ops->on_ack(&tx->cc, &ack);
@@ -241,7 +241,7 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 	conn->stats.acks++;
 	if (acked)
 		on_acknowledged(tx, number);
-	if (packet->flags & PACKET_NACK && tx->nxt > tx->una) {
+	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
 		conn->stats.nacks++;
 		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
 		go_back(tx);

@@ -35,7 +35,7 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	struct tcp *tcp = self;
 	struct tcp_conn *conn = tcp->conns[packet->flow];
 
-	if (!conn->open || conn->generation != packet->source)
+	if (!conn->open || conn->generation != packet->generation)
 		return; /* of a connection that is over */
 	SIM_BUG_ON(host != (packet->kind == PACKET_ACK ? conn->tx.host : conn->rx.host));
 	if (packet->kind == PACKET_ACK)
@@ -61,6 +61,7 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 
 static const struct protocol_ops tcp_protocol = {
 	.name = "tcp",
+	.flags = { NULL, "push" },
 	.deliver = tcp_deliver,
 	.prefetch = tcp_prefetch,
 };
@@ -219,7 +220,7 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 	if (packet->protocol != tcp->protocol)
 		return false;
 	conn = tcp->conns[packet->flow];
-	*app = conn->open && conn->generation == packet->source ? conn->app : NULL;
+	*app = conn->open && conn->generation == packet->generation ? conn->app : NULL;
 	return true;
 }
 

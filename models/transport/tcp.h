@@ -22,6 +22,9 @@
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
 
+/* Flag of its packets. */
+enum { TCP_PUSH = PACKET_OWN(1) }; /* DATA: the sender has nothing more at the moment */
+
 struct tcp_conf {
 	int64_t mss;
 	int64_t initial_window; /* segments */

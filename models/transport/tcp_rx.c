@@ -6,10 +6,10 @@ static void send_ack(struct tcp_conn *conn, bool ece)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct packet packet = {
-		.seq = rx->next,
-		.sent_at = rx->echo,
+		.next_expected = rx->next,
+		.echo = rx->echo,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = TCP_MIN_FRAME,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
@@ -39,7 +39,7 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 {
 	struct tcp_rx *rx = &conn->rx;
 	bool ce = packet->flags & PACKET_CE;
-	bool at_once = !in_order || ce != rx->ce || packet->flags & PACKET_PUSH;
+	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
 	if (ce != rx->ce && rx->unacked) {
 		uint64_t next = rx->next;

@@ -136,7 +136,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 		.seq = seq,
 		.sent_at = conn->tcp->sim->now,
 		.flow = conn->number,
-		.source = conn->generation,
+		.generation = conn->generation,
 		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
 		.payload = (uint16_t)payload,
 		.kind = PACKET_DATA,
@@ -145,7 +145,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	};
 	packet_set_route(packet, &conn->tx.route);
 	if (seq + payload == conn->tx.written)
-		packet->flags |= PACKET_PUSH;
+		packet->flags |= TCP_PUSH;
 	conn->stats.segments++;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
@@ -286,22 +286,22 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct cc_ack ack = {
-		.ack = packet->seq,
-		.acked = packet->seq > tx->una ? packet->seq - tx->una : 0,
+		.ack = packet->next_expected,
+		.acked = packet->next_expected > tx->una ? packet->next_expected - tx->una : 0,
 		.ece = packet->flags & PACKET_ECE,
 		.in_recovery = tx->recovering,
 		.now = conn->tcp->sim->now,
-		.rtt = conn->tcp->sim->now - packet->sent_at,
+		.rtt = conn->tcp->sim->now - packet->echo,
 	};
 
-	if (packet->seq < tx->una)
+	if (packet->next_expected < tx->una)
 		return;
 	ack.growth = growth(tx, ack.acked);
 	conn->stats.acks++;
 	conn->stats.marked_acks += ack.ece;
 	measure_rtt(conn, ack.rtt);
 	if (ack.acked)
-		on_new_ack(conn, packet->seq);
+		on_new_ack(conn, packet->next_expected);
 	else if (tx->una < tx->max)
 		on_duplicate_ack(conn);
 	ack.snd_nxt = tx->nxt;

@@ -401,7 +401,7 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 /* --- schemes --- */
 
 struct why_job *why_join_in(struct why *why, uint32_t number, uint8_t protocol, uint32_t flow,
-			    enum why_bypass bypass)
+			    struct why_bypass bypass)
 {
 	struct why_job *job = why_job_of(why, number);
 

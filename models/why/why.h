@@ -96,20 +96,19 @@ void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
 
 /* --- hooks for schemes whose packets switches add --- */
 
-/* What PACKET_BYPASS means in a protocol. */
-enum why_bypass {
-	WHY_NO_BYPASS,     /* nothing */
-	WHY_SWITCHES_WAIT, /* nothing; and switches send what came later, by a timer */
-	WHY_UNADDED,       /* no aggregator was free; sums come from the server anyway (ATP) */
-	WHY_DETOUR,        /* the same, and the server is a detour (ESA) */
+/* How a protocol marks packets that found no aggregator free, so that no switch adds them. */
+struct why_bypass {
+	uint8_t flag; /* of its own (net/packet.h); 0 = not at all */
+	bool detour;  /* the server is one for them (ESA); else sums come from there anyway (ATP) */
+	bool switches_wait; /* and: switches send what came later, by a timer (PANAMA) */
 };
 
 /* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without
  * --why. */
 struct why_job *why_join_in(struct why *why, uint32_t job, uint8_t protocol, uint32_t flow,
-			    enum why_bypass bypass);
+			    struct why_bypass bypass);
 static inline struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol,
-				       uint32_t flow, enum why_bypass bypass)
+				       uint32_t flow, struct why_bypass bypass)
 {
 	return net->onlooker ? why_join_in(why_of(net), job, protocol, flow, bypass) : NULL;
 }

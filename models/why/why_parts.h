@@ -106,7 +106,7 @@ struct why_connection {
 /* Who a packet of a protocol is of. */
 struct why_flow {
 	struct why_job *job;
-	enum why_bypass bypass;
+	struct why_bypass bypass;
 };
 
 struct why_known {

@@ -62,7 +62,7 @@ static uint64_t key_at(uint32_t node, const struct packet *packet, bool chunk)
 	uint64_t who = (uint64_t)packet->protocol << 32 | packet->flow;
 
 	if (!chunk)
-		node = packet->source; /* of which generation */
+		node = packet->generation;
 	return hash_pair(who, hash_pair(node, seq));
 }
 
@@ -259,7 +259,7 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 		return begin_chunk(why, port, packet, job, worker);
 	if (at_host && worker == WHY_NONE && !why->current.step && !(packet->flags & PACKET_RESULT))
 		return begin_reminder(why, port, packet, job);
-	if (!at_host && flow->bypass >= WHY_UNADDED && packet->flags & PACKET_BYPASS)
+	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
 	step = go_on(why, node_of_port(why->net, port), packet);
 	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
@@ -370,10 +370,10 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	self->hold = start - entry->since;
 	if (self->hold)
 		look_back(line, number, link, start, self->before);
-	if (flow && flow->bypass >= WHY_UNADDED)
-		self->detour = packet->flags & PACKET_BYPASS ||
-			       (flow->bypass == WHY_DETOUR && entry->step &&
-				why->steps[entry->step].detour);
+	if (flow && flow->bypass.flag)
+		self->detour =
+			packet->flags & flow->bypass.flag ||
+			(flow->bypass.detour && entry->step && why->steps[entry->step].detour);
 	entry->step = 0;
 	return step;
 }
@@ -413,7 +413,7 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.seq = packet->seq;
 	flow = flow_of(why, packet);
 	if (flow && !(packet->flags & PACKET_RESULT) &&
-	    (port->to_host || flow->bypass == WHY_SWITCHES_WAIT))
+	    (port->to_host || flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
 

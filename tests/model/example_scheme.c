@@ -53,8 +53,8 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 	const struct ina_scheme *scheme = self;
 	struct ina_worker *worker = ina_worker_on(ina_find(&scheme->jobs, packet->flow), host);
 
-	if (ina_holds(worker, packet->seq, packet->value))
-		ina_complete(worker, packet->seq);
+	if (ina_holds(worker, packet->chunk, packet->value))
+		ina_complete(worker, packet->chunk);
 	ina_wake(worker);
 }
 
@@ -73,7 +73,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 {
 	const struct ina_scheme *scheme = self;
 	struct example_node *node = ina_node_at(ina_find(&scheme->jobs, packet->flow), sw);
-	struct slot *slot = &node->slots[packet->seq % WINDOW_MAX];
+	struct slot *slot = &node->slots[packet->chunk % WINDOW_MAX];
 
 	(void)back;
 	if (packet->flags & PACKET_RESULT) {

@@ -180,7 +180,7 @@ Test(esa_rules, preemption_swaps)
 	cr_expect_eq(o.actions.send[0].packet.flow, 0);
 	cr_expect_eq(packet_bitmap(&o.actions.send[0].packet).bits, 5);
 	cr_expect_eq(o.actions.send[0].packet.value, parts(&bench, 0, 0, 5));
-	cr_expect(o.actions.send[0].packet.flags & PACKET_BYPASS);
+	cr_expect(o.actions.send[0].packet.flags & POOL_BYPASS);
 	cr_expect_eq(o.actions.send[0].ports[0],
 		     bench_job(&bench, 0)->servers[0].racks.server_port);
 	cr_expect_eq(switch_stats(&bench).preemptions, 1);
@@ -211,7 +211,7 @@ Test(esa_rules, downgrading)
 				if (only(&bench)->owner == 2)
 					break;
 				cr_assert(o.actions.forward && !o.actions.count);
-				cr_assert(o.packet.flags & PACKET_BYPASS);
+				cr_assert(o.packet.flags & POOL_BYPASS);
 				cr_assert_eq(only(&bench)->priority, q >> (tries + 1));
 			}
 			cr_assert_eq(tries, wanted, "q %u r %u: %u tries", q, r, tries);
@@ -349,7 +349,7 @@ static void contribute(struct bench *bench, uint32_t worker, uint64_t chunk)
 	const struct pool_server *server = &job->servers[0];
 	struct packet packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
 
-	packet.flags |= PACKET_BYPASS;
+	packet.flags |= POOL_BYPASS;
 	packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);
 }

@@ -179,7 +179,7 @@ static bool lose_at_server(void *owner, uint32_t port, const struct packet *pack
 	struct named *named = owner;
 
 	if (!named->bench->net->ports[port].to_host || packet->flags & PACKET_RESULT ||
-	    !(packet->flags & PACKET_BYPASS) || packet->flow != named->job ||
+	    !(packet->flags & POOL_BYPASS) || packet->flow != named->job ||
 	    (named->bits && packet_bitmap(packet).bits != named->bits) ||
 	    named->lost == named->times)
 		return false;

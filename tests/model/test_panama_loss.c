@@ -286,10 +286,10 @@ static void note_workers(struct bench *bench, struct panama_worker *worker,
 	struct partials *partials = bench->owner;
 
 	(void)worker, (void)sequence;
-	if (panama_workers_in(packet) < partials->least)
-		partials->least = panama_workers_in(packet);
-	if (panama_workers_in(packet) > partials->most)
-		partials->most = panama_workers_in(packet);
+	if (packet->workers < partials->least)
+		partials->least = packet->workers;
+	if (packet->workers > partials->most)
+		partials->most = packet->workers;
 }
 
 /* 25 workers on one switch, one of them behind a link that a flow fills: with 0.88, 22 are enough

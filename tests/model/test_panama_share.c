@@ -26,7 +26,7 @@ static void compare_windows(struct bench *bench, struct panama_worker *worker,
 	const struct panama_window *window = &worker->flows[sequence->tree].window;
 	uint64_t *history = &all->of[sequence->number][worker->base.number];
 	uint64_t fact =
-		packet->seq << 20 | (uint64_t)packet->slot << 1 | !!(packet->flags & PACKET_CE);
+		packet->seq << 20 | (uint64_t)packet->cap << 1 | !!(packet->flags & PACKET_CE);
 	unsigned at = (unsigned)(packet->seq % 65536);
 
 	*history = hash_pair(*history, fact);
@@ -134,11 +134,11 @@ static void note_cap(struct bench *bench, struct panama_worker *worker,
 	struct caps *caps = bench->owner;
 
 	(void)worker;
-	if (!caps->least || packet->slot < caps->least)
-		caps->least = packet->slot;
-	if (packet->slot > caps->most)
-		caps->most = packet->slot;
-	caps->newest[sequence->job->base.spec.number] = packet->slot;
+	if (!caps->least || packet->cap < caps->least)
+		caps->least = packet->cap;
+	if (packet->cap > caps->most)
+		caps->most = packet->cap;
+	caps->newest[sequence->job->base.spec.number] = packet->cap;
 }
 
 /* wnd_cap = memory / ports / jobs / trees at the switch / 1500, the least on the way: 600 kB on a
@@ -210,7 +210,7 @@ static void note_jobs(struct bench *bench, struct panama_worker *worker,
 	uint32_t *most = bench->owner, jobs = bench->scheme->accelerators[0].jobs;
 
 	(void)worker, (void)sequence;
-	cr_expect_leq(packet->slot, 2);
+	cr_expect_leq(packet->cap, 2);
 	*most = jobs > *most ? jobs : *most;
 }
 

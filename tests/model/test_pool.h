@@ -116,7 +116,7 @@ static inline void tap_host(void *self, uint32_t host, const struct packet *pack
 		bench->down++;
 	} else {
 		bench->server++;
-		bench->server_bypass += (packet->flags & PACKET_BYPASS) != 0;
+		bench->server_bypass += (packet->flags & POOL_BYPASS) != 0;
 	}
 	bench->orphans += !bench_job(bench, packet->flow);
 	bench->real->deliver(bench->real_self, host, packet);

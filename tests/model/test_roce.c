@@ -38,8 +38,8 @@ static bool watch_pass(struct tap *tap, uint32_t host, struct packet *packet)
 			packet->flags |= PACKET_CE;
 		return !lost;
 	}
-	watch->nacks += packet->kind == PACKET_ACK && packet->flags & PACKET_NACK;
-	watch->acks += packet->kind == PACKET_ACK && !(packet->flags & PACKET_NACK);
+	watch->nacks += packet->kind == PACKET_ACK && packet->flags & ROCE_NACK;
+	watch->acks += packet->kind == PACKET_ACK && !(packet->flags & ROCE_NACK);
 	watch->cnps += packet->kind == PACKET_CONTROL;
 	lost = watch->lose && watch->lose(watch, packet, watch->acks);
 	return !lost;

@@ -101,7 +101,7 @@ static inline void check_invariants(struct bench *bench, const struct switchml *
 static inline void check_overwrite(const struct switchml *job, const struct node *node,
 				   const struct packet *packet)
 {
-	uint32_t index = 2u * packet->slot + (packet->flags & PACKET_VERSION ? 1 : 0);
+	uint32_t index = 2u * packet->slot + (packet->flags & SWITCHML_VERSION ? 1 : 0);
 	const struct slot *slot = &node->slots[index];
 	bool seen = node->seen[(size_t)index * node->words + packet->source / 64] >>
 			    packet->source % 64 &

@@ -59,7 +59,7 @@ static void trace_after(struct bench *bench, uint32_t node, const struct packet 
 	}
 	note(bench, "w%u %s %u v%u%s", packet->source + 1u,
 	     packet->flags & PACKET_RETRANSMIT ? "again" : "sends", chunk,
-	     packet->flags & PACKET_VERSION ? 1 : 0,
+	     packet->flags & SWITCHML_VERSION ? 1 : 0,
 	     bench->multicasts > trace->multicasts ? ", multicast"
 	     : bench->unicasts > trace->unicasts   ? ", unicast"
 						   : "");

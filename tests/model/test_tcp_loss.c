@@ -140,7 +140,7 @@ static void mark(struct echo *e, struct packet *packet)
 	if (changed && e->pending)
 		want_ack(e, packet->seq, e->state);
 	e->state = e->ce;
-	if (changed || ++e->pending >= e->every || packet->flags & PACKET_PUSH)
+	if (changed || ++e->pending >= e->every || packet->flags & TCP_PUSH)
 		want_ack(e, packet->seq + packet->payload, e->state);
 }
 

@@ -13,6 +13,7 @@ struct source {
 	struct bench *bench;
 	uint32_t number, left, pulls;
 	uint16_t size;
+	struct source *wakes; /* by its second packet; NULL = none */
 };
 
 struct bench {
@@ -40,7 +41,10 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 {
 	struct source *source = owner;
 
-	source->pulls++;
+	if (++source->pulls == 2 && source->wakes) {
+		source->wakes->left = 2;
+		nic_wake(&source->bench->net.nics[0], &source->wakes->nic);
+	}
 	if (source->left == 0)
 		return NIC_NOTHING;
 	*packet = (struct packet){ .flow = source->number,
@@ -237,4 +241,42 @@ Test(nic, forget, .timeout = 10)
 		for (uint32_t gone = 1; gone <= waiting; gone++)
 			for (uint32_t window = 1; window <= 3; window++)
 				forget_one(waiting, gone, window);
+}
+
+static void look(struct sim *sim, uint32_t entity, void *owner)
+{
+	(void)sim, (void)entity, (void)owner;
+}
+
+/* Departures are deferred until a timer runs, just before the packet arrives and while a later one
+ * is on the wire. While the NIC catches up, with the clock set back, a source wakes one that is
+ * not deferrable, or the network stops deferring (as catch_up_all() may have before): the next
+ * departure is over by then, so it must not become an event, and the one after that must. */
+static void stop_deferring(bool network, sim_time timer_at)
+{
+	struct bench bench;
+	struct timer timer;
+
+	bench_init(&bench, NIC_TURNS);
+	timer_open(&bench.sim, &timer, SIM_TIMER, 0, look, NULL);
+	timer_set(&bench.sim, &timer, timer_at);
+	bench.sources[0].nic.deferrable = true;
+	if (network) /* one look at a deferred departure is too many already */
+		bench.net.deferred_looks = 1000;
+	else
+		bench.sources[0].wakes = &bench.sources[1];
+	offer(&bench, 0, 6);
+	finish(&bench, network ? 6 : 8);
+	cr_expect_gt(bench.net.departures_deferred, 0);
+	cr_expect(network ? bench.net.nics_by_event : bench.net.nics[0].by_event);
+	timer_close(&bench.sim, &timer);
+	bench_release(&bench);
+}
+
+Test(nic, stops_deferring_while_it_catches_up)
+{
+	for (sim_time at = 100000; at < 4 * PS_PER_US; at += 100000) {
+		stop_deferring(false, at);
+		stop_deferring(true, at);
+	}
 }

@@ -619,3 +619,41 @@ Test(topology, round_trip_before_it_is_built)
 		conf_doc_free(doc);
 	}
 }
+
+static void tower_count(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches)
+{
+	(void)conf;
+	*hosts = 2;
+	*switches = 7;
+}
+
+static void tower_shape(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers)
+{
+	for (unsigned i = 0; i < 7; i++) {
+		switch_ports[i] = 2;
+		tiers[i] = (uint8_t)(i < conf->k ? i + 1 : 1);
+	}
+}
+
+static void keep_mistake(void *owner, const char *pointer, const char *text)
+{
+	cr_expect_str_eq(pointer, "/topology/kind");
+	snprintf(owner, 100, "%s", text);
+}
+
+/* A kind whose routes have more switches than a packet has room for is refused, three tiers are
+ * not. */
+Test(topology, longest_route)
+{
+	static const struct topology_ops tower = { .count = tower_count, .shape = tower_shape };
+	struct topology_conf conf = { .k = 3 };
+	char text[100] = "";
+	const struct topology_mistakes to = { keep_mistake, text };
+
+	topology_check_routes(&tower, &conf, &to);
+	cr_expect_str_empty(text);
+	conf.k = 4;
+	topology_check_routes(&tower, &conf, &to);
+	cr_expect_str_eq(text, "over 4 tiers of switches a packet passes 7; it has room for a "
+			       "route of 5");
+}

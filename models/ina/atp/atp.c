@@ -178,7 +178,8 @@ static void release(struct pool_job *job)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ATP", .bypass = WHY_UNADDED, .stats = pool_stats },
+	.base = { POOL_INA_OPS, .title = "ATP", .bypass = { POOL_BYPASS, false },
+		  .stats = pool_stats },
 	.name = "atp",
 	.through_server = true,
 	.start = start,

@@ -36,7 +36,7 @@ void atp_at_server(struct pool_server *server, const struct packet *packet)
 		send_parameters(server, sum, packet);
 		return;
 	}
-	sum->collided |= (packet->flags & PACKET_BYPASS) != 0;
+	sum->collided |= (packet->flags & POOL_BYPASS) != 0;
 	sum->marked |= (packet->flags & PACKET_CE) != 0;
 	atp_add(&server->sums, sum, packet_bitmap(packet), packet->value);
 	if (sum->full != server->racks.full)

@@ -116,7 +116,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		aggregators_collision(pool, a, job->base.number);
 		if (!pool_collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
-			packet->flags |= PACKET_BYPASS;
+			packet->flags |= POOL_BYPASS;
 			actions->forward = true;
 			return;
 		}

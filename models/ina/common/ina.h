@@ -40,8 +40,7 @@ struct ina_ops {
 	struct protocol_ops protocol;
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
-	/* What PACKET_BYPASS means in its packets, for --why. */
-	enum why_bypass bypass;
+	struct why_bypass bypass; /* for --why */
 	bool own_flows; /* it tells --why itself what `flow` says, as that is no number of a job */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
@@ -191,7 +190,7 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	const struct ina_job *job = worker->job;
 
 	*packet = (struct packet){
-		.seq = chunk,
+		.chunk = chunk,
 		.value = exact_contribution(&job->exact, worker->number, chunk),
 		.flow = job->number,
 		.size = (uint16_t)job->scheme->frame,

@@ -13,7 +13,8 @@ struct packet pool_packet(const struct pool_server *server, uint64_t chunk, stru
 	const struct pool_job *job = server->job;
 
 	return (struct packet){
-		.seq = (uint64_t)bitmap.bits << 32 | (uint32_t)chunk,
+		.low_chunk = (uint32_t)chunk,
+		.bitmap = bitmap.bits,
 		.flow = job->base.number,
 		.source = (uint16_t)(server->number << 5 | bitmap.rack),
 		.size = (uint16_t)job->base.scheme->frame,
@@ -44,7 +45,7 @@ static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint
 	uint8_t rack = packet_bitmap(packet).rack;
 	bool level1 = sw == server->racks.sw;
 
-	if (packet->flags & PACKET_BYPASS ||
+	if (packet->flags & POOL_BYPASS ||
 	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
 		actions->forward = true;
 	else

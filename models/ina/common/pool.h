@@ -25,6 +25,9 @@
 
 #define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
 
+/* Flag of its packets: for the server alone, no switch adds it (collision). */
+enum { POOL_BYPASS = PACKET_OWN(0) };
+
 struct pool_job;
 
 /* A server of a job, and the job's switches as seen from there. */
@@ -140,12 +143,12 @@ static inline struct pool_worker *pool_worker(const struct pool_job *job, uint32
 
 static inline uint32_t packet_chunk(const struct packet *packet)
 {
-	return (uint32_t)packet->seq;
+	return packet->low_chunk;
 }
 
 static inline struct bitmap packet_bitmap(const struct packet *packet)
 {
-	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & 31 };
+	return (struct bitmap){ packet->bitmap, packet->source & 31 };
 }
 
 static inline uint32_t packet_server(const struct packet *packet)
@@ -160,7 +163,7 @@ static inline uint8_t packet_priority(const struct packet *packet)
 
 static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
 {
-	packet->seq = (uint64_t)bitmap.bits << 32 | (uint32_t)packet->seq;
+	packet->bitmap = bitmap.bits;
 	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
 }
 
@@ -276,6 +279,7 @@ void pool_close(void *scheme);
 	.scheme_size = sizeof(struct pool_scheme), .job_size = sizeof(struct pool_job),            \
 	.worker_size = sizeof(struct pool_worker),                                                 \
 	.protocol = { .name = "hashed aggregators",                                                \
+		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
 		      .at_switch = pool_at_switch },                                               \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \

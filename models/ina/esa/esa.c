@@ -232,7 +232,7 @@ static void stats(const void *instance, struct collective_stats *sum)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ESA", .bypass = WHY_DETOUR, .stats = stats },
+	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { POOL_BYPASS, true }, .stats = stats },
 	.name = "esa",
 	.start = start,
 	.release = release,

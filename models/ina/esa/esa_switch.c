@@ -33,7 +33,7 @@ static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struc
 
 	out->packet = pool_packet(server, a->chunk, (struct bitmap){ a->bits, a->rack }, slot);
 	out->packet.value = a->value;
-	out->packet.flags |= (uint8_t)(PACKET_BYPASS | (a->marked ? PACKET_CE : 0));
+	out->packet.flags |= (uint8_t)(POOL_BYPASS | (a->marked ? PACKET_CE : 0));
 	out->count = 1;
 	out->ports = &server->racks.server_port;
 	if (a->rack != RACK_NONE) {
@@ -93,7 +93,7 @@ static bool collide(struct pool_server *server, struct aggregators *pool, struct
 	}
 	stats->fallbacks++;
 	a->priority >>= 1;
-	packet->flags |= PACKET_BYPASS;
+	packet->flags |= POOL_BYPASS;
 	actions->forward = true;
 	return false;
 }

@@ -325,6 +325,7 @@ static const struct ina_ops ops = {
 	.job_size = sizeof(struct netreduce),
 	.root = "netreduce root",
 	.protocol = { .name = "netreduce",
+		      .flags = { "first", "ACK request" },
 		      .deliver = deliver,
 		      .at_switch = netreduce_at_switch,
 		      .prefetch = prefetch },

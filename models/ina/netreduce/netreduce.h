@@ -14,11 +14,11 @@
  *
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
- * A packet carries the number of its RoCE connection in `flow` and its generation in `source`; in
+ * A packet carries the number of its RoCE connection in `flow` and its generation; in
  * `seq` the PSN (low 24 bits) and the number of its message. Accelerators take the latter from the
  * first packet of a message alone, which has it in its INA header; in all others it is there to
  * check what they have found. Packets between switches belong to connection 0 of their ring, and
- * have the place of the child that sent them in `slot`. */
+ * have the place of the child that sent them. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 
@@ -27,7 +27,9 @@
 #include "ina/netreduce/lookup.h"
 #include "transport/connection.h"
 
-#define NETREDUCE_FIRST PACKET_VERSION /* has an INA header: the first packet of a message */
+/* Flag of its packets, which are RoCE's DATA otherwise: has an INA header, the first of a message.
+ */
+enum { NETREDUCE_FIRST = ROCE_OWNERS };
 
 #define NETREDUCE_RINGS_MAX 64
 
@@ -138,7 +140,7 @@ static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 {
 	struct end *end = scheme->ends[packet->flow];
 
-	return end && end->generation == packet->source ? end : NULL;
+	return end && end->generation == packet->generation ? end : NULL;
 }
 
 static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message, uint32_t index)

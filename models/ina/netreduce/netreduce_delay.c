@@ -21,7 +21,7 @@ static void send_results(const struct accelerator *a, const struct ring_node *no
 
 		packets[i] = held->packet;
 		packets[i].flow = outlet->connection;
-		packets[i].source = outlet->generation;
+		packets[i].generation = outlet->generation;
 		if (held->way == NETREDUCE_RESULTS)
 			packets[i].flags =
 				columns_flags(&node->columns, held->column, outlet->row) |

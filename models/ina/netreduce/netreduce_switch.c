@@ -20,7 +20,7 @@
 
 /* Flags of a sum of several workers' packets: marks are for all of them, and so is the wish for an
  * ACK. */
-#define MERGED (PACKET_ECT | PACKET_CE | PACKET_PUSH | PACKET_RETRANSMIT | NETREDUCE_FIRST)
+#define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
 /* At a switch: the packet, and where it belongs. */
 struct visit {
@@ -78,9 +78,9 @@ static void send_merged(const struct visit *visit, uint8_t flags)
 
 	held.packet.value = column->sum;
 	held.packet.flow = first->connection;
-	held.packet.source = first->generation;
+	held.packet.generation = first->generation;
 	held.packet.flags = (uint8_t)((column->flags & MERGED) | flags);
-	held.packet.slot = (uint16_t)visit->node->place->number;
+	held.packet.child = (uint16_t)visit->node->place->number;
 	if (is_root(visit))
 		held.packet.flags |= PACKET_RESULT;
 	accelerator_send(visit->node->accelerator, &held);
@@ -210,7 +210,7 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 		if (!find_by_psn(&visit))
 			return;
 	} else {
-		visit.row = packet->slot;
+		visit.row = packet->child;
 		find_by_message(&visit);
 	}
 	contribution(&visit);

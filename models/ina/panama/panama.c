@@ -113,7 +113,7 @@ static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
 			__builtin_prefetch(&ports[node->down_ports[c]]);
 		return;
 	}
-	__builtin_prefetch(&node->rows[packet->seq & node->mask]);
+	__builtin_prefetch(&node->rows[packet->vid & node->mask]);
 	__builtin_prefetch(&node->next[packet->source]);
 	__builtin_prefetch(node->accelerator);
 	__builtin_prefetch(&ports[node->up_port]);
@@ -179,7 +179,7 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  .half = number + job->tree_count < job->sequence_count };
 	job->base.tensors.why =
 		why_join(&scheme->base.env.topo->net, job->base.spec.number, scheme->base.protocol,
-			 sequence->number, WHY_SWITCHES_WAIT);
+			 sequence->number, (struct why_bypass){ .switches_wait = true });
 	sequence->node_count = job->trees[sequence->tree].tree->node_count;
 	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
 	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));
@@ -468,6 +468,7 @@ static const struct ina_ops ops = {
 	.job_size = sizeof(struct panama_job),
 	.worker_size = sizeof(struct panama_worker),
 	.protocol = { .name = "panama",
+		      .flags = { "all", "fin" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
 		      .ahead = ahead },

@@ -15,7 +15,7 @@
  * workers. VID is the paper's word and another thing than a chunk: a number in the sequence of what
  * passes a tree. With recovery, each tree has a second sequence for what is sent again, in which a
  * chunk has another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the
- * VID in `seq` and wnd_cap in `slot`; their route is not used, its first word counts workers. */
+ * VID, wnd_cap, and how many workers are in the sum. */
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 
@@ -26,15 +26,11 @@
 #define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
 #define PANAMA_CAP_MAX       UINT16_MAX /* width of wnd_cap */
 
-/* Flags of AGGREGATION packets. */
-#define PANAMA_FIN PACKET_PUSH    /* the sender's last on this tree */
-#define PANAMA_ALL PACKET_VERSION /* all workers must be in, whatever the fraction */
-
-/* Workers whose contributions are in the packet. */
-static inline uint32_t panama_workers_in(const struct packet *packet)
-{
-	return packet->route[0];
-}
+/* Flags of its packets. */
+enum {
+	PANAMA_ALL = PACKET_OWN(0), /* all workers must be in, whatever the fraction */
+	PANAMA_FIN = PACKET_OWN(1), /* the sender's last on this tree */
+};
 
 /* --- parameters --- */
 

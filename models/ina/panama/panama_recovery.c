@@ -207,7 +207,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 {
 	struct asker_tree *self = &worker->asker->trees[sequence->tree];
 	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
-	uint64_t vid = packet->seq;
+	uint64_t vid = packet->vid;
 	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
@@ -216,7 +216,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 		return fresh;
 	}
 	*seen = vid + 1;
-	self->cap = packet->slot;
+	self->cap = packet->cap;
 	if (decides(worker))
 		order_gap(worker, sequence, from, vid);
 	return fresh;

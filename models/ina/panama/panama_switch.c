@@ -138,14 +138,14 @@ static void reach(struct panama_node *node, uint64_t vid)
 static void add(struct panama_row *row, const struct packet *packet)
 {
 	if (!row->packets) {
-		row->cap = packet->slot;
+		row->cap = packet->cap;
 		row->flags = PANAMA_FIN;
 	}
 	row->value += packet->value;
 	row->packets++;
-	row->workers += panama_workers_in(packet);
-	if (packet->slot < row->cap)
-		row->cap = packet->slot;
+	row->workers += packet->workers;
+	if (packet->cap < row->cap)
+		row->cap = packet->cap;
 	row->flags |= packet->flags & (PACKET_CE | PANAMA_ALL);
 	if (!(packet->flags & PANAMA_FIN))
 		row->flags &= (uint8_t)~PANAMA_FIN;
@@ -172,13 +172,13 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	uint32_t cap = panama_cap(sequence, node);
 
 	return (struct packet){
-		.seq = node->expected,
+		.vid = node->expected,
 		.value = row->value,
 		.flow = sequence->number,
 		.source = (uint16_t)node->number,
 		.size = (uint16_t)scheme->base.frame,
-		.slot = (uint16_t)(row->cap < cap ? row->cap : cap),
-		.route = { (uint16_t)row->workers },
+		.cap = (uint16_t)(row->cap < cap ? row->cap : cap),
+		.workers = (uint16_t)row->workers,
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
 		.protocol = scheme->base.protocol,
@@ -239,17 +239,17 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 
 	if (node->behind)
 		return false;
-	if (sequence->partial && packet->seq == first &&
+	if (sequence->partial && packet->vid == first &&
 	    !((row->flags | packet->flags) & PANAMA_ALL) &&
-	    row->workers + panama_workers_in(packet) >= node->needed)
+	    row->workers + packet->workers >= node->needed)
 		return true;
 	if (node->next[packet->source] > first)
 		return false;
-	reach(node, packet->seq);
-	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
+	reach(node, packet->vid);
+	for (; v < packet->vid && row_of(node, v)->past + 1 == node->children; v++)
 		if (row_of(node, v)->packets)
 			return true; /* discarded */
-	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
+	return v == packet->vid && row_of(node, v)->past + 1 == node->children;
 }
 
 /* As if lost on the link; but its header has been read. */
@@ -263,14 +263,14 @@ static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 static void store(struct panama_sequence *sequence, struct panama_node *node,
 		  const struct packet *packet, bool full)
 {
-	struct panama_row *row = row_of(node, packet->seq);
+	struct panama_row *row = row_of(node, packet->vid);
 
 	add(row, packet);
 	row->placeless = full;
 	if (!full)
 		reserve(sequence, node, 1);
 	if (sequence->partial)
-		panama_partial_in(sequence, node, packet->seq, packet->source);
+		panama_partial_in(sequence, node, packet->vid, packet->source);
 }
 
 /* Another VID went, and this packet waits in its place. */
@@ -319,7 +319,7 @@ static void send_sums(struct panama_sequence *sequence, struct panama_node *node
 static void contribution(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
-	uint64_t vid = packet->seq, *next = &node->next[packet->source];
+	uint64_t vid = packet->vid, *next = &node->next[packet->source];
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {

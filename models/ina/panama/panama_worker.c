@@ -73,11 +73,11 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	const struct tree *tree = panama_job(worker)->trees[sequence->tree].tree;
 
 	ina_packet(packet, &worker->base, chunk);
-	packet->seq = vid;
+	packet->vid = vid;
 	packet->flow = sequence->number;
 	packet->source = (uint16_t)tree->number_of_worker[worker->base.number];
-	packet->slot = PANAMA_CAP_MAX;
-	packet->route[0] = 1;
+	packet->cap = PANAMA_CAP_MAX;
+	packet->workers = 1;
 	packet->flags = PACKET_ECT;
 }
 
@@ -187,11 +187,10 @@ static bool sum_holds(const struct panama_worker *worker, const struct panama_se
 	uint64_t weight;
 
 	if (!sequence->partial)
-		return panama_workers_in(packet) == worker->base.job->spec.workers &&
+		return packet->workers == worker->base.job->spec.workers &&
 		       exact_holds(exact, chunk, packet->value);
-	weight = panama_partial_weight(sequence, packet->seq, &workers);
-	return panama_workers_in(packet) == workers &&
-	       exact_holds_part(exact, weight, chunk, packet->value);
+	weight = panama_partial_weight(sequence, packet->vid, &workers);
+	return packet->workers == workers && exact_holds_part(exact, weight, chunk, packet->value);
 }
 
 void panama_worker_result(struct panama_worker *worker, struct panama_sequence *sequence,
@@ -199,7 +198,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 {
 	struct panama_job *job = panama_job(worker);
 	struct panama_flow *flow = &worker->flows[sequence->tree];
-	uint64_t vid = packet->seq;
+	uint64_t vid = packet->vid;
 	uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, vid)
 					  : panama_chunk(job, sequence->tree, vid);
 	bool fresh;
@@ -213,7 +212,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	job->base.stats.stale += !fresh;
 	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,
-				     packet->flags & PACKET_CE, packet->slot);
+				     packet->flags & PACKET_CE, packet->cap);
 	panama_worker_look(worker, sequence->tree);
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)

@@ -458,7 +458,7 @@ static const struct ina_ops ops = {
 	.title = "ps_stream",
 	.job_size = sizeof(struct switchml),
 	.worker_size = sizeof(struct worker),
-	.protocol = { .name = "ps_stream", .deliver = deliver },
+	.protocol = { .name = "ps_stream", .flags = { "version", "late" }, .deliver = deliver },
 	.pull = switchml_pull,
 	.admit = admit,
 	.withdraw = withdraw,

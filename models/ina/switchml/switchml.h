@@ -18,9 +18,13 @@
 #define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
 #define SWITCHML_NONE      UINT32_MAX
 
-/* Flag of packets of jobs whose timeouts are adaptive: somebody's timeout has passed on the way to
- * this contribution or sum, so the round trip of whoever waited for it means nothing. */
-#define SWITCHML_LATE PACKET_PUSH
+/* Flags of its packets. */
+enum {
+	SWITCHML_VERSION = PACKET_OWN(0), /* `ver` */
+	/* Of jobs whose timeouts are adaptive: somebody's timeout has passed on the way to this
+	 * contribution or sum, so the round trip of whoever waited for it means nothing. */
+	SWITCHML_LATE = PACKET_OWN(1),
+};
 
 struct switchml_conf {
 	bytes memory;

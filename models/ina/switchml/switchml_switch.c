@@ -24,7 +24,7 @@ void switchml_node_release(struct node *node)
 
 static uint32_t slot_index(const struct packet *packet)
 {
-	uint32_t version = packet->flags & PACKET_VERSION ? 1 : 0;
+	uint32_t version = packet->flags & SWITCHML_VERSION ? 1 : 0;
 
 	return SWITCHML_VERSIONS * (uint32_t)packet->slot + version;
 }
@@ -53,7 +53,7 @@ static void send_result(struct switch_actions *actions, const struct slot *slot,
 
 	result.value = slot->value;
 	result.flags =
-		(uint8_t)((like->flags & PACKET_VERSION) | PACKET_RESULT | slot->late | flags);
+		(uint8_t)((like->flags & SWITCHML_VERSION) | PACKET_RESULT | slot->late | flags);
 	ina_send(actions, &result, ports, count);
 }
 
@@ -63,7 +63,7 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 	struct packet partial = *like;
 
 	partial.value = slot->value;
-	partial.flags = (uint8_t)((like->flags & PACKET_VERSION) | slot->late | flags);
+	partial.flags = (uint8_t)((like->flags & SWITCHML_VERSION) | slot->late | flags);
 	partial.source = (uint16_t)node->base.place->number;
 	ina_send_up(actions, &node->base, &partial);
 }
@@ -121,10 +121,10 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->count = 0;
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
-	if (slot->chunk != packet->seq) {
+	if (slot->chunk != packet->chunk) {
 		ina_violated(&job->base,
 			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->seq, "a contribution met another chunk");
+			     packet->chunk, "a contribution met another chunk");
 		return;
 	}
 	node->base.memory->stats.packets_aggregated++;
@@ -147,10 +147,10 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
-	if (slot->chunk != packet->seq || slot->state == SLOT_PARTIAL) {
+	if (slot->chunk != packet->chunk || slot->state == SLOT_PARTIAL) {
 		ina_violated(&job->base,
 			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->seq, "a result met another chunk");
+			     packet->chunk, "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;

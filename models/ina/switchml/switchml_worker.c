@@ -74,7 +74,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	ina_packet(packet, &worker->base, slot->chunk);
 	packet->source = worker->child;
 	packet->slot = (uint16_t)i;
-	packet->flags = (uint8_t)((slot->version ? PACKET_VERSION : 0) |
+	packet->flags = (uint8_t)((slot->version ? SWITCHML_VERSION : 0) |
 				  (again ? PACKET_RETRANSMIT : 0) | (late ? SWITCHML_LATE : 0));
 	job->base.stats.retransmissions += again;
 	list_append(worker, &worker->sent, i);
@@ -184,21 +184,21 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
 	const struct worker_slot *slot = &worker->slots[packet->slot];
 
-	if (slot->chunk != packet->seq) {
+	if (slot->chunk != packet->chunk) {
 		/* multicast and repair: only the first may advance the slot */
 		worker->base.job->stats.stale++;
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
-		ina_violated(worker->base.job, worker->base.host, packet->seq,
+		ina_violated(worker->base.job, worker->base.host, packet->chunk,
 			     "a result came before the contribution");
 		return;
 	}
-	if (!ina_holds(&worker->base, packet->seq, packet->value))
+	if (!ina_holds(&worker->base, packet->chunk, packet->value))
 		return;
 	advance(worker, packet->slot, packet->flags);
 	wake(worker);
-	ina_complete(&worker->base, packet->seq);
+	ina_complete(&worker->base, packet->chunk);
 }
 
 bool switchml_waits(const void *self, char *text, size_t size)

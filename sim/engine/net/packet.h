@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define ROUTE_MAX 5 /* switches on the longest path: edge, aggregation, core, aggregation, edge */
+/* Switches on the longest path: edge, aggregation, core, aggregation, edge. A sixth would make the
+ * packet larger, which has no padding; topology_check_routes() refuses what needs one. */
+#define ROUTE_MAX 5
 
 struct route {
 	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch */
@@ -34,22 +36,40 @@ enum packet_flag {
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
 	PACKET_RETRANSMIT = 8, /* sent before; of a result: part of it was */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
-	PACKET_VERSION = 32,   /* SwitchML's `ver` */
-	PACKET_NACK = 32,      /* ACK of RoCE: the packet that it names is missing */
-	PACKET_BYPASS = 32,    /* ATP, ESA: for the server alone, no switch adds it (collision) */
-	PACKET_PUSH = 64,      /* DATA: the sender has nothing more at the moment */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
 
+/* The n-th flag, from 0, that belongs to the packet's protocol: its header says what it means, and
+ * protocol_ops.flags how it is printed. */
+#define PACKET_OWN(n)    (32u << (n))
+#define PACKET_OWN_FLAGS 2
+
 struct packet {
 	sim_time depart; /* end of its transmission on the port that holds it */
-	uint64_t seq;    /* first byte (DATA), next expected byte (ACK), chunk (AGGREGATION) */
 	union {
-		sim_time sent_at; /* DATA: when it left the source; ACK: echo of that */
+		uint64_t seq; /* in the digest, whatever it is; DATA: first byte, or PSN */
+		uint64_t next_expected; /* ACK: byte, or PSN */
+		uint64_t chunk;         /* AGGREGATION */
+		uint64_t vid;           /* the same in PANAMA */
+		struct {                /* the same in ATP and ESA */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+			uint32_t low_chunk, bitmap; /* its low bits; who is in the sum */
+#else
+			uint32_t bitmap, low_chunk; /* as above, for the same digests */
+#endif
+		};
+	};
+	union {
+		sim_time sent_at; /* DATA: when it left the source */
+		sim_time echo;    /* ACK, CONTROL: sent_at of what it answers */
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
 	};
-	uint16_t source; /* AGGREGATION: number of the sender among its parent's children; else a
-			  * generation that tells a reused flow number from the earlier owner */
+	union {
+		uint16_t generation; /* of connections: tells a reused flow number from the earlier
+				      * owner */
+		uint16_t source; /* AGGREGATION: the sender's number among its parent's children;
+				  * in ATP and ESA rack, server and priority */
+	};
 	uint8_t flags;
 	uint8_t kind;
 	uint32_t flow; /* flow, connection or job, as its protocol numbers them */
@@ -57,8 +77,13 @@ struct packet {
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
 		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
+		uint16_t cap;     /* of PANAMA: wnd_cap */
+		uint16_t child;   /* of NetReduce: the sender's place among its parent's children */
 	};
-	uint16_t route[ROUTE_MAX];
+	union {
+		uint16_t route[ROUTE_MAX];
+		uint16_t workers; /* AGGREGATION of PANAMA, which follows a tree: in the sum */
+	};
 	uint8_t hop;      /* switches passed */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
 };

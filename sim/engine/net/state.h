@@ -33,6 +33,8 @@ struct switch_actions {
 
 struct protocol_ops {
 	const char *name;
+	/* Of its own flags, PACKET_OWN(0) first, in lists of events; NULL = not used. */
+	const char *flags[PACKET_OWN_FLAGS];
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
 	/* Required of those that send AGGREGATION packets. It has passed the pipeline

@@ -76,14 +76,18 @@ void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, u
 	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
 }
 
-void topology_shape(const struct topology_conf *conf, struct topology_shape *shape)
+static void shape_of(const struct topology_ops *ops, const struct topology_conf *conf,
+		     struct topology_shape *shape)
 {
-	const struct topology_ops *ops = kinds[conf->kind];
-
 	ops->count(conf, &shape->hosts, &shape->switches);
 	shape->ports = xcalloc(shape->switches, sizeof(*shape->ports));
 	shape->tiers = xcalloc(shape->switches, sizeof(*shape->tiers));
 	ops->shape(conf, shape->ports, shape->tiers);
+}
+
+void topology_shape(const struct topology_conf *conf, struct topology_shape *shape)
+{
+	shape_of(kinds[conf->kind], conf, shape);
 }
 
 void topology_shape_release(struct topology_shape *shape)
@@ -92,16 +96,33 @@ void topology_shape_release(struct topology_shape *shape)
 	free(shape->tiers);
 }
 
-unsigned topology_tiers(const struct topology_conf *conf)
+static unsigned tiers_of(const struct topology_ops *ops, const struct topology_conf *conf)
 {
 	struct topology_shape shape;
 	unsigned highest = 0;
 
-	topology_shape(conf, &shape);
+	shape_of(ops, conf, &shape);
 	for (uint32_t i = 0; i < shape.switches; i++)
 		highest = shape.tiers[i] > highest ? shape.tiers[i] : highest;
 	topology_shape_release(&shape);
 	return highest;
+}
+
+unsigned topology_tiers(const struct topology_conf *conf)
+{
+	return tiers_of(kinds[conf->kind], conf);
+}
+
+void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
+			   const struct topology_mistakes *to)
+{
+	unsigned tiers = tiers_of(ops, conf), longest = 2 * tiers - 1;
+
+	if (longest > ROUTE_MAX)
+		topology_mistake(to, "/topology/kind",
+				 "over %u tiers of switches a packet passes %u; it has room for a "
+				 "route of %d",
+				 tiers, longest, ROUTE_MAX);
 }
 
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)

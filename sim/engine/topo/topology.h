@@ -153,6 +153,11 @@ struct topology_shape {
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
 
+/* Of counts that are possible: tells where routes, up to the highest tier and down again, pass more
+ * switches than a packet has room for (ROUTE_MAX). */
+void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
+			   const struct topology_mistakes *to);
+
 /* The highest tier of switches of a valid configuration. */
 unsigned topology_tiers(const struct topology_conf *conf);
 
