@@ -443,10 +443,11 @@ static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;
 	uint64_t number = next_used(q), slot = number & (q->slot_count - 1);
-	struct eq_item *first = q->batch + SORT_FEW;
+	struct eq_item *first;
 
 	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW)
 		return false;
+	first = q->batch + SORT_FEW;
 	first->at = SIM_TIME_MAX;
 	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = nodes[id].link) {
 		struct eq_item *place = first - 1;
