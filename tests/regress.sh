@@ -85,6 +85,9 @@ says out '^  summary flows.fct_s.mean: [0-9.]+, reference [0-9.]+$'
 says out '^  summary ... and [0-9]+ more$'
 says out '^  checkpoints: equal until [0-9.]+ s, not at [0-9.]+ s$'
 says out '^    now: event [0-9]+ at [0-9.]+ s: '
+ends 1 regress ref --scenario loss --json
+equal "a field in a list, of all that differ" \
+	"$(jq '.[0].summary[] | select(.field == "flows.by_size.2.fct_s.mean") | (.found | tonumber) != (.reference | tonumber)' out)" true
 ends 0 regress ref --scenario loss --update 'larger flows'
 equal "both reasons" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","larger flows"]'
 says ref/CHANGES.md ': larger flows \(.*; loss\)$'
