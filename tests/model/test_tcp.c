@@ -319,6 +319,8 @@ Test(tcp, go_back_n)
 	expect_again(watch, (const unsigned[]){ 7, 8, 9 }, 3);
 	conn = run_conn(&run, 0);
 	cr_expect_eq(conn->stats.timeouts, 1);
+	cr_expect_eq(conn->stats.segments, 13);
+	cr_expect_eq(conn->stats.acks, watch->ack_count);
 	cr_expect_float_eq(conn->tx.cc.ssthresh, 2 * MSS, 0);
 	cr_expect_eq(watch->data[11].sent, watch->acks[7].at); /* 8, with the ACK of 7 */
 	cr_expect_eq(watch->data[12].sent, watch->acks[7].at + 1230400);
