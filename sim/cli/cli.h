@@ -116,6 +116,7 @@ enum verb_bit {
 	VERB_INIT = 1 << 14,
 	VERB_MANUAL = 1 << 15,
 	VERB_WHY = 1 << 16,
+	VERB_FORMULA = 1 << 17,
 };
 
 struct verb {
@@ -136,6 +137,7 @@ int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_why(const struct cli *cli);
+int verb_formula(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);
@@ -149,6 +151,10 @@ int verb_sweep_collect(const struct cli *cli);
 struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
+
+/* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
+struct json;
+void list_formulas(struct json *json);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);
