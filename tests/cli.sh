@@ -397,7 +397,7 @@ if { (ulimit -v 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null; then
 	done
 	cp scarce/0/manifest.json former.json # stays where a run does not get that far
 	code=0
-	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0) 2>err || code=$?
+	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0 --force) 2>err || code=$?
 	((code == 7)) || fail "out of memory: exit code $code"
 	same scarce/0/manifest.json former.json
 fi
@@ -434,6 +434,18 @@ code=0
 timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=$?
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
+
+# --- results of another experiment ---
+
+ends 0 run --quiet small.json --out mine
+ends 0 run --quiet small.json --out mine --seed 2 # the same one
+silent err
+cp mine/manifest.json former.json
+ends 6 run --quiet small.json --set /name=other --out mine
+says err '^inasim: mine holds results of the scenario "small", not of "other": they are left alone; give another --out, or --force$'
+same mine/manifest.json former.json
+ends 0 run --quiet small.json --set /name=other --out mine --force
+holds '.scenario.name == "other"' mine/manifest.json
 
 # --- models from files ---
 

@@ -29,7 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
-	bool why;
+	bool why, force;
 	sim_time events_from, events_to;
 };
 

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
+#include "io/folder.h"
 #include "io/json.h"
+#include "io/json_read.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
 
@@ -164,12 +166,25 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
+/* Says where to find what could be written. */
+static void add_remains(char **error, const char *partial)
+{
+	char *whole;
+
+	if (!folder_exists(partial))
+		return;
+	whole = xasprintf("%s; what could be written is in %s until the next run", *error, partial);
+	free(*error);
+	*error = whole;
+}
+
 /* Summary, manifest, rename. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
 			  char **error)
 {
 	char *summary = results_summary_json(s), *text;
+	char *partial = xstrdup(out_dir_working_path(dir));
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
@@ -178,11 +193,14 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 		good = out_dir_write(dir, "manifest.json", text, error);
 		free(text);
 	}
-	if (!good) {
-		out_dir_abandon(dir);
-		return false;
-	}
-	return out_dir_commit(dir, error);
+	if (good)
+		good = out_dir_commit(dir, error);
+	else
+		out_dir_keep(dir);
+	if (!good)
+		add_remains(error, partial);
+	free(partial);
+	return good;
 }
 
 static int code_of(const struct simulation *s)
@@ -234,6 +252,38 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
+/* The name of the scenario whose results are in a directory; NULL where there are none, or none
+ * that can be read. Caller frees. */
+static char *former_name(const char *dir)
+{
+	char *error = NULL, *name = NULL;
+	cJSON *manifest =
+		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
+	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
+
+	if (text)
+		name = xstrdup(text);
+	cJSON_Delete(manifest);
+	free(error);
+	return name;
+}
+
+/* An experiment is what a scenario is called: a run replaces the results of an earlier one of the
+ * same name, whatever was changed in it. */
+static bool is_other_experiment(const char *dir, const char *name)
+{
+	char *former = former_name(dir);
+	bool other = former && strcmp(former, name) != 0;
+
+	if (other)
+		complain("%s holds results of the scenario \"%s\", not of \"%s\": they are left "
+			 "alone; give another --out, or --force",
+			 dir, former, name);
+	free(former);
+	return other;
+}
+
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out)
 {
@@ -254,6 +304,10 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 	int code;
 
 	plain_text(name);
+	if (out && !cli->run.force && is_other_experiment(out, scenario->name)) {
+		free(name);
+		return EXIT_IO;
+	}
 	if (out && !(options.dir = out_dir_open(out, &error))) {
 		free(name);
 		return io_failure(error);
