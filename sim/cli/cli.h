@@ -150,6 +150,10 @@ struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
 
+/* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
+ * fraction of a second, once a process. */
+double speed_hops_per_s(void);
+
 /* main.c: --help and --version. */
 void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb, FILE *to);

@@ -393,6 +393,7 @@ const struct collective_ops netreduce_collective = {
 	.withdraw = ina_withdraw,
 	.memory = ina_memory,
 	.frame = netreduce_frame,
+	.payload = netreduce_payload,
 	.burst = netreduce_burst,
 	.idle = netreduce_idle,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },

@@ -484,6 +484,7 @@ const struct collective_ops ps_stream_collective = {
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
 	.frame = switchml_conf_frame,
+	.payload = switchml_conf_payload,
 	.check = ps_stream_check,
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
