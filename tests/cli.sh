@@ -435,6 +435,48 @@ timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
 
+# --- long runs ---
+
+# what SIGUSR1 asks for, at any time; the run goes on
+"$INASIM" run --quiet endless.json >out 2>err </dev/null &
+pid=$!
+sleep 1 # not before it listens: that would be its end
+kill -USR1 "$pid"
+for ((i = 0; i < 100; i++)); do
+	[[ ! -s err ]] || break
+	sleep 0.05
+done
+kill -INT "$pid"
+wait "$pid" 2>/dev/null || true
+says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ ms/s$'
+says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
+says err '^inasim: interrupted after'
+
+# the line on a terminal fits, whatever its width
+if command -v script >/dev/null; then
+	timeout -s INT 1 script -qec "stty cols 40; exec '$INASIM' run endless.json" /dev/null >lines 2>/dev/null </dev/null || true
+	tr '\r' '\n' <lines >out
+	says out '^endless: [0-9.]+ %'
+	checks=$((checks + 1))
+	[[ -z $(grep '^endless: [0-9.]* %' out | grep -E '^.{40}') ]] || fail "too long: $(head -n 3 out)"
+fi
+
+# no progress for long, and a loss that is only bad
+cat >stalled.json <<'JSON'
+{ "name": "stalled", "topology": { "kind": "star", "hosts": 10, "link": { "loss": 0.9 } },
+  "jobs": [ { "workers": 8, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "1MB" } ] } } ],
+  "stop": { "when": "jobs_done", "after": "5s" } }
+JSON
+ends 4 run stalled.json
+says err '^inasim: stalled: no job has computed or got a sum from 0.000001000 s to [1-4].[0-9]+ s of simulated time; kill -USR1 [0-9]+ shows who waits for what$'
+says err 'job 0 \(job\): 0 of 1 iterations, 8 sums of tensors outstanding at its workers, no progress since 0.000001000 s'
+ends 4 run --quiet stalled.json
+checks=$((checks + 1))
+! grep -q 'no job has computed' err || fail "--quiet warns"
+ends 0 run stalled.json --set /topology/link/loss=0.2
+checks=$((checks + 1))
+! grep -q 'no job has computed' err || fail "a job that goes on: $(<err)"
+
 # --- results of another experiment ---
 
 ends 0 run --quiet small.json --out mine
