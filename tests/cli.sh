@@ -33,13 +33,29 @@ echo '{ "name": "wrong" }' >wrong.json
 ends 0 run small.json --out logged --events 0s..1s --quiet
 holds '.digest == "'"$("$INASIM" run small.json --json | jq -r .digest)"'"' logged/summary.json
 holds ".events == $(($(wc -l <logged/events.csv) - 1))" logged/summary.json
-says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,[0-9a-f]{16}$'
+says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,,,,,,,[0-9a-f]{16}$'
 says logged/events.csv 'arrival,h[0-9] -> switch,tcp data flow [0-9]+ seq 0 payload 1460 size 1518 ECT'
 says logged/events.csv 'tcp data flow .* ECT push,'
 ends 0 run small.json --set /jobs/0/all_reduce=switchml --out logged --events 0s..1s --quiet
 says logged/events.csv 'switchml aggregation job 0 chunk [0-9]+ source [01] slot [0-9]+ size 180 version,'
 grep -E 'switchml.* (push|bypass)' logged/events.csv >outside || true
 silent outside
+
+# what happened to aggregators adds up to what switches count; chunks are numbers in the job
+# column TABLE NAME PATTERN: rows of events.csv whose cell matches; sum FILE NAME
+column() { awk -F, -v name="$2" -v pattern="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } $at ~ pattern { n++ } END { print n + 0 }' "$1"; }
+sum() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { n += $at } END { print n + 0 }' "$1"; }
+for scheme in switchml esa; do
+	ends 0 run small.json --set /jobs/0/all_reduce=$scheme --set /topology/hosts=5 --out logged --events 0s..1s --quiet
+	for pair in add:packets_aggregated complete:results collide:collisions preempt:preemptions; do
+		checks=$((checks + 1))
+		[[ $(column logged/events.csv did "(^|[+])${pair%:*}([+]|$)") == $(sum logged/aggregators.csv "${pair#*:}") ]] ||
+			fail "$scheme: events.csv and aggregators.csv differ: $pair"
+	done
+	checks=$((checks + 1))
+	chunks=$(awk -F, '$6 != "" && NR > 1 { if ($8 > most) most = $8; seen[$8]++ } END { print most + 1 == length(seen) }' logged/events.csv)
+	[[ $chunks == 1 ]] || fail "$scheme: chunks are not numbered from 0 without gaps"
+done
 ends 0 run small.json --out logged --events 10us..20us --quiet
 awk -F, 'NR > 1 && ($2 < 10e-6 || $2 > 20e-6)' logged/events.csv >outside
 silent outside

@@ -283,10 +283,13 @@ void pool_close(void *scheme);
 	.protocol = { .name = "hashed aggregators",                                                \
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
-		      .at_switch = pool_at_switch },                                               \
+		      .at_switch = pool_at_switch,                                                 \
+		      .about = pool_about },                                                       \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
 	.close = pool_close
+
+bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 
 /* --- pool_worker.c; `base` is set --- */
 
