@@ -69,6 +69,9 @@ struct plot_sweep_options {
 				  * over labels */
 	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
 	const char *relative_to; /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
+	/* The breakdown, of points with --why: a bar for each value of x and by. Goes with no
+	 * metric, kind, log and relative_to. */
+	bool breakdown;
 };
 
 /* options->only is not used. A metric that has no value anywhere is told on stderr. */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "stats/stats.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
 #include "io/result_read.h"
@@ -436,6 +437,11 @@ static bool job_timeline(struct figure *f, const struct runs *runs)
 	return timeline(f);
 }
 
+static bool breakdown(struct figure *f, const struct runs *runs)
+{
+	return stack_runs(f, runs->at, runs->labels, runs->count);
+}
+
 /* ---- All of them ---- */
 
 struct kind {
@@ -474,6 +480,10 @@ static const struct kind kinds[] = {
 	    .group = "name",
 	    .name = result_job_name,
 	    .work = true } },
+	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
+	    "what iterations were spent on, cause on cause, of runs with --why" },
+	  breakdown,
+	  { .file = NULL } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
 	  { .file = "links.csv",

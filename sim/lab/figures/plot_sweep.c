@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/sweep_grid.h"
 #include "io/folder.h"
 
@@ -21,6 +22,7 @@ static const struct {
 	[SWEEP_HEAT] = { "heat", "-heat", "x value low high replications" },
 	[SWEEP_BOX] = { "box", "-box",
 			"x minimum quartile1 median quartile3 maximum replications" },
+	[SWEEP_STACK] = { "stack", "", "" },
 };
 
 /* One figure in the making. */
@@ -107,12 +109,13 @@ static char *figure_name(const struct sheet *sheet)
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
 	char *fixed = fixed_words(sheet);
-	char *name = xasprintf("%s-over-%s%s%s%s%s%s%s", table->metrics[sheet->metric],
-			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
-			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
-			       is_ratio(sheet) ? "-relative-to-" : "",
-			       is_ratio(sheet) ? base_of(sheet) : "", kinds[choice->kind].in_name,
-			       fixed);
+	char *name = xasprintf(
+		"%s-over-%s%s%s%s%s%s%s",
+		choice->kind == SWEEP_STACK ? "breakdown" : table->metrics[sheet->metric],
+		table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
+		choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
+		is_ratio(sheet) ? "-relative-to-" : "", is_ratio(sheet) ? base_of(sheet) : "",
+		kinds[choice->kind].in_name, fixed);
 	char *to = name;
 	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
 		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) != NULL && to > name);
@@ -334,6 +337,69 @@ static bool draw(struct figure *f, const struct sheet *sheet)
 	return true;
 }
 
+/* ---- The breakdown ---- */
+
+static size_t bars_of(const struct sheet *sheet)
+{
+	return sheet->grid->columns * sheet->grid->rows;
+}
+
+/* Means over replications, as each cause has them: means of parts add up to that of the whole. */
+static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
+{
+	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
+	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
+	const char *x = axis_scale_label(scale, sheet->grid->x_level[column], buffer);
+	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
+				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
+						  row) };
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		struct estimate at =
+			sweep_grid_estimate(sheet->grid, row * sheet->grid->columns + column,
+					    sheet->choice->metrics[c]);
+		bar.cause[c] = at.value;
+		bar.rows = (double)at.n;
+	}
+	free(by);
+	return bar;
+}
+
+static void put_breakdown(struct figure *f, const struct sheet *sheet, const struct stack_bar *bars)
+{
+	const struct sweep_table *table = sheet->table;
+	char *points = tally(sheet), *fixed = fixed_words(sheet);
+	char *title = xasprintf("%s%swhat iterations are spent on%s", table->name,
+				*table->name != '\0' ? ": " : "", fixed);
+	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
+				   table->replications > 1 ? " of all replications" : "", points);
+	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
+		  title, subtitle);
+	free(subtitle);
+	free(title);
+	free(fixed);
+	free(points);
+}
+
+static bool draw_breakdown(struct figure *f, const struct sheet *sheet)
+{
+	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
+	bool any = false, room = bars_of(sheet) <= STACK_BARS;
+	for (size_t i = 0; i < bars_of(sheet); i++) {
+		bars[i] = bar_of(sheet, i / sheet->grid->rows, i % sheet->grid->rows);
+		any = any || !isnan(bars[i].cause[0]);
+	}
+	f->why = !room ? "it has more bars than there is room for; pick some with --where"
+		       : "no point has these values";
+	if (any && room)
+		put_breakdown(f, sheet, bars);
+	for (size_t i = 0; i < bars_of(sheet); i++)
+		free(bars[i].label);
+	free(bars);
+	return any && room;
+}
+
+/* ---- Names ---- */
+
 /* Names of the figures of a call. */
 struct names {
 	char **at;
@@ -367,7 +433,9 @@ static int draw_metric(struct sheet *sheet, struct names *names, const char *fol
 	sheet->at = xcalloc(grid->columns * grid->rows + 1, sizeof *sheet->at);
 	for (size_t i = 0; i < grid->columns * grid->rows; i++)
 		sheet->at[i] = sweep_grid_estimate(grid, i, sheet->metric);
-	bool drawn = figure_finish(&f, draw(&f, sheet), to);
+	bool data =
+		sheet->choice->kind == SWEEP_STACK ? draw_breakdown(&f, sheet) : draw(&f, sheet);
+	bool drawn = figure_finish(&f, data, to);
 	if (!drawn && f.error == NULL)
 		fprintf(stderr, "%s: no figure %s: %s\n", sheet->table->dir, f.name, f.why);
 	free(sheet->at);
@@ -391,7 +459,8 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 			continue; /* the baseline against itself */
 		struct sweep_grid grid;
 		sweep_grid_init(&grid, table, &groups, choice, fixed);
-		for (size_t m = 0; m < choice->metric_count && *error == NULL; m++)
+		size_t figures = choice->kind == SWEEP_STACK ? 1 : choice->metric_count;
+		for (size_t m = 0; m < figures && *error == NULL; m++)
 			drawn += draw_metric(&(struct sheet){ .table = table,
 							      .choice = choice,
 							      .fixed = fixed,
