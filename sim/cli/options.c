@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
 	  "packet, fluid (streams), or analytic (each alone)" },
 	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "why", NULL, VERB_RUN, FLAG(run.why),
+	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |

@@ -6,11 +6,18 @@
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool asks_for_sweep(const struct cli_plot *plot)
 {
 	return plot->x || plot->by || plot->kind || plot->log || plot->relative_to ||
 	       plot->metrics.count || plot->where.count;
+}
+
+/* The one figure that both runs and sweeps have. */
+static bool is_breakdown(const struct cli_plot *plot)
+{
+	return plot->figure && !strcmp(plot->figure, "breakdown");
 }
 
 static bool all_results(const struct cli *cli, const char *option)
@@ -45,7 +52,7 @@ static bool options_fit(const struct cli *cli)
 			 "--log and --relative-to are for sweeps");
 	else
 		return (!plot->together || all_results(cli, "--together")) &&
-		       (!plot->figure || all_results(cli, "--figure"));
+		       (!plot->figure || is_breakdown(plot) || all_results(cli, "--figure"));
 	return false;
 }
 
@@ -73,6 +80,7 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 		.kind = plot->kind,
 		.log = plot->log,
 		.relative_to = plot->relative_to,
+		.breakdown = is_breakdown(plot),
 	};
 	char *error = NULL;
 	int drawn = sweep_table_exists(dir) || asks_for_sweep(plot)

@@ -81,6 +81,9 @@ struct plot_sweep_options {
 	const char *const *labels; /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
 	size_t label_count;
 	bool panels; /* all figures on one page, with one legend */
+	/* The breakdown, of points with --why: a bar for each value of x and by. Goes with no
+	 * metric, kind, log and relative_to. */
+	bool breakdown;
 };
 
 /* options->only is not used. A metric that has no value anywhere is told on stderr. */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "stats/stats.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
 #include "lab/names.h"
@@ -437,6 +438,11 @@ static bool job_timeline(struct figure *f, const struct runs *runs)
 	return timeline(f);
 }
 
+static bool breakdown(struct figure *f, const struct runs *runs)
+{
+	return stack_runs(f, runs->at, runs->labels, runs->count);
+}
+
 /* ---- All of them ---- */
 
 struct kind {
@@ -475,6 +481,10 @@ static const struct kind kinds[] = {
 	    .group = "name",
 	    .name = result_job_name,
 	    .work = true } },
+	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
+	    "what iterations were spent on, cause on cause, of runs with --why" },
+	  breakdown,
+	  { .file = NULL } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
 	  { .file = "links.csv",

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/sweep_grid.h"
 #include "io/folder.h"
 
@@ -21,6 +22,7 @@ static const struct {
 	[SWEEP_HEAT] = { "heat", "-heat", "x value low high replications" },
 	[SWEEP_BOX] = { "box", "-box",
 			"x minimum quartile1 median quartile3 maximum replications" },
+	[SWEEP_STACK] = { "stack", "", "" },
 };
 
 /* One panel in the making. */
@@ -124,7 +126,9 @@ static char *figure_name(const struct page *page)
 	const struct sweep_choice *choice = sheet->choice;
 	char *fixed = page->count > 1 ? xstrdup("panels") : fixed_words(sheet);
 	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
-			       page->metrics > 1 ? "metrics" : table->metrics[sheet->metric],
+			       choice->kind == SWEEP_STACK ? "breakdown"
+			       : page->metrics > 1         ? "metrics"
+							   : table->metrics[sheet->metric],
 			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
 			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
 			       is_ratio(sheet) ? "-relative-to-" : "",
@@ -217,16 +221,22 @@ static char *base_words(const struct sheet *sheet)
 			       : xstrdup("");
 }
 
+/* "sizes: job completion time, relative to scheme ring (load 0.2)"; the caller frees. */
+static char *title_words(const struct sheet *sheet, const char *words, const char *base,
+			 const char *fixed)
+{
+	const char *of = sheet->table->name;
+	return xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
+			 base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+}
+
 static void put_titles(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
-	const char *of = sheet->table->name;
 	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
 	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
 	char *points = tally_words(page), *base = base_words(sheet);
-	char *title =
-		xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
-			  base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+	char *title = title_words(sheet, words, base, fixed);
 	figure_title(f, title, "%s; %s", statistic(sheet), points);
 	free(title);
 	free(base);
@@ -405,6 +415,69 @@ static bool draw(struct figure *f, const struct page *page)
 	return true;
 }
 
+/* ---- The breakdown ---- */
+
+static size_t bars_of(const struct sheet *sheet)
+{
+	return sheet->grid->columns * sheet->grid->rows;
+}
+
+/* Means over replications, as each cause has them: means of parts add up to that of the whole. */
+static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
+{
+	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
+	const char *x = tic_words(sheet, sheet->choice->x, sheet->grid->x_level[column], buffer);
+	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
+				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
+						  row) };
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		struct estimate at =
+			sweep_grid_estimate(sheet->grid, row * sheet->grid->columns + column,
+					    sheet->choice->metrics[c]);
+		bar.cause[c] = at.value;
+		bar.rows = (double)at.n;
+	}
+	free(by);
+	return bar;
+}
+
+static void put_breakdown(struct figure *f, const struct page *page, const struct stack_bar *bars)
+{
+	const struct sheet *sheet = page->sheets;
+	const struct sweep_table *table = sheet->table;
+	char *points = tally_words(page), *fixed = fixed_words(sheet);
+	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
+	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
+				   table->replications > 1 ? " of all replications" : "", points);
+	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
+		  title, subtitle);
+	free(subtitle);
+	free(title);
+	free(fixed);
+	free(points);
+}
+
+static bool draw_breakdown(struct figure *f, const struct page *page)
+{
+	const struct sheet *sheet = page->sheets;
+	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
+	bool any = false, room = bars_of(sheet) <= STACK_BARS;
+	for (size_t i = 0; i < bars_of(sheet); i++) {
+		bars[i] = bar_of(sheet, i / sheet->grid->rows, i % sheet->grid->rows);
+		any = any || !isnan(bars[i].cause[0]);
+	}
+	f->why = !room ? "it has more bars than there is room for; pick some with --where"
+		       : "no point has these values";
+	if (any && room)
+		put_breakdown(f, page, bars);
+	for (size_t i = 0; i < bars_of(sheet); i++)
+		free(bars[i].label);
+	free(bars);
+	return any && room;
+}
+
+/* ---- Names ---- */
+
 /* Names of the figures of a call. */
 struct names {
 	char **at;
@@ -457,7 +530,9 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	struct figure f = { .name = names_add(names, figure_name(page)),
 			    .folder = folder,
 			    .options = &own.options };
-	bool drawn = figure_finish(&f, draw(&f, page), to);
+	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
+							      : draw(&f, page);
+	bool drawn = figure_finish(&f, data, to);
 	if (!drawn && f.error == NULL)
 		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
 	*error = f.error;
@@ -489,7 +564,8 @@ static void sheets_init(struct sheets *sheets, const struct sweep_table *table,
 			continue; /* the baseline against itself */
 		sweep_grid_init(&sheets->grids[sheets->per_metric++], table, groups, choice, fixed);
 	}
-	for (size_t m = 0; m < choice->metric_count; m++) {
+	size_t metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count;
+	for (size_t m = 0; m < metrics; m++) {
 		for (size_t i = 0; i < sheets->per_metric; i++) {
 			struct sheet *sheet = &sheets->at[sheets->count++];
 			*sheet = (struct sheet){ .table = table,
@@ -524,16 +600,16 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 	sheets_init(&sheets, table, choice, &groups);
 	struct names names = { .at = xcalloc(sheets.count + 1, sizeof *names.at) };
 	int drawn = 0;
+	size_t metrics = sheets.count > 0 ? sheets.count / sheets.per_metric : 0;
 	if (choice->panels && sheets.count > 1)
-		drawn = draw_page(&(struct page){ sheets.at, sheets.count, choice->metric_count },
-				  &names, folder, options, to, error);
-	for (size_t i = 0;
-	     i < sheets.count && !(choice->panels && sheets.count > 1) && *error == NULL; i++) {
-		size_t m = i % choice->metric_count,
-		       at = m * sheets.per_metric + i / choice->metric_count;
-		drawn += draw_page(&(struct page){ &sheets.at[at], 1, 1 }, &names, folder, options,
-				   to, error);
-	}
+		drawn = draw_page(&(struct page){ sheets.at, sheets.count, metrics }, &names,
+				  folder, options, to, error);
+	else
+		for (size_t i = 0; i < sheets.count && *error == NULL; i++) {
+			size_t at = i % metrics * sheets.per_metric + i / metrics;
+			drawn += draw_page(&(struct page){ &sheets.at[at], 1, 1 }, &names, folder,
+					   options, to, error);
+		}
 	while (names.count > 0)
 		free(names.at[--names.count]);
 	free(names.at);

@@ -6,7 +6,7 @@
 #include "lab/figures/axis_scale.h"
 #include "lab/figures/plot.h"
 
-enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX };
+enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 
 struct sweep_choice {
 	enum sweep_kind kind;
