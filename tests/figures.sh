@@ -91,10 +91,10 @@ for scenario in "${scenarios[@]}"; do
 	ends 0 plot --term svg --size 3.5in --out "$name/paper" "$name"
 	fits "$name/paper"
 done
-ends 0 plot --together --out together --term svg quickstart shared-cluster
+ends 0 plot --together --out together --term svg two-jobs shared-cluster
 again together
 tidy together
-ends 0 plot --together --out paper --term svg --size 3.5in quickstart shared-cluster
+ends 0 plot --together --out paper --term svg --size 3.5in two-jobs shared-cluster
 fits paper
 
 # A sweep of the scenarios, made small: each kind alone and with all metrics as panels, with and
