@@ -118,6 +118,15 @@ ends 2 plot --together --out figures --figure job_timeline . .
 ends 2 plot --together --out figures --x load . .
 ends 2 plot --out figures . .
 ends 2 plot --label one .
+says err '--label needs --together for result directories such as \.'
+ends 2 plot --xlabel time .
+says err 'are for one figure; say which with --figure'
+ends 2 plot --y a --ylabel one --ylabel two .
+ends 2 plot --panels --together --out figures . .
+ends 2 plot --font 'Sans;exit' .
+ends 2 plot --font Sans,9 .
+says err '--font takes NAME, or with --size NAME,POINTS'
+ends 2 compare --json --latex . .
 ends 2 plot --together --out figures --label one . .
 ends 2 plot --size 3.5 .
 
@@ -755,6 +764,8 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	ends 0 plot --term tikz --size 3.5in --font ,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
+	says results/deep/small/figures/job_timeline.tex 'Time\\_s'
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
 	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"
 	# too little memory for gnuplot is not a gnuplot that is not installed

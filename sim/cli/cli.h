@@ -45,16 +45,16 @@ struct cli_schema {
 
 /* Options of plot alone. */
 struct cli_plot {
-	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size;
-	struct texts metrics, where, labels;
-	bool together, no_title;
+	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
+	struct texts metrics, where, labels, y_labels;
+	bool together, panels, no_title;
 };
 
 /* Options of compare alone. */
 struct cli_compare {
 	const char *by, *baseline, *tolerance, *warmup;
 	struct texts metrics;
-	bool long_run;
+	bool long_run, latex;
 };
 
 /* Options of regress alone. */
