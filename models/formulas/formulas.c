@@ -135,15 +135,16 @@ static double halving_doubling(const struct formula_inputs *x)
 	return 2 * (levels + odd) * x->alpha + (ring_share(even) + 2 * odd) * over(x, x->rate);
 }
 
-/* The busiest rank sends 2 M and receives as much: in one tree to a parent and two children, in the
- * other to a parent. A chunk climbs the tree and comes down again; at a rank with two children it
- * waits for one and takes the turn after the other's. */
+/* The busiest rank sends 2 M and receives as much: in one tree from a parent and to two children,
+ * and the other way, in the other to a parent and back. The first chunk climbs a tree and comes
+ * down. */
 static double double_tree(const struct formula_inputs *x)
 {
-	double levels = ceil(log2(x->workers));
-	double chunk = fmin(x->chunk, x->bytes / 2);
+	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);
 
-	return 2 * levels * (x->alpha + 8 * chunk / x->rate) + 2 * over(x, x->rate);
+	if (x->workers < 4)
+		return NAN;
+	return steps * (x->alpha + 8 * chunk / x->rate) + 2 * over(x, x->rate);
 }
 
 GIVES(panama_port_rate, x->bus / x->cycle)
@@ -185,7 +186,7 @@ static const struct formula_input inputs[] = {
 	INPUT(inter, RATE, 1, MOST_RATE, NAN, "B_inter: of a machine's link to the network"),
 	INPUT(intra, RATE, 1, MOST_RATE, NAN, "B_intra: between GPUs of a machine"),
 	INPUT(alpha, TIME, 0, MOST_TIME, 0, "of each step, besides its bytes"),
-	INPUT(chunk, SIZE, 1, MOST_SIZE, 524288, "that a tree passes on at a time"),
+	INPUT(chunk, SIZE, 1, MOST_SIZE, 64e3, "that a tree passes on at a time"),
 	INPUT(payload, COUNT, 1, 65535, NAN, "bytes of data in a packet"),
 	INPUT(frame, COUNT, 1, 65535, NAN, "bytes of a packet, headers and FCS included"),
 	INPUT(wire_extra, COUNT, 0, 255, FORMULA_WIRE_EXTRA,
@@ -335,7 +336,7 @@ static const struct formula formulas[] = {
 	FORMULA(halving_doubling, "s", "Thakur et al. 2005 section 4.5; pairs fold as there", NULL,
 		"all-reduce by recursive halving and doubling", "workers", "alpha", "bytes",
 		"rate"),
-	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", NULL,
+	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", "workers is 4 or more",
 		"all-reduce by two binary trees of half the data each", "workers", "alpha", "bytes",
 		"chunk", "rate"),
 
