@@ -73,7 +73,7 @@ static struct place *place_of(const struct schedule *schedule, uint32_t rank, un
 
 static void prepare(struct schedule *schedule)
 {
-	uint32_t n = schedule->job.workers;
+	uint32_t n = schedule->count;
 
 	schedule->data = xcalloc(2 * (size_t)n, sizeof(struct place));
 	for (unsigned tree = 0; tree < 2; tree++)
@@ -97,7 +97,7 @@ static uint32_t edge_of(uint32_t rank, unsigned tree, enum way way)
 
 static uint32_t edges(const struct schedule *schedule)
 {
-	return 4 * schedule->job.workers;
+	return 4 * schedule->count;
 }
 
 static bool is_root(const struct schedule *schedule, uint32_t rank, unsigned tree)
@@ -203,7 +203,7 @@ static uint32_t depth_of(const struct schedule *schedule)
 {
 	uint32_t deepest = 0;
 
-	for (uint32_t r = 0; r < schedule->job.workers; r++)
+	for (uint32_t r = 0; r < schedule->count; r++)
 		for (unsigned tree = 0; tree < 2; tree++) {
 			uint32_t depth = 0, at = r;
 
@@ -272,6 +272,7 @@ const struct collective_ops double_tree_collective = {
 	.name = "double_tree",
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
+	.ranks = true,
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.2" },
 	.injected = injected,

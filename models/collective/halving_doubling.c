@@ -68,12 +68,12 @@ static uint32_t distance(uint32_t n, unsigned level)
 
 static uint32_t edges(const struct schedule *schedule)
 {
-	return pair_edge(schedule->job.workers, pairs_of(schedule->job.workers), false);
+	return pair_edge(schedule->count, pairs_of(schedule->count), false);
 }
 
 static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule_ends *to)
 {
-	uint32_t n = schedule->job.workers, first = pair_edge(n, 0, false), q = (edge - first) / 2;
+	uint32_t n = schedule->count, first = pair_edge(n, 0, false), q = (edge - first) / 2;
 
 	if (edge >= first) {
 		bool back = (edge - first) % 2;
@@ -91,7 +91,7 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 {
 	(void)size;
-	return UINT32_C(1) << levels_of(schedule->job.workers);
+	return UINT32_C(1) << levels_of(schedule->count);
 }
 
 /* Folding (`back`: unfolding) at either rank of a pair. */
@@ -135,7 +135,7 @@ static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *s
 static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		 uint32_t pieces, struct schedule_step *step)
 {
-	uint32_t n = schedule->job.workers;
+	uint32_t n = schedule->count;
 	bool folds = rank < 2 * pairs_of(n);
 	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
 
@@ -180,7 +180,7 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 			   struct plan_stream *stream)
 {
 	const struct model_env *env = &schedule->scheme->env;
-	uint32_t n = schedule->job.workers, ports[ROUTE_MAX + 1];
+	uint32_t n = schedule->count, ports[ROUTE_MAX + 1];
 	bool folds = level == levels_of(n);
 	uint32_t count = folds ? pairs_of(n) : UINT32_C(1) << levels_of(n);
 	uint32_t weight = folds ? UINT32_C(1) << levels_of(n) : distance(n, level);
@@ -258,6 +258,7 @@ const struct collective_ops halving_doubling_collective = {
 	.name = "halving_doubling",
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
+	.ranks = true,
 	.over_tcp = true,
 	.beside = { .many = "1.2 to 2.3" },
 	.injected = injected,

@@ -14,20 +14,20 @@ const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct schedule
 
 static uint32_t ring_edges(const struct schedule *ring)
 {
-	return ring->job.workers;
+	return ring->count;
 }
 
 /* Edge r begins at rank r. */
 static bool ring_ends(const struct schedule *ring, uint32_t edge, struct schedule_ends *ends)
 {
-	*ends = (struct schedule_ends){ edge, (edge + 1) % ring->job.workers, 0 };
+	*ends = (struct schedule_ends){ edge, (edge + 1) % ring->count, 0 };
 	return true;
 }
 
 static uint32_t ring_pieces(const struct schedule *ring, bytes size)
 {
 	(void)size;
-	return ring->job.workers;
+	return ring->count;
 }
 
 /* Chunk that rank r sends in step s. */
@@ -39,7 +39,7 @@ static uint32_t chunk_sent(uint32_t p, uint32_t rank, uint32_t s)
 static bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 		      uint32_t pieces, struct schedule_step *step)
 {
-	uint32_t p = ring->job.workers, before = (rank + p - 1) % p, s = (uint32_t)(i / 2), chunk;
+	uint32_t p = ring->count, before = (rank + p - 1) % p, s = (uint32_t)(i / 2), chunk;
 
 	(void)thread, (void)pieces;
 	if (s == ring_steps(p))
@@ -79,6 +79,7 @@ const struct collective_ops ring_collective = {
 	.name = "ring",
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
+	.ranks = true,
 	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,

@@ -11,7 +11,7 @@
 /* Around the ring twice but for two edges: a chunk waits for one step before it takes the next. */
 static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
-	uint32_t p = ring->job.workers;
+	uint32_t p = ring->count;
 	sim_time sum = 0, least = SIM_TIME_MAX;
 
 	for (uint32_t r = 0; r < p; r++) {
@@ -20,7 +20,7 @@ static sim_time latency_of_steps(const struct schedule *ring, const sim_time *ed
 		sum += edges[r];
 		least = two < least ? two : least;
 	}
-	return 2 * sum - least + ring_steps(ring->job.workers) * ring->scheme->conf->step_latency;
+	return 2 * sum - least + ring_steps(ring->count) * ring->scheme->conf->step_latency;
 }
 
 /* Returns the latency of the edge. */
@@ -28,7 +28,7 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 			  struct plan_path *round_trip)
 {
 	const struct model_env *env = &ring->scheme->env;
-	uint32_t from = ring->ranks[r].host, to = ring->ranks[(r + 1) % ring->job.workers].host;
+	uint32_t from = ring->ranks[r].host, to = ring->ranks[(r + 1) % ring->count].host;
 	uint32_t ports[ROUTE_MAX + 1];
 	uint64_t key = schedule_edge_key(ring, r);
 	struct plan_path path;
@@ -56,7 +56,7 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	struct plan_path longest = { 0 };
 
 	*never = NULL;
-	packets.messages = ring_steps(ring->job.workers);
+	packets.messages = ring_steps(ring->count);
 	packets.fraction = 1.0 / job->workers;
 	plan_init(plan, job->workers);
 	for (uint32_t r = 0; r < job->workers; r++) {

@@ -50,7 +50,7 @@ static bool may_send(const struct schedule_edge *edge)
 	uint64_t credit = (uint64_t)schedule->scheme->conf->credit;
 	struct schedule_step step;
 
-	if (edge->sent == edge->posted)
+	if (edge->sent == edge->posted || edge->busy)
 		return false;
 	if (schedule->ops->rendezvous)
 		return next_step(reader_of(edge), &step) && step.act != SCHEDULE_SEND &&
@@ -58,10 +58,54 @@ static bool may_send(const struct schedule_edge *edge)
 	return !credit || edge->sent - edge->received < credit;
 }
 
+/* Over the link to another GPU of the machine. */
+static void pass_on(struct schedule_edge *edge, uint64_t size)
+{
+	struct schedule *schedule = edge->schedule;
+	const struct gpus_conf *gpus = &schedule->scheme->env.topo->conf->host.gpus;
+	sim_time from = schedule->scheme->env.sim->now;
+	sim_time *free_at = &schedule->shared_free[schedule->ranks[edge->ends.from].worker];
+	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
+
+	if (gpus->shared && *free_at > from)
+		from = *free_at;
+	*free_at = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
+	edge->busy = true;
+	timer_set(schedule->scheme->env.sim, &edge->timer, *free_at);
+}
+
 static void send_posted(struct schedule_edge *edge)
 {
-	while (may_send(edge))
-		connection_write(&edge->conn, edge->sizes[edge->sent++ & edge->size_mask]);
+	while (may_send(edge)) {
+		uint64_t size = edge->sizes[edge->sent++ & edge->size_mask];
+
+		if (edge->local)
+			pass_on(edge, size);
+		else
+			connection_write(&edge->conn, size);
+	}
+}
+
+static void on_passed(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct schedule_edge *edge = owner;
+
+	(void)sim, (void)entity;
+	edge->busy = false;
+	edge->delivered += edge->sizes[(edge->sent - 1) & edge->size_mask];
+	send_posted(edge);
+	advance(reader_of(edge));
+}
+
+/* So many bytes are there; if not, the edge tells when they are. */
+static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
+{
+	if (edge->local)
+		return edge->delivered >= bytes_in;
+	if (connection_delivered(&edge->conn) >= bytes_in)
+		return true;
+	connection_expect(&edge->conn, bytes_in);
+	return false;
 }
 
 static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
@@ -126,7 +170,7 @@ static void begin(struct schedule_rank *rank)
 					   sizeof(*rank->sums));
 	for (uint32_t q = 0; q < rank->pieces; q++)
 		rank->sums[q] =
-			exact_contribution(&schedule->exact, rank->worker, piece_name(rank, q));
+			exact_contribution(&schedule->exact, rank->gpu, piece_name(rank, q));
 	for (unsigned i = 0; i < schedule->ops->threads; i++)
 		send_ready(&rank->threads[i]);
 }
@@ -146,6 +190,25 @@ static void check_sums(const struct schedule_rank *rank)
 		sim_stop(schedule->scheme->env.sim);
 		return;
 	}
+}
+
+static uint32_t ranks_each(const struct schedule *schedule)
+{
+	return schedule->count / schedule->job.workers;
+}
+
+static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker, uint32_t k)
+{
+	return &schedule->ranks[schedule->rank_of_gpu[worker * ranks_each(schedule) + k]];
+}
+
+/* All ranks of a worker are beyond a tensor. */
+static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
+{
+	for (uint32_t k = 0; k < ranks_each(schedule); k++)
+		if (rank_of(schedule, worker, k)->tensor <= tensor)
+			return false;
+	return true;
 }
 
 /* The thread may have come to its end of the tensor, and be the last of its rank to do so. True if
@@ -168,7 +231,8 @@ static bool end_tensor(struct schedule_thread *thread)
 	for (unsigned i = 0; i < schedule->ops->threads; i++)
 		rank->threads[i].at = 0;
 	begin(rank);
-	schedule->job.done(schedule->job.owner, rank->worker, tensor);
+	if (all_hold(schedule, rank->worker, tensor))
+		schedule->job.done(schedule->job.owner, rank->worker, tensor);
 	return true;
 }
 
@@ -193,19 +257,14 @@ static bool receive(struct schedule_thread *thread)
 	struct schedule_rank *rank = thread->rank;
 	struct schedule_edge *edge;
 	struct schedule_step step;
-	uint64_t end;
 
 	if (!next_step(thread, &step) || step.act == SCHEDULE_SEND)
 		return false;
 	edge = &rank->schedule->edges[step.edge];
 	send_posted(edge);
-	if (edge->received == edge->sent)
+	if (edge->received == edge->sent ||
+	    !has_come(edge, edge->stream_in + message_bytes(rank, &step)))
 		return false;
-	end = edge->stream_in + message_bytes(rank, &step);
-	if (connection_delivered(&edge->conn) < end) {
-		connection_expect(&edge->conn, end);
-		return false;
-	}
 	take_message(rank, edge, &step);
 	thread->at++;
 	send_posted(edge);
@@ -243,34 +302,39 @@ static int by_host(const void *a, const void *b)
 {
 	const struct schedule_rank *x = a, *y = b;
 
-	return x->host < y->host ? -1 : x->host > y->host;
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-/* Which worker has which rank. */
+/* Which GPU of which worker has which rank. */
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
-	uint32_t p = schedule->job.workers, *order = xcalloc(p, sizeof(*order));
+	uint32_t p = schedule->count, *order = xcalloc(p, sizeof(*order));
 	struct rng rng;
 
-	for (uint32_t w = 0; w < p; w++)
-		order[w] = w;
+	for (uint32_t g = 0; g < p; g++)
+		order[g] = g;
 	if (scheme->conf->order == ORDER_RANDOM) {
 		rng_init(&rng, scheme->env.sim->seed, "ring order", schedule->job.number);
 		rng_shuffle(&rng, order, p);
 	}
-	for (uint32_t r = 0; r < p; r++)
-		schedule->ranks[r] =
-			(struct schedule_rank){ .schedule = schedule,
-						.worker = order[r],
-						.host = schedule->job.hosts[order[r]] };
+	for (uint32_t r = 0; r < p; r++) {
+		uint32_t worker = order[r] / ranks_each(schedule);
+
+		schedule->ranks[r] = (struct schedule_rank){ .schedule = schedule,
+							     .worker = worker,
+							     .gpu = order[r],
+							     .host = schedule->job.hosts[worker] };
+	}
 	if (scheme->conf->order == ORDER_PLACEMENT)
 		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_host);
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
 		rank->number = r;
-		schedule->rank_of_worker[rank->worker] = r;
+		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)
 			rank->threads[i] = (struct schedule_thread){ .rank = rank, .number = i };
 	}
@@ -286,10 +350,12 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
 	schedule->name = name;
 	schedule->ops = ops;
 	schedule->job = *job;
+	schedule->count = job->workers * (job->gpus ? job->gpus : 1);
 	exact_init(&schedule->exact, scheme->env.checks, scheme->env.sim->seed, job->number,
-		   job->workers);
-	schedule->ranks = xcalloc(job->workers, sizeof(*schedule->ranks));
-	schedule->rank_of_worker = xcalloc(job->workers, sizeof(*schedule->rank_of_worker));
+		   schedule->count);
+	schedule->ranks = xcalloc(schedule->count, sizeof(*schedule->ranks));
+	schedule->rank_of_gpu = xcalloc(schedule->count, sizeof(*schedule->rank_of_gpu));
+	schedule->shared_free = xcalloc(job->workers, sizeof(*schedule->shared_free));
 	order_ranks(schedule);
 	if (ops->prepare)
 		ops->prepare(schedule);
@@ -300,10 +366,11 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
 void schedule_free(struct schedule *schedule)
 {
 	exact_release(&schedule->exact);
-	for (uint32_t r = 0; r < schedule->job.workers; r++)
+	for (uint32_t r = 0; r < schedule->count; r++)
 		free(schedule->ranks[r].sums);
 	free(schedule->ranks);
-	free(schedule->rank_of_worker);
+	free(schedule->rank_of_gpu);
+	free(schedule->shared_free);
 	free(schedule->edges);
 	free(schedule->sizes.of);
 	free(schedule->data);
@@ -342,6 +409,16 @@ static void connect(struct schedule *schedule, uint32_t e)
 	edge->value_mask = edge->size_mask = RING_FIRST - 1;
 	edge->values = xcalloc(RING_FIRST, sizeof(*edge->values));
 	edge->sizes = xcalloc(RING_FIRST, sizeof(*edge->sizes));
+	edge->local =
+		schedule->ranks[edge->ends.from].worker == schedule->ranks[edge->ends.to].worker;
+	if (edge->local) {
+		timer_open(
+			env->sim, &edge->timer, SIM_TIMER,
+			timer_key(TIMER_RING, UINT64_C(1) << 51 | schedule_edge_key(schedule, e)),
+			on_passed, edge);
+		sim_name(env->sim, on_passed, "message between GPUs, edge %n");
+		return;
+	}
 	edge->conn = connection_open(
 		env->tcp, env->roce,
 		&(struct connection_spec){ .transport = (unsigned)schedule->scheme->conf->transport,
@@ -375,15 +452,14 @@ void *schedule_start(void *self, const char *name, const struct schedule_ops *op
 	schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
 	for (uint32_t e = 0; e < schedule->edge_count; e++)
 		connect(schedule, e);
-	for (uint32_t r = 0; r < job->workers; r++)
+	for (uint32_t r = 0; r < schedule->count; r++)
 		open_threads(&schedule->ranks[r]);
 	return schedule;
 }
 
-void schedule_contribute(void *instance, uint32_t worker, bytes size)
+static void contribute(struct schedule_rank *rank, bytes size)
 {
-	struct schedule *schedule = instance;
-	struct schedule_rank *rank = &schedule->ranks[schedule->rank_of_worker[worker]];
+	struct schedule *schedule = rank->schedule;
 
 	tensor_sizes_add(&schedule->sizes, rank->contributed++, size);
 	if (rank->begun)
@@ -391,6 +467,14 @@ void schedule_contribute(void *instance, uint32_t worker, bytes size)
 	begin(rank);
 	for (unsigned i = 0; i < schedule->ops->threads; i++)
 		advance(&rank->threads[i]);
+}
+
+void schedule_contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct schedule *schedule = instance;
+
+	for (uint32_t k = 0; k < ranks_each(schedule); k++)
+		contribute(rank_of(schedule, worker, k), size);
 }
 
 void schedule_finish(void *instance)
@@ -401,12 +485,14 @@ void schedule_finish(void *instance)
 	for (uint32_t e = 0; e < schedule->edge_count; e++) {
 		struct schedule_edge *edge = &schedule->edges[e];
 
-		if (edge->ends.from != SCHEDULE_NOBODY)
+		if (edge->local)
+			timer_close(sim, &edge->timer);
+		else if (edge->ends.from != SCHEDULE_NOBODY)
 			connection_close(&edge->conn);
 		free(edge->values);
 		free(edge->sizes);
 	}
-	for (uint32_t r = 0; r < schedule->job.workers; r++)
+	for (uint32_t r = 0; r < schedule->count; r++)
 		for (unsigned i = 0; i < schedule->ops->threads; i++)
 			timer_close(sim, &schedule->ranks[r].threads[i].timer);
 	schedule_free(schedule);
@@ -419,7 +505,7 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 	for (uint32_t e = 0; e < schedule->edge_count; e++) {
 		const struct schedule_edge *edge = &schedule->edges[e];
 
-		if (edge->ends.from == SCHEDULE_NOBODY)
+		if (edge->ends.from == SCHEDULE_NOBODY || edge->local)
 			continue;
 		stats->retransmissions += connection_retransmissions(&edge->conn);
 		stats->timeouts += connection_timeouts(&edge->conn);
@@ -450,7 +536,7 @@ void schedule_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct schedule *schedule = instance;
 
-	for (uint32_t r = 0; r < schedule->job.workers && limit; r++) {
+	for (uint32_t r = 0; r < schedule->count && limit; r++) {
 		if (schedule->ranks[r].tensor == schedule->ranks[r].contributed)
 			continue;
 		report_rank(&schedule->ranks[r], to);

@@ -8,6 +8,9 @@
  * one thread reads; the messages of all tensors are one stream on it, as in NCCL, so connections
  * stay warm, and loss and order are the transport's business. There is no barrier.
  *
+ * The GPUs of a machine may be ranks each, of one worker (`inside`: "ring"). An edge between them
+ * is a link of its own that passes one message after the other, or the one link of their machine.
+ *
  * Simplified: the sums on hosts take no time (`step_latency` adds a constant before each message).
  * A message without elements still has one byte, as it would cost a packet.
  *
@@ -97,7 +100,10 @@ struct schedule_scheme {
 struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
-	struct connection conn;
+	struct connection conn; /* not used between GPUs of a machine: */
+	bool local, busy;
+	uint64_t delivered;              /* bytes */
+	struct timer timer;              /* the message under way is there */
 	uint64_t posted, sent, received; /* messages: up to its sender, on their way, here */
 	uint64_t stream_in;              /* bytes of those received */
 	uint64_t *values;                /* ring by number: pieces of messages posted */
@@ -119,6 +125,7 @@ struct schedule_rank {
 	struct schedule *schedule;
 	uint32_t number;
 	uint32_t worker; /* of the job */
+	uint32_t gpu;    /* of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
 	uint64_t tensor;      /* the one under way, or to come */
@@ -136,7 +143,9 @@ struct schedule {
 	struct collective_job job;
 	struct exact exact;
 	struct schedule_rank *ranks;
-	uint32_t *rank_of_worker;
+	uint32_t count;        /* ranks: a worker has as many as GPUs */
+	uint32_t *rank_of_gpu; /* those of a worker are neighbours */
+	sim_time *shared_free; /* by worker: the one link of its GPUs */
 	struct schedule_edge *edges;
 	uint32_t edge_count;
 	struct tensor_sizes sizes;

@@ -26,6 +26,44 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 	return through + levels * adder + fixed;
 }
 
+/* So many steps, and (n - 1) / n of the bytes `times` times. */
+static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
+			     bytes size)
+{
+	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * times;
+	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n;
+
+	return steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
+}
+
+static uint64_t machine_levels(const struct formula_machine *machine)
+{
+	uint64_t levels = 0;
+
+	while (UINT64_C(1) << levels < machine->n)
+		levels++;
+	return levels;
+}
+
+/* All GPUs send at once: over one link n times as long. */
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine->n - 1, machine->shared ? machine->n : 1, size);
+}
+
+/* All send in one half of it, and one has the bytes of the other. */
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, 2 * machine_levels(machine),
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
+sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine_levels(machine) + machine->n - 1,
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
 double formula_esa_priority(double scale, double remaining, double layers, double layer,
 			    double ratio)
 {
@@ -108,16 +146,26 @@ static double machines(const struct formula_inputs *x)
 }
 
 GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
-/* Stage 1 as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
-GIVES(tencent_reduce,
-      2 * log2(x->per_machine) * x->alpha + ring_share(x->per_machine) * over(x, x->intra))
-GIVES(tencent_broadcast, (log2(x->per_machine) + x->per_machine - 1) * x->alpha +
-				 ring_share(x->per_machine) * over(x, x->intra))
+static struct formula_machine machine_of(const struct formula_inputs *x)
+{
+	return (struct formula_machine){ (uint64_t)x->per_machine, ps_of(x->alpha), (bps)x->intra,
+					 false };
+}
+
+#define STAGE(name)                                                                                \
+	static double name(const struct formula_inputs *x)                                         \
+	{                                                                                          \
+		struct formula_machine machine = machine_of(x);                                    \
+                                                                                                   \
+		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
+	}
+
+/* Stage 1 of (2) as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
+STAGE(machine_reduce)
+STAGE(machine_broadcast)
+STAGE(machine_scatter)
 GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
-GIVES(tencent, tencent_reduce(x) + machine_ring(x) + tencent_broadcast(x))
-/* Of a reduce-scatter or an all-gather in the machine. */
-GIVES(machine_scatter,
-      (x->per_machine - 1) * x->alpha + ring_share(x->per_machine) / 2 * over(x, x->intra))
+GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))
 GIVES(parallel_netreduce, 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
 GIVES(parallel_ring, 2 * machine_scatter(x) + machine_ring(x))
 GIVES(tencent_less_parallel, tencent(x) - parallel_netreduce(x))
