@@ -29,7 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
-	bool why;
+	bool why, force;
 	sim_time events_from, events_to;
 };
 
@@ -45,16 +45,16 @@ struct cli_schema {
 
 /* Options of plot alone. */
 struct cli_plot {
-	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size;
-	struct texts metrics, where, labels;
-	bool together, no_title;
+	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
+	struct texts metrics, where, labels, y_labels;
+	bool together, panels, no_title;
 };
 
 /* Options of compare alone. */
 struct cli_compare {
 	const char *by, *baseline, *tolerance, *warmup;
 	struct texts metrics;
-	bool long_run;
+	bool long_run, latex;
 };
 
 /* Options of regress alone. */
@@ -155,6 +155,10 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 /* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
 struct json;
 void list_formulas(struct json *json);
+
+/* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
+ * fraction of a second, once a process. */
+double speed_hops_per_s(void);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);

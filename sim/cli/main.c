@@ -20,7 +20,7 @@ static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
 	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "run SCENARIO... [--out DIR [--force] [--why] [--events FROM..TO]] [--seed N] [--set "
 	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
@@ -67,7 +67,7 @@ static const struct verb verbs[] = {
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
 	{ "sweep run",
-	  "sweep run PLAN N... [--out DIR] [--force] [--time-limit T] [--memory-limit M]",
+	  "sweep run PLAN N... [--out DIR] [--force] [--why] [--time-limit T] [--memory-limit M]",
 	  "run points of a plan: numbers, or ranges such as 3-7", VERB_SWEEP_RUN, "a plan", INT_MAX,
 	  verb_sweep_run },
 	{ "sweep status",

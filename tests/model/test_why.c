@@ -180,7 +180,7 @@ Test(why, a_straggler_is_named)
 
 static const char *const schemes[] = { "ring",      "halving_doubling", "double_tree", "ps",
 				       "ps_stream", "switchml",         "atp",         "esa",
-				       "panama",    "switchml_star" };
+				       "panama",    "switchml_star",    "netreduce" };
 #define TRIED (sizeof(schemes) / sizeof(schemes[0]))
 
 static const struct trouble {

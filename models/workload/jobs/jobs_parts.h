@@ -61,6 +61,7 @@ struct job {
 	sim_time first_send[4], forward_end[4];
 	int64_t sending;       /* iterations of which a gradient has been handed over */
 	uint32_t done_workers; /* with the iteration under way */
+	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
 	void *instance;                /* of the scheme; NULL for one worker */
