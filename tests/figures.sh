@@ -112,7 +112,7 @@ for kind in lines bars box heat; do
 	again "kinds/$kind"
 	tidy "kinds/$kind"
 	[[ $kind == heat ]] && continue
-	ends 0 plot --term svg --size 3.5in --no-title --font ,9 --kind $kind --panels --out "panels/$kind" \
+	ends 0 plot --term svg --size 3.5in --no-title --font Sans,9 --kind $kind --panels --out "panels/$kind" \
 		--x load --by scheme --y jobs.jct_s.mean --y jobs.iteration_s.mean --y network.drops swept
 	fits "panels/$kind"
 	again "panels/$kind"
