@@ -119,6 +119,8 @@ for kind in lines bars box heat; do
 	tidy "panels/$kind"
 done
 ends 0 plot --term svg --size 3.5in --panels --x scheme --by none --out panels/fixed swept
+ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
+says err '2 --ylabel are for as many --y, found 1'
 fits panels/fixed
 for term in pdf eps tikz png; do
 	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept
