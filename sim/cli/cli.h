@@ -29,7 +29,7 @@ struct texts {
 /* Options of run alone. */
 struct cli_run {
 	bool log_events; /* --events */
-	bool why;
+	bool why, force;
 	sim_time events_from, events_to;
 };
 
@@ -116,6 +116,7 @@ enum verb_bit {
 	VERB_INIT = 1 << 14,
 	VERB_MANUAL = 1 << 15,
 	VERB_WHY = 1 << 16,
+	VERB_FORMULA = 1 << 17,
 };
 
 struct verb {
@@ -136,6 +137,7 @@ int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_why(const struct cli *cli);
+int verb_formula(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);
@@ -149,6 +151,14 @@ int verb_sweep_collect(const struct cli *cli);
 struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
+
+/* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
+struct json;
+void list_formulas(struct json *json);
+
+/* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
+ * fraction of a second, once a process. */
+double speed_hops_per_s(void);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);

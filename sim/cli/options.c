@@ -52,6 +52,8 @@ static const struct option_row rows[] = {
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
 	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
+	{ "force", NULL, VERB_RUN, FLAG(run.force),
+	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
 		      VERB_MANUAL | VERB_WHY),
