@@ -32,6 +32,7 @@ struct simulation {
 	struct out_table *links, *aggregators;
 
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct timer checkpoint;
 	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };
