@@ -74,7 +74,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain help list schema regress plot why export manual; do
+for verb in init run check explain help list formula schema regress plot why export manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -93,7 +93,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot why export; do
+for verb in run check explain formula plot why export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
@@ -118,6 +118,15 @@ ends 2 plot --together --out figures --figure job_timeline . .
 ends 2 plot --together --out figures --x load . .
 ends 2 plot --out figures . .
 ends 2 plot --label one .
+says err '--label needs --together for result directories such as \.'
+ends 2 plot --xlabel time .
+says err 'are for one figure; say which with --figure'
+ends 2 plot --y a --ylabel one --ylabel two .
+ends 2 plot --panels --together --out figures . .
+ends 2 plot --font 'Sans;exit' .
+ends 2 plot --font Sans,9 .
+says err '--font takes NAME, or with --size NAME,POINTS'
+ends 2 compare --json --latex . .
 ends 2 plot --together --out figures --label one . .
 ends 2 plot --size 3.5 .
 
@@ -662,8 +671,8 @@ ends 0 list
 says out '^schemes$'
 says out '^  ring '
 ends 0 list --json
-holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures; length > 0)' out
-for kind in schemes topologies transports models traces figures; do
+holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures, .formulas; length > 0)' out
+for kind in schemes topologies transports models traces figures formulas; do
 	ends 0 list "$kind" --json
 	holds "keys == [\"$kind\"] and all(.[] | .[]; .name and .help)" out
 done
@@ -671,6 +680,43 @@ ends 0 list schemes --json
 holds 'all(.schemes[]; .fluid_tolerance | keys == ["one_switch", "tiers", "together"] and all(.[]; . == null or (. > 0 and . < 0.1)))' out
 holds '.schemes[] | select(.name == "switchml") | .fluid_tolerance == { one_switch: 0.02, tiers: 0.02, together: 0.05 }' out
 holds '.schemes[] | select(.name == "esa") | .fluid_tolerance | all(.[]; . == null)' out
+ends 0 list formulas --json
+holds '.formulas[] | select(.name == "flat_ring") | .unit == "s" and .source == "NetReduce appendix A, equation 1" and (.inputs | map(.name) == ["gpus", "alpha", "bytes", "inter"])' out
+holds 'all(.formulas[]; .source and (.inputs | length > 0) and all(.inputs[]; .help))' out
+ends 0 list formulas
+says out '^  flat_ring  +all-reduce by one ring'
+says out ' of gpus \[alpha\] bytes inter; in s$'
+
+# --- formula ---
+
+ends 0 formula flat_ring gpus=32 alpha=1us bytes=100MB inter=12.5GBps
+says out '^15[.]562 ms$'
+silent err
+ends 0 formula ring_over_ina workers=4
+says out '^1[.]5$'
+ends 0 formula flat_ring gpus=32 bytes=100MB inter=100Gbps --json
+holds '.name == "flat_ring" and .unit == "s" and .value == 0.0155 and .inputs == { gpus: 32, alpha: 0, bytes: 1e8, inter: 1e11 }' out
+ends 2 formula flat_rign
+says err 'there is no formula "flat_rign" .did you mean "flat_ring"'
+ends 2 formula flat_ring gpus=32
+says err 'flat_ring needs bytes=...: gradients of a worker'
+says err 'flat_ring needs inter=...'
+silent out
+ends 2 formula flat_ring gpu=32 bytes=100MB inter=100Gbps gpus=32
+says err 'flat_ring has no input "gpu" .did you mean "gpus"'
+ends 2 formula flat_ring gpus=1 bytes=100MB inter=100Gbps
+says err 'gpus is from 2 to 1000000; found "1"'
+ends 2 formula flat_ring gpus=2.5 bytes=100MB inter=100Gbps
+says err 'gpus takes a whole number; found "2.5"'
+ends 2 formula flat_ring gpus=many bytes=100 inter=100Gbps gpus
+says err 'gpus takes a number; found "many"'
+says err 'bytes takes a number with a unit .B, '
+says err 'inputs are NAME=VALUE; found "gpus"'
+ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
+says err 'gpus stands twice'
+ends 2 formula parallel_wins_from gpus=2
+says err 'parallel_wins_from has no value there: gpus is more than 2'
+
 ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key
 holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out
@@ -718,6 +764,8 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	ends 0 plot --term tikz --size 3.5in --font ,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
+	says results/deep/small/figures/job_timeline.tex 'Time\\_s'
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
 	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"
 	# too little memory for gnuplot is not a gnuplot that is not installed

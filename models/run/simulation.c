@@ -322,6 +322,7 @@ void simulation_free(struct simulation *s)
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
+	free(s->spent);
 	free(s->checkpoints);
 	free(s);
 }

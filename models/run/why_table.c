@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "run/simulation_state.h"
-#include "why/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CAUSE(name, help)                                                                          \
 	{                                                                                          \
@@ -79,6 +79,18 @@ static const char *link_name(const struct simulation *s, uint32_t port, char tex
 	return text;
 }
 
+static void add_spent(struct simulation *s, const struct why_row *row)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+	size_t g = 0;
+
+	while (strcmp(groups[g].name, row->name))
+		g++;
+	s->spent[g].workers++;
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		s->spent[g].cause_s[c] += seconds_of(row->cause[c]);
+}
+
 static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;
@@ -109,6 +121,7 @@ static void write_row(void *owner, const struct why_row *row)
 						    : NULL };
 	rest[4] = (struct out_cell){ .none = !queued, .time = row->link.time };
 	out_table_row(table->table, cells);
+	add_spent(table->s, row);
 }
 
 struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char **error)
@@ -122,6 +135,8 @@ struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char
 	table->s = s;
 	table->table = out;
 	table->why = why_open(&s->topo.net, write_row, table);
+	if (dir)
+		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
 	s->observer = why_observer(table->why);
 	return table;
 }

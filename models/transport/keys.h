@@ -62,6 +62,7 @@ static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = { [CONNECTION_RING] = 20,
 					 [CONNECTION_PS] = 24,
+					 [CONNECTION_NETREDUCE] = 28,
 					 [CONNECTION_ESA] = 16,
 					 [CONNECTION_PANAMA] = 25 };
 	uint64_t tag = key >> 48 & 15, number = key & ((UINT64_C(1) << 48) - 1);

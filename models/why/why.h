@@ -123,6 +123,8 @@ struct why_bypass {
 	uint8_t flag; /* of its own (net/packet.h); 0 = not at all */
 	bool detour;  /* the server is one for them (ESA); else sums come from there anyway (ATP) */
 	bool switches_wait; /* and: switches send what came later, by a timer (PANAMA) */
+	uint32_t together;  /* 1 + the flow with whose packets of the same number these are added
+			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
 /* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without

@@ -272,6 +272,12 @@ static int list_figures(const struct listing *listing)
 	return EXIT_DONE;
 }
 
+static int list_all_formulas(const struct listing *listing)
+{
+	list_formulas(listing->json ? listing->out : NULL);
+	return EXIT_DONE;
+}
+
 static const struct {
 	const char *name;
 	int (*list)(const struct listing *listing);
@@ -279,6 +285,7 @@ static const struct {
 	{ "schemes", list_schemes },       { "topologies", list_topologies },
 	{ "transports", list_transports }, { "models", list_models },
 	{ "traces", list_traces },         { "figures", list_figures },
+	{ "formulas", list_all_formulas },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
@@ -294,8 +301,7 @@ static bool list_exists(const char *name)
 	}
 	near = conf_suggest(name, names);
 	complain("there is no list of \"%s\"%s%s%s; there are schemes, topologies, transports, "
-		 "models, "
-		 "traces, figures",
+		 "models, traces, figures, formulas",
 		 name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
 	return false;
 }

@@ -335,6 +335,7 @@ static const struct ina_ops ops = {
 	.scheme_size = sizeof(struct netreduce_scheme),
 	.job_size = sizeof(struct netreduce),
 	.root = "netreduce root",
+	.own_flows = true,
 	.protocol = { .name = "netreduce",
 		      .flags = { "first", "ACK request" },
 		      .deliver = deliver,
