@@ -313,6 +313,8 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 	for (uint64_t i = line->end++; i > line->first + at; i--)
 		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
 	line->ring[(line->first + at) & line->mask] = entry;
+	if (why->listener)
+		why->listener->queued(why->listener->owner, port);
 }
 
 /* --- out of a queue --- */

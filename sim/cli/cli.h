@@ -26,11 +26,16 @@ struct texts {
 	size_t count;
 };
 
+/* FROM..TO */
+struct span {
+	bool given;
+	sim_time from, to;
+};
+
 /* Options of run alone. */
 struct cli_run {
-	bool log_events; /* --events */
+	struct span events, timeline;
 	bool why, force;
-	sim_time events_from, events_to;
 };
 
 /* Options of check alone. */

@@ -20,7 +20,8 @@ static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
 	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--force] [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
+	  "[--events FROM..TO]] [--seed N] [--set "
 	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },

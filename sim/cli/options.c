@@ -12,7 +12,7 @@ enum take {
 	TAKE_TEXT,     /* const char * */
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
-	TAKE_EVENTS,   /* --events */
+	TAKE_SPAN,     /* struct span */
 	TAKE_JOBS,     /* --jobs */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
@@ -48,8 +48,10 @@ static const struct option_row rows[] = {
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity",
 	  "packet, fluid (streams), or analytic (each alone)" },
-	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
+	{ "events", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.events), NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
+	{ "timeline", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.timeline), NULL,
+	  "a timeline of this time for Perfetto, timeline.pftrace, of 64 MB at most" },
 	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
 	{ "force", NULL, VERB_RUN, FLAG(run.force),
@@ -164,22 +166,21 @@ static bool add_set(struct cli *cli, char *text)
 	return true;
 }
 
-/* --events FROM..TO: two times with units. */
-static bool take_events(struct cli *cli, char *text)
+/* FROM..TO: two times with units. */
+static bool take_span(struct span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
 
 	if (dots)
 		*dots = '\0';
-	if (!dots || unit_parse(UNIT_TIME, text, &cli->run.events_from) != UNIT_OK ||
-	    unit_parse(UNIT_TIME, dots + 2, &cli->run.events_to) != UNIT_OK ||
-	    cli->run.events_from > cli->run.events_to) {
-		complain("--events takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
+	if (!dots || unit_parse(UNIT_TIME, text, &span->from) != UNIT_OK ||
+	    unit_parse(UNIT_TIME, dots + 2, &span->to) != UNIT_OK || span->from > span->to) {
+		complain("--%s takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
 			 "found \"%s%s%s\"",
-			 unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
+			 name, unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
 		return false;
 	}
-	cli->run.log_events = true;
+	span->given = true;
 	return true;
 }
 
@@ -212,8 +213,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return true;
 	case TAKE_SET:
 		return add_set(cli, argument);
-	case TAKE_EVENTS:
-		return take_events(cli, argument);
+	case TAKE_SPAN:
+		return take_span((struct span *)(void *)field, row->name, argument);
 	case TAKE_JOBS:
 		return take_jobs(cli, argument);
 	case TAKE_UPDATE:
