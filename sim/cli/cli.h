@@ -116,6 +116,7 @@ enum verb_bit {
 	VERB_INIT = 1 << 14,
 	VERB_MANUAL = 1 << 15,
 	VERB_WHY = 1 << 16,
+	VERB_REPORT = 1 << 17,
 };
 
 struct verb {
@@ -136,6 +137,7 @@ int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_why(const struct cli *cli);
+int verb_report(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);

@@ -42,6 +42,8 @@ static const struct option_row rows[] = {
 	  "where figures go; default: figures/ in the directory" },
 	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
+	{ "out", "FILE", VERB_REPORT, TEXT(out),
+	  "where it goes; default: report.html in the directory" },
 	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
 	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
 	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
@@ -54,7 +56,7 @@ static const struct option_row rows[] = {
 	  "what each iteration of each worker was spent on, in why.csv" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
-		      VERB_MANUAL | VERB_WHY),
+		      VERB_MANUAL | VERB_WHY | VERB_REPORT),
 	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |

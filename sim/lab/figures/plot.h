@@ -17,6 +17,7 @@ struct plot_options {
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
 	bool no_title;              /* for a caption that says it */
+	bool quiet;                 /* no word of figures that have no data */
 };
 
 /* Reads "3.5in", "9cm", "85mm" or, with a height, "3.5x2.4in"; false on

@@ -436,7 +436,7 @@ static int draw_metric(struct sheet *sheet, struct names *names, const char *fol
 	bool data =
 		sheet->choice->kind == SWEEP_STACK ? draw_breakdown(&f, sheet) : draw(&f, sheet);
 	bool drawn = figure_finish(&f, data, to);
-	if (!drawn && f.error == NULL)
+	if (!drawn && f.error == NULL && !options->quiet)
 		fprintf(stderr, "%s: no figure %s: %s\n", sheet->table->dir, f.name, f.why);
 	free(sheet->at);
 	*error = f.error;
