@@ -87,6 +87,7 @@ struct cli {
 	bool json, quiet;
 	struct conf_override *overrides; /* --set, --seed, --fidelity */
 	size_t override_count;
+	struct texts cut; /* of --set, copies: the command line stays as typed; owned */
 	struct cli_run run;
 	struct cli_check check;
 	struct cli_schema schema;

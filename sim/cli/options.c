@@ -141,17 +141,20 @@ static void add_override(struct cli *cli, const char *pointer, const char *value
 }
 
 /* --set /pointer=value: cut at the first '='. */
-static bool add_set(struct cli *cli, char *text)
+static bool add_set(struct cli *cli, const char *text)
 {
-	char *equals = strchr(text, '=');
+	const char *equals = strchr(text, '=');
+	char *pointer;
 
 	if (text[0] != '/' || !equals) {
 		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
 			 text);
 		return false;
 	}
-	*equals = '\0';
-	add_override(cli, text, equals + 1);
+	pointer = xstrndup(text, (size_t)(equals - text));
+	cli->cut.items = xrealloc(cli->cut.items, cli->cut.count + 1, sizeof(*cli->cut.items));
+	cli->cut.items[cli->cut.count++] = pointer;
+	add_override(cli, pointer, equals + 1);
 	return true;
 }
 
@@ -309,6 +312,9 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 void options_release(struct cli *cli)
 {
 	free(cli->overrides);
+	while (cli->cut.count)
+		free((char *)(uintptr_t)cli->cut.items[--cli->cut.count]);
+	free(cli->cut.items);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
 
