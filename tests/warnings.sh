@@ -72,6 +72,19 @@ not_warned flows.json --set $ecn='{"threshold":"12KB"}'
 not_warned flows.json --set $ecn=false
 not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport=reno
 
+# --- parameter servers that answer packet by packet ---
+
+# 7 x 794 x 180 bytes and 7 x 793 x 180, for 1,000,000 that a port of a server has: those of faster links between
+# switches do not matter
+cat >crowd.json <<'JSON'
+{ "name": "crowd", "topology": { "kind": "leaf-spine", "leaves": 3, "spines": 1, "hosts_per_leaf": 4,
+                                 "oversubscription": 0.1, "link": { "rate": "10Gbps" } },
+  "jobs": [ { "workers": 7, "servers": 1, "send_jitter": "20us", "all_reduce": "ps_stream",
+              "model": { "layers": [ { "gradient": "800KB" } ] } } ] }
+JSON
+warned crowd.json '7 workers with 794 slots .* 1000440 bytes at once, more than the 1000000 ' --set /schemes/ps_stream/slots=794
+not_warned crowd.json --set /schemes/ps_stream/slots=793
+
 # --- RoCE ---
 
 cat >roce.json <<'JSON'

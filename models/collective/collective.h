@@ -202,8 +202,10 @@ struct collective_ops {
 	/* Optional: without it, one packet at once. `ports`: of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
 					 uint32_t ports);
-	/* Optional: bytes of its packets, FCS included. A scheme over TCP has none of its own. */
+	/* Optional: bytes of its packets, FCS included, and of gradients in a full one. A scheme
+	 * over TCP has none of its own. */
 	uint32_t (*frame)(const void *conf);
+	uint32_t (*payload)(const void *conf);
 	/* Optional. Adds errors for parameters that cannot work on this topology, besides what
 	 * collective_check_frame() finds. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);

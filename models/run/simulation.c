@@ -327,18 +327,47 @@ void simulation_free(struct simulation *s)
 
 /* --- running --- */
 
-static void report_progress(const struct simulation *s, const struct simulation_options *options,
-			    double wall)
+/* What of the work that the run waits for is done. */
+static double work_done(const struct simulation *s, const struct simulation_progress *p)
+{
+	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;
+	double jobs = jobs_progress(s->jobs);
+	double flows = flows_progress(s->flows), window = (double)scenario_window(s->scenario).to;
+
+	switch ((enum stop_when)s->scenario->stop.when) {
+	case STOP_ALL_DONE:
+		return !scenario_has_flows(s->scenario) || jobs < flows ? jobs : flows;
+	case STOP_JOBS_DONE:
+		return jobs;
+	case STOP_FLOWS_DONE:
+		return flows;
+	case STOP_TIME:
+		return 0;
+	case STOP_MEASURED_DONE: /* and what is left when it is over, nobody knows */
+		if (measured->finished + measured->refused < measured->count &&
+		    (double)p->now >= window)
+			return (double)(measured->finished + measured->refused) /
+			       (double)measured->count;
+		return (double)p->now / window < 1 ? (double)p->now / window : 0.99;
+	}
+	return 0;
+}
+
+static void tell(const struct simulation *s, const struct simulation_options *options,
+		 enum simulation_news news, double wall, sim_time stalled)
 {
 	struct simulation_progress progress = { .now = s->sim.now,
-						.events = s->sim.events,
-						.wall_s = wall };
-	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
+						.wall_s = wall,
+						.stalled = stalled };
+	double by_time = (double)s->sim.now / (double)s->scenario->stop.after, by_work;
 
-	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
-		progress.done = flows_progress(s->flows);
-	options->progress(options->owner, &progress);
+	if (!options->tell)
+		return;
+	jobs_iterations(s->jobs, &progress.iterations, &progress.of_iterations);
+	flows_counts(s->flows, &progress.flows, &progress.of_flows);
+	by_work = work_done(s, &progress);
+	progress.done = by_work > by_time ? by_work : by_time;
+	options->tell(options->owner, news, s, &progress);
 }
 
 static bool run_some(struct simulation *s, uint64_t budget)
@@ -353,6 +382,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
 					&s->sim.events };
 	bool interrupted = false;
+	sim_time stalled = 0, since;
 
 	fail_context(&context);
 	if (!goal_reached(s)) {
@@ -361,9 +391,17 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			double now = clock_s(CLOCK_MONOTONIC);
 
 			interrupted = options->interrupted && *options->interrupted;
-			if (options->progress && now - told > 0.2) {
+			if (now - told > 0.2) {
 				told = now;
-				report_progress(s, options, now - wall);
+				tell(s, options, SIMULATION_GOES_ON, now - wall, 0);
+			}
+			if (options->asked && *options->asked) {
+				*options->asked = 0;
+				tell(s, options, SIMULATION_ASKED, now - wall, 0);
+			}
+			if (jobs_stalled(s->jobs, &since) && since != stalled) {
+				stalled = since;
+				tell(s, options, SIMULATION_STALLED, now - wall, since);
 			}
 		}
 	}
@@ -460,6 +498,14 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	}
 }
 
+void simulation_waiting(const struct simulation *s, FILE *to)
+{
+	jobs_report_waiting(s->jobs, to, 10);
+	flows_report_waiting(s->flows, to, 10);
+	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
+}
+
 void simulation_report(const struct simulation *s, FILE *to)
 {
 	if (s->end == END_VIOLATION)
@@ -472,8 +518,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 		seconds_of(s->sim.now));
 	if (lossless_deadlocked(&s->topo.net))
 		report_stuck(s, to);
-	jobs_report_waiting(s->jobs, to, 10);
-	flows_report_waiting(s->flows, to, 10);
-	tcp_report_waiting(s->tcp, to, 10);
-	roce_report_waiting(s->roce, to, 10);
+	simulation_waiting(s, to);
 }

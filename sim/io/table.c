@@ -98,7 +98,7 @@ static struct out_file *new_file(struct out_dir *dir, const char *name, char **e
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, "..") != NULL);
 	int fd = folder_make_parents_at(dir->fd, name)
-			 ? openat(dir->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+			 ? openat(dir->fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 			 : -1;
 	if (fd < 0) {
 		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
@@ -427,6 +427,12 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 	}
 	dir_free(dir);
 	return ok;
+}
+
+void out_dir_keep(struct out_dir *dir)
+{
+	free(finish_tables(dir));
+	dir_free(dir);
 }
 
 void out_dir_abandon(struct out_dir *dir)

@@ -502,7 +502,7 @@ Test(plot, unknown_names)
 {
 	create_manifest();
 	expect_error("pie", "png", "there is no figure \"pie\"; see inasim list figures");
-	expect_error(NULL, "jpeg", "--term takes png, svg, pdf, eps or dumb; found \"jpeg\"");
+	expect_error(NULL, "jpeg", "--term takes png, svg, pdf, eps, tikz or dumb; found \"jpeg\"");
 }
 
 Test(plot, nothing_to_draw)

@@ -198,6 +198,14 @@ uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 
 /* --- servers --- */
 
+bool pool_about(const void *self, const struct packet *packet, struct packet_about *about)
+{
+	if (!ina_about_slot(self, packet, about))
+		return false;
+	about->chunk = packet_chunk(packet); /* its low 32 bits: all that the packet has */
+	return true;
+}
+
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet)
 {
 	return chunk_near(server_chunk(server, server->sums.end), packet_chunk(packet));

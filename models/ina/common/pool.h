@@ -232,6 +232,7 @@ extern const char pool_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
 uint32_t pool_frame(const void *conf);
+uint32_t pool_payload(const void *conf);
 
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
@@ -255,8 +256,9 @@ void pool_finish(void *instance);
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true,                                                   \
 	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
-	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame, .close = ina_close,     \
-	.start = ina_start, .contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan, \
+	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame,                         \
+	.payload = pool_payload, .close = ina_close, .start = ina_start,                           \
+	.contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan,                     \
 	.withdraw = ina_withdraw, .memory = ina_memory, .stats = ina_stats,                        \
 	.report_waiting = ina_report_waiting
 
@@ -281,10 +283,13 @@ void pool_close(void *scheme);
 	.protocol = { .name = "hashed aggregators",                                                \
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
-		      .at_switch = pool_at_switch },                                               \
+		      .at_switch = pool_at_switch,                                                 \
+		      .about = pool_about },                                                       \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
 	.close = pool_close
+
+bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 
 /* --- pool_worker.c; `base` is set --- */
 

@@ -59,6 +59,7 @@ bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 /* Bytes of a full packet, and of the first of a message, FCS included. */
 uint32_t netreduce_packet(const struct netreduce_conf *conf);
 uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
+uint32_t netreduce_payload(const void *conf);
 
 /* --- a ring --- */
 

@@ -461,6 +461,18 @@ static void close_scheme(void *self)
 	free(scheme->accelerators);
 }
 
+static bool about(const void *self, const struct packet *packet, struct packet_about *told)
+{
+	const struct panama_scheme *scheme = self;
+	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
+
+	if (!sequence)
+		return false;
+	ina_about_job(&sequence->job->base, packet, told);
+	told->chunk = panama_chunk(sequence->job, sequence->tree, packet->vid);
+	return true;
+}
+
 static const struct ina_ops ops = {
 	.title = "PANAMA",
 	.own_flows = true,
@@ -471,7 +483,8 @@ static const struct ina_ops ops = {
 		      .flags = { "all", "fin" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
-		      .ahead = ahead },
+		      .ahead = ahead,
+		      .about = about },
 	.pull = panama_pull,
 	.admit = admit,
 	.withdraw = withdraw,
@@ -542,6 +555,7 @@ const struct collective_ops panama_collective = {
 	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
 	.burst = panama_burst,
 	.frame = panama_frame,
+	.payload = panama_payload,
 	.check = panama_check,
 	.open = panama_open,
 	OPS,
@@ -554,6 +568,7 @@ const struct collective_ops switchml_star_collective = {
 	.beside = { .many = "0.6 to 0.7" },
 	.burst = panama_burst,
 	.frame = panama_frame,
+	.payload = panama_payload,
 	.check = switchml_star_check,
 	.open = switchml_star_open,
 	OPS,

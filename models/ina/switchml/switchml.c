@@ -26,6 +26,8 @@
  *   of them), there are hardly any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
+#include "formulas/formulas.h"
+
 /* --- packets --- */
 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -75,13 +77,7 @@ static sim_time round_trip(const struct switchml *job)
 
 uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
 {
-	unsigned __int128 product = (unsigned __int128)round_trip_time * rate; /* bits * PS_PER_S */
-	uint64_t slots = 1;
-
-	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product &&
-	       slots < SWITCHML_SLOTS_MAX)
-		slots *= 2;
-	return slots;
+	return formula_pool_slots(rate, frame, round_trip_time, SWITCHML_SLOTS_MAX);
 }
 
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
@@ -243,7 +239,8 @@ static const struct ina_ops ops = {
 	.protocol = { .name = "switchml",
 		      .flags = { "version", "late" },
 		      .deliver = deliver,
-		      .at_switch = at_switch },
+		      .at_switch = at_switch,
+		      .about = ina_about_slot },
 	.pull = switchml_pull,
 	.root = "switchml root",
 	.admit = admit,
@@ -282,6 +279,7 @@ const struct collective_ops switchml_collective = {
 	.plan = ina_plan,
 	.withdraw = ina_withdraw,
 	.frame = switchml_conf_frame,
+	.payload = switchml_conf_payload,
 	.beside = { .many = "0.5 to 1.1" },
 	.check = switchml_check,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },

@@ -143,6 +143,7 @@ struct switchml_format {
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 uint32_t switchml_frame(const struct switchml_format *format);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
+uint32_t switchml_conf_payload(const void *conf);
 uint64_t switchml_slot_bytes(const struct switchml_format *format);
 
 /* Of a switch's memory that one job may have. */

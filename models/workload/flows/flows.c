@@ -452,6 +452,12 @@ double flows_progress(const struct flows *flows)
 	return limit > 0 ? (double)flows->finished / limit : 1;
 }
 
+void flows_counts(const struct flows *flows, uint64_t *finished, uint64_t *started)
+{
+	*finished = flows->finished;
+	*started = flows->started;
+}
+
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
 {
 	for (size_t i = 0; i < flows->group_count && limit; i++) {

@@ -60,6 +60,7 @@ struct job {
 	sim_time first_send[4], forward_end[4];
 	int64_t sending;       /* iterations of which a gradient has been handed over */
 	uint32_t done_workers; /* with the iteration under way */
+	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
 	void *instance; /* of the scheme; NULL for one worker */
 	struct collective_stats stats;

@@ -5,7 +5,9 @@
 #include "lab/figures/gnuplot.h"
 #include "io/folder.h"
 #include "io/number.h"
+#include "io/tex.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -17,13 +19,10 @@
 #define TIC_BYTES 45 /* gnuplot cuts labels of tics at 49 bytes, whatever they end in */
 
 static const struct term {
-	const char *name;
+	const char *name, *suffix;
 	const char *end; /* stands in the last bytes of a whole picture; "": text, nothing does */
-} terms[] = { { "png", "IEND" },
-	      { "svg", "</svg>" },
-	      { "pdf", "%%EOF" },
-	      { "eps", "%%EOF" },
-	      { "dumb", "" } };
+} terms[] = { { "png", "png", "IEND" },  { "svg", "svg", "</svg>" },     { "pdf", "pdf", "%%EOF" },
+	      { "eps", "eps", "%%EOF" }, { "tikz", "tex", "variables" }, { "dumb", "dumb", "" } };
 
 static const struct term *term_of(const struct plot_options *options)
 {
@@ -37,7 +36,7 @@ char *figure_no_terminal(const struct plot_options *options)
 {
 	return term_of(options) != NULL
 		       ? NULL
-		       : xasprintf("--term takes png, svg, pdf, eps or dumb; found \"%s\"",
+		       : xasprintf("--term takes png, svg, pdf, eps, tikz or dumb; found \"%s\"",
 				   options->term);
 }
 
@@ -61,6 +60,22 @@ bool plot_size(const char *text, struct plot_options *options)
 		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
 	}
 	return false;
+}
+
+bool plot_font(const char *text, struct plot_options *options)
+{
+	size_t name = strcspn(text, ","), used = 0;
+	char *end = NULL;
+	if (name >= sizeof options->font)
+		return false;
+	for (size_t i = 0; i < name; i++)
+		used += isalnum((unsigned char)text[i]) || strchr(" .-", text[i]) != NULL;
+	snprintf(options->font, sizeof options->font, "%.*s", (int)name, text);
+	if (text[name] == '\0')
+		return used == name && name > 0;
+	options->font_points = strtod(text + name + 1, &end);
+	return used == name && *end == '\0' && options->font_points >= 5 &&
+	       options->font_points <= 40;
 }
 
 char *figure_folder(const struct plot_options *options, const char *dir, char **error)
@@ -128,8 +143,11 @@ static size_t put_letter(FILE *to, const char *text)
 
 /* A text constant of gnuplot, which runs what stands between backquotes in "": only '' is safe.
  * The labels of tics are formats: there a percent sign is doubled. */
-static void quote(FILE *script, const char *text, bool is_format)
+static void quote(struct figure *f, const char *words, bool is_format)
 {
+	FILE *script = f->script;
+	char *tex = strcmp(f->options->term, "tikz") == 0 ? tex_text(words) : NULL;
+	const char *text = tex != NULL ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
 		if (*text == '\'') { /* '' is a quote too, but not where the text starts */
@@ -142,6 +160,7 @@ static void quote(FILE *script, const char *text, bool is_format)
 		text += put_letter(script, text);
 	}
 	putc('\'', script);
+	free(tex);
 }
 
 /* Text of the table: without ends of lines, and without the quote that would end it. */
@@ -182,8 +201,14 @@ void figure_comment(struct figure *f, const char *fmt, ...)
 void figure_text(struct figure *f, const char *variable, const char *text)
 {
 	fprintf(f->script, "%s = ", variable);
-	quote(f->script, text, false);
+	quote(f, text, false);
 	putc('\n', f->script);
+}
+
+/* What the template compares or opens: not for people, and without quotes. */
+static void put_name(struct figure *f, const char *variable, const char *name)
+{
+	fprintf(f->script, "%s = '%s'\n", variable, name);
 }
 
 static void put_real(FILE *to, double value)
@@ -221,20 +246,30 @@ void figure_title(struct figure *f, const char *title, const char *fmt, ...)
 
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
 {
-	figure_text(f, "XLABEL", label);
-	figure_text(f, "XUNIT", unit);
+	figure_text(f, "XLABEL", f->options->x_label != NULL ? f->options->x_label : label);
+	put_name(f, "XUNIT", unit);
 	figure_count(f, "LOGX", logarithmic);
 }
 
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit)
 {
 	char name[32];
+	const struct plot_options *options = f->options;
+	if (panel <= options->y_label_count && options->y_labels[panel - 1] != NULL)
+		label = options->y_labels[panel - 1];
 	snprintf(name, sizeof name, "YLABEL[%zu]", panel);
 	figure_text(f, name, label);
 	snprintf(name, sizeof name, "YUNIT[%zu]", panel);
-	figure_text(f, name, unit);
+	put_name(f, name, unit);
 	if (f->panels > 1)
 		figure_comment(f, "panel %zu: %s", panel, label);
+}
+
+void figure_panel_title(struct figure *f, size_t panel, const char *title)
+{
+	char name[32];
+	snprintf(name, sizeof name, "PANEL_TITLE[%zu]", panel);
+	figure_text(f, name, title);
 }
 
 void figure_tics(struct figure *f, char axis, size_t count)
@@ -250,11 +285,11 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 	put_real(f->script, at);
 	fprintf(f->script, "; %cTICK[%zu] = ", axis, i);
 	char *shown = figure_cut(label, TIC_BYTES);
-	quote(f->script, shown, true);
+	quote(f, shown, true);
 	free(shown);
 	if (note != NULL) {
 		fputs(".\"\\n\".", f->script);
-		quote(f->script, note, true);
+		quote(f, note, true);
 	}
 	putc('\n', f->script);
 }
@@ -267,7 +302,7 @@ void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, con
 	va_end(args);
 	fprintf(f->script, "LOOK[%zu] = %zu; DASH[%zu] = %zu; LEGEND[%zu] = ", curve, look, curve,
 		dash, curve);
-	quote(f->script, text, false);
+	quote(f, text, false);
 	putc('\n', f->script);
 	free(text);
 }
@@ -359,21 +394,25 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 	for (size_t p = 0; p < panels; p++)
 		f->y[p] = f->x;
 	fprintf(f->script, "# Draw this figure again with: gnuplot -d %s.gp\n\n", f->name);
-	figure_text(f, "NAME", f->name);
-	figure_text(f, "TERM", f->options->term);
+	put_name(f, "NAME", f->name);
+	put_name(f, "TERM", f->options->term);
 	figure_number(f, "WIDTH", f->options->width_in);
 	figure_number(f, "HEIGHT", f->options->height_in);
-	figure_count(f, "PIXELS_HIGH", FIGURE_HEIGHT + 200 * (panels - 1));
+	put_name(f, "FONT", f->options->font);
+	figure_number(f, "FONT_POINTS", f->options->font_points);
+	figure_count(f, "PIXELS_HIGH", FIGURE_HEIGHT);
 	if (f->options->no_title)
 		fputs("NO_TITLE = 1\n", f->script);
 	fprintf(f->script,
 		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
 		"array POINTS[%zu]\n"
 		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
+		"array PANEL_TITLE[%zu]\ndo for [p = 1:PANELS] { PANEL_TITLE[p] = '' }\n"
 		/* what few figures change */
 		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nUNIT_IN_TITLE = 0\nBASELINE = ''\n"
-		"XTICKS = 0\nYTICKS = 0\n",
-		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels);
+		"XTICKS = 0\nYTICKS = 0\nGROUP = 0\n",
+		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels,
+		panels);
 }
 
 /* ---- The end ---- */
@@ -435,7 +474,7 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 static bool draw(struct figure *f, FILE *to)
 {
 	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);
-	char *file = xasprintf("%s.%s", f->name, f->options->term);
+	char *file = xasprintf("%s.%s", f->name, term_of(f->options)->suffix);
 	char *path = folder_join(f->folder, file), *picture = NULL;
 	char *table = xasprintf("%s%s", f->head_text, f->data_text);
 	size_t length = 0;

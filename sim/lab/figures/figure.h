@@ -21,7 +21,7 @@
 #define FIGURE_COLOURS 8
 #define FIGURE_CURVES  (2 * FIGURE_COLOURS) /* colour, dash and mark tell so many apart */
 #define FIGURE_HEIGHT  560                  /* pixels on a screen, of 900 in width */
-#define FIGURE_PANELS  4
+#define FIGURE_PANELS  12
 
 struct figure_range {
 	double low, high;
@@ -71,6 +71,9 @@ void figure_number(struct figure *f, const char *variable, double value);
  * "number" or "". The template picks a prefix. */
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
+
+/* What stands above one panel of several. */
+void figure_panel_title(struct figure *f, size_t panel, const char *title);
 
 /* Tics of an axis ('X' or 'Y'): how many, then each from 1. `note` (or NULL) goes below. Long
  * labels are cut: the table has them whole. */

@@ -25,7 +25,7 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* One figure in the making. */
+/* One panel in the making. */
 struct sheet {
 	const struct sweep_table *table;
 	const struct sweep_choice *choice;
@@ -33,6 +33,12 @@ struct sheet {
 	size_t metric;
 	const struct sweep_grid *grid;
 	struct estimate *at; /* by cell */
+};
+
+/* What one figure shows: mostly one sheet. Those of a metric stand together. */
+struct page {
+	const struct sheet *sheets;
+	size_t count, metrics;
 };
 
 static bool is_ratio(const struct sheet *sheet)
@@ -73,49 +79,61 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* " (load 0.2, delay 1us)" of the axes that are not drawn; the caller frees. */
+/* What a value is called: as the user says, else a number with the name of its axis. The caller
+ * frees. */
+static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
+{
+	const char *label = sweep_choice_label(sheet->choice, axis, level);
+	const char *name = sheet->table->axes[axis].name,
+		   *value = sheet->table->axes[axis].values[level];
+	return label != NULL ? xstrdup(label)
+	       : named       ? xasprintf("%s %s", name, value)
+			     : xstrdup(value);
+}
+
+/* "load 0.2, delay 1us" of the axes that are not drawn; the caller frees. */
 static char *fixed_words(const struct sheet *sheet)
 {
 	char *words;
 	size_t length, count = 0;
 	FILE *to = open_memstream(&words, &length);
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
-		const struct sweep_axis *axis = &sheet->table->axes[i];
-		if (sweep_choice_is_fixed(sheet->choice, i) && axis->count > 1)
-			fprintf(to, "%s%s %s", count++ == 0 ? " (" : ", ", axis->name,
-				axis->values[sheet->fixed[i]]);
+		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
+			continue;
+		char *value = value_words(sheet, i, sheet->fixed[i], true);
+		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
+		free(value);
 	}
-	fputs(count > 0 ? ")" : "", to);
 	fclose(to);
 	return words;
 }
 
-/* Name of a curve: a number needs the name of its axis. The caller frees. */
+/* Name of a curve. The caller frees. */
 static char *row_name(const struct sheet *sheet, size_t row)
 {
-	const struct sweep_choice *choice = sheet->choice;
-	if (choice->by == SIZE_MAX)
-		return xstrdup("");
-	const struct sweep_axis *axis = &sheet->table->axes[choice->by];
-	const char *value = axis->values[sheet->grid->y_level[row]];
-	return choice->scales[choice->by].numeric ? xasprintf("%s %s", axis->name, value)
-						  : xstrdup(value);
+	size_t by = sheet->choice->by;
+	return by == SIZE_MAX ? xstrdup("")
+			      : value_words(sheet, by, sheet->grid->y_level[row],
+					    sheet->choice->scales[by].numeric);
 }
 
 /* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
  * The caller frees. */
-static char *figure_name(const struct sheet *sheet)
+static char *figure_name(const struct page *page)
 {
+	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
-	char *fixed = fixed_words(sheet);
-	char *name = xasprintf(
-		"%s-over-%s%s%s%s%s%s%s",
-		choice->kind == SWEEP_STACK ? "breakdown" : table->metrics[sheet->metric],
-		table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
-		choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
-		is_ratio(sheet) ? "-relative-to-" : "", is_ratio(sheet) ? base_of(sheet) : "",
-		kinds[choice->kind].in_name, fixed);
+	char *fixed = page->count > 1 ? xstrdup("panels") : fixed_words(sheet);
+	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
+			       choice->kind == SWEEP_STACK ? "breakdown"
+			       : page->metrics > 1         ? "metrics"
+							   : table->metrics[sheet->metric],
+			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
+			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
+			       is_ratio(sheet) ? "-relative-to-" : "",
+			       is_ratio(sheet) ? base_of(sheet) : "", kinds[choice->kind].in_name,
+			       fixed);
 	char *to = name;
 	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
 		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) != NULL && to > name);
@@ -145,64 +163,107 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
-/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
- * all that stand behind a figure. The caller frees. */
-static char *tally(const struct sheet *sheet)
+/* What stands behind a figure. */
+struct tally {
+	size_t points, usable, unfinished, without, lacking[POINT_STATUSES];
+};
+
+static void count(struct tally *tally, const struct sheet *sheet, bool points)
 {
-	size_t points = 0, usable = 0, unfinished = 0, without = 0;
-	size_t lacking[POINT_STATUSES] = { 0 }, length;
-	const char *before = " (";
-	char *text;
-	FILE *to = open_memstream(&text, &length);
 	for (size_t i = 0; i < sheet->table->point_count; i++) {
 		const struct sweep_point *point = &sheet->table->points[i];
 		if (!is_in(sheet, point))
 			continue;
-		points++;
-		usable += point->usable;
-		unfinished += point->status == POINT_UNFINISHED;
-		without += point->usable && isnan(point->metrics[sheet->metric]);
-		lacking[point->status] += !point->usable;
+		tally->without += point->usable && isnan(point->metrics[sheet->metric]);
+		if (!points) /* were counted with another metric */
+			continue;
+		tally->points++;
+		tally->usable += point->usable;
+		tally->unfinished += point->status == POINT_UNFINISHED;
+		tally->lacking[point->status] += !point->usable;
 	}
-	fprintf(to, "%zu of %zu points are in", usable, points);
+}
+
+/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value".
+ * The caller frees. */
+static char *tally_words(const struct page *page)
+{
+	struct tally tally = { 0 };
+	size_t length;
+	const char *before = " (";
+	char *text;
+	FILE *to = open_memstream(&text, &length);
+	for (size_t i = 0; i < page->count; i++)
+		count(&tally, &page->sheets[i], i < page->count / page->metrics);
+	fprintf(to, "%zu of %zu points are in", tally.usable, tally.points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* missing ones last */
-		if (lacking[s] == 0)
+		if (tally.lacking[s] == 0)
 			continue;
-		fprintf(to, "%s%zu %s", before, lacking[s], point_status_names[s]);
+		fprintf(to, "%s%zu %s", before, tally.lacking[s], point_status_names[s]);
 		before = ", ";
 	}
-	fputs(usable < points ? ")" : "", to);
-	if (unfinished > 0)
-		fprintf(to, ", %zu with UNFINISHED work", unfinished);
-	if (without > 0)
-		fprintf(to, ", %zu without this value", without);
+	fputs(tally.usable < tally.points ? ")" : "", to);
+	if (tally.unfinished > 0)
+		fprintf(to, ", %zu with UNFINISHED work", tally.unfinished);
+	if (tally.without > 0)
+		fprintf(to, ", %zu without this value", tally.without);
 	fclose(to);
 	return text;
 }
 
-static void put_titles(struct figure *f, const struct sheet *sheet)
+/* ", relative to scheme ring"; the caller frees. */
+static char *base_words(const struct sheet *sheet)
 {
-	const struct sweep_table *table = sheet->table;
-	char *words = metric_words(table, sheet->metric), *fixed = fixed_words(sheet);
-	char *points = tally(sheet);
-	char *base = is_ratio(sheet)
-			     ? xasprintf(", relative to %s %s",
-					 table->axes[sheet->choice->base_axis].name, base_of(sheet))
-			     : xstrdup("");
-	char *title = xasprintf("%s%s%s%s%s", table->name, *table->name != '\0' ? ": " : "", words,
-				base, fixed);
-	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_of(sheet))
-				      : xstrdup(words);
+	return is_ratio(sheet) ? xasprintf(", relative to %s %s",
+					   sheet->table->axes[sheet->choice->base_axis].name,
+					   base_of(sheet))
+			       : xstrdup("");
+}
+
+/* "sizes: job completion time, relative to scheme ring (load 0.2)"; the caller frees. */
+static char *title_words(const struct sheet *sheet, const char *words, const char *base,
+			 const char *fixed)
+{
+	const char *of = sheet->table->name;
+	return xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
+			 base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+}
+
+static void put_titles(struct figure *f, const struct page *page)
+{
+	const struct sheet *sheet = page->sheets;
+	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
+	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
+	char *points = tally_words(page), *base = base_words(sheet);
+	char *title = title_words(sheet, words, base, fixed);
 	figure_title(f, title, "%s; %s", statistic(sheet), points);
-	figure_comment(f, "value: %s%s", table->metrics[sheet->metric], base);
-	figure_panel(f, 1, label,
-		     is_ratio(sheet) ? "" : metric_unit(table->metrics[sheet->metric]));
-	free(label);
 	free(title);
 	free(base);
 	free(points);
 	free(fixed);
+	free(words);
+}
+
+static void put_panel(struct figure *f, const struct page *page, size_t panel)
+{
+	const struct sheet *sheet = &page->sheets[panel - 1];
+	const char *metric = sheet->table->metrics[sheet->metric];
+	char *words = metric_words(sheet->table, sheet->metric), *base = base_words(sheet);
+	char *fixed = fixed_words(sheet);
+	char *base_name = is_ratio(sheet) ? value_words(sheet, sheet->choice->base_axis,
+							sheet->choice->base_level, false)
+					  : NULL;
+	char *label =
+		is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_name) : xstrdup(words);
+	figure_comment(f, "value: %s%s", metric, base);
+	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
+	if (page->count > page->metrics)
+		figure_panel_title(f, panel, fixed);
+	free(label);
+	free(base_name);
+	free(fixed);
+	free(base);
 	free(words);
 }
 
@@ -212,6 +273,13 @@ static double x_of(const struct sheet *sheet, size_t column)
 {
 	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
 	return scale->numeric ? scale->at[sheet->grid->x_level[column]] : (double)column;
+}
+
+static const char *tic_words(const struct sheet *sheet, size_t axis, size_t level, char *buffer)
+{
+	const char *label = sweep_choice_label(sheet->choice, axis, level);
+	return label != NULL ? label
+			     : axis_scale_label(&sheet->choice->scales[axis], level, buffer);
 }
 
 /* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
@@ -224,7 +292,8 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 	figure_count(f, "LABELLED", !scale->numeric);
 	figure_tics(f, 'X', grid->columns);
 	for (size_t c = 0; c < grid->columns; c++) {
-		figure_tic(f, 'X', c + 1, axis_scale_label(scale, grid->x_level[c], buffer),
+		figure_tic(f, 'X', c + 1,
+			   tic_words(sheet, sheet->choice->x, grid->x_level[c], buffer),
 			   x_of(sheet, c), NULL);
 		figure_comment(f, "x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
 			       scale->axis->values[grid->x_level[c]]);
@@ -234,17 +303,16 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 /* The rows of a map. */
 static void put_y(struct figure *f, const struct sheet *sheet)
 {
-	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->by];
 	char buffer[AXIS_LABEL];
-	figure_text(f, "BY", scale->axis->name);
+	figure_text(f, "BY", sheet->table->axes[sheet->choice->by].name);
 	figure_count(f, "RATIO", is_ratio(sheet));
 	figure_tics(f, 'Y', rows_drawn(sheet));
 	for (size_t row = 0, i = 0; row < sheet->grid->rows; row++) {
 		if (!is_drawn(sheet, row))
 			continue;
 		figure_tic(f, 'Y', i + 1,
-			   axis_scale_label(scale, sheet->grid->y_level[row], buffer), (double)i,
-			   NULL);
+			   tic_words(sheet, sheet->choice->by, sheet->grid->y_level[row], buffer),
+			   (double)i, NULL);
 		i++;
 	}
 }
@@ -279,7 +347,7 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 }
 
 /* A curve keeps its colour, dash and mark in all figures of a sweep. */
-static void put_curves(struct figure *f, const struct sheet *sheet)
+static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0, curve = 0; row < sheet->grid->rows; row++) {
 		if (!is_drawn(sheet, row))
@@ -287,8 +355,9 @@ static void put_curves(struct figure *f, const struct sheet *sheet)
 		char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->grid->y_level[row] + 1;
 		curve++;
-		figure_legend(f, curve, look, look, "%s", name);
-		figure_curve(f, 1, curve, *name != '\0' ? name : "all");
+		if (panel == 1)
+			figure_legend(f, curve, look, look, "%s", name);
+		figure_curve(f, panel, curve, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
 		free(name);
 	}
@@ -297,43 +366,52 @@ static void put_curves(struct figure *f, const struct sheet *sheet)
 /* ---- Figures ---- */
 
 /* NULL, or why there is nothing to draw. */
-static const char *why_not(const struct sheet *sheet)
+static const char *why_not(const struct page *page)
 {
-	const struct sweep_grid *grid = sheet->grid;
 	bool any = false, positive = true;
-	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
-		if (!is_drawn(sheet, i / grid->columns) || isnan(sheet->at[i].value))
-			continue;
-		any = true;
-		positive = positive && sheet->at[i].value > 0;
+	for (size_t p = 0; p < page->count; p++) {
+		const struct sheet *sheet = &page->sheets[p];
+		for (size_t i = 0; i < sheet->grid->columns * sheet->grid->rows; i++) {
+			if (!is_drawn(sheet, i / sheet->grid->columns) || isnan(sheet->at[i].value))
+				continue;
+			any = true;
+			positive = positive && sheet->at[i].value > 0;
+		}
 	}
-	return !any                                ? "no point has this value"
-	       : sheet->choice->log_y && !positive ? "a logarithmic axis needs values above 0"
-						   : NULL;
+	return !any ? "no point has this value"
+	       : page->sheets->choice->log_y && !positive
+		       ? "a logarithmic axis needs values above 0"
+		       : NULL;
 }
 
-static bool draw(struct figure *f, const struct sheet *sheet)
+static bool draw(struct figure *f, const struct page *page)
 {
+	const struct sheet *sheet = page->sheets;
 	enum sweep_kind kind = sheet->choice->kind;
-	f->why = why_not(sheet);
+	f->why = why_not(page);
 	if (f->why != NULL)
 		return false;
 	f->log_y = sheet->choice->log_y;
-	figure_begin(f, kinds[kind].template, 1, rows_drawn(sheet), kinds[kind].columns);
-	put_titles(f, sheet);
+	figure_begin(f, kinds[kind].template, page->count, rows_drawn(sheet), kinds[kind].columns);
+	put_titles(f, page);
+	for (size_t p = 1; p <= page->count; p++)
+		put_panel(f, page, p);
 	put_x(f, sheet);
 	figure_text(f, "STYLE", "linespoints");
 	figure_count(f, "LOGY", f->log_y);
 	figure_count(f, "INTERVALS", 1);
+	figure_count(f, "GROUP", page->count / page->metrics);
 	figure_count(f, "UNIT_IN_TITLE",
 		     kind == SWEEP_HEAT || strcmp(f->options->term, "dumb") == 0);
 	if (kind == SWEEP_HEAT)
 		put_y(f, sheet);
 	else if (is_ratio(sheet))
 		figure_text(f, "BASELINE", base_of(sheet));
-	if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
-		figure_reach(f, 1, kind == SWEEP_BARS ? 0 : 1);
-	put_curves(f, sheet);
+	for (size_t p = 1; p <= page->count; p++) {
+		if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
+			figure_reach(f, p, kind == SWEEP_BARS ? 0 : 1);
+		put_curves(f, &page->sheets[p - 1], p);
+	}
 	return true;
 }
 
@@ -347,9 +425,8 @@ static size_t bars_of(const struct sheet *sheet)
 /* Means over replications, as each cause has them: means of parts add up to that of the whole. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
-	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
 	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
-	const char *x = axis_scale_label(scale, sheet->grid->x_level[column], buffer);
+	const char *x = tic_words(sheet, sheet->choice->x, sheet->grid->x_level[column], buffer);
 	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
 				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
 						  row) };
@@ -364,12 +441,12 @@ static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t 
 	return bar;
 }
 
-static void put_breakdown(struct figure *f, const struct sheet *sheet, const struct stack_bar *bars)
+static void put_breakdown(struct figure *f, const struct page *page, const struct stack_bar *bars)
 {
+	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
-	char *points = tally(sheet), *fixed = fixed_words(sheet);
-	char *title = xasprintf("%s%swhat iterations are spent on%s", table->name,
-				*table->name != '\0' ? ": " : "", fixed);
+	char *points = tally_words(page), *fixed = fixed_words(sheet);
+	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
 	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
 				   table->replications > 1 ? " of all replications" : "", points);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
@@ -380,8 +457,9 @@ static void put_breakdown(struct figure *f, const struct sheet *sheet, const str
 	free(points);
 }
 
-static bool draw_breakdown(struct figure *f, const struct sheet *sheet)
+static bool draw_breakdown(struct figure *f, const struct page *page)
 {
+	const struct sheet *sheet = page->sheets;
 	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
 	bool any = false, room = bars_of(sheet) <= STACK_BARS;
 	for (size_t i = 0; i < bars_of(sheet); i++) {
@@ -391,7 +469,7 @@ static bool draw_breakdown(struct figure *f, const struct sheet *sheet)
 	f->why = !room ? "it has more bars than there is room for; pick some with --where"
 		       : "no point has these values";
 	if (any && room)
-		put_breakdown(f, sheet, bars);
+		put_breakdown(f, page, bars);
 	for (size_t i = 0; i < bars_of(sheet); i++)
 		free(bars[i].label);
 	free(bars);
@@ -422,58 +500,121 @@ static const char *names_add(struct names *names, char *name)
 	return names->at[names->count++] = unique;
 }
 
-/* One figure of one metric. Returns 1 or 0; *error when it failed. */
-static int draw_metric(struct sheet *sheet, struct names *names, const char *folder,
-		       const struct plot_options *options, FILE *to, char **error)
+/* The labels of the panels: those of their metrics. */
+struct labelled {
+	struct plot_options options;
+	const char *y_labels[FIGURE_PANELS];
+};
+
+static void label_panels(struct labelled *own, const struct page *page,
+			 const struct plot_options *options)
 {
-	const struct sweep_grid *grid = sheet->grid;
-	struct figure f = { .name = names_add(names, figure_name(sheet)),
+	const struct sweep_choice *choice = page->sheets->choice;
+	own->options = *options;
+	own->options.y_labels = own->y_labels;
+	own->options.y_label_count = page->count;
+	for (size_t p = 0; p < page->count; p++) {
+		size_t m = 0;
+		while (choice->metrics[m] != page->sheets[p].metric)
+			m++;
+		own->y_labels[p] = m < options->y_label_count ? options->y_labels[m] : NULL;
+	}
+}
+
+/* Returns 1 or 0; *error when it failed. */
+static int draw_page(const struct page *page, struct names *names, const char *folder,
+		     const struct plot_options *options, FILE *to, char **error)
+{
+	struct labelled own;
+	label_panels(&own, page, options);
+	struct figure f = { .name = names_add(names, figure_name(page)),
 			    .folder = folder,
-			    .options = options };
-	sheet->at = xcalloc(grid->columns * grid->rows + 1, sizeof *sheet->at);
-	for (size_t i = 0; i < grid->columns * grid->rows; i++)
-		sheet->at[i] = sweep_grid_estimate(grid, i, sheet->metric);
-	bool data =
-		sheet->choice->kind == SWEEP_STACK ? draw_breakdown(&f, sheet) : draw(&f, sheet);
+			    .options = &own.options };
+	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
+							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
 	if (!drawn && f.error == NULL && !options->quiet)
-		fprintf(stderr, "%s: no figure %s: %s\n", sheet->table->dir, f.name, f.why);
-	free(sheet->at);
+		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
 	*error = f.error;
 	return drawn;
+}
+
+/* All sheets of a call: those of a metric stand together, in the order of fixed levels. */
+struct sheets {
+	struct sheet *at;
+	struct sweep_grid *grids; /* of fixed levels */
+	size_t *fixed;            /* axes for each grid */
+	size_t per_metric, count;
+};
+
+static void sheets_init(struct sheets *sheets, const struct sweep_table *table,
+			const struct sweep_choice *choice, const struct groups *groups)
+{
+	size_t axes = table->axis_count, base = choice->base_axis;
+	*sheets = (struct sheets){
+		.at = xcalloc(choice->figures * choice->metric_count, sizeof *sheets->at),
+		.grids = xcalloc(choice->figures, sizeof *sheets->grids),
+		.fixed = xcalloc(choice->figures * axes, sizeof *sheets->fixed),
+	};
+	for (size_t i = 0; i < choice->figures; i++) {
+		size_t *fixed = &sheets->fixed[sheets->per_metric * axes];
+		sweep_choice_fixed(choice, table, i, fixed);
+		if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base) &&
+		    fixed[base] == choice->base_level)
+			continue; /* the baseline against itself */
+		sweep_grid_init(&sheets->grids[sheets->per_metric++], table, groups, choice, fixed);
+	}
+	size_t metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count;
+	for (size_t m = 0; m < metrics; m++) {
+		for (size_t i = 0; i < sheets->per_metric; i++) {
+			struct sheet *sheet = &sheets->at[sheets->count++];
+			*sheet = (struct sheet){ .table = table,
+						 .choice = choice,
+						 .fixed = &sheets->fixed[i * axes],
+						 .metric = choice->metrics[m],
+						 .grid = &sheets->grids[i] };
+			size_t cells = sheet->grid->columns * sheet->grid->rows;
+			sheet->at = xcalloc(cells + 1, sizeof *sheet->at);
+			for (size_t k = 0; k < cells; k++)
+				sheet->at[k] = sweep_grid_estimate(sheet->grid, k, sheet->metric);
+		}
+	}
+}
+
+static void sheets_release(struct sheets *sheets)
+{
+	for (size_t i = 0; i < sheets->count; i++)
+		free(sheets->at[i].at);
+	for (size_t i = 0; i < sheets->per_metric; i++)
+		sweep_grid_release(&sheets->grids[i]);
+	free(sheets->at);
+	free(sheets->grids);
+	free(sheets->fixed);
 }
 
 static int draw_all(const struct sweep_table *table, const struct sweep_choice *choice,
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
-	size_t *fixed = xcalloc(table->axis_count + 1, sizeof *fixed);
 	struct groups groups = groups_of(table);
-	struct names names = { .at = xcalloc(choice->figures * choice->metric_count + 1,
-					     sizeof *names.at) };
+	struct sheets sheets;
+	sheets_init(&sheets, table, choice, &groups);
+	struct names names = { .at = xcalloc(sheets.count + 1, sizeof *names.at) };
 	int drawn = 0;
-	for (size_t i = 0; i < choice->figures && *error == NULL; i++) {
-		sweep_choice_fixed(choice, table, i, fixed);
-		if (choice->base_axis != SIZE_MAX &&
-		    sweep_choice_is_fixed(choice, choice->base_axis) &&
-		    fixed[choice->base_axis] == choice->base_level)
-			continue; /* the baseline against itself */
-		struct sweep_grid grid;
-		sweep_grid_init(&grid, table, &groups, choice, fixed);
-		size_t figures = choice->kind == SWEEP_STACK ? 1 : choice->metric_count;
-		for (size_t m = 0; m < figures && *error == NULL; m++)
-			drawn += draw_metric(&(struct sheet){ .table = table,
-							      .choice = choice,
-							      .fixed = fixed,
-							      .metric = choice->metrics[m],
-							      .grid = &grid },
-					     &names, folder, options, to, error);
-		sweep_grid_release(&grid);
-	}
+	size_t metrics = sheets.count > 0 ? sheets.count / sheets.per_metric : 0;
+	if (choice->panels && sheets.count > 1)
+		drawn = draw_page(&(struct page){ sheets.at, sheets.count, metrics }, &names,
+				  folder, options, to, error);
+	else
+		for (size_t i = 0; i < sheets.count && *error == NULL; i++) {
+			size_t at = i % metrics * sheets.per_metric + i / metrics;
+			drawn += draw_page(&(struct page){ &sheets.at[at], 1, 1 }, &names, folder,
+					   options, to, error);
+		}
 	while (names.count > 0)
 		free(names.at[--names.count]);
 	free(names.at);
+	sheets_release(&sheets);
 	groups_release(&groups);
-	free(fixed);
 	return *error == NULL ? drawn : PLOT_IO;
 }
 

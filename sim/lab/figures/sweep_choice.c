@@ -329,6 +329,63 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 	}
 }
 
+/* ---- Labels and panels ---- */
+
+/* Of "VALUE=TEXT" or "AXIS=VALUE=TEXT", if it is about this value. */
+static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
+{
+	size_t name = strlen(axis->name), value = strlen(axis->values[level]);
+	if (strncmp(label, axis->name, name) == 0 && label[name] == '=' &&
+	    strncmp(label + name + 1, axis->values[level], value) == 0 &&
+	    label[name + 1 + value] == '=')
+		return label + name + value + 2;
+	return strncmp(label, axis->values[level], value) == 0 && label[value] == '='
+		       ? label + value + 1
+		       : NULL;
+}
+
+const char *sweep_choice_label(const struct sweep_choice *choice, size_t axis, size_t level)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < choice->label_count && text == NULL; i++)
+		text = label_text(choice->labels[i], choice->scales[axis].axis, level);
+	return text;
+}
+
+static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
+			  const struct plot_sweep_options *options, char **error)
+{
+	choice->labels = options->labels;
+	choice->label_count = options->label_count;
+	for (size_t i = 0; i < choice->label_count; i++) {
+		bool known = false;
+		for (size_t a = 0; a < table->axis_count; a++)
+			for (size_t k = 0; k < table->axes[a].count && !known; k++)
+				known = label_text(choice->labels[i], &table->axes[a], k) != NULL;
+		if (known)
+			continue;
+		*error = xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, as in "
+				   "--label \"%s=TEXT\"; found \"%s\"",
+				   table->axes[choice->x].values[0], choice->labels[i]);
+		return false;
+	}
+	return true;
+}
+
+static bool choose_panels(struct sweep_choice *choice, bool panels, char **error)
+{
+	size_t count = choice->figures * choice->metric_count;
+	choice->panels = panels;
+	if (panels && (choice->kind == SWEEP_HEAT || choice->kind == SWEEP_STACK))
+		*error = xstrdup("--panels is for lines, bars and boxes; a map has a page, and so "
+				 "has a breakdown");
+	else if (panels && count > FIGURE_PANELS)
+		*error = xasprintf("%zu panels are more than a page has room for (%d); pick some "
+				   "with --where",
+				   count, FIGURE_PANELS);
+	return *error == NULL;
+}
+
 bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
 		       const struct plot_sweep_options *options, char **error)
 {
@@ -346,7 +403,9 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 	       choose_axes(choice, table, options, error) &&
 	       choose_scales(choice, table, options, error) &&
 	       choose_baseline(choice, table, options->relative_to, error) &&
-	       count_figures(choice, table, error);
+	       count_figures(choice, table, error) &&
+	       choose_labels(choice, table, options, error) &&
+	       choose_panels(choice, options->panels, error);
 }
 
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table)
