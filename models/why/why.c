@@ -386,10 +386,10 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 	uint32_t step = why->current.step;
 
 	listener->tensor(listener->owner, number, worker, true);
-	while (step && (why->steps[step].hop || why->steps[step].worker == WHY_NONE))
+	while (step && (why->steps[step].hop || why->steps[step].place == WHY_NONE))
 		step = why->steps[step].previous;
 	if (step)
-		listener->last(listener->owner, number, worker, why->steps[step].worker,
+		listener->last(listener->owner, number, worker, why->steps[step].place,
 			       why->steps[step].sent);
 }
 
