@@ -330,6 +330,7 @@ if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
 ends 0 run --quiet --seed 9 --set /jobs/0/workers=3 small.json --out seeded
 holds '.seed == 9 and .scenario.seed == 9 and .scenario.jobs[0].workers == 3' seeded/manifest.json
 holds '.command_line[1:4] == ["run", "--quiet", "--seed"]' seeded/manifest.json
+holds '.command_line | index("/jobs/0/workers=3")' seeded/manifest.json
 
 # --- run: what goes wrong ---
 

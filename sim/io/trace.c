@@ -1,8 +1,8 @@
 #include "io/trace.h"
 
 #include "base/mem.h"
-#include "perfetto.pb-c.h"
 
+#include <perfetto.pb-c.h> /* of perfetto.proto, by protoc-c */
 #include <stdlib.h>
 
 struct trace {

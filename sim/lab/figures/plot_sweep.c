@@ -505,7 +505,7 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
 							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
-	if (!drawn && f.error == NULL)
+	if (!drawn && f.error == NULL && !options->quiet)
 		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
 	*error = f.error;
 	return drawn;
