@@ -150,12 +150,13 @@ static void take_queue(struct walk *walk, const struct why_step *step)
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
 									       : WHY_NIC };
-	sim_time time = least(step->hold, walk->left), whole = 0, given = 0;
+	sim_time time = least(step->hold, walk->left), given = 0;
+	uint64_t whole = 0;
 	unsigned rest = BEFORE_OWN;
 
 	if (!time)
 		return;
-	tally(walk->account->links, step->port, time);
+	tally(walk->account->links, step->place, time);
 	for (unsigned k = 0; k < BEFORE_KINDS; k++) {
 		whole += step->before[k];
 		if (step->before[k] > step->before[rest])
@@ -182,8 +183,8 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 	take_queue(walk, step);
 	if (!step->previous || !previous->hop)
 		return;
-	gap = step->queued - previous->arrived;
-	if (net->ports[previous->port].to_host)
+	gap = step->arrived - step->idle - step->hold - previous->arrived;
+	if (net->ports[previous->place].to_host)
 		take(walk, step->detour ? WHY_NO_AGGREGATOR : WHY_SERVER, gap);
 	else
 		walk->idle += gap; /* a pipeline that takes time of its own */
@@ -249,11 +250,11 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
 		return;
 	}
-	if (step->worker == WHY_NONE)
+	if (step->place == WHY_NONE)
 		return;
-	if (step->worker != walk->worker && end > since)
-		take_from(walk, step->worker, end);
-	if (!step->stream && step->worker == walk->worker && step->sent > most(since, step->ready))
+	if (step->place != walk->worker && end > since)
+		take_from(walk, step->place, end);
+	if (!step->stream && step->place == walk->worker && step->sent > most(since, step->ready))
 		take_turn(walk, step, step->sent - most(since, step->ready));
 	if (step->ready < since) /* it was held before, while others were on their way */
 		take_turn(walk, step, SIM_TIME_MAX);
@@ -272,7 +273,7 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 		return;
 	walk.broken = broken;
 	if (step)
-		take(&walk, WHY_WIRE, why->steps[step].wire);
+		take(&walk, WHY_WIRE, why->current.wire);
 	for (; step && walk.left; step = why->steps[step].previous) {
 		const struct why_step *at = &why->steps[step];
 
@@ -385,10 +386,10 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 	uint32_t step = why->current.step;
 
 	listener->tensor(listener->owner, number, worker, true);
-	while (step && (why->steps[step].hop || why->steps[step].worker == WHY_NONE))
+	while (step && (why->steps[step].hop || why->steps[step].place == WHY_NONE))
 		step = why->steps[step].previous;
 	if (step)
-		listener->last(listener->owner, number, worker, why->steps[step].worker,
+		listener->last(listener->owner, number, worker, why->steps[step].place,
 			       why->steps[step].sent);
 }
 

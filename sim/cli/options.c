@@ -42,6 +42,8 @@ static const struct option_row rows[] = {
 	  "where figures go; default: figures/ in the directory" },
 	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
+	{ "out", "FILE", VERB_REPORT, TEXT(out),
+	  "where it goes; default: report.html in the directory" },
 	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
 	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
 	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
@@ -58,7 +60,7 @@ static const struct option_row rows[] = {
 	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
-		      VERB_MANUAL | VERB_WHY),
+		      VERB_MANUAL | VERB_WHY | VERB_REPORT),
 	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
@@ -152,17 +154,20 @@ static void add_override(struct cli *cli, const char *pointer, const char *value
 }
 
 /* --set /pointer=value: cut at the first '='. */
-static bool add_set(struct cli *cli, char *text)
+static bool add_set(struct cli *cli, const char *text)
 {
-	char *equals = strchr(text, '=');
+	const char *equals = strchr(text, '=');
+	char *pointer;
 
 	if (text[0] != '/' || !equals) {
 		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
 			 text);
 		return false;
 	}
-	*equals = '\0';
-	add_override(cli, text, equals + 1);
+	pointer = xstrndup(text, (size_t)(equals - text));
+	cli->cut.items = xrealloc(cli->cut.items, cli->cut.count + 1, sizeof(*cli->cut.items));
+	cli->cut.items[cli->cut.count++] = pointer;
+	add_override(cli, pointer, equals + 1);
 	return true;
 }
 
@@ -319,6 +324,9 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 void options_release(struct cli *cli)
 {
 	free(cli->overrides);
+	while (cli->cut.count)
+		free((char *)(uintptr_t)cli->cut.items[--cli->cut.count]);
+	free(cli->cut.items);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
 

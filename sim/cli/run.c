@@ -444,6 +444,14 @@ static int refuse_why(const struct cli *cli, const char *path)
 	return EXIT_USAGE;
 }
 
+static int refuse_gpus(const char *path)
+{
+	complain("--why follows packets, not what GPUs of a machine do among themselves "
+		 "(\"gpus\" of %s): leave it out",
+		 path);
+	return EXIT_USAGE;
+}
+
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
@@ -458,6 +466,8 @@ static int run_one(const struct cli *cli, int i)
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
 	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
 		code = refuse_why(cli, cli->argv[i]);
+	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
+		code = refuse_gpus(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);

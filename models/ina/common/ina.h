@@ -160,6 +160,13 @@ static inline uint64_t ina_available(const struct ina_worker *worker)
 	return tensors_available(&worker->job->tensors, worker->number);
 }
 
+/* For protocol_ops.ahead: all lines of cache of a struct. */
+static inline void ina_prefetch(const void *from, size_t size)
+{
+	for (size_t at = 0; at < size; at += 64)
+		__builtin_prefetch((const char *)from + at);
+}
+
 /* A rule of the scheme does not hold at `node` (a host, or hosts + switch): breaks the run off. */
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
 

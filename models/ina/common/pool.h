@@ -168,8 +168,8 @@ static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap
 }
 
 /* A packet of a job, from a host, with what all have in common; no route yet. */
-struct packet pool_packet(const struct pool_server *server, uint64_t chunk, struct bitmap bitmap,
-			  uint16_t slot);
+void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
+		 struct bitmap bitmap, uint16_t slot);
 
 /* The server's index of a chunk. */
 static inline uint64_t server_index(const struct pool_server *server, uint64_t chunk)
@@ -266,6 +266,7 @@ void pool_finish(void *instance);
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		    struct switch_actions *actions);
+void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again);
 enum nic_pull pool_pull(void *worker, struct packet *packet);
 bool pool_admit(void *job, const char **never);
 void pool_withdraw(void *job);
@@ -284,6 +285,7 @@ void pool_close(void *scheme);
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
 		      .at_switch = pool_at_switch,                                                 \
+		      .ahead = pool_ahead,                                                         \
 		      .about = pool_about },                                                       \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \

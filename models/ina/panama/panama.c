@@ -77,12 +77,6 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- looking ahead, for speed only --- */
 
-static void prefetch_lines(const void *from, size_t size)
-{
-	for (size_t at = 0; at < size; at += 64)
-		__builtin_prefetch((const char *)from + at);
-}
-
 static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
 {
 	const struct panama_job *job = sequence->job;
@@ -94,7 +88,7 @@ static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, 
 		__builtin_prefetch(reader->left);
 		return;
 	}
-	prefetch_lines(worker, sizeof(*worker));
+	ina_prefetch(worker, sizeof(*worker));
 	__builtin_prefetch(reader);
 }
 
@@ -105,7 +99,7 @@ static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
 	const struct port *ports = sequence->job->base.scheme->env.topo->net.ports;
 
 	if (!again) {
-		prefetch_lines(node, sizeof(*node));
+		ina_prefetch(node, sizeof(*node));
 		return;
 	}
 	if (packet->flags & PACKET_RESULT) {

@@ -87,6 +87,8 @@ struct worker_slot {
 	bool late; /* the result before it came by repair: others have sent theirs long ago */
 };
 
+static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
+
 struct worker_list {
 	uint32_t first, last; /* slots, or SWITCHML_NONE */
 };
@@ -192,6 +194,9 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 /* A contribution on its way up, or a result on its way down, has reached a switch. */
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions);
+
+/* The packet will reach the switch soon: prefetches its slot. */
+void switchml_node_ahead(const struct node *node, const struct packet *packet);
 
 /* `base` and `child` are set. */
 void switchml_worker_init(struct worker *worker);

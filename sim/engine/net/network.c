@@ -150,6 +150,13 @@ sim_time network_last_arrival(const struct network *net)
 	return last;
 }
 
+/* From now on what the next hops touch is prefetched. */
+static void look_ahead(struct network *net)
+{
+	net->sim->lookahead = net->lossless ? lossless_look_ahead : net_look_ahead;
+	equeue_look_ahead(&net->sim->queue, HOP_AHEAD, net->look_span);
+}
+
 /* A few events per slot when every port is busy, so that there is little to sort;
  * slots much shorter than any latency, so that a new event hardly ever falls into
  * one that is open already. The wheel spans the longest regular wait: latency and
@@ -159,7 +166,6 @@ void network_tune(struct network *net)
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
 	double events_per_ps = 0;
 	unsigned shift = 6, bits = 8;
-	bool large;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[i]);
@@ -174,15 +180,15 @@ void network_tune(struct network *net)
 		if (link->latency < shortest)
 			shortest = link->latency;
 	}
-	large = net->port_count * sizeof(*net->ports) > CACHE_BYTES;
+	net->look_span = shortest / 4;
 	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < SLOT_EVENTS &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
 		bits++;
 	equeue_tune(&net->sim->queue, shift, bits);
-	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : net_look_ahead;
-	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
+	if (net->port_count * sizeof(*net->ports) > CACHE_BYTES)
+		look_ahead(net);
 	if (!net->lossless)
 		nic_may_defer(net);
 }
@@ -192,6 +198,8 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	SIM_BUG_ON(net->protocol_count == NET_PROTOCOLS || !ops->name || !ops->deliver);
 	net->protocols[net->protocol_count].ops = ops;
 	net->protocols[net->protocol_count].self = self;
+	if (ops->ahead)
+		look_ahead(net);
 	return (uint8_t)net->protocol_count++;
 }
 

@@ -52,7 +52,8 @@ struct protocol_ops {
 	/* Optional. The packet will be delivered soon: prefetch what that touches. */
 	void (*prefetch)(void *self, const struct packet *packet);
 	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
-	 * touches; some events later, with `again`, what could only be found through it. */
+	 * touches; some events later, with `again`, what could only be found through it. A network
+	 * with such a protocol looks ahead however small it is. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
@@ -98,6 +99,7 @@ struct network {
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
+	sim_time look_span;        /* how far ahead of their time events may be known (ahead.h) */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
 	uint32_t *deferred;        /* hosts that have a deferred departure, or had one; owned */
 	uint32_t deferred_count;
