@@ -10,7 +10,8 @@
  *
  * A connection goes one way. Sender state and receiver state are kept apart, as
  * they live on different hosts. Connections come and go; their slots are used
- * again, and a generation in each packet tells late packets apart. */
+ * again, and a generation in each packet tells late packets apart. The sender closes; the receiver
+ * answers segments that come twice until the slot is used again. */
 #ifndef INASIM_TRANSPORT_TCP_H
 #define INASIM_TRANSPORT_TCP_H
 
