@@ -377,6 +377,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	timer_cancel(&s->sim, &s->window_end);
 	if (s->checkpoints)
 		timer_cancel(&s->sim, &s->checkpoint);
+	flows_end(s->flows);
 	final_checks(s);
 	s->end = end_of(s, interrupted);
 }

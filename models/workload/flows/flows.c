@@ -12,13 +12,14 @@
 
 /* --- generators --- */
 
-/* At the receiver: the flow is complete. */
+/* At the receiver: the flow is complete. What has an order waits until it is settled. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
 	sim_time now = flows->env.sim->now, fct = now - flow->start;
 
 	flow->received = true;
+	flow->finish = now;
 	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
 	if (fct < flow->ideal) {
@@ -27,9 +28,10 @@ static void complete(struct flow *flow)
 				flow->id, seconds_of(fct), seconds_of(flow->ideal));
 		sim_stop(flows->env.sim);
 	}
-	if (flow->measured)
-		flow_record(flow, fct);
-	flow_write_row(flow, now, true);
+	if (flow->measured) {
+		flow_class_of(flows, flow->size)->finished++;
+		flow->group->stats.finished++;
+	}
 	if (flows->changed)
 		flows->changed(flows->owner);
 }
@@ -42,20 +44,14 @@ static void on_delivered(void *owner, uint64_t total)
 	complete(flow);
 }
 
-static void give_back(struct flow *flow)
-{
-	flow->next_idle = flow->flows->idle;
-	flow->flows->idle = flow;
-	flow->flows->closed++;
-}
-
 /* At the sender: everything is acknowledged, the connection may go. */
 static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
+	flow->retransmissions = connection_retransmissions(&flow->conn);
 	connection_close(&flow->conn);
-	give_back(flow);
+	flow_settle(flow);
 }
 
 static void on_received(void *owner)
@@ -64,7 +60,7 @@ static void on_received(void *owner)
 
 	complete(flow);
 	flow_fluid_close(&flow->fluid);
-	give_back(flow);
+	flow_settle(flow);
 }
 
 static const struct tcp_app flow_app = { .delivered = on_delivered, .drained = on_drained };
@@ -219,6 +215,7 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 	bool together = group->conf->arrival.form != ARRIVE_POISSON;
 
 	(void)entity;
+	flow_write_settled(group->flows);
 	if (flow_generator_done(generator))
 		return;
 	do {
@@ -417,6 +414,7 @@ void flows_free(struct flows *flows)
 	}
 	free(flows->classes);
 	free(flows->all);
+	free(flows->settled);
 	free(flows);
 }
 
