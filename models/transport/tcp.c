@@ -278,6 +278,13 @@ uint64_t tcp_delivered(const struct tcp *tcp, uint32_t number)
 	return tcp->conns[number]->rx.next;
 }
 
+uint64_t tcp_missing(const struct tcp *tcp, uint32_t number, uint64_t size)
+{
+	const struct tcp_rx *rx = &tcp->conns[number]->rx;
+
+	return size - rx->next - ranges_bytes(&rx->early);
+}
+
 static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route *route, bytes size)
 {
 	uint32_t ports[ROUTE_MAX + 1];

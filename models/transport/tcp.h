@@ -86,6 +86,9 @@ const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
+/* How many of the first `size` bytes are not at the receiver, in order or not. */
+uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
+
 /* Ideal time of `size` bytes on the path of this connection, or on the path
  * that a connection with this key would take. */
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);

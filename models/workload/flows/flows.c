@@ -436,6 +436,39 @@ bool flows_done(const struct flows *flows)
 	return flows->finished == flows->started;
 }
 
+/* No flow is faster than the link of its receiver, on which a packet may be already. */
+static sim_time earliest_end(const struct flow *flow)
+{
+	const struct network *net = &flow->flows->env.topo->net;
+	const struct link_class *link = port_class(net, &net->ports[net->cold[flow->dst].reverse]);
+	bytes missing = connection_missing(&flow->conn, flow->size);
+	bytes segment = (bytes)tcp_parameters(flow->flows->env.tcp)->mss;
+	unsigned __int128 ps;
+
+	if (missing <= segment)
+		return 0;
+	ps = (unsigned __int128)(missing - segment) * 8 * PS_PER_S / link->rate;
+	return ps > link->jitter_max ? net->sim->now + (sim_time)ps - link->jitter_max : 0;
+}
+
+sim_time flows_busy_until(const struct flows *flows, bool measured)
+{
+	sim_time until = 0;
+
+	for (size_t i = 0; i < flows->group_count && !measured; i++)
+		if (flows->groups[i].conf->enabled &&
+		    !flow_generator_done(&flows->groups[i].generator))
+			return SIM_TIME_MAX;
+	for (size_t i = 0; i < flows->all_count; i++) {
+		const struct flow *flow = flows->all[i];
+		sim_time end =
+			flow->received || (measured && !flow->measured) ? 0 : earliest_end(flow);
+
+		until = end > until ? end : until;
+	}
+	return until;
+}
+
 double flows_progress(const struct flows *flows)
 {
 	double limit = 0;

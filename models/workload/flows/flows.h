@@ -123,6 +123,10 @@ void flows_jobs_done(struct flows *flows);
 /* All generators have run out and all their flows are finished. */
 bool flows_done(const struct flows *flows);
 
+/* A time before which some flow (of the measured ones) is surely not finished; SIM_TIME_MAX as long
+ * as some are to come. Over TCP only. */
+sim_time flows_busy_until(const struct flows *flows, bool measured);
+
 /* Fraction of the flows asked for that is finished (0 if their number is open). */
 double flows_progress(const struct flows *flows);
 
