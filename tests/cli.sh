@@ -33,13 +33,29 @@ echo '{ "name": "wrong" }' >wrong.json
 ends 0 run small.json --out logged --events 0s..1s --quiet
 holds '.digest == "'"$("$INASIM" run small.json --json | jq -r .digest)"'"' logged/summary.json
 holds ".events == $(($(wc -l <logged/events.csv) - 1))" logged/summary.json
-says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,[0-9a-f]{16}$'
+says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,,,,,,,[0-9a-f]{16}$'
 says logged/events.csv 'arrival,h[0-9] -> switch,tcp data flow [0-9]+ seq 0 payload 1460 size 1518 ECT'
 says logged/events.csv 'tcp data flow .* ECT push,'
 ends 0 run small.json --set /jobs/0/all_reduce=switchml --out logged --events 0s..1s --quiet
 says logged/events.csv 'switchml aggregation job 0 chunk [0-9]+ source [01] slot [0-9]+ size 180 version,'
 grep -E 'switchml.* (push|bypass)' logged/events.csv >outside || true
 silent outside
+
+# what happened to aggregators adds up to what switches count; chunks are numbers in the job
+# column TABLE NAME PATTERN: rows of events.csv whose cell matches; sum FILE NAME
+column() { awk -F, -v name="$2" -v pattern="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } $at ~ pattern { n++ } END { print n + 0 }' "$1"; }
+sum() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { n += $at } END { print n + 0 }' "$1"; }
+for scheme in switchml esa; do
+	ends 0 run small.json --set /jobs/0/all_reduce=$scheme --set /topology/hosts=5 --out logged --events 0s..1s --quiet
+	for pair in add:packets_aggregated complete:results collide:collisions preempt:preemptions; do
+		checks=$((checks + 1))
+		[[ $(column logged/events.csv did "(^|[+])${pair%:*}([+]|$)") == $(sum logged/aggregators.csv "${pair#*:}") ]] ||
+			fail "$scheme: events.csv and aggregators.csv differ: $pair"
+	done
+	checks=$((checks + 1))
+	chunks=$(awk -F, '$6 != "" && NR > 1 { if ($8 > most) most = $8; seen[$8]++ } END { print most + 1 == length(seen) }' logged/events.csv)
+	[[ $chunks == 1 ]] || fail "$scheme: chunks are not numbered from 0 without gaps"
+done
 ends 0 run small.json --out logged --events 10us..20us --quiet
 awk -F, 'NR > 1 && ($2 < 10e-6 || $2 > 20e-6)' logged/events.csv >outside
 silent outside
@@ -58,7 +74,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain help list schema regress plot why export manual; do
+for verb in init run check explain help list formula schema regress plot why export manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -77,7 +93,7 @@ says out 'Release build|Debug build|RelWithDebInfo build|MinSizeRel build'
 says out 'GSL [0-9].*cJSON [0-9]'
 ends 2 chekc small.json
 says err 'did you mean "check"'
-for verb in run check explain plot why export; do
+for verb in run check explain formula plot why export; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
@@ -102,14 +118,23 @@ ends 2 plot --together --out figures --figure job_timeline . .
 ends 2 plot --together --out figures --x load . .
 ends 2 plot --out figures . .
 ends 2 plot --label one .
+says err '--label needs --together for result directories such as \.'
+ends 2 plot --xlabel time .
+says err 'are for one figure; say which with --figure'
+ends 2 plot --y a --ylabel one --ylabel two .
+ends 2 plot --panels --together --out figures . .
+ends 2 plot --font 'Sans;exit' .
+ends 2 plot --font Sans,9 .
+says err '--font takes NAME, or with --size NAME,POINTS'
+ends 2 compare --json --latex . .
 ends 2 plot --together --out figures --label one . .
 ends 2 plot --size 3.5 .
 
 # --- check ---
 
 ends 0 check small.json late.json
-says out '^small.json: valid$'
-says out '^late.json: valid$'
+says out '^small.json: valid: [0-9]+ hosts, '
+says out '^late.json: valid: '
 says err '^late.json:4:13: /jobs/0: warning: the 2 jobs .* need 8 places on hosts, .* there are 4: 1 run at once'
 ends 0 check --quiet small.json
 silent out
@@ -117,7 +142,7 @@ ends 0 check --json small.json
 holds '. == []' out
 ends 3 check wrong.json small.json
 says err '^wrong.json:1:1: /: the key "topology" is missing'
-says out '^small.json: valid$'
+says out '^small.json: valid: [0-9]+ hosts, '
 ends 3 check --json wrong.json
 silent err
 holds '.[0] | .file == "wrong.json" and .line == 1 and .column == 1 and (.message | length > 0)' out
@@ -141,7 +166,7 @@ says err 'command line: --set /seed'
 # a frame and its ACK over two links: 2 x (1538 + 84 bytes) at 5 Gbps, 4 x 20 us, twice a switch of 500 ns
 jq '.topology.link = { rate: "5Gbps", delay: "20us" } | .tcp.initial_rto = "50us"' small.json >hasty.json
 ends 0 check hasty.json
-says out '^hasty.json: valid$'
+says out '^hasty.json: valid: '
 says err '^hasty.json:[0-9]+:[0-9]+: /tcp/initial_rto: warning: 5e-05 s is shorter than the round trip .*, 8\.61904e-05 s:'
 ends 0 check --json hasty.json
 holds 'length == 1 and .[0].severity == "warning" and .[0].pointer == "/tcp/initial_rto"' out
@@ -397,7 +422,7 @@ if { (ulimit -v 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null; then
 	done
 	cp scarce/0/manifest.json former.json # stays where a run does not get that far
 	code=0
-	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0) 2>err || code=$?
+	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0 --force) 2>err || code=$?
 	((code == 7)) || fail "out of memory: exit code $code"
 	same scarce/0/manifest.json former.json
 fi
@@ -434,6 +459,60 @@ code=0
 timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=$?
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
+
+# --- long runs ---
+
+# what SIGUSR1 asks for, at any time; the run goes on
+"$INASIM" run --quiet endless.json >out 2>err </dev/null &
+pid=$!
+sleep 1 # not before it listens: that would be its end
+kill -USR1 "$pid"
+for ((i = 0; i < 100; i++)); do
+	[[ ! -s err ]] || break
+	sleep 0.05
+done
+kill -INT "$pid"
+wait "$pid" 2>/dev/null || true
+says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ ms/s$'
+says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
+says err '^inasim: interrupted after'
+
+# the line on a terminal fits, whatever its width
+if command -v script >/dev/null; then
+	timeout -s INT 1 script -qec "stty cols 40; exec '$INASIM' run endless.json" /dev/null >lines 2>/dev/null </dev/null || true
+	tr '\r' '\n' <lines >out
+	says out '^endless: [0-9.]+ %'
+	checks=$((checks + 1))
+	[[ -z $(grep '^endless: [0-9.]* %' out | grep -E '^.{40}') ]] || fail "too long: $(head -n 3 out)"
+fi
+
+# no progress for long, and a loss that is only bad
+cat >stalled.json <<'JSON'
+{ "name": "stalled", "topology": { "kind": "star", "hosts": 10, "link": { "loss": 0.9 } },
+  "jobs": [ { "workers": 8, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "1MB" } ] } } ],
+  "stop": { "when": "jobs_done", "after": "5s" } }
+JSON
+ends 4 run stalled.json
+says err '^inasim: stalled: no job has computed or got a sum from 0.000001000 s to [1-4].[0-9]+ s of simulated time; kill -USR1 [0-9]+ shows who waits for what$'
+says err 'job 0 \(job\): 0 of 1 iterations, 8 sums of tensors outstanding at its workers, no progress since 0.000001000 s'
+ends 4 run --quiet stalled.json
+checks=$((checks + 1))
+! grep -q 'no job has computed' err || fail "--quiet warns"
+ends 0 run stalled.json --set /topology/link/loss=0.2
+checks=$((checks + 1))
+! grep -q 'no job has computed' err || fail "a job that goes on: $(<err)"
+
+# --- results of another experiment ---
+
+ends 0 run --quiet small.json --out mine
+ends 0 run --quiet small.json --out mine --seed 2 # the same one
+silent err
+cp mine/manifest.json former.json
+ends 6 run --quiet small.json --set /name=other --out mine
+says err '^inasim: mine holds results of the scenario "small", not of "other": they are left alone; give another --out, or --force$'
+same mine/manifest.json former.json
+ends 0 run --quiet small.json --set /name=other --out mine --force
+holds '.scenario.name == "other"' mine/manifest.json
 
 # --- models from files ---
 
@@ -592,8 +671,8 @@ ends 0 list
 says out '^schemes$'
 says out '^  ring '
 ends 0 list --json
-holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures; length > 0)' out
-for kind in schemes topologies transports models traces figures; do
+holds 'all(.schemes, .topologies, .transports, .models, .traces, .figures, .formulas; length > 0)' out
+for kind in schemes topologies transports models traces figures formulas; do
 	ends 0 list "$kind" --json
 	holds "keys == [\"$kind\"] and all(.[] | .[]; .name and .help)" out
 done
@@ -601,6 +680,43 @@ ends 0 list schemes --json
 holds 'all(.schemes[]; .fluid_tolerance | keys == ["one_switch", "tiers", "together"] and all(.[]; . == null or (. > 0 and . < 0.1)))' out
 holds '.schemes[] | select(.name == "switchml") | .fluid_tolerance == { one_switch: 0.02, tiers: 0.02, together: 0.05 }' out
 holds '.schemes[] | select(.name == "esa") | .fluid_tolerance | all(.[]; . == null)' out
+ends 0 list formulas --json
+holds '.formulas[] | select(.name == "flat_ring") | .unit == "s" and .source == "NetReduce appendix A, equation 1" and (.inputs | map(.name) == ["gpus", "alpha", "bytes", "inter"])' out
+holds 'all(.formulas[]; .source and (.inputs | length > 0) and all(.inputs[]; .help))' out
+ends 0 list formulas
+says out '^  flat_ring  +all-reduce by one ring'
+says out ' of gpus \[alpha\] bytes inter; in s$'
+
+# --- formula ---
+
+ends 0 formula flat_ring gpus=32 alpha=1us bytes=100MB inter=12.5GBps
+says out '^15[.]562 ms$'
+silent err
+ends 0 formula ring_over_ina workers=4
+says out '^1[.]5$'
+ends 0 formula flat_ring gpus=32 bytes=100MB inter=100Gbps --json
+holds '.name == "flat_ring" and .unit == "s" and .value == 0.0155 and .inputs == { gpus: 32, alpha: 0, bytes: 1e8, inter: 1e11 }' out
+ends 2 formula flat_rign
+says err 'there is no formula "flat_rign" .did you mean "flat_ring"'
+ends 2 formula flat_ring gpus=32
+says err 'flat_ring needs bytes=...: gradients of a worker'
+says err 'flat_ring needs inter=...'
+silent out
+ends 2 formula flat_ring gpu=32 bytes=100MB inter=100Gbps gpus=32
+says err 'flat_ring has no input "gpu" .did you mean "gpus"'
+ends 2 formula flat_ring gpus=1 bytes=100MB inter=100Gbps
+says err 'gpus is from 2 to 1000000; found "1"'
+ends 2 formula flat_ring gpus=2.5 bytes=100MB inter=100Gbps
+says err 'gpus takes a whole number; found "2.5"'
+ends 2 formula flat_ring gpus=many bytes=100 inter=100Gbps gpus
+says err 'gpus takes a number; found "many"'
+says err 'bytes takes a number with a unit .B, '
+says err 'inputs are NAME=VALUE; found "gpus"'
+ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
+says err 'gpus stands twice'
+ends 2 formula parallel_wins_from gpus=2
+says err 'parallel_wins_from has no value there: gpus is more than 2'
+
 ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key
 holds '."$schema" == "https://json-schema.org/draft/2020-12/schema" and .properties.topology' out
@@ -648,6 +764,8 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	ends 0 plot --term tikz --size 3.5in --font Sans,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
+	says results/deep/small/figures/job_timeline.tex 'Time\\_s'
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
 	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"
 	# too little memory for gnuplot is not a gnuplot that is not installed

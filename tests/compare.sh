@@ -50,6 +50,16 @@ says out '^B differs from A in$'
 says out '^  /jobs/0/all_reduce: "ring" -> "switchml"$'
 checks=$((checks + 1))
 awk 'length > 100 { exit 1 }' out || fail "lines of more than 100 columns"
+ends 0 compare ring ina --latex --metric jobs.iteration_s.mean --metric flows.fct_s.p50
+says out '^% *\\usepackage\{booktabs\}$'
+says out '^\\multicolumn\{[0-9]+\}\{l\}\{jobs\.iteration\\_s\.mean\} \\\\$'
+says out '^ina & [0-9]+/[0-9]+ & [0-9.]+ & \$\\pm\$ [0-9.e$-]+ & [0-9.]+ & '
+says out '^% ratio: to ring\.'
+checks=$((checks + 1))
+sed '/^\\begin{tabular}/,/^\\end{tabular}/d' out | grep -v '^%' && fail "not all is table or comment"
+checks=$((checks + 1))
+[[ $(grep -c '&' out) == $(awk -F' & ' '/&/ { rows[NF]++ } END { for (n in rows) print rows[n] }' out) ]] ||
+	fail "rows of unlike lengths: $(cat out)"
 ends 0 compare ring ina --json
 for run in ring ina; do
 	label=$([[ $run == ring ]] && echo A || echo B)

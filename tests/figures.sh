@@ -1,7 +1,8 @@
 #!/bin/bash
 # Every figure of every shipped scenario can be drawn: gnuplot has nothing to say about it, and the
-# script beside it draws it again. Scenarios are interrupted after a second, so most results are unfinished.
-# Figures of sweeps are in unit/test_plot_sweep.c.
+# script beside it draws it again. In a column of 3.5 inches no word is cut off, letters have 8 points, the legend is
+# beside the data. Scenarios are interrupted after a second, so most results are unfinished.
+# Numbers of figures of sweeps are in unit/test_plot_sweep.c.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 command -v gnuplot >/dev/null || exit 77
@@ -33,6 +34,49 @@ for path in sys.argv[1:]:
 PYTHON
 }
 
+# fits DIR: what a reader of a paper expects of each picture in it, drawn at 3.5 inches. Widths of words
+# are estimated: half a letter's height for each.
+fits() {
+	command -v python3 >/dev/null || return 0
+	checks=$((checks + 1))
+	python3 - "$1"/*.svg <<'PYTHON' >found 2>&1 || fail "pictures in $1: $(tail -n 5 found)"
+import os, re, sys
+import xml.etree.ElementTree as xml
+SVG = "{http://www.w3.org/2000/svg}"
+for path in sys.argv[1:]:
+    name = os.path.basename(path)
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name), "name " + name
+    root = xml.parse(path).getroot()
+    width, height = (float(root.get(key)) for key in ("width", "height"))
+    assert width == 336, (path, width)  # CSS pixels: 96 an inch
+    places = []
+    for group in root.iter(SVG + "g"):
+        words = "".join(group.itertext()) if group.find(SVG + "text") is not None else ""
+        if not words.strip():
+            continue
+        size = float(group.get("font-size"))
+        assert size >= 96 * 8 / 72 - 0.04, (path, words, size)
+        x, y, turn = re.fullmatch(r"translate\(([^,]*),([^)]*)\)(?: rotate\((.*)\))?", group.get("transform")).groups()
+        x, y, long = float(x), float(y), 0.5 * size * len(words.strip())
+        before = {"start": 0, "middle": 0.5, "end": 1}[group.get("text-anchor")] * long
+        if turn is None:
+            assert x - before >= -2 and x - before + long <= width + 2, (path, "cut off: " + words)
+            assert 0 <= y - 0.5 * size and y <= height, (path, "cut off: " + words)
+        elif float(turn) == -90:
+            assert y - long + before >= -2 and y + before <= height + 2, (path, "cut off: " + words)
+        places.append((words, x, y))
+    # Words within a group of a plot are its name in the legend, below what it draws.
+    for plot in root.iter(SVG + "g"):
+        if not (plot.get("id") or "").startswith("gnuplot_plot_"):
+            continue
+        names = [float(re.search(r",([^)]*)", g.get("transform"))[1]) for g in plot.iter(SVG + "g")
+                 if g.find(SVG + "text") is not None and "".join(g.itertext()).strip()]
+        drawn = [float(y) for line in plot.iter(SVG + "path") for y in re.findall(r"[ML][-\d.]+,([-\d.]+)", line.get("d"))]
+        if len(names) == 1 and drawn: # a map has a number in each cell
+            assert max(drawn) < names[0] + 8, (path, "legend over data")  # its sample is beside the name
+PYTHON
+}
+
 mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' \
 	-not -path './bench/*' | LC_ALL=C sort)
 for scenario in "${scenarios[@]}"; do
@@ -44,9 +88,42 @@ for scenario in "${scenarios[@]}"; do
 	ends 0 plot --term svg "$name"
 	again "$name/figures"
 	tidy "$name/figures"
+	ends 0 plot --term svg --size 3.5in --out "$name/paper" "$name"
+	fits "$name/paper"
 done
-ends 0 plot --together --out together --term svg quickstart shared-cluster
+ends 0 plot --together --out together --term svg two-jobs shared-cluster
 again together
 tidy together
+ends 0 plot --together --out paper --term svg --size 3.5in two-jobs shared-cluster
+fits paper
+
+# A sweep of the scenarios, made small: each kind alone and with all metrics as panels, with and
+# without titles, with one point missing.
+jq '.base = $base | .replications = 2 | .set += {
+	"/jobs/0/gradient_scale": 1e-4, "/jobs/0/compute_scale": 1e-4,
+	"/jobs/1/gradient_scale": 1e-4, "/jobs/1/compute_scale": 1e-4}' \
+	--arg base "$SRC/scenarios/sweeps/$(jq -r .base "$SRC/scenarios/sweeps/load.json")" \
+	"$SRC/scenarios/sweeps/load.json" >plan.json
+ends 0 sweep run plan.json 0-10 --out swept
+ends 4 sweep collect plan.json --out swept # one point is missing
+for kind in lines bars box heat; do
+	ends 0 plot --term svg --size 3.5in --kind $kind --out "kinds/$kind" --label switchml=SwitchML swept
+	fits "kinds/$kind"
+	again "kinds/$kind"
+	tidy "kinds/$kind"
+	[[ $kind == heat ]] && continue
+	ends 0 plot --term svg --size 3.5in --no-title --font Sans,9 --kind $kind --panels --out "panels/$kind" \
+		--x load --by scheme --y jobs.jct_s.mean --y jobs.iteration_s.mean --y network.drops swept
+	fits "panels/$kind"
+	again "panels/$kind"
+	tidy "panels/$kind"
+done
+ends 0 plot --term svg --size 3.5in --panels --x scheme --by none --out panels/fixed swept
+ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
+says err '2 --ylabel are for as many --y, found 1'
+fits panels/fixed
+for term in pdf eps tikz png; do
+	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept
+done
 
 finish "$checks checks hold"

@@ -83,6 +83,27 @@ checks=$((checks + 1))
 says err 'File too large'
 [[ ! -e quota ]] || fail "half a result beyond ulimit -f"
 
+# A full disk: the run tells its table all the same, and whole rows stay.
+cat >full.sh <<'SH'
+mkdir disk && mount -t tmpfs -o size=300k none disk 2>/dev/null || exit 77
+code=0
+"$INASIM" run long.json --out disk/full --set /stop/after=30ms || code=$?
+cp -r disk/full.partial kept
+[[ ! -e disk/full ]] || code=99
+umount disk
+exit "$code"
+SH
+code=0
+unshare -rm bash full.sh >out 2>err || code=$?
+if ((code == 6)); then
+	checks=$((checks + 1))
+	says out '^long: time after'
+	says err 'No space left on device; what could be written is in disk/full.partial until the next run'
+	[[ -s kept/flows.csv && -z $(tail -c 1 kept/flows.csv) ]] || fail "a full disk: $(ls -l kept)"
+elif ((code != 77 && code != 1)); then
+	fail "a full disk: exit code $code: $(cat err)"
+fi
+
 # hangs_up: the exit code of a run whose terminal goes away, with this handling of SIGHUP before
 hangs_up() {
 	local code=0

@@ -27,12 +27,13 @@ sim/lab/sweep:          sim/engine/base sim/engine/core sim/conf sim/stats sim/i
 sim/lab/compare:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
 sim/lab/figures:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
 sim/lab/regress:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab
+models/formulas:        sim/engine/base
 models/why:             sim/engine/
 models/transport:       sim/engine/ sim/conf models/why
 models/transport/cc:    sim/engine/ sim/conf
-models/collective:      sim/engine/ sim/conf sim/io models/transport models/why
-models/ina/common:      sim/engine/ sim/conf sim/io models/transport models/collective models/why
-models/ina/*:           sim/engine/ sim/conf sim/io models/transport models/collective models/ina/common models/why
+models/collective:      sim/engine/ sim/conf sim/io models/formulas models/transport models/why
+models/ina/common:      sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/why
+models/ina/*:           sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/ina/common models/why
 models/fluid:           sim/engine/ sim/conf sim/io models/transport models/collective
 models/workload:        sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/why
 models/run:             sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/workload models/why

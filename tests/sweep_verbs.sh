@@ -279,6 +279,11 @@ rm -r killed
 start
 ends 4 sweep run forever.json 0 --out killed
 says err "skipped: .*-$parent is running it"
+ends 4 sweep status forever.json --out killed
+says out "to run, 1 of them running$"
+says out "point 0 .*: running for [0-9]+ s by .*-$parent$"
+ends 4 sweep status forever.json --out killed --json
+holds '.running | length == 1 and .[0].point == 0' out
 kill -TERM "$parent"
 wait "$parent" || true
 
@@ -317,6 +322,8 @@ ends 4 sweep run plan.json 0 --out old
 says err 'skipped: elsewhere-1 is running it'
 kill "$(child_of "$holder")"
 wait "$holder" || true
+ends 4 sweep status plan.json --out old # a lock that nobody holds
+says out 'to run$'
 ends 0 sweep run plan.json 0 --out old
 holds '.status == "done" and .attempts == 1' "old/points/$hash.json"
 checks=$((checks + 1))

@@ -72,6 +72,19 @@ not_warned flows.json --set $ecn='{"threshold":"12KB"}'
 not_warned flows.json --set $ecn=false
 not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport=reno
 
+# --- parameter servers that answer packet by packet ---
+
+# 7 x 794 x 180 bytes and 7 x 793 x 180, for 1,000,000 that a port of a server has: those of faster links between
+# switches do not matter
+cat >crowd.json <<'JSON'
+{ "name": "crowd", "topology": { "kind": "leaf-spine", "leaves": 3, "spines": 1, "hosts_per_leaf": 4,
+                                 "oversubscription": 0.1, "link": { "rate": "10Gbps" } },
+  "jobs": [ { "workers": 7, "servers": 1, "send_jitter": "20us", "all_reduce": "ps_stream",
+              "model": { "layers": [ { "gradient": "800KB" } ] } } ] }
+JSON
+warned crowd.json '7 workers with 794 slots .* 1000440 bytes at once, more than the 1000000 ' --set /schemes/ps_stream/slots=794
+not_warned crowd.json --set /schemes/ps_stream/slots=793
+
 # --- RoCE ---
 
 cat >roce.json <<'JSON'
@@ -118,6 +131,7 @@ while read -r pointer value why; do
 	warned jobs.json "has no effect: $why" --set "$pointer=$value"
 done <<'KEYS'
 /jobs/0/gpu "v100" the layers say how long
+/jobs/0/inside "master" machines have one GPU
 /jobs/0/send_jitter_per "tensor" there is no
 /jobs/0/stragglers/slowdown 3 no worker is slow
 /jobs/0/max_steps 5 no job has more iterations
@@ -139,6 +153,7 @@ warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000
 not_warned jobs.json --set /tcp/mss=1000
+not_warned jobs.json --set /topology/host/gpus/count=8 --set /jobs/0/inside=master
 not_warned jobs.json --set /jobs/0/all_reduce=panama --set /tcp/mss=1000 # small jobs run a ring
 not_warned jobs.json --set /schemes/switchml/memory=2MB --set /schemes/ring/transport=reno
 not_warned jobs.json --set /jobs/0/stragglers='{"workers":1,"slowdown":3}' --set /jobs/0/send_jitter=1us \

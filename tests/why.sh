@@ -56,6 +56,45 @@ ends 0 why why why
 says out '^ms a worker, all iterations'
 says out '^compute +[0-9.]+ +[0-9.]+$'
 
+# --- the same as bars, and over the axis of a sweep ---
+
+holds '(.jobs.why_s | add) as $sum | $sum > 0 and (.jobs.by_name | keys == ["ring", "sml"])' why/summary.json
+holds '.jobs.why_s == null and .jobs.by_name.ring.why_s == null' plain/summary.json
+near "$(jq '.jobs.by_name.sml.why_s.compute' why/summary.json)" \
+	"$(awk -v t="$(compute why/why.csv sml)" 'BEGIN { print t / 8 }')" "mean of sml"
+cat >plan.json <<'JSON'
+{ "name": "plan", "base": "two.json", "set": { "/jobs/1/enabled": false },
+  "axes": [ { "name": "load", "pointer": "/flows/0/arrival/poisson_load", "values": [0.1, 0.3] },
+            { "name": "as", "pointer": "/fidelity", "values": ["packet", "analytic"] } ] }
+JSON
+sed -i 's/, "loss": 0.0005//' two.json
+ends 0 sweep run plan.json 0-3 --why --quiet --out sweep
+ends 0 sweep collect plan.json --out sweep
+ends 0 sweep run plan.json 0-3 --quiet --out without
+ends 0 sweep collect plan.json --out without
+[[ $(head -n 1 sweep/sweep.csv) == *,jobs.why_s.queue_flows,* ]] || fail "no breakdown in sweep.csv"
+[[ $(head -n 1 without/sweep.csv) != *why_s* ]] || fail "a breakdown without --why"
+if command -v gnuplot >/dev/null; then
+	ends 0 plot why --figure breakdown --size 3.5in
+	# what stands on the bars is the mean duration of the job's rows of why.csv
+	near "$(awk '$3 == 1 && $2 { top = $6 } END { print top }' why/figures/breakdown.dat)" \
+		"$(awk -F, '$2 == "sml" { s += $9 } END { print s / 8 }' why/why.csv)" "height of a bar"
+	ends 0 plot why why --together --out both --figure breakdown --label a --label b
+	ends 0 plot sweep --figure breakdown
+	says out '^sweep/figures/breakdown-over-load-by-as.png$'
+	near "$(awk '$3 < 0.5 && $2 && $6 != "NaN" { top = $6 } END { print top }' sweep/figures/breakdown-over-load-by-as.dat)" \
+		"$(awk -F, 'NR > 1 { s += $9 } END { print s / 18 }' "sweep/points/$(awk -F, '$1 == 0 { print $2 }' sweep/sweep.csv)/why.csv")" \
+		"height of a bar of a sweep"
+	ends 2 plot sweep --figure breakdown --y jobs.jct_s.mean
+	says err 'the breakdown of a sweep goes with --x, --by and --where alone'
+	ends 2 plot without --figure breakdown
+	says err 'none of its points was run with sweep run --why'
+	ends 2 plot sweep --figure jct
+	says err '^inasim: --figure is for result directories, sweep is a sweep$'
+	ends 6 plot plain --figure breakdown
+	says err 'no figure breakdown: there is no why.csv'
+fi
+
 # --- what cannot be ---
 
 ends 2 run two.json --why
@@ -64,6 +103,8 @@ ends 2 run two.json --why --events 0s..1us --out both
 says err 'and no --events$'
 ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out streams
 says err '^inasim: --why follows packets, and two.json has none'
+ends 2 run two.json --why --set /topology/host/gpus/count=2 --out machines
+says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
 ends 6 why plain
 says err 'why.csv.*\(inasim run --why writes it\)'
 ends 6 why nowhere

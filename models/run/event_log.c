@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "run/simulation_state.h"
+#include "run/switch_watch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,9 +13,25 @@ static const struct out_column event_columns[] = {
 	{ "class", OUT_TEXT, "arrival, departure, timer, control: the order at equal times." },
 	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
 	{ "what", OUT_TEXT, "What happens; of an arrival, the packet." },
+	{ "job", OUT_COUNT,
+	  "Of a packet that switches add, or of its sum: the job_id; empty for other events, as "
+	  "are "
+	  "all columns of such packets." },
+	{ "worker", OUT_COUNT, "Worker whose host is at one end of the link; else empty." },
+	{ "chunk", OUT_COUNT,
+	  "Part of the job's gradients, from 0; ATP, ESA: its low 32 bits; NetReduce: the "
+	  "message." },
+	{ "switch", OUT_TEXT, "Switch that the packet has reached." },
+	{ "aggregator", OUT_COUNT, "Slot or aggregator that the packet names, low 16 bits." },
+	{ "did", OUT_TEXT,
+	  "What happened to the aggregators of that switch, with + between: allocate, collide, "
+	  "preempt, fall_back, duplicate, add, complete, flush, repair, late, discard, overflow, "
+	  "free; by timers of switches, nothing is told." },
 	{ "state", OUT_TEXT, "Digest of the run up to this event: equal so far, equal runs." },
 	{ 0 },
 };
+enum { EVENT_CELLS = sizeof(event_columns) / sizeof(event_columns[0]) - 1 };
+
 const struct out_schema events_schema = { "events.csv",
 					  "One row an event, with run --events FROM..TO.",
 					  event_columns };
@@ -32,12 +49,42 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
+/* A host at either end of the link, the receiver's first. */
+static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
+{
+	uint32_t to = net->ports[port].to;
+
+	if (to < net->hosts)
+		return worker_of_host[to];
+	return port < net->hosts ? worker_of_host[port] : UINT32_MAX;
+}
+
+static void record_about(const struct network *net, struct event_record *record)
+{
+	const struct packet *packet = &record->packet;
+	struct packet_about about;
+
+	record->about_job =
+		packet->kind == PACKET_AGGREGATION && net->protocols[packet->protocol].ops->about &&
+		net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
+							    packet, &about);
+	if (!record->about_job)
+		return;
+	record->job = about.job;
+	record->chunk = about.chunk;
+	record->aggregator = about.aggregator;
+	record->worker = worker_at(net, record->event.entity, about.worker_of_host);
+}
+
 void event_record(const struct simulation *s, const struct sim_event *event,
 		  struct event_record *record)
 {
 	record->event = *event;
-	if (is_port(s, event->entity))
-		record->packet = *port_head(&s->topo.net.ports[event->entity]);
+	record->about_job = false;
+	if (!is_port(s, event->entity))
+		return;
+	record->packet = *port_head(&s->topo.net.ports[event->entity]);
+	record_about(&s->topo.net, record);
 }
 
 char *event_entity(const struct simulation *s, const struct event_record *record,
@@ -57,8 +104,10 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 }
 
 /* The protocol, the kind, and what the kind's fields mean (net/packet.h). */
-static int packet_words(const struct network *net, const struct packet *p, char *text, size_t size)
+static int packet_words(const struct network *net, const struct event_record *record, char *text,
+			size_t size)
 {
+	const struct packet *p = &record->packet;
 	const char *protocol = net->protocols[p->protocol].ops->name;
 
 	switch ((enum packet_kind)p->kind) {
@@ -72,7 +121,8 @@ static int packet_words(const struct network *net, const struct packet *p, char 
 		return snprintf(text, size,
 				"%s aggregation job %" PRIu32 " chunk %" PRIu64
 				" source %u slot %u",
-				protocol, p->flow, p->seq, p->source, p->slot);
+				protocol, record->about_job ? record->job : p->flow,
+				record->about_job ? record->chunk : p->seq, p->source, p->slot);
 	case PACKET_CONTROL:
 	case PACKET_KINDS:
 		break;
@@ -81,9 +131,10 @@ static int packet_words(const struct network *net, const struct packet *p, char 
 			p->seq);
 }
 
-static char *describe_packet(const struct network *net, const struct packet *p,
+static char *describe_packet(const struct network *net, const struct event_record *record,
 			     char text[EVENT_TEXT])
 {
+	const struct packet *p = &record->packet;
 	static const struct {
 		uint8_t flag;
 		const char *name;
@@ -91,7 +142,7 @@ static char *describe_packet(const struct network *net, const struct packet *p,
 		      { PACKET_ECE, "ECE" },       { PACKET_RETRANSMIT, "retransmitted" },
 		      { PACKET_RESULT, "result" }, { PACKET_URGENT, "urgent" } };
 	const char *const *own = net->protocols[p->protocol].ops->flags;
-	size_t at = (size_t)packet_words(net, p, text, EVENT_TEXT);
+	size_t at = (size_t)packet_words(net, record, text, EVENT_TEXT);
 
 	if (p->kind != PACKET_AGGREGATION && p->generation)
 		at += (size_t)snprintf(text + at, EVENT_TEXT - at, " generation %u", p->generation);
@@ -115,7 +166,7 @@ char *event_what(const struct simulation *s, const struct event_record *record,
 					     [SIM_SAMPLE] = "looks" };
 
 	if (is_port(s, record->event.entity))
-		return describe_packet(&s->topo.net, &record->packet, text);
+		return describe_packet(&s->topo.net, record, text);
 	snprintf(text, EVENT_TEXT, "%s", words[record->event.class]);
 	return text;
 }
@@ -127,8 +178,21 @@ struct event_log {
 	struct out_table *table;
 	sim_time from, to;
 	struct event_record record;
+	struct switch_seen seen; /* the switch that a packet reaches, before */
 	struct sim_observer observer;
 };
+
+/* The switch that a packet of a scheme reaches; UINT32_MAX = it reaches none. */
+static uint32_t switch_of(const struct event_log *log)
+{
+	const struct network *net = &log->s->topo.net;
+	uint32_t to;
+
+	if (!log->record.about_job)
+		return UINT32_MAX;
+	to = net->ports[log->record.event.entity].to;
+	return to < net->hosts ? UINT32_MAX : to - net->hosts;
+}
 
 static bool is_wanted(const struct event_log *log, const struct sim_event *event)
 {
@@ -139,26 +203,55 @@ static void keep_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
 
-	if (is_wanted(log, event))
-		event_record(log->s, event, &log->record);
+	if (!is_wanted(log, event))
+		return;
+	event_record(log->s, event, &log->record);
+	if (switch_of(log) != UINT32_MAX)
+		switch_look(log->s, switch_of(log), &log->seen);
+}
+
+/* The columns of packets that switches add. */
+static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
+			char did[SWITCH_DID])
+{
+	const struct event_record *record = &log->record;
+	uint32_t sw = switch_of(log);
+	bool none = !record->about_job, elsewhere = sw == UINT32_MAX;
+	struct switch_seen now;
+
+	if (!elsewhere) {
+		topology_node_name(&log->s->topo, log->s->topo.net.hosts + sw, name, 32);
+		switch_look(log->s, sw, &now);
+		switch_did(&log->seen, &now, did);
+	}
+	cells[0] = (struct out_cell){ .none = none, .count = record->job };
+	cells[1] = (struct out_cell){ .none = none || record->worker == UINT32_MAX,
+				      .count = record->worker };
+	cells[2] = (struct out_cell){ .none = none, .count = record->chunk };
+	cells[3] = (struct out_cell){ .none = elsewhere, .text = name };
+	cells[4] = (struct out_cell){ .none = none || record->aggregator == UINT32_MAX,
+				      .count = record->aggregator };
+	cells[5] = (struct out_cell){ .none = elsewhere || !*did, .text = did };
 }
 
 static void log_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
 	uint64_t state = sim_run_digest(&log->s->sim);
-	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17];
+	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17], name[32], did[SWITCH_DID];
+	struct out_cell cells[EVENT_CELLS];
 
 	if (!is_wanted(log, event))
 		return;
 	snprintf(state_text, sizeof(state_text), "%016" PRIx64, state);
-	out_table_row(log->table,
-		      (struct out_cell[]){ { .count = event->number },
-					   { .time = event->at },
-					   { .text = event_class_names[event->class] },
-					   { .text = event_entity(log->s, &log->record, entity) },
-					   { .text = event_what(log->s, &log->record, what) },
-					   { .text = state_text } });
+	cells[0] = (struct out_cell){ .count = event->number };
+	cells[1] = (struct out_cell){ .time = event->at };
+	cells[2] = (struct out_cell){ .text = event_class_names[event->class] };
+	cells[3] = (struct out_cell){ .text = event_entity(log->s, &log->record, entity) };
+	cells[4] = (struct out_cell){ .text = event_what(log->s, &log->record, what) };
+	about_cells(log, &cells[5], name, did);
+	cells[EVENT_CELLS - 1] = (struct out_cell){ .text = state_text };
+	out_table_row(log->table, cells);
 }
 
 struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_time from,

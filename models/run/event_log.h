@@ -13,6 +13,10 @@ extern const struct out_schema events_schema;
 struct event_record {
 	struct sim_event event;
 	struct packet packet; /* SIM_ARRIVAL: the one that arrives */
+	/* Of a scheme's packets: */
+	bool about_job;
+	uint32_t job, worker, aggregator; /* UINT32_MAX = none */
+	uint64_t chunk;
 };
 
 #define EVENT_TEXT 160 /* room for either text below */

@@ -67,6 +67,10 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.iteration_s", OUT_REAL,
 	  "Durations of all finished iterations of these jobs, as jct_s." },
 	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
+	{ "jobs.why_s", OUT_REAL,
+	  "With run --why: mean time of an iteration by the causes of why.csv, {compute, jitter, "
+	  "...}, "
+	  "over the workers and iterations of all jobs, measured or not; else null." },
 	{ "jobs.ran_as", OUT_TEXT,
 	  "A list of what did not run as it was given: group (scheme), how many of its jobs, and "
 	  "ran_as of jobs.csv; of all jobs, measured or not." },
@@ -205,6 +209,30 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
+/* Of the jobs of a name, or of all. */
+static void json_why(struct json *json, const struct simulation *s, const char *name)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+	struct why_spent sum = { 0 };
+
+	if (!s->spent) {
+		json_null(json, "why_s");
+		return;
+	}
+	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+		if (name && strcmp(name, groups[g].name))
+			continue;
+		sum.workers += s->spent[g].workers;
+		for (unsigned c = 0; c < WHY_CAUSES; c++)
+			sum.cause_s[c] += s->spent[g].cause_s[c];
+	}
+	json_open_object(json, "why_s");
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		json_real(json, why_cause_names[c],
+			  sum.workers > 0 ? sum.cause_s[c] / sum.workers : NAN);
+	json_close_object(json);
+}
+
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
 	static const char *const keys[] = {
@@ -222,6 +250,7 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 		json_distribution(json, keys[f], values, count, false);
 		free(values);
 	}
+	json_why(json, s, name);
 }
 
 /* Takes the lines. */

@@ -100,10 +100,13 @@ void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
 		       const char *version);
 
-/* About how many packet-hops a run takes, from the sizes of its jobs and flows: to
- * order runs by length, not to predict. Every all-reduce counts as two gradients
- * per worker in full TCP segments, whatever the scheme. */
-double scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+/* About how much a run is, by counting (scenario_cost.c has what that misses); of packets, also
+ * where the scenario has streams. */
+struct scenario_cost {
+	double hops, jobs; /* packet-hops; a number of jobs that is drawn is a mean */
+	uint32_t hosts;
+};
+struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
 /* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
  * memory. If nothing is, the seed decides only the order of events of one instant, and replications

@@ -6,6 +6,7 @@
 #include "run/event_log.h"
 #include "net/lossless.h"
 #include "run/results.h"
+#include "run/timeline.h"
 #include "run/why_table.h"
 
 #include <inttypes.h>
@@ -316,6 +317,7 @@ void simulation_free(struct simulation *s)
 {
 	if (!s)
 		return;
+	timeline_free(s->timeline);
 	flows_free(s->flows);
 	jobs_free(s->jobs);
 	for (unsigned i = 0; scheme_ops(i); i++)
@@ -328,24 +330,54 @@ void simulation_free(struct simulation *s)
 	topology_release(&s->topo);
 	sim_release(&s->sim);
 	series_free(s->series);
+	free(s->spent);
 	free(s->checkpoints);
 	free(s);
 }
 
 /* --- running --- */
 
-static void report_progress(const struct simulation *s, const struct simulation_options *options,
-			    double wall)
+/* What of the work that the run waits for is done. */
+static double work_done(const struct simulation *s, const struct simulation_progress *p)
+{
+	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;
+	double jobs = jobs_progress(s->jobs);
+	double flows = flows_progress(s->flows), window = (double)scenario_window(s->scenario).to;
+
+	switch ((enum stop_when)s->scenario->stop.when) {
+	case STOP_ALL_DONE:
+		return !scenario_has_flows(s->scenario) || jobs < flows ? jobs : flows;
+	case STOP_JOBS_DONE:
+		return jobs;
+	case STOP_FLOWS_DONE:
+		return flows;
+	case STOP_TIME:
+		return 0;
+	case STOP_MEASURED_DONE: /* and what is left when it is over, nobody knows */
+		if (measured->finished + measured->refused < measured->count &&
+		    (double)p->now >= window)
+			return (double)(measured->finished + measured->refused) /
+			       (double)measured->count;
+		return (double)p->now / window < 1 ? (double)p->now / window : 0.99;
+	}
+	return 0;
+}
+
+static void tell(const struct simulation *s, const struct simulation_options *options,
+		 enum simulation_news news, double wall, sim_time stalled)
 {
 	struct simulation_progress progress = { .now = s->sim.now,
-						.events = s->sim.events,
-						.wall_s = wall };
-	double by_time = (double)s->sim.now / (double)s->scenario->stop.after;
+						.wall_s = wall,
+						.stalled = stalled };
+	double by_time = (double)s->sim.now / (double)s->scenario->stop.after, by_work;
 
-	progress.done = s->scenario->stop.when == STOP_TIME ? by_time : jobs_progress(s->jobs);
-	if (s->scenario->stop.when == STOP_FLOWS_DONE || !jobs_report(s->jobs)->count)
-		progress.done = flows_progress(s->flows);
-	options->progress(options->owner, &progress);
+	if (!options->tell)
+		return;
+	jobs_iterations(s->jobs, &progress.iterations, &progress.of_iterations);
+	flows_counts(s->flows, &progress.flows, &progress.of_flows);
+	by_work = work_done(s, &progress);
+	progress.done = by_work > by_time ? by_work : by_time;
+	options->tell(options->owner, news, s, &progress);
 }
 
 /* What acts on others without a link in between, at a time of its own, needs one queue: jobs,
@@ -418,6 +450,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
 					&s->sim.events };
 	bool interrupted = false;
+	sim_time stalled = 0, since;
 
 	fail_context(&context);
 	if (!s->sim.parts && s->topo.net.hosts >= PARTITIONS_FROM)
@@ -428,9 +461,17 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			double now = clock_s(CLOCK_MONOTONIC);
 
 			interrupted = options->interrupted && *options->interrupted;
-			if (options->progress && now - told > 0.2) {
+			if (now - told > 0.2) {
 				told = now;
-				report_progress(s, options, now - wall);
+				tell(s, options, SIMULATION_GOES_ON, now - wall, 0);
+			}
+			if (options->asked && *options->asked) {
+				*options->asked = 0;
+				tell(s, options, SIMULATION_ASKED, now - wall, 0);
+			}
+			if (jobs_stalled(s->jobs, &since) && since != stalled) {
+				stalled = since;
+				tell(s, options, SIMULATION_STALLED, now - wall, since);
 			}
 		}
 	}
@@ -465,11 +506,16 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
-	if (options->why && !(why = why_table_open(s, options->dir, error))) {
+	if ((options->why || options->timeline) &&
+	    !(why = why_table_open(s, options->why ? options->dir : NULL, error))) {
 		simulation_free(s);
 		return NULL;
 	}
+	if (options->timeline)
+		s->timeline = timeline_open(s, options->timeline_from, options->timeline_to);
 	simulation_go(s, options);
+	if (s->timeline)
+		timeline_close(s->timeline);
 	event_log_free(log);
 	why_table_free(why);
 	results_write_tables(s);
@@ -528,6 +574,14 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	}
 }
 
+void simulation_waiting(const struct simulation *s, FILE *to)
+{
+	jobs_report_waiting(s->jobs, to, 10);
+	flows_report_waiting(s->flows, to, 10);
+	tcp_report_waiting(s->tcp, to, 10);
+	roce_report_waiting(s->roce, to, 10);
+}
+
 void simulation_report(const struct simulation *s, FILE *to)
 {
 	if (s->end == END_VIOLATION)
@@ -540,8 +594,5 @@ void simulation_report(const struct simulation *s, FILE *to)
 		seconds_of(s->sim.now));
 	if (lossless_deadlocked(&s->topo.net))
 		report_stuck(s, to);
-	jobs_report_waiting(s->jobs, to, 10);
-	flows_report_waiting(s->flows, to, 10);
-	tcp_report_waiting(s->tcp, to, 10);
-	roce_report_waiting(s->roce, to, 10);
+	simulation_waiting(s, to);
 }

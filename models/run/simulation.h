@@ -22,26 +22,41 @@ enum end_reason {
 };
 extern const char *const end_reason_names[];
 
+struct simulation;
+
+/* What is said of a run while it goes on. */
 struct simulation_progress {
-	double done; /* 0..1, by the better known of jobs and time */
+	double done;                      /* 0..1, of what it waits for */
+	double iterations, of_iterations; /* of all jobs */
+	uint64_t flows, of_flows;         /* finished, of those that have started */
 	sim_time now;
-	uint64_t events;
+	sim_time stalled; /* SIMULATION_STALLED: since when */
 	double wall_s;
+};
+enum simulation_news {
+	SIMULATION_GOES_ON, /* a few times a second */
+	SIMULATION_ASKED,   /* *asked was set */
+	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); once each time */
 };
 
 struct simulation_options {
 	struct out_dir *dir; /* NULL = no tables; not owned */
-	void (*progress)(
-		void *owner,
-		const struct simulation_progress *progress); /* a few times a second; may be NULL */
+	/* May be NULL. */
+	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
+		     const struct simulation_progress *progress);
 	void *owner;
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
+	volatile sig_atomic_t *asked;             /* set: tell at once, then 0; may be NULL */
 	bool log_events;                          /* into events.csv; needs a directory ... */
 	sim_time log_from, log_to;                /* ... those of these times, both included */
+	/* A timeline of these times (run/timeline.h), which whoever has the result writes; the same
+	 * conditions as `why`, with which it goes. */
+	bool timeline;
+	sim_time timeline_from, timeline_to;
 	bool why; /* into why.csv; needs a directory and packets; not with log_events */
 };
 
-struct simulation; /* what ran; its parts are in run/simulation_state.h */
+/* struct simulation is what runs, or ran; its parts are in run/simulation_state.h. */
 
 /* Runs a checked scenario to its end. NULL and *error (caller frees) when an
  * input file is not right or a table cannot be opened. The scenario must
@@ -55,6 +70,9 @@ bool simulation_unfinished(
 	const struct simulation *simulation); /* work was left that should have ended */
 uint64_t simulation_digest(const struct simulation *simulation);
 uint64_t simulation_events(const struct simulation *simulation); /* samples not counted */
+
+/* Who waits for what now. */
+void simulation_waiting(const struct simulation *simulation, FILE *to);
 
 /* The report of who waits for what, and of the first violation. */
 void simulation_report(const struct simulation *simulation, FILE *to);

@@ -7,6 +7,13 @@
 #include "fluid/collective.h"
 #include "run/series.h"
 #include "run/simulation.h"
+#include "why/why.h"
+
+/* With --why: what iterations of the jobs of a name were spent on. */
+struct why_spent {
+	double workers; /* that ended an iteration, each time */
+	double cause_s[WHY_CAUSES];
+};
 
 struct simulation {
 	const struct scenario *scenario;
@@ -32,6 +39,8 @@ struct simulation {
 	struct out_table *links, *aggregators;
 
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timeline *timeline;           /* NULL = none wanted; owned */
+	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
 	struct timer checkpoint;
 	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };

@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "run/simulation_state.h"
-#include "why/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CAUSE(name, help)                                                                          \
 	{                                                                                          \
@@ -79,6 +79,18 @@ static const char *link_name(const struct simulation *s, uint32_t port, char tex
 	return text;
 }
 
+static void add_spent(struct simulation *s, const struct why_row *row)
+{
+	const struct job_group_conf *groups = scenario_jobs(s->scenario);
+	size_t g = 0;
+
+	while (strcmp(groups[g].name, row->name))
+		g++;
+	s->spent[g].workers++;
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		s->spent[g].cause_s[c] += seconds_of(row->cause[c]);
+}
+
 static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;
@@ -97,6 +109,8 @@ static void write_row(void *owner, const struct why_row *row)
 	};
 	struct out_cell *rest = &cells[CAUSES_AT + WHY_CAUSES];
 
+	if (!table->table)
+		return;
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		cells[CAUSES_AT + c].time = row->cause[c];
 	rest[0] = (struct out_cell){ .none = !waited, .count = row->peer.id };
@@ -107,19 +121,22 @@ static void write_row(void *owner, const struct why_row *row)
 						    : NULL };
 	rest[4] = (struct out_cell){ .none = !queued, .time = row->link.time };
 	out_table_row(table->table, cells);
+	add_spent(table->s, row);
 }
 
 struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char **error)
 {
-	struct out_table *out = out_table_open(dir, &why_schema, error);
+	struct out_table *out = dir ? out_table_open(dir, &why_schema, error) : NULL;
 	struct why_table *table;
 
-	if (!out)
+	if (dir && !out)
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->s = s;
 	table->table = out;
 	table->why = why_open(&s->topo.net, write_row, table);
+	if (dir)
+		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
 	s->observer = why_observer(table->why);
 	return table;
 }

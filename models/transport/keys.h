@@ -16,6 +16,7 @@ enum timer_tag {
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
+	TIMER_MACHINE = 4,   /* below 2^48, where a ring has the tag of its connections */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
@@ -62,6 +63,7 @@ static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = { [CONNECTION_RING] = 20,
 					 [CONNECTION_PS] = 24,
+					 [CONNECTION_NETREDUCE] = 28,
 					 [CONNECTION_ESA] = 16,
 					 [CONNECTION_PANAMA] = 25 };
 	uint64_t tag = key >> 48 & 15, number = key & ((UINT64_C(1) << 48) - 1);

@@ -123,6 +123,7 @@ struct why {
 	struct sim_observer observer;
 	void (*row)(void *owner, const struct why_row *row);
 	void *owner;
+	const struct why_listener *listener; /* NULL = none; not owned */
 
 	struct why_job **jobs; /* by number */
 	size_t job_capacity;

@@ -55,11 +55,12 @@ static struct why_known *place_of(struct why_known *table, uint64_t key)
 	return &table[key >> (64 - KNOWN_BITS)];
 }
 
-/* `chunk`: its low 32 bits say which. */
-static uint64_t key_at(uint32_t node, const struct packet *packet, bool chunk)
+/* Of a chunk the low 32 bits say which. */
+static uint64_t key_at(uint32_t node, const struct packet *packet, const struct why_flow *chunk)
 {
 	uint64_t seq = chunk ? (uint32_t)packet->seq : packet->seq;
-	uint64_t who = (uint64_t)packet->protocol << 32 | packet->flow;
+	uint32_t flow = chunk && chunk->bypass.together ? chunk->bypass.together - 1 : packet->flow;
+	uint64_t who = (uint64_t)packet->protocol << 32 | flow;
 
 	if (!chunk)
 		node = packet->generation;
@@ -230,7 +231,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 /* What a node sends because a packet came to it, now or before. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
 {
-	uint64_t key = key_at(node, packet, true);
+	uint64_t key = key_at(node, packet, flow_of(why, packet));
 	const struct why_known *known = place_of(why->nodes, key);
 
 	if (why->current.step && why->current.node == node)
@@ -312,6 +313,8 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 	for (uint64_t i = line->end++; i > line->first + at; i--)
 		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
 	line->ring[(line->first + at) & line->mask] = entry;
+	if (why->listener)
+		why->listener->queued(why->listener->owner, port);
 }
 
 /* --- out of a queue --- */
@@ -381,7 +384,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 /* A server answers later, perhaps; so does a switch that takes time to add. */
 static void keep_at_node(struct why *why, const struct packet *packet)
 {
-	uint64_t key = key_at(why->current.node, packet, true);
+	uint64_t key = key_at(why->current.node, packet, flow_of(why, packet));
 	struct why_known *known = place_of(why->nodes, key);
 
 	why_step_release(why, known->step);
@@ -412,8 +415,7 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.chunk = flow_of(why, packet);
 	why->current.seq = packet->seq;
 	flow = flow_of(why, packet);
-	if (flow && !(packet->flags & PACKET_RESULT) &&
-	    (port->to_host || flow->bypass.switches_wait))
+	if (flow && (port->to_host ? !(packet->flags & PACKET_RESULT) : flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
 

@@ -26,7 +26,7 @@ if (XTICKS > 0 && !LABELLED) {
 	}
 }
 # Tics of a logarithmic axis: 1, 2, 5 times the powers of ten; 1 alone where that would crowd.
-steps(low, high) = high / low < 300 ? '1 2 5' : '1'
+steps(low, high) = high / low < 4 ? '1 1.5 2 2.5 3 4 5 6 7 8' : high / low < 300 ? '1 2 5' : '1'
 if (LOGX) { set logscale x }
 if (LOGX && XTICKS == 0) {
 	set xtics ()
@@ -48,15 +48,34 @@ XWORDS = wrap(LOGX && XUNIT eq 's' ? XLABEL : in_unit(XLABEL, unit_name(XUNIT, X
 
 # ---- Panels ----
 
+# All of a size, so margins are shares of the page; a legend of their own below them.
 if (PANELS > 1) {
-	set multiplot layout PANELS, 1
-	set lmargin TEXT ? 8 : 11
+	HIGH = TEXT ? 1.0 / int(24 * PIXELS_HIGH / 560.0 + MORE) : LINE / SHAPE # of a line, of the page
+	set multiplot title HEAD
+	do for [p = 1:PANELS] { do for [q = 1:PANELS] { # one scale for one quantity
+		if (YLABEL[p] eq YLABEL[q]) {
+			YLOW[p] = least(YLOW[p], YLOW[q])
+			YHIGH[p] = most(YHIGH[p], YHIGH[q])
+		}
+	} }
 }
+TALL = PANELS > 1 ? (1 - (LINES_ABOVE + LINES_BELOW) * HIGH) / DOWN : 1
 do for [p = 1:PANELS] {
 	YF = factor(YUNIT[p], YHIGH[p])
 	Y0 = YLOW[p] * YF
 	Y1 = YHIGH[p] * YF
 	YWORDS = in_unit(YLABEL[p], unit_name(YUNIT[p], YF))
+	FIRST = 1 # of its row, with the axis
+	if (PANELS > 1) {
+		ACROSS_AT = (p - 1) % ROW % ACROSS
+		DOWN_AT = (p - 1) / ROW * ROWS_OF_A_ROW + (p - 1) % ROW / ACROSS
+		FIRST = ACROSS_AT == 0 || ROW != GROUP
+		set lmargin at screen LEFT + ACROSS_AT * (EACH + GAP)
+		set rmargin at screen LEFT + ACROSS_AT * (EACH + GAP) + EACH
+		set tmargin at screen 1 - LINES_ABOVE * HIGH - DOWN_AT * TALL - LINES_OVER * HIGH
+		set bmargin at screen 1 - LINES_ABOVE * HIGH - (DOWN_AT + 1) * TALL + LINES_UNDER * HIGH
+		unset key
+	}
 
 	# From 0 where that does not squeeze everything against the top.
 	if (YTICKS == 0 && LOGY) {
@@ -79,18 +98,20 @@ do for [p = 1:PANELS] {
 		every = exists('BY') ? 1 + YTICKS / 45 : 1
 		do for [i = 1:YTICKS:every] { set ytics add (YTICK[i] YTICK_AT[i]) }
 	}
+	set format y FIRST ? '% h' : ''
 
 	# Beside an axis of text there is no room for words, beside a map no axis.
 	UNIT = unit_name(YUNIT[p], YF)
 	WIDE = LETTERS - most(0, BESIDE - 4) # titles stand in the middle of the plot
-	ABOVE = wrap(TITLE.(UNIT_IN_TITLE && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
-		.wrap(SUBTITLE, WIDE).(TEXT && !UNIT_IN_TITLE && YWORDS ne '' ? "\n".YWORDS : '')
-	if (!TEXT && !UNIT_IN_TITLE) {
-		set ylabel wrap(YWORDS, int(0.65 * LETTERS * SHAPE / PANELS))
+	ABOVE = wrap(TITLE.(exists('BY') && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
+		.wrap(SUBTITLE, WIDE).(TEXT && !exists('BY') && YWORDS ne '' ? "\n".YWORDS : '')
+	if (!TEXT && !exists('BY')) {
+		set ylabel FIRST ? wrap(YWORDS, YLETTERS) : '' \
+			offset TIKZ && PANELS > 1 ? 1.5 - 1.5 * lines(wrap(YWORDS, YLETTERS)) : 0, 0 # no room is kept
 	}
-	set title p == 1 && !exists('NO_TITLE') ? ABOVE : p > 1 && TEXT ? YWORDS : ''
-	if (p < PANELS) { unset key } else { set key } # one legend for all panels, below the last
-	if (p == PANELS) { set xlabel XWORDS.(TEXT || LEGEND[1] eq '' ? '' : "\n ") }
+	set title PANELS == 1 ? (exists('NO_TITLE') ? '' : ABOVE) : \
+		PANEL_TITLE[p].(TEXT ? ' '.YWORDS : '') offset 0, PANELS == 1 ? 0 : -0.6
+	if (PANELS == 1) { set xlabel XWORDS.(TEXT || LEGEND[1] eq '' ? '' : "\n ") }
 	command = 'plot '
 	do for [s = 1:SERIES] { command = command.(s > 1 ? ', ' : '').curve((p - 1) * SERIES + s - 1, s) }
 	if (BASELINE ne '') {
@@ -98,4 +119,18 @@ do for [p = 1:PANELS] {
 	}
 	eval command
 }
-if (PANELS > 1) { unset multiplot }
+
+# The last command again, all of it out of sight but the legend.
+if (PANELS > 1) {
+	set lmargin at screen 0
+	set rmargin at screen 1
+	set bmargin at screen 0
+	set tmargin at screen LINES_BELOW * HIGH
+	unset title; unset ylabel; unset border; unset tics; unset grid; unset logscale y
+	set yrange [1e290:1e300]
+	set key inside center bottom horizontal maxcols COLUMNS
+	set label 1 XWORDS at screen LEFT + 0.5 * (1 - LEFT), screen (LINES_BELOW - 0.6) * HIGH center
+	if (LEGEND[1] eq '') { unset key }
+	eval command
+	unset multiplot
+}

@@ -5,10 +5,15 @@ set encoding utf8
 set datafile commentschars '#p'
 DATA = NAME.'.dat'
 TEXT = TERM eq 'dumb'
+TIKZ = TERM eq 'tikz' # the words are escaped for TeX
 PAPER = WIDTH > 0 && !TEXT # inches; else for a screen, in pixels
 FILES = TERM eq 'pdf' || TERM eq 'eps'
 
-LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH) : 80 # that fit side by side
+# For paper letters have 8 points, as captions have, whatever the width.
+FACE = FONT eq '' ? 'Sans' : FONT
+SIZE = FONT_POINTS > 0 ? FONT_POINTS : 8
+LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH * 8 / SIZE) : 80 # that fit side by side
+LINE = 1.95 / LETTERS # its height, as a share of the width
 
 # ---- Words ----
 
@@ -19,7 +24,7 @@ end(s) = strstrt(s, "\n")
 wrap(s, n) = end(s) > 0 ? wrap(s[1:end(s)-1], n)."\n".wrap(s[end(s)+1:*], n) : \
 	strlen(s) <= n ? s : broken(s, n, blank(s, n + 1))
 lines(s) = end(s) == 0 ? 1 : 1 + lines(s[end(s)+1:*])
-cut(s, n) = strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] # in its middle
+cut(s, n) = TIKZ || strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] # in its middle
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
 
@@ -30,7 +35,14 @@ do for [i = 1:YTICKS] {
 	if (exists('BY') && !TEXT) { YTICK[i] = wrap(YTICK[i], 24) } # rows of maps have room
 	BESIDE = most(BESIDE, exists('BY') ? least(24, strlen(YTICK[i])) : strlen(YTICK[i]))
 }
-ROOM = YTICKS > 0 ? 0.75 * LETTERS - BESIDE : 0.82 * LETTERS # of the x axis
+# Panels beside each other where each then has two inches; those of a row show one metric.
+ROW = GROUP > 1 ? GROUP : PANELS
+FIT = TEXT || GROUP == 0 ? 1 : PAPER ? int(most(1, WIDTH / (0.25 * SIZE))) : 3
+ROWS_OF_A_ROW = (ROW + FIT - 1) / FIT
+ACROSS = (ROW + ROWS_OF_A_ROW - 1) / ROWS_OF_A_ROW
+DOWN = PANELS / ROW * ROWS_OF_A_ROW
+
+ROOM = YTICKS > 0 ? 0.75 * LETTERS - BESIDE : 0.82 * LETTERS / ACROSS # of the x axis
 CELL = most(1, int(ROOM / most(1, XTICKS)) - 1)
 
 # Labels below an axis are broken where each word then has room, else slanted.
@@ -62,24 +74,45 @@ MORE = most(0, (SERIES - 1) / COLUMNS - 1) + (SLANTED ? longest / 5 : TIC_LINES 
 # ---- Terminal ----
 
 # A narrow figure is higher for its width, because titles and legend take more lines.
-SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0 \
-	+ MORE * 1.95 / LETTERS
+SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0 + MORE * LINE
 
-# For paper letters have 8 points, as captions have, whatever the width; lines and marks shrink
-# with them. The cairo terminals take a point for 1/72 inch of a screen with 96 dots an inch, hence
-# their scales; a CSS inch has 96 pixels, so there a point is 4/3.
-inches(w) = sprintf(' size %g,%g', w, w * SHAPE)
+# Several panels: lines above all of them, above and below each, and below all.
+HEAD = exists('NO_TITLE') ? '' : wrap(TITLE, LETTERS)."\n".wrap(SUBTITLE, LETTERS)
+LINES_ABOVE = HEAD eq '' ? 0.3 : lines(HEAD) + 0.7
+LINES_OVER = PANEL_TITLE[1] eq '' ? 0.4 : 1.4
+LINES_UNDER = TIC_LINES + 0.7
+LINES_BELOW = 1.5 + (LEGEND[1] eq '' ? 0 : (SERIES + COLUMNS - 1) / COLUMNS + 0.7)
+ROUND = (LINES_ABOVE + LINES_BELOW + DOWN * (LINES_OVER + LINES_UNDER)) * LINE
+PLOT = HEIGHT > 0 ? (HEIGHT / WIDTH - ROUND) / DOWN : ACROSS > 1 ? 0.64 / ACROSS : \
+	PAPER && WIDTH < 5 ? 0.36 : 0.22 # is so high, of the page's width
+YLETTERS = int((TIKZ ? 1.3 : 1) * (PANELS > 1 ? LETTERS * PLOT + 4 : 0.65 * LETTERS * SHAPE))
+LEFT = 0
+do for [p = 1:PANELS] { LEFT = most(LEFT, lines(wrap(YLABEL[p].' (ms)', YLETTERS))) }
+LEFT = (TEXT ? 8.0 : 6.5 + 1.95 * LEFT) / LETTERS
+GAP = ROW == GROUP ? 1.5 / LETTERS : LEFT # panels of a row that share their axis have it once
+EACH = (1 - LEFT - (ACROSS - 1) * GAP - 2.0 / LETTERS) / ACROSS
+if (PANELS > 1) {
+	SHAPE = DOWN * PLOT + ROUND
+	PIXELS_HIGH = 560 + 200 * (PANELS - 1) # of text
+}
+
+# Lines and marks shrink with letters. The cairo terminals take a point for 1/72 inch of a screen
+# with 96 dots an inch, hence their scales; a CSS inch has 96 pixels, so there a point is 4/3.
+inches(w) = sprintf(' size %gin,%gin', w, w * SHAPE)
 dots(w) = sprintf(" size %d,%d background '#ffffff'", int(w + 0.5), int(w * SHAPE + 0.5))
 if (TEXT) {
 	set terminal dumb size 79, int(24 * PIXELS_HIGH / 560.0) + MORE noenhanced mono
 } else {
-	eval 'set terminal '.(TERM eq 'svg' ? 'svg' : TERM.'cairo').' noenhanced'.( \
-	     FILES ? (PAPER ? " font 'Sans,8' linewidth 0.8 fontscale 0.75".inches(WIDTH) \
-	                    : " font 'Sans,12'".inches(7.2)) : \
-	     !PAPER ? " font 'Sans,14'".dots(900) : \
-	     TERM eq 'svg' ? " font 'Sans,10.7' linewidth 0.8".dots(96 * WIDTH) : \
-	     " font 'Sans,8' fontscale 3.125 linewidth 2 pointscale 2".dots(300 * WIDTH))
-	if (!exists('PIPED')) { set output NAME.'.'.TERM }
+	face(points) = sprintf(" font '%s,%.3g'", FACE, points)
+	eval 'set terminal '.(TIKZ ? sprintf("tikz font '%s\\fontsize{%g}{%g}\\selectfont' linewidth 0.8", \
+	     FONT eq '' ? '' : '\fontfamily{'.FONT.'}', SIZE, 1.2 * SIZE).inches(PAPER ? WIDTH : 5) : \
+	     (TERM eq 'svg' ? 'svg' : TERM.'cairo').' noenhanced'.( \
+	     FILES ? (PAPER ? face(SIZE).' linewidth 0.8 fontscale 0.75'.inches(WIDTH) \
+	                    : face(12).inches(7.2)) : \
+	     !PAPER ? face(14).dots(900) : \
+	     TERM eq 'svg' ? face(SIZE * 4 / 3.0).' linewidth 0.8'.dots(96 * WIDTH) : \
+	     face(SIZE).' fontscale 3.125 linewidth 2 pointscale 2'.dots(300 * WIDTH)))
+	if (!exists('PIPED')) { set output NAME.(TIKZ ? '.tex' : '.'.TERM) }
 }
 
 # ---- Colours, dashes, marks ----
@@ -123,7 +156,8 @@ prefixed(unit, f) = f == 1e-9 ? 'G'.unit : f == 1e-6 ? 'M'.unit : f == 1e-3 ? 'K
 unit_name(unit, f) = \
 	unit eq 's' ? (f == 1 ? 's' : f == 1e3 ? 'ms' : f == 1e6 ? 'µs' : 'ns') : \
 	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' ? prefixed('bit/s', f) : \
-	unit eq 'number' ? (f < 1 ? 'millions' : '') : unit
+	unit eq 'number' ? (f < 1 ? 'millions' : '') : \
+	unit eq '%' && TIKZ ? '\%' : unit
 in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
 
 # Below the plot, where no curve can run through it.

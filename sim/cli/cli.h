@@ -26,11 +26,16 @@ struct texts {
 	size_t count;
 };
 
+/* FROM..TO */
+struct span {
+	bool given;
+	sim_time from, to;
+};
+
 /* Options of run alone. */
 struct cli_run {
-	bool log_events; /* --events */
-	bool why;
-	sim_time events_from, events_to;
+	struct span events, timeline;
+	bool why, force;
 };
 
 /* Options of check alone. */
@@ -45,16 +50,16 @@ struct cli_schema {
 
 /* Options of plot alone. */
 struct cli_plot {
-	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size;
-	struct texts metrics, where, labels;
-	bool together, no_title;
+	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
+	struct texts metrics, where, labels, y_labels;
+	bool together, panels, no_title;
 };
 
 /* Options of compare alone. */
 struct cli_compare {
 	const char *by, *baseline, *tolerance, *warmup;
 	struct texts metrics;
-	bool long_run;
+	bool long_run, latex;
 };
 
 /* Options of regress alone. */
@@ -116,6 +121,7 @@ enum verb_bit {
 	VERB_INIT = 1 << 14,
 	VERB_MANUAL = 1 << 15,
 	VERB_WHY = 1 << 16,
+	VERB_FORMULA = 1 << 17,
 };
 
 struct verb {
@@ -136,6 +142,7 @@ int verb_compare(const struct cli *cli);
 int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_why(const struct cli *cli);
+int verb_formula(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);
@@ -149,6 +156,14 @@ int verb_sweep_collect(const struct cli *cli);
 struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
+
+/* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
+struct json;
+void list_formulas(struct json *json);
+
+/* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
+ * fraction of a second, once a process. */
+double speed_hops_per_s(void);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);

@@ -45,6 +45,7 @@ int verb_compare(const struct cli *cli)
 					   .by = cli->compare.by,
 					   .baseline = cli->compare.baseline,
 					   .json = cli->json,
+					   .latex = cli->compare.latex,
 					   .long_run = cli->compare.long_run };
 	enum compare_end end;
 	struct plain plain;
@@ -55,6 +56,10 @@ int verb_compare(const struct cli *cli)
 		return EXIT_USAGE;
 	if (cli->compare.warmup && !options.long_run) {
 		complain("--warmup goes with --long-run; a scenario has its key /stop/warmup");
+		return EXIT_USAGE;
+	}
+	if (cli->json && options.latex) {
+		complain("--json and --latex are two ways to write the same");
 		return EXIT_USAGE;
 	}
 	plain_open(&plain);

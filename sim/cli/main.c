@@ -20,7 +20,8 @@ static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
 	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
+	  "[--events FROM..TO]] [--seed N] [--set "
 	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
@@ -32,8 +33,11 @@ static const struct verb verbs[] = {
 	{ "help", "help [KEY|VERB]",
 	  "a key of scenarios by its name or path: what it means, may be, and is by default",
 	  VERB_HELP, NULL, 2, verb_help },
-	{ "list", "list [schemes|topologies|transports|models|traces|figures]", "what exists",
-	  VERB_LIST, NULL, 1, verb_list },
+	{ "list", "list [schemes|topologies|transports|models|traces|figures|formulas]",
+	  "what exists", VERB_LIST, NULL, 1, verb_list },
+	{ "formula", "formula NAME [INPUT=VALUE]... [--json]",
+	  "the value of a closed form of the papers (inasim list formulas)", VERB_FORMULA,
+	  "the name of a formula", INT_MAX, verb_formula },
 	{ "schema", "schema [--plan | --results [--json]]",
 	  "JSON Schema of scenarios or sweep plans, or the data dictionary of results", VERB_SCHEMA,
 	  NULL, 0, verb_schema },
@@ -64,7 +68,7 @@ static const struct verb verbs[] = {
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
 	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
 	{ "sweep run",
-	  "sweep run PLAN N... [--out DIR] [--force] [--time-limit T] [--memory-limit M]",
+	  "sweep run PLAN N... [--out DIR] [--force] [--why] [--time-limit T] [--memory-limit M]",
 	  "run points of a plan: numbers, or ranges such as 3-7", VERB_SWEEP_RUN, "a plan", INT_MAX,
 	  verb_sweep_run },
 	{ "sweep status",

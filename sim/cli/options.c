@@ -12,7 +12,7 @@ enum take {
 	TAKE_TEXT,     /* const char * */
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
-	TAKE_EVENTS,   /* --events */
+	TAKE_SPAN,     /* struct span */
 	TAKE_JOBS,     /* --jobs */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
@@ -48,10 +48,14 @@ static const struct option_row rows[] = {
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity",
 	  "packet, fluid (streams), or analytic (each alone)" },
-	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
+	{ "events", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.events), NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "why", NULL, VERB_RUN, FLAG(run.why),
+	{ "timeline", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.timeline), NULL,
+	  "a timeline of this time for Perfetto, timeline.pftrace, of 64 MB at most" },
+	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
+	{ "force", NULL, VERB_RUN, FLAG(run.force),
+	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
 		      VERB_MANUAL | VERB_WHY),
@@ -65,17 +69,24 @@ static const struct option_row rows[] = {
 	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
 	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
 
-	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, eps, or dumb (text)" },
+	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, eps, tikz, or dumb (text)" },
 	{ "figure", "NAME", VERB_PLOT, TEXT(plot.figure),
 	  "only this figure (inasim list figures)" },
 	{ "size", "W[xH]UNIT", VERB_PLOT, TEXT(plot.size),
 	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
+	{ "font", "NAME[,SIZE]", VERB_PLOT, TEXT(plot.font),
+	  "a font; its size in points (8) goes with --size" },
 	{ "no-title", NULL, VERB_PLOT, FLAG(plot.no_title),
 	  "without the lines above it, which a caption can say" },
 	{ "together", NULL, VERB_PLOT, FLAG(plot.together),
 	  "all directories in one figure (needs --out)" },
 	{ "label", "TEXT", VERB_PLOT, TEXTS(plot.labels),
-	  "of a directory in the legend; once for each, in their order" },
+	  "of a directory in the legend; once for each, in their order; of a sweep: VALUE=TEXT" },
+	{ "xlabel", "TEXT", VERB_PLOT, TEXT(plot.x_label), "words below the x axis" },
+	{ "ylabel", "TEXT", VERB_PLOT, TEXTS(plot.y_labels),
+	  "words beside the y axis: once, or once for each --y" },
+	{ "panels", NULL, VERB_PLOT, FLAG(plot.panels),
+	  "of a sweep: all figures on one page, with one legend" },
 	{ "x", "AXIS", VERB_PLOT, TEXT(plot.x), "of a sweep; default: the axis with most numbers" },
 	{ "y", "METRIC", VERB_PLOT, TEXTS(plot.metrics),
 	  "a figure of it; may be repeated; default: mean JCT, p99 of FCT" },
@@ -98,6 +109,8 @@ static const struct option_row rows[] = {
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
 	{ "long-run", NULL, VERB_COMPARE, FLAG(compare.long_run),
 	  "means of what a run settles to, by batch means" },
+	{ "latex", NULL, VERB_COMPARE, FLAG(compare.latex),
+	  "rows as a tabular of LaTeX (booktabs), the rest as comments" },
 	{ "warmup", "T", VERB_COMPARE, TEXT(compare.warmup),
 	  "with --long-run: cut what is before this time, such as 1ms (MSER-5 finds it)" },
 
@@ -153,22 +166,21 @@ static bool add_set(struct cli *cli, char *text)
 	return true;
 }
 
-/* --events FROM..TO: two times with units. */
-static bool take_events(struct cli *cli, char *text)
+/* FROM..TO: two times with units. */
+static bool take_span(struct span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
 
 	if (dots)
 		*dots = '\0';
-	if (!dots || unit_parse(UNIT_TIME, text, &cli->run.events_from) != UNIT_OK ||
-	    unit_parse(UNIT_TIME, dots + 2, &cli->run.events_to) != UNIT_OK ||
-	    cli->run.events_from > cli->run.events_to) {
-		complain("--events takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
+	if (!dots || unit_parse(UNIT_TIME, text, &span->from) != UNIT_OK ||
+	    unit_parse(UNIT_TIME, dots + 2, &span->to) != UNIT_OK || span->from > span->to) {
+		complain("--%s takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
 			 "found \"%s%s%s\"",
-			 unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
+			 name, unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
 		return false;
 	}
-	cli->run.log_events = true;
+	span->given = true;
 	return true;
 }
 
@@ -201,8 +213,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return true;
 	case TAKE_SET:
 		return add_set(cli, argument);
-	case TAKE_EVENTS:
-		return take_events(cli, argument);
+	case TAKE_SPAN:
+		return take_span((struct span *)(void *)field, row->name, argument);
 	case TAKE_JOBS:
 		return take_jobs(cli, argument);
 	case TAKE_UPDATE:

@@ -6,22 +6,48 @@
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool asks_for_sweep(const struct cli_plot *plot)
 {
 	return plot->x || plot->by || plot->kind || plot->log || plot->relative_to ||
-	       plot->metrics.count || plot->where.count;
+	       plot->metrics.count || plot->where.count || plot->panels;
 }
 
-static bool all_results(const struct cli *cli, const char *option)
+/* The one figure that both runs and sweeps have. */
+static bool is_breakdown(const struct cli_plot *plot)
+{
+	return plot->figure && !strcmp(plot->figure, "breakdown");
+}
+
+/* All directories are sweeps, or none is. */
+static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
 	for (int i = 0; i < cli->argc; i++)
-		if (sweep_table_exists(cli->argv[i])) {
-			complain("%s is for result directories, %s is a sweep", option,
-				 cli->argv[i]);
+		if (sweep_table_exists(cli->argv[i]) != sweeps) {
+			complain(sweeps ? "%s needs --together for result directories such as %s"
+					: "%s is for result directories, %s is a sweep",
+				 option, cli->argv[i]);
 			return false;
 		}
 	return true;
+}
+
+/* A label of an axis is for one figure. */
+static bool labels_fit(const struct cli *cli)
+{
+	const struct cli_plot *plot = &cli->plot;
+	size_t metrics = plot->metrics.count ? plot->metrics.count : 2; /* the usual ones */
+
+	if ((plot->x_label || plot->y_labels.count) && !plot->figure &&
+	    (plot->together || !sweep_table_exists(cli->argv[0])))
+		complain("--xlabel and --ylabel are for one figure; say which with --figure");
+	else if (!plot->figure && plot->y_labels.count > metrics)
+		complain("%zu --ylabel are for as many --y, found %zu", plot->y_labels.count,
+			 metrics);
+	else
+		return !plot->labels.count || plot->together || all(cli, true, "--label");
+	return false;
 }
 
 /* Options that do not go together, before anything is drawn. */
@@ -35,17 +61,16 @@ static bool options_fit(const struct cli *cli)
 	else if (!plot->together && cli->out && cli->argc > 1)
 		complain("--out takes the figures of one directory; for several in one figure add "
 			 "--together");
-	else if (plot->labels.count && !plot->together)
-		complain("--label names directories in a figure of several; it needs --together");
-	else if (plot->labels.count && plot->labels.count != (size_t)cli->argc)
+	else if (plot->labels.count && plot->together && plot->labels.count != (size_t)cli->argc)
 		complain("%d directories need as many --label, found %zu", cli->argc,
 			 plot->labels.count);
 	else if (plot->together && asks_for_sweep(plot))
 		complain("--together is for result directories, --x, --y, --by, --where, --kind, "
-			 "--log and --relative-to are for sweeps");
+			 "--log, --relative-to and --panels are for sweeps");
 	else
-		return (!plot->together || all_results(cli, "--together")) &&
-		       (!plot->figure || all_results(cli, "--figure"));
+		return (!plot->together || all(cli, false, "--together")) &&
+		       (!plot->figure || is_breakdown(plot) || all(cli, false, "--figure")) &&
+		       labels_fit(cli);
 	return false;
 }
 
@@ -73,6 +98,10 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 		.kind = plot->kind,
 		.log = plot->log,
 		.relative_to = plot->relative_to,
+		.breakdown = is_breakdown(plot),
+		.labels = plot->labels.items,
+		.label_count = plot->labels.count,
+		.panels = plot->panels,
 	};
 	char *error = NULL;
 	int drawn = sweep_table_exists(dir) || asks_for_sweep(plot)
@@ -102,7 +131,10 @@ int verb_plot(const struct cli *cli)
 	struct plot_options options = { .term = cli->plot.term ? cli->plot.term : "png",
 					.only = cli->plot.figure,
 					.out = cli->out,
-					.no_title = cli->plot.no_title };
+					.no_title = cli->plot.no_title,
+					.x_label = cli->plot.x_label,
+					.y_labels = cli->plot.y_labels.items,
+					.y_label_count = cli->plot.y_labels.count };
 	int worst = EXIT_DONE;
 
 	if (!options_fit(cli))
@@ -111,6 +143,13 @@ int verb_plot(const struct cli *cli)
 		complain("--size takes a width, or width and height, of 1 to 40 inches, as in "
 			 "3.5in, 8.5cm or 7x2.5in; found \"%s\"",
 			 cli->plot.size);
+		return EXIT_USAGE;
+	}
+	if (cli->plot.font && (!plot_font(cli->plot.font, &options) ||
+			       (options.font_points > 0 && !cli->plot.size))) {
+		complain("--font takes NAME, or with --size NAME,POINTS, as in "
+			 "\"Times New Roman,9\", of 5 to 40 points; found \"%s\"",
+			 cli->plot.font);
 		return EXIT_USAGE;
 	}
 	if (cli->plot.together)

@@ -5,14 +5,18 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
+#include "io/folder.h"
 #include "io/json.h"
+#include "io/json_read.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
+#include "run/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,34 +41,108 @@ static void on_interrupt(int number)
 	}
 }
 
-static void catch_interrupts(void)
+/* --- progress --- */
+
+static volatile sig_atomic_t asked; /* by SIGUSR1 */
+
+static void on_question(int number)
+{
+	(void)number;
+	asked = 1;
+}
+
+static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART }, former;
+	struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &question, NULL);
 	/* the terminal is gone; under nohup it may go */
 	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }
 
-/* --- progress --- */
-
-static void show_progress(void *owner, const struct simulation_progress *progress)
+static int terminal_width(void)
 {
-	const char *name = owner; /* plain */
-	double left = progress->done > 0.001 ? progress->wall_s * (1 / progress->done - 1) : -1;
+	struct winsize size;
 
-	fprintf(stderr, "\r%s: %5.1f %%, %.6f s simulated, %.1f M events", name,
-		100 * progress->done, seconds_of(progress->now), (double)progress->events / 1e6);
-	if (left >= 0)
-		fprintf(stderr, ", about %.0f s left ", left);
-	fputs("   ", stderr);
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
 }
+
+static void progress_text(const char *name, const struct simulation_progress *p, char *text,
+			  size_t size)
+{
+	char counts[96] = "";
+	int length = 0;
+
+	if (p->of_iterations > 0)
+		length = snprintf(counts, sizeof(counts), ", %.0f of %.0f iterations",
+				  p->iterations, p->of_iterations);
+	if (p->of_flows)
+		snprintf(counts + length, sizeof(counts) - (size_t)length,
+			 ", %" PRIu64 " of %" PRIu64 " flows", p->flows, p->of_flows);
+	length = snprintf(text, size, "%.20s: %.1f %%", name, 100 * p->done);
+	if (p->done > 0.001)
+		length += snprintf(text + length, size - (size_t)length, ", %.0f s left",
+				   p->wall_s * (1 / p->done - 1));
+	snprintf(text + length, size - (size_t)length, "%s, %.6f s at %.3g ms/s", counts,
+		 seconds_of(p->now), p->wall_s > 0 ? 1e3 * seconds_of(p->now) / p->wall_s : 0);
+}
+
+static void show_status(const char *name, const struct simulation *s,
+			const struct simulation_progress *progress)
+{
+	char text[256];
+	struct plain plain;
+
+	progress_text(name, progress, text, sizeof(text));
+	plain_open(&plain);
+	fprintf(plain.to, "%s\n", text);
+	simulation_waiting(s, plain.to);
+	plain_close(&plain, stderr);
+}
+
+/* How a run is followed. */
+struct following {
+	const char *name; /* plain */
+	bool line;        /* on the terminal: one line that is written over */
+	bool warn;
+};
 
 static void clear_progress(void)
 {
-	fprintf(stderr, "\r%78s\r", "");
+	fprintf(stderr, "\r%*s\r", terminal_width() - 1, "");
+}
+
+static void follow(void *owner, enum simulation_news news, const struct simulation *s,
+		   const struct simulation_progress *progress)
+{
+	const struct following *following = owner;
+	char text[256];
+	int width = terminal_width() - 1; /* a full line would wrap */
+
+	if (news != SIMULATION_GOES_ON && following->line)
+		clear_progress();
+	switch (news) {
+	case SIMULATION_GOES_ON:
+		if (!following->line)
+			return;
+		progress_text(following->name, progress, text, sizeof(text));
+		fprintf(stderr, "\r%-*.*s", width, width, text);
+		return;
+	case SIMULATION_ASKED:
+		show_status(following->name, s, progress);
+		return;
+	case SIMULATION_STALLED:
+		if (following->warn)
+			complain("%s: no job has computed or got a sum from %.9f s to %.9f s of "
+				 "simulated time; kill -USR1 %ld shows who waits for what",
+				 following->name, seconds_of(progress->stalled),
+				 seconds_of(progress->now), (long)getpid());
+		return;
+	}
 }
 
 /* --- manifest.json --- */
@@ -164,25 +242,57 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
+/* Says where to find what could be written. */
+static void add_remains(char **error, const char *partial)
+{
+	char *whole;
+
+	if (!folder_exists(partial))
+		return;
+	whole = xasprintf("%s; what could be written is in %s until the next run", *error, partial);
+	free(*error);
+	*error = whole;
+}
+
+static bool write_timeline(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
+			   char **error)
+{
+	uint64_t left_out;
+
+	if (!s->timeline)
+		return true;
+	if (!timeline_write(s->timeline, dir, &left_out, error))
+		return false;
+	if (left_out && !cli->quiet)
+		complain("%s is full: %" PRIu64 " events were left out; give a shorter --timeline",
+			 TIMELINE_FILE, left_out);
+	return true;
+}
+
 /* Summary, manifest, rename. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
 			  char **error)
 {
 	char *summary = results_summary_json(s), *text;
+	char *partial = xstrdup(out_dir_working_path(dir));
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
+	good = good && write_timeline(cli, s, dir, error);
 	if (good) {
 		text = manifest(cli, s, doc, dir, start);
 		good = out_dir_write(dir, "manifest.json", text, error);
 		free(text);
 	}
-	if (!good) {
-		out_dir_abandon(dir);
-		return false;
-	}
-	return out_dir_commit(dir, error);
+	if (good)
+		good = out_dir_commit(dir, error);
+	else
+		out_dir_keep(dir);
+	if (!good)
+		add_remains(error, partial);
+	free(partial);
+	return good;
 }
 
 static int code_of(const struct simulation *s)
@@ -234,19 +344,55 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
+/* The name of the scenario whose results are in a directory; NULL where there are none, or none
+ * that can be read. Caller frees. */
+static char *former_name(const char *dir)
+{
+	char *error = NULL, *name = NULL;
+	cJSON *manifest =
+		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
+	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
+
+	if (text)
+		name = xstrdup(text);
+	cJSON_Delete(manifest);
+	free(error);
+	return name;
+}
+
+/* An experiment is what a scenario is called: a run replaces the results of an earlier one of the
+ * same name, whatever was changed in it. */
+static bool is_other_experiment(const char *dir, const char *name)
+{
+	char *former = former_name(dir);
+	bool other = former && strcmp(former, name) != 0;
+
+	if (other)
+		complain("%s holds results of the scenario \"%s\", not of \"%s\": they are left "
+			 "alone; give another --out, or --force",
+			 dir, former, name);
+	free(former);
+	return other;
+}
+
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out)
 {
-	bool progress = !cli->quiet && isatty(STDERR_FILENO);
 	char *name = xstrdup(scenario->name);
+	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet };
 	struct simulation_options options = {
-		.progress = progress ? show_progress : NULL,
-		.owner = name,
+		.tell = follow,
+		.owner = &following,
 		.interrupted = &interrupted,
+		.asked = &asked,
 		.why = cli->run.why,
-		.log_events = cli->run.log_events,
-		.log_from = cli->run.events_from,
-		.log_to = cli->run.events_to,
+		.log_events = cli->run.events.given,
+		.log_from = cli->run.events.from,
+		.log_to = cli->run.events.to,
+		.timeline = cli->run.timeline.given,
+		.timeline_from = cli->run.timeline.from,
+		.timeline_to = cli->run.timeline.to,
 	};
 	time_t start = time(NULL);
 	char *error = NULL;
@@ -254,13 +400,17 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 	int code;
 
 	plain_text(name);
+	if (out && !cli->run.force && is_other_experiment(out, scenario->name)) {
+		free(name);
+		return EXIT_IO;
+	}
 	if (out && !(options.dir = out_dir_open(out, &error))) {
 		free(name);
 		return io_failure(error);
 	}
 	s = simulation_run(scenario, path, &options, &error);
 	free(name);
-	if (progress)
+	if (following.line)
 		clear_progress();
 	if (!s) {
 		if (options.dir)
@@ -287,9 +437,17 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-static int refuse_why(const char *path)
+static int refuse_why(const struct cli *cli, const char *path)
 {
-	complain("--why follows packets, and %s has none: leave it out, or give --fidelity packet",
+	complain("--%s follows packets, and %s has none: leave it out, or give --fidelity packet",
+		 cli->run.why ? "why" : "timeline", path);
+	return EXIT_USAGE;
+}
+
+static int refuse_gpus(const char *path)
+{
+	complain("--why follows packets, not what GPUs of a machine do among themselves "
+		 "(\"gpus\" of %s): leave it out",
 		 path);
 	return EXIT_USAGE;
 }
@@ -306,8 +464,10 @@ static int run_one(const struct cli *cli, int i)
 		conf_print_errors(doc, stderr, false);
 	if (conf_errors(doc))
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
-	else if (cli->run.why && scenario.fidelity != FIDELITY_PACKET)
-		code = refuse_why(cli->argv[i]);
+	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
+		code = refuse_why(cli, cli->argv[i]);
+	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
+		code = refuse_gpus(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
@@ -315,20 +475,35 @@ static int run_one(const struct cli *cli, int i)
 	return code;
 }
 
+static bool good_options(const struct cli *cli)
+{
+	const struct {
+		bool given;
+		const char *name, *file;
+	} files[] = { { cli->run.events.given, "events", "events.csv" },
+		      { cli->run.why, "why", "why.csv" },
+		      { cli->run.timeline.given, "timeline", TIMELINE_FILE } };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i].given && (!cli->out || (i && cli->run.events.given))) {
+			complain("--%s writes %s into a result directory: give --out DIR, too%s",
+				 files[i].name, files[i].file,
+				 i && cli->run.events.given ? ", and no --events" : "");
+			return false;
+		}
+	if (cli->run.timeline.given && !cli->quiet)
+		fprintf(stderr, "%s: at most %d MB, and what comes later is left out\n",
+			TIMELINE_FILE, TIMELINE_MOST >> 20);
+	return true;
+}
+
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
 
-	if (cli->run.log_events && !cli->out) {
-		complain("--events writes events.csv into a result directory: give --out DIR, too");
+	if (!good_options(cli))
 		return EXIT_USAGE;
-	}
-	if (cli->run.why && (!cli->out || cli->run.log_events)) {
-		complain("--why writes why.csv into a result directory: give --out DIR, too%s",
-			 cli->run.log_events ? ", and no --events" : "");
-		return EXIT_USAGE;
-	}
-	catch_interrupts();
+	catch_signals();
 	while (next < cli->argc && !interrupted) {
 		int code = run_one(cli, next++);
 

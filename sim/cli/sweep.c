@@ -17,13 +17,18 @@ static struct conf_doc *load_point(void *owner, const char *base,
 				   struct point_facts *facts)
 {
 	struct scenario scenario;
+	struct scenario_cost cost;
 	struct conf_doc *doc = scenario_load(base, &scenario, overrides, count);
 
 	(void)owner;
 	if (!conf_errors(doc)) {
 		facts->hash = scenario_hash(&scenario, doc, BUILD_VERSION);
 		facts->seed = (uint64_t)scenario.seed;
-		facts->cost = scenario_cost(&scenario, doc);
+		cost = scenario_cost(&scenario, doc);
+		facts->cost = cost.hops;
+		facts->jobs = cost.jobs;
+		facts->hosts = cost.hosts;
+		facts->streams = scenario.fidelity != FIDELITY_PACKET;
 		facts->draws = scenario_draws(&scenario);
 	}
 	return doc;

@@ -4,6 +4,7 @@
 #include "io/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,23 +28,41 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 	printf("%7s", "point");
 	for (size_t a = 0; a < plan->axis_count; a++)
 		printf("  %-*s", (int)width_of_axis(&plan->axes[a]), plan->axes[a].name);
-	printf("  %11s  %16s  %-16s  %9s\n", "replication", "seed", "hash", "cost");
+	printf("  %11s  %16s  %-16s  %5s  %5s  %9s\n", "replication", "seed", "hash", "hosts",
+	       "jobs", "cost");
 	for (size_t i = 0; i < plan->point_count; i++) {
 		printf("%7zu", i);
 		for (size_t a = 0; a < plan->axis_count; a++)
 			printf("  %-*s", (int)width_of_axis(&plan->axes[a]), label_of(plan, i, a));
-		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %9.3g\n",
-		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].cost);
+		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %5" PRIu64
+		       "  %5.0f  %9.3g\n",
+		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].hosts,
+		       facts[i].jobs, facts[i].cost);
 	}
 }
 
-static void print_summary(const struct plan *plan)
+/* Packet-hops of all points that have packets. */
+static double hops_of(const struct plan *plan, const struct point_facts *facts)
 {
+	double hops = 0;
+
+	for (size_t i = 0; i < plan->point_count; i++)
+		hops += facts[i].streams ? 0 : facts[i].cost;
+	return hops;
+}
+
+static void print_summary(const struct plan *plan, const struct point_facts *facts)
+{
+	double hops = hops_of(plan, facts);
+
 	printf("%s: %zu point%s", plan->name, plan->point_count, plan->point_count == 1 ? "" : "s");
 	for (size_t a = 0; a < plan->axis_count; a++)
 		printf("%s%zu %s", a ? " x " : " of ", plan->axes[a].count, plan->axes[a].name);
 	if (plan->replications > 1)
 		printf(", %" PRIu64 " replications", plan->replications);
+	if (hops > 0)
+		printf("; about %.2g packet-hops, %.2g s of CPU time on this machine", hops,
+		       hops / speed_hops_per_s());
 	puts("; cost in estimated packet-hops");
 }
 
@@ -73,7 +92,11 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 		json_close_object(json);
 		json_u64(json, "replication", plan->points[i].replication);
 		json_u64(json, "seed", facts[i].seed);
+		json_u64(json, "hosts", facts[i].hosts);
+		json_real(json, "jobs", facts[i].jobs);
 		json_real(json, "cost", facts[i].cost);
+		json_real(json, "seconds",
+			  facts[i].streams ? NAN : facts[i].cost / speed_hops_per_s());
 		json_bool(json, "random", facts[i].draws);
 		json_close_object(json);
 	}
@@ -109,7 +132,7 @@ int verb_sweep_plan(const struct cli *cli)
 	} else if (code == EXIT_DONE) {
 		if (!cli->quiet)
 			print_points(plan, facts);
-		print_summary(plan);
+		print_summary(plan, facts);
 		print_same(plan, facts);
 	}
 	free(facts);

@@ -25,6 +25,7 @@ static int simulate_point(void *owner, const char *out)
 
 	quiet.quiet = true;
 	quiet.json = false;
+	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET;
 	return run_scenario(&quiet, point->scenario, point->plan->base, point->doc, out);
 }
 

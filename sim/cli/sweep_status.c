@@ -22,18 +22,52 @@ static bool has_failed(const struct point_record *record)
 	return record->status != POINT_DONE && record->status != POINT_MISSING;
 }
 
-#define TOLD 20 /* failed points that are told one by one */
+#define TOLD 20 /* failed points that are told one by one, and running ones */
 
-static void print_status(const struct sweep *sweep, size_t pending)
+static void print_running(const struct sweep *sweep)
 {
-	size_t counts[POINT_STATUSES], failed = 0;
+	size_t told = 0;
+
+	for (size_t i = 0; i < sweep->plan->point_count && told < TOLD; i++) {
+		const struct sweep_running *running = &sweep->running[i];
+		char *words;
+
+		if (!running->holder)
+			continue;
+		told++;
+		words = plan_point_words(sweep->plan, i);
+		printf("  point %zu (%s): running for %.0f s by %s\n", i, words, running->seconds,
+		       running->holder);
+		free(words);
+	}
+}
+
+static size_t count_running(const struct sweep *sweep)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sweep->plan->point_count; i++)
+		count += sweep->running[i].holder != NULL;
+	return count;
+}
+
+static void print_status(const struct sweep *sweep, const size_t *pending, size_t count)
+{
+	size_t counts[POINT_STATUSES], failed = 0, running = count_running(sweep);
+	double left = sweep_cpu_left(sweep, pending, count);
 
 	sweep_count(sweep, counts);
 	printf("%s in %s: %zu points", sweep->plan->name, sweep->dir, sweep->plan->point_count);
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (counts[s])
 			printf(", %zu %s", counts[s], point_status_names[s]);
-	printf("; %zu to run\n", pending);
+	printf("; %zu to run", count);
+	if (running)
+		printf(", %zu of them running", running);
+	if (count && left >= 0)
+		printf(", about %.3g s of CPU time by the speed of those done", left);
+	putchar('\n');
+	print_running(sweep);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		const struct point_record *record = &sweep->records[i];
 		char *words;
@@ -71,6 +105,21 @@ static void json_failed(struct json *json, const struct sweep *sweep)
 	json_close_array(json);
 }
 
+static void json_running(struct json *json, const struct sweep *sweep)
+{
+	json_open_array(json, "running");
+	for (size_t i = 0; i < sweep->plan->point_count; i++) {
+		if (!sweep->running[i].holder)
+			continue;
+		json_open_object(json, NULL);
+		json_u64(json, "point", i);
+		json_string(json, "holder", sweep->running[i].holder);
+		json_real(json, "seconds", sweep->running[i].seconds);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
 static void print_status_json(const struct sweep *sweep, const size_t *pending, size_t count)
 {
 	size_t counts[POINT_STATUSES];
@@ -88,10 +137,12 @@ static void print_status_json(const struct sweep *sweep, const size_t *pending, 
 		json_u64(&json, point_status_names[s], counts[s]);
 	json_close_object(&json);
 	json_failed(&json, sweep);
+	json_running(&json, sweep);
 	json_open_array(&json, "pending");
 	for (size_t i = 0; i < count; i++)
 		json_u64(&json, NULL, pending[i]);
 	json_close_array(&json);
+	json_real(&json, "cpu_left_s", sweep_cpu_left(sweep, pending, count));
 	json_u64(&json, "others", sweep->others);
 	json_close_object(&json);
 	text = json_finish(&json);
@@ -111,7 +162,7 @@ static void show_status(const struct cli *cli, const struct sweep *sweep,
 		for (size_t i = 0; i < count; i++)
 			printf("%zu\n", pending[i]);
 	else
-		print_status(sweep, count);
+		print_status(sweep, pending, count);
 	free(pending);
 }
 

@@ -15,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct conf_doc *load(const struct cli *cli, const char *path)
-{
-	struct scenario scenario;
-
-	return scenario_load(path, &scenario, cli->overrides, cli->override_count);
-}
-
 static int code_of(const struct conf_doc *doc)
 {
 	if (conf_io_error(doc))
@@ -29,12 +22,26 @@ static int code_of(const struct conf_doc *doc)
 	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
 }
 
+/* What a run of it will be. */
+static void print_cost(const struct scenario *scenario, const struct conf_doc *doc)
+{
+	struct scenario_cost cost = scenario_cost(scenario, doc);
+
+	printf(": %" PRIu32 " hosts, %.0f job%s", cost.hosts, cost.jobs,
+	       cost.jobs < 1.5 ? "" : "s");
+	if (scenario->fidelity == FIDELITY_PACKET)
+		printf(", about %.2g packet-hops, %.2g s on this machine", cost.hops,
+		       cost.hops / speed_hops_per_s());
+}
+
 int verb_check(const struct cli *cli)
 {
 	int worst = EXIT_DONE;
 
 	for (int i = 0; i < cli->argc; i++) {
-		struct conf_doc *doc = load(cli, cli->argv[i]);
+		struct scenario scenario;
+		struct conf_doc *doc =
+			scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
 		int code = code_of(doc);
 
 		if (cli->check.strict && code == EXIT_DONE && conf_warnings(doc))
@@ -43,8 +50,11 @@ int verb_check(const struct cli *cli)
 			conf_print_errors(doc, stdout, true);
 		else if (code != EXIT_DONE || !cli->quiet)
 			conf_print_errors(doc, stderr, false);
-		if (!cli->json && code == EXIT_DONE && !cli->quiet)
-			printf("%s: valid\n", cli->argv[i]);
+		if (!cli->json && code == EXIT_DONE && !cli->quiet) {
+			printf("%s: valid", cli->argv[i]);
+			print_cost(&scenario, doc);
+			putchar('\n');
+		}
 		worst = code > worst ? code : worst;
 		conf_doc_free(doc);
 	}
@@ -262,6 +272,12 @@ static int list_figures(const struct listing *listing)
 	return EXIT_DONE;
 }
 
+static int list_all_formulas(const struct listing *listing)
+{
+	list_formulas(listing->json ? listing->out : NULL);
+	return EXIT_DONE;
+}
+
 static const struct {
 	const char *name;
 	int (*list)(const struct listing *listing);
@@ -269,6 +285,7 @@ static const struct {
 	{ "schemes", list_schemes },       { "topologies", list_topologies },
 	{ "transports", list_transports }, { "models", list_models },
 	{ "traces", list_traces },         { "figures", list_figures },
+	{ "formulas", list_all_formulas },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
@@ -284,8 +301,7 @@ static bool list_exists(const char *name)
 	}
 	near = conf_suggest(name, names);
 	complain("there is no list of \"%s\"%s%s%s; there are schemes, topologies, transports, "
-		 "models, "
-		 "traces, figures",
+		 "models, traces, figures, formulas",
 		 name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
 	return false;
 }

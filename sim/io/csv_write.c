@@ -145,6 +145,18 @@ void csv_writer_end_row(struct csv_writer *csv)
 	csv->cells = 0;
 }
 
+/* A file that could not be written to its end keeps its whole rows. */
+static void cut_to_rows(const struct csv_writer *csv)
+{
+	off_t end = lseek(csv->fd, 0, SEEK_END);
+	char c = '\0';
+
+	while (end > 0 && pread(csv->fd, &c, 1, end - 1) == 1 && c != '\n')
+		end--;
+	if (end >= 0 && ftruncate(csv->fd, end) != 0)
+		return; /* a disk that takes nothing any more: what is there is there */
+}
+
 static void writer_free(struct csv_writer *csv)
 {
 	free(csv->path);
@@ -171,6 +183,8 @@ bool csv_writer_commit(struct csv_writer *csv, char **error)
 				   strerror(csv->failure));
 	if (!ok && atomic)
 		unlink(csv->path);
+	else if (!ok)
+		cut_to_rows(csv);
 	writer_free(csv);
 	return ok;
 }

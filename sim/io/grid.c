@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "io/tex.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -132,5 +133,53 @@ void grid_print(const struct grid *grid, FILE *to)
 		print_row(grid, &grid->cells[i], widths, to);
 		i += grid->columns;
 	}
+	free(widths);
+}
+
+/* Blanks in front are for people who read along a line. */
+static void put_tex(const char *text, FILE *to)
+{
+	char *tex = tex_text(text + strspn(text, " "));
+	fputs(tex, to);
+	free(tex);
+}
+
+static void print_row_latex(const struct grid *grid, const struct grid_cell *cells,
+			    const size_t *widths, FILE *to)
+{
+	const char *before = "";
+	for (size_t c = 0; c < grid->columns; c++) {
+		if (widths[c] == 0)
+			continue;
+		fputs(before, to);
+		put_tex(cells[c].text, to);
+		before = " & ";
+	}
+	fputs(" \\\\\n", to);
+}
+
+void grid_print_latex(const struct grid *grid, FILE *to)
+{
+	SIM_BUG_ON(grid->column != 0);
+	size_t *widths = widths_of(grid), columns = 0;
+	fputs("\\begin{tabular}{", to);
+	for (size_t c = 0; c < grid->columns; c++) {
+		if (widths[c] == 0)
+			continue;
+		fputc(grid->alignment[c], to);
+		columns++;
+	}
+	fputs("}\n\\toprule\n", to);
+	for (size_t i = 0; i < grid->count;) {
+		if (grid->cells[i].line) {
+			fprintf(to, "\\midrule\n\\multicolumn{%zu}{l}{", columns);
+			put_tex(grid->cells[i++].text, to);
+			fputs("} \\\\\n", to);
+			continue;
+		}
+		print_row_latex(grid, &grid->cells[i], widths, to);
+		i += grid->columns;
+	}
+	fputs("\\bottomrule\n\\end{tabular}\n", to);
 	free(widths);
 }

@@ -20,4 +20,7 @@ void grid_line(struct grid *grid, const char *fmt, ...) __attribute__((format(pr
 /* Lines end at their last character. The last row must be complete. */
 void grid_print(const struct grid *grid, FILE *to);
 
+/* A tabular for LaTeX with the rules of its package booktabs; the first row is the head. */
+void grid_print_latex(const struct grid *grid, FILE *to);
+
 #endif

@@ -98,7 +98,7 @@ static struct out_file *new_file(struct out_dir *dir, const char *name, char **e
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, "..") != NULL);
 	int fd = folder_make_parents_at(dir->fd, name)
-			 ? openat(dir->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+			 ? openat(dir->fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 			 : -1;
 	if (fd < 0) {
 		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
@@ -128,6 +128,12 @@ struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *s
 
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error)
 {
+	return out_dir_write_bytes(dir, file, text, strlen(text), error);
+}
+
+bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data, size_t length,
+			 char **error)
+{
 	struct out_file *known = find_file(dir, file);
 	SIM_BUG_ON(known != NULL && known->table != NULL);
 	if (known == NULL)
@@ -135,7 +141,7 @@ bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char
 	if (known == NULL)
 		return false;
 	if (ftruncate(known->fd, 0) == 0 && lseek(known->fd, 0, SEEK_SET) == 0 &&
-	    folder_write(known->fd, text, strlen(text)) && folder_sync(known->fd))
+	    folder_write(known->fd, data, length) && folder_sync(known->fd))
 		return true;
 	*error = xasprintf("cannot write %s/%s: %s", dir->partial, file, strerror(errno));
 	return false;
@@ -427,6 +433,12 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 	}
 	dir_free(dir);
 	return ok;
+}
+
+void out_dir_keep(struct out_dir *dir)
+{
+	free(finish_tables(dir));
+	dir_free(dir);
 }
 
 void out_dir_abandon(struct out_dir *dir)

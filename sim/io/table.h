@@ -77,6 +77,9 @@ void out_table_row(struct out_table *table, const struct out_cell *cells);
  * that name; false and *error on failure. */
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error);
 
+bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data, size_t length,
+			 char **error);
+
 /* Number of files so far, and name and data rows of each (rows 0 for texts). */
 size_t out_dir_files(const struct out_dir *dir);
 const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows);
@@ -87,8 +90,13 @@ const char *out_dir_working_path(const struct out_dir *dir);
 /* Ends all tables, checks for write errors (a full disk is found here at the
  * latest) and that nobody has taken away the folder or a file of it meanwhile,
  * writes to the disk, renames. Frees the directory in any case. False and *error on
- * failure: PATH is then what it was, and PATH.partial holds what could be written. */
+ * failure: PATH is then what it was, and PATH.partial holds what could be written, of
+ * tables whole rows. */
 bool out_dir_commit(struct out_dir *dir, char **error);
+
+/* Closes what was written and leaves it in PATH.partial, tables up to their last whole row: the
+ * next run to PATH removes it. */
+void out_dir_keep(struct out_dir *dir);
 
 /* Closes and removes what was written. */
 void out_dir_abandon(struct out_dir *dir);

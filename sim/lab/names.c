@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "io/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,4 +36,27 @@ char *names_unknown(const char *what, const char *word, const char *has, const c
 	fclose(to);
 	free(choices);
 	return text;
+}
+
+static char *last_part(const char *path)
+{
+	char *trimmed = folder_trim(path), *slash = strrchr(trimmed, '/');
+	char *last = xstrdup(slash != NULL && slash[1] != '\0' ? slash + 1 : trimmed);
+	free(trimmed);
+	return last;
+}
+
+char *names_directory(const char *const *dirs, size_t count, size_t i)
+{
+	char *own = last_part(dirs[i]);
+	bool unique = true;
+	for (size_t k = 0; k < count; k++) {
+		char *other = last_part(dirs[k]);
+		unique = unique && (k == i || strcmp(own, other) != 0);
+		free(other);
+	}
+	if (unique)
+		return own;
+	free(own);
+	return folder_trim(dirs[i]);
 }

@@ -1,4 +1,4 @@
-/* What a user called by a name that there is not. */
+/* What a user called by a name that there is not, and names of directories. */
 #ifndef INASIM_LAB_NAMES_H
 #define INASIM_LAB_NAMES_H
 
@@ -12,5 +12,9 @@ void names_list(FILE *to, const char *const *names, size_t count, size_t most);
  * which may be NULL. The caller frees. */
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
 		    size_t count);
+
+/* What to call a directory among others: the last part of its path, or, where another one has the
+ * same, the path. The caller frees. */
+char *names_directory(const char *const *dirs, size_t count, size_t i);
 
 #endif

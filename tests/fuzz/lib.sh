@@ -119,10 +119,12 @@ seeds_of_sweep() {
 # Inputs are folders and mostly tables of some lines: longer than libFuzzer's usual 4 KB.
 fuzz_options=(-max_len=65536 -timeout=20 -rss_limit_mb=2048)
 
-# in_memory: files of the targets (files.c) are in a folder that goes when the script ends
+# in_memory: files of the targets (files.c), and copies of inputs that fail again, are in a folder that goes
+# when the script ends
 in_memory() {
 	TMPDIR=$(mktemp -d /dev/shm/inasim-fuzz.XXXXXX)
 	export TMPDIR
+	fuzz_options+=(-artifact_prefix="$TMPDIR/")
 	trap 'rm -rf "$TMPDIR"' EXIT
 }
 

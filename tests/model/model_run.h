@@ -181,6 +181,7 @@ static inline void tap_in(struct tap *tap, struct run *run, const char *protocol
 	tap->ops.deliver = tap_deliver;
 	tap->ops.at_switch = tap_at_switch;
 	tap->ops.prefetch = NULL;
+	tap->ops.ahead = NULL;
 }
 
 static inline struct tcp_conn *run_conn(const struct run *run, uint32_t number)

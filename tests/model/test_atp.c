@@ -547,9 +547,9 @@ Test(atp_congestion, a_mark_of_one_is_a_mark_of_all)
 		for (uint32_t w = 0; w < 3; w++) {
 			const struct pool_server *server = &job->servers[0];
 			struct switch_actions actions = { 0 };
-			struct packet packet =
-				pool_packet(server, 0, server->racks.of_worker[w], 0);
+			struct packet packet;
 
+			pool_packet(&packet, server, 0, server->racks.of_worker[w], 0);
 			if (w == marked)
 				packet.flags |= PACKET_CE;
 			bench.real->at_switch(bench.real_self, 0, 0, &packet, &actions);

@@ -136,7 +136,7 @@ static struct outcome offer(struct bench *bench, uint32_t number, uint32_t worke
 	const struct pool_server *server = &job->servers[0];
 	struct outcome outcome = { 0 };
 
-	outcome.packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
+	pool_packet(&outcome.packet, server, chunk, server->racks.of_worker[worker], 0);
 	outcome.packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	outcome.packet.source |= (uint16_t)(priority << 8);
 	packet_set_route(&outcome.packet, &server->racks.local);
@@ -299,8 +299,8 @@ Test(esa_rules, reminders)
 	offer(&bench, 0, 1, 3, 9);
 	for (uint32_t job = 2; job-- > 0;) {
 		o.actions = (struct switch_actions){ 0 };
-		o.packet = pool_packet(&bench_job(&bench, job)->servers[0], 3,
-				       (struct bitmap){ 0, RACK_NONE }, 0);
+		pool_packet(&o.packet, &bench_job(&bench, job)->servers[0], 3,
+			    (struct bitmap){ 0, RACK_NONE }, 0);
 		bench.real->at_switch(bench.real_self, 0, 0, &o.packet, &o.actions);
 		cr_expect(!o.actions.forward);
 		cr_expect_eq(o.actions.count, job == 0);
@@ -347,8 +347,9 @@ static void contribute(struct bench *bench, uint32_t worker, uint64_t chunk)
 {
 	struct pool_job *job = bench_job(bench, 0);
 	const struct pool_server *server = &job->servers[0];
-	struct packet packet = pool_packet(server, chunk, server->racks.of_worker[worker], 0);
+	struct packet packet;
 
+	pool_packet(&packet, server, chunk, server->racks.of_worker[worker], 0);
 	packet.flags |= POOL_BYPASS;
 	packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	bench->real->deliver(bench->real_self, server->racks.server, &packet);

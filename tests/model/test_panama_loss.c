@@ -364,6 +364,21 @@ Test(panama_fraction, over_tiers_and_iterations)
 	}
 }
 
+/* Who is in a sum are bits of words, of the second one, too: with 72 workers on one switch each sum
+ * is checked against those whose bits are set. */
+Test(panama_fraction, more_workers_than_bits_of_a_word)
+{
+	struct run run;
+
+	run_build(&run, "{'name': 't', 'topology': {'kind': 'star', 'hosts': 72}, 'schemes': "
+			"{'panama': {'aggregate_above': '0B', 'fraction': 0.9}}, 'jobs': "
+			"[{'all_reduce': 'panama', 'workers': 72, 'start_jitter': '100us', "
+			"'send_jitter': '20us', 'model': {'layers': [{'gradient': '300kB'}]}}]}");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_gt(run.s->checks.exact_checked, 0);
+	run_free(&run);
+}
+
 /* Do complete sums wait at a switch? They are in its memory. */
 static void note_backlog(struct bench *bench, uint32_t sw, const struct packet *packet)
 {

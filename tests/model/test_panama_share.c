@@ -251,6 +251,13 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 	}
 }
 
+/* No tap: VIDs are missing. */
+static void bench_untap(struct bench *bench)
+{
+	bench->net->protocols[bench->scheme->base.protocol].ops = bench->real;
+	bench->net->protocols[bench->scheme->base.protocol].self = bench->real_self;
+}
+
 /* All workers have sent all, and the accelerators hold none of it. */
 static void expect_drained(const struct bench *bench)
 {
@@ -311,13 +318,80 @@ Test(panama_memory, full)
 		   "'switchml_star', 'workers': 8, 'stragglers': {'workers': 1, 'slowdown': 2001}, "
 		   "'arrival': {'at': '500us'}, 'model': {'layers': [{'gradient': '1MB', "
 		   "'backward': '1us'}]}}]}");
-	bench.net->protocols[bench.scheme->base.protocol].ops =
-		bench.real; /* no tap: VIDs are missing */
-	bench.net->protocols[bench.scheme->base.protocol].self = bench.real_self;
+	bench_untap(&bench);
 	run_to(&bench.run, END_DEADLOCK);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 240000);
 	expect_drained(&bench);
 	expect_overflows_are_named(&bench);
+	bench_close(&bench);
+}
+
+/* A star of four workers with memory for 160 packets; nothing has arrived yet. */
+static struct panama_node *empty_node(struct bench *bench, const char *fraction,
+				      struct panama_sequence **sequence)
+{
+	struct panama_node *node;
+
+	bench_open(
+		bench, true,
+		"{'name': 't', 'topology': {'kind': 'star', 'hosts': 4, 'link': {'delay': '1ms'}}, "
+		"'schemes': {'switchml_star': {'aggregate_above': '0B', 'memory': '240kB', "
+		"'fraction': %s}}, 'jobs': [{'all_reduce': 'switchml_star', 'workers': 4, "
+		"'model': {'layers': [{'gradient': '1MB'}]}}]}",
+		fraction);
+	run_until(&bench->run, 10 * PS_PER_US);
+	*sequence = ina_find(&bench->scheme->sequences, 0);
+	node = &(*sequence)->nodes[0];
+	cr_assert_eq(node->expected, 0);
+	return node;
+}
+
+/* By hand: does the node store what child `source` sends of `vid`? Else it counts an overflow. */
+static bool stores(struct bench *bench, struct panama_sequence *sequence, struct panama_node *node,
+		   uint32_t source, uint64_t vid, unsigned flags)
+{
+	struct packet packet = {
+		.vid = vid, .source = (uint16_t)source, .workers = 1, .flags = (uint8_t)flags
+	};
+	struct switch_actions actions = { 0 };
+	uint64_t before = switch_stats(bench).overflows;
+
+	panama_at_node(sequence, node, 0, &packet, &actions);
+	cr_assert_leq(bench->scheme->base.memory[0].used_bytes, 240000);
+	return switch_stats(bench).overflows == before;
+}
+
+/* A full memory takes what makes room in it, and nothing else: with a fraction, what completes a
+ * sum that need not wait for all; without, what shows that an earlier VID will never be complete,
+ * and is discarded. */
+Test(panama_memory, takes_what_makes_room)
+{
+	struct panama_sequence *sequence;
+	struct panama_node *node;
+	struct bench bench;
+
+	node = empty_node(&bench, "0.5", &sequence);
+	for (unsigned vid = 0; vid < 160; vid++)
+		cr_assert(stores(&bench, sequence, node, 0, vid, vid ? 0 : PANAMA_ALL));
+	cr_expect_not(stores(&bench, sequence, node, 1, 0, 0), "the sum waits for all");
+	cr_expect_not(stores(&bench, sequence, node, 2, 0, PANAMA_ALL));
+	cr_expect_eq(node->expected, 0);
+	cr_expect(stores(&bench, sequence, node, 3, 0, 0), "the last: what there is of it goes");
+	cr_expect_eq(node->expected, 1);
+	cr_expect_eq(switch_stats(&bench).discarded, 2);
+	cr_expect(stores(&bench, sequence, node, 0, 160, 0));
+	cr_expect(stores(&bench, sequence, node, 2, 1, 0));
+	cr_expect_eq(node->expected, 2, "two of four are enough");
+	bench_close(&bench);
+
+	node = empty_node(&bench, "1", &sequence);
+	for (unsigned vid = 0; vid < 160; vid++)
+		cr_assert(stores(&bench, sequence, node, 0, vid, 0));
+	cr_expect_not(stores(&bench, sequence, node, 1, 0, 0));
+	cr_expect_not(stores(&bench, sequence, node, 2, 0, 0));
+	cr_expect(stores(&bench, sequence, node, 3, 1, 0), "in the place of VID 0");
+	cr_expect_eq(node->expected, 1);
+	cr_expect_eq(switch_stats(&bench).discarded, 1);
 	bench_close(&bench);
 }
 

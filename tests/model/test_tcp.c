@@ -319,6 +319,8 @@ Test(tcp, go_back_n)
 	expect_again(watch, (const unsigned[]){ 7, 8, 9 }, 3);
 	conn = run_conn(&run, 0);
 	cr_expect_eq(conn->stats.timeouts, 1);
+	cr_expect_eq(conn->stats.segments, 13);
+	cr_expect_eq(conn->stats.acks, watch->ack_count);
 	cr_expect_float_eq(conn->tx.cc.ssthresh, 2 * MSS, 0);
 	cr_expect_eq(watch->data[11].sent, watch->acks[7].at); /* 8, with the ACK of 7 */
 	cr_expect_eq(watch->data[12].sent, watch->acks[7].at + 1230400);
@@ -352,6 +354,26 @@ Test(tcp, duplicates_of_a_spurious_timeout)
 		cr_expect_eq(conn->stats.fast_retransmits, 0, "after %s", timeouts[i / 2]);
 		run_free(&run);
 	}
+}
+
+/* A receiver that waits for four segments or 300 us is sent the only one again after 100 us: the
+ * duplicate ends where the data does, and is acknowledged at once (RFC 5681, 4.2). */
+Test(tcp, duplicate_is_acknowledged_at_once)
+{
+	struct run run;
+	struct watch *watch;
+
+	one_flow(&run, "14600B",
+		 "'initial_window': 1, 'ack_every': 4, 'ack_delay': '300us', 'initial_rto': "
+		 "'100us', 'min_rto': '100us'",
+		 "reno");
+	watch = watch_new(&run, NULL);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(watch->data[1].seq, 0);
+	cr_expect(watch->data[1].again);
+	cr_expect_eq(watch->acks[0].at, watch->data[1].at + 2634400);
+	run_free(&run);
+	free(watch);
 }
 
 static bool lose_first_two(const struct watch *watch, const struct packet *packet, unsigned nth)

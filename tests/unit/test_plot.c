@@ -266,6 +266,51 @@ Test(plot, many_groups_become_one)
 
 /* ---- Jobs ---- */
 
+#define WHY_HEADER                                                                                 \
+	"job_id,name,scheme,iteration,worker,host,start_s,finish_s,duration_s,compute_s,jitter_s," \
+	"window_s,window_marks_s,window_losses_s,nic_s,wire_s,queue_own_s,queue_jobs_s,"           \
+	"queue_flows_s,pause_s,straggler_s,server_s,no_aggregator_s,timeout_s,fast_s,"             \
+	"unexplained_s,last_worker,last_times,last_s,link,link_s\n"
+
+/* Means over workers and iterations: of job 0 (200 + 400) / 2 of computing, (100 + 300) / 2 of the
+ * wire; what is below 1 % everywhere is the rest. */
+Test(plot, breakdown)
+{
+	create_manifest();
+	create_text("why.csv", WHY_HEADER
+		    "0,a b,ring,0,0,0,0,300.5,300.5,200,0,0,0,0,0,100,0,0,0,0,0,0,0,0,0,0.5,,,,,\n"
+		    "0,a b,ring,0,1,1,0,700,700,400,0,0,0,0,0,300,0,0,0,0,0,0,0,0,0,0,0,3,1,h0 -> "
+		    "h1,1\n"
+		    "2,c,ring,0,0,2,0,1,1,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,,,,,\n");
+	expect_figure("breakdown", "# What iterations are spent on\n"
+				   "# Mean over workers and iterations of 2 jobs\n"
+				   "# bar = 0: a b\n"
+				   "# bar = 1: c\n"
+				   "panel series bar time_s from_s to_s worker_iterations name\n"
+				   "1 1 0 300 0 300 2 \"computing\"\n"
+				   "1 1 1 0 0 0 1 \"computing\"\n"
+				   "\n\n"
+				   "1 2 0 200 300 500 2 \"wire\"\n"
+				   "1 2 1 1 0 1 1 \"wire\"\n"
+				   "\n\n"
+				   "1 3 0 0.25 500 500.25 2 \"rest\"\n"
+				   "1 3 1 0 1 1 1 \"rest\"\n");
+}
+
+Test(plot, breakdown_of_a_job_that_cannot_be)
+{
+	create_manifest();
+	create_text("why.csv", WHY_HEADER
+		    "99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,\n");
+	expect_error("breakdown", "png", "\"99999999999\" is no number of a job");
+}
+
+Test(plot, no_breakdown)
+{
+	create_manifest();
+	expect_error("breakdown", "png", "there is no why.csv, as run --why writes it");
+}
+
 Test(plot, job_timeline)
 {
 	create_manifest();
@@ -403,7 +448,7 @@ Test(plot, every_figure_that_has_data)
 		alone += plot_figure(figures)->alone != NULL;
 		together += plot_figure(figures)->together != NULL;
 	}
-	cr_expect(figures == 8 && alone == 6 && together == 6);
+	cr_expect(figures == 9 && alone == 7 && together == 7);
 }
 
 Test(plot, other_terminals)
@@ -457,7 +502,7 @@ Test(plot, unknown_names)
 {
 	create_manifest();
 	expect_error("pie", "png", "there is no figure \"pie\"; see inasim list figures");
-	expect_error(NULL, "jpeg", "--term takes png, svg, pdf, eps or dumb; found \"jpeg\"");
+	expect_error(NULL, "jpeg", "--term takes png, svg, pdf, eps, tikz or dumb; found \"jpeg\"");
 }
 
 Test(plot, nothing_to_draw)

@@ -314,7 +314,8 @@ Test(plot_sweep, text_for_terminals)
 	char *dir = sample_sweep(folder, "s", JSON, CSV);
 	struct plot_sweep_options options = { 0 };
 	cr_assert_eq(draw(dir, &options, "dumb", &printed, &error), 1, "%s", error);
-	const char *words[] = { "sizes: job completion time, mean, in s",
+	const char *words[] = { "sizes: job completion time, mean",
+				"job completion time, mean (s)",
 				"14 of 18 points",
 				"ring",
 				"ina",
@@ -628,4 +629,169 @@ Test(plot_sweep, usual_metrics_of_flows)
 		free(printed);
 		free(dir);
 	}
+}
+
+/* ---- For a paper ---- */
+
+/* Draws what the table above gives; the script of figure NAME, which the caller frees. */
+static char *script_of(const struct plot_sweep_options *options, struct plot_options page,
+		       const char *name)
+{
+	char *printed, *error = NULL;
+	char *dir = sample_sweep(folder, "s", JSON, CSV);
+	size_t size;
+	FILE *to = open_memstream(&printed, &size);
+	cr_assert(plot_sweep(dir, options, &page, to, &error) > 0, "%s", error);
+	fclose(to);
+	cr_expect_not_null(strstr(printed, name), "no %s in %s", name, printed);
+	char *script = read_figure(dir, name, "gp");
+	free(printed);
+	free(dir);
+	return script;
+}
+
+#define JCT "jobs.jct_s.mean-over-memory-by-scheme"
+
+static void expect_in(const char *script, const char *want)
+{
+	cr_expect_not_null(strstr(script, want), "no \"%s\" in:\n%.3000s", want, script);
+}
+
+/* Of curves, ticks, baselines and axes; the axis of a value may be said. */
+Test(plot_sweep, labels)
+{
+	const char *labels[] = { "ring=Ring 100%", "scheme=ina=In-network", "64KB=small" };
+	const char *y_labels[] = { "JCT" };
+	struct plot_options page = {
+		.term = "svg", .x_label = "Switch memory", .y_labels = y_labels, .y_label_count = 1
+	};
+	struct plot_sweep_options options = { .labels = labels, .label_count = 3 };
+	char *script = script_of(&options, page, JCT);
+	expect_in(script, "LEGEND[1] = 'Ring 100%'\n");
+	expect_in(script, "LEGEND[2] = 'In-network'\n");
+	expect_in(script, "XTICK[2] = 'small'\n");
+	expect_in(script, "XTICK[3] = '256KB'\n");
+	expect_in(script, "XLABEL = 'Switch memory'\n");
+	expect_in(script, "YLABEL[1] = 'JCT'\n");
+	free(script);
+	options.relative_to = "ring";
+	page.y_label_count = 0;
+	script = script_of(&options, page, JCT "-relative-to-ring");
+	expect_in(script, "/ that of Ring 100%'\n");
+	free(script);
+}
+
+Test(plot_sweep, labels_of_nothing)
+{
+	const char *wrong[] = { "wing=Wing" };
+	struct plot_sweep_options unknown = { .labels = wrong, .label_count = 1 };
+	expect_error(&unknown, JSON,
+		     "--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, as in --label "
+		     "\"64KB=TEXT\"; found \"wing=Wing\"");
+}
+
+/* Of two metrics and of both schemes, each a panel, one legend; labels of the y axis are those of
+ * metrics. One sheet is one figure as ever. */
+Test(plot_sweep, panels)
+{
+	const char *metrics[] = { "jobs.jct_s.mean", "network.drops" };
+	const char *y_labels[] = { "JCT", "Drops" };
+	struct plot_options page = { .term = "svg", .y_labels = y_labels, .y_label_count = 2 };
+	struct plot_sweep_options options = {
+		.by = "none", .metrics = metrics, .metric_count = 2, .panels = true
+	};
+	const char *name = "metrics-over-memory-panels";
+	char *script = script_of(&options, page, name);
+	expect_in(script, "PANELS = 4\n");
+	expect_in(script, "GROUP = 2\n");
+	expect_in(script, "PANEL_TITLE[1] = 'scheme ring'\n");
+	expect_in(script, "PANEL_TITLE[4] = 'scheme ina'\n");
+	expect_in(script, "YLABEL[2] = 'JCT'\n");
+	expect_in(script, "YLABEL[3] = 'Drops'\n");
+	/* 18 points behind both metrics; of the 14 that are in 8 of ring have no drops */
+	expect_in(script, "14 of 18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, "
+			  "8 without this value'\n");
+	free(script);
+	char *dir = folder_join(folder, "s"), *data = read_figure(dir, name, "dat");
+	expect_in(data, "\n2 1 64000 2 -0.484137");
+	expect_in(data, "\n4 1 16000 1 1 1 3 \"all\"\n");
+	free(data);
+	free(dir);
+	struct plot_sweep_options one = { .panels = true };
+	script = script_of(&one, page, JCT);
+	expect_in(script, "PANELS = 1\n");
+	free(script);
+}
+
+Test(plot_sweep, no_panels_of_maps)
+{
+	struct plot_sweep_options options = { .kind = "heat", .panels = true };
+	expect_error(&options, JSON, "--panels is for lines, bars and boxes");
+}
+
+/* No line across what is missing: in the picture the curve of x = 1, 2, 4, 5 has two parts. */
+Test(plot_sweep, gaps)
+{
+	const char *json = "{\"name\":\"g\",\"axes\":[{\"name\":\"load\",\"values\":[\"1\",\"2\","
+			   "\"3\",\"4\",\"5\"]}],\"replications\":1,\"metrics\":[\"m\"]}";
+	const char *csv = "point,hash,replication,seed,load,status,m\n"
+			  "0," HASH("0") ",0,1,1,done,1\n1," HASH(
+				  "1") ",0,1,2,done,2\n"
+				       "2," HASH("2") ",0,1,3,timeout,\n3," HASH(
+					       "3") ",0,1,4,done,4\n"
+						    "4," HASH("4") ",0,1,5,done,5\n";
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "g", json, csv);
+	struct plot_sweep_options options = { METRIC("m") };
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	char *svg = read_figure(dir, "m-over-load", "svg");
+	/* gnuplot numbers the plots of whiskers and of the curve */
+	const char *curve = strstr(svg, "id=\"gnuplot_plot_2\"");
+	cr_assert_not_null(curve);
+	size_t parts = 0;
+	const char *d = strstr(strstr(curve, "<path"), " d='");
+	for (const char *at = d; *at != '>'; at++)
+		parts += *at == 'M';
+	cr_expect_eq(parts, 2, "%zu parts in %.100s", parts, d);
+	free(svg);
+	free(printed);
+	free(dir);
+}
+
+/* For TeX words are escaped, names of files and units are not. */
+Test(plot_sweep, tikz)
+{
+	const char *labels[] = { "ring=R_1 & 50%", "64KB={~^\\}" };
+	struct plot_sweep_options options = { .labels = labels, .label_count = 2 };
+	struct plot_options page = { .term = "tikz", .width_in = 3.5 };
+	cr_assert(plot_font("cmss,9", &page));
+	char *script = script_of(&options, page, JCT);
+	expect_in(script, "NAME = '" JCT "'\n");
+	expect_in(script, "LEGEND[1] = 'R\\_1 \\& 50\\%'\n");
+	expect_in(script,
+		  "XTICK[2] = '\\{\\textasciitilde{}\\textasciicircum{}\\textbackslash{}\\}'\n");
+	free(script);
+	char *dir = folder_join(folder, "s"), *tex = read_figure(dir, JCT, "tex");
+	expect_in(tex, "\\fontfamily{cmss}\\fontsize{9}{10.8}\\selectfont");
+	expect_in(tex, "{R\\_1 \\& 50\\%}");
+	expect_in(tex, "\\path (0.000,0.000) rectangle (8.890,"); /* 3.5 inches in centimetres */
+	free(tex);
+	free(dir);
+}
+
+Test(plot_sweep, fonts)
+{
+	static const char *const wrong[] = { "",    "Sans,", "Sans,4",   "Sans,41",
+					     "a'b", "a`b",   "Sans,9pt", "Sans,,9",
+					     "a\"", "a\\b",  "a{b" };
+	struct plot_options page = { .term = "svg", .width_in = 3.5 };
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		cr_expect_not(plot_font(wrong[i], &page), "%s", wrong[i]);
+	cr_assert(plot_font("Times New Roman,9", &page));
+	struct plot_sweep_options options = { 0 };
+	free(script_of(&options, page, JCT));
+	char *dir = folder_join(folder, "s"), *svg = read_figure(dir, JCT, "svg");
+	expect_in(svg, "font-family=\"Times New Roman\"");
+	expect_in(svg, "font-size=\"12.00\""); /* CSS pixels, of 96 an inch */
+	free(svg);
+	free(dir);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ static struct facts facts_of(const char *members, const char *version)
 		conf_print_errors(doc, stderr, false);
 	cr_assert(conf_errors(doc) == 0, "%s", text);
 	facts = (struct facts){ scenario_hash(&scenario, doc, version),
-				scenario_cost(&scenario, doc) };
+				scenario_cost(&scenario, doc).hops };
 	conf_doc_free(doc);
 	free(text);
 	return facts;
@@ -33,8 +34,8 @@ static struct facts facts_of(const char *members, const char *version)
 
 #define STAR "\"topology\": { \"kind\": \"star\", \"hosts\": 8 }"
 
-/* Flows of 10 segments: (10 + 1 for what is begun) data packets and as many ACKs,
- * each over the links up to the highest tier and down again. */
+/* Flows of 10 segments, each with its ACK, over paths of mean length: of 8 hosts in racks of 4, 3
+ * of 7 others are in the own; of 16 in racks of 2 and pods of 4, 1 and 2 of 15. */
 Test(scenario_facts, cost_of_flows)
 {
 	static const char flows[] = "\"flows\": [ { \"size\": \"14600B\", \"count\": 5 } ]";
@@ -44,23 +45,30 @@ Test(scenario_facts, cost_of_flows)
 				flows);
 	char *tree = xasprintf("\"topology\": { \"kind\": \"fat-tree\", \"k\": 4 }, %s", flows);
 
-	cr_expect_float_eq(facts_of(star, "").cost, 5 * 11 * 2 * 2, 1e-9);
-	cr_expect_float_eq(facts_of(racks, "").cost, 5 * 11 * 2 * 4, 1e-9);
-	cr_expect_float_eq(facts_of(tree, "").cost, 5 * 11 * 2 * 6, 1e-9);
+	cr_expect_float_eq(facts_of(star, "").cost, 5 * 20 * 2, 1e-9);
+	cr_expect_float_eq(facts_of(racks, "").cost, 5 * 20 * (2 * 3 + 4 * 4) / 7., 1e-9);
+	cr_expect_float_eq(facts_of(tree, "").cost, 5 * 20 * (2 * 1 + 4 * 2 + 6 * 12) / 15., 1e-9);
 	free(star);
 	free(racks);
 	free(tree);
 }
 
-/* 2 jobs, 3 iterations, 4 workers, two gradients of 10 segments each. */
+/* 2 jobs, 3 iterations, 4 workers, gradients of 10 segments: a ring sends 2 (n - 1) of them, a tree
+ * of switches has 4 links and takes each chunk of 128 bytes up and down. */
 Test(scenario_facts, cost_of_jobs)
 {
 	static const char jobs[] =
-		STAR ", \"jobs\": [ { \"count\": 2, \"workers\": 4, \"iterations\": 3, "
-		     "\"all_reduce\": \"ring\", \"model\": { \"layers\": [ { \"gradient\": "
-		     "\"14600B\" } ] } } ]";
+		", \"jobs\": [ { \"count\": 2, \"workers\": 4, \"iterations\": 3, "
+		"\"all_reduce\": \"%s\", \"model\": { \"layers\": [ { \"gradient\": "
+		"\"14600B\" } ] } } ]";
+	char *form = xasprintf(STAR "%s", jobs), *ring = xasprintf(form, "ring"),
+	     *tree = xasprintf(form, "switchml");
 
-	cr_expect_float_eq(facts_of(jobs, "").cost, 2 * 3 * 4 * 21 * 2 * 2, 1e-9);
+	cr_expect_float_eq(facts_of(ring, "").cost, 2 * 3 * 2 * 3 * 20 * 2, 1e-9);
+	cr_expect_float_eq(facts_of(tree, "").cost, 2 * 3 * 2 * 4 * ceil(14600 / 128.), 1e-9);
+	free(form);
+	free(ring);
+	free(tree);
 }
 
 /* Flows go on while jobs do: as long as the longest job of a trace, whichever row it is. */

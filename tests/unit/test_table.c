@@ -341,6 +341,14 @@ Test(table, write_errors_are_found)
 	commit_fails(dir, "things.csv: File too large");
 	setrlimit(RLIMIT_FSIZE, &old);
 	cr_assert_not(folder_exists(target));
+	/* whole rows of it stay */
+	char *rows = folder_join(partial, "things.csv");
+	size_t length = 0;
+	text = folder_read(rows, 2000, &length);
+	cr_assert(text && length > 900 && length <= 1000, "%zu", length);
+	cr_expect_eq(text[length - 1], '\n');
+	free(text);
+	free(rows);
 }
 
 /* ---- Directories ---- */

@@ -261,6 +261,33 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 	}
 }
 
+void ina_about_job(const struct ina_job *job, const struct packet *packet,
+		   struct packet_about *about)
+{
+	*about = (struct packet_about){ .job = job->spec.number,
+					.aggregator = UINT32_MAX,
+					.chunk = packet->chunk,
+					.worker_of_host = job->worker_of_host };
+}
+
+bool ina_about(const void *self, const struct packet *packet, struct packet_about *about)
+{
+	const struct ina_scheme *scheme = self;
+	const struct ina_job *job = ina_find(&scheme->jobs, packet->flow);
+
+	if (job)
+		ina_about_job(job, packet, about);
+	return job;
+}
+
+bool ina_about_slot(const void *self, const struct packet *packet, struct packet_about *about)
+{
+	if (!ina_about(self, packet, about))
+		return false;
+	about->aggregator = packet->slot;
+	return true;
+}
+
 size_t ina_memory(void *self, const struct collective_memory **list)
 {
 	struct ina_scheme *scheme = self;

@@ -85,6 +85,8 @@ static inline void *ina_find(const struct ina_registry *registry, uint32_t numbe
 
 /* --- the scheme in a run --- */
 
+struct ina_job;
+
 struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included */
 	uint32_t elements; /* in it: of a chunk */
@@ -158,6 +160,13 @@ static inline uint64_t ina_available(const struct ina_worker *worker)
 	return tensors_available(&worker->job->tensors, worker->number);
 }
 
+/* For protocol_ops.ahead: all lines of cache of a struct. */
+static inline void ina_prefetch(const void *from, size_t size)
+{
+	for (size_t at = 0; at < size; at += 64)
+		__builtin_prefetch((const char *)from + at);
+}
+
 /* A rule of the scheme does not hold at `node` (a host, or hosts + switch): breaks the run off. */
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
 
@@ -198,6 +207,13 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 		.protocol = job->scheme->protocol,
 	};
 }
+
+/* For protocol_ops.about, where `flow` is the job's number; the second, where `slot` says which
+ * aggregator. ina_about_job() fills in what is the same for all. */
+bool ina_about(const void *scheme, const struct packet *packet, struct packet_about *about);
+bool ina_about_slot(const void *scheme, const struct packet *packet, struct packet_about *about);
+void ina_about_job(const struct ina_job *job, const struct packet *packet,
+		   struct packet_about *about);
 
 /* --- trees and the memory of their switches --- */
 

@@ -7,12 +7,12 @@
 
 /* --- packets --- */
 
-struct packet pool_packet(const struct pool_server *server, uint64_t chunk, struct bitmap bitmap,
-			  uint16_t slot)
+void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
+		 struct bitmap bitmap, uint16_t slot)
 {
 	const struct pool_job *job = server->job;
 
-	return (struct packet){
+	*packet = (struct packet){
 		.low_chunk = (uint32_t)chunk,
 		.bitmap = bitmap.bits,
 		.flow = job->base.number,
@@ -150,6 +150,39 @@ void pool_deliver(void *self, uint32_t host, const struct packet *packet)
 		to_server(&job->servers[packet_server(packet)], packet);
 }
 
+/* --- looking ahead, for speed only --- */
+
+static void worker_ahead(const struct pool_job *job, uint32_t host, bool again)
+{
+	const struct pool_worker *worker = ina_worker_on(&job->base, host);
+	const struct window *window = &worker->window;
+
+	if (!again) {
+		ina_prefetch(worker, sizeof(*worker));
+		__builtin_prefetch(&job->base.tensors.readers[worker->base.number]);
+		return;
+	}
+	__builtin_prefetch(&window->ring[window->first & window->mask]);
+	__builtin_prefetch(&window->ring[window->next & window->mask]);
+	__builtin_prefetch(&job->indices[window->next & (KNOWN_INDICES - 1)]);
+}
+
+void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
+{
+	const struct pool_scheme *scheme = self;
+	const struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	uint32_t hosts = scheme->base.env.topo->net.hosts;
+
+	if (!job || job->over)
+		return;
+	if (node < hosts) {
+		if (packet->flags & PACKET_RESULT)
+			worker_ahead(job, node, again);
+	} else if (!again && scheme->pools[node - hosts].slots) {
+		__builtin_prefetch(&scheme->pools[node - hosts].slots[packet->slot]);
+	}
+}
+
 /* --- aggregators --- */
 
 void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
@@ -198,6 +231,14 @@ uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 
 /* --- servers --- */
 
+bool pool_about(const void *self, const struct packet *packet, struct packet_about *about)
+{
+	if (!ina_about_slot(self, packet, about))
+		return false;
+	about->chunk = packet_chunk(packet); /* its low 32 bits: all that the packet has */
+	return true;
+}
+
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet)
 {
 	return chunk_near(server_chunk(server, server->sums.end), packet_chunk(packet));
@@ -216,9 +257,10 @@ struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk)
 void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
 			uint8_t flags, uint32_t extra)
 {
-	struct packet packet = pool_packet(server, server_chunk(server, sum->index),
-					   (struct bitmap){ extra, RACK_NONE }, slot);
+	struct packet packet;
 
+	pool_packet(&packet, server, server_chunk(server, sum->index),
+		    (struct bitmap){ extra, RACK_NONE }, slot);
 	packet.value = sum->value;
 	packet.flags |= (uint8_t)(PACKET_RESULT | flags | (sum->marked ? PACKET_CE : 0));
 	outbox_send(&server->outbox, &packet);

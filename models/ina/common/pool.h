@@ -168,8 +168,8 @@ static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap
 }
 
 /* A packet of a job, from a host, with what all have in common; no route yet. */
-struct packet pool_packet(const struct pool_server *server, uint64_t chunk, struct bitmap bitmap,
-			  uint16_t slot);
+void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
+		 struct bitmap bitmap, uint16_t slot);
 
 /* The server's index of a chunk. */
 static inline uint64_t server_index(const struct pool_server *server, uint64_t chunk)
@@ -232,6 +232,7 @@ extern const char pool_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
 uint32_t pool_frame(const void *conf);
+uint32_t pool_payload(const void *conf);
 
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
@@ -255,8 +256,9 @@ void pool_finish(void *instance);
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true,                                                   \
 	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
-	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame, .close = ina_close,     \
-	.start = ina_start, .contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan, \
+	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame,                         \
+	.payload = pool_payload, .close = ina_close, .start = ina_start,                           \
+	.contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan,                     \
 	.withdraw = ina_withdraw, .memory = ina_memory, .stats = ina_stats,                        \
 	.report_waiting = ina_report_waiting
 
@@ -264,6 +266,7 @@ void pool_finish(void *instance);
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		    struct switch_actions *actions);
+void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again);
 enum nic_pull pool_pull(void *worker, struct packet *packet);
 bool pool_admit(void *job, const char **never);
 void pool_withdraw(void *job);
@@ -281,10 +284,14 @@ void pool_close(void *scheme);
 	.protocol = { .name = "hashed aggregators",                                                \
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
-		      .at_switch = pool_at_switch },                                               \
+		      .at_switch = pool_at_switch,                                                 \
+		      .ahead = pool_ahead,                                                         \
+		      .about = pool_about },                                                       \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
 	.close = pool_close
+
+bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 
 /* --- pool_worker.c; `base` is set --- */
 

@@ -59,7 +59,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 	const struct pool_server *server = server_of_chunk(job, chunk);
 	struct bitmap self = server->racks.of_worker[worker->base.number];
 
-	*packet = pool_packet(server, chunk, self, ops->index(worker, chunk));
+	pool_packet(packet, server, chunk, self, ops->index(worker, chunk));
 	packet->value = exact_contribution(&job->base.exact, worker->base.number, chunk);
 	packet_set_route(packet, racks_route(&server->racks, self));
 	if (again)

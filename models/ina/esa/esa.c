@@ -48,6 +48,7 @@
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
+#include "formulas/formulas.h"
 #include "base/ring.h"
 
 #include <stdlib.h>
@@ -153,8 +154,9 @@ static double ratio_of(const struct pool_worker *worker, const struct collective
 
 uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint)
 {
-	double p = esa_conf(pool_job(worker))->scale / remaining_ms(worker, hint) *
-		   ((double)hint->layers / (double)hint->layer) * ratio_of(worker, hint);
+	double p =
+		formula_esa_priority(esa_conf(pool_job(worker))->scale, remaining_ms(worker, hint),
+				     hint->layers, hint->layer, ratio_of(worker, hint));
 
 	if (!(p < 255)) /* also when nothing remains, or nothing is computed */
 		return 255;

@@ -194,8 +194,9 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 	const struct pool_server *server = esa->server;
 	const struct racks *racks = &server->racks;
 	uint16_t slot = pool_known_index(server->job, chunk);
-	struct packet packet = pool_packet(server, chunk, (struct bitmap){ 0, RACK_NONE }, slot);
+	struct packet packet;
 
+	pool_packet(&packet, server, chunk, (struct bitmap){ 0, RACK_NONE }, slot);
 	outbox_send(&esa->server->outbox, &packet); /* to level 1 */
 	for (uint32_t r = 0; r < racks->count; r++) {
 		packet_set_bitmap(&packet, (struct bitmap){ 0, (uint8_t)r });

@@ -31,7 +31,7 @@ static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struc
 	const struct pool_server *server = &owner->servers[a->server];
 	struct switch_send *out = &actions->send[actions->count++];
 
-	out->packet = pool_packet(server, a->chunk, (struct bitmap){ a->bits, a->rack }, slot);
+	pool_packet(&out->packet, server, a->chunk, (struct bitmap){ a->bits, a->rack }, slot);
 	out->packet.value = a->value;
 	out->packet.flags |= (uint8_t)(POOL_BYPASS | (a->marked ? PACKET_CE : 0));
 	out->count = 1;

@@ -319,16 +319,29 @@ static void close_scheme(void *self)
 	free(scheme->results);
 }
 
+static bool about(const void *self, const struct packet *packet, struct packet_about *told)
+{
+	const struct end *end = netreduce_end(self, packet);
+
+	if (!end)
+		return false;
+	ina_about_job(&end->ring->job->base, packet, told);
+	told->chunk = packet->seq >> ROCE_PSN_BITS;
+	return true;
+}
+
 static const struct ina_ops ops = {
 	.title = "NetReduce",
 	.scheme_size = sizeof(struct netreduce_scheme),
 	.job_size = sizeof(struct netreduce),
 	.root = "netreduce root",
+	.own_flows = true,
 	.protocol = { .name = "netreduce",
 		      .flags = { "first", "ACK request" },
 		      .deliver = deliver,
 		      .at_switch = netreduce_at_switch,
-		      .prefetch = prefetch },
+		      .prefetch = prefetch,
+		      .about = about },
 	.admit = admit,
 	.withdraw = withdraw,
 	.plan = plan,
@@ -393,6 +406,7 @@ const struct collective_ops netreduce_collective = {
 	.withdraw = ina_withdraw,
 	.memory = ina_memory,
 	.frame = netreduce_frame,
+	.payload = netreduce_payload,
 	.burst = netreduce_burst,
 	.idle = netreduce_idle,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },

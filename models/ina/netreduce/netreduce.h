@@ -59,6 +59,7 @@ bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 /* Bytes of a full packet, and of the first of a message, FCS included. */
 uint32_t netreduce_packet(const struct netreduce_conf *conf);
 uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
+uint32_t netreduce_payload(const void *conf);
 
 /* --- a ring --- */
 
@@ -78,6 +79,7 @@ struct end {
 	uint32_t node;               /* of the switch next to the worker */
 	uint32_t row;                /* there */
 	uint64_t posted;             /* messages, to its own connection */
+	uint64_t timeouts;           /* of the connection, that --why knows of */
 	uint64_t results;            /* messages that came whole from the rank before */
 	struct lookup table;         /* of the connection, at `node` */
 	struct span sent, delivered; /* of its packets */

@@ -82,6 +82,11 @@ uint32_t netreduce_frame(const void *self)
 	return netreduce_packet(conf) + (uint32_t)(conf->roce.write_header + conf->header);
 }
 
+uint32_t netreduce_payload(const void *self)
+{
+	return (uint32_t)((const struct netreduce_conf *)self)->roce.mtu;
+}
+
 void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
 {
 	const struct netreduce_conf *conf = self;

@@ -62,6 +62,21 @@ static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t 
 	return span->message;
 }
 
+/* For --why: what the connection does about losses and marks. */
+static void tell_why(struct end *end)
+{
+	const struct netreduce *job = end->ring->job;
+	const struct roce_stats *stats = roce_stats(netreduce_scheme(job)->roce, end->connection);
+
+	if (stats->timeouts != end->timeouts)
+		why_timed_out(job->base.tensors.why);
+	end->timeouts = stats->timeouts;
+	why_window(job->base.tensors.why, end->rank,
+		   stats->cnps              ? WHY_CUT_BY_MARKS
+		   : stats->retransmissions ? WHY_CUT_BY_LOSSES
+					    : WHY_UNCUT);
+}
+
 static void fill(void *owner, uint64_t number, struct packet *packet)
 {
 	struct end *end = owner;
@@ -80,6 +95,8 @@ static void fill(void *owner, uint64_t number, struct packet *packet)
 		packet->flags |= NETREDUCE_FIRST;
 		packet->size = (uint16_t)(packet->size + netreduce_conf(scheme)->header);
 	}
+	if (job->base.tensors.why)
+		tell_why(end);
 }
 
 /* To the next rank. */
@@ -115,7 +132,7 @@ static uint64_t key_of(const struct ring *ring, uint32_t rank)
 
 void netreduce_end_open(struct ring *ring, uint32_t rank)
 {
-	const struct netreduce *job = ring->job;
+	struct netreduce *job = ring->job;
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
 	const struct netreduce_conf *conf = netreduce_conf(&scheme->base);
 	const struct collective_job *spec = &job->base.spec;
@@ -140,6 +157,10 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 		scheme->ends[scheme->end_count++] = NULL;
 	}
 	scheme->ends[end->connection] = end;
+	job->base.tensors.why = why_join(
+		&scheme->base.env.topo->net, spec->number, scheme->base.protocol, end->connection,
+		(struct why_bypass){ .switches_wait = true,
+				     .together = ring->ends[0].connection + 1 });
 }
 
 void netreduce_end_close(struct end *end)

@@ -77,12 +77,6 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- looking ahead, for speed only --- */
 
-static void prefetch_lines(const void *from, size_t size)
-{
-	for (size_t at = 0; at < size; at += 64)
-		__builtin_prefetch((const char *)from + at);
-}
-
 static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
 {
 	const struct panama_job *job = sequence->job;
@@ -94,7 +88,7 @@ static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, 
 		__builtin_prefetch(reader->left);
 		return;
 	}
-	prefetch_lines(worker, sizeof(*worker));
+	ina_prefetch(worker, sizeof(*worker));
 	__builtin_prefetch(reader);
 }
 
@@ -105,7 +99,7 @@ static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
 	const struct port *ports = sequence->job->base.scheme->env.topo->net.ports;
 
 	if (!again) {
-		prefetch_lines(node, sizeof(*node));
+		ina_prefetch(node, sizeof(*node));
 		return;
 	}
 	if (packet->flags & PACKET_RESULT) {
@@ -461,6 +455,18 @@ static void close_scheme(void *self)
 	free(scheme->accelerators);
 }
 
+static bool about(const void *self, const struct packet *packet, struct packet_about *told)
+{
+	const struct panama_scheme *scheme = self;
+	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
+
+	if (!sequence)
+		return false;
+	ina_about_job(&sequence->job->base, packet, told);
+	told->chunk = panama_chunk(sequence->job, sequence->tree, packet->vid);
+	return true;
+}
+
 static const struct ina_ops ops = {
 	.title = "PANAMA",
 	.own_flows = true,
@@ -471,7 +477,8 @@ static const struct ina_ops ops = {
 		      .flags = { "all", "fin" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
-		      .ahead = ahead },
+		      .ahead = ahead,
+		      .about = about },
 	.pull = panama_pull,
 	.admit = admit,
 	.withdraw = withdraw,
@@ -542,6 +549,7 @@ const struct collective_ops panama_collective = {
 	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
 	.burst = panama_burst,
 	.frame = panama_frame,
+	.payload = panama_payload,
 	.check = panama_check,
 	.open = panama_open,
 	OPS,
@@ -554,6 +562,7 @@ const struct collective_ops switchml_star_collective = {
 	.beside = { .many = "0.6 to 0.7" },
 	.burst = panama_burst,
 	.frame = panama_frame,
+	.payload = panama_payload,
 	.check = switchml_star_check,
 	.open = switchml_star_open,
 	OPS,

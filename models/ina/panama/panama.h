@@ -77,6 +77,7 @@ size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE
 
 /* Bytes of a packet, FCS included. */
 uint32_t panama_frame(const void *conf);
+uint32_t panama_payload(const void *conf);
 
 /* The latency of accelerators on this topology, with a bus: not given, as wide as the fastest link
  * needs. */

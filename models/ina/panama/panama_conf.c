@@ -143,6 +143,11 @@ uint32_t panama_frame(const void *self)
 	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
 }
 
+uint32_t panama_payload(const void *self)
+{
+	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
+}
+
 static void __attribute__((format(printf, 4, 5)))
 mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *fmt, ...)
 {

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ring.h"
+#include "formulas/formulas.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
@@ -13,15 +14,11 @@
 
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
 {
-	uint64_t bits = (uint64_t)frame * 8, bus = (uint64_t)latency->equation.bus, levels = 0;
-	sim_time through; /* a fraction of a word counts as such: table 1 has 987.5 ns */
+	const struct panama_equation *e = &latency->equation;
 
 	if (latency->form == PANAMA_LATENCY_TIME)
 		return latency->time;
-	through = bits > bus ? (bits - bus) * latency->equation.cycle / bus : 0;
-	while (UINT64_C(1) << levels < ports)
-		levels++; /* of a tree of adders */
-	return through + levels * latency->equation.adder + latency->equation.fixed;
+	return formula_panama_latency(frame, (uint64_t)e->bus, e->cycle, e->adder, ports, e->fixed);
 }
 
 /* With a fraction, one packet may be what several sums wait for: two leave at once

@@ -26,6 +26,8 @@
  *   of them), there are hardly any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
+#include "formulas/formulas.h"
+
 /* --- packets --- */
 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -46,6 +48,32 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 	if (job)
 		switchml_worker_result(ina_worker_on(&job->base, host), packet);
+}
+
+/* What a result and the packet that answers it touch. */
+static void worker_ahead(const struct switchml *job, uint32_t host, const struct packet *packet,
+			 bool again)
+{
+	const struct worker *worker = ina_worker_on(&job->base, host);
+
+	if (!again)
+		ina_prefetch(worker, sizeof(*worker));
+	else
+		__builtin_prefetch(&worker->slots[packet->slot]);
+}
+
+static void ahead(const void *self, uint32_t at, const struct packet *packet, bool again)
+{
+	const struct ina_scheme *scheme = self;
+	const struct switchml *job = ina_find(&scheme->jobs, packet->flow);
+	uint32_t hosts = scheme->env.topo->net.hosts;
+
+	if (!job)
+		return;
+	if (at < hosts)
+		worker_ahead(job, at, packet, again);
+	else if (!again)
+		switchml_node_ahead(ina_node_at(&job->base, at - hosts), packet);
 }
 
 /* --- slots --- */
@@ -75,13 +103,7 @@ static sim_time round_trip(const struct switchml *job)
 
 uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
 {
-	unsigned __int128 product = (unsigned __int128)round_trip_time * rate; /* bits * PS_PER_S */
-	uint64_t slots = 1;
-
-	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product &&
-	       slots < SWITCHML_SLOTS_MAX)
-		slots *= 2;
-	return slots;
+	return formula_pool_slots(rate, frame, round_trip_time, SWITCHML_SLOTS_MAX);
 }
 
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
@@ -243,7 +265,9 @@ static const struct ina_ops ops = {
 	.protocol = { .name = "switchml",
 		      .flags = { "version", "late" },
 		      .deliver = deliver,
-		      .at_switch = at_switch },
+		      .at_switch = at_switch,
+		      .ahead = ahead,
+		      .about = ina_about_slot },
 	.pull = switchml_pull,
 	.root = "switchml root",
 	.admit = admit,
@@ -282,6 +306,7 @@ const struct collective_ops switchml_collective = {
 	.plan = ina_plan,
 	.withdraw = ina_withdraw,
 	.frame = switchml_conf_frame,
+	.payload = switchml_conf_payload,
 	.beside = { .many = "0.5 to 1.1" },
 	.check = switchml_check,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },

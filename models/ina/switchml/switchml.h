@@ -87,6 +87,8 @@ struct worker_slot {
 	bool late; /* the result before it came by repair: others have sent theirs long ago */
 };
 
+static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
+
 struct worker_list {
 	uint32_t first, last; /* slots, or SWITCHML_NONE */
 };
@@ -143,6 +145,7 @@ struct switchml_format {
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 uint32_t switchml_frame(const struct switchml_format *format);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
+uint32_t switchml_conf_payload(const void *conf);
 uint64_t switchml_slot_bytes(const struct switchml_format *format);
 
 /* Of a switch's memory that one job may have. */
@@ -191,6 +194,9 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 /* A contribution on its way up, or a result on its way down, has reached a switch. */
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions);
+
+/* The packet will reach the switch soon: prefetches its slot. */
+void switchml_node_ahead(const struct node *node, const struct packet *packet);
 
 /* `base` and `child` are set. */
 void switchml_worker_init(struct worker *worker);

@@ -111,6 +111,11 @@ uint32_t switchml_conf_frame(const void *conf)
 	return switchml_frame(&format);
 }
 
+uint32_t switchml_conf_payload(const void *conf)
+{
+	return (uint32_t)(switchml_format_of(conf).elements * ELEMENT_BYTES);
+}
+
 uint64_t switchml_slot_bytes(const struct switchml_format *format)
 {
 	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;

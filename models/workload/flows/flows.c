@@ -1,6 +1,7 @@
 #include "workload/flows/flows.h"
 
 #include "base/mem.h"
+#include "why/why.h"
 #include "workload/flows/flow_load.h"
 #include "workload/flows/flows_parts.h"
 
@@ -28,6 +29,9 @@ static void complete(struct flow *flow)
 				flow->id, seconds_of(fct), seconds_of(flow->ideal));
 		sim_stop(flows->env.sim);
 	}
+	if (flows->env.topo->net.onlooker)
+		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
+			      flow->start);
 	if (flow->measured) {
 		flow_class_of(flows, flow->size)->finished++;
 		flow->group->stats.finished++;
@@ -481,6 +485,12 @@ double flows_progress(const struct flows *flows)
 		limit += (double)flows->groups[i].generator.limit;
 	}
 	return limit > 0 ? (double)flows->finished / limit : 1;
+}
+
+void flows_counts(const struct flows *flows, uint64_t *finished, uint64_t *started)
+{
+	*finished = flows->finished;
+	*started = flows->started;
 }
 
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)

@@ -190,6 +190,7 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 		worker->busy += sim->now - worker->busy_since;
 	worker->busy_since = SIM_TIME_MAX;
 	worker->timed = false;
+	worker->job->moved = sim->now;
 	worker->stepping = true; /* results that come with the contribution wait for step() */
 	task_done(worker);
 	worker->stepping = false;
@@ -205,6 +206,7 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	if (job_why(job))
 		why_holds(job_why(job), job->number, worker->number,
 			  worker->tensors_held + 1 == job->dnn->tensor_count);
+	job->moved = job->jobs->env.sim->now;
 	worker->held[layer]++;
 	if (++worker->tensors_held == job->dnn->tensor_count) {
 		worker->tensors_held = 0;

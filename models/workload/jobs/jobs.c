@@ -23,7 +23,7 @@ static void start_waiting(struct jobs *jobs);
 static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
-	job->start = job->mark = job->jobs->env.sim->now;
+	job->start = job->mark = job->moved = job->jobs->env.sim->now;
 	if (job_why(job))
 		why_job_begin(job_why(job), job->number);
 	for (uint32_t w = 0; w < job->workers; w++)
@@ -95,6 +95,9 @@ struct collective_job job_spec(struct job *job)
 		.hosts = job->hosts,
 		.servers = job->servers,
 		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.gpus = job->conf->inside == INSIDE_RING
+				? (uint32_t)job->jobs->env.topo->conf->host.gpus.count
+				: 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
 		.done = on_tensor_done,
@@ -117,8 +120,9 @@ static enum admission admit(struct job *job)
 	if (job->workers == 1)
 		return ADMIT_NOW;
 	spec = job_spec(job);
-	job->instance =
-		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
+	job->instance = job_scheme(job)->start(
+		job->machine.sim ? &job->machine : jobs->schemes[job->conf->all_reduce].self, &spec,
+		&never);
 	if (job->instance)
 		return ADMIT_NOW;
 	job_return_hosts(job);
@@ -223,6 +227,12 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
+static bool has_stages(const struct job *job)
+{
+	return job->jobs->env.topo->conf->host.gpus.count > 1 && job->workers > 1 &&
+	       job->conf->inside != INSIDE_RING;
+}
+
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
 		    sim_time arrival, uint32_t workers, int64_t iterations)
 {
@@ -242,6 +252,11 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.iterations = iterations,
 		.stands_for = 1,
 	};
+	if (has_stages(job))
+		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
+							.inner = jobs->schemes[conf->all_reduce],
+							.gpus = &jobs->env.topo->conf->host.gpus,
+							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
 	job->iterations = conf->max_steps;
@@ -463,9 +478,51 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);
 }
 
+void jobs_iterations(const struct jobs *jobs, double *finished, double *total)
+{
+	*finished = jobs->iterations_finished;
+	*total = jobs->iterations_total;
+}
+
 double jobs_progress(const struct jobs *jobs)
 {
 	return jobs->iterations_total > 0 ? jobs->iterations_finished / jobs->iterations_total : 1;
+}
+
+static bool computes(const struct job *job)
+{
+	for (uint32_t w = 0; w < job->workers; w++)
+		if (job->worker[w].timed)
+			return true;
+	return false;
+}
+
+/* What a ring, which sends the most, would take a hundred times; and a second, which is longer than
+ * timeouts are that have doubled a few times. */
+static sim_time patience(const struct job *job)
+{
+	double ring_s = 2 * 8 * (double)job->gradients * job->stands_for /
+			(double)job->jobs->env.topo->conf->link.rate;
+
+	return PS_PER_S + (sim_time)(100 * ring_s * (double)PS_PER_S);
+}
+
+bool jobs_stalled(const struct jobs *jobs, sim_time *since)
+{
+	sim_time now = jobs->env.sim->now, least = 0;
+
+	*since = 0;
+	for (size_t i = 0; i < jobs->report.arrived; i++) {
+		const struct job *job = &jobs->jobs[i];
+
+		if (job->state != JOB_RUNNING)
+			continue;
+		if (computes(job))
+			return false;
+		*since = job->moved > *since ? job->moved : *since;
+		least = patience(job) > least ? patience(job) : least;
+	}
+	return least && now - *since > least;
 }
 
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner)
@@ -489,6 +546,24 @@ void jobs_write_unfinished(struct jobs *jobs)
 	}
 }
 
+/* Tensors that workers have handed over and of which they have no sum yet. */
+static uint64_t outstanding(const struct job *job)
+{
+	const struct dnn *dnn = job->dnn;
+	int64_t sum = 0;
+
+	for (uint32_t w = 0; job->worker && w < job->workers; w++) {
+		const struct job_worker *worker = &job->worker[w];
+
+		sum += worker->iteration * (int64_t)dnn->tensor_count + (int64_t)worker->tensor;
+		if (worker->phase == PHASE_OVER) /* its count still stands */
+			sum -= (int64_t)worker->tensor;
+		for (size_t l = 0; l < dnn->layer_count; l++)
+			sum -= worker->held[l];
+	}
+	return (uint64_t)sum;
+}
+
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 {
 	for (size_t i = 0; i < jobs->report.count && limit; i++) {
@@ -510,8 +585,11 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 				job->workers + job_group_own_servers(job->conf, job->workers));
 			continue;
 		}
-		fprintf(to, "  job %" PRIu32 " (%s): %" PRId64 " of %" PRId64 " iterations\n",
-			job->number, job->conf->name, job->iterations_done, job->iterations);
+		fprintf(to,
+			"  job %" PRIu32 " (%s): %" PRId64 " of %" PRId64 " iterations, %" PRIu64
+			" sums of tensors outstanding at its workers, no progress since %.9f s\n",
+			job->number, job->conf->name, job->iterations_done, job->iterations,
+			outstanding(job), seconds_of(job->moved));
 		if (job->instance)
 			job_scheme(job)->report_waiting(job->instance, to, 4);
 	}

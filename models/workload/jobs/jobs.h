@@ -118,6 +118,7 @@ struct job_group_conf {
 	int64_t max_steps; /* 0 = every iteration is simulated */
 	int all_reduce;    /* enum scheme_index */
 	int placement;
+	int inside; /* enum inside: GPUs of a machine */
 	struct job_arrival_conf arrival;
 	int overlap;
 	bytes fusion;
@@ -219,8 +220,13 @@ const struct jobs_report *jobs_report(const struct jobs *jobs);
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
-/* Fraction of all iterations of all jobs that has finished: for progress. */
+/* Iterations of all jobs that have finished, and are to; and the fraction: for progress. */
+void jobs_iterations(const struct jobs *jobs, double *finished, double *total);
 double jobs_progress(const struct jobs *jobs);
+
+/* Of the jobs that run none has begun or ended a task, or has got a sum, since *since, which is
+ * longer than a second and a hundred times what a ring would take alone; and none computes. */
+bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
 /* Called when a job has finished or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);

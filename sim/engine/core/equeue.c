@@ -482,6 +482,17 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	return true;
 }
 
+/* Whether a chain has more events than are sorted by insertion. */
+static inline bool is_long(const struct eq_node *nodes, uint32_t id)
+{
+	unsigned count = 0;
+
+	for (; id != EQ_NONE; id = nodes[id].link)
+		if (++count > SORT_FEW)
+			return true;
+	return false;
+}
+
 /* Opens the next slot when the batch is empty and the slot's events are few: they are sorted on
  * their way from the chain. It begins with the newest, which often is the last, so they are put in
  * from behind, before one that is later than all. False, and nothing is done, when they are many or
@@ -492,16 +503,15 @@ static bool open_few(struct equeue *q)
 	uint64_t number = next_used(q), slot = number & (q->slot_count - 1);
 	struct eq_item *first;
 
-	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW || number > q->last_slot)
+	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW || number > q->last_slot ||
+	    is_long(nodes, q->slots[slot]))
 		return false;
 	first = q->batch + SORT_FEW;
 	first->at = SIM_TIME_MAX;
 	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = nodes[id].link) {
-		struct eq_item *place = first - 1;
+		struct eq_item *place = --first;
 		sim_time at = nodes[id].at;
 
-		if (first-- == q->batch)
-			return false;
 		nodes[id].place = EQ_BATCH;
 		for (; place[1].at <= at; place++) {
 			if (place[1].at == at && before_among_equals(q, at, id, place[1].id))

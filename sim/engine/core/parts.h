@@ -20,7 +20,7 @@
  * else of their time, end a window, and find all partitions at their instant: they may do anything
  * to any. A handler of another class may act on its own partition only, and may read of another one
  * only what cannot change within the lookahead. SIM_BUG_ON() guards what is scheduled; for what is
- * read, runs with 1, 2, 3 and 8 partitions are compared (tests/partitions.sh).
+ * read, runs with 1, 2, 3 and 8 partitions are compared (tests/model/test_partitions.c).
  *
  * sim_stop() at an event in a window would come too late for other partitions: whoever may stop the
  * run there says until when it surely goes on, and joins the partitions then. */

@@ -8,18 +8,6 @@
  * ring. Each step is asked for some events before the next one needs it. */
 #define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
 
-/* A packet, which may lie across two lines, and the departure of the next one. */
-HOT_INLINE void prefetch_packet(const struct packet *packet)
-{
-	__builtin_prefetch(packet);
-	__builtin_prefetch(&packet[1].depart);
-}
-
-HOT_INLINE void prefetch_tail(const struct port *port)
-{
-	prefetch_packet(&port->ring[ring_index(port, port->count)]);
-}
-
 /* The first of a NIC's sources, which it will ask for a packet. */
 static void prefetch_source(const struct nic *nic)
 {
@@ -88,7 +76,7 @@ HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
 	const struct nic *nic;
 
 	if (id < net->port_count)
-		prefetch_packet(port_head(&net->ports[id]));
+		port_prefetch(port_head(&net->ports[id]));
 	else if ((nic = nic_of(net, id)))
 		__builtin_prefetch(nic->last); /* whose `next` comes first */
 }
@@ -110,14 +98,16 @@ HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
 
 	if (id >= net->port_count) {
 		if ((nic = nic_of(net, id)))
-			prefetch_tail(&net->ports[nic->host]);
+			port_prefetch_tail(&net->ports[nic->host]);
 		return;
 	}
 	port = &net->ports[id];
-	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0))
+	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
 		prefetch_scheme(net, port, true);
-	else
-		prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
+		if (!port->to_host)
+			return;
+	}
+	port_prefetch_tail(&net->ports[hop_out_port(port, port_head(port))]);
 }
 
 void net_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)

@@ -125,8 +125,10 @@ void hop_switch_send(struct network *net, uint32_t back, const struct switch_sen
 {
 	(void)back;
 	net->created += send->count;
-	for (uint32_t i = 0; i < send->count; i++)
+	for (uint32_t i = 0; i < send->count; i++) {
+		hop_prefetch_copies(net, send->ports, i, send->count);
 		hop_send(net, send->ports[i], &send->packet);
+	}
 }
 
 void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,

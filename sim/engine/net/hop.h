@@ -7,6 +7,8 @@
 /* Code that the compiler would rather share than inline three times. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
+#define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
+
 sim_handler hop_arrive;
 
 /* network.send and network.switch_send(_each) where there is no PAUSE. */
@@ -97,6 +99,17 @@ HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct pac
 	net->delivered++;
 	net->protocols[packet->protocol].ops->deliver(net->protocols[packet->protocol].self, host,
 						      packet);
+}
+
+/* Copies leave by so many ports, of which the i-th is next: fetches what the ports behind it touch.
+ * Speed only. */
+HOT_INLINE void hop_prefetch_copies(const struct network *net, const uint32_t *ports, uint32_t i,
+				    uint32_t count)
+{
+	if (i + 2 * COPIES_AHEAD < count)
+		__builtin_prefetch(&net->ports[ports[i + 2 * COPIES_AHEAD]]);
+	if (i + COPIES_AHEAD < count)
+		port_prefetch_tail(&net->ports[ports[i + COPIES_AHEAD]]);
 }
 
 /* --- the one path --- */

@@ -207,8 +207,10 @@ void lossless_switch_send(struct network *net, uint32_t in, const struct switch_
 
 	if (!charge_once(net, in, packet->size, send->ports, send->count, &charge))
 		return;
-	for (uint32_t i = 0; i < send->count; i++)
+	for (uint32_t i = 0; i < send->count; i++) {
+		hop_prefetch_copies(net, send->ports, i, send->count);
 		put(net, send->ports[i], packet, packet->hop, charge);
+	}
 }
 
 void lossless_switch_send_each(struct network *net, uint32_t in, const struct packet *packets,

@@ -153,6 +153,13 @@ sim_time network_last_arrival(const struct network *net)
 	return last;
 }
 
+/* From now on what the next hops touch is prefetched. */
+static void look_ahead(struct network *net)
+{
+	net->sim->lookahead = net->lossless ? lossless_look_ahead : net_look_ahead;
+	equeue_look_ahead(&net->sim->queue, HOP_AHEAD, net->look_span);
+}
+
 /* A few events per slot when every port is busy, so that there is little to sort;
  * slots much shorter than any latency, so that a new event hardly ever falls into
  * one that is open already. The wheel spans the longest regular wait: latency and
@@ -188,11 +195,9 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 
 void network_tune(struct network *net)
 {
-	bool large = net->port_count * sizeof(*net->ports) > CACHE_BYTES;
-	sim_time shortest = tune_queue(net, &net->sim->queue, 0);
-
-	net->sim->lookahead = !large ? NULL : net->lossless ? lossless_look_ahead : net_look_ahead;
-	equeue_look_ahead(&net->sim->queue, large ? HOP_AHEAD : 0, shortest / 4);
+	net->look_span = tune_queue(net, &net->sim->queue, 0) / 4;
+	if (net->port_count * sizeof(*net->ports) > CACHE_BYTES)
+		look_ahead(net);
 	if (!net->lossless)
 		nic_may_defer(net);
 }
@@ -211,6 +216,8 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	SIM_BUG_ON(net->protocol_count == NET_PROTOCOLS || !ops->name || !ops->deliver);
 	net->protocols[net->protocol_count].ops = ops;
 	net->protocols[net->protocol_count].self = self;
+	if (ops->ahead)
+		look_ahead(net);
 	return (uint8_t)net->protocol_count++;
 }
 

@@ -31,6 +31,14 @@ struct switch_actions {
 	struct switch_send send[2];
 };
 
+/* What people want to know of an AGGREGATION packet. */
+struct packet_about {
+	uint32_t job;                   /* its number in the run */
+	uint32_t aggregator;            /* UINT32_MAX = the packet has none */
+	uint64_t chunk;                 /* of NetReduce the message */
+	const uint32_t *worker_of_host; /* UINT32_MAX = none of the job's */
+};
+
 struct protocol_ops {
 	const char *name;
 	/* Of its own flags, PACKET_OWN(0) first, in lists of events; NULL = not used. */
@@ -44,8 +52,11 @@ struct protocol_ops {
 	/* Optional. The packet will be delivered soon: prefetch what that touches. */
 	void (*prefetch)(void *self, const struct packet *packet);
 	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
-	 * touches; some events later, with `again`, what could only be found through it. */
+	 * touches; some events later, with `again`, what could only be found through it. A network
+	 * with such a protocol looks ahead however small it is. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
+	/* Optional: for lists of events. False: the packet's job is over. */
+	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
 };
 
 struct switch_node {
@@ -88,6 +99,7 @@ struct network {
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
+	sim_time look_span;        /* how far ahead of their time events may be known (ahead.h) */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
 	/* Hosts that have a deferred departure, or had one: a list for each partition; both owned.
 	 */

@@ -72,6 +72,20 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
+/* What stands around the tabular becomes comments. */
+static void put_comments(char *text, FILE *to)
+{
+	bool table = false;
+	fputs("% \\usepackage{booktabs}\n", to);
+	for (char *next, *line = text; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n") + 1;
+		next[-1] = '\0';
+		table = table || strncmp(line, "\\begin{tabular}", 15) == 0;
+		fprintf(to, "%s%s\n", table ? "" : *line != '\0' ? "% " : "%", line);
+		table = table && strcmp(line, "\\end{tabular}") != 0;
+	}
+}
+
 enum compare_end compare(const char *const *dirs, size_t count,
 			 const struct compare_options *options, FILE *to, char **error)
 {
@@ -94,6 +108,16 @@ enum compare_end compare(const char *const *dirs, size_t count,
 				   dirs[0]);
 		return COMPARE_USAGE;
 	}
-	return kind == KIND_RUN ? compare_runs(dirs, count, options, to, error)
-				: compare_sweeps(dirs, count, options, to, error);
+	char *text;
+	size_t length;
+	FILE *whole = options->latex ? open_memstream(&text, &length) : to;
+	enum compare_end end = (kind == KIND_RUN ? compare_runs : compare_sweeps)(
+		dirs, count, options, whole, error);
+	if (options->latex) {
+		fclose(whole);
+		if (*error == NULL)
+			put_comments(text, to);
+		free(text);
+	}
+	return end;
 }

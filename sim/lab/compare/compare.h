@@ -25,7 +25,7 @@ struct compare_options {
 	const char
 		*baseline; /* the value of it that the others are compared with; NULL: the first */
 	double tolerance;  /* NaN: none */
-	bool json;
+	bool json, latex;  /* latex: rows as a tabular, the rest as comments */
 	bool long_run;
 	double warmup_s; /* of long runs only: what is before is cut; NaN: MSER-5 finds it */
 };

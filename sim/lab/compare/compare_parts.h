@@ -37,6 +37,7 @@ struct report {
 	const char **label_names; /* owned; the strings are not */
 	size_t label_count;
 	const char *work_name; /* heading of finished/count */
+	bool latex;
 	struct compare_row *rows;
 	size_t count, capacity;
 };

@@ -153,7 +153,7 @@ void report_print(const struct report *report, FILE *to)
 			grid_line(grid, "%s", row->metric);
 		add_row(grid, report, row, before);
 	}
-	grid_print(grid, to);
+	(report->latex ? grid_print_latex : grid_print)(grid, to);
 	grid_free(grid);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/json_read.h"
 #include "lab/json_diff.h"
+#include "lab/names.h"
 #include "lab/compare/samples.h"
 
 #include <inttypes.h>
@@ -359,7 +360,7 @@ static bool is_long(const struct report *report)
 	return report->count > 0 && report->rows[0].steady != NULL;
 }
 
-static void print_notes(const struct report *report, FILE *to)
+static void print_notes(const struct runs *runs, const struct report *report, FILE *to)
 {
 	bool ratios = false, pairs = false, fairness = false, intervals = false;
 	for (size_t i = 0; i < report->count; i++) {
@@ -371,7 +372,7 @@ static void print_notes(const struct report *report, FILE *to)
 	}
 	fputs("\n", to);
 	if (ratios)
-		fputs("ratio: to A. *: the interval excludes 1.\n", to);
+		fprintf(to, "ratio: to %s. *: the interval excludes 1.\n", runs->items[0].label);
 	if (fairness)
 		fputs("jain: Jain's index over the members of a group that finished: size / FCT of "
 		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
@@ -401,7 +402,7 @@ static size_t print_text(const struct runs *runs, const struct report *report, d
 	report_print(report, to);
 	if (is_long(report))
 		long_print(report, to);
-	print_notes(report, to);
+	print_notes(runs, report, to);
 	if (is_long(report))
 		long_notes(report, to);
 	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
@@ -462,13 +463,19 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error)
 {
 	struct runs runs;
-	struct report report = { .label_count = 1, .work_name = "finished" };
+	struct report report = { .label_count = 1,
+				 .work_name = "finished",
+				 .latex = options->latex };
 	enum compare_end end = COMPARE_IO;
 	size_t metric_count, outside;
 	if ((*error = nonsense(count, options)) != NULL)
 		return COMPARE_USAGE;
 	if (!runs_read(&runs, dirs, count, error))
 		return COMPARE_IO;
+	for (size_t i = 0; i < count && options->latex; i++) { /* readers of a paper have no list */
+		free(runs.items[i].label);
+		runs.items[i].label = names_directory(dirs, count, i);
+	}
 	if (!runs_read_fairness(&runs, options, error)) {
 		runs_release(&runs);
 		return COMPARE_IO;

@@ -399,7 +399,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error)
 {
 	struct frame frame;
-	struct report report = { .work_name = "done" };
+	struct report report = { .work_name = "done", .latex = options->latex };
 	enum compare_end end = COMPARE_USAGE;
 	const char **metrics = NULL;
 	size_t metric_count, outside;

@@ -5,6 +5,7 @@
 #include "lab/figures/gnuplot.h"
 #include "io/folder.h"
 #include "io/number.h"
+#include "io/tex.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,13 +18,10 @@
 #define TIC_BYTES 45 /* gnuplot cuts labels of tics at 49 bytes, whatever they end in */
 
 static const struct term {
-	const char *name;
+	const char *name, *suffix;
 	const char *end; /* stands in the last bytes of a whole picture; "": text, nothing does */
-} terms[] = { { "png", "IEND" },
-	      { "svg", "</svg>" },
-	      { "pdf", "%%EOF" },
-	      { "eps", "%%EOF" },
-	      { "dumb", "" } };
+} terms[] = { { "png", "png", "IEND" },  { "svg", "svg", "</svg>" },     { "pdf", "pdf", "%%EOF" },
+	      { "eps", "eps", "%%EOF" }, { "tikz", "tex", "variables" }, { "dumb", "dumb", "" } };
 
 static const struct term *term_of(const struct plot_options *options)
 {
@@ -37,7 +35,7 @@ char *figure_no_terminal(const struct plot_options *options)
 {
 	return term_of(options) != NULL
 		       ? NULL
-		       : xasprintf("--term takes png, svg, pdf, eps or dumb; found \"%s\"",
+		       : xasprintf("--term takes png, svg, pdf, eps, tikz or dumb; found \"%s\"",
 				   options->term);
 }
 
@@ -61,6 +59,15 @@ bool plot_size(const char *text, struct plot_options *options)
 		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
 	}
 	return false;
+}
+
+bool plot_font(const char *text, struct plot_options *options)
+{
+	int name = 0, end = 0;
+	return sscanf(text, "%63[A-Za-z0-9 .-]%n,%lf%n", options->font, &name,
+		      &options->font_points, &end) >= 1 &&
+	       (text[name] == '\0' || (end > 0 && text[end] == '\0' && options->font_points >= 5 &&
+				       options->font_points <= 40));
 }
 
 char *figure_folder(const struct plot_options *options, const char *dir, char **error)
@@ -128,8 +135,11 @@ static size_t put_letter(FILE *to, const char *text)
 
 /* A text constant of gnuplot, which runs what stands between backquotes in "": only '' is safe.
  * The labels of tics are formats: there a percent sign is doubled. */
-static void quote(FILE *script, const char *text, bool is_format)
+static void quote(struct figure *f, const char *words, bool is_format)
 {
+	FILE *script = f->script;
+	char *tex = strcmp(f->options->term, "tikz") == 0 ? tex_text(words) : NULL;
+	const char *text = tex != NULL ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
 		if (*text == '\'') { /* '' is a quote too, but not where the text starts */
@@ -142,6 +152,7 @@ static void quote(FILE *script, const char *text, bool is_format)
 		text += put_letter(script, text);
 	}
 	putc('\'', script);
+	free(tex);
 }
 
 /* Text of the table: without ends of lines, and without the quote that would end it. */
@@ -182,7 +193,14 @@ void figure_comment(struct figure *f, const char *fmt, ...)
 void figure_text(struct figure *f, const char *variable, const char *text)
 {
 	fprintf(f->script, "%s = ", variable);
-	quote(f->script, text, false);
+	quote(f, text, false);
+	putc('\n', f->script);
+}
+
+void figure_text_at(struct figure *f, const char *array, size_t i, const char *text)
+{
+	fprintf(f->script, "%s[%zu] = ", array, i);
+	quote(f, text, false);
 	putc('\n', f->script);
 }
 
@@ -194,11 +212,16 @@ static void put_real(FILE *to, double value)
 }
 
 /* gnuplot divides whole numbers as C does: hence the point. */
+static void put_number(FILE *to, double value)
+{
+	put_real(to, value);
+	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", to);
+}
+
 void figure_number(struct figure *f, const char *variable, double value)
 {
 	fprintf(f->script, "%s = ", variable);
-	put_real(f->script, value);
-	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", f->script);
+	put_number(f->script, value);
 }
 
 void figure_count(struct figure *f, const char *variable, size_t value)
@@ -222,17 +245,13 @@ void figure_title(struct figure *f, const char *title, const char *fmt, ...)
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
 {
 	figure_text(f, "XLABEL", label);
-	figure_text(f, "XUNIT", unit);
-	figure_count(f, "LOGX", logarithmic);
+	fprintf(f->script, "XUNIT = '%s'\nLOGX = %d\n", unit, logarithmic);
 }
 
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit)
 {
-	char name[32];
-	snprintf(name, sizeof name, "YLABEL[%zu]", panel);
-	figure_text(f, name, label);
-	snprintf(name, sizeof name, "YUNIT[%zu]", panel);
-	figure_text(f, name, unit);
+	figure_text_at(f, "YLABEL", panel, label);
+	fprintf(f->script, "YUNIT[%zu] = '%s'\n", panel, unit);
 	if (f->panels > 1)
 		figure_comment(f, "panel %zu: %s", panel, label);
 }
@@ -250,11 +269,11 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 	put_real(f->script, at);
 	fprintf(f->script, "; %cTICK[%zu] = ", axis, i);
 	char *shown = figure_cut(label, TIC_BYTES);
-	quote(f->script, shown, true);
+	quote(f, shown, true);
 	free(shown);
 	if (note != NULL) {
 		fputs(".\"\\n\".", f->script);
-		quote(f->script, note, true);
+		quote(f, note, true);
 	}
 	putc('\n', f->script);
 }
@@ -267,7 +286,7 @@ void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, con
 	va_end(args);
 	fprintf(f->script, "LOOK[%zu] = %zu; DASH[%zu] = %zu; LEGEND[%zu] = ", curve, look, curve,
 		dash, curve);
-	quote(f->script, text, false);
+	quote(f, text, false);
 	putc('\n', f->script);
 	free(text);
 }
@@ -359,21 +378,22 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 	for (size_t p = 0; p < panels; p++)
 		f->y[p] = f->x;
 	fprintf(f->script, "# Draw this figure again with: gnuplot -d %s.gp\n\n", f->name);
-	figure_text(f, "NAME", f->name);
-	figure_text(f, "TERM", f->options->term);
+	fprintf(f->script, "NAME = '%s'\nTERM = '%s'\nFONT = '%s'\nPIXELS_HIGH = %d\n%s", f->name,
+		f->options->term, f->options->font, FIGURE_HEIGHT,
+		f->options->no_title ? "NO_TITLE = 1\n" : "");
 	figure_number(f, "WIDTH", f->options->width_in);
 	figure_number(f, "HEIGHT", f->options->height_in);
-	figure_count(f, "PIXELS_HIGH", FIGURE_HEIGHT + 200 * (panels - 1));
-	if (f->options->no_title)
-		fputs("NO_TITLE = 1\n", f->script);
+	figure_number(f, "FONT_POINTS", f->options->font_points);
 	fprintf(f->script,
 		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
 		"array POINTS[%zu]\n"
 		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
+		"array PANEL_TITLE[%zu]\ndo for [p = 1:PANELS] { PANEL_TITLE[p] = '' }\n"
 		/* what few figures change */
-		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nUNIT_IN_TITLE = 0\nBASELINE = ''\n"
-		"XTICKS = 0\nYTICKS = 0\n",
-		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels);
+		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nBASELINE = ''\n"
+		"XTICKS = 0\nYTICKS = 0\nGROUP = %zu\n",
+		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels,
+		panels, f->group);
 }
 
 /* ---- The end ---- */
@@ -383,12 +403,24 @@ static void write_ranges(struct figure *f)
 	figure_number(f, "XLOW", f->x.low);
 	figure_number(f, "XHIGH", f->x.high);
 	for (size_t p = 0; p < f->panels; p++) {
-		char name[32];
 		bool any = isfinite(f->y[p].low);
-		snprintf(name, sizeof name, "YLOW[%zu]", p + 1);
-		figure_number(f, name, any ? f->y[p].low : 0);
-		snprintf(name, sizeof name, "YHIGH[%zu]", p + 1);
-		figure_number(f, name, any ? f->y[p].high : 1);
+		fprintf(f->script, "YLOW[%zu] = ", p + 1);
+		put_number(f->script, any ? f->y[p].low : 0);
+		fprintf(f->script, "YHIGH[%zu] = ", p + 1);
+		put_number(f->script, any ? f->y[p].high : 1);
+	}
+}
+
+/* The user's words in place of those above. */
+static void write_labels(struct figure *f)
+{
+	const struct plot_options *options = f->options;
+	if (options->x_label != NULL)
+		figure_text(f, "XLABEL", options->x_label);
+	for (size_t p = 0; p < f->panels; p++) {
+		size_t i = f->group > 0 ? p / f->group : p;
+		if (i < options->y_label_count)
+			figure_text_at(f, "YLABEL", p + 1, options->y_labels[i]);
 	}
 }
 
@@ -435,7 +467,7 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 static bool draw(struct figure *f, FILE *to)
 {
 	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);
-	char *file = xasprintf("%s.%s", f->name, f->options->term);
+	char *file = xasprintf("%s.%s", f->name, term_of(f->options)->suffix);
 	char *path = folder_join(f->folder, file), *picture = NULL;
 	char *table = xasprintf("%s%s", f->head_text, f->data_text);
 	size_t length = 0;
@@ -464,6 +496,7 @@ bool figure_finish(struct figure *f, bool data, FILE *to)
 	if (begun) {
 		end_curve(f);
 		write_ranges(f);
+		write_labels(f);
 		ok = ok && add_templates(f);
 		fclose(f->head);
 		fclose(f->data);

@@ -21,7 +21,7 @@
 #define FIGURE_COLOURS 8
 #define FIGURE_CURVES  (2 * FIGURE_COLOURS) /* colour, dash and mark tell so many apart */
 #define FIGURE_HEIGHT  560                  /* pixels on a screen, of 900 in width */
-#define FIGURE_PANELS  4
+#define FIGURE_PANELS  12
 
 struct figure_range {
 	double low, high;
@@ -31,7 +31,8 @@ struct figure {
 	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where they go */
 	const struct plot_options *options;
-	bool log_y;      /* the y axis is logarithmic: set before rows, with LOGY of the template */
+	size_t group; /* panels of one metric, which share its label of the user; 0: all differ */
+	bool log_y;   /* the y axis is logarithmic: set before rows, with LOGY of the template */
 	const char *dir; /* that was read last, for messages */
 	const char *why; /* there is no figure; static text */
 	char *error;     /* owned by the caller */
@@ -64,6 +65,7 @@ void figure_comment(struct figure *f, const char *fmt, ...) __attribute__((forma
 /* Variables of the template: a count is a whole number, as gnuplot wants it of what is true or not.
  */
 void figure_text(struct figure *f, const char *variable, const char *text);
+void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 void figure_number(struct figure *f, const char *variable, double value);
 

@@ -12,16 +12,25 @@
 #include <stdio.h>
 
 struct plot_options {
-	const char *term; /* "png", "svg", "pdf", "eps", or "dumb" (text, to the stream) */
+	const char *term; /* "png", "svg", "pdf", "eps", "tikz", or "dumb" (text, to the stream) */
 	const char *only; /* name of one figure, or NULL for all that have data */
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
 	bool no_title;              /* for a caption that says it */
+	char font[64];              /* a family; "" = the usual one */
+	double font_points;         /* for print; 0 = 8 */
+	/* In place of our words, or NULL: of panels; of a sweep, of metrics. */
+	const char *x_label, *const *y_labels;
+	size_t y_label_count;
 };
 
 /* Reads "3.5in", "9cm", "85mm" or, with a height, "3.5x2.4in"; false on
  * anything else and outside of 1 to 40 inches. */
 bool plot_size(const char *text, struct plot_options *options);
+
+/* Reads "Times New Roman" or "Times New Roman,9"; false on other letters than names of fonts and
+ * TeX have, and outside of 5 to 40 points. */
+bool plot_font(const char *text, struct plot_options *options);
 
 /* The functions below draw into options->out or DIR/figures (created) and print the path of each
  * figure, one a line, to `to`. They return the number of figures, or one of these with *error
@@ -65,10 +74,16 @@ struct plot_sweep_options {
 	size_t metric_count;
 	const char *const *where; /* "AXIS=VALUE"; several values of an axis are a selection */
 	size_t where_count;
-	const char *kind;        /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
-				  * over labels */
-	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
-	const char *relative_to; /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
+	const char *kind;          /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
+				    * over labels */
+	const char *log;           /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
+	const char *relative_to;   /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
+	const char *const *labels; /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
+	size_t label_count;
+	bool panels; /* all figures on one page, with one legend */
+	/* The breakdown, of points with --why: a bar for each value of x and by. Goes with no
+	 * metric, kind, log and relative_to. */
+	bool breakdown;
 };
 
 /* options->only is not used. A metric that has no value anywhere is told on stderr. */

@@ -2,8 +2,10 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "stats/stats.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
+#include "lab/names.h"
 #include "io/result_read.h"
 #include "io/folder.h"
 
@@ -436,6 +438,11 @@ static bool job_timeline(struct figure *f, const struct runs *runs)
 	return timeline(f);
 }
 
+static bool breakdown(struct figure *f, const struct runs *runs)
+{
+	return stack_runs(f, runs->at, runs->labels, runs->count);
+}
+
 /* ---- All of them ---- */
 
 struct kind {
@@ -474,6 +481,10 @@ static const struct kind kinds[] = {
 	    .group = "name",
 	    .name = result_job_name,
 	    .work = true } },
+	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
+	    "what iterations were spent on, cause on cause, of runs with --why" },
+	  breakdown,
+	  { .file = NULL } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
 	  { .file = "links.csv",
@@ -600,38 +611,20 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 	return drawn;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-/* Given ones, else the last parts of the paths, else, where those are equal, paths. */
-static char *label_of(const struct plot_labelled *runs, char *const *paths, size_t count, size_t r)
-{
-	if (runs[r].label != NULL)
-		return xstrdup(runs[r].label);
-	for (size_t k = 0; k < count; k++)
-		if (k != r && strcmp(last_part(paths[k]), last_part(paths[r])) == 0)
-			return xstrdup(paths[r]);
-	return xstrdup(last_part(paths[r]));
-}
-
 int plot_together(const struct plot_labelled *list, size_t count,
 		  const struct plot_options *options, FILE *to, char **error)
 {
-	char **labels = xcalloc(count + 1, sizeof *labels),
-	     **paths = xcalloc(count + 1, sizeof *paths);
+	const char **dirs = xcalloc(count + 1, sizeof *dirs);
+	char **labels = xcalloc(count + 1, sizeof *labels);
 	for (size_t r = 0; r < count; r++)
-		paths[r] = folder_trim(list[r].dir);
+		dirs[r] = list[r].dir;
 	for (size_t r = 0; r < count; r++)
-		labels[r] = label_of(list, paths, count, r);
+		labels[r] = list[r].label != NULL ? xstrdup(list[r].label)
+						  : names_directory(dirs, count, r);
 	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL }, options, to, error);
-	for (size_t r = 0; r < count; r++) {
+	for (size_t r = 0; r < count; r++)
 		free(labels[r]);
-		free(paths[r]);
-	}
 	free(labels);
-	free(paths);
+	free(dirs);
 	return drawn;
 }

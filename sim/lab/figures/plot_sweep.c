@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
+#include "lab/figures/stack.h"
 #include "lab/figures/sweep_grid.h"
 #include "io/folder.h"
 
@@ -21,17 +22,27 @@ static const struct {
 	[SWEEP_HEAT] = { "heat", "-heat", "x value low high replications" },
 	[SWEEP_BOX] = { "box", "-box",
 			"x minimum quartile1 median quartile3 maximum replications" },
+	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* One figure in the making. */
+/* One panel in the making. */
 struct sheet {
 	const struct sweep_table *table;
 	const struct sweep_choice *choice;
-	const size_t *fixed; /* levels of the axes that are not drawn */
 	size_t metric;
 	const struct sweep_grid *grid;
-	struct estimate *at; /* by cell */
 };
+
+/* What one figure shows: mostly one sheet. Those of a metric stand together. */
+struct page {
+	struct sheet *sheets;
+	size_t count, metrics;
+};
+
+static struct estimate estimate_at(const struct sheet *sheet, size_t cell)
+{
+	return sweep_grid_estimate(sheet->grid, cell, sheet->metric);
+}
 
 static bool is_ratio(const struct sheet *sheet)
 {
@@ -42,6 +53,13 @@ static const char *base_of(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
 	return sheet->table->axes[choice->base_axis].values[choice->base_level];
+}
+
+static const char *base_called(const struct sheet *sheet)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	const char *called = choice->scales[choice->base_axis].called[choice->base_level];
+	return called != NULL ? called : base_of(sheet);
 }
 
 /* The row that all others are compared with is not drawn: it is 1. */
@@ -71,43 +89,55 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* " (load 0.2, delay 1us)" of the axes that are not drawn; the caller frees. */
+/* What a value is called: as the user says, else a number with the name of its axis. The caller
+ * frees. */
+static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
+{
+	const struct sweep_axis *from = &sheet->table->axes[axis];
+	const char *called = sheet->choice->scales[axis].called[level];
+	return called != NULL ? xstrdup(called)
+	       : named        ? xasprintf("%s %s", from->name, from->values[level])
+			      : xstrdup(from->values[level]);
+}
+
+/* "load 0.2, delay 1us" of the axes that are not drawn; the caller frees. */
 static char *fixed_words(const struct sheet *sheet)
 {
 	char *words;
 	size_t length, count = 0;
 	FILE *to = open_memstream(&words, &length);
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
-		const struct sweep_axis *axis = &sheet->table->axes[i];
-		if (sweep_choice_is_fixed(sheet->choice, i) && axis->count > 1)
-			fprintf(to, "%s%s %s", count++ == 0 ? " (" : ", ", axis->name,
-				axis->values[sheet->fixed[i]]);
+		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
+			continue;
+		char *value = value_words(sheet, i, sheet->grid->fixed[i], true);
+		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
+		free(value);
 	}
-	fputs(count > 0 ? ")" : "", to);
 	fclose(to);
 	return words;
 }
 
-/* Name of a curve: a number needs the name of its axis. The caller frees. */
+/* Name of a curve. The caller frees. */
 static char *row_name(const struct sheet *sheet, size_t row)
 {
-	const struct sweep_choice *choice = sheet->choice;
-	if (choice->by == SIZE_MAX)
-		return xstrdup("");
-	const struct sweep_axis *axis = &sheet->table->axes[choice->by];
-	const char *value = axis->values[sheet->grid->y_level[row]];
-	return choice->scales[choice->by].numeric ? xasprintf("%s %s", axis->name, value)
-						  : xstrdup(value);
+	size_t by = sheet->choice->by;
+	return by == SIZE_MAX ? xstrdup("")
+			      : value_words(sheet, by, sheet->grid->y_level[row],
+					    sheet->choice->scales[by].numeric);
 }
 
 /* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
  * The caller frees. */
-static char *figure_name(const struct sheet *sheet)
+static char *figure_name(const struct page *page)
 {
+	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
-	char *fixed = fixed_words(sheet);
-	char *name = xasprintf("%s-over-%s%s%s%s%s%s%s", table->metrics[sheet->metric],
+	char *fixed = page->count > 1 ? xstrdup("panels") : fixed_words(sheet);
+	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
+			       choice->kind == SWEEP_STACK ? "breakdown"
+			       : page->metrics > 1         ? "metrics"
+							   : table->metrics[sheet->metric],
 			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
 			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
 			       is_ratio(sheet) ? "-relative-to-" : "",
@@ -134,7 +164,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	const struct sweep_choice *choice = sheet->choice;
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		size_t level = point->levels[i];
-		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
+		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->grid->fixed[i]
 							      : choice->wanted[i][level];
 		if (!shown && (i != choice->base_axis || level != choice->base_level))
 			return false;
@@ -144,21 +174,25 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 
 /* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
  * all that stand behind a figure. The caller frees. */
-static char *tally(const struct sheet *sheet)
+static char *tally(const struct page *page)
 {
+	const struct sweep_table *table = page->sheets->table;
 	size_t points = 0, usable = 0, unfinished = 0, without = 0;
 	size_t lacking[POINT_STATUSES] = { 0 }, length;
 	const char *before = " (";
 	char *text;
 	FILE *to = open_memstream(&text, &length);
-	for (size_t i = 0; i < sheet->table->point_count; i++) {
-		const struct sweep_point *point = &sheet->table->points[i];
+	for (size_t i = 0; i < page->count * table->point_count; i++) {
+		const struct sheet *sheet = &page->sheets[i / table->point_count];
+		const struct sweep_point *point = &table->points[i % table->point_count];
 		if (!is_in(sheet, point))
+			continue;
+		without += point->usable && isnan(point->metrics[sheet->metric]);
+		if (sheet->metric != page->sheets->metric) /* counted with the first one */
 			continue;
 		points++;
 		usable += point->usable;
 		unfinished += point->status == POINT_UNFINISHED;
-		without += point->usable && isnan(point->metrics[sheet->metric]);
 		lacking[point->status] += !point->usable;
 	}
 	fprintf(to, "%zu of %zu points are in", usable, points);
@@ -178,28 +212,54 @@ static char *tally(const struct sheet *sheet)
 	return text;
 }
 
-static void put_titles(struct figure *f, const struct sheet *sheet)
+/* ", relative to scheme ring"; the caller frees. */
+static char *base_words(const struct sheet *sheet)
 {
-	const struct sweep_table *table = sheet->table;
-	char *words = metric_words(table, sheet->metric), *fixed = fixed_words(sheet);
-	char *points = tally(sheet);
-	char *base = is_ratio(sheet)
-			     ? xasprintf(", relative to %s %s",
-					 table->axes[sheet->choice->base_axis].name, base_of(sheet))
-			     : xstrdup("");
-	char *title = xasprintf("%s%s%s%s%s", table->name, *table->name != '\0' ? ": " : "", words,
-				base, fixed);
-	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_of(sheet))
-				      : xstrdup(words);
+	return is_ratio(sheet) ? xasprintf(", relative to %s %s",
+					   sheet->table->axes[sheet->choice->base_axis].name,
+					   base_of(sheet))
+			       : xstrdup("");
+}
+
+/* "sizes: job completion time, relative to scheme ring (load 0.2)"; the caller frees. */
+static char *title_words(const struct sheet *sheet, const char *words, const char *base,
+			 const char *fixed)
+{
+	const char *of = sheet->table->name;
+	return xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
+			 base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+}
+
+static void put_titles(struct figure *f, const struct page *page)
+{
+	const struct sheet *sheet = page->sheets;
+	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
+	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
+	char *points = tally(page), *base = base_words(sheet);
+	char *title = title_words(sheet, words, base, fixed);
 	figure_title(f, title, "%s; %s", statistic(sheet), points);
-	figure_comment(f, "value: %s%s", table->metrics[sheet->metric], base);
-	figure_panel(f, 1, label,
-		     is_ratio(sheet) ? "" : metric_unit(table->metrics[sheet->metric]));
-	free(label);
 	free(title);
 	free(base);
 	free(points);
 	free(fixed);
+	free(words);
+}
+
+static void put_panel(struct figure *f, const struct page *page, size_t panel)
+{
+	const struct sheet *sheet = &page->sheets[panel - 1];
+	const char *metric = sheet->table->metrics[sheet->metric];
+	char *words = metric_words(sheet->table, sheet->metric), *base = base_words(sheet);
+	char *fixed = fixed_words(sheet);
+	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_called(sheet))
+				      : xstrdup(words);
+	figure_comment(f, "value: %s%s", metric, base);
+	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
+	if (page->count > page->metrics)
+		figure_text_at(f, "PANEL_TITLE", panel, fixed);
+	free(label);
+	free(fixed);
+	free(base);
 	free(words);
 }
 
@@ -265,18 +325,18 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 {
 	for (size_t c = 0; c < sheet->grid->columns; c++) {
 		size_t cell = row * sheet->grid->columns + c;
-		const struct estimate *at = &sheet->at[cell];
+		struct estimate at = estimate_at(sheet, cell);
 		double x = x_of(sheet, c);
 		if (sheet->choice->kind == SWEEP_BOX)
 			put_quartiles(f, sheet, cell, x);
 		else
-			figure_row(f, (double[]){ x, at->value, at->low, at->high, (double)at->n },
+			figure_row(f, (double[]){ x, at.value, at.low, at.high, (double)at.n },
 				   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
 	}
 }
 
 /* A curve keeps its colour, dash and mark in all figures of a sweep. */
-static void put_curves(struct figure *f, const struct sheet *sheet)
+static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0, curve = 0; row < sheet->grid->rows; row++) {
 		if (!is_drawn(sheet, row))
@@ -284,8 +344,9 @@ static void put_curves(struct figure *f, const struct sheet *sheet)
 		char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->grid->y_level[row] + 1;
 		curve++;
-		figure_legend(f, curve, look, look, "%s", name);
-		figure_curve(f, 1, curve, *name != '\0' ? name : "all");
+		if (panel == 1)
+			figure_legend(f, curve, look, look, "%s", name);
+		figure_curve(f, panel, curve, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
 		free(name);
 	}
@@ -294,45 +355,116 @@ static void put_curves(struct figure *f, const struct sheet *sheet)
 /* ---- Figures ---- */
 
 /* NULL, or why there is nothing to draw. */
-static const char *why_not(const struct sheet *sheet)
+static const char *why_not(const struct page *page)
 {
-	const struct sweep_grid *grid = sheet->grid;
 	bool any = false, positive = true;
-	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
-		if (!is_drawn(sheet, i / grid->columns) || isnan(sheet->at[i].value))
-			continue;
-		any = true;
-		positive = positive && sheet->at[i].value > 0;
+	for (size_t p = 0; p < page->count; p++) {
+		const struct sheet *sheet = &page->sheets[p];
+		for (size_t i = 0; i < sheet->grid->columns * sheet->grid->rows; i++) {
+			if (!is_drawn(sheet, i / sheet->grid->columns) ||
+			    isnan(estimate_at(sheet, i).value))
+				continue;
+			any = true;
+			positive = positive && estimate_at(sheet, i).value > 0;
+		}
 	}
-	return !any                                ? "no point has this value"
-	       : sheet->choice->log_y && !positive ? "a logarithmic axis needs values above 0"
-						   : NULL;
+	return !any ? "no point has this value"
+	       : page->sheets->choice->log_y && !positive
+		       ? "a logarithmic axis needs values above 0"
+		       : NULL;
 }
 
-static bool draw(struct figure *f, const struct sheet *sheet)
+static bool draw(struct figure *f, const struct page *page)
 {
+	const struct sheet *sheet = page->sheets;
 	enum sweep_kind kind = sheet->choice->kind;
-	f->why = why_not(sheet);
+	f->why = why_not(page);
 	if (f->why != NULL)
 		return false;
 	f->log_y = sheet->choice->log_y;
-	figure_begin(f, kinds[kind].template, 1, rows_drawn(sheet), kinds[kind].columns);
-	put_titles(f, sheet);
+	figure_begin(f, kinds[kind].template, page->count, rows_drawn(sheet), kinds[kind].columns);
+	put_titles(f, page);
+	for (size_t p = 1; p <= page->count; p++)
+		put_panel(f, page, p);
 	put_x(f, sheet);
 	figure_text(f, "STYLE", "linespoints");
 	figure_count(f, "LOGY", f->log_y);
 	figure_count(f, "INTERVALS", 1);
-	figure_count(f, "UNIT_IN_TITLE",
-		     kind == SWEEP_HEAT || strcmp(f->options->term, "dumb") == 0);
 	if (kind == SWEEP_HEAT)
 		put_y(f, sheet);
 	else if (is_ratio(sheet))
-		figure_text(f, "BASELINE", base_of(sheet));
-	if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
-		figure_reach(f, 1, kind == SWEEP_BARS ? 0 : 1);
-	put_curves(f, sheet);
+		figure_text(f, "BASELINE", base_called(sheet));
+	for (size_t p = 1; p <= page->count; p++) {
+		if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
+			figure_reach(f, p, kind == SWEEP_BARS ? 0 : 1);
+		put_curves(f, &page->sheets[p - 1], p);
+	}
 	return true;
 }
+
+/* ---- The breakdown ---- */
+
+static size_t bars_of(const struct sheet *sheet)
+{
+	return sheet->grid->columns * sheet->grid->rows;
+}
+
+/* Means over replications, as each cause has them: means of parts add up to that of the whole. */
+static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
+{
+	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
+	const char *x = axis_scale_label(&sheet->choice->scales[sheet->choice->x],
+					 sheet->grid->x_level[column], buffer);
+	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
+				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
+						  row) };
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		struct estimate at =
+			sweep_grid_estimate(sheet->grid, row * sheet->grid->columns + column,
+					    sheet->choice->metrics[c]);
+		bar.cause[c] = at.value;
+		bar.rows = (double)at.n;
+	}
+	free(by);
+	return bar;
+}
+
+static void put_breakdown(struct figure *f, const struct page *page, const struct stack_bar *bars)
+{
+	const struct sheet *sheet = page->sheets;
+	const struct sweep_table *table = sheet->table;
+	char *points = tally(page), *fixed = fixed_words(sheet);
+	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
+	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
+				   table->replications > 1 ? " of all replications" : "", points);
+	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
+		  title, subtitle);
+	free(subtitle);
+	free(title);
+	free(fixed);
+	free(points);
+}
+
+static bool draw_breakdown(struct figure *f, const struct page *page)
+{
+	const struct sheet *sheet = page->sheets;
+	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
+	bool any = false, room = bars_of(sheet) <= STACK_BARS;
+	for (size_t i = 0; i < bars_of(sheet); i++) {
+		bars[i] = bar_of(sheet, i / sheet->grid->rows, i % sheet->grid->rows);
+		any = any || !isnan(bars[i].cause[0]);
+	}
+	f->why = !room ? "it has more bars than there is room for; pick some with --where"
+		       : "no point has these values";
+	if (any && room)
+		put_breakdown(f, page, bars);
+	for (size_t i = 0; i < bars_of(sheet); i++)
+		free(bars[i].label);
+	free(bars);
+	return any && room;
+}
+
+/* ---- Names ---- */
 
 /* Names of the figures of a call. */
 struct names {
@@ -356,55 +488,79 @@ static const char *names_add(struct names *names, char *name)
 	return names->at[names->count++] = unique;
 }
 
-/* One figure of one metric. Returns 1 or 0; *error when it failed. */
-static int draw_metric(struct sheet *sheet, struct names *names, const char *folder,
-		       const struct plot_options *options, FILE *to, char **error)
+/* Returns 1 or 0; *error when it failed. */
+static int draw_page(const struct page *page, struct names *names, const char *folder,
+		     const struct plot_options *options, FILE *to, char **error)
 {
-	const struct sweep_grid *grid = sheet->grid;
-	struct figure f = { .name = names_add(names, figure_name(sheet)),
+	struct plot_options own = *options;
+	for (const size_t *m = page->sheets->choice->metrics;
+	     *m != page->sheets->metric && own.y_label_count > 0; m++) { /* whose label is it? */
+		own.y_labels++;
+		own.y_label_count--;
+	}
+	struct figure f = { .name = names_add(names, figure_name(page)),
 			    .folder = folder,
-			    .options = options };
-	sheet->at = xcalloc(grid->columns * grid->rows + 1, sizeof *sheet->at);
-	for (size_t i = 0; i < grid->columns * grid->rows; i++)
-		sheet->at[i] = sweep_grid_estimate(grid, i, sheet->metric);
-	bool drawn = figure_finish(&f, draw(&f, sheet), to);
+			    .group = page->count / page->metrics,
+			    .options = &own };
+	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
+							      : draw(&f, page);
+	bool drawn = figure_finish(&f, data, to);
 	if (!drawn && f.error == NULL)
-		fprintf(stderr, "%s: no figure %s: %s\n", sheet->table->dir, f.name, f.why);
-	free(sheet->at);
+		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
 	*error = f.error;
 	return drawn;
+}
+
+/* All sheets of a call: those of a metric stand together, in the order of fixed levels, whose grids
+ * are filled. The caller frees sheets. */
+static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
+			      const struct groups *groups, struct sweep_grid *grids,
+			      size_t *grid_count)
+{
+	size_t base = choice->base_axis;
+	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
+	all.sheets = xcalloc(choice->figures * all.metrics, sizeof *all.sheets);
+	for (size_t i = 0; i < choice->figures; i++) {
+		struct sweep_grid *grid = &grids[*grid_count];
+		sweep_grid_init(grid, table, groups, choice, i);
+		if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base) &&
+		    grid->fixed[base] == choice->base_level)
+			sweep_grid_release(grid); /* the baseline against itself */
+		else
+			++*grid_count;
+	}
+	for (size_t m = 0; m < all.metrics; m++)
+		for (size_t i = 0; i < *grid_count; i++)
+			all.sheets[all.count++] =
+				(struct sheet){ table, choice, choice->metrics[m], &grids[i] };
+	return all;
 }
 
 static int draw_all(const struct sweep_table *table, const struct sweep_choice *choice,
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
-	size_t *fixed = xcalloc(table->axis_count + 1, sizeof *fixed);
 	struct groups groups = groups_of(table);
-	struct names names = { .at = xcalloc(choice->figures * choice->metric_count + 1,
-					     sizeof *names.at) };
+	struct sweep_grid *grids = xcalloc(choice->figures, sizeof *grids);
+	size_t grid_count = 0;
+	struct page all = all_sheets(table, choice, &groups, grids, &grid_count);
+	struct names names = { .at = xcalloc(all.count + 1, sizeof *names.at) };
 	int drawn = 0;
-	for (size_t i = 0; i < choice->figures && *error == NULL; i++) {
-		sweep_choice_fixed(choice, table, i, fixed);
-		if (choice->base_axis != SIZE_MAX &&
-		    sweep_choice_is_fixed(choice, choice->base_axis) &&
-		    fixed[choice->base_axis] == choice->base_level)
-			continue; /* the baseline against itself */
-		struct sweep_grid grid;
-		sweep_grid_init(&grid, table, &groups, choice, fixed);
-		for (size_t m = 0; m < choice->metric_count && *error == NULL; m++)
-			drawn += draw_metric(&(struct sheet){ .table = table,
-							      .choice = choice,
-							      .fixed = fixed,
-							      .metric = choice->metrics[m],
-							      .grid = &grid },
-					     &names, folder, options, to, error);
-		sweep_grid_release(&grid);
-	}
+	if (choice->panels && all.count > 1)
+		drawn = draw_page(&all, &names, folder, options, to, error);
+	else
+		for (size_t i = 0; i < all.count && *error == NULL; i++) {
+			size_t at = i % all.metrics * grid_count + i / all.metrics;
+			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
+					   options, to, error);
+		}
 	while (names.count > 0)
 		free(names.at[--names.count]);
 	free(names.at);
+	while (grid_count > 0)
+		sweep_grid_release(&grids[--grid_count]);
+	free(grids);
+	free(all.sheets);
 	groups_release(&groups);
-	free(fixed);
 	return *error == NULL ? drawn : PLOT_IO;
 }
 

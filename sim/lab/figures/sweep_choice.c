@@ -1,6 +1,7 @@
 #include "lab/figures/sweep_choice.h"
 
 #include "base/mem.h"
+#include "lab/breakdown.h"
 #include "lab/figures/figure.h"
 #include "lab/names.h"
 
@@ -81,10 +82,32 @@ static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep
 	}
 }
 
+/* All causes, in their order. */
+static bool choose_causes(struct sweep_choice *choice, const struct sweep_table *table,
+			  char **error)
+{
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		char *name = xasprintf("jobs.why_s.%s", breakdown_causes[c].name);
+		size_t metric = sweep_table_metric(table, name);
+		if (metric == SIZE_MAX)
+			*error = xasprintf("%s has no column %s: none of its points was run with "
+					   "sweep run --why (after a run without, add --force)",
+					   table->dir, name);
+		free(name);
+		if (metric == SIZE_MAX)
+			return false;
+		choice->metrics[choice->metric_count++] = metric;
+	}
+	return true;
+}
+
 static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
 			   const struct plot_sweep_options *options, char **error)
 {
-	choice->metrics = xcalloc(options->metric_count + USUAL_METRICS, sizeof *choice->metrics);
+	choice->metrics = xcalloc(options->metric_count + USUAL_METRICS + BREAKDOWN_CAUSES,
+				  sizeof *choice->metrics);
+	if (choice->kind == SWEEP_STACK)
+		return choose_causes(choice, table, error);
 	for (size_t i = 0; i < options->metric_count; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics[i]);
 		if (metric == SIZE_MAX) {
@@ -202,13 +225,20 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 
 /* ---- Kind and scales ---- */
 
-static bool choose_kind(struct sweep_choice *choice, const char *kind, char **error)
+static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_options *options,
+			char **error)
 {
+	const char *kind = options->kind;
 	static const char *const kinds[] = { [SWEEP_LINES] = "lines",
 					     [SWEEP_BARS] = "bars",
 					     [SWEEP_HEAT] = "heat",
 					     [SWEEP_BOX] = "box" };
-	choice->kind = SWEEP_LINES;
+	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
+	if (options->breakdown &&
+	    (kind || options->log || options->relative_to || options->metric_count > 0)) {
+		*error = xstrdup("the breakdown of a sweep goes with --x, --by and --where alone");
+		return false;
+	}
 	for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++) {
 		if (strcmp(kind, kinds[i]) == 0) {
 			choice->kind = (enum sweep_kind)i;
@@ -231,7 +261,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 		*error = xasprintf("--log takes x, y, xy or none, found \"%s\"", log);
 		return false;
 	}
-	if (options->kind == NULL && !x->numeric)
+	if (choice->kind == SWEEP_LINES && options->kind == NULL && !x->numeric)
 		choice->kind = SWEEP_BARS;
 	choice->log_y = log != NULL && strchr(log, 'y') != NULL;
 	if (choice->log_y && choice->kind == SWEEP_BARS) {
@@ -299,6 +329,59 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 	}
 }
 
+/* ---- Labels and panels ---- */
+
+/* Of "VALUE=TEXT" or "AXIS=VALUE=TEXT", if it is about this value. */
+static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
+{
+	char *whole = xasprintf("%s=%s=", axis->name, axis->values[level]);
+	char *value = whole + strlen(axis->name) + 1;
+	const char *text = NULL;
+	if (strncmp(label, whole, strlen(whole)) == 0)
+		text = label + strlen(whole);
+	else if (strncmp(label, value, strlen(value)) == 0)
+		text = label + strlen(value);
+	free(whole);
+	return text;
+}
+
+static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
+			  const struct plot_sweep_options *options, char **error)
+{
+	for (size_t i = 0; i < options->label_count && *error == NULL; i++) {
+		bool known = false;
+		for (size_t a = 0; a < table->axis_count; a++) {
+			for (size_t k = 0; k < table->axes[a].count; k++) {
+				const char *text =
+					label_text(options->labels[i], &table->axes[a], k);
+				known = known || text != NULL;
+				if (text != NULL)
+					choice->scales[a].called[k] = text;
+			}
+		}
+		if (!known)
+			*error =
+				xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
+					  "as in --label \"%s=TEXT\"; found \"%s\"",
+					  table->axes[choice->x].values[0], options->labels[i]);
+	}
+	return *error == NULL;
+}
+
+static bool choose_panels(struct sweep_choice *choice, bool panels, char **error)
+{
+	size_t count = choice->figures * choice->metric_count;
+	choice->panels = panels;
+	if (panels && (choice->kind == SWEEP_HEAT || choice->kind == SWEEP_STACK))
+		*error = xstrdup("--panels is for lines, bars and boxes; a map has a page, and so "
+				 "has a breakdown");
+	else if (panels && count > FIGURE_PANELS)
+		*error = xasprintf("%zu panels are more than a page has room for (%d); pick some "
+				   "with --where",
+				   count, FIGURE_PANELS);
+	return *error == NULL;
+}
+
 bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
 		       const struct plot_sweep_options *options, char **error)
 {
@@ -311,13 +394,14 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 		axis_scale_init(&choice->scales[i], &table->axes[i]);
 		choice->wanted[i] = xcalloc(table->axes[i].count + 1, sizeof **choice->wanted);
 	}
-	return choose_kind(choice, options->kind, error) &&
-	       choose_where(choice, table, options, error) &&
+	return choose_kind(choice, options, error) && choose_where(choice, table, options, error) &&
 	       choose_metrics(choice, table, options, error) &&
 	       choose_axes(choice, table, options, error) &&
 	       choose_scales(choice, table, options, error) &&
 	       choose_baseline(choice, table, options->relative_to, error) &&
-	       count_figures(choice, table, error);
+	       count_figures(choice, table, error) &&
+	       choose_labels(choice, table, options, error) &&
+	       choose_panels(choice, options->panels, error);
 }
 
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table)

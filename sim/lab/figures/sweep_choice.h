@@ -6,7 +6,7 @@
 #include "lab/figures/axis_scale.h"
 #include "lab/figures/plot.h"
 
-enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX };
+enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 
 struct sweep_choice {
 	enum sweep_kind kind;
@@ -18,6 +18,7 @@ struct sweep_choice {
 	bool log_x, log_y;
 	size_t base_axis, base_level; /* of --relative-to; SIZE_MAX: none */
 	size_t figures; /* combinations of the wanted values of the axes that are not drawn */
+	bool panels;    /* all of them on one page */
 };
 
 /* False and *error (caller frees) when the words do not fit the table; to be

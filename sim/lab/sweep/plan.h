@@ -94,8 +94,11 @@ void plan_axes_json(const struct plan *plan, struct json *json);
 struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
-	double cost; /* any measure of the work in it */
-	bool draws;  /* something in it is drawn: replications differ */
+	double cost; /* any measure of the work in it: packet-hops */
+	double jobs;
+	uint64_t hosts;
+	bool streams; /* no packets, so cost only puts points in order */
+	bool draws;   /* something in it is drawn: replications differ */
 };
 
 struct plan_model {

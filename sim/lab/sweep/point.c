@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -87,7 +88,11 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+			bool looks = !flock(fd, LOCK_SH | LOCK_NB); /* point_runs(), no holder */
+
 			close(fd);
+			if (looks)
+				continue;
 			errno = EWOULDBLOCK;
 			return false;
 		}
@@ -109,11 +114,28 @@ static void drop_lock(struct running *run)
 static char *holder_of(const char *lock)
 {
 	char *text = folder_read(lock, HOST_SIZE + 32, NULL);
-	char *words = xasprintf("%.*s is running it", text ? (int)strcspn(text, "\n") : 7,
-				text && *text ? text : "another");
+	char *name = xasprintf("%.*s", text ? (int)strcspn(text, "\n") : 7,
+			       text && *text ? text : "another");
 
 	free(text);
-	return words;
+	return name;
+}
+
+char *point_runs(const char *folder, uint64_t hash, double *seconds)
+{
+	char *lock = point_path(folder, hash, ".lock"), *holder = NULL;
+	int fd = open(lock, O_RDONLY | O_CLOEXEC);
+	struct stat written; /* when it was signed */
+
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK &&
+	    !fstat(fd, &written)) {
+		holder = holder_of(lock);
+		*seconds = difftime(time(NULL), written.st_mtime);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(lock);
+	return holder;
 }
 
 /* --- the child --- */
@@ -344,7 +366,10 @@ static enum point_end run_wanted(struct running *run, struct point_record *recor
 		end = run_locked(run, record, words);
 		drop_lock(run);
 	} else if (errno == EWOULDBLOCK) {
-		*words = holder_of(run->lock);
+		char *holder = holder_of(run->lock);
+
+		*words = xasprintf("%s is running it", holder);
+		free(holder);
 		end = POINT_BUSY;
 	} else {
 		*words = cannot_write(run->order);

@@ -38,6 +38,10 @@ enum point_end point_run(const struct point_order *order, struct point_record *r
  * that are not there, the point is missing. */
 void point_read_record(const char *folder, uint64_t hash, struct point_record *record);
 
+/* Who runs a point now (caller frees), and since how many seconds; NULL: nobody, or the file system
+ * has no locks to tell it by. */
+char *point_runs(const char *folder, uint64_t hash, double *seconds);
+
 /* FOLDER/HASH and what is behind it, such as ".json"; the caller frees. */
 char *point_path(const char *folder, uint64_t hash, const char *suffix);
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,19 +60,25 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 	*sweep = (struct sweep){ .plan = plan,
 				 .facts = facts,
 				 .dir = folder_trim(dir),
-				 .records = xcalloc(plan->point_count, sizeof(*sweep->records)) };
+				 .records = xcalloc(plan->point_count, sizeof(*sweep->records)),
+				 .running = xcalloc(plan->point_count, sizeof(*sweep->running)) };
 	sweep->folder = folder_join(sweep->dir, "points");
 	for (size_t i = 0; i < plan->point_count; i++) {
 		record_init(&sweep->records[i]);
 		point_read_record(sweep->folder, facts[i].hash, &sweep->records[i]);
+		sweep->running[i].holder =
+			point_runs(sweep->folder, facts[i].hash, &sweep->running[i].seconds);
 	}
 	sweep->others = count_others(sweep->folder, facts, plan->point_count);
 }
 
 void sweep_release(struct sweep *sweep)
 {
-	for (size_t i = 0; i < sweep->plan->point_count; i++)
+	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		record_release(&sweep->records[i]);
+		free(sweep->running[i].holder);
+	}
+	free(sweep->running);
 	free(sweep->records);
 	free(sweep->folder);
 	free(sweep->dir);
@@ -145,4 +152,18 @@ size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memo
 		numbers[i] = pending[i].number;
 	free(pending);
 	return numbers;
+}
+
+double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count)
+{
+	double seconds = 0, cost = 0, left = 0;
+
+	for (size_t i = 0; i < sweep->plan->point_count; i++)
+		if (sweep->records[i].status == POINT_DONE) {
+			seconds += sweep->records[i].cpu_s;
+			cost += sweep->facts[i].cost;
+		}
+	for (size_t i = 0; i < count; i++)
+		left += sweep->facts[pending[i]].cost;
+	return cost > 0 ? seconds / cost * left : NAN;
 }

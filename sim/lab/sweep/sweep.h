@@ -11,6 +11,10 @@ struct sweep {
 	const struct point_facts *facts; /* by number; not owned */
 	char *dir, *folder;              /* DIR, DIR/points */
 	struct point_record *records;    /* by number */
+	struct sweep_running {
+		char *holder; /* host and process; NULL = nobody runs it */
+		double seconds;
+	} * running;   /* by number */
 	size_t others; /* records in the folder that the plan does not name: left alone */
 };
 
@@ -25,6 +29,10 @@ bool sweep_make(const char *dir, const char *plan_path, char **error);
 
 /* Points by status. */
 void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
+
+/* CPU time of what is still to be run, by that of the points that are done and the estimated costs
+ * of all; NAN while none is done. */
+double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count);
 
 /* Numbers of the points that are to be run, those of the highest cost first; the caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,

@@ -1,0 +1,451 @@
+#include "formulas/formulas.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ELEMENT_BITS 32
+
+uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most)
+{
+	unsigned __int128 product = (unsigned __int128)round_trip * rate; /* bits * PS_PER_S */
+	uint64_t slots = 1;
+
+	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product && slots < most)
+		slots *= 2;
+	return slots;
+}
+
+sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
+				uint32_t ports, sim_time fixed)
+{
+	uint64_t bits = (uint64_t)frame * 8, levels = 0;
+	sim_time through = bits > bus ? (bits - bus) * cycle / bus : 0; /* table 1 has 987.5 ns */
+
+	while (UINT64_C(1) << levels < ports)
+		levels++; /* of a tree of adders */
+	return through + levels * adder + fixed;
+}
+
+/* So many steps, and (n - 1) / n of the bytes `times` times. */
+static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
+			     bytes size)
+{
+	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * times;
+	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n;
+
+	return steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
+}
+
+static uint64_t machine_levels(const struct formula_machine *machine)
+{
+	uint64_t levels = 0;
+
+	while (UINT64_C(1) << levels < machine->n)
+		levels++;
+	return levels;
+}
+
+/* All GPUs send at once: over one link n times as long. */
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine->n - 1, machine->shared ? machine->n : 1, size);
+}
+
+/* All send in one half of it, and one has the bytes of the other. */
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, 2 * machine_levels(machine),
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
+sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine_levels(machine) + machine->n - 1,
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
+double formula_esa_priority(double scale, double remaining, double layers, double layer,
+			    double ratio)
+{
+	return scale / remaining * (layers / layer) * ratio;
+}
+
+/* --- the formulas --- */
+
+#define GIVES(name, expression)                                                                    \
+	static double name(const struct formula_inputs *x)                                         \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
+/* What each rank of a ring sends, in parts of its gradients. */
+static double ring_share(double n)
+{
+	return 2 * (n - 1) / n;
+}
+
+GIVES(ina_bytes, x->bytes)
+GIVES(ring_bytes, ring_share(x->workers) * x->bytes)
+GIVES(ring_over_ina, ring_share(x->workers))
+GIVES(training_bytes, 2 * x->workers * x->bytes * x->iterations)
+
+GIVES(goodput, x->payload / (x->frame + x->wire_extra))
+GIVES(header_share, 1 - x->payload / x->frame)
+GIVES(element_rate, goodput(x) * x->rate / ELEMENT_BITS)
+GIVES(ring_element_rate, element_rate(x) / ring_share(x->workers))
+GIVES(tensor_time, 8 * x->bytes / (x->rate * goodput(x)))
+GIVES(ring_tensor_time, ring_share(x->workers) * tensor_time(x))
+
+static sim_time ps_of(double seconds)
+{
+	return (sim_time)llround(seconds * (double)PS_PER_S);
+}
+
+GIVES(bandwidth_delay, (x->rate * x->round_trip) / 8)
+GIVES(window_rate, fmin(x->rate, 8 * x->window / x->round_trip))
+GIVES(pool_slots_least, ceil(bandwidth_delay(x) / x->frame - 1e-9))
+GIVES(pool_slots, (double)formula_pool_slots((bps)x->rate, (uint32_t)x->frame, ps_of(x->round_trip),
+					     UINT64_C(1) << 31))
+GIVES(pool_in_flight, (x->slots * x->frame))
+GIVES(pool_registers, 2 * x->slots * x->elements * ELEMENT_BITS / 8)
+GIVES(pool_round_trip, fmax(x->round_trip, 8 * x->slots * (x->frame + x->wire_extra) / x->rate))
+GIVES(pool_element_rate, (x->slots * x->elements) / pool_round_trip(x))
+
+/* Each slot passes so many elements of the tensor, one after the other. */
+static double pool_turns(const struct formula_inputs *x)
+{
+	return ceil(8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) - 1e-9);
+}
+
+GIVES(pool_time, pool_turns(x) * pool_round_trip(x))
+GIVES(slot_loss, 1 - pow(1 - x->loss, 2 * x->workers))
+GIVES(loss_stall, 8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) * slot_loss(x) * x->rto)
+GIVES(netreduce_window, bandwidth_delay(x) / (x->message_packets * x->frame))
+
+GIVES(exchange_time, 2 * 8 * x->bytes / x->rate)
+GIVES(communication_share, exchange_time(x) / (exchange_time(x) + x->compute))
+GIVES(ina_speedup, 1 / (1 - x->share / 2))
+GIVES(iteration_time, x->compute + (1 - x->overlap) * x->communication)
+GIVES(training_rate, (x->workers * x->batch) / iteration_time(x))
+GIVES(compute_time, (1 - x->share * (1 - x->overlap)) * x->iteration)
+GIVES(exchanged_bytes, goodput(x) * x->share * x->iteration * x->rate / 8)
+GIVES(ring_slowdown, 1 + (ring_share(x->workers) - 1) * x->share)
+GIVES(training_gain, (x->compute + x->communication) / (x->compute + x->communication / x->ratio))
+
+/* NetReduce appendix A; M / B with B in bits per second. */
+static double over(const struct formula_inputs *x, double rate)
+{
+	return 8 * x->bytes / rate;
+}
+
+static double machines(const struct formula_inputs *x)
+{
+	double m = x->gpus / x->per_machine;
+
+	return m == floor(m) ? m : NAN;
+}
+
+GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
+static struct formula_machine machine_of(const struct formula_inputs *x)
+{
+	return (struct formula_machine){ (uint64_t)x->per_machine, ps_of(x->alpha), (bps)x->intra,
+					 false };
+}
+
+#define STAGE(name)                                                                                \
+	static double name(const struct formula_inputs *x)                                         \
+	{                                                                                          \
+		struct formula_machine machine = machine_of(x);                                    \
+                                                                                                   \
+		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
+	}
+
+/* Stage 1 of (2) as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
+STAGE(machine_reduce)
+STAGE(machine_broadcast)
+STAGE(machine_scatter)
+GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
+GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))
+GIVES(parallel_netreduce, 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
+GIVES(parallel_ring, 2 * machine_scatter(x) + machine_ring(x))
+GIVES(tencent_less_parallel, tencent(x) - parallel_netreduce(x))
+GIVES(flat_less_parallel, flat_ring(x) - parallel_netreduce(x))
+GIVES(parallel_wins_from, x->gpus > 2 ? 2 * x->gpus / (x->gpus - 2) : NAN)
+GIVES(parallel_wins_from_exact,
+      x->gpus > 2 ? ring_share(x->per_machine) * x->gpus / (x->gpus - 2) : NAN)
+GIVES(parallel_wins_from_rate, parallel_wins_from_exact(x) * x->inter)
+
+/* Beyond the largest power of two in n, pairs fold to one before and unfold after. */
+static double halving_doubling(const struct formula_inputs *x)
+{
+	double levels = floor(log2(x->workers)), even = exp2(levels), odd = x->workers > even;
+
+	return 2 * (levels + odd) * x->alpha + (ring_share(even) + 2 * odd) * over(x, x->rate);
+}
+
+/* The busiest rank sends 2 M and receives as much: in one tree from a parent and to two children,
+ * and the other way, in the other to a parent and back. The first chunk climbs a tree and comes
+ * down. */
+static double double_tree(const struct formula_inputs *x)
+{
+	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);
+
+	if (x->workers < 4)
+		return NAN;
+	return steps * (x->alpha + 8 * chunk / x->rate) + 2 * over(x, x->rate);
+}
+
+GIVES(panama_port_rate, x->bus / x->cycle)
+GIVES(panama_adders, (x->ports - 1) * x->bus / ELEMENT_BITS)
+GIVES(panama_luts, 352 * panama_adders(x) + (188 + 127) * x->ports + 1089)
+GIVES(panama_flip_flops, 72 * panama_adders(x) + (118 + 118) * x->ports + 963)
+GIVES(panama_latency,
+      seconds_of(formula_panama_latency((uint32_t)x->frame, (uint64_t)x->bus, ps_of(x->cycle),
+					ps_of(x->adder), (uint32_t)x->ports, ps_of(x->fixed))))
+GIVES(panama_area, 5.94 / 2032 * panama_adders(x))
+GIVES(panama_window_cap, floor(x->memory / x->jobs / x->frame))
+
+GIVES(esa_priority,
+      formula_esa_priority(1, x->remaining, x->layers, x->layer, x->communication / x->compute))
+GIVES(esa_pipeline, fmax(3 * x->partition + x->compute, 4 * x->partition) + x->compute)
+
+#define INT32_LIMIT 2147483648.0
+GIVES(quantisation_error, x->workers / x->factor)
+GIVES(quantisation_factor, (INT32_LIMIT - x->workers) / (x->workers * x->bound))
+GIVES(quantisation_least_error, (x->workers * x->workers) * x->bound / (INT32_LIMIT - x->workers))
+
+/* --- what they are about --- */
+
+#define INPUT(name, kind, least, most, fallback, help)                                             \
+	{                                                                                          \
+#name, FORMULA_##kind, offsetof(struct formula_inputs, name), least, most,         \
+			fallback, help                                                             \
+	}
+#define MOST_TIME 1e6
+#define MOST_SIZE 1e15
+#define MOST_RATE 1e15
+
+static const struct formula_input inputs[] = {
+	INPUT(workers, COUNT, 2, 1e6, NAN, "workers of the job"),
+	INPUT(gpus, COUNT, 2, 1e6, NAN, "P: all GPUs of the job"),
+	INPUT(per_machine, COUNT, 1, 1024, NAN, "n: GPUs in a machine"),
+	INPUT(bytes, SIZE, 1, MOST_SIZE, NAN, "gradients of a worker, |U| or M"),
+	INPUT(rate, RATE, 1, MOST_RATE, NAN, "of a link"),
+	INPUT(inter, RATE, 1, MOST_RATE, NAN, "B_inter: of a machine's link to the network"),
+	INPUT(intra, RATE, 1, MOST_RATE, NAN, "B_intra: between GPUs of a machine"),
+	INPUT(alpha, TIME, 0, MOST_TIME, 0, "of each step, besides its bytes"),
+	INPUT(chunk, SIZE, 1, MOST_SIZE, 64e3, "that a tree passes on at a time"),
+	INPUT(payload, COUNT, 1, 65535, NAN, "bytes of data in a packet"),
+	INPUT(frame, COUNT, 1, 65535, NAN, "bytes of a packet, headers and FCS included"),
+	INPUT(wire_extra, COUNT, 0, 255, FORMULA_WIRE_EXTRA,
+	      "bytes between frames, preamble included"),
+	INPUT(round_trip, TIME, 0, MOST_TIME, NAN, "without queues"),
+	INPUT(window, SIZE, 1, MOST_SIZE, NAN, "bytes in flight"),
+	INPUT(slots, COUNT, 1, 1e9, NAN, "s: packets in flight"),
+	INPUT(elements, COUNT, 1, 16384, NAN, "k: 32-bit values in a packet"),
+	INPUT(message_packets, COUNT, 1, 1e6, NAN, "MsgLen: packets of a message"),
+	INPUT(loss, REAL, 0, 1, NAN, "probability, of each packet on each link"),
+	INPUT(rto, TIME, 0, MOST_TIME, NAN, "retransmission timeout"),
+	INPUT(compute, TIME, 0, MOST_TIME, NAN, "of an iteration, or of a layer"),
+	INPUT(communication, TIME, 0, MOST_TIME, NAN, "of an iteration"),
+	INPUT(iteration, TIME, 0, MOST_TIME, NAN, "a whole iteration"),
+	INPUT(overlap, REAL, 0, 1, 0, "share of the communication that computing hides"),
+	INPUT(share, REAL, 0, 1, NAN, "of the iteration that is communication"),
+	INPUT(batch, COUNT, 1, 1e9, NAN, "samples of a worker in an iteration"),
+	INPUT(iterations, COUNT, 1, 1e12, NAN, "of the training"),
+	INPUT(ratio, REAL, 1e-6, 1e6, NAN, "communication before, over communication after"),
+	INPUT(bus, COUNT, 1, 65536, NAN, "W: bits that an accelerator takes at a time"),
+	INPUT(cycle, TIME, 1e-12, 1, NAN, "1/f of the accelerator: 5ns is 200 MHz"),
+	INPUT(ports, COUNT, 1, 65536, NAN, "N: ports of the accelerator"),
+	INPUT(adder, TIME, 0, 1, NAN, "L_a: of one adder; 15ns gives PANAMA's table 1"),
+	INPUT(fixed, TIME, 0, 1, 0, "rest of the pipeline; 25ns gives PANAMA's table 1"),
+	INPUT(memory, SIZE, 1, MOST_SIZE, NAN, "for packets"),
+	INPUT(jobs, COUNT, 1, 1e6, NAN, "that share it"),
+	INPUT(layer, COUNT, 1, 1e6, NAN, "l: 1 is the front layer"),
+	INPUT(layers, COUNT, 1, 1e6, NAN, "L: of the network"),
+	INPUT(remaining, TIME, 1e-12, MOST_TIME, NAN, "T: of the job"),
+	INPUT(partition, TIME, 0, MOST_TIME, NAN, "communication of a quarter of the gradients"),
+	INPUT(bound, REAL, 1e-30, 1e30, NAN, "B: no gradient is larger"),
+	INPUT(factor, REAL, 1e-30, 1e30, NAN, "f: gradients times it are rounded to integers"),
+	{ 0 },
+};
+
+#define FORMULA(name, unit, source, premise, help, ...)                                            \
+	{                                                                                          \
+#name, unit, help, source, premise, { __VA_ARGS__ }, name                          \
+	}
+#define PACKET  "payload", "frame", "wire_extra"
+#define MACHINE "gpus", "per_machine", "alpha", "bytes", "intra"
+#define WHOLE   "gpus is a multiple of per_machine"
+
+static const struct formula formulas[] = {
+	FORMULA(ina_bytes, "B", "SwitchML 2019 section 2.3", NULL,
+		"a worker sends in the network's aggregation or to servers of their own, and "
+		"receives",
+		"bytes"),
+	FORMULA(ring_bytes, "B", "SwitchML 2019 section 2.3, NSDI'21 section 3", NULL,
+		"a worker sends in a ring or with servers beside workers, and receives", "workers",
+		"bytes"),
+	FORMULA(ring_over_ina, "", "PANAMA section 2; NetReduce table 7: 1.5 for 4", NULL,
+		"bytes of a ring over those of aggregation in the network", "workers"),
+	FORMULA(training_bytes, "B", "PANAMA section 2", NULL,
+		"all workers send and receive in a training", "workers", "bytes", "iterations"),
+
+	FORMULA(goodput, "", "derived: payload over bytes on the wire", NULL,
+		"share of the rate that carries data", PACKET),
+	FORMULA(header_share, "", "SwitchML 2019 section 5.5", NULL,
+		"share of a frame that is headers", "payload", "frame"),
+	FORMULA(element_rate, "elements/s", "SwitchML 2019 figure 4", NULL,
+		"all-reduce by SwitchML, or by as many servers as workers", "rate", PACKET),
+	FORMULA(ring_element_rate, "elements/s", "SwitchML 2019 figure 4", NULL,
+		"all-reduce by a ring, or by servers beside workers", "workers", "rate", PACKET),
+	FORMULA(tensor_time, "s", "derived: 8 |U| / (rate x goodput)", NULL,
+		"aggregation of a tensor at the rate of the link", "bytes", "rate", PACKET),
+	FORMULA(ring_tensor_time, "s", "SwitchML 2019 section 2.3", NULL,
+		"the same by a ring, or by servers beside workers", "workers", "bytes", "rate",
+		PACKET),
+
+	FORMULA(bandwidth_delay, "B", "SwitchML 2019 section 3.6", NULL,
+		"in flight that keep a link busy", "rate", "round_trip"),
+	FORMULA(window_rate, "bps", "derived: window / round trip", NULL,
+		"with a window that does not grow", "window", "rate", "round_trip"),
+	FORMULA(pool_slots_least, "", "SwitchML 2019 section 3.6", NULL,
+		"slots that keep a link busy", "rate", "round_trip", "frame"),
+	FORMULA(pool_slots, "", "SwitchML 2019 section 3.6", NULL,
+		"the same, to the next power of two: what \"slots\": \"rule\" takes", "rate",
+		"round_trip", "frame"),
+	FORMULA(pool_in_flight, "B", "SwitchML 2019 section 3.6", NULL,
+		"in flight of a worker with so many slots", "slots", "frame"),
+	FORMULA(pool_registers, "B", "SwitchML 2019 section 3.6", NULL,
+		"of switch memory, both versions of all slots", "slots", "elements"),
+	FORMULA(pool_round_trip, "s", "SwitchML 2019 figure 2", NULL,
+		"of a packet, with the queue that a pool makes", "slots", "frame", "wire_extra",
+		"rate", "round_trip"),
+	FORMULA(pool_element_rate, "elements/s", "SwitchML 2019 figure 2", NULL,
+		"all-reduce with a pool of slots", "slots", "elements", "frame", "wire_extra",
+		"rate", "round_trip"),
+	FORMULA(pool_time, "s", "SwitchML 2019 figure 2", NULL,
+		"aggregation of a tensor with a pool of slots", "bytes", "slots", "elements",
+		"frame", "wire_extra", "rate", "round_trip"),
+	FORMULA(slot_loss, "", "derived: both ways of all workers", NULL,
+		"probability that a slot's turn loses a packet", "workers", "loss"),
+	FORMULA(loss_stall, "s", "derived; SwitchML 2019 figure 5", NULL,
+		"that a slot waits for timeouts, of a tensor, on average", "bytes", "elements",
+		"slots", "workers", "loss", "rto"),
+	FORMULA(netreduce_window, "", "NetReduce section 3.2", NULL,
+		"messages in flight that keep a link busy, at least", "rate", "round_trip",
+		"message_packets", "frame"),
+
+	FORMULA(exchange_time, "s", "PANAMA section 2", NULL,
+		"communication as PANAMA counts it: sent and received, one after the other",
+		"bytes", "rate"),
+	FORMULA(communication_share, "", "PANAMA figure 1a", NULL,
+		"of an iteration without overlap, by exchange_time", "bytes", "rate", "compute"),
+	FORMULA(ina_speedup, "", "PANAMA figure 1b", NULL, "of training, when communication halves",
+		"share"),
+	FORMULA(iteration_time, "s", "SwitchML NSDI'21 table 1", NULL, "an iteration", "compute",
+		"communication", "overlap"),
+	FORMULA(training_rate, "samples/s", "SwitchML 2019 table 1; NetReduce table 7 of a worker",
+		NULL, "of all workers", "workers", "batch", "compute", "communication", "overlap"),
+	FORMULA(compute_time, "s", "SwitchML NSDI'21 table 1", NULL,
+		"of an iteration, out of its measured shares", "iteration", "share", "overlap"),
+	FORMULA(exchanged_bytes, "B", "SwitchML NSDI'21 table 1", NULL,
+		"of a worker one way, out of the measured share of communication", "iteration",
+		"share", "rate", PACKET),
+	FORMULA(ring_slowdown, "", "SwitchML NSDI'21 table 2", NULL,
+		"iteration of a ring over that of aggregation in the network, whose share is given",
+		"workers", "share"),
+	FORMULA(training_gain, "", "NetReduce table 7", NULL,
+		"of training, when communication takes 1/ratio of what it took", "compute",
+		"communication", "ratio"),
+
+	FORMULA(flat_ring, "s", "NetReduce appendix A, equation 1", NULL,
+		"all-reduce by one ring of all GPUs (FR)", "gpus", "alpha", "bytes", "inter"),
+	FORMULA(tencent, "s",
+		"NetReduce appendix A, equation 2, its first stage as 4 and 5 have it", WHOLE,
+		"all-reduce by reduction in machines, a ring between them, broadcast (TA)", MACHINE,
+		"inter"),
+	FORMULA(parallel_netreduce, "s", "NetReduce appendix A, equation 3", WHOLE,
+		"all-reduce by a NetReduce ring for each GPU of a machine (PN)", MACHINE, "inter"),
+	FORMULA(parallel_ring, "s", "derived; NetReduce section 3.4", WHOLE,
+		"all-reduce by a ring for each GPU of a machine (PR)", MACHINE, "inter"),
+	FORMULA(tencent_less_parallel, "s", "NetReduce appendix A, equation 4", WHOLE,
+		"what TA takes more than PN", MACHINE, "inter"),
+	FORMULA(flat_less_parallel, "s", "NetReduce appendix A, equation 5", WHOLE,
+		"what FR takes more than PN", MACHINE, "inter"),
+	FORMULA(parallel_wins_from, "", "NetReduce appendix A, equation 6", "gpus is more than 2",
+		"B_intra / B_inter from which PN is never slower than FR (sufficient)", "gpus"),
+	FORMULA(parallel_wins_from_exact, "", "derived from equation 5 without alpha",
+		"gpus is more than 2", "the same for large tensors, exactly", "gpus",
+		"per_machine"),
+	FORMULA(parallel_wins_from_rate, "bps", "derived from equation 5 without alpha",
+		"gpus is more than 2", "B_intra from which PN is faster than FR", "gpus",
+		"per_machine", "inter"),
+	FORMULA(halving_doubling, "s", "Thakur et al. 2005 section 4.5; pairs fold as there", NULL,
+		"all-reduce by recursive halving and doubling", "workers", "alpha", "bytes",
+		"rate"),
+	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", "workers is 4 or more",
+		"all-reduce by two binary trees of half the data each", "workers", "alpha", "bytes",
+		"chunk", "rate"),
+
+	FORMULA(panama_port_rate, "bps", "PANAMA appendix A, equation 1", NULL,
+		"that a port of an accelerator supports", "bus", "cycle"),
+	FORMULA(panama_adders, "", "PANAMA appendix A, equation 2", NULL, "of an accelerator",
+		"bus", "ports"),
+	FORMULA(panama_luts, "", "PANAMA appendix A, table 2", NULL, "look-up tables in an FPGA",
+		"bus", "ports"),
+	FORMULA(panama_flip_flops, "", "PANAMA appendix A, table 2", NULL, "flip-flops in an FPGA",
+		"bus", "ports"),
+	FORMULA(panama_latency, "s", "PANAMA appendix A, equation 3, log2 N rounded up", NULL,
+		"of a packet through an accelerator", "frame", "bus", "cycle", "adder", "ports",
+		"fixed"),
+	FORMULA(panama_area, "mm2", "PANAMA figure 13: 5.94 mm2 for 2032 adders", NULL,
+		"of adders in 7 nm", "bus", "ports"),
+	FORMULA(panama_window_cap, "", "PANAMA section 4", NULL,
+		"packets in flight that an accelerator's memory allows each job", "memory", "jobs",
+		"frame"),
+
+	FORMULA(esa_priority, "", "ESA equation 1", NULL, "of a packet, T in seconds", "remaining",
+		"layers", "layer", "communication", "compute"),
+	FORMULA(esa_pipeline, "s", "derived; ESA section 7.2.1", NULL,
+		"an iteration of its two layers, two partitions each; compute is of a layer",
+		"partition", "compute"),
+	FORMULA(quantisation_error, "", "SwitchML 2019 appendix C", NULL, "of a sum, at most",
+		"workers", "factor"),
+	FORMULA(quantisation_factor, "", "SwitchML 2019 appendix C", NULL,
+		"the largest without overflow of 32 bits", "workers", "bound"),
+	FORMULA(quantisation_least_error, "", "SwitchML 2019 appendix C", NULL,
+		"quantisation_error with that factor", "workers", "bound"),
+	{ 0 },
+};
+
+const struct formula *formula_at(size_t i)
+{
+	return formulas[i].name ? &formulas[i] : NULL;
+}
+
+const struct formula_input *formula_input_at(size_t i)
+{
+	return inputs[i].name ? &inputs[i] : NULL;
+}
+
+const struct formula *formula_find(const char *name)
+{
+	for (const struct formula *f = formulas; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+const struct formula_input *formula_input_find(const char *name)
+{
+	for (const struct formula_input *i = inputs; i->name; i++)
+		if (!strcmp(i->name, name))
+			return i;
+	return NULL;
+}
+
+double *formula_place(struct formula_inputs *x, const struct formula_input *input)
+{
+	return (double *)(void *)((char *)x + input->offset);
+}

@@ -1,0 +1,98 @@
+/* The closed forms of the papers: pure functions of their inputs, in a table that says what each
+ * gives, of what, and where it stands.
+ *
+ * All of them hold for a job alone on an idle network. What the simulator uses of them is the
+ * functions of whole numbers at the end; the closed form of a scenario (--fidelity analytic) is
+ * made of the links that its scheme uses (collective/plan.h), and tests/model holds it and the
+ * packets against these.
+ *
+ * Units: seconds, bytes, bits per second, else plain numbers. Headers count only where a formula
+ * has `payload` and `frame` among its inputs. */
+#ifndef INASIM_FORMULAS_FORMULAS_H
+#define INASIM_FORMULAS_FORMULAS_H
+
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMULA_WIRE_EXTRA 20.0 /* bytes: preamble and gap of Ethernet */
+
+/* What formulas are about; formula_inputs_table() says what each is. */
+struct formula_inputs {
+	double workers, gpus, per_machine;
+	double bytes, rate, inter, intra, alpha, chunk;
+	double payload, frame, wire_extra, round_trip, window;
+	double slots, elements, message_packets, loss, rto;
+	double compute, communication, iteration, overlap, share, batch, iterations, ratio;
+	double bus, cycle, ports, adder, fixed, memory, jobs;
+	double layer, layers, remaining, partition;
+	double bound, factor;
+};
+
+enum formula_kind { FORMULA_TIME, FORMULA_SIZE, FORMULA_RATE, FORMULA_COUNT, FORMULA_REAL };
+
+/* An input: where it is in struct formula_inputs, and what it may be. */
+struct formula_input {
+	const char *name;
+	enum formula_kind kind;
+	size_t offset;
+	double least, most;
+	double fallback; /* when it is not given; NAN = it must be */
+	const char *help;
+};
+
+#define FORMULA_INPUTS 8
+
+struct formula {
+	const char *name;
+	const char *unit; /* "s", "B", "bps", ...; "" for a plain number */
+	const char *help, *source;
+	const char *premise; /* NULL, or what must hold among its inputs: else the value is NAN */
+	const char *inputs[FORMULA_INPUTS + 1]; /* NULL behind the last */
+	double (*value)(const struct formula_inputs *x);
+};
+
+/* The i-th formula or input; NULL behind the last. */
+const struct formula *formula_at(size_t i);
+const struct formula_input *formula_input_at(size_t i);
+
+/* By name; NULL when there is none. */
+const struct formula *formula_find(const char *name);
+const struct formula_input *formula_input_find(const char *name);
+
+/* An input in *x. */
+double *formula_place(struct formula_inputs *x, const struct formula_input *input);
+
+/* --- in whole numbers, for the simulator --- */
+
+/* Slots that keep a link busy: the next power of two of ceil(rate x round trip / frame), at most
+ * `most` (SwitchML section 3.6; b is the frame without preamble and gap, as the paper counts). */
+uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most);
+
+/* PANAMA equation 3: (S/W - 1) / f + L_a x ceil(log2 N), and a fixed pipeline. `bus` is W in bits,
+ * `cycle` 1/f, `adder` L_a. */
+sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
+				uint32_t ports, sim_time fixed);
+
+/* GPUs of a machine, `n` of them: so many steps, and what of `size` bytes goes over the link of
+ * one, or, `shared`, over that of all together. Stages of NetReduce's appendix A. */
+struct formula_machine {
+	uint64_t n;
+	sim_time alpha;
+	bps rate;
+	bool shared;
+};
+/* A reduce-scatter or an all-gather: (n - 1) alpha + (n - 1) / n M / B. */
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);
+/* To one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
+/* From one GPU, by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
+sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);
+
+/* ESA equation 1, times `scale`. */
+double formula_esa_priority(double scale, double remaining, double layers, double layer,
+			    double ratio);
+
+#endif

@@ -1,0 +1,263 @@
+/* The verb formula, and the list of formulas: closed forms for people and for scripts. */
+#include "cli/cli.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "formulas/formulas.h"
+#include "io/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 128 /* rows of the tables, at least */
+
+/* "15.5625 ms", "200 Melements/s", "0.64". */
+static char *value_text(double value, const char *unit)
+{
+	static const char *const prefixes[] = { "p", "n", "u", "m", "", "k", "M", "G", "T", "P" };
+	int at = 4;
+
+	if (!*unit || !strcmp(unit, "mm2"))
+		return xasprintf("%.10g%s%s", value, *unit ? " " : "", unit);
+	for (; fabs(value) >= 1000 && at < 9; at++)
+		value /= 1000;
+	for (; fabs(value) < 1 && fabs(value) > 0 && at > 0; at--)
+		value *= 1000;
+	return xasprintf("%.10g %s%s", value, prefixes[at], unit);
+}
+
+static const char *unit_of(enum formula_kind kind)
+{
+	static const char *const units[] = {
+		[FORMULA_TIME] = "s", [FORMULA_SIZE] = "B", [FORMULA_RATE] = "bps",
+		[FORMULA_COUNT] = "", [FORMULA_REAL] = "",
+	};
+
+	return units[kind];
+}
+
+/* --- list formulas --- */
+
+static bool is_last(const struct formula *formula, const char *const *input)
+{
+	return input == formula->inputs + FORMULA_INPUTS || !*input;
+}
+
+static char *names_of(const struct formula *formula)
+{
+	char *all = xstrdup("");
+
+	for (const char *const *in = formula->inputs; !is_last(formula, in); in++) {
+		bool needed = isnan(formula_input_find(*in)->fallback);
+		char *more = xasprintf("%s %s%s%s", all, needed ? "" : "[", *in, needed ? "" : "]");
+
+		free(all);
+		all = more;
+	}
+	return all;
+}
+
+static void json_formula(struct json *json, const struct formula *formula)
+{
+	json_open_object(json, NULL);
+	json_string(json, "name", formula->name);
+	json_string(json, "help", formula->help);
+	json_string(json, "unit", formula->unit);
+	json_string(json, "source", formula->source);
+	json_open_array(json, "inputs");
+	for (const char *const *in = formula->inputs; !is_last(formula, in); in++) {
+		const struct formula_input *input = formula_input_find(*in);
+
+		json_open_object(json, NULL);
+		json_string(json, "name", input->name);
+		json_string(json, "unit", unit_of(input->kind));
+		json_string(json, "help", input->help);
+		json_real(json, "default", input->fallback);
+		json_close_object(json);
+	}
+	json_close_array(json);
+	json_close_object(json);
+}
+
+void list_formulas(struct json *json)
+{
+	for (size_t i = 0; formula_at(i); i++) {
+		const struct formula *formula = formula_at(i);
+		char *names = names_of(formula);
+
+		if (json)
+			json_formula(json, formula);
+		else
+			printf("  %-24s %s\n  %-24s of%s; %s%s%s\n", formula->name, formula->help,
+			       "", names, *formula->unit ? "in " : "", formula->unit,
+			       *formula->unit ? "" : "a number");
+		if (!json)
+			printf("  %-24s %s\n", "", formula->source);
+		free(names);
+	}
+	if (json)
+		return;
+	printf("  inputs, in brackets if they have a default:\n");
+	for (size_t i = 0; formula_input_at(i); i++) {
+		const struct formula_input *input = formula_input_at(i);
+
+		printf("    %-22s %s", input->name, input->help);
+		if (!isnan(input->fallback))
+			printf(" (%.10g%s)", input->fallback, unit_of(input->kind));
+		putchar('\n');
+	}
+}
+
+/* --- one formula --- */
+
+static const struct formula *find(const char *name)
+{
+	const char *names[MANY] = { 0 }, *near;
+	const struct formula *formula = formula_find(name);
+
+	if (formula)
+		return formula;
+	for (size_t i = 0; formula_at(i) && i < MANY - 1; i++)
+		names[i] = formula_at(i)->name;
+	near = conf_suggest(name, names);
+	complain("there is no formula \"%s\"%s%s%s; see inasim list formulas", name,
+		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	return NULL;
+}
+
+/* With a unit, as in scenarios, or a plain number. False after a complaint. */
+static bool read_value(const struct formula_input *input, const char *text, double *value)
+{
+	static const enum unit_kind kinds[] = {
+		[FORMULA_TIME] = UNIT_TIME, [FORMULA_SIZE] = UNIT_SIZE, [FORMULA_RATE] = UNIT_RATE
+	};
+	bool with_unit = *unit_of(input->kind);
+	uint64_t units = 0;
+	char *end;
+
+	if (with_unit) {
+		if (unit_parse(kinds[input->kind], text, &units) != UNIT_OK) {
+			complain("%s takes a number with a unit (%s); found \"%s\"", input->name,
+				 unit_names(kinds[input->kind]), text);
+			return false;
+		}
+		*value = input->kind == FORMULA_TIME ? seconds_of(units) : (double)units;
+	} else {
+		*value = strtod(text, &end);
+		if (end == text || *end || !isfinite(*value)) {
+			complain("%s takes a number; found \"%s\"", input->name, text);
+			return false;
+		}
+	}
+	if (input->kind == FORMULA_COUNT && *value != floor(*value)) {
+		complain("%s takes a whole number; found \"%s\"", input->name, text);
+		return false;
+	}
+	if (*value >= input->least && *value <= input->most)
+		return true;
+	complain("%s is from %.10g to %.10g%s%s; found \"%s\"", input->name, input->least,
+		 input->most, with_unit ? " " : "", unit_of(input->kind), text);
+	return false;
+}
+
+/* key=value of the command line. False after a complaint. */
+static bool take_input(const struct formula *formula, const char *argument,
+		       struct formula_inputs *x, bool *given)
+{
+	size_t length = strcspn(argument, "=");
+	char *name = xstrndup(argument, length);
+	const char *near = conf_suggest(name, formula->inputs);
+	bool good = false;
+
+	for (size_t i = 0; !is_last(formula, formula->inputs + i); i++) {
+		const struct formula_input *input = formula_input_find(formula->inputs[i]);
+
+		if (strcmp(name, input->name) || !argument[length])
+			continue;
+		if (given[i])
+			complain("%s stands twice", name);
+		else
+			good = read_value(input, argument + length + 1, formula_place(x, input));
+		given[i] = true;
+		free(name);
+		return good;
+	}
+	if (!argument[length])
+		complain("inputs are NAME=VALUE; found \"%s\"", argument);
+	else
+		complain("%s has no input \"%s\"%s%s%s", formula->name, name,
+			 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	free(name);
+	return false;
+}
+
+/* Defaults for what is not given. False when something is missing, which is said. */
+static bool complete(const struct formula *formula, struct formula_inputs *x, const bool *given)
+{
+	bool good = true;
+
+	for (size_t i = 0; !is_last(formula, formula->inputs + i); i++) {
+		const struct formula_input *input = formula_input_find(formula->inputs[i]);
+
+		if (given[i])
+			continue;
+		*formula_place(x, input) = input->fallback;
+		if (isnan(input->fallback)) {
+			complain("%s needs %s=...: %s", formula->name, input->name, input->help);
+			good = false;
+		}
+	}
+	return good;
+}
+
+static void print_json(const struct formula *formula, const struct formula_inputs *x, double value)
+{
+	struct formula_inputs copy = *x;
+	struct json json;
+	char *text;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_string(&json, "name", formula->name);
+	json_real(&json, "value", value);
+	json_string(&json, "unit", formula->unit);
+	json_string(&json, "source", formula->source);
+	json_open_object(&json, "inputs");
+	for (const char *const *in = formula->inputs; !is_last(formula, in); in++)
+		json_real(&json, *in, *formula_place(&copy, formula_input_find(*in)));
+	json_close_object(&json);
+	json_close_object(&json);
+	text = json_finish(&json);
+	fputs(text, stdout);
+	free(text);
+}
+
+int verb_formula(const struct cli *cli)
+{
+	const struct formula *formula = find(cli->argv[0]);
+	bool given[FORMULA_INPUTS] = { false }, good = formula != NULL;
+	struct formula_inputs x = { 0 };
+	double value;
+	char *text;
+
+	for (int i = 1; formula && i < cli->argc; i++)
+		good = take_input(formula, cli->argv[i], &x, given) && good;
+	if (!formula || !complete(formula, &x, given) || !good)
+		return EXIT_USAGE;
+	value = formula->value(&x);
+	if (!isfinite(value)) {
+		complain("%s has no value there%s%s", formula->name, formula->premise ? ": " : "",
+			 formula->premise ? formula->premise : "");
+		return EXIT_USAGE;
+	}
+	if (cli->json) {
+		print_json(formula, &x, value);
+		return EXIT_DONE;
+	}
+	text = value_text(value, formula->unit);
+	printf("%s\n", text);
+	free(text);
+	return EXIT_DONE;
+}

@@ -1,0 +1,39 @@
+/* How fast this machine is: what estimates of times are made of. */
+#include "cli/cli.h"
+
+#include "base/fail.h"
+#include "run/simulation_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Some of all: packets that switches add, and flows. A packet-hop costs half of its mean in flows
+ * on a small network, up to twice as much in large ones or with PAUSE (scripts/bench). */
+static const char sample[] =
+	"{ \"name\": \"speed\", \"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 4, "
+	"\"spines\": 4, \"hosts_per_leaf\": 8 }, \"schemes\": { \"switchml\": { \"slots\": 256 } "
+	"}, "
+	"\"jobs\": [ { \"workers\": 16, \"all_reduce\": \"switchml\", \"model\": "
+	"{ \"layers\": [ { \"gradient\": \"1MB\" } ] } } ], "
+	"\"flows\": [ { \"size\": \"500KB\", \"pairs\": \"permutation\" } ] }";
+
+double speed_hops_per_s(void)
+{
+	static double speed; /* 0 = not yet known */
+	struct simulation_options options = { 0 };
+	struct scenario scenario;
+	struct simulation *run;
+	struct conf_doc *doc;
+	char *error = NULL;
+
+	if (speed > 0)
+		return speed;
+	doc = scenario_parse("speed", sample, strlen(sample), &scenario);
+	SIM_BUG_ON(conf_errors(doc) > 0);
+	run = simulation_run(&scenario, "speed", &options, &error);
+	SIM_BUG_ON(!run);
+	speed = (double)run->topo.net.hops / (run->cpu_s > 1e-4 ? run->cpu_s : 1e-4);
+	simulation_free(run);
+	conf_doc_free(doc);
+	return speed;
+}

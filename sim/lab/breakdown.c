@@ -1,0 +1,184 @@
+#include "lab/breakdown.h"
+
+#include "base/mem.h"
+#include "io/result_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOBS_MOST 10000000 /* no run has more; a table that says so is not ours */
+
+/* Relatives share a colour. */
+const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
+	{ "compute", "computing", 1, 1 },
+	{ "jitter", "jitter", 1, 3 },
+	{ "window", "window", 6, 1 },
+	{ "window_marks", "window, by marks", 6, 2 },
+	{ "window_losses", "window, by losses", 6, 4 },
+	{ "nic", "NIC", 3, 2 },
+	{ "wire", "wire", 3, 1 },
+	{ "queue_own", "queues: own job", 5, 3 },
+	{ "queue_jobs", "queues: other jobs", 5, 2 },
+	{ "queue_flows", "queues: flows", 5, 1 },
+	{ "pause", "PAUSE", 2, 3 },
+	{ "straggler", "straggler", 7, 1 },
+	{ "server", "server", 7, 2 },
+	{ "no_aggregator", "no aggregator", 4, 1 },
+	{ "timeout", "timeout", 2, 1 },
+	{ "fast", "fast retransmit", 2, 2 },
+	{ "unexplained", "unexplained", 8, 3 },
+};
+
+struct columns {
+	int job, name, scheme, iteration, worker, host, duration, last, times, last_s, link, link_s;
+	int cause[BREAKDOWN_CAUSES];
+};
+
+static struct columns find_columns(struct csv *csv)
+{
+	struct columns c = {
+		csv_need(csv, "job_id"),     csv_need(csv, "name"),
+		csv_need(csv, "scheme"),     csv_need(csv, "iteration"),
+		csv_need(csv, "worker"),     csv_need(csv, "host"),
+		csv_need(csv, "duration_s"), csv_need(csv, "last_worker"),
+		csv_need(csv, "last_times"), csv_need(csv, "last_s"),
+		csv_need(csv, "link"),       csv_need(csv, "link_s"),
+	};
+
+	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "%s_s", breakdown_causes[i].name);
+		c.cause[i] = csv_need(csv, name);
+	}
+	return c;
+}
+
+/* What does not fit is left out. */
+static void add_named(struct breakdown_named list[BREAKDOWN_NAMES], const char *text,
+		      uint64_t times, double time)
+{
+	size_t i = 0;
+
+	while (i < BREAKDOWN_NAMES && list[i].text && strcmp(list[i].text, text))
+		i++;
+	if (i == BREAKDOWN_NAMES)
+		return;
+	if (!list[i].text)
+		list[i].text = xstrdup(text);
+	list[i].times += times;
+	list[i].time += time;
+}
+
+static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv *csv,
+						const struct columns *c)
+{
+	uint64_t job = csv_u64(csv, c->job), number = csv_u64(csv, c->iteration);
+
+	if (job >= JOBS_MOST) {
+		csv_complain(csv, c->job, "is no number of a job");
+		job = 0;
+	}
+	while (b->jobs <= job) {
+		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
+		b->newest[b->jobs++] = 0; /* else its newest iteration that was read, from 1 */
+	}
+	/* a worker is ahead of others by less than an iteration */
+	for (size_t i = b->newest[job], n = 0; i && n < 3; i = b->iterations[i - 1].before, n++)
+		if (b->iterations[i - 1].number == number)
+			return &b->iterations[i - 1];
+	b->iterations =
+		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));
+	b->iterations[b->count] =
+		(struct breakdown_iteration){ .job = job,
+					      .number = number,
+					      .before = b->newest[job],
+					      .name = xstrdup(csv_text(csv, c->name)),
+					      .scheme = xstrdup(csv_text(csv, c->scheme)) };
+	b->newest[job] = ++b->count;
+	return &b->iterations[b->count - 1];
+}
+
+static void add_row(struct breakdown *b, struct csv *csv, const struct columns *c)
+{
+	struct breakdown_iteration *it = iteration_of(b, csv, c);
+	double duration = csv_real(csv, c->duration);
+
+	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
+		it->cause[i] += csv_real(csv, c->cause[i]);
+		b->cause[i] += csv_real(csv, c->cause[i]);
+	}
+	it->sum += duration;
+	b->workers += !it->number;
+	if (!it->workers++ || duration > it->longest) {
+		it->longest = duration;
+		it->worst = csv_u64(csv, c->worker);
+		it->host = csv_u64(csv, c->host);
+	}
+	if (!csv_empty(csv, c->last))
+		add_named(it->last, csv_text(csv, c->last), csv_u64(csv, c->times),
+			  csv_real(csv, c->last_s));
+	if (!csv_empty(csv, c->link))
+		add_named(it->links, csv_text(csv, c->link), 1, csv_real(csv, c->link_s));
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct breakdown_iteration *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+bool breakdown_read(struct breakdown *b, const char *dir, char **error)
+{
+	struct csv *csv = result_table(dir, "why.csv", error);
+	struct columns columns;
+
+	*b = (struct breakdown){ 0 };
+	if (!csv)
+		return false;
+	columns = find_columns(csv);
+	while (csv_next(csv))
+		add_row(b, csv, &columns);
+	if (b->count)
+		qsort(b->iterations, b->count, sizeof(*b->iterations), by_number);
+	return csv_close(csv, error);
+}
+
+void breakdown_release(struct breakdown *b)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		struct breakdown_iteration *it = &b->iterations[i];
+
+		for (size_t n = 0; n < BREAKDOWN_NAMES; n++) {
+			free(it->last[n].text);
+			free(it->links[n].text);
+		}
+		free(it->name);
+		free(it->scheme);
+	}
+	free(b->iterations);
+	free(b->newest);
+}
+
+size_t breakdown_job_end(const struct breakdown *b, size_t first)
+{
+	size_t end = first;
+
+	while (end < b->count && b->iterations[end].job == b->iterations[first].job)
+		end++;
+	return end;
+}
+
+const struct breakdown_named *breakdown_most(const struct breakdown_named list[BREAKDOWN_NAMES])
+{
+	const struct breakdown_named *best = NULL;
+
+	for (size_t i = 0; i < BREAKDOWN_NAMES && list[i].text; i++)
+		if (!best || list[i].time > best->time)
+			best = &list[i];
+	return best;
+}

@@ -1,0 +1,56 @@
+/* What iterations were spent on, out of why.csv of a run: models/why/why.h has the rule. Times are
+ * seconds. */
+#ifndef INASIM_LAB_BREAKDOWN_H
+#define INASIM_LAB_BREAKDOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BREAKDOWN_CAUSES 17
+#define BREAKDOWN_NAMES  64 /* links that an iteration's workers name, at most */
+
+/* Causes in the order of why.csv: `name` as its columns have it, without "_s". */
+struct breakdown_cause {
+	const char *name, *words;
+	size_t colour, fill; /* from 1, of scripts/gnuplot/style.gp: alike in all figures */
+};
+extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
+
+/* Something named by rows of an iteration, and how much of it. */
+struct breakdown_named {
+	char *text; /* owned */
+	uint64_t times;
+	double time;
+};
+
+struct breakdown_iteration {
+	uint64_t job, number, workers;
+	size_t before;                       /* for breakdown_read() alone */
+	char *name, *scheme;                 /* owned */
+	double cause[BREAKDOWN_CAUSES], sum; /* of all workers */
+	double longest;
+	uint64_t worst, host; /* worker, and where it is */
+	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES];
+};
+
+struct breakdown {
+	struct breakdown_iteration *iterations; /* by job, then number */
+	size_t count, capacity;
+	size_t *newest; /* for breakdown_read() alone */
+	size_t jobs, job_capacity;
+	double cause[BREAKDOWN_CAUSES], workers; /* of all jobs */
+};
+
+/* Reads DIR/why.csv. False without *error when there is none, and with it (caller frees) when it
+ * cannot be read; to be released in any case. */
+bool breakdown_read(struct breakdown *b, const char *dir, char **error);
+void breakdown_release(struct breakdown *b);
+
+/* The iteration behind the last one of the same job. */
+size_t breakdown_job_end(const struct breakdown *b, size_t first);
+
+/* The one with most of the time; NULL where nothing is named. */
+const struct breakdown_named *breakdown_most(const struct breakdown_named list[BREAKDOWN_NAMES]);
+
+#endif

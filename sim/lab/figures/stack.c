@@ -1,0 +1,228 @@
+#include "lab/figures/stack.h"
+
+#include "base/mem.h"
+#include "lab/figures/values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOBS_SHOWN 24   /* of one run; of more those of a name share a bar */
+#define LEAST      0.01 /* share of a bar that a cause has in some bar, or else is in the rest */
+#define GAP        0.12 /* of the distance of bars, less between bars that stand together */
+
+/* ---- Bars ---- */
+
+double stack_place(size_t first, size_t together, size_t i)
+{
+	double middle = 0.5 * (double)(together - 1);
+	return (double)first + middle + ((double)i - middle) * (together > 1 ? 1 - GAP : 1);
+}
+
+static double sum_of(const struct stack_bar *bar)
+{
+	double sum = 0;
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+		sum += bar->cause[c];
+	return sum;
+}
+
+static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
+{
+	for (size_t i = 0; i < count; i++)
+		if (bars[i].cause[cause] > 0 && bars[i].cause[cause] >= LEAST * sum_of(&bars[i]))
+			return true;
+	return false;
+}
+
+/* The causes of a series together, from what is below them; raises *below. */
+static void put_part(struct figure *f, const struct stack_bar *bar, const bool *part, double *below)
+{
+	double time = 0, from = *below;
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+		time += part[c] ? bar->cause[c] : 0;
+	*below += time;
+	figure_row(f, (double[]){ bar->x, time, from, *below, bar->rows }, 3);
+}
+
+static void put_parts(struct figure *f, const struct stack_bar *bars, size_t count, size_t series,
+		      const char *words, const bool *part, double *below)
+{
+	figure_curve(f, 1, series, words);
+	for (size_t i = 0; i < count; i++)
+		put_part(f, &bars[i], part, &below[i]);
+}
+
+void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
+	       const char *rows, const char *title, const char *subtitle)
+{
+	bool shown[BREAKDOWN_CAUSES], rest[BREAKDOWN_CAUSES], any = false;
+	double *below = xcalloc(count, sizeof *below);
+	char *columns = xasprintf("bar time_s from_s to_s %s", rows);
+	size_t series = 0;
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		shown[c] = is_shown(bars, count, c);
+		series += shown[c];
+		rest[c] = !shown[c];
+		for (size_t i = 0; i < count; i++)
+			any = any || (rest[c] && bars[i].cause[c] > 0);
+	}
+	figure_begin(f, "stack", 1, series + any, columns);
+	figure_title(f, title, "%s", subtitle);
+	figure_x(f, x, "", false);
+	figure_count(f, "LABELLED", 1);
+	figure_tics(f, 'X', count);
+	for (size_t i = 0; i < count; i++) {
+		figure_tic(f, 'X', i + 1, bars[i].label, bars[i].x, NULL);
+		figure_comment(f, "bar = %.15g: %s", bars[i].x, bars[i].label);
+	}
+	figure_panel(f, 1, "Time of an iteration", "s");
+	figure_reach(f, 1, 0);
+	series = 0;
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		bool only[BREAKDOWN_CAUSES] = { false };
+		if (!shown[c])
+			continue;
+		only[c] = true;
+		series++;
+		figure_legend(f, series, breakdown_causes[c].colour, breakdown_causes[c].fill, "%s",
+			      breakdown_causes[c].words);
+		put_parts(f, bars, count, series, breakdown_causes[c].words, only, below);
+	}
+	if (any) {
+		figure_legend(f, ++series, 8, 5, "rest");
+		put_parts(f, bars, count, series, "rest", rest, below);
+	}
+	free(columns);
+	free(below);
+}
+
+/* ---- Runs ---- */
+
+struct bars {
+	struct stack_bar *at;
+	char **names; /* of jobs; by bar */
+	size_t count, capacity, names_capacity;
+	size_t first; /* of the run that is read */
+	size_t jobs;
+	bool merged; /* some bar has several jobs */
+};
+
+static struct stack_bar *add_bar(struct bars *bars, const char *name)
+{
+	bars->at = array_reserve(bars->at, bars->count, &bars->capacity, sizeof *bars->at);
+	bars->names =
+		array_reserve(bars->names, bars->count, &bars->names_capacity, sizeof *bars->names);
+	bars->names[bars->count] = xstrdup(name);
+	bars->at[bars->count] = (struct stack_bar){ .label = NULL };
+	return &bars->at[bars->count++];
+}
+
+/* The bar of the run for jobs of a name. */
+static struct stack_bar *bar_of(struct bars *bars, const char *name)
+{
+	for (size_t i = bars->first; i < bars->count; i++) {
+		if (strcmp(bars->names[i], name) != 0)
+			continue;
+		bars->merged = true;
+		return &bars->at[i];
+	}
+	return add_bar(bars, name);
+}
+
+static void add_job(struct stack_bar *bar, const struct breakdown_iteration *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bar->rows += (double)from[i].workers;
+		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+			bar->cause[c] += from[i].cause[c];
+	}
+}
+
+static bool name_is_unique(const struct breakdown *b, const struct breakdown_iteration *of)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->iterations[i].job != of->job && strcmp(b->iterations[i].name, of->name) == 0)
+			return false;
+	return true;
+}
+
+/* A bar for each job, or for each name. `label` is that of the run, "" of one alone. */
+static void add_run(struct bars *bars, const struct breakdown *b, const char *label, bool by_name)
+{
+	bars->first = bars->count;
+	for (size_t i = 0, end; i < b->count; i = end) {
+		const struct breakdown_iteration *it = &b->iterations[i];
+		end = breakdown_job_end(b, i);
+		char *name = by_name || name_is_unique(b, it)
+				     ? xstrdup(it->name)
+				     : xasprintf("%s #%" PRIu64, it->name, it->job);
+		add_job(by_name ? bar_of(bars, name) : add_bar(bars, name), it, end - i);
+		bars->jobs++;
+		free(name);
+	}
+	size_t own = bars->count - bars->first;
+	for (size_t i = bars->first; i < bars->count; i++) {
+		struct stack_bar *bar = &bars->at[i];
+		bar->label = *label == '\0' ? xstrdup(bars->names[i])
+			     : own == 1     ? xstrdup(label)
+					    : xasprintf("%s %s", label, bars->names[i]);
+		bar->x =
+			*label == '\0' ? (double)i : stack_place(bars->first, own, i - bars->first);
+		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+			bar->cause[c] /= bar->rows;
+	}
+}
+
+static size_t jobs_in(const struct breakdown *b)
+{
+	size_t jobs = 0;
+	for (size_t i = 0; i < b->count; i = breakdown_job_end(b, i))
+		jobs++;
+	return jobs;
+}
+
+static bool read_run(struct figure *f, struct bars *bars, const char *label)
+{
+	struct breakdown b;
+	bool good = breakdown_read(&b, f->dir, &f->error);
+	if (good)
+		add_run(bars, &b, label, *label != '\0' || jobs_in(&b) > JOBS_SHOWN);
+	f->why = good ? "no iteration has ended" : "there is no why.csv, as run --why writes it";
+	good = good && b.count > 0;
+	breakdown_release(&b);
+	return good;
+}
+
+static bool put_runs(struct figure *f, const struct bars *bars)
+{
+	char *subtitle = xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
+				   bars->jobs > 1 ? "s" : "",
+				   bars->merged ? ", those of a name together" : "");
+	f->why = "there are more names of jobs than bars have room";
+	if (bars->count <= STACK_BARS)
+		stack_put(f, bars->at, bars->count, "", "worker_iterations",
+			  "What iterations are spent on", subtitle);
+	free(subtitle);
+	return bars->count <= STACK_BARS;
+}
+
+bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,
+		size_t count)
+{
+	struct bars bars = { 0 };
+	bool good = true;
+	for (size_t r = 0; r < count && good; r++) {
+		f->dir = runs[r].dir;
+		good = read_run(f, &bars, labels[r]);
+	}
+	good = good && put_runs(f, &bars);
+	for (size_t i = 0; i < bars.count; i++) {
+		free(bars.at[i].label);
+		free(bars.names[i]);
+	}
+	free(bars.at);
+	free(bars.names);
+	return good;
+}

@@ -1,0 +1,28 @@
+/* The breakdown: bars of what iterations were spent on, cause on cause. Private to the figures. */
+#ifndef INASIM_LAB_FIGURES_STACK_H
+#define INASIM_LAB_FIGURES_STACK_H
+
+#include "lab/breakdown.h"
+#include "lab/figures/figure.h"
+
+#define STACK_BARS 60 /* more have no room */
+
+struct stack_bar {
+	char *label; /* owned by the caller */
+	double x;    /* 0 is the place of the first label, 1 that of the second, ... */
+	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
+	double rows;                    /* what it is a mean of */
+};
+
+/* Place of bar `i` (from 0) of so many that stand together, the first in place of label `first`. */
+double stack_place(size_t first, size_t together, size_t i);
+
+/* Draws them; `rows` is the name of that column, `x` the words below. */
+void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
+	       const char *rows, const char *title, const char *subtitle);
+
+/* The figure of runs. False with f->why or f->error. */
+bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,
+		size_t count);
+
+#endif

@@ -1,0 +1,34 @@
+#!/bin/bash
+# What check says of packet-hops is within a factor of 2 of what runs counted: of all scenarios, by
+# their references, so that nothing is run. Seconds are scripts/estimates' affair.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+
+# A queue of other traffic slows ESA down tenfold, and the traffic goes on as long: no counting of
+# bytes can know.
+off=' why-esa-beside-websearch '
+
+compared=0
+while read -r scenario; do
+	name=${scenario#"$SRC"/scenarios/} name=${name%.json} name=${name//\//-}
+	[[ -f $SRC/traces/reference/$name.json ]] || continue # a plan
+	hops=$(jq -r '.summary.packet_hops // empty' "$SRC/traces/reference/$name.json")
+	"$INASIM" check "$scenario" >out 2>err </dev/null || fail "check $scenario: $(<err)"
+	if [[ -z $hops ]]; then
+		says out 'valid: [0-9]+ hosts, [0-9]+ jobs?$' # of streams
+		continue
+	fi
+	says out 'valid: [0-9]+ hosts, [0-9]+ jobs?, about [0-9.e+]+ packet-hops, [0-9.e+-]+ s on this machine$'
+	estimate=$(sed -E 's/.* about ([0-9.e+]+) packet-hops.*/\1/' out)
+	compared=$((compared + 1))
+	ratio=$(awk -v a="$estimate" -v b="$hops" 'BEGIN { print a / b }')
+	if [[ $off == *" $name "* ]]; then
+		awk -v r="$ratio" 'BEGIN { exit r < 0.5 }' && fail "$name is close now ($ratio): take it off the list"
+	else
+		awk -v r="$ratio" 'BEGIN { exit r < 0.5 || r > 2 }' || fail "$name: $estimate packet-hops, and a run has $hops"
+	fi
+done < <(find "$SRC/scenarios" -name '*.json' | sort)
+checks=$((checks + 1))
+((compared >= 50)) || fail "only $compared scenarios"
+
+finish "$compared scenarios"
