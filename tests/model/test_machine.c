@@ -10,6 +10,8 @@
 #include "formulas/formulas.h"
 #include "workload/jobs/jobs_parts.h"
 
+#include <math.h>
+
 #define DATA_RATE (100e9 * 1024 / (1086 + 20 + 84 / 64.0))
 
 static void build(struct run *run, const char *job, const char *gpus, const char *layers,
@@ -71,6 +73,26 @@ Test(machine, closed_forms_of_32_gpus, .timeout = 60)
 			       forms[f].formula, intra[i].gpus, t * 1e3, t / want);
 			cr_expect_float_eq(t / want, 1, 0.01, "%s", forms[f].formula);
 		}
+}
+
+/* The ideal JCT is a closed form of hosts: none is said of machines with several GPUs. */
+Test(machine, no_ideal_time)
+{
+	static const char *const inside[] = { "ring", "master", "scatter" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4, 'host': { "
+			  "'gpus': { 'count': 8, 'rate': '50GBps' } } }, 'jobs': [ { 'workers': 4, "
+			  "'all_reduce': 'ring', 'inside': '%s', 'model': { 'layers': [ "
+			  "{ 'gradient': '1MB' } ] } } ] }",
+			  inside[i]);
+		run_to(&run, END_ALL_DONE);
+		cr_expect(isnan(jobs_report(run.s->jobs)->records[0].slowdown), "%s", inside[i]);
+		run_free(&run);
+	}
 }
 
 /* All GPUs of a machine over one link: reduce-scatter and all-gather take 8 times as long,

@@ -56,8 +56,8 @@ static const struct out_column job_columns[] = {
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
 	{ "ideal_jct_s", OUT_SECONDS,
 	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
-	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", in runs "
-	  "of streams, and for jobs that did not finish." },
+	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", on "
+	  "machines with several GPUs, in runs of streams, and for jobs that did not finish." },
 	{ "slowdown", OUT_REAL,
 	  "jct_s / ideal_jct_s, waiting included. Where packets are a little faster than the "
 	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
