@@ -14,6 +14,7 @@
 #define BLOCK       (4 * LANES)
 #define SHORT_BLOCK (8 * LANES)
 #define PLACES_MAX  64 /* sorted by places_of() */
+#define SHORT_BITS  15 /* of a short key, which has a sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 typedef int16_t short_lanes __attribute__((vector_size(2 * LANES * sizeof(int16_t))));
@@ -105,17 +106,21 @@ static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *ite
 	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
 }
 
-/* Sorts events of one time and class by the first bits of their ties. False where two are alike in
- * those. */
-static bool sort_equals(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
-			size_t count)
+/* Sorts by the first bits of what decides: of the ties, where all are of one time and class, else
+ * of the times. False where two are alike in those. */
+static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+		       size_t count, bool equal)
 {
 	int16_t keys[PLACES_MAX], places[PLACES_MAX];
-	sim_time at = from[0].at;
+	unsigned shift = q->shift > SHORT_BITS ? q->shift - SHORT_BITS : 0;
 	size_t sum = 0;
 
-	for (size_t i = 0; i < count; i++)
-		keys[i] = (int16_t)(tie_of(q, at, from[i].id) >> 49);
+	if (equal)
+		for (size_t i = 0; i < count; i++)
+			keys[i] = (int16_t)(tie_of(q, from[0].at, from[i].id) >> (64 - SHORT_BITS));
+	else
+		for (size_t i = 0; i < count; i++)
+			keys[i] = (int16_t)(from[i].at >> shift & INT16_MAX);
 	for (size_t i = count; i < PLACES_MAX; i++)
 		keys[i] = INT16_MAX;
 	places_of_short(keys, count, places);
@@ -165,7 +170,7 @@ static void sort_by_places(const struct equeue *q, struct eq_item *to, const str
 static inline void sort_some(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 			     size_t count, bool equal)
 {
-	if (!equal || !sort_equals(q, to, from, count))
+	if (!sort_short(q, to, from, count, equal))
 		sort_by_places(q, to, from, count);
 }
 
