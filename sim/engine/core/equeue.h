@@ -145,6 +145,12 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
+/* Whose event is the next; EQ_NONE when that is not known yet. */
+static inline uint32_t equeue_coming(const struct equeue *q)
+{
+	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
+}
+
 /* Takes back the last equeue_pop(), with nothing in between. */
 static inline void equeue_unpop(struct equeue *q)
 {
