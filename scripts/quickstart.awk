@@ -12,7 +12,7 @@ BEGIN {
 	says["window_losses"] = "windows that losses have cut"
 	says["nic"] = "NICs, behind packets of the same host"
 	says["wire"] = "transmission"
-	says["queue_own"] = "queues of its own packets"
+	says["queue_own"] = "queues of own packets"
 	says["queue_flows"] = "queues of the traffic"
 	says["straggler"] = "waiting for workers that were late"
 	says["timeout"] = "timeouts"
@@ -45,7 +45,7 @@ function fastest(way,    i, best) {
 }
 
 # "96 ms (67 in NICs, 23 in queues)": the two causes that the traffic adds most to.
-function added(s,    key, pair, more, most, second, n) {
+function added(s,    key, pair, more, most, second, n, all) {
 	most = second = ""
 	n = workers[s "-alone"]
 	for (key in spent) {
@@ -55,8 +55,9 @@ function added(s,    key, pair, more, most, second, n) {
 		if (most == "" || more[pair[2]] > more[most]) { second = most; most = pair[2] }
 		else if (second == "" || more[pair[2]] > more[second]) second = pair[2]
 	}
-	return sprintf("%.0f ms (%.0f in %s, %.0f in %s)", ms[s "-beside"] - ms[s "-alone"], more[most], \
-	               says[most], more[second], says[second])
+	all = ms[s "-beside"] - ms[s "-alone"]
+	return sprintf("%.0f ms (%.0f in %s, %.0f in %s%s)", all, more[most], says[most], more[second], \
+	               says[second], more[most] + more[second] > all ? ", less elsewhere" : "")
 }
 
 # "2.92 times as long as alone"

@@ -330,6 +330,7 @@ if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
 ends 0 run --quiet --seed 9 --set /jobs/0/workers=3 small.json --out seeded
 holds '.seed == 9 and .scenario.seed == 9 and .scenario.jobs[0].workers == 3' seeded/manifest.json
 holds '.command_line[1:4] == ["run", "--quiet", "--seed"]' seeded/manifest.json
+holds '.command_line | index("/jobs/0/workers=3")' seeded/manifest.json
 
 # --- run: what goes wrong ---
 
@@ -764,7 +765,7 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
-	ends 0 plot --term tikz --size 3.5in --font ,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
+	ends 0 plot --term tikz --size 3.5in --font Sans,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
 	says results/deep/small/figures/job_timeline.tex 'Time\\_s'
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
 	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"

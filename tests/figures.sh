@@ -112,13 +112,15 @@ for kind in lines bars box heat; do
 	again "kinds/$kind"
 	tidy "kinds/$kind"
 	[[ $kind == heat ]] && continue
-	ends 0 plot --term svg --size 3.5in --no-title --font ,9 --kind $kind --panels --out "panels/$kind" \
+	ends 0 plot --term svg --size 3.5in --no-title --font Sans,9 --kind $kind --panels --out "panels/$kind" \
 		--x load --by scheme --y jobs.jct_s.mean --y jobs.iteration_s.mean --y network.drops swept
 	fits "panels/$kind"
 	again "panels/$kind"
 	tidy "panels/$kind"
 done
 ends 0 plot --term svg --size 3.5in --panels --x scheme --by none --out panels/fixed swept
+ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
+says err '2 --ylabel are for as many --y, found 1'
 fits panels/fixed
 for term in pdf eps tikz png; do
 	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept

@@ -50,6 +50,8 @@ fi
 if command -v gnuplot >/dev/null; then
 	ends 0 plot --quiet results
 	[[ -s results/figures/job_timeline.png ]] || fail "no figure"
+	ends 0 report results
+	says results/report.html 'download="CITATION.cff"'
 	mv "$share/scripts" "$share/hidden"
 	ends 6 plot --quiet results
 	says err "cannot read $share/scripts/gnuplot"

@@ -31,7 +31,7 @@ models/formulas:        sim/engine/base
 models/why:             sim/engine/
 models/transport:       sim/engine/ sim/conf models/why
 models/transport/cc:    sim/engine/ sim/conf
-models/collective:      sim/engine/ sim/conf sim/io models/transport models/why
+models/collective:      sim/engine/ sim/conf sim/io models/formulas models/transport models/why
 models/ina/common:      sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/why
 models/ina/*:           sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/ina/common models/why
 models/fluid:           sim/engine/ sim/conf sim/io models/transport models/collective

@@ -131,6 +131,7 @@ while read -r pointer value why; do
 	warned jobs.json "has no effect: $why" --set "$pointer=$value"
 done <<'KEYS'
 /jobs/0/gpu "v100" the layers say how long
+/jobs/0/inside "master" machines have one GPU
 /jobs/0/send_jitter_per "tensor" there is no
 /jobs/0/stragglers/slowdown 3 no worker is slow
 /jobs/0/max_steps 5 no job has more iterations
@@ -152,6 +153,7 @@ warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000
 not_warned jobs.json --set /tcp/mss=1000
+not_warned jobs.json --set /topology/host/gpus/count=8 --set /jobs/0/inside=master
 not_warned jobs.json --set /jobs/0/all_reduce=panama --set /tcp/mss=1000 # small jobs run a ring
 not_warned jobs.json --set /schemes/switchml/memory=2MB --set /schemes/ring/transport=reno
 not_warned jobs.json --set /jobs/0/stragglers='{"workers":1,"slowdown":3}' --set /jobs/0/send_jitter=1us \

@@ -103,6 +103,8 @@ ends 2 run two.json --why --events 0s..1us --out both
 says err 'and no --events$'
 ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out streams
 says err '^inasim: --why follows packets, and two.json has none'
+ends 2 run two.json --why --set /topology/host/gpus/count=2 --out machines
+says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
 ends 6 why plain
 says err 'why.csv.*\(inasim run --why writes it\)'
 ends 6 why nowhere

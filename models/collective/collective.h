@@ -109,8 +109,9 @@ struct collective_job {
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
 				       * jobs' servers' */
-	bytes gradients;              /* of an iteration */
-	uint64_t tensors;             /* that each worker will hand over */
+	uint32_t gpus;    /* ranks of each worker; 0 = 1: only where `inside` is "ring" */
+	bytes gradients;  /* of an iteration */
+	uint64_t tensors; /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
@@ -180,9 +181,10 @@ struct collective_beside {
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
-	bool over_tcp;                  /* its gradients go over TCP connections, ... */
-	bool heeds_marks;               /* windows of its own shrink when packets are marked */
-	bool first_come;                /* jobs share aggregators, and who comes first has one */
+	bool ranks;       /* a worker may have several ranks (struct collective_job) */
+	bool over_tcp;    /* its gradients go over TCP connections, ... */
+	bool heeds_marks; /* windows of its own shrink when packets are marked */
+	bool first_come;  /* jobs share aggregators, and who comes first has one */
 	struct collective_beside beside;
 	/* Optional: ... or over RoCE; the transport that its parameters name, of any that is. */
 	const struct transport *(*transport)(const void *conf);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /* Around the ring twice but for two edges: a chunk waits for one step before it takes the next. */
-static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
+static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
-	uint32_t p = ring->job.workers;
+	uint32_t p = ring->count;
 	sim_time sum = 0, least = SIM_TIME_MAX;
 
 	for (uint32_t r = 0; r < p; r++) {
@@ -20,26 +20,25 @@ static sim_time latency_of_steps(const struct ring *ring, const sim_time *edges)
 		sum += edges[r];
 		least = two < least ? two : least;
 	}
-	return 2 * sum - least + ring_steps(ring) * ring->scheme->conf->step_latency;
+	return 2 * sum - least + ring_steps(ring->count) * ring->scheme->conf->step_latency;
 }
 
 /* Returns the latency of the edge. */
-static sim_time plan_edge(const struct ring *ring, uint32_t r, struct plan_stream *stream,
+static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
 			  struct plan_path *round_trip)
 {
 	const struct model_env *env = &ring->scheme->env;
-	const struct rank *rank = &ring->ranks[r];
-	uint32_t ports[ROUTE_MAX + 1], to = ring_next(rank)->host;
-	uint64_t key = ring_edge_key(ring, r);
+	uint32_t from = ring->ranks[r].host, to = ring->ranks[(r + 1) % ring->count].host;
+	uint32_t ports[ROUTE_MAX + 1];
+	uint64_t key = schedule_edge_key(ring, r);
 	struct plan_path path;
 	struct route route;
 
-	tcp_route(env->tcp, rank->host, to, key, false, &route);
-	plan_add_route(stream, env->topo, rank->host, &route, 1);
-	path = plan_tcp_round_trip(env->tcp, env->topo, rank->host, to, key);
+	tcp_route(env->tcp, from, to, key, false, &route);
+	plan_add_route(stream, env->topo, from, &route, 1);
+	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
 	plan_path_longest(round_trip, &path);
-	path = plan_path(&env->topo->net, ports,
-			 topology_path(env->topo, rank->host, &route, ports),
+	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
 			 stream->packets.payload + TCP_OVERHEAD);
 	return plan_path_latency(&path);
 }
@@ -47,9 +46,9 @@ static sim_time plan_edge(const struct ring *ring, uint32_t r, struct plan_strea
 void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		const char **never)
 {
-	const struct model_env *env = &((struct ring_scheme *)self)->env;
+	const struct model_env *env = &((struct schedule_scheme *)self)->env;
 	const struct network *net = &env->topo->net;
-	struct ring *ring = ring_new(self, job);
+	struct schedule *ring = schedule_new(self, "ring", &ring_ops, job);
 	uint32_t ack_every = (uint32_t)ring->scheme->conf->ack_every;
 	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
@@ -57,7 +56,7 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	struct plan_path longest = { 0 };
 
 	*never = NULL;
-	packets.messages = ring_steps(ring);
+	packets.messages = ring_steps(ring->count);
 	packets.fraction = 1.0 / job->workers;
 	plan_init(plan, job->workers);
 	for (uint32_t r = 0; r < job->workers; r++) {
@@ -77,5 +76,5 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 
 void ring_withdraw(void *admitted)
 {
-	ring_free(admitted);
+	schedule_free(admitted);
 }

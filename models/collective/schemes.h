@@ -11,6 +11,8 @@
 
 #define SCHEMES(X)                                                                                 \
 	X(ring)                                                                                    \
+	X(halving_doubling)                                                                        \
+	X(double_tree)                                                                             \
 	X(ps)                                                                                      \
 	X(ps_stream)                                                                               \
 	X(switchml)                                                                                \

@@ -96,11 +96,16 @@ void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size)
 	SIM_BUG_ON(sizes->of[tensor] != size); /* one order at all workers */
 }
 
-uint64_t tensor_part(bytes size, uint32_t q, uint32_t m)
+uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m)
 {
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
-	uint64_t begin = (uint64_t)((unsigned __int128)elements * q / m);
-	uint64_t end = (uint64_t)((unsigned __int128)elements * (q + 1) / m);
+	uint64_t from = (uint64_t)((unsigned __int128)elements * first / m);
+	uint64_t to = (uint64_t)((unsigned __int128)elements * end / m);
 
-	return end > begin ? ELEMENT_BYTES * (end - begin) : 1;
+	return to > from ? ELEMENT_BYTES * (to - from) : 1;
+}
+
+uint64_t tensor_part(bytes size, uint32_t q, uint32_t m)
+{
+	return tensor_parts(size, q, q + 1, m);
 }

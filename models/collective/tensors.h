@@ -33,6 +33,9 @@ void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
  */
 uint64_t tensor_part(bytes size, uint32_t q, uint32_t m);
 
+/* Parts `first` to `end` - 1 together; one byte at least. */
+uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m);
+
 /* One worker's view. */
 struct tensor_reader {
 	uint64_t chunks;     /* handed over */

@@ -26,6 +26,44 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 	return through + levels * adder + fixed;
 }
 
+/* So many steps, and (n - 1) / n of the bytes `times` times. */
+static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
+			     bytes size)
+{
+	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * times;
+	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n;
+
+	return steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
+}
+
+static uint64_t machine_levels(const struct formula_machine *machine)
+{
+	uint64_t levels = 0;
+
+	while (UINT64_C(1) << levels < machine->n)
+		levels++;
+	return levels;
+}
+
+/* All GPUs send at once: over one link n times as long. */
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine->n - 1, machine->shared ? machine->n : 1, size);
+}
+
+/* All send in one half of it, and one has the bytes of the other. */
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, 2 * machine_levels(machine),
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
+sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
+{
+	return machine_time(machine, machine_levels(machine) + machine->n - 1,
+			    machine->shared ? machine->n + 1 : 2, size);
+}
+
 double formula_esa_priority(double scale, double remaining, double layers, double layer,
 			    double ratio)
 {
@@ -108,16 +146,26 @@ static double machines(const struct formula_inputs *x)
 }
 
 GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
-/* Stage 1 as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
-GIVES(tencent_reduce,
-      2 * log2(x->per_machine) * x->alpha + ring_share(x->per_machine) * over(x, x->intra))
-GIVES(tencent_broadcast, (log2(x->per_machine) + x->per_machine - 1) * x->alpha +
-				 ring_share(x->per_machine) * over(x, x->intra))
+static struct formula_machine machine_of(const struct formula_inputs *x)
+{
+	return (struct formula_machine){ (uint64_t)x->per_machine, ps_of(x->alpha), (bps)x->intra,
+					 false };
+}
+
+#define STAGE(name)                                                                                \
+	static double name(const struct formula_inputs *x)                                         \
+	{                                                                                          \
+		struct formula_machine machine = machine_of(x);                                    \
+                                                                                                   \
+		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
+	}
+
+/* Stage 1 of (2) as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
+STAGE(machine_reduce)
+STAGE(machine_broadcast)
+STAGE(machine_scatter)
 GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
-GIVES(tencent, tencent_reduce(x) + machine_ring(x) + tencent_broadcast(x))
-/* Of a reduce-scatter or an all-gather in the machine. */
-GIVES(machine_scatter,
-      (x->per_machine - 1) * x->alpha + ring_share(x->per_machine) / 2 * over(x, x->intra))
+GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))
 GIVES(parallel_netreduce, 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
 GIVES(parallel_ring, 2 * machine_scatter(x) + machine_ring(x))
 GIVES(tencent_less_parallel, tencent(x) - parallel_netreduce(x))
@@ -135,15 +183,16 @@ static double halving_doubling(const struct formula_inputs *x)
 	return 2 * (levels + odd) * x->alpha + (ring_share(even) + 2 * odd) * over(x, x->rate);
 }
 
-/* The busiest rank sends 2 M and receives as much: in one tree to a parent and two children, in the
- * other to a parent. A chunk climbs the tree and comes down again; at a rank with two children it
- * waits for one and takes the turn after the other's. */
+/* The busiest rank sends 2 M and receives as much: in one tree from a parent and to two children,
+ * and the other way, in the other to a parent and back. The first chunk climbs a tree and comes
+ * down. */
 static double double_tree(const struct formula_inputs *x)
 {
-	double levels = ceil(log2(x->workers));
-	double chunk = fmin(x->chunk, x->bytes / 2);
+	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);
 
-	return 2 * levels * (x->alpha + 8 * chunk / x->rate) + 2 * over(x, x->rate);
+	if (x->workers < 4)
+		return NAN;
+	return steps * (x->alpha + 8 * chunk / x->rate) + 2 * over(x, x->rate);
 }
 
 GIVES(panama_port_rate, x->bus / x->cycle)
@@ -185,7 +234,7 @@ static const struct formula_input inputs[] = {
 	INPUT(inter, RATE, 1, MOST_RATE, NAN, "B_inter: of a machine's link to the network"),
 	INPUT(intra, RATE, 1, MOST_RATE, NAN, "B_intra: between GPUs of a machine"),
 	INPUT(alpha, TIME, 0, MOST_TIME, 0, "of each step, besides its bytes"),
-	INPUT(chunk, SIZE, 1, MOST_SIZE, 524288, "that a tree passes on at a time"),
+	INPUT(chunk, SIZE, 1, MOST_SIZE, 64e3, "that a tree passes on at a time"),
 	INPUT(payload, COUNT, 1, 65535, NAN, "bytes of data in a packet"),
 	INPUT(frame, COUNT, 1, 65535, NAN, "bytes of a packet, headers and FCS included"),
 	INPUT(wire_extra, COUNT, 0, 255, FORMULA_WIRE_EXTRA,
@@ -335,7 +384,7 @@ static const struct formula formulas[] = {
 	FORMULA(halving_doubling, "s", "Thakur et al. 2005 section 4.5; pairs fold as there", NULL,
 		"all-reduce by recursive halving and doubling", "workers", "alpha", "bytes",
 		"rate"),
-	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", NULL,
+	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", "workers is 4 or more",
 		"all-reduce by two binary trees of half the data each", "workers", "alpha", "bytes",
 		"chunk", "rate"),
 

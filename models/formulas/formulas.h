@@ -76,6 +76,21 @@ uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint6
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed);
 
+/* GPUs of a machine, `n` of them: so many steps, and what of `size` bytes goes over the link of
+ * one, or, `shared`, over that of all together. Stages of NetReduce's appendix A. */
+struct formula_machine {
+	uint64_t n;
+	sim_time alpha;
+	bps rate;
+	bool shared;
+};
+/* A reduce-scatter or an all-gather: (n - 1) alpha + (n - 1) / n M / B. */
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);
+/* To one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
+/* From one GPU, by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
+sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);
+
 /* ESA equation 1, times `scale`. */
 double formula_esa_priority(double scale, double remaining, double layers, double layer,
 			    double ratio);

@@ -4,7 +4,7 @@
  * other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
  * on as long as jobs do last as long as these take at the rate that other flows leave them. What
  * that misses: packets that are sent again or go round by a server (aggregators that are short,
- * losses), and jobs that others, or marks of flows, slow down while flows go on. tests/estimates
+ * losses), and jobs that others, or marks of flows, slow down while flows go on. scripts/estimates
  * has how far it is off. */
 #include "run/scenario.h"
 

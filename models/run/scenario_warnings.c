@@ -425,13 +425,15 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 	}
 }
 
-static void warn_group_keys(const struct job_group_conf *group, size_t i, struct conf_doc *doc)
+static void warn_group_keys(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
+	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 	const struct {
 		const char *key;
 		bool idle;
 		const char *why;
 	} keys[] = {
+		{ "inside", scenario->topology.host.gpus.count == 1, "machines have one GPU" },
 		{ "gpu", group->model.form == MODEL_IN_PLACE, "the layers say how long they take" },
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
@@ -495,7 +497,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	warn_parameters(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i)
-			warn_group_keys(&scenario_jobs(scenario)[i], i, doc);
+			warn_group_keys(scenario, i, doc);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }

@@ -4,6 +4,7 @@
 #include "run/event_log.h"
 #include "net/lossless.h"
 #include "run/results.h"
+#include "run/timeline.h"
 #include "run/why_table.h"
 
 #include <inttypes.h>
@@ -308,6 +309,7 @@ void simulation_free(struct simulation *s)
 {
 	if (!s)
 		return;
+	timeline_free(s->timeline);
 	flows_free(s->flows);
 	jobs_free(s->jobs);
 	for (unsigned i = 0; scheme_ops(i); i++)
@@ -435,11 +437,16 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
-	if (options->why && !(why = why_table_open(s, options->dir, error))) {
+	if ((options->why || options->timeline) &&
+	    !(why = why_table_open(s, options->why ? options->dir : NULL, error))) {
 		simulation_free(s);
 		return NULL;
 	}
+	if (options->timeline)
+		s->timeline = timeline_open(s, options->timeline_from, options->timeline_to);
 	simulation_go(s, options);
+	if (s->timeline)
+		timeline_close(s->timeline);
 	event_log_free(log);
 	why_table_free(why);
 	results_write_tables(s);

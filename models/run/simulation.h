@@ -49,6 +49,10 @@ struct simulation_options {
 	volatile sig_atomic_t *asked;             /* set: tell at once, then 0; may be NULL */
 	bool log_events;                          /* into events.csv; needs a directory ... */
 	sim_time log_from, log_to;                /* ... those of these times, both included */
+	/* A timeline of these times (run/timeline.h), which whoever has the result writes; the same
+	 * conditions as `why`, with which it goes. */
+	bool timeline;
+	sim_time timeline_from, timeline_to;
 	bool why; /* into why.csv; needs a directory and packets; not with log_events */
 };
 

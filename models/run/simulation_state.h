@@ -39,6 +39,7 @@ struct simulation {
 	struct out_table *links, *aggregators;
 
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
 	struct timer checkpoint;
 	struct checkpoints *checkpoints; /* NULL = none wanted; owned */

@@ -114,6 +114,23 @@ static const char *const nic_modes[] = {
 	[NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", [NIC_BYTES] = "bytes", NULL
 };
 
+static const struct conf_row gpus_rows[] = {
+	CONF_INT("count", struct host_conf, gpus.count, "1", 1, 1024,
+		 "GPUs of a worker: it is then a machine, whose GPUs compute alike and share its "
+		 "NIC (\"inside\" of a job)."),
+	CONF_RATE("rate", struct host_conf, gpus.rate, "150GBps", 1000000, MAX_RATE,
+		  "Of a GPU's link to the others, each direction.",
+		  "NetReduce section 5.4: NVLink, 150 GB/s"),
+	CONF_TIME("latency", struct host_conf, gpus.latency, "1us", 0, PS_PER_S,
+		  "Of each step among them (alpha).", "NetReduce table 4 has 0.1-100 us"),
+	CONF_BOOL("shared", struct host_conf, gpus.shared, "false",
+		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
+		  "NetReduce appendix A: a link each"),
+	{ 0 },
+};
+static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct host_conf),
+					      "GPUs of a worker." };
+
 static const struct conf_row host_rows[] = {
 	CONF_ENUM("nic", struct host_conf, nic, "turns", nic_modes,
 		  "turns: connections and trees send in turn, a packet each, and windows wait at "
@@ -138,6 +155,7 @@ static const struct conf_row host_rows[] = {
 	CONF_INT("slots", struct host_conf, slots, "1", 1, 1024,
 		 "Workers that fit on a host, each of a different job.",
 		 "one worker per host, as in all five papers' simulations"),
+	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
 	CONF_RATE("reduction_rate", struct host_conf, reduction_rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(1000000000000000),
 		  "Gradients that the parameter servers on a host add up together, first come "

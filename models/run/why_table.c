@@ -109,6 +109,8 @@ static void write_row(void *owner, const struct why_row *row)
 	};
 	struct out_cell *rest = &cells[CAUSES_AT + WHY_CAUSES];
 
+	if (!table->table)
+		return;
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		cells[CAUSES_AT + c].time = row->cause[c];
 	rest[0] = (struct out_cell){ .none = !waited, .count = row->peer.id };
@@ -124,16 +126,17 @@ static void write_row(void *owner, const struct why_row *row)
 
 struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char **error)
 {
-	struct out_table *out = out_table_open(dir, &why_schema, error);
+	struct out_table *out = dir ? out_table_open(dir, &why_schema, error) : NULL;
 	struct why_table *table;
 
-	if (!out)
+	if (dir && !out)
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->s = s;
 	table->table = out;
 	table->why = why_open(&s->topo.net, write_row, table);
-	s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
+	if (dir)
+		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
 	s->observer = why_observer(table->why);
 	return table;
 }

@@ -16,6 +16,7 @@ enum timer_tag {
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
+	TIMER_MACHINE = 4,   /* below 2^48, where a ring has the tag of its connections */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,

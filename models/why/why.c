@@ -86,8 +86,10 @@ static void merge_log(struct why_account *account)
 }
 
 /* The time up to now is charged: `cause` adds up to it. */
-static void book(struct why_account *account, sim_time now, const sim_time cause[WHY_CAUSES])
+static void book(const struct why_job *job, struct why_account *account, sim_time now,
+		 const sim_time cause[WHY_CAUSES])
 {
+	const struct why_listener *listener = job->why->listener;
 	struct why_charge *charge;
 	sim_time sum = 0;
 
@@ -102,16 +104,20 @@ static void book(struct why_account *account, sim_time now, const sim_time cause
 		sum += cause[c];
 	}
 	SIM_BUG_ON(sum != now - account->until);
+	if (listener)
+		listener->charged(listener->owner, job->number, (uint32_t)(account - job->accounts),
+				  account->until, now, cause);
 	account->until = now;
 }
 
-static void book_one(struct why_account *account, sim_time now, enum why_cause cause)
+static void book_one(const struct why_job *job, struct why_account *account, sim_time now,
+		     enum why_cause cause)
 {
 	sim_time causes[WHY_CAUSES] = { 0 };
 
 	causes[cause] = now - account->until;
 	if (causes[cause])
-		book(account, now, causes);
+		book(job, account, now, causes);
 }
 
 /* --- back along the way of a result --- */
@@ -144,12 +150,13 @@ static void take_queue(struct walk *walk, const struct why_step *step)
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
 									       : WHY_NIC };
-	sim_time time = least(step->hold, walk->left), whole = 0, given = 0;
+	sim_time time = least(step->hold, walk->left), given = 0;
+	uint64_t whole = 0;
 	unsigned rest = BEFORE_OWN;
 
 	if (!time)
 		return;
-	tally(walk->account->links, step->port, time);
+	tally(walk->account->links, step->place, time);
 	for (unsigned k = 0; k < BEFORE_KINDS; k++) {
 		whole += step->before[k];
 		if (step->before[k] > step->before[rest])
@@ -176,8 +183,8 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 	take_queue(walk, step);
 	if (!step->previous || !previous->hop)
 		return;
-	gap = step->queued - previous->arrived;
-	if (net->ports[previous->port].to_host)
+	gap = step->arrived - step->idle - step->hold - previous->arrived;
+	if (net->ports[previous->place].to_host)
 		take(walk, step->detour ? WHY_NO_AGGREGATOR : WHY_SERVER, gap);
 	else
 		walk->idle += gap; /* a pipeline that takes time of its own */
@@ -243,11 +250,11 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
 		return;
 	}
-	if (step->worker == WHY_NONE)
+	if (step->place == WHY_NONE)
 		return;
-	if (step->worker != walk->worker && end > since)
-		take_from(walk, step->worker, end);
-	if (!step->stream && step->worker == walk->worker && step->sent > most(since, step->ready))
+	if (step->place != walk->worker && end > since)
+		take_from(walk, step->place, end);
+	if (!step->stream && step->place == walk->worker && step->sent > most(since, step->ready))
 		take_turn(walk, step, step->sent - most(since, step->ready));
 	if (step->ready < since) /* it was held before, while others were on their way */
 		take_turn(walk, step, SIM_TIME_MAX);
@@ -266,7 +273,7 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 		return;
 	walk.broken = broken;
 	if (step)
-		take(&walk, WHY_WIRE, why->steps[step].wire);
+		take(&walk, WHY_WIRE, why->current.wire);
 	for (; step && walk.left; step = why->steps[step].previous) {
 		const struct why_step *at = &why->steps[step];
 
@@ -279,7 +286,7 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 	}
 	take(&walk, WHY_WIRE, walk.idle);
 	take(&walk, walk.detour ? WHY_NO_AGGREGATOR : WHY_UNEXPLAINED, SIM_TIME_MAX);
-	book(account, now, walk.cause);
+	book(job, account, now, walk.cause);
 }
 
 /* --- jobs --- */
@@ -335,6 +342,8 @@ void why_job_admit(struct why *why, uint32_t number, const char *name, const cha
 	for (uint32_t w = 0; w < workers; w++)
 		job->worker_of_host[hosts[w]] = w;
 	job->accounts = xcalloc(workers, sizeof(*job->accounts));
+	if (why->listener)
+		why->listener->job(why->listener->owner, number, name, workers, hosts);
 }
 
 void why_job_begin(struct why *why, uint32_t number)
@@ -356,7 +365,7 @@ void why_task(struct why *why, uint32_t number, uint32_t worker, bool computes, 
 	struct why_account *account = &job->accounts[worker];
 
 	if (ends)
-		book_one(account, why->net->sim->now, account->task);
+		book_one(job, account, why->net->sim->now, account->task);
 	else
 		charge(job, worker, false);
 	account->busy = !ends;
@@ -366,6 +375,22 @@ void why_task(struct why *why, uint32_t number, uint32_t worker, bool computes, 
 void why_contributes(struct why *why, uint32_t number, uint32_t worker)
 {
 	why_job_of(why, number)->accounts[worker].handed = why->net->sim->now;
+	if (why->listener)
+		why->listener->tensor(why->listener->owner, number, worker, false);
+}
+
+/* Whose packet the sum that has come now waited for, back along its way. */
+static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
+{
+	const struct why_listener *listener = why->listener;
+	uint32_t step = why->current.step;
+
+	listener->tensor(listener->owner, number, worker, true);
+	while (step && (why->steps[step].hop || why->steps[step].place == WHY_NONE))
+		step = why->steps[step].previous;
+	if (step)
+		listener->last(listener->owner, number, worker, why->steps[step].place,
+			       why->steps[step].sent);
 }
 
 void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
@@ -383,10 +408,12 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 			       .end = now };
 
 	charge(job, worker, false);
+	if (why->listener)
+		tell_last(why, number, worker);
 	if (!last)
 		return;
 	if (account->busy)
-		book_one(account, now, account->task);
+		book_one(job, account, now, account->task);
 	memcpy(row.cause, account->cause, sizeof(row.cause));
 	row.peer = top(account->peers);
 	row.link = top(account->links);
@@ -506,6 +533,17 @@ struct why *why_open(struct network *net, void (*row)(void *owner, const struct 
 	why_trail_open(why);
 	network_look_on(net, &why->onlooker);
 	return why;
+}
+
+void why_listen(struct why *why, const struct why_listener *listener)
+{
+	why->listener = listener;
+}
+
+void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start)
+{
+	if (why->listener)
+		why->listener->flow(why->listener->owner, src, dst, size, start);
 }
 
 const struct sim_observer *why_observer(struct why *why)

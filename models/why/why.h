@@ -71,6 +71,28 @@ struct why *why_open(struct network *net, void (*row)(void *owner, const struct 
 		     void *owner);
 void why_free(struct why *why);
 
+/* Hears what accounts are made of; no member may be NULL. */
+struct why_listener {
+	void (*job)(void *owner, uint32_t job, const char *name, uint32_t workers,
+		    const uint32_t *hosts);
+	/* The time of a worker from `begin` to `end` is charged: causes add up to it. */
+	void (*charged)(void *owner, uint32_t job, uint32_t worker, sim_time begin, sim_time end,
+			const sim_time cause[WHY_CAUSES]);
+	/* A worker has handed over a tensor, or, with `held`, has its sum. */
+	void (*tensor)(void *owner, uint32_t job, uint32_t worker, bool held);
+	/* A sum that a worker has got now came about when worker `last` had sent at this time. */
+	void (*last)(void *owner, uint32_t job, uint32_t worker, uint32_t last, sim_time sent);
+	void (*queued)(void *owner, uint32_t port); /* a packet, into its queue */
+	void (*flow)(void *owner, uint32_t src, uint32_t dst, bytes size,
+		     sim_time start); /* over */
+	void *owner;
+};
+/* Before the first packet; it outlives the run. */
+void why_listen(struct why *why, const struct why_listener *listener);
+
+/* A flow has finished. */
+void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start);
+
 /* Runs the events under its eyes. */
 const struct sim_observer *why_observer(struct why *why);
 

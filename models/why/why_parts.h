@@ -15,25 +15,17 @@
 /* Whose packets were before one in a queue. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 
-/* A step of a packet's way; the ways of copies share their first steps. */
+/* A step of a packet's way; the ways of copies share their first steps. A line of cache. */
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
-	bool hop;    /* over a link; else it is where the way begins */
-	bool detour; /* unadded, by way of a server */
+	uint32_t place; /* hop: port; else worker, WHY_NONE = a server */
+	bool hop;       /* over a link; else it is where the way begins */
+	bool detour;    /* unadded, by way of a server */
 	union {
-		struct {
-			uint32_t port;
-			sim_time queued, arrived;
-			sim_time hold;                 /* in the queue */
-			sim_time idle;                 /* on the link */
-			sim_time wire;                 /* of that, its transmission */
-			uint64_t before[BEFORE_KINDS]; /* how the last part of `hold` divides */
-		};
-		struct {
-			uint32_t worker; /* WHY_NONE = a server */
-			sim_time sent;   /* by the NIC */
-			sim_time ready;  /* handed over, or written */
+		struct { /* first, as the larger one: it is what an initialiser sets to 0 */
+			sim_time sent;  /* by the NIC */
+			sim_time ready; /* handed over, or written */
 			/* The NIC was busy until then, for so long, with packets of ... */
 			sim_time behind_own, behind_others;
 			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */
@@ -41,10 +33,17 @@ struct why_step {
 			bool timed;       /* and a timeout has said so */
 			bool recovery;    /* a message about what is missing begins here */
 			bool stream;      /* TCP's: its window has nothing to do with results */
-			enum why_cut cut; /* of the sender's window */
+			uint8_t cut;      /* of the sender's window: enum why_cut */
+		};
+		struct {
+			sim_time arrived;
+			sim_time hold;                 /* in the queue, until arrived - idle */
+			sim_time idle;                 /* on the link */
+			uint32_t before[BEFORE_KINDS]; /* parts of the last part of `hold` */
 		};
 	};
 };
+static_assert(sizeof(struct why_step) == 64, "a step is a line of cache");
 
 struct why_charge {
 	sim_time begin, end;
@@ -123,6 +122,7 @@ struct why {
 	struct sim_observer observer;
 	void (*row)(void *owner, const struct why_row *row);
 	void *owner;
+	const struct why_listener *listener; /* NULL = none; not owned */
 
 	struct why_job **jobs; /* by number */
 	size_t job_capacity;
@@ -137,6 +137,7 @@ struct why {
 	uint32_t idle_step; /* head of the list of free ones */
 	struct {
 		uint32_t step; /* of the packet whose arrival runs; 0 = none */
+		sim_time wire; /* its transmission on the link */
 		uint32_t node;
 		bool chunk; /* it is of a scheme with packets of its own */
 		uint64_t seq;

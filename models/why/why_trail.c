@@ -8,6 +8,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
 #define LOOK_BACK    16 /* packets before one in a queue that are looked at, at most */
@@ -16,6 +17,18 @@
 
 /* --- steps --- */
 
+static void grow_steps(struct why *why)
+{
+	size_t capacity = why->step_capacity ? 2 * why->step_capacity : 1024;
+	struct why_step *steps = xaligned_raw(64, capacity * sizeof(*steps));
+
+	if (why->steps)
+		memcpy(steps, why->steps, why->step_count * sizeof(*steps));
+	free(why->steps);
+	why->steps = steps;
+	why->step_capacity = capacity;
+}
+
 static uint32_t new_step(struct why *why)
 {
 	uint32_t number = why->idle_step;
@@ -23,8 +36,8 @@ static uint32_t new_step(struct why *why)
 	if (number) {
 		why->idle_step = why->steps[number].previous;
 	} else {
-		why->steps = array_reserve(why->steps, why->step_count, &why->step_capacity,
-					   sizeof(*why->steps));
+		if (why->step_count == why->step_capacity)
+			grow_steps(why);
 		number = (uint32_t)why->step_count++;
 	}
 	why->steps[number] = (struct why_step){ .users = 1 };
@@ -50,9 +63,10 @@ void why_step_release(struct why *why, uint32_t step)
 
 /* --- what is known of packets --- */
 
+/* Neighbours stand side by side, four to a line of cache, and strides do not meet. */
 static struct why_known *place_of(struct why_known *table, uint64_t key)
 {
-	return &table[key >> (64 - KNOWN_BITS)];
+	return &table[(key + (key >> KNOWN_BITS) * 0x9e37) & (KNOWN_PLACES - 1)];
 }
 
 /* Of a chunk the low 32 bits say which. */
@@ -62,9 +76,8 @@ static uint64_t key_at(uint32_t node, const struct packet *packet, const struct 
 	uint32_t flow = chunk && chunk->bypass.together ? chunk->bypass.together - 1 : packet->flow;
 	uint64_t who = (uint64_t)packet->protocol << 32 | flow;
 
-	if (!chunk)
-		node = packet->generation;
-	return hash_pair(who, hash_pair(node, seq));
+	return chunk ? hash_pair(who, node) + seq
+		     : hash_pair(who, hash_pair(packet->generation, seq));
 }
 
 static uint64_t chunk_key(uint32_t job, uint64_t chunk)
@@ -109,7 +122,7 @@ static struct why_job *job_of(const struct why *why, const struct packet *packet
 /* Whether a packet was sent before, and when. */
 static void note_sent(struct why *why, const struct packet *packet, struct why_step *step)
 {
-	uint64_t key = key_at(step->worker, packet, flow_of(why, packet));
+	uint64_t key = key_at(step->place, packet, flow_of(why, packet));
 	struct why_known *known = place_of(why->sent, key);
 
 	step->again = packet->flags & PACKET_RETRANSMIT;
@@ -144,7 +157,7 @@ static uint32_t begin(struct why *why, uint32_t port, const struct packet *packe
 	uint32_t number = new_step(why);
 	struct why_step *step = &why->steps[number];
 
-	step->worker = worker;
+	step->place = worker;
 	step->sent = step->ready = why->net->sim->now;
 	note_turn(why, port, job->number + 1, step);
 	note_sent(why, packet, step);
@@ -192,7 +205,7 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 	struct why_step *step = &why->steps[number];
 
 	if (conn->conn.stream == WHY_PULL && write && write->step)
-		step->worker = WHY_NONE;
+		step->place = WHY_NONE;
 	if (write) {
 		step->ready = write->at;
 		step->previous = why_step_use(why, write->step);
@@ -313,6 +326,8 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 	for (uint64_t i = line->end++; i > line->first + at; i--)
 		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
 	line->ring[(line->first + at) & line->mask] = entry;
+	if (why->listener)
+		why->listener->queued(why->listener->owner, port);
 }
 
 /* --- out of a queue --- */
@@ -349,6 +364,19 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		before[BEFORE_PAUSE] += start - self->since;
 }
 
+/* Only how they divide the time matters. */
+static void keep_parts(struct why_step *step, const uint64_t before[BEFORE_KINDS])
+{
+	unsigned shift = 0;
+
+	while ((before[BEFORE_OWN] | before[BEFORE_JOBS] | before[BEFORE_FLOWS] |
+		before[BEFORE_PAUSE]) >>
+	       shift >> 32)
+		shift++;
+	for (unsigned k = 0; k < BEFORE_KINDS; k++)
+		step->before[k] = (uint32_t)(before[k] >> shift);
+}
+
 /* The packet at the head of a port's ring has reached the far end. */
 static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint64_t number)
 {
@@ -358,24 +386,25 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	const struct why_flow *flow = flow_of(why, packet);
 	uint32_t step = new_step(why);
 	struct why_step *self = &why->steps[step];
-	sim_time start;
+	sim_time wire = link_transmission(link, entry->size), start = entry->depart - wire;
+	uint64_t before[BEFORE_KINDS] = { 0 };
 
 	self->hop = true;
 	self->previous = entry->step;
-	self->port = port;
-	self->queued = entry->since;
+	self->place = port;
 	self->arrived = why->net->sim->now;
-	self->wire = link_transmission(link, entry->size);
-	self->idle = self->arrived - entry->depart + self->wire;
-	start = entry->depart - self->wire;
+	self->idle = self->arrived - start;
 	self->hold = start - entry->since;
-	if (self->hold)
-		look_back(line, number, link, start, self->before);
+	if (self->hold) {
+		look_back(line, number, link, start, before);
+		keep_parts(self, before);
+	}
 	if (flow && flow->bypass.flag)
 		self->detour =
 			packet->flags & flow->bypass.flag ||
 			(flow->bypass.detour && entry->step && why->steps[entry->step].detour);
 	entry->step = 0;
+	why->current.wire = wire;
 	return step;
 }
 

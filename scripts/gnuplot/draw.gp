@@ -103,9 +103,9 @@ do for [p = 1:PANELS] {
 	# Beside an axis of text there is no room for words, beside a map no axis.
 	UNIT = unit_name(YUNIT[p], YF)
 	WIDE = LETTERS - most(0, BESIDE - 4) # titles stand in the middle of the plot
-	ABOVE = wrap(TITLE.(UNIT_IN_TITLE && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
-		.wrap(SUBTITLE, WIDE).(TEXT && !UNIT_IN_TITLE && YWORDS ne '' ? "\n".YWORDS : '')
-	if (!TEXT && !UNIT_IN_TITLE) {
+	ABOVE = wrap(TITLE.(exists('BY') && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
+		.wrap(SUBTITLE, WIDE).(TEXT && !exists('BY') && YWORDS ne '' ? "\n".YWORDS : '')
+	if (!TEXT && !exists('BY')) {
 		set ylabel FIRST ? wrap(YWORDS, YLETTERS) : '' \
 			offset TIKZ && PANELS > 1 ? 1.5 - 1.5 * lines(wrap(YWORDS, YLETTERS)) : 0, 0 # no room is kept
 	}

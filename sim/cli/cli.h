@@ -26,11 +26,16 @@ struct texts {
 	size_t count;
 };
 
+/* FROM..TO */
+struct span {
+	bool given;
+	sim_time from, to;
+};
+
 /* Options of run alone. */
 struct cli_run {
-	bool log_events; /* --events */
+	struct span events, timeline;
 	bool why, force;
-	sim_time events_from, events_to;
 };
 
 /* Options of check alone. */
@@ -87,6 +92,7 @@ struct cli {
 	bool json, quiet;
 	struct conf_override *overrides; /* --set, --seed, --fidelity */
 	size_t override_count;
+	struct texts cut; /* of --set, copies: the command line stays as typed; owned */
 	struct cli_run run;
 	struct cli_check check;
 	struct cli_schema schema;
@@ -117,6 +123,7 @@ enum verb_bit {
 	VERB_MANUAL = 1 << 15,
 	VERB_WHY = 1 << 16,
 	VERB_FORMULA = 1 << 17,
+	VERB_REPORT = 1 << 18,
 };
 
 struct verb {
@@ -138,6 +145,7 @@ int verb_regress(const struct cli *cli);
 int verb_export(const struct cli *cli);
 int verb_why(const struct cli *cli);
 int verb_formula(const struct cli *cli);
+int verb_report(const struct cli *cli);
 int verb_help(const struct cli *cli);
 int verb_init(const struct cli *cli);
 int verb_manual(const struct cli *cli);

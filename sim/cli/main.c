@@ -20,7 +20,8 @@ static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
 	  VERB_INIT, NULL, 1, verb_init },
 	{ "run",
-	  "run SCENARIO... [--out DIR [--force] [--why] [--events FROM..TO]] [--seed N] [--set "
+	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
+	  "[--events FROM..TO]] [--seed N] [--set "
 	  "/pointer=value] "
 	  "[--fidelity F]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
@@ -52,6 +53,9 @@ static const struct verb verbs[] = {
 	  INT_MAX, verb_compare },
 	{ "why", "why DIR...", "what jobs spent their time on, of runs with --why", VERB_WHY,
 	  "a result directory of run --why", INT_MAX, verb_why },
+	{ "report", "report DIR|SWEEP... [--out FILE]",
+	  "one page of HTML: what was run, warnings, tables, figures, how to run it again",
+	  VERB_REPORT, "a result directory or a sweep", INT_MAX, verb_report },
 	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
 	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
 	  "event first",

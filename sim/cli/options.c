@@ -12,7 +12,7 @@ enum take {
 	TAKE_TEXT,     /* const char * */
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
-	TAKE_EVENTS,   /* --events */
+	TAKE_SPAN,     /* struct span */
 	TAKE_JOBS,     /* --jobs */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
@@ -42,21 +42,25 @@ static const struct option_row rows[] = {
 	  "where figures go; default: figures/ in the directory" },
 	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
+	{ "out", "FILE", VERB_REPORT, TEXT(out),
+	  "where it goes; default: report.html in the directory" },
 	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
 	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
 	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
 	  "a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity",
 	  "packet, fluid (streams), or analytic (each alone)" },
-	{ "events", "FROM..TO", VERB_RUN, TAKE_EVENTS, 0, NULL,
+	{ "events", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.events), NULL,
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
+	{ "timeline", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.timeline), NULL,
+	  "a timeline of this time for Perfetto, timeline.pftrace, of 64 MB at most" },
 	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
 	{ "force", NULL, VERB_RUN, FLAG(run.force),
 	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
-		      VERB_MANUAL | VERB_WHY),
+		      VERB_MANUAL | VERB_WHY | VERB_REPORT),
 	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
@@ -150,36 +154,38 @@ static void add_override(struct cli *cli, const char *pointer, const char *value
 }
 
 /* --set /pointer=value: cut at the first '='. */
-static bool add_set(struct cli *cli, char *text)
+static bool add_set(struct cli *cli, const char *text)
 {
-	char *equals = strchr(text, '=');
+	const char *equals = strchr(text, '=');
+	char *pointer;
 
 	if (text[0] != '/' || !equals) {
 		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
 			 text);
 		return false;
 	}
-	*equals = '\0';
-	add_override(cli, text, equals + 1);
+	pointer = xstrndup(text, (size_t)(equals - text));
+	cli->cut.items = xrealloc(cli->cut.items, cli->cut.count + 1, sizeof(*cli->cut.items));
+	cli->cut.items[cli->cut.count++] = pointer;
+	add_override(cli, pointer, equals + 1);
 	return true;
 }
 
-/* --events FROM..TO: two times with units. */
-static bool take_events(struct cli *cli, char *text)
+/* FROM..TO: two times with units. */
+static bool take_span(struct span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
 
 	if (dots)
 		*dots = '\0';
-	if (!dots || unit_parse(UNIT_TIME, text, &cli->run.events_from) != UNIT_OK ||
-	    unit_parse(UNIT_TIME, dots + 2, &cli->run.events_to) != UNIT_OK ||
-	    cli->run.events_from > cli->run.events_to) {
-		complain("--events takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
+	if (!dots || unit_parse(UNIT_TIME, text, &span->from) != UNIT_OK ||
+	    unit_parse(UNIT_TIME, dots + 2, &span->to) != UNIT_OK || span->from > span->to) {
+		complain("--%s takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
 			 "found \"%s%s%s\"",
-			 unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
+			 name, unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
 		return false;
 	}
-	cli->run.log_events = true;
+	span->given = true;
 	return true;
 }
 
@@ -212,8 +218,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return true;
 	case TAKE_SET:
 		return add_set(cli, argument);
-	case TAKE_EVENTS:
-		return take_events(cli, argument);
+	case TAKE_SPAN:
+		return take_span((struct span *)(void *)field, row->name, argument);
 	case TAKE_JOBS:
 		return take_jobs(cli, argument);
 	case TAKE_UPDATE:
@@ -318,6 +324,9 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 void options_release(struct cli *cli)
 {
 	free(cli->overrides);
+	while (cli->cut.count)
+		free((char *)(uintptr_t)cli->cut.items[--cli->cut.count]);
+	free(cli->cut.items);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
 

@@ -37,14 +37,14 @@ static bool all(const struct cli *cli, bool sweeps, const char *option)
 static bool labels_fit(const struct cli *cli)
 {
 	const struct cli_plot *plot = &cli->plot;
-	size_t metrics = plot->metrics.count ? plot->metrics.count : 1;
+	size_t metrics = plot->metrics.count ? plot->metrics.count : 2; /* the usual ones */
 
 	if ((plot->x_label || plot->y_labels.count) && !plot->figure &&
 	    (plot->together || !sweep_table_exists(cli->argv[0])))
 		complain("--xlabel and --ylabel are for one figure; say which with --figure");
 	else if (!plot->figure && plot->y_labels.count > metrics)
 		complain("%zu --ylabel are for as many --y, found %zu", plot->y_labels.count,
-			 plot->metrics.count);
+			 metrics);
 	else
 		return !plot->labels.count || plot->together || all(cli, true, "--label");
 	return false;

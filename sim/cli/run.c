@@ -10,6 +10,7 @@
 #include "io/json_read.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
+#include "run/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -253,6 +254,21 @@ static void add_remains(char **error, const char *partial)
 	*error = whole;
 }
 
+static bool write_timeline(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
+			   char **error)
+{
+	uint64_t left_out;
+
+	if (!s->timeline)
+		return true;
+	if (!timeline_write(s->timeline, dir, &left_out, error))
+		return false;
+	if (left_out && !cli->quiet)
+		complain("%s is full: %" PRIu64 " events were left out; give a shorter --timeline",
+			 TIMELINE_FILE, left_out);
+	return true;
+}
+
 /* Summary, manifest, rename. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
@@ -263,6 +279,7 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
+	good = good && write_timeline(cli, s, dir, error);
 	if (good) {
 		text = manifest(cli, s, doc, dir, start);
 		good = out_dir_write(dir, "manifest.json", text, error);
@@ -370,9 +387,12 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.interrupted = &interrupted,
 		.asked = &asked,
 		.why = cli->run.why,
-		.log_events = cli->run.log_events,
-		.log_from = cli->run.events_from,
-		.log_to = cli->run.events_to,
+		.log_events = cli->run.events.given,
+		.log_from = cli->run.events.from,
+		.log_to = cli->run.events.to,
+		.timeline = cli->run.timeline.given,
+		.timeline_from = cli->run.timeline.from,
+		.timeline_to = cli->run.timeline.to,
 	};
 	time_t start = time(NULL);
 	char *error = NULL;
@@ -417,9 +437,17 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-static int refuse_why(const char *path)
+static int refuse_why(const struct cli *cli, const char *path)
 {
-	complain("--why follows packets, and %s has none: leave it out, or give --fidelity packet",
+	complain("--%s follows packets, and %s has none: leave it out, or give --fidelity packet",
+		 cli->run.why ? "why" : "timeline", path);
+	return EXIT_USAGE;
+}
+
+static int refuse_gpus(const char *path)
+{
+	complain("--why follows packets, not what GPUs of a machine do among themselves "
+		 "(\"gpus\" of %s): leave it out",
 		 path);
 	return EXIT_USAGE;
 }
@@ -436,8 +464,10 @@ static int run_one(const struct cli *cli, int i)
 		conf_print_errors(doc, stderr, false);
 	if (conf_errors(doc))
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
-	else if (cli->run.why && scenario.fidelity != FIDELITY_PACKET)
-		code = refuse_why(cli->argv[i]);
+	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
+		code = refuse_why(cli, cli->argv[i]);
+	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
+		code = refuse_gpus(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
@@ -445,19 +475,34 @@ static int run_one(const struct cli *cli, int i)
 	return code;
 }
 
+static bool good_options(const struct cli *cli)
+{
+	const struct {
+		bool given;
+		const char *name, *file;
+	} files[] = { { cli->run.events.given, "events", "events.csv" },
+		      { cli->run.why, "why", "why.csv" },
+		      { cli->run.timeline.given, "timeline", TIMELINE_FILE } };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i].given && (!cli->out || (i && cli->run.events.given))) {
+			complain("--%s writes %s into a result directory: give --out DIR, too%s",
+				 files[i].name, files[i].file,
+				 i && cli->run.events.given ? ", and no --events" : "");
+			return false;
+		}
+	if (cli->run.timeline.given && !cli->quiet)
+		fprintf(stderr, "%s: at most %d MB, and what comes later is left out\n",
+			TIMELINE_FILE, TIMELINE_MOST >> 20);
+	return true;
+}
+
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
 
-	if (cli->run.log_events && !cli->out) {
-		complain("--events writes events.csv into a result directory: give --out DIR, too");
+	if (!good_options(cli))
 		return EXIT_USAGE;
-	}
-	if (cli->run.why && (!cli->out || cli->run.log_events)) {
-		complain("--why writes why.csv into a result directory: give --out DIR, too%s",
-			 cli->run.log_events ? ", and no --events" : "");
-		return EXIT_USAGE;
-	}
 	catch_signals();
 	while (next < cli->argc && !interrupted) {
 		int code = run_one(cli, next++);

@@ -128,6 +128,12 @@ struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *s
 
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error)
 {
+	return out_dir_write_bytes(dir, file, text, strlen(text), error);
+}
+
+bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data, size_t length,
+			 char **error)
+{
 	struct out_file *known = find_file(dir, file);
 	SIM_BUG_ON(known != NULL && known->table != NULL);
 	if (known == NULL)
@@ -135,7 +141,7 @@ bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char
 	if (known == NULL)
 		return false;
 	if (ftruncate(known->fd, 0) == 0 && lseek(known->fd, 0, SEEK_SET) == 0 &&
-	    folder_write(known->fd, text, strlen(text)) && folder_sync(known->fd))
+	    folder_write(known->fd, data, length) && folder_sync(known->fd))
 		return true;
 	*error = xasprintf("cannot write %s/%s: %s", dir->partial, file, strerror(errno));
 	return false;

@@ -77,6 +77,9 @@ void out_table_row(struct out_table *table, const struct out_cell *cells);
  * that name; false and *error on failure. */
 bool out_dir_write(struct out_dir *dir, const char *file, const char *text, char **error);
 
+bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data, size_t length,
+			 char **error);
+
 /* Number of files so far, and name and data rows of each (rows 0 for texts). */
 size_t out_dir_files(const struct out_dir *dir);
 const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows);

@@ -50,6 +50,8 @@ static const struct row rows[] = {
 	{ "ring", SPINE, "", 0.02 },
 	{ "ring", FAT, "", 0.02 },
 	{ "ring", STAR, WINDOW, 0.03 },
+	{ "halving_doubling", STAR, "", 0.02 },
+	{ "double_tree", STAR, "", 0.03 },
 	{ "ps", STAR, "", 0.02 },
 	{ "ps", STAR, WINDOW, 0.02 },
 	{ "ps", SPINE, DEEP, 0.02 },

@@ -178,8 +178,9 @@ Test(why, a_straggler_is_named)
 
 /* --- every scheme, whatever happens --- */
 
-static const char *const schemes[] = { "ring", "ps",     "ps_stream",     "switchml", "atp",
-				       "esa",  "panama", "switchml_star", "netreduce" };
+static const char *const schemes[] = { "ring",      "halving_doubling", "double_tree", "ps",
+				       "ps_stream", "switchml",         "atp",         "esa",
+				       "panama",    "switchml_star",    "netreduce" };
 #define TRIED (sizeof(schemes) / sizeof(schemes[0]))
 
 static const struct trouble {

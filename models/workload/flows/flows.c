@@ -1,6 +1,7 @@
 #include "workload/flows/flows.h"
 
 #include "base/mem.h"
+#include "why/why.h"
 #include "workload/flows/flow_load.h"
 #include "workload/flows/flows_parts.h"
 
@@ -27,6 +28,9 @@ static void complete(struct flow *flow)
 				flow->id, seconds_of(fct), seconds_of(flow->ideal));
 		sim_stop(flows->env.sim);
 	}
+	if (flows->env.topo->net.onlooker)
+		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
+			      flow->start);
 	if (flow->measured)
 		flow_record(flow, fct);
 	flow_write_row(flow, now, true);

@@ -95,6 +95,9 @@ struct collective_job job_spec(struct job *job)
 		.hosts = job->hosts,
 		.servers = job->servers,
 		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.gpus = job->conf->inside == INSIDE_RING
+				? (uint32_t)job->jobs->env.topo->conf->host.gpus.count
+				: 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
 		.done = on_tensor_done,
@@ -117,8 +120,9 @@ static enum admission admit(struct job *job)
 	if (job->workers == 1)
 		return ADMIT_NOW;
 	spec = job_spec(job);
-	job->instance =
-		job_scheme(job)->start(jobs->schemes[job->conf->all_reduce].self, &spec, &never);
+	job->instance = job_scheme(job)->start(
+		job->machine.sim ? &job->machine : jobs->schemes[job->conf->all_reduce].self, &spec,
+		&never);
 	if (job->instance)
 		return ADMIT_NOW;
 	job_return_hosts(job);
@@ -223,6 +227,12 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
+static bool has_stages(const struct job *job)
+{
+	return job->jobs->env.topo->conf->host.gpus.count > 1 && job->workers > 1 &&
+	       job->conf->inside != INSIDE_RING;
+}
+
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
 		    sim_time arrival, uint32_t workers, int64_t iterations)
 {
@@ -242,6 +252,11 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.iterations = iterations,
 		.stands_for = 1,
 	};
+	if (has_stages(job))
+		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
+							.inner = jobs->schemes[conf->all_reduce],
+							.gpus = &jobs->env.topo->conf->host.gpus,
+							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
 	job->iterations = conf->max_steps;

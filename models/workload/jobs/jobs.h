@@ -118,6 +118,7 @@ struct job_group_conf {
 	int64_t max_steps; /* 0 = every iteration is simulated */
 	int all_reduce;    /* enum scheme_index */
 	int placement;
+	int inside; /* enum inside: GPUs of a machine */
 	struct job_arrival_conf arrival;
 	int overlap;
 	bytes fusion;

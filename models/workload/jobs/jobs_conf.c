@@ -155,6 +155,13 @@ static const struct conf_row group_rows[] = {
 		 "Results then speak of steps where they say iterations."),
 	CONF_ENUM("all_reduce", struct job_group_conf, all_reduce, CONF_REQUIRED, scheme_names,
 		  "The scheme that adds the gradients up (inasim list schemes)."),
+	CONF_ENUM(
+		"inside", struct job_group_conf, inside, "scatter", inside_names,
+		"What the GPUs of a machine do (topology.host.gpus). scatter: reduce-scatter, the "
+		"scheme between machines, all-gather (parallel rings, parallel NetReduce); "
+		"master: reduce to one of them, the scheme, broadcast; ring: all of them are "
+		"ranks of one ring, halving-doubling or tree.",
+		"NetReduce section 3.4"),
 	CONF_ENUM("placement", struct job_group_conf, placement, "compact", placement_names,
 		  "Which free hosts a job gets (unless workers is a list of hosts).",
 		  "PANAMA section 7"),
@@ -306,6 +313,26 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   most, hosts);
 }
 
+/* Machines with several GPUs. */
+static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer, const struct topology_conf *topology)
+{
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	const char *place = conf_at(doc, "%s/inside", pointer);
+
+	if (topology->host.gpus.count == 1)
+		return;
+	if (conf->workers.given && workers_span(&conf->workers).least < 2)
+		conf_error(doc, conf_at(doc, "%s/workers", pointer),
+			   "a job on one machine with several GPUs is not modelled: at least 2");
+	if (conf->inside == INSIDE_RING && !ops->ranks)
+		conf_error(
+			doc, place,
+			"\"ring\" makes ranks of all GPUs, which %s does not have: \"scatter\" or "
+			"\"master\"",
+			ops->name);
+}
+
 /* A load needs bytes. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
@@ -320,6 +347,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 {
 	check_model(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology_hosts(topology));
+	check_inside(conf, doc, pointer, topology);
 	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)

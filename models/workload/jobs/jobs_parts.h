@@ -4,6 +4,7 @@
 #define INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 
 #include "core/rng.h"
+#include "collective/machine.h"
 #include "collective/schemes.h"
 #include "workload/cluster.h"
 #include "workload/jobs/job_models.h"
@@ -62,7 +63,8 @@ struct job {
 	uint32_t done_workers; /* with the iteration under way */
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
-	void *instance; /* of the scheme; NULL for one worker */
+	struct machine_scheme machine; /* of a job whose machines have stages of their own */
+	void *instance;                /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
 	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
@@ -93,9 +95,11 @@ struct jobs {
 	void *owner;
 };
 
+/* Its scheme, or that with stages inside machines around it. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	return job->jobs->schemes[job->conf->all_reduce].ops;
+	return job->machine.sim ? &machine_collective
+				: job->jobs->schemes[job->conf->all_reduce].ops;
 }
 
 static inline struct why *job_why(const struct job *job)

@@ -2,21 +2,26 @@
 
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer)
 {
+	struct equeue *q = &sim->queue;
+
 	for (; budget && !sim->stopped; budget--) {
-		uint32_t id = sim_first(sim, equeue_pop(&sim->queue, &sim->now));
+		uint32_t id = sim_first(sim, equeue_pop(q, &sim->now));
 		struct sim_entity entity;
 		struct sim_event event;
 
 		if (id == EQ_NONE)
 			return false;
+		if (budget % SIM_LOOK_EVERY == 0 && sim->lookahead)
+			sim->lookahead(sim, &q->batch[q->batch_head],
+				       q->batch_count - q->batch_head);
 		sim->events++;
 		entity = sim_entity_of(sim, id);
 		event = (struct sim_event){ .at = sim->now,
 					    .number = sim_event_count(sim),
-					    .key = sim->queue.keys[id],
+					    .key = q->keys[id],
 					    .handler = entity.handler,
 					    .entity = id,
-					    .class = sim->queue.nodes[id].class };
+					    .class = q->nodes[id].class };
 		if (entity.silent) {
 			entity.handler(sim, id, entity.owner);
 			continue;

@@ -66,6 +66,14 @@ struct switch_conf {
 	struct pause_answers answers;
 };
 
+/* GPUs of a host and the links among them; nobody else uses these. */
+struct gpus_conf {
+	int64_t count;
+	bps rate;
+	sim_time latency; /* of each step (alpha) */
+	bool shared;      /* one link for all of them, as a PCIe switch; else one each */
+};
+
 struct host_conf {
 	int nic; /* enum nic_mode */
 	sim_time latency;
@@ -74,7 +82,8 @@ struct host_conf {
 	bool nic_jitter_given;
 	bytes queue;
 	struct ecn_conf ecn;
-	int64_t slots;      /* workers (GPUs) that a host takes */
+	int64_t slots; /* workers (GPUs) that a host takes */
+	struct gpus_conf gpus;
 	bps reduction_rate; /* of the parameter servers on a host together; 0 = without limit */
 };
 

@@ -26,14 +26,13 @@ static bool read_plain(const char *text, const char *suffix, double *value)
 	return end != text && strcmp(end, suffix) == 0 && isfinite(*value);
 }
 
+static const struct {
+	enum unit_kind unit;
+	enum kind kind;
+} units[] = { { UNIT_TIME, KIND_TIME }, { UNIT_SIZE, KIND_SIZE }, { UNIT_RATE, KIND_RATE } };
+
 static enum kind read_value(const char *text, double *value)
 {
-	static const struct {
-		enum unit_kind unit;
-		enum kind kind;
-	} units[] = { { UNIT_TIME, KIND_TIME },
-		      { UNIT_SIZE, KIND_SIZE },
-		      { UNIT_RATE, KIND_RATE } };
 	uint64_t whole;
 	if (read_plain(text, "", value))
 		return KIND_PLAIN;
@@ -85,7 +84,9 @@ static bool is_geometric(const double *sorted, size_t count)
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis)
 {
 	size_t count = axis->count;
-	*scale = (struct axis_scale){ .axis = axis, .at = xcalloc(count + 1, sizeof(double)) };
+	*scale = (struct axis_scale){ .axis = axis,
+				      .at = xcalloc(count + 1, sizeof(double)),
+				      .called = xcalloc(count + 1, sizeof(char *)) };
 	scale->numeric = read_values(axis, scale->at);
 	if (!scale->numeric) {
 		axis_scale_as_labels(scale);
@@ -103,6 +104,7 @@ void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis)
 void axis_scale_release(struct axis_scale *scale)
 {
 	free(scale->at);
+	free(scale->called);
 	scale->at = NULL;
 }
 
@@ -115,26 +117,17 @@ void axis_scale_as_labels(struct axis_scale *scale)
 
 const char *axis_scale_label(const struct axis_scale *scale, size_t level, char *buffer)
 {
-	static const struct {
-		enum kind kind;
-		const char *names[5]; /* each a thousand of the one before */
-	} units[] = { { KIND_TIME, { "ps", "ns", "us", "ms", "s" } },
-		      { KIND_SIZE, { "B", "KB", "MB", "GB", "TB" } },
-		      { KIND_RATE, { "bps", "Kbps", "Mbps", "Gbps", "Tbps" } } };
 	const char *text = scale->axis->values[level];
 	double value;
 	enum kind kind = read_value(text, &value);
+	if (scale->called[level] != NULL)
+		return scale->called[level];
 	if (kind == KIND_NONE || strlen(text) <= LABEL_LETTERS)
 		return text;
-	const char *unit = kind == KIND_PACKETS ? "pkt" : "";
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		size_t step = 0;
-		if (units[i].kind != kind)
-			continue;
-		for (; step < 4 && fabs(value) >= 999.5; step++)
-			value /= 1000;
-		unit = units[i].names[step];
-	}
-	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, unit);
+	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, kind == KIND_PACKETS ? "pkt" : "");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (units[i].kind == kind) /* what was written has three digits now */
+			unit_format(units[i].unit, (uint64_t)strtod(buffer, NULL), buffer,
+				    AXIS_LABEL);
 	return buffer;
 }

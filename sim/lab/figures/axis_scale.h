@@ -16,6 +16,7 @@ struct axis_scale {
 	bool geometric; /* numeric, above 0, and by factors that are alike: for a logarithmic axis
 			 */
 	double *at;     /* by level: the number in base units, or, of labels, the level */
+	const char **called; /* by level: what the user calls it (not owned), or NULL */
 };
 
 /* Numbers that hold a 0 and are geometric without it count as labels: they fit
@@ -26,9 +27,9 @@ void axis_scale_release(struct axis_scale *scale);
 /* Goes over to places beside one another (bars, maps). */
 void axis_scale_as_labels(struct axis_scale *scale);
 
-/* What stands at a tick: the value as the plan writes it; a long number is
- * rounded to three digits ("31622777B" becomes "31.6MB"). Returns `buffer` or
- * the value itself. */
+/* What stands at a tick: what the user calls the value, else the value as the plan writes it; a
+ * long number is rounded to three digits ("31622777B" becomes "31.6MB"). Returns `buffer` or the
+ * text itself. */
 const char *axis_scale_label(const struct axis_scale *scale, size_t level, char *buffer);
 
 #endif

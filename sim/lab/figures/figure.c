@@ -7,7 +7,6 @@
 #include "io/number.h"
 #include "io/tex.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -64,18 +63,11 @@ bool plot_size(const char *text, struct plot_options *options)
 
 bool plot_font(const char *text, struct plot_options *options)
 {
-	size_t name = strcspn(text, ","), used = 0;
-	char *end = NULL;
-	if (name >= sizeof options->font)
-		return false;
-	for (size_t i = 0; i < name; i++)
-		used += isalnum((unsigned char)text[i]) || strchr(" .-", text[i]) != NULL;
-	snprintf(options->font, sizeof options->font, "%.*s", (int)name, text);
-	if (text[name] == '\0')
-		return used == name && name > 0;
-	options->font_points = strtod(text + name + 1, &end);
-	return used == name && *end == '\0' && options->font_points >= 5 &&
-	       options->font_points <= 40;
+	int name = 0, end = 0;
+	return sscanf(text, "%63[A-Za-z0-9 .-]%n,%lf%n", options->font, &name,
+		      &options->font_points, &end) >= 1 &&
+	       (text[name] == '\0' || (end > 0 && text[end] == '\0' && options->font_points >= 5 &&
+				       options->font_points <= 40));
 }
 
 char *figure_folder(const struct plot_options *options, const char *dir, char **error)
@@ -205,10 +197,11 @@ void figure_text(struct figure *f, const char *variable, const char *text)
 	putc('\n', f->script);
 }
 
-/* What the template compares or opens: not for people, and without quotes. */
-static void put_name(struct figure *f, const char *variable, const char *name)
+void figure_text_at(struct figure *f, const char *array, size_t i, const char *text)
 {
-	fprintf(f->script, "%s = '%s'\n", variable, name);
+	fprintf(f->script, "%s[%zu] = ", array, i);
+	quote(f, text, false);
+	putc('\n', f->script);
 }
 
 static void put_real(FILE *to, double value)
@@ -219,11 +212,16 @@ static void put_real(FILE *to, double value)
 }
 
 /* gnuplot divides whole numbers as C does: hence the point. */
+static void put_number(FILE *to, double value)
+{
+	put_real(to, value);
+	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", to);
+}
+
 void figure_number(struct figure *f, const char *variable, double value)
 {
 	fprintf(f->script, "%s = ", variable);
-	put_real(f->script, value);
-	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", f->script);
+	put_number(f->script, value);
 }
 
 void figure_count(struct figure *f, const char *variable, size_t value)
@@ -246,30 +244,16 @@ void figure_title(struct figure *f, const char *title, const char *fmt, ...)
 
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
 {
-	figure_text(f, "XLABEL", f->options->x_label != NULL ? f->options->x_label : label);
-	put_name(f, "XUNIT", unit);
-	figure_count(f, "LOGX", logarithmic);
+	figure_text(f, "XLABEL", label);
+	fprintf(f->script, "XUNIT = '%s'\nLOGX = %d\n", unit, logarithmic);
 }
 
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit)
 {
-	char name[32];
-	const struct plot_options *options = f->options;
-	if (panel <= options->y_label_count && options->y_labels[panel - 1] != NULL)
-		label = options->y_labels[panel - 1];
-	snprintf(name, sizeof name, "YLABEL[%zu]", panel);
-	figure_text(f, name, label);
-	snprintf(name, sizeof name, "YUNIT[%zu]", panel);
-	put_name(f, name, unit);
+	figure_text_at(f, "YLABEL", panel, label);
+	fprintf(f->script, "YUNIT[%zu] = '%s'\n", panel, unit);
 	if (f->panels > 1)
 		figure_comment(f, "panel %zu: %s", panel, label);
-}
-
-void figure_panel_title(struct figure *f, size_t panel, const char *title)
-{
-	char name[32];
-	snprintf(name, sizeof name, "PANEL_TITLE[%zu]", panel);
-	figure_text(f, name, title);
 }
 
 void figure_tics(struct figure *f, char axis, size_t count)
@@ -394,25 +378,22 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 	for (size_t p = 0; p < panels; p++)
 		f->y[p] = f->x;
 	fprintf(f->script, "# Draw this figure again with: gnuplot -d %s.gp\n\n", f->name);
-	put_name(f, "NAME", f->name);
-	put_name(f, "TERM", f->options->term);
+	fprintf(f->script, "NAME = '%s'\nTERM = '%s'\nFONT = '%s'\nPIXELS_HIGH = %d\n%s", f->name,
+		f->options->term, f->options->font, FIGURE_HEIGHT,
+		f->options->no_title ? "NO_TITLE = 1\n" : "");
 	figure_number(f, "WIDTH", f->options->width_in);
 	figure_number(f, "HEIGHT", f->options->height_in);
-	put_name(f, "FONT", f->options->font);
 	figure_number(f, "FONT_POINTS", f->options->font_points);
-	figure_count(f, "PIXELS_HIGH", FIGURE_HEIGHT);
-	if (f->options->no_title)
-		fputs("NO_TITLE = 1\n", f->script);
 	fprintf(f->script,
 		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
 		"array POINTS[%zu]\n"
 		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
 		"array PANEL_TITLE[%zu]\ndo for [p = 1:PANELS] { PANEL_TITLE[p] = '' }\n"
 		/* what few figures change */
-		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nUNIT_IN_TITLE = 0\nBASELINE = ''\n"
-		"XTICKS = 0\nYTICKS = 0\nGROUP = 0\n",
+		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nBASELINE = ''\n"
+		"XTICKS = 0\nYTICKS = 0\nGROUP = %zu\n",
 		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels,
-		panels);
+		panels, f->group);
 }
 
 /* ---- The end ---- */
@@ -422,12 +403,24 @@ static void write_ranges(struct figure *f)
 	figure_number(f, "XLOW", f->x.low);
 	figure_number(f, "XHIGH", f->x.high);
 	for (size_t p = 0; p < f->panels; p++) {
-		char name[32];
 		bool any = isfinite(f->y[p].low);
-		snprintf(name, sizeof name, "YLOW[%zu]", p + 1);
-		figure_number(f, name, any ? f->y[p].low : 0);
-		snprintf(name, sizeof name, "YHIGH[%zu]", p + 1);
-		figure_number(f, name, any ? f->y[p].high : 1);
+		fprintf(f->script, "YLOW[%zu] = ", p + 1);
+		put_number(f->script, any ? f->y[p].low : 0);
+		fprintf(f->script, "YHIGH[%zu] = ", p + 1);
+		put_number(f->script, any ? f->y[p].high : 1);
+	}
+}
+
+/* The user's words in place of those above. */
+static void write_labels(struct figure *f)
+{
+	const struct plot_options *options = f->options;
+	if (options->x_label != NULL)
+		figure_text(f, "XLABEL", options->x_label);
+	for (size_t p = 0; p < f->panels; p++) {
+		size_t i = f->group > 0 ? p / f->group : p;
+		if (i < options->y_label_count)
+			figure_text_at(f, "YLABEL", p + 1, options->y_labels[i]);
 	}
 }
 
@@ -503,6 +496,7 @@ bool figure_finish(struct figure *f, bool data, FILE *to)
 	if (begun) {
 		end_curve(f);
 		write_ranges(f);
+		write_labels(f);
 		ok = ok && add_templates(f);
 		fclose(f->head);
 		fclose(f->data);

@@ -31,7 +31,8 @@ struct figure {
 	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where they go */
 	const struct plot_options *options;
-	bool log_y;      /* the y axis is logarithmic: set before rows, with LOGY of the template */
+	size_t group; /* panels of one metric, which share its label of the user; 0: all differ */
+	bool log_y;   /* the y axis is logarithmic: set before rows, with LOGY of the template */
 	const char *dir; /* that was read last, for messages */
 	const char *why; /* there is no figure; static text */
 	char *error;     /* owned by the caller */
@@ -64,6 +65,7 @@ void figure_comment(struct figure *f, const char *fmt, ...) __attribute__((forma
 /* Variables of the template: a count is a whole number, as gnuplot wants it of what is true or not.
  */
 void figure_text(struct figure *f, const char *variable, const char *text);
+void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 void figure_number(struct figure *f, const char *variable, double value);
 
@@ -71,9 +73,6 @@ void figure_number(struct figure *f, const char *variable, double value);
  * "number" or "". The template picks a prefix. */
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
-
-/* What stands above one panel of several. */
-void figure_panel_title(struct figure *f, size_t panel, const char *title);
 
 /* Tics of an axis ('X' or 'Y'): how many, then each from 1. `note` (or NULL) goes below. Long
  * labels are cut: the table has them whole. */

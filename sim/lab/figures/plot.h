@@ -17,6 +17,7 @@ struct plot_options {
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
 	bool no_title;              /* for a caption that says it */
+	bool quiet;                 /* no word of figures that have no data */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
 	/* In place of our words, or NULL: of panels; of a sweep, of metrics. */

@@ -581,7 +581,7 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 		return drawn;
 	if (options->only != NULL)
 		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
-	else
+	else if (!options->quiet)
 		fprintf(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
 	return false;
 }

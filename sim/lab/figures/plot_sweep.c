@@ -29,17 +29,20 @@ static const struct {
 struct sheet {
 	const struct sweep_table *table;
 	const struct sweep_choice *choice;
-	const size_t *fixed; /* levels of the axes that are not drawn */
 	size_t metric;
 	const struct sweep_grid *grid;
-	struct estimate *at; /* by cell */
 };
 
 /* What one figure shows: mostly one sheet. Those of a metric stand together. */
 struct page {
-	const struct sheet *sheets;
+	struct sheet *sheets;
 	size_t count, metrics;
 };
+
+static struct estimate estimate_at(const struct sheet *sheet, size_t cell)
+{
+	return sweep_grid_estimate(sheet->grid, cell, sheet->metric);
+}
 
 static bool is_ratio(const struct sheet *sheet)
 {
@@ -50,6 +53,13 @@ static const char *base_of(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
 	return sheet->table->axes[choice->base_axis].values[choice->base_level];
+}
+
+static const char *base_called(const struct sheet *sheet)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	const char *called = choice->scales[choice->base_axis].called[choice->base_level];
+	return called != NULL ? called : base_of(sheet);
 }
 
 /* The row that all others are compared with is not drawn: it is 1. */
@@ -83,12 +93,11 @@ static const char *statistic(const struct sheet *sheet)
  * frees. */
 static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
-	const char *label = sweep_choice_label(sheet->choice, axis, level);
-	const char *name = sheet->table->axes[axis].name,
-		   *value = sheet->table->axes[axis].values[level];
-	return label != NULL ? xstrdup(label)
-	       : named       ? xasprintf("%s %s", name, value)
-			     : xstrdup(value);
+	const struct sweep_axis *from = &sheet->table->axes[axis];
+	const char *called = sheet->choice->scales[axis].called[level];
+	return called != NULL ? xstrdup(called)
+	       : named        ? xasprintf("%s %s", from->name, from->values[level])
+			      : xstrdup(from->values[level]);
 }
 
 /* "load 0.2, delay 1us" of the axes that are not drawn; the caller frees. */
@@ -100,7 +109,7 @@ static char *fixed_words(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
 			continue;
-		char *value = value_words(sheet, i, sheet->fixed[i], true);
+		char *value = value_words(sheet, i, sheet->grid->fixed[i], true);
 		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
 		free(value);
 	}
@@ -155,7 +164,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	const struct sweep_choice *choice = sheet->choice;
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		size_t level = point->levels[i];
-		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
+		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->grid->fixed[i]
 							      : choice->wanted[i][level];
 		if (!shown && (i != choice->base_axis || level != choice->base_level))
 			return false;
@@ -163,51 +172,42 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
-/* What stands behind a figure. */
-struct tally {
-	size_t points, usable, unfinished, without, lacking[POINT_STATUSES];
-};
-
-static void count(struct tally *tally, const struct sheet *sheet, bool points)
+/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
+ * all that stand behind a figure. The caller frees. */
+static char *tally(const struct page *page)
 {
-	for (size_t i = 0; i < sheet->table->point_count; i++) {
-		const struct sweep_point *point = &sheet->table->points[i];
-		if (!is_in(sheet, point))
-			continue;
-		tally->without += point->usable && isnan(point->metrics[sheet->metric]);
-		if (!points) /* were counted with another metric */
-			continue;
-		tally->points++;
-		tally->usable += point->usable;
-		tally->unfinished += point->status == POINT_UNFINISHED;
-		tally->lacking[point->status] += !point->usable;
-	}
-}
-
-/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value".
- * The caller frees. */
-static char *tally_words(const struct page *page)
-{
-	struct tally tally = { 0 };
-	size_t length;
+	const struct sweep_table *table = page->sheets->table;
+	size_t points = 0, usable = 0, unfinished = 0, without = 0;
+	size_t lacking[POINT_STATUSES] = { 0 }, length;
 	const char *before = " (";
 	char *text;
 	FILE *to = open_memstream(&text, &length);
-	for (size_t i = 0; i < page->count; i++)
-		count(&tally, &page->sheets[i], i < page->count / page->metrics);
-	fprintf(to, "%zu of %zu points are in", tally.usable, tally.points);
+	for (size_t i = 0; i < page->count * table->point_count; i++) {
+		const struct sheet *sheet = &page->sheets[i / table->point_count];
+		const struct sweep_point *point = &table->points[i % table->point_count];
+		if (!is_in(sheet, point))
+			continue;
+		without += point->usable && isnan(point->metrics[sheet->metric]);
+		if (sheet->metric != page->sheets->metric) /* counted with the first one */
+			continue;
+		points++;
+		usable += point->usable;
+		unfinished += point->status == POINT_UNFINISHED;
+		lacking[point->status] += !point->usable;
+	}
+	fprintf(to, "%zu of %zu points are in", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* missing ones last */
-		if (tally.lacking[s] == 0)
+		if (lacking[s] == 0)
 			continue;
-		fprintf(to, "%s%zu %s", before, tally.lacking[s], point_status_names[s]);
+		fprintf(to, "%s%zu %s", before, lacking[s], point_status_names[s]);
 		before = ", ";
 	}
-	fputs(tally.usable < tally.points ? ")" : "", to);
-	if (tally.unfinished > 0)
-		fprintf(to, ", %zu with UNFINISHED work", tally.unfinished);
-	if (tally.without > 0)
-		fprintf(to, ", %zu without this value", tally.without);
+	fputs(usable < points ? ")" : "", to);
+	if (unfinished > 0)
+		fprintf(to, ", %zu with UNFINISHED work", unfinished);
+	if (without > 0)
+		fprintf(to, ", %zu without this value", without);
 	fclose(to);
 	return text;
 }
@@ -235,7 +235,7 @@ static void put_titles(struct figure *f, const struct page *page)
 	const struct sheet *sheet = page->sheets;
 	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
 	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
-	char *points = tally_words(page), *base = base_words(sheet);
+	char *points = tally(page), *base = base_words(sheet);
 	char *title = title_words(sheet, words, base, fixed);
 	figure_title(f, title, "%s; %s", statistic(sheet), points);
 	free(title);
@@ -251,17 +251,13 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 	const char *metric = sheet->table->metrics[sheet->metric];
 	char *words = metric_words(sheet->table, sheet->metric), *base = base_words(sheet);
 	char *fixed = fixed_words(sheet);
-	char *base_name = is_ratio(sheet) ? value_words(sheet, sheet->choice->base_axis,
-							sheet->choice->base_level, false)
-					  : NULL;
-	char *label =
-		is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_name) : xstrdup(words);
+	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_called(sheet))
+				      : xstrdup(words);
 	figure_comment(f, "value: %s%s", metric, base);
 	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
 	if (page->count > page->metrics)
-		figure_panel_title(f, panel, fixed);
+		figure_text_at(f, "PANEL_TITLE", panel, fixed);
 	free(label);
-	free(base_name);
 	free(fixed);
 	free(base);
 	free(words);
@@ -275,13 +271,6 @@ static double x_of(const struct sheet *sheet, size_t column)
 	return scale->numeric ? scale->at[sheet->grid->x_level[column]] : (double)column;
 }
 
-static const char *tic_words(const struct sheet *sheet, size_t axis, size_t level, char *buffer)
-{
-	const char *label = sweep_choice_label(sheet->choice, axis, level);
-	return label != NULL ? label
-			     : axis_scale_label(&sheet->choice->scales[axis], level, buffer);
-}
-
 /* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
@@ -292,8 +281,7 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 	figure_count(f, "LABELLED", !scale->numeric);
 	figure_tics(f, 'X', grid->columns);
 	for (size_t c = 0; c < grid->columns; c++) {
-		figure_tic(f, 'X', c + 1,
-			   tic_words(sheet, sheet->choice->x, grid->x_level[c], buffer),
+		figure_tic(f, 'X', c + 1, axis_scale_label(scale, grid->x_level[c], buffer),
 			   x_of(sheet, c), NULL);
 		figure_comment(f, "x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
 			       scale->axis->values[grid->x_level[c]]);
@@ -303,16 +291,17 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 /* The rows of a map. */
 static void put_y(struct figure *f, const struct sheet *sheet)
 {
+	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->by];
 	char buffer[AXIS_LABEL];
-	figure_text(f, "BY", sheet->table->axes[sheet->choice->by].name);
+	figure_text(f, "BY", scale->axis->name);
 	figure_count(f, "RATIO", is_ratio(sheet));
 	figure_tics(f, 'Y', rows_drawn(sheet));
 	for (size_t row = 0, i = 0; row < sheet->grid->rows; row++) {
 		if (!is_drawn(sheet, row))
 			continue;
 		figure_tic(f, 'Y', i + 1,
-			   tic_words(sheet, sheet->choice->by, sheet->grid->y_level[row], buffer),
-			   (double)i, NULL);
+			   axis_scale_label(scale, sheet->grid->y_level[row], buffer), (double)i,
+			   NULL);
 		i++;
 	}
 }
@@ -336,12 +325,12 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 {
 	for (size_t c = 0; c < sheet->grid->columns; c++) {
 		size_t cell = row * sheet->grid->columns + c;
-		const struct estimate *at = &sheet->at[cell];
+		struct estimate at = estimate_at(sheet, cell);
 		double x = x_of(sheet, c);
 		if (sheet->choice->kind == SWEEP_BOX)
 			put_quartiles(f, sheet, cell, x);
 		else
-			figure_row(f, (double[]){ x, at->value, at->low, at->high, (double)at->n },
+			figure_row(f, (double[]){ x, at.value, at.low, at.high, (double)at.n },
 				   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
 	}
 }
@@ -372,10 +361,11 @@ static const char *why_not(const struct page *page)
 	for (size_t p = 0; p < page->count; p++) {
 		const struct sheet *sheet = &page->sheets[p];
 		for (size_t i = 0; i < sheet->grid->columns * sheet->grid->rows; i++) {
-			if (!is_drawn(sheet, i / sheet->grid->columns) || isnan(sheet->at[i].value))
+			if (!is_drawn(sheet, i / sheet->grid->columns) ||
+			    isnan(estimate_at(sheet, i).value))
 				continue;
 			any = true;
-			positive = positive && sheet->at[i].value > 0;
+			positive = positive && estimate_at(sheet, i).value > 0;
 		}
 	}
 	return !any ? "no point has this value"
@@ -400,13 +390,10 @@ static bool draw(struct figure *f, const struct page *page)
 	figure_text(f, "STYLE", "linespoints");
 	figure_count(f, "LOGY", f->log_y);
 	figure_count(f, "INTERVALS", 1);
-	figure_count(f, "GROUP", page->count / page->metrics);
-	figure_count(f, "UNIT_IN_TITLE",
-		     kind == SWEEP_HEAT || strcmp(f->options->term, "dumb") == 0);
 	if (kind == SWEEP_HEAT)
 		put_y(f, sheet);
 	else if (is_ratio(sheet))
-		figure_text(f, "BASELINE", base_of(sheet));
+		figure_text(f, "BASELINE", base_called(sheet));
 	for (size_t p = 1; p <= page->count; p++) {
 		if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
 			figure_reach(f, p, kind == SWEEP_BARS ? 0 : 1);
@@ -426,7 +413,8 @@ static size_t bars_of(const struct sheet *sheet)
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
 	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
-	const char *x = tic_words(sheet, sheet->choice->x, sheet->grid->x_level[column], buffer);
+	const char *x = axis_scale_label(&sheet->choice->scales[sheet->choice->x],
+					 sheet->grid->x_level[column], buffer);
 	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
 				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
 						  row) };
@@ -445,7 +433,7 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
-	char *points = tally_words(page), *fixed = fixed_words(sheet);
+	char *points = tally(page), *fixed = fixed_words(sheet);
 	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
 	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
 				   table->replications > 1 ? " of all replications" : "", points);
@@ -500,120 +488,78 @@ static const char *names_add(struct names *names, char *name)
 	return names->at[names->count++] = unique;
 }
 
-/* The labels of the panels: those of their metrics. */
-struct labelled {
-	struct plot_options options;
-	const char *y_labels[FIGURE_PANELS];
-};
-
-static void label_panels(struct labelled *own, const struct page *page,
-			 const struct plot_options *options)
-{
-	const struct sweep_choice *choice = page->sheets->choice;
-	own->options = *options;
-	own->options.y_labels = own->y_labels;
-	own->options.y_label_count = page->count;
-	for (size_t p = 0; p < page->count; p++) {
-		size_t m = 0;
-		while (choice->metrics[m] != page->sheets[p].metric)
-			m++;
-		own->y_labels[p] = m < options->y_label_count ? options->y_labels[m] : NULL;
-	}
-}
-
 /* Returns 1 or 0; *error when it failed. */
 static int draw_page(const struct page *page, struct names *names, const char *folder,
 		     const struct plot_options *options, FILE *to, char **error)
 {
-	struct labelled own;
-	label_panels(&own, page, options);
+	struct plot_options own = *options;
+	for (const size_t *m = page->sheets->choice->metrics;
+	     *m != page->sheets->metric && own.y_label_count > 0; m++) { /* whose label is it? */
+		own.y_labels++;
+		own.y_label_count--;
+	}
 	struct figure f = { .name = names_add(names, figure_name(page)),
 			    .folder = folder,
-			    .options = &own.options };
+			    .group = page->count / page->metrics,
+			    .options = &own };
 	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
 							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
-	if (!drawn && f.error == NULL)
+	if (!drawn && f.error == NULL && !options->quiet)
 		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
 	*error = f.error;
 	return drawn;
 }
 
-/* All sheets of a call: those of a metric stand together, in the order of fixed levels. */
-struct sheets {
-	struct sheet *at;
-	struct sweep_grid *grids; /* of fixed levels */
-	size_t *fixed;            /* axes for each grid */
-	size_t per_metric, count;
-};
-
-static void sheets_init(struct sheets *sheets, const struct sweep_table *table,
-			const struct sweep_choice *choice, const struct groups *groups)
+/* All sheets of a call: those of a metric stand together, in the order of fixed levels, whose grids
+ * are filled. The caller frees sheets. */
+static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
+			      const struct groups *groups, struct sweep_grid *grids,
+			      size_t *grid_count)
 {
-	size_t axes = table->axis_count, base = choice->base_axis;
-	*sheets = (struct sheets){
-		.at = xcalloc(choice->figures * choice->metric_count, sizeof *sheets->at),
-		.grids = xcalloc(choice->figures, sizeof *sheets->grids),
-		.fixed = xcalloc(choice->figures * axes, sizeof *sheets->fixed),
-	};
+	size_t base = choice->base_axis;
+	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
+	all.sheets = xcalloc(choice->figures * all.metrics, sizeof *all.sheets);
 	for (size_t i = 0; i < choice->figures; i++) {
-		size_t *fixed = &sheets->fixed[sheets->per_metric * axes];
-		sweep_choice_fixed(choice, table, i, fixed);
+		struct sweep_grid *grid = &grids[*grid_count];
+		sweep_grid_init(grid, table, groups, choice, i);
 		if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base) &&
-		    fixed[base] == choice->base_level)
-			continue; /* the baseline against itself */
-		sweep_grid_init(&sheets->grids[sheets->per_metric++], table, groups, choice, fixed);
+		    grid->fixed[base] == choice->base_level)
+			sweep_grid_release(grid); /* the baseline against itself */
+		else
+			++*grid_count;
 	}
-	size_t metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count;
-	for (size_t m = 0; m < metrics; m++) {
-		for (size_t i = 0; i < sheets->per_metric; i++) {
-			struct sheet *sheet = &sheets->at[sheets->count++];
-			*sheet = (struct sheet){ .table = table,
-						 .choice = choice,
-						 .fixed = &sheets->fixed[i * axes],
-						 .metric = choice->metrics[m],
-						 .grid = &sheets->grids[i] };
-			size_t cells = sheet->grid->columns * sheet->grid->rows;
-			sheet->at = xcalloc(cells + 1, sizeof *sheet->at);
-			for (size_t k = 0; k < cells; k++)
-				sheet->at[k] = sweep_grid_estimate(sheet->grid, k, sheet->metric);
-		}
-	}
-}
-
-static void sheets_release(struct sheets *sheets)
-{
-	for (size_t i = 0; i < sheets->count; i++)
-		free(sheets->at[i].at);
-	for (size_t i = 0; i < sheets->per_metric; i++)
-		sweep_grid_release(&sheets->grids[i]);
-	free(sheets->at);
-	free(sheets->grids);
-	free(sheets->fixed);
+	for (size_t m = 0; m < all.metrics; m++)
+		for (size_t i = 0; i < *grid_count; i++)
+			all.sheets[all.count++] =
+				(struct sheet){ table, choice, choice->metrics[m], &grids[i] };
+	return all;
 }
 
 static int draw_all(const struct sweep_table *table, const struct sweep_choice *choice,
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
 	struct groups groups = groups_of(table);
-	struct sheets sheets;
-	sheets_init(&sheets, table, choice, &groups);
-	struct names names = { .at = xcalloc(sheets.count + 1, sizeof *names.at) };
+	struct sweep_grid *grids = xcalloc(choice->figures, sizeof *grids);
+	size_t grid_count = 0;
+	struct page all = all_sheets(table, choice, &groups, grids, &grid_count);
+	struct names names = { .at = xcalloc(all.count + 1, sizeof *names.at) };
 	int drawn = 0;
-	size_t metrics = sheets.count > 0 ? sheets.count / sheets.per_metric : 0;
-	if (choice->panels && sheets.count > 1)
-		drawn = draw_page(&(struct page){ sheets.at, sheets.count, metrics }, &names,
-				  folder, options, to, error);
+	if (choice->panels && all.count > 1)
+		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
-		for (size_t i = 0; i < sheets.count && *error == NULL; i++) {
-			size_t at = i % metrics * sheets.per_metric + i / metrics;
-			drawn += draw_page(&(struct page){ &sheets.at[at], 1, 1 }, &names, folder,
+		for (size_t i = 0; i < all.count && *error == NULL; i++) {
+			size_t at = i % all.metrics * grid_count + i / all.metrics;
+			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
 		}
 	while (names.count > 0)
 		free(names.at[--names.count]);
 	free(names.at);
-	sheets_release(&sheets);
+	while (grid_count > 0)
+		sweep_grid_release(&grids[--grid_count]);
+	free(grids);
+	free(all.sheets);
 	groups_release(&groups);
 	return *error == NULL ? drawn : PLOT_IO;
 }

@@ -334,42 +334,38 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 /* Of "VALUE=TEXT" or "AXIS=VALUE=TEXT", if it is about this value. */
 static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
 {
-	size_t name = strlen(axis->name), value = strlen(axis->values[level]);
-	if (strncmp(label, axis->name, name) == 0 && label[name] == '=' &&
-	    strncmp(label + name + 1, axis->values[level], value) == 0 &&
-	    label[name + 1 + value] == '=')
-		return label + name + value + 2;
-	return strncmp(label, axis->values[level], value) == 0 && label[value] == '='
-		       ? label + value + 1
-		       : NULL;
-}
-
-const char *sweep_choice_label(const struct sweep_choice *choice, size_t axis, size_t level)
-{
+	char *whole = xasprintf("%s=%s=", axis->name, axis->values[level]);
+	char *value = whole + strlen(axis->name) + 1;
 	const char *text = NULL;
-	for (size_t i = 0; i < choice->label_count && text == NULL; i++)
-		text = label_text(choice->labels[i], choice->scales[axis].axis, level);
+	if (strncmp(label, whole, strlen(whole)) == 0)
+		text = label + strlen(whole);
+	else if (strncmp(label, value, strlen(value)) == 0)
+		text = label + strlen(value);
+	free(whole);
 	return text;
 }
 
 static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
 			  const struct plot_sweep_options *options, char **error)
 {
-	choice->labels = options->labels;
-	choice->label_count = options->label_count;
-	for (size_t i = 0; i < choice->label_count; i++) {
+	for (size_t i = 0; i < options->label_count && *error == NULL; i++) {
 		bool known = false;
-		for (size_t a = 0; a < table->axis_count; a++)
-			for (size_t k = 0; k < table->axes[a].count && !known; k++)
-				known = label_text(choice->labels[i], &table->axes[a], k) != NULL;
-		if (known)
-			continue;
-		*error = xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, as in "
-				   "--label \"%s=TEXT\"; found \"%s\"",
-				   table->axes[choice->x].values[0], choice->labels[i]);
-		return false;
+		for (size_t a = 0; a < table->axis_count; a++) {
+			for (size_t k = 0; k < table->axes[a].count; k++) {
+				const char *text =
+					label_text(options->labels[i], &table->axes[a], k);
+				known = known || text != NULL;
+				if (text != NULL)
+					choice->scales[a].called[k] = text;
+			}
+		}
+		if (!known)
+			*error =
+				xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
+					  "as in --label \"%s=TEXT\"; found \"%s\"",
+					  table->axes[choice->x].values[0], options->labels[i]);
 	}
-	return true;
+	return *error == NULL;
 }
 
 static bool choose_panels(struct sweep_choice *choice, bool panels, char **error)

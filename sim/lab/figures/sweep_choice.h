@@ -19,8 +19,6 @@ struct sweep_choice {
 	size_t base_axis, base_level; /* of --relative-to; SIZE_MAX: none */
 	size_t figures; /* combinations of the wanted values of the axes that are not drawn */
 	bool panels;    /* all of them on one page */
-	const char *const *labels; /* as the options have them */
-	size_t label_count;
 };
 
 /* False and *error (caller frees) when the words do not fit the table; to be
@@ -39,8 +37,5 @@ size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_
 /* The levels of the fixed axes in figure 0 ... figures-1; other entries 0. */
 void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
 			size_t figure, size_t *levels);
-
-/* What the user calls a value; NULL: nothing else. */
-const char *sweep_choice_label(const struct sweep_choice *choice, size_t axis, size_t level);
 
 #endif

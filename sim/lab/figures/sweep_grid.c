@@ -35,18 +35,20 @@ static const struct group *find(const struct groups *groups, const size_t *level
 }
 
 void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
-		     const struct groups *groups, const struct sweep_choice *choice,
-		     const size_t *fixed)
+		     const struct groups *groups, const struct sweep_choice *choice, size_t figure)
 {
 	size_t axes = table->axis_count, *levels = xcalloc(axes + 1, sizeof *levels);
-	*grid = (struct sweep_grid){ .rows = 1, .ratios = choice->base_axis != SIZE_MAX };
+	*grid = (struct sweep_grid){ .rows = 1,
+				     .ratios = choice->base_axis != SIZE_MAX,
+				     .fixed = xcalloc(axes + 1, sizeof *grid->fixed) };
+	sweep_choice_fixed(choice, table, figure, grid->fixed);
 	grid->x_level = levels_of(choice, choice->x, &grid->columns);
 	if (choice->by != SIZE_MAX)
 		grid->y_level = levels_of(choice, choice->by, &grid->rows);
 	grid->cells = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->cells);
 	grid->bases = xcalloc(grid->columns * grid->rows + 1, sizeof *grid->bases);
 	for (size_t i = 0; i < grid->columns * grid->rows; i++) {
-		memcpy(levels, fixed, axes * sizeof *levels);
+		memcpy(levels, grid->fixed, axes * sizeof *levels);
 		levels[choice->x] = grid->x_level[i % grid->columns];
 		if (choice->by != SIZE_MAX)
 			levels[choice->by] = grid->y_level[i / grid->columns];
@@ -63,6 +65,7 @@ void sweep_grid_release(struct sweep_grid *grid)
 {
 	free(grid->cells);
 	free(grid->bases);
+	free(grid->fixed);
 	free(grid->x_level);
 	free(grid->y_level);
 }

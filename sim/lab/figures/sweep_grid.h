@@ -14,13 +14,12 @@ struct sweep_grid {
 	const struct group *
 		*bases; /* what each cell is compared with; without a baseline all NULL */
 	bool ratios;    /* there is a baseline */
+	size_t *fixed;  /* by axis, the level of those that are neither x nor by */
 };
 
-/* `fixed`: by axis, the level of those that are neither x nor by. `groups` (of the table) must
- * outlive the grid. */
+/* Of a combination of fixed levels. `groups` (of the table) must outlive the grid. */
 void sweep_grid_init(struct sweep_grid *grid, const struct sweep_table *table,
-		     const struct groups *groups, const struct sweep_choice *choice,
-		     const size_t *fixed);
+		     const struct groups *groups, const struct sweep_choice *choice, size_t figure);
 void sweep_grid_release(struct sweep_grid *grid);
 
 /* Mean of a metric over the replications of a cell, or its ratio to the baseline

@@ -1,0 +1,289 @@
+/* All-reduce by a double binary tree (Sanders, Speck and Traff, Parallel Computing 35, 2009; NCCL
+ * since 2.4). What is modelled and simplified: schedule.h.
+ *
+ * Two trees, each adds up one half of the tensor on the way to its root and sends the sums back,
+ * `chunk` by chunk. A rank that has children in one tree is a leaf of the other, so that all send
+ * and receive about 2 M at once. The trees are NCCL's: the first one alternates leaves and inner
+ * ranks, the second is its mirror image (even number of ranks) or shifted by one (odd). A rank has
+ * four threads, up and down in each tree, of which a root's go as one; NCCL's are the same.
+ *
+ * Our choice: chunks of 64 kB, of which two may be on their way over an edge (NCCL has up to 512 kB
+ * and 8). Links are not shared evenly, and a rank that runs ahead takes from those that all wait
+ * for: 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B: 6.93
+ * ms).
+ *
+ *     T = 2 M / B + filling the trees                        (four ranks or more)
+ *
+ * Its plan is one stream over all edges. Left out there: that windows grow. */
+#include "collective/schedule.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static const struct conf_row rows[] = {
+	SCHEDULE_ROWS,
+	CONF_BYTES("chunk", struct schedule_conf, chunk, "64kB", 1024, UINT64_C(1) << 40,
+		   "What a rank passes on at a time.",
+		   "our choice; NCCL 2.4: 512 kB at most, an eighth of a buffer of 4 MB"),
+	CONF_INT("credit", struct schedule_conf, credit, "2", 0, 1000000,
+		 "Chunks that a rank may be ahead of the next one; 0: any number.",
+		 "our choice; NCCL 2.4 has 8 parts of a buffer (NCCL_STEPS)"),
+	{ 0 }
+};
+extern const struct conf_table double_tree_table; /* named by collective/schemes.c */
+const struct conf_table double_tree_table = { "double_tree", rows, sizeof(struct schedule_conf),
+					      "All-reduce by two binary trees over TCP or RoCE." };
+
+enum way { WAY_UP, WAY_DOWN };
+
+/* The tree that begins with rank 0: a rank's lowest bit moves up by one, or, where there is no such
+ * rank, out. */
+static uint32_t parent_in_first(uint32_t n, uint32_t rank)
+{
+	uint32_t bit = rank & -rank, up = (rank ^ bit) | bit << 1;
+
+	if (rank == 0)
+		return SCHEDULE_NOBODY;
+	return up < n ? up : rank ^ bit;
+}
+
+static uint32_t parent_of(uint32_t n, uint32_t rank, unsigned tree)
+{
+	bool mirror = n % 2 == 0;
+	uint32_t up;
+
+	if (tree == 0)
+		return parent_in_first(n, rank);
+	up = parent_in_first(n, mirror ? n - 1 - rank : (rank + n - 1) % n);
+	if (up == SCHEDULE_NOBODY)
+		return up;
+	return mirror ? n - 1 - up : (up + 1) % n;
+}
+
+/* In schedule->data, of each rank in each tree. */
+struct place {
+	uint32_t parent, children[2], count;
+};
+
+static struct place *place_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
+{
+	return (struct place *)schedule->data + 2 * rank + tree;
+}
+
+static void prepare(struct schedule *schedule)
+{
+	uint32_t n = schedule->count;
+
+	schedule->data = xcalloc(2 * (size_t)n, sizeof(struct place));
+	for (unsigned tree = 0; tree < 2; tree++)
+		for (uint32_t r = 0; r < n; r++) {
+			uint32_t parent = parent_of(n, r, tree);
+			struct place *up;
+
+			place_of(schedule, r, tree)->parent = parent;
+			if (parent == SCHEDULE_NOBODY)
+				continue;
+			up = place_of(schedule, parent, tree);
+			up->children[up->count++] = r;
+		}
+}
+
+/* Between a rank and its parent, either way. */
+static uint32_t edge_of(uint32_t rank, unsigned tree, enum way way)
+{
+	return 4 * rank + 2 * tree + way;
+}
+
+static uint32_t edges(const struct schedule *schedule)
+{
+	return 4 * schedule->count;
+}
+
+static bool is_root(const struct schedule *schedule, uint32_t rank, unsigned tree)
+{
+	return place_of(schedule, rank, tree)->parent == SCHEDULE_NOBODY;
+}
+
+static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule_ends *to)
+{
+	uint32_t rank = edge / 4, parent;
+	unsigned tree = edge / 2 % 2, thread = edge % 4; /* a thread is 2 * tree + way */
+
+	parent = place_of(schedule, rank, tree)->parent;
+	if (parent == SCHEDULE_NOBODY)
+		return false;
+	if (edge % 2 == WAY_UP)
+		*to = (struct schedule_ends){ rank, parent, thread };
+	else
+		*to = (struct schedule_ends){ parent, rank, thread };
+	return true;
+}
+
+/* Both halves have as many. */
+static uint32_t pieces_of(const struct schedule *schedule, bytes size)
+{
+	bytes chunk = schedule->scheme->conf->chunk, half = (size + 1) / 2;
+
+	return 2 * (uint32_t)((half + chunk - 1) / chunk);
+}
+
+/* Of each chunk, `i` counts what is received first, and then what is sent. */
+static void up_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+		    struct schedule_step *step)
+{
+	bool receives = i < place->count;
+
+	step->act = receives ? SCHEDULE_ADD : SCHEDULE_SEND;
+	step->edge = edge_of(receives ? place->children[i] : rank, tree, WAY_UP);
+}
+
+static void down_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+		      struct schedule_step *step)
+{
+	step->act = i == 0 ? SCHEDULE_STORE : SCHEDULE_SEND;
+	step->edge = edge_of(i == 0 ? rank : place->children[i - 1], tree, WAY_DOWN);
+}
+
+/* A root turns round. */
+static void root_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+		      struct schedule_step *step)
+{
+	if (i < place->count)
+		up_step(place, rank, tree, i, step);
+	else
+		down_step(place, rank, tree, i - place->count + 1, step);
+}
+
+static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
+		 uint32_t pieces, struct schedule_step *step)
+{
+	unsigned tree = thread / 2, way = thread % 2;
+	const struct place *place = place_of(schedule, rank, tree);
+	bool root = is_root(schedule, rank, tree);
+	uint32_t each = root ? 2 * place->count : 1 + place->count, half = pieces / 2;
+
+	if ((root && way == WAY_DOWN) || i >= (uint64_t)each * half)
+		return false;
+	step->first = tree * half + (uint32_t)(i / each);
+	step->end = step->first + 1;
+	if (root)
+		root_step(place, rank, tree, (uint32_t)(i % each), step);
+	else
+		(way == WAY_UP ? up_step : down_step)(place, rank, tree, (uint32_t)(i % each),
+						      step);
+	return true;
+}
+
+static const struct schedule_ops ops = {
+	.threads = 4,
+	.edges = edges,
+	.ends = ends,
+	.pieces = pieces_of,
+	.step = next,
+	.prepare = prepare,
+};
+
+static void *start(void *self, const struct collective_job *job, const char **never)
+{
+	*never = NULL;
+	return schedule_start(self, "double_tree", &ops, job);
+}
+
+/* Half the tensor over each of 2 (n - 1) edges, both ways. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return 2 * ((double)workers - 1);
+}
+
+/* --- as a stream --- */
+
+static uint32_t depth_of(const struct schedule *schedule)
+{
+	uint32_t deepest = 0;
+
+	for (uint32_t r = 0; r < schedule->count; r++)
+		for (unsigned tree = 0; tree < 2; tree++) {
+			uint32_t depth = 0, at = r;
+
+			while (!is_root(schedule, at, tree)) {
+				at = place_of(schedule, at, tree)->parent;
+				depth++;
+			}
+			deepest = depth > deepest ? depth : deepest;
+		}
+	return deepest;
+}
+
+/* Adds an edge; the path of the longest so far to *longest. */
+static void plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
+		      struct plan_path *longest)
+{
+	const struct model_env *env = &schedule->scheme->env;
+	uint32_t ports[ROUTE_MAX + 1], from, to;
+	struct schedule_ends between;
+	struct plan_path path;
+	struct route route;
+
+	if (!ends(schedule, edge, &between))
+		return;
+	from = schedule->ranks[between.from].host;
+	to = schedule->ranks[between.to].host;
+	tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
+	plan_add_route(stream, env->topo, from, &route, 1);
+	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
+			 stream->packets.payload + TCP_OVERHEAD);
+	plan_path_longest(longest, &path);
+}
+
+static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
+		  const char **never)
+{
+	struct schedule_scheme *scheme = self;
+	const struct network *net = &scheme->env.topo->net;
+	struct schedule *schedule = schedule_new(self, "double_tree", &ops, job);
+	struct plan_stream *stream;
+	struct plan_path longest = { 0 };
+	uint32_t turns = 2 * depth_of(schedule);
+
+	*never = NULL;
+	plan_init(plan, 1);
+	stream = &plan->streams[0];
+	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
+	stream->packets.fraction = 0.5;
+	plan_fill_queues(stream, net);
+	for (uint32_t edge = 0; edge < edges(schedule); edge++)
+		plan_edge(schedule, edge, stream, &longest);
+	plan->in_turn = true;
+	plan_close(plan);
+	plan->latency = turns * (plan_path_latency(&longest) + scheme->conf->step_latency);
+	plan->blocks.size = scheme->conf->chunk;
+	plan->blocks.first = turns / plan_alone(stream, net) / 4;
+	return schedule;
+}
+
+static void withdraw(void *admitted)
+{
+	schedule_free(admitted);
+}
+
+const struct collective_ops double_tree_collective = {
+	.name = "double_tree",
+	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
+	.table = &double_tree_table,
+	.ranks = true,
+	.over_tcp = true,
+	.beside = { .many = "0.9 to 1.2" },
+	.injected = injected,
+	.transport = schedule_transport,
+	.open = schedule_open,
+	.close = free,
+	.start = start,
+	.contribute = schedule_contribute,
+	.finish = schedule_finish,
+	.plan = plan,
+	.withdraw = withdraw,
+	.stats = schedule_stats,
+	.report_waiting = schedule_report_waiting,
+};

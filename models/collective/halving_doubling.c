@@ -1,0 +1,276 @@
+/* All-reduce by recursive halving and doubling (Rabenseifner; Thakur, Rabenseifner and Gropp,
+ * IJHPCA 2005, section 4.5; Gloo). What is modelled and simplified: schedule.h.
+ *
+ * Of m = 2^L ranks, each exchanges half of what it still adds up with the rank at distance m/2,
+ * then a quarter at distance m/4, ...: it then has the sum of one of m pieces, and gets the others
+ * the same way back. With n ranks beyond m, the first 2 (n - m) fold in pairs, as in MPICH: the
+ * even one sends all it has to the odd one, which takes part for both and sends it all sums in the
+ * end.
+ *
+ *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
+ *
+ * (inasim formula halving_doubling). Its plan is one stream that takes as long as its steps do one
+ * after the other, each as long as on the busiest of its links. Left out there: that windows grow.
+ */
+#include "collective/schedule.h"
+
+#include <stdlib.h>
+
+static const struct conf_row rows[] = { SCHEDULE_ROWS, { 0 } };
+extern const struct conf_table halving_doubling_table; /* named by collective/schemes.c */
+const struct conf_table halving_doubling_table = {
+	"halving_doubling", rows, sizeof(struct schedule_conf),
+	"All-reduce by recursive halving and doubling over TCP or RoCE."
+};
+
+static unsigned levels_of(uint32_t n)
+{
+	return 31 - (unsigned)__builtin_clz(n);
+}
+
+/* Pairs that fold. */
+static uint32_t pairs_of(uint32_t n)
+{
+	return n - (UINT32_C(1) << levels_of(n));
+}
+
+/* The rank that has number `v` among those that take part. */
+static uint32_t rank_of(uint32_t n, uint32_t v)
+{
+	uint32_t pairs = pairs_of(n);
+
+	return v < pairs ? 2 * v + 1 : v + pairs;
+}
+
+static uint32_t number_of(uint32_t n, uint32_t rank)
+{
+	uint32_t pairs = pairs_of(n);
+
+	return rank < 2 * pairs ? rank / 2 : rank - pairs;
+}
+
+/* Edges: number v at level i to the one at its distance; then of pair q to its odd rank, and back.
+ */
+static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
+{
+	return v * levels_of(n) + i;
+}
+
+static uint32_t pair_edge(uint32_t n, uint32_t q, bool back)
+{
+	return (levels_of(n) << levels_of(n)) + 2 * q + back;
+}
+
+static uint32_t distance(uint32_t n, unsigned level)
+{
+	return UINT32_C(1) << (levels_of(n) - 1 - level);
+}
+
+static uint32_t edges(const struct schedule *schedule)
+{
+	return pair_edge(schedule->count, pairs_of(schedule->count), false);
+}
+
+static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule_ends *to)
+{
+	uint32_t n = schedule->count, first = pair_edge(n, 0, false), q = (edge - first) / 2;
+
+	if (edge >= first) {
+		bool back = (edge - first) % 2;
+
+		*to = (struct schedule_ends){ 2 * q + back, 2 * q + !back, 0 };
+	} else {
+		uint32_t v = edge / levels_of(n);
+		uint32_t other = v ^ distance(n, edge % levels_of(n));
+
+		*to = (struct schedule_ends){ rank_of(n, v), rank_of(n, other), 0 };
+	}
+	return true;
+}
+
+static uint32_t pieces_of(const struct schedule *schedule, bytes size)
+{
+	(void)size;
+	return UINT32_C(1) << levels_of(schedule->count);
+}
+
+/* Folding (`back`: unfolding) at either rank of a pair. */
+static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
+{
+	bool sends = rank % 2 == back;
+
+	*step = (struct schedule_step){ .edge = pair_edge(n, rank / 2, back),
+					.end = UINT32_C(1) << levels_of(n) };
+	step->act = sends ? SCHEDULE_SEND : back ? SCHEDULE_STORE : SCHEDULE_ADD;
+	return true;
+}
+
+/* The pieces that number v adds up after a level: it gives those of the other one away, and gets
+ * them back when doubling. */
+static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule_step *step)
+{
+	uint32_t size = distance(n, level);
+
+	step->first = v & ~(size - 1);
+	step->end = step->first + size;
+}
+
+/* Halving on levels 0 to L - 1, then doubling back: at each, send and receive. */
+static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
+{
+	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
+	bool doubling = turn >= levels, receives = i % 2;
+	uint32_t other;
+
+	level = doubling ? 2 * levels - 1 - turn : turn;
+	other = v ^ distance(n, level);
+	step->edge = level_edge(n, receives ? other : v, level);
+	pieces_after(n, receives == doubling ? other : v, level, step);
+	step->act = SCHEDULE_SEND;
+	if (receives)
+		step->act = doubling ? SCHEDULE_STORE : SCHEDULE_ADD;
+	return true;
+}
+
+static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
+		 uint32_t pieces, struct schedule_step *step)
+{
+	uint32_t n = schedule->count;
+	bool folds = rank < 2 * pairs_of(n);
+	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
+
+	(void)thread, (void)pieces;
+	if (folds && rank % 2 == 0) /* takes no part */
+		return i < 2 && pair_step(n, rank, i, step);
+	if (folds && i == 0)
+		return pair_step(n, rank, false, step);
+	i -= folds;
+	if (i < exchanges)
+		return exchange(n, number_of(n, rank), i, step);
+	return folds && i == exchanges && pair_step(n, rank, true, step);
+}
+
+static const struct schedule_ops ops = {
+	.threads = 1,
+	.rendezvous = true,
+	.edges = edges,
+	.ends = ends,
+	.pieces = pieces_of,
+	.step = next,
+};
+
+static void *start(void *self, const struct collective_job *job, const char **never)
+{
+	*never = NULL;
+	return schedule_start(self, "halving_doubling", &ops, job);
+}
+
+/* m ranks send (m - 1) / m M twice, and each pair M twice. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return 2 * ((1 << levels_of(workers)) - 1.0) + 2.0 * pairs_of(workers);
+}
+
+/* --- as a stream --- */
+
+/* The edges of a level, or (level == L) of a fold: what they carry at once, in pieces, into
+ * `stream`. Returns the latency of the longest. */
+static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
+			   struct plan_stream *stream)
+{
+	const struct model_env *env = &schedule->scheme->env;
+	uint32_t n = schedule->count, ports[ROUTE_MAX + 1];
+	bool folds = level == levels_of(n);
+	uint32_t count = folds ? pairs_of(n) : UINT32_C(1) << levels_of(n);
+	uint32_t weight = folds ? UINT32_C(1) << levels_of(n) : distance(n, level);
+	struct plan_path longest = { 0 };
+
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t edge = folds ? pair_edge(n, k, back) : level_edge(n, k, level), from, to;
+		struct schedule_ends between;
+		struct plan_path path;
+		struct route route;
+
+		ends(schedule, edge, &between);
+		from = schedule->ranks[between.from].host;
+		to = schedule->ranks[between.to].host;
+		tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
+		plan_add_route(stream, env->topo, from, &route, weight);
+		path = plan_path(&env->topo->net, ports,
+				 topology_path(env->topo, from, &route, ports),
+				 stream->packets.payload + TCP_OVERHEAD);
+		plan_path_longest(&longest, &path);
+	}
+	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
+}
+
+/* One step: adds its links to the plan, its latency, and what a piece takes in it to *seconds. */
+static void plan_step(const struct schedule *schedule, unsigned level, bool back,
+		      struct stream_plan *plan, double *seconds)
+{
+	struct plan_stream *all = &plan->streams[0];
+	struct stream_plan step;
+
+	plan_init(&step, 1);
+	step.streams[0].packets = all->packets;
+	plan->latency += plan_level(schedule, level, back, &step.streams[0]);
+	plan_close(&step);
+	*seconds += 1 / plan_alone(&step.streams[0], &schedule->scheme->env.topo->net);
+	for (size_t i = 0; i < step.streams[0].count; i++)
+		plan_add(all, step.streams[0].links[i].link, step.streams[0].links[i].weight);
+	plan_release(&step);
+}
+
+static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
+		  const char **never)
+{
+	struct schedule_scheme *scheme = self;
+	const struct network *net = &scheme->env.topo->net;
+	struct schedule *schedule = schedule_new(self, "halving_doubling", &ops, job);
+	unsigned levels = levels_of(job->workers);
+	double seconds = 0;
+
+	*never = NULL;
+	plan_init(plan, 1);
+	plan->streams[0].packets =
+		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
+	plan->streams[0].packets.fraction = 1.0 / (double)(1 << levels);
+	plan_fill_queues(&plan->streams[0], net);
+	for (int back = 0; back < 2; back++) {
+		for (unsigned level = 0; level < levels; level++)
+			plan_step(schedule, level, back, plan, &seconds);
+		if (pairs_of(job->workers))
+			plan_step(schedule, levels, back, plan, &seconds);
+	}
+	plan->streams[0].cap = 1 / seconds;
+	plan->in_turn = true;
+	plan_close(plan);
+	return schedule;
+}
+
+static void withdraw(void *admitted)
+{
+	schedule_free(admitted);
+}
+
+const struct collective_ops halving_doubling_collective = {
+	.name = "halving_doubling",
+	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
+	.table = &halving_doubling_table,
+	.ranks = true,
+	.over_tcp = true,
+	.beside = { .many = "1.2 to 2.3" },
+	.injected = injected,
+	.transport = schedule_transport,
+	.open = schedule_open,
+	.close = free,
+	.start = start,
+	.contribute = schedule_contribute,
+	.finish = schedule_finish,
+	.plan = plan,
+	.withdraw = withdraw,
+	.tolerance = { .one_switch = 0.02 },
+	.stats = schedule_stats,
+	.report_waiting = schedule_report_waiting,
+};

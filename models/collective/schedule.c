@@ -1,0 +1,545 @@
+#include "collective/schedule.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+#include "transport/keys.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define RING_FIRST 8 /* a power of two */
+
+enum order { ORDER_PLACEMENT, ORDER_RANDOM };
+const char *const schedule_orders[] = {
+	[ORDER_PLACEMENT] = "placement", [ORDER_RANDOM] = "random", NULL
+};
+
+static uint64_t piece_name(const struct schedule_rank *rank, uint32_t piece)
+{
+	return rank->tensor << 32 | piece;
+}
+
+static uint64_t message_bytes(const struct schedule_rank *rank, const struct schedule_step *step)
+{
+	return tensor_parts(rank->schedule->sizes.of[rank->tensor], step->first, step->end,
+			    rank->pieces);
+}
+
+static bool next_step(const struct schedule_thread *thread, struct schedule_step *step)
+{
+	const struct schedule_rank *rank = thread->rank;
+	const struct schedule *schedule = rank->schedule;
+
+	return rank->begun && schedule->ops->step(schedule, rank->number, thread->number,
+						  thread->at, rank->pieces, step);
+}
+
+/* --- sending --- */
+
+static void advance(struct schedule_thread *thread);
+
+static struct schedule_thread *reader_of(const struct schedule_edge *edge)
+{
+	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
+}
+
+/* The next message that was posted may go over the edge. */
+static bool may_send(const struct schedule_edge *edge)
+{
+	const struct schedule *schedule = edge->schedule;
+	uint64_t credit = (uint64_t)schedule->scheme->conf->credit;
+	struct schedule_step step;
+
+	if (edge->sent == edge->posted || edge->passing)
+		return false;
+	if (schedule->ops->rendezvous)
+		return next_step(reader_of(edge), &step) && step.act != SCHEDULE_SEND &&
+		       &schedule->edges[step.edge] == edge && edge->sent == edge->received;
+	return !credit || edge->sent - edge->received < credit;
+}
+
+/* Over the link to another GPU of the machine. */
+static void pass_on(struct schedule_edge *edge, uint64_t size)
+{
+	struct schedule *schedule = edge->schedule;
+	const struct gpus_conf *gpus = &schedule->scheme->env.topo->conf->host.gpus;
+	sim_time from = schedule->scheme->env.sim->now;
+	sim_time *free_at = &schedule->shared_free[schedule->ranks[edge->ends.from].worker];
+	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
+
+	if (gpus->shared && *free_at > from)
+		from = *free_at;
+	*free_at = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
+	edge->passing = size;
+	timer_set(schedule->scheme->env.sim, &edge->timer, *free_at);
+}
+
+static void send_posted(struct schedule_edge *edge)
+{
+	while (may_send(edge)) {
+		uint64_t size = edge->sizes[edge->sent++ & edge->size_mask];
+
+		if (edge->local)
+			pass_on(edge, size);
+		else
+			connection_write(&edge->conn, size);
+	}
+}
+
+static void on_passed(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct schedule_edge *edge = owner;
+
+	(void)sim, (void)entity;
+	edge->delivered += edge->passing;
+	edge->passing = 0;
+	send_posted(edge);
+	advance(reader_of(edge));
+}
+
+/* So many bytes are there; if not, the edge tells when they are. */
+static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
+{
+	if (edge->local)
+		return edge->delivered >= bytes_in;
+	if (connection_delivered(&edge->conn) >= bytes_in)
+		return true;
+	connection_expect(&edge->conn, bytes_in);
+	return false;
+}
+
+static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
+{
+	struct schedule_rank *rank = thread->rank;
+	struct schedule_edge *edge = &rank->schedule->edges[step->edge];
+
+	for (uint32_t q = step->first; q < step->end; q++) {
+		edge->values = ring_reserve(edge->values, &edge->value_mask, edge->value_out,
+					    edge->value_in, sizeof(*edge->values));
+		edge->values[edge->value_in++ & edge->value_mask] = rank->sums[q];
+	}
+	edge->sizes = ring_reserve(edge->sizes, &edge->size_mask, edge->sent, edge->posted,
+				   sizeof(*edge->sizes));
+	edge->sizes[edge->posted++ & edge->size_mask] = message_bytes(rank, step);
+	thread->at++;
+	send_posted(edge);
+	advance(reader_of(edge));
+}
+
+static void send_ready(struct schedule_thread *thread)
+{
+	const struct schedule_scheme *scheme = thread->rank->schedule->scheme;
+	struct schedule_step step;
+
+	while (!thread->preparing && next_step(thread, &step) && step.act == SCHEDULE_SEND) {
+		if (!scheme->conf->step_latency) {
+			post_message(thread, &step);
+			continue;
+		}
+		thread->preparing = true;
+		timer_set(scheme->env.sim, &thread->timer,
+			  scheme->env.sim->now + scheme->conf->step_latency);
+	}
+}
+
+static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct schedule_thread *thread = owner;
+	struct schedule_step step;
+
+	(void)sim, (void)entity;
+	thread->preparing = false;
+	SIM_BUG_ON(!next_step(thread, &step) || step.act != SCHEDULE_SEND);
+	post_message(thread, &step);
+	advance(thread);
+}
+
+/* --- a tensor's beginning and end --- */
+
+/* Threads send what they can before anything is received. */
+static void begin(struct schedule_rank *rank)
+{
+	struct schedule *schedule = rank->schedule;
+
+	if (rank->begun || rank->tensor >= rank->contributed)
+		return;
+	rank->begun = true;
+	rank->pieces = schedule->ops->pieces(schedule, schedule->sizes.of[rank->tensor]);
+	while (rank->capacity < rank->pieces)
+		rank->sums = array_reserve(rank->sums, rank->capacity, &rank->capacity,
+					   sizeof(*rank->sums));
+	for (uint32_t q = 0; q < rank->pieces; q++)
+		rank->sums[q] =
+			exact_contribution(&schedule->exact, rank->gpu, piece_name(rank, q));
+	for (unsigned i = 0; i < schedule->ops->threads; i++)
+		send_ready(&rank->threads[i]);
+}
+
+static void check_sums(const struct schedule_rank *rank)
+{
+	struct schedule *schedule = rank->schedule;
+
+	for (uint32_t q = 0; q < rank->pieces; q++) {
+		if (exact_holds(&schedule->exact, piece_name(rank, q), rank->sums[q]))
+			continue;
+		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
+				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
+				" of tensor %" PRIu64 " at worker %" PRIu32 " at %.9f s",
+				schedule->name, schedule->job.number, q, rank->tensor, rank->worker,
+				seconds_of(schedule->scheme->env.sim->now));
+		sim_stop(schedule->scheme->env.sim);
+		return;
+	}
+}
+
+static uint32_t ranks_each(const struct schedule *schedule)
+{
+	return schedule->count / schedule->job.workers;
+}
+
+static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker, uint32_t k)
+{
+	return &schedule->ranks[schedule->rank_of_gpu[worker * ranks_each(schedule) + k]];
+}
+
+/* All ranks of a worker are beyond a tensor. */
+static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
+{
+	for (uint32_t k = 0; k < ranks_each(schedule); k++)
+		if (rank_of(schedule, worker, k)->tensor <= tensor)
+			return false;
+	return true;
+}
+
+/* The thread may have come to its end of the tensor, and be the last of its rank to do so. True if
+ * so: the next tensor has begun, if it is here. */
+static bool end_tensor(struct schedule_thread *thread)
+{
+	struct schedule_rank *rank = thread->rank;
+	struct schedule *schedule = rank->schedule;
+	struct schedule_step step;
+	uint64_t tensor = rank->tensor;
+
+	if (!rank->begun || next_step(thread, &step))
+		return false;
+	for (unsigned i = 0; i < schedule->ops->threads; i++)
+		if (next_step(&rank->threads[i], &step))
+			return false;
+	check_sums(rank);
+	rank->tensor++;
+	rank->begun = false;
+	for (unsigned i = 0; i < schedule->ops->threads; i++)
+		rank->threads[i].at = 0;
+	begin(rank);
+	if (all_hold(schedule, rank->worker, tensor))
+		schedule->job.done(schedule->job.owner, rank->worker, tensor);
+	return true;
+}
+
+/* --- receiving --- */
+
+static void take_message(struct schedule_rank *rank, struct schedule_edge *edge,
+			 const struct schedule_step *step)
+{
+	edge->stream_in += message_bytes(rank, step);
+	edge->received++;
+	for (uint32_t q = step->first; q < step->end; q++) {
+		uint64_t value = edge->values[edge->value_out++ & edge->value_mask];
+
+		rank->sums[q] = step->act == SCHEDULE_ADD ? rank->sums[q] + value : value;
+	}
+}
+
+/* The message that the thread waits for, if it has come. Its bytes may be here before its tensor
+ * has begun, so that there is nothing yet to add it to. */
+static bool receive(struct schedule_thread *thread)
+{
+	struct schedule_rank *rank = thread->rank;
+	struct schedule_edge *edge;
+	struct schedule_step step;
+
+	if (!next_step(thread, &step) || step.act == SCHEDULE_SEND)
+		return false;
+	edge = &rank->schedule->edges[step.edge];
+	send_posted(edge);
+	if (edge->received == edge->sent ||
+	    !has_come(edge, edge->stream_in + message_bytes(rank, &step)))
+		return false;
+	take_message(rank, edge, &step);
+	thread->at++;
+	send_posted(edge);
+	return true;
+}
+
+/* As far as a thread gets. At the end of a tensor all threads of its rank have new steps. */
+static void advance(struct schedule_thread *thread)
+{
+	struct schedule_rank *rank = thread->rank;
+
+	do {
+		send_ready(thread);
+		if (!end_tensor(thread))
+			continue;
+		for (unsigned i = 0; i < rank->schedule->ops->threads; i++)
+			if (i != thread->number)
+				advance(&rank->threads[i]);
+	} while (receive(thread));
+}
+
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct schedule_edge *edge = owner;
+
+	(void)total;
+	advance(reader_of(edge));
+}
+
+static const struct tcp_app schedule_app = { .delivered = on_delivered };
+
+/* --- ranks --- */
+
+static int by_host(const void *a, const void *b)
+{
+	const struct schedule_rank *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/* Which GPU of which worker has which rank. */
+static void order_ranks(struct schedule *schedule)
+{
+	const struct schedule_scheme *scheme = schedule->scheme;
+	uint32_t p = schedule->count, *order = xcalloc(p, sizeof(*order));
+	struct rng rng;
+
+	for (uint32_t g = 0; g < p; g++)
+		order[g] = g;
+	if (scheme->conf->order == ORDER_RANDOM) {
+		rng_init(&rng, scheme->env.sim->seed, "ring order", schedule->job.number);
+		rng_shuffle(&rng, order, p);
+	}
+	for (uint32_t r = 0; r < p; r++) {
+		uint32_t worker = order[r] / ranks_each(schedule);
+
+		schedule->ranks[r] = (struct schedule_rank){ .schedule = schedule,
+							     .worker = worker,
+							     .gpu = order[r],
+							     .host = schedule->job.hosts[worker] };
+	}
+	if (scheme->conf->order == ORDER_PLACEMENT)
+		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_host);
+	for (uint32_t r = 0; r < p; r++) {
+		struct schedule_rank *rank = &schedule->ranks[r];
+
+		rank->number = r;
+		schedule->rank_of_gpu[rank->gpu] = r;
+		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)
+			rank->threads[i] = (struct schedule_thread){ .rank = rank, .number = i };
+	}
+	free(order);
+}
+
+struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
+			      const struct schedule_ops *ops, const struct collective_job *job)
+{
+	struct schedule *schedule = xcalloc(1, sizeof(*schedule));
+
+	schedule->scheme = scheme;
+	schedule->name = name;
+	schedule->ops = ops;
+	schedule->job = *job;
+	schedule->count = job->workers * (job->gpus ? job->gpus : 1);
+	exact_init(&schedule->exact, scheme->env.checks, scheme->env.sim->seed, job->number,
+		   schedule->count);
+	schedule->ranks = xcalloc(schedule->count, sizeof(*schedule->ranks));
+	schedule->rank_of_gpu = xcalloc(schedule->count, sizeof(*schedule->rank_of_gpu));
+	schedule->shared_free = xcalloc(job->workers, sizeof(*schedule->shared_free));
+	order_ranks(schedule);
+	if (ops->prepare)
+		ops->prepare(schedule);
+	schedule->edge_count = ops->edges(schedule);
+	return schedule;
+}
+
+void schedule_free(struct schedule *schedule)
+{
+	exact_release(&schedule->exact);
+	for (uint32_t r = 0; r < schedule->count; r++)
+		free(schedule->ranks[r].sums);
+	free(schedule->ranks);
+	free(schedule->rank_of_gpu);
+	free(schedule->shared_free);
+	free(schedule->edges);
+	free(schedule->sizes.of);
+	free(schedule->data);
+	free(schedule);
+}
+
+/* --- the interface --- */
+
+const struct transport *schedule_transport(const void *conf)
+{
+	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
+}
+
+void *schedule_open(const struct model_env *env, const void *conf)
+{
+	struct schedule_scheme *scheme = xcalloc(1, sizeof(*scheme));
+
+	scheme->env = *env;
+	scheme->conf = conf;
+	return scheme;
+}
+
+uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge)
+{
+	return connection_key(CONNECTION_RING, (uint64_t)schedule->job.number << 20 | edge);
+}
+
+static void connect(struct schedule *schedule, uint32_t e)
+{
+	const struct model_env *env = &schedule->scheme->env;
+	struct schedule_edge *edge = &schedule->edges[e];
+
+	*edge = (struct schedule_edge){ .schedule = schedule, .ends.from = SCHEDULE_NOBODY };
+	if (!schedule->ops->ends(schedule, e, &edge->ends))
+		return;
+	edge->value_mask = edge->size_mask = RING_FIRST - 1;
+	edge->values = xcalloc(RING_FIRST, sizeof(*edge->values));
+	edge->sizes = xcalloc(RING_FIRST, sizeof(*edge->sizes));
+	edge->local =
+		schedule->ranks[edge->ends.from].worker == schedule->ranks[edge->ends.to].worker;
+	if (edge->local) {
+		timer_open(
+			env->sim, &edge->timer, SIM_TIMER,
+			timer_key(TIMER_RING, UINT64_C(1) << 51 | schedule_edge_key(schedule, e)),
+			on_passed, edge);
+		sim_name(env->sim, on_passed, "message between GPUs, edge %n");
+		return;
+	}
+	edge->conn = connection_open(
+		env->tcp, env->roce,
+		&(struct connection_spec){ .transport = (unsigned)schedule->scheme->conf->transport,
+					   .src = schedule->ranks[edge->ends.from].host,
+					   .dst = schedule->ranks[edge->ends.to].host,
+					   .ack_every = (uint32_t)schedule->scheme->conf->ack_every,
+					   .key = schedule_edge_key(schedule, e),
+					   .app = &schedule_app,
+					   .owner = edge });
+}
+
+static void open_threads(struct schedule_rank *rank)
+{
+	const struct schedule *schedule = rank->schedule;
+	struct sim *sim = schedule->scheme->env.sim;
+	unsigned threads = schedule->ops->threads;
+
+	for (unsigned i = 0; i < threads; i++)
+		timer_open(sim, &rank->threads[i].timer, SIM_TIMER,
+			   timer_key(TIMER_RING,
+				     schedule_edge_key(schedule, rank->number * threads + i)),
+			   on_prepared, &rank->threads[i]);
+	sim_name(sim, on_prepared, "chunk ready on ring edge %n");
+}
+
+void *schedule_start(void *self, const char *name, const struct schedule_ops *ops,
+		     const struct collective_job *job)
+{
+	struct schedule *schedule = schedule_new(self, name, ops, job);
+
+	schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
+	for (uint32_t e = 0; e < schedule->edge_count; e++)
+		connect(schedule, e);
+	for (uint32_t r = 0; r < schedule->count; r++)
+		open_threads(&schedule->ranks[r]);
+	return schedule;
+}
+
+static void contribute(struct schedule_rank *rank, bytes size)
+{
+	struct schedule *schedule = rank->schedule;
+
+	tensor_sizes_add(&schedule->sizes, rank->contributed++, size);
+	if (rank->begun)
+		return;
+	begin(rank);
+	for (unsigned i = 0; i < schedule->ops->threads; i++)
+		advance(&rank->threads[i]);
+}
+
+void schedule_contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct schedule *schedule = instance;
+
+	for (uint32_t k = 0; k < ranks_each(schedule); k++)
+		contribute(rank_of(schedule, worker, k), size);
+}
+
+void schedule_finish(void *instance)
+{
+	struct schedule *schedule = instance;
+	struct sim *sim = schedule->scheme->env.sim;
+
+	for (uint32_t e = 0; e < schedule->edge_count; e++) {
+		struct schedule_edge *edge = &schedule->edges[e];
+
+		if (edge->local)
+			timer_close(sim, &edge->timer);
+		else if (edge->ends.from != SCHEDULE_NOBODY)
+			connection_close(&edge->conn);
+		free(edge->values);
+		free(edge->sizes);
+	}
+	for (uint32_t r = 0; r < schedule->count; r++)
+		for (unsigned i = 0; i < schedule->ops->threads; i++)
+			timer_close(sim, &schedule->ranks[r].threads[i].timer);
+	schedule_free(schedule);
+}
+
+void schedule_stats(const void *instance, struct collective_stats *stats)
+{
+	const struct schedule *schedule = instance;
+
+	for (uint32_t e = 0; e < schedule->edge_count; e++) {
+		const struct schedule_edge *edge = &schedule->edges[e];
+
+		if (edge->ends.from == SCHEDULE_NOBODY || edge->local)
+			continue;
+		stats->retransmissions += connection_retransmissions(&edge->conn);
+		stats->timeouts += connection_timeouts(&edge->conn);
+	}
+}
+
+/* What the first thread of a rank that is not at its end waits for. */
+static void report_rank(const struct schedule_rank *rank, FILE *to)
+{
+	const struct schedule *schedule = rank->schedule;
+	struct schedule_step step;
+
+	fprintf(to,
+		"  %s of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
+		") waits for tensor %" PRIu64,
+		schedule->name, schedule->job.number, rank->worker, rank->host, rank->tensor);
+	for (unsigned i = 0; i < schedule->ops->threads; i++) {
+		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
+			continue;
+		fprintf(to, ", step %" PRIu64 ", from h%" PRIu32, rank->threads[i].at,
+			schedule->ranks[schedule->edges[step.edge].ends.from].host);
+		break;
+	}
+	fputs("\n", to);
+}
+
+void schedule_report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct schedule *schedule = instance;
+
+	for (uint32_t r = 0; r < schedule->count && limit; r++) {
+		if (schedule->ranks[r].tensor == schedule->ranks[r].contributed)
+			continue;
+		report_rank(&schedule->ranks[r], to);
+		limit--;
+	}
+}

@@ -1,0 +1,178 @@
+/* All-reduce between hosts as a schedule: which pieces of a tensor each rank sends to whom, and
+ * what it must have received before. The field's term; as in MSCCL or in LogGOPSim's GOAL.
+ *
+ * A rank has threads, one or a few. A thread goes through its operations in order, for one tensor
+ * after the other: it sends pieces as they are at the rank, which never waits, or it receives
+ * pieces, waits for them, and adds or stores them. A rank goes on to the next tensor when all of
+ * its threads are through. An edge is one connection from a rank to another (TCP or RoCE), which
+ * one thread reads; the messages of all tensors are one stream on it, as in NCCL, so connections
+ * stay warm, and loss and order are the transport's business. There is no barrier.
+ *
+ * The GPUs of a machine may be ranks each, of one worker (`inside`: "ring"). An edge between them
+ * is a link of its own that passes one message after the other, or the one link of their machine.
+ *
+ * Simplified: the sums on hosts take no time (`step_latency` adds a constant before each message).
+ * A message without elements still has one byte, as it would cost a packet.
+ *
+ * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c. */
+#ifndef INASIM_COLLECTIVE_SCHEDULE_H
+#define INASIM_COLLECTIVE_SCHEDULE_H
+
+#include "collective/collective.h"
+#include "collective/tensors.h"
+
+#define SCHEDULE_THREADS 4 /* of a rank, at most */
+#define SCHEDULE_NOBODY  UINT32_MAX
+
+/* What all of them may be given. */
+struct schedule_conf {
+	int transport;
+	int order;
+	sim_time step_latency;
+	int64_t ack_every;
+	bytes chunk;    /* of double_tree */
+	int64_t credit; /* the same; 0 = without limit */
+};
+
+extern const char *const schedule_orders[]; /* for ENUM rows */
+
+/* The rows that all have. */
+#define SCHEDULE_ROWS                                                                              \
+	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
+		  "Transport of the edges: a congestion control of TCP, or RoCE (dcqcn, "          \
+		  "roce_swift, "                                                                   \
+		  "roce).",                                                                        \
+		  "PANAMA section 7"),                                                             \
+		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
+			  "placement: by host number, so that a rack is entered once; random: a "  \
+			  "random cycle.",                                                         \
+			  "our choice (as NCCL sorts by topology)"),                               \
+		CONF_INT("ack_every", struct schedule_conf, ack_every, "2", 1, 64,                 \
+			 "Segments per ACK on the edges. A rank's ACKs share its link with its "   \
+			 "own data: an ACK for every segment costs 5.5 % of the time, for every "  \
+			 "second 2.7 %.",                                                          \
+			 "RFC 5681 section 4.2: an ACK at least for every second full-sized "      \
+			 "segment"),                                                               \
+		CONF_TIME("step_latency", struct schedule_conf, step_latency, "0s", 0, PS_PER_S,   \
+			  "Preparation of data before each step (alpha).",                         \
+			  "NetReduce table 4 has 0.1-100 us; our choice 0")
+
+/* What a thread does next. Pieces `first` to `end` - 1 go over the edge. */
+enum schedule_act { SCHEDULE_SEND, SCHEDULE_ADD, SCHEDULE_STORE };
+struct schedule_step {
+	enum schedule_act act;
+	uint32_t edge;
+	uint32_t first, end;
+};
+
+/* From a rank to a thread of another. */
+struct schedule_ends {
+	uint32_t from, to, thread;
+};
+
+struct schedule;
+
+struct schedule_ops {
+	unsigned threads;
+	/* Messages wait at their sender until the receiver comes to them, as large ones do in MPI
+	 * and in Gloo; that it says so takes no time. Without it and without `credit` they go at
+	 * once. */
+	bool rendezvous;
+	/* So many numbers edges have; not all need be used. */
+	uint32_t (*edges)(const struct schedule *schedule);
+	/* False: this one is not used. */
+	bool (*ends)(const struct schedule *schedule, uint32_t edge, struct schedule_ends *ends);
+	/* In how many equal pieces a tensor is cut (tensors.h). */
+	uint32_t (*pieces)(const struct schedule *schedule, bytes size);
+	/* The i-th step of a thread for a tensor of `pieces`. False: there are no more. */
+	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
+		     uint32_t pieces, struct schedule_step *step);
+	/* Optional: fills in schedule->data, once the ranks stand. */
+	void (*prepare)(struct schedule *schedule);
+};
+
+struct schedule_scheme {
+	struct model_env env;
+	const struct schedule_conf *conf;
+};
+
+/* One connection; not used: from == SCHEDULE_NOBODY. */
+struct schedule_edge {
+	struct schedule *schedule;
+	struct schedule_ends ends;
+	struct connection conn; /* not used between GPUs of a machine: */
+	bool local;
+	uint64_t passing;                /* bytes of the message under way; 0 = none */
+	uint64_t delivered;              /* bytes */
+	struct timer timer;              /* the message under way is there */
+	uint64_t posted, sent, received; /* messages: up to its sender, on their way, here */
+	uint64_t stream_in;              /* bytes of those received */
+	uint64_t *values;                /* ring by number: pieces of messages posted */
+	uint64_t value_mask, value_out, value_in;
+	uint64_t *sizes; /* ring by number: of messages posted and not sent */
+	uint64_t size_mask;
+};
+
+struct schedule_thread {
+	struct schedule_rank *rank;
+	unsigned number;
+	uint64_t at; /* its next step of the rank's tensor */
+	bool over;   /* it has none */
+	bool preparing;
+	struct timer timer; /* step latency */
+};
+
+struct schedule_rank {
+	struct schedule *schedule;
+	uint32_t number;
+	uint32_t worker; /* of the job */
+	uint32_t gpu;    /* of all workers */
+	uint32_t host;
+	uint64_t contributed; /* tensors handed over */
+	uint64_t tensor;      /* the one under way, or to come */
+	bool begun;           /* it is under way */
+	uint32_t pieces;      /* of it */
+	uint64_t *sums;       /* of it, so far */
+	size_t capacity;
+	struct schedule_thread threads[SCHEDULE_THREADS];
+};
+
+struct schedule {
+	struct schedule_scheme *scheme;
+	const struct schedule_ops *ops;
+	const char *name; /* of the scheme */
+	struct collective_job job;
+	struct exact exact;
+	struct schedule_rank *ranks;
+	uint32_t count;        /* ranks: a worker has as many as GPUs */
+	uint32_t *rank_of_gpu; /* those of a worker are neighbours */
+	sim_time *shared_free; /* by worker: the one link of its GPUs */
+	struct schedule_edge *edges;
+	uint32_t edge_count;
+	struct tensor_sizes sizes;
+	uint64_t tensors; /* that some rank has begun */
+	void *data;       /* of the scheme; owned */
+};
+
+/* --- schedule.c; the first ones fit struct collective_ops --- */
+
+const struct transport *schedule_transport(const void *conf);
+void *schedule_open(const struct model_env *env, const void *conf);
+void schedule_contribute(void *instance, uint32_t worker, bytes size);
+void schedule_finish(void *instance);
+void schedule_stats(const void *instance, struct collective_stats *stats);
+void schedule_report_waiting(const void *instance, FILE *to, size_t limit);
+
+/* An instance with its connections. */
+void *schedule_start(void *scheme, const char *name, const struct schedule_ops *ops,
+		     const struct collective_job *job);
+
+/* The ranks of a job in their order, without connections; for plans. */
+struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
+			      const struct schedule_ops *ops, const struct collective_job *job);
+void schedule_free(struct schedule *schedule);
+
+/* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
+uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);
+
+#endif

@@ -1,0 +1,400 @@
+/* Tracks: below each job a worker's slices (computing, or what it waits for), the tensors that it
+ * exchanges, and the instants at which a sum came, with an arrow from the last contribution to it;
+ * below each switch its aggregator memory in use and, as instants, collisions and preemptions; of
+ * links queue, marks and PAUSE; flows by their senders.
+ *
+ * Slices of a worker are charges of models/why: they cover its time without gaps, and what it
+ * computed adds up to the tables. A result's charge with several causes goes to the largest, and
+ * charges that follow each other with one cause are one slice. */
+#include "run/timeline.h"
+
+#include "base/mem.h"
+#include "io/trace.h"
+#include "net/lossless.h"
+#include "run/links.h"
+#include "run/simulation_state.h"
+#include "run/switch_watch.h"
+#include "why/why.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct worker_lane {
+	uint64_t track, tensors; /* tracks */
+	uint64_t exchanged;      /* tensors now */
+	enum why_cause cause;    /* of the slice under way: */
+	sim_time begin, end;
+};
+
+struct job_lane {
+	struct worker_lane *workers; /* NULL = not yet admitted; owned */
+	uint32_t count;
+};
+
+struct switch_lane {
+	uint64_t track, used; /* tracks; 0 = not yet seen */
+	uint64_t bytes;
+};
+
+struct link_lane {
+	uint64_t queue, marks, pause; /* tracks; 0 = not asked for */
+	uint64_t bytes, marked;
+	sim_time paused; /* so far */
+};
+
+/* Flows of a sender that overlap have a track each. */
+struct flow_lanes {
+	struct flow_lane {
+		uint64_t track;
+		sim_time end; /* of its last flow */
+	} * lanes;
+	size_t count, capacity;
+};
+
+struct timeline {
+	struct simulation *s;
+	struct trace *trace;
+	sim_time from, to;
+	struct job_lane *jobs;        /* by number */
+	struct switch_lane *switches; /* by number */
+	struct link_lane *links;      /* by port */
+	struct flow_lanes *flows;     /* by host */
+	uint32_t *touched;            /* ports that were asked for and got packets in this event */
+	size_t touched_count, touched_capacity;
+	uint64_t switch_root, flow_root;
+	uint64_t arrows;
+	struct why_listener listener;
+	struct sim_observer observer;
+	const struct sim_observer *why;
+	uint32_t sw, job; /* of the packet whose event runs; UINT32_MAX = none */
+	struct switch_seen seen;
+};
+
+static bool is_wanted(const struct timeline *t, sim_time at)
+{
+	return at >= t->from && at <= t->to;
+}
+
+static sim_time now_of(const struct timeline *t)
+{
+	return t->s->sim.now;
+}
+
+/* --- workers --- */
+
+static void end_slice(struct timeline *t, struct worker_lane *lane)
+{
+	sim_time begin = lane->begin > t->from ? lane->begin : t->from;
+	sim_time end = lane->end < t->to ? lane->end : t->to;
+
+	if (end > begin)
+		trace_slice(t->trace, lane->track, why_cause_names[lane->cause], begin, end);
+	lane->begin = lane->end;
+}
+
+static void end_job(struct timeline *t, struct job_lane *job)
+{
+	for (uint32_t w = 0; w < job->count; w++)
+		end_slice(t, &job->workers[w]);
+	free(job->workers);
+	*job = (struct job_lane){ 0 };
+}
+
+static void on_job(void *owner, uint32_t number, const char *name, uint32_t workers,
+		   const uint32_t *hosts)
+{
+	struct timeline *t = owner;
+	struct job_lane *job = &t->jobs[number];
+	char text[96];
+	uint64_t track;
+
+	if (job->workers)
+		return; /* it had to wait, and comes again */
+	snprintf(text, sizeof(text), "job %" PRIu32 " %.60s", number, name);
+	track = trace_track(t->trace, 0, text);
+	job->count = workers;
+	job->workers = xcalloc(workers, sizeof(*job->workers));
+	for (uint32_t w = 0; w < workers; w++) {
+		snprintf(text, sizeof(text), "worker %" PRIu32 " (h%" PRIu32 ")", w, hosts[w]);
+		job->workers[w].track = trace_track(t->trace, track, text);
+		job->workers[w].tensors = trace_counter(t->trace, job->workers[w].track,
+							"tensors in exchange", "tensors");
+	}
+}
+
+static void on_charged(void *owner, uint32_t job, uint32_t worker, sim_time begin, sim_time end,
+		       const sim_time cause[WHY_CAUSES])
+{
+	struct timeline *t = owner;
+	struct worker_lane *lane = &t->jobs[job].workers[worker];
+	enum why_cause most = WHY_COMPUTE;
+
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		if (cause[c] > cause[most])
+			most = (enum why_cause)c;
+	if (lane->cause != most || lane->end != begin) {
+		end_slice(t, lane);
+		lane->cause = most;
+		lane->begin = begin;
+	}
+	lane->end = end;
+}
+
+static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
+{
+	struct timeline *t = owner;
+	struct worker_lane *lane = &t->jobs[job].workers[worker];
+
+	lane->exchanged = held ? lane->exchanged - 1 : lane->exchanged + 1;
+	if (is_wanted(t, now_of(t)))
+		trace_count(t->trace, lane->tensors, now_of(t), lane->exchanged);
+}
+
+static void on_last(void *owner, uint32_t job, uint32_t worker, uint32_t last, sim_time sent)
+{
+	struct timeline *t = owner;
+	const struct worker_lane *lanes = t->jobs[job].workers;
+	struct trace_mark from = { "last contribution", "to_worker", worker, ++t->arrows, false };
+	struct trace_mark to = { "sum", "last_worker", last, t->arrows, true };
+
+	if (!is_wanted(t, sent) || !is_wanted(t, now_of(t)))
+		return;
+	trace_instant(t->trace, lanes[last].track, sent, &from);
+	trace_instant(t->trace, lanes[worker].track, now_of(t), &to);
+}
+
+/* --- links --- */
+
+static void look_at_link(struct timeline *t, uint32_t port)
+{
+	struct link_lane *lane = &t->links[port];
+	struct network *net = &t->s->topo.net;
+	sim_time now = now_of(t);
+	uint64_t queue, marked = net->cold[port].marks;
+
+	if (!lane->queue || !is_wanted(t, now))
+		return;
+	queue = network_queue_bytes(net, port);
+	if (queue != lane->bytes)
+		trace_count(t->trace, lane->queue, now, queue);
+	if (marked != lane->marked)
+		trace_count(t->trace, lane->marks, now, marked);
+	if (net->lossless && lossless_paused(net, port) != lane->paused) {
+		lane->paused = lossless_paused(net, port);
+		trace_count(t->trace, lane->pause, now, lane->paused / PS_PER_NS);
+	}
+	lane->bytes = queue;
+	lane->marked = marked;
+}
+
+/* The packet is not in the queue yet: the look comes with the end of the event. */
+static void on_queued(void *owner, uint32_t port)
+{
+	struct timeline *t = owner;
+
+	if (!t->links[port].queue)
+		return;
+	t->touched = array_reserve(t->touched, t->touched_count, &t->touched_capacity,
+				   sizeof(*t->touched));
+	t->touched[t->touched_count++] = port;
+}
+
+static void ask_for_link(struct timeline *t, uint32_t port)
+{
+	const struct network *net = &t->s->topo.net;
+	struct link_lane *lane = &t->links[port];
+	char from[32], to[32], text[80];
+	uint64_t track;
+
+	if (lane->queue)
+		return;
+	topology_node_name(&t->s->topo, net->ports[net->cold[port].reverse].to, from, sizeof(from));
+	topology_node_name(&t->s->topo, net->ports[port].to, to, sizeof(to));
+	snprintf(text, sizeof(text), "link %s -> %s", from, to);
+	track = trace_track(t->trace, 0, text);
+	lane->queue = trace_counter(t->trace, track, "queue", "bytes");
+	lane->marks = trace_counter(t->trace, track, "marks", "packets");
+	lane->pause = trace_counter(t->trace, track, "stopped by PAUSE", "ns");
+}
+
+static void ask_for_links(struct timeline *t)
+{
+	const struct scenario *scenario = t->s->scenario;
+	const struct series_links *links = scenario->series.links.items;
+	const struct network *net = &t->s->topo.net;
+	struct link_place wanted;
+
+	for (size_t i = 0; i < scenario->series.links.count; i++) {
+		if (links[i].form == SERIES_LINK)
+			ask_for_link(t, (uint32_t)links[i].number);
+		else if (links_parse(links[i].tier, &scenario->topology, &wanted))
+			for (uint32_t p = 0; p < net->port_count; p++)
+				if (link_place_of(net, p).tier == wanted.tier &&
+				    link_place_of(net, p).up == wanted.up)
+					ask_for_link(t, p);
+	}
+}
+
+/* --- flows --- */
+
+static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time start)
+{
+	struct flow_lanes *lanes = &t->flows[src];
+	char text[32];
+
+	for (size_t i = 0; i < lanes->count; i++)
+		if (lanes->lanes[i].end <= start)
+			return &lanes->lanes[i];
+	if (!t->flow_root)
+		t->flow_root = trace_track(t->trace, 0, "flows");
+	lanes->lanes =
+		array_reserve(lanes->lanes, lanes->count, &lanes->capacity, sizeof(*lanes->lanes));
+	snprintf(text, sizeof(text), "from h%" PRIu32, src);
+	lanes->lanes[lanes->count].track = trace_track(t->trace, t->flow_root, text);
+	return &lanes->lanes[lanes->count++];
+}
+
+static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_time start)
+{
+	struct timeline *t = owner;
+	sim_time begin = start > t->from ? start : t->from, end = now_of(t);
+	struct flow_lane *lane;
+	char text[64];
+
+	if (end > t->to)
+		end = t->to;
+	if (end <= begin)
+		return;
+	lane = lane_of_flow(t, src, begin);
+	lane->end = end;
+	snprintf(text, sizeof(text), "to h%" PRIu32 ", %" PRIu64 " bytes", dst, size);
+	trace_slice(t->trace, lane->track, text, begin, end);
+}
+
+/* --- switches --- */
+
+/* Of an arrival, before it is handled. */
+static void note_packet(struct timeline *t, const struct sim_event *event)
+{
+	const struct network *net = &t->s->topo.net;
+	const struct packet *packet = port_head(&net->ports[event->entity]);
+	struct packet_about about;
+	uint32_t to = net->ports[event->entity].to;
+
+	if (to < net->hosts || packet->kind != PACKET_AGGREGATION)
+		return;
+	t->sw = to - net->hosts;
+	if (net->protocols[packet->protocol].ops->about &&
+	    net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
+							packet, &about))
+		t->job = about.job;
+	switch_look(t->s, t->sw, &t->seen);
+}
+
+static void look_at_switch(struct timeline *t)
+{
+	struct switch_lane *lane = &t->switches[t->sw];
+	struct switch_seen now;
+	const struct trace_mark collision = { "collision", "job", t->job, 0, false };
+	const struct trace_mark preemption = { "preemption", "by_job", t->job, 0, false };
+	char text[32];
+
+	switch_look(t->s, t->sw, &now);
+	if (!lane->track) {
+		if (!t->switch_root)
+			t->switch_root = trace_track(t->trace, 0, "switches");
+		topology_node_name(&t->s->topo, t->s->topo.net.hosts + t->sw, text, sizeof(text));
+		lane->track = trace_track(t->trace, t->switch_root, text);
+		lane->used = trace_counter(t->trace, lane->track, "aggregators in use", "bytes");
+	}
+	if (now.used_bytes != lane->bytes)
+		trace_count(t->trace, lane->used, now_of(t), now.used_bytes);
+	lane->bytes = now.used_bytes;
+	if (now.stats.collisions > t->seen.stats.collisions)
+		trace_instant(t->trace, lane->track, now_of(t), &collision);
+	if (now.stats.preemptions > t->seen.stats.preemptions)
+		trace_instant(t->trace, lane->track, now_of(t), &preemption);
+}
+
+/* --- events --- */
+
+static void before(void *owner, const struct sim_event *event)
+{
+	struct timeline *t = owner;
+
+	t->why->before(t->why->owner, event);
+	t->sw = t->job = UINT32_MAX;
+	if (event->entity < t->s->topo.net.port_count && is_wanted(t, event->at))
+		note_packet(t, event);
+}
+
+static void after(void *owner, const struct sim_event *event)
+{
+	struct timeline *t = owner;
+
+	t->why->after(t->why->owner, event);
+	if (t->sw != UINT32_MAX)
+		look_at_switch(t);
+	if (event->entity < t->s->topo.net.port_count)
+		look_at_link(t, event->entity);
+	while (t->touched_count)
+		look_at_link(t, t->touched[--t->touched_count]);
+}
+
+/* --- from the start to the end --- */
+
+struct timeline *timeline_open(struct simulation *s, sim_time from, sim_time to)
+{
+	struct timeline *t = xcalloc(1, sizeof(*t));
+	const struct network *net = &s->topo.net;
+
+	*t = (struct timeline){
+		.s = s,
+		.trace = trace_new(TIMELINE_MOST),
+		.from = from,
+		.to = to,
+		.jobs = xcalloc(jobs_report(s->jobs)->count + 1, sizeof(*t->jobs)),
+		.switches = xcalloc(net->switches, sizeof(*t->switches)),
+		.links = xcalloc(net->port_count, sizeof(*t->links)),
+		.flows = xcalloc(net->hosts, sizeof(*t->flows)),
+		.listener = { on_job, on_charged, on_tensor, on_last, on_queued, on_flow, t },
+		.observer = { before, after, t },
+		.why = why_observer(why_of(net)),
+	};
+	ask_for_links(t);
+	why_listen(why_of(net), &t->listener);
+	s->observer = &t->observer;
+	return t;
+}
+
+void timeline_close(struct timeline *t)
+{
+	for (size_t i = 0; i < jobs_report(t->s->jobs)->count; i++)
+		end_job(t, &t->jobs[i]);
+	why_listen(why_of(&t->s->topo.net), NULL);
+	t->s->observer = t->why;
+}
+
+bool timeline_write(const struct timeline *t, struct out_dir *dir, uint64_t *left_out, char **error)
+{
+	size_t length;
+	const void *all = trace_bytes(t->trace, &length);
+
+	*left_out = trace_left_out(t->trace);
+	return out_dir_write_bytes(dir, TIMELINE_FILE, all, length, error);
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	for (uint32_t h = 0; h < t->s->topo.net.hosts; h++)
+		free(t->flows[h].lanes);
+	trace_free(t->trace);
+	free(t->touched);
+	free(t->jobs);
+	free(t->switches);
+	free(t->links);
+	free(t->flows);
+	free(t);
+}

@@ -1,0 +1,138 @@
+#include "cli/html.h"
+
+#include "base/mem.h"
+#include "conf/json_text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One letter of UTF-8; returns its bytes. */
+static size_t put_letter(FILE *to, const char *text)
+{
+	unsigned char c = (unsigned char)text[0];
+	size_t length = 1;
+
+	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length++;
+	switch (c) {
+	case '&':
+		fputs("&amp;", to);
+		break;
+	case '<':
+		fputs("&lt;", to);
+		break;
+	case '>':
+		fputs("&gt;", to);
+		break;
+	case '"':
+		fputs("&quot;", to);
+		break;
+	case '\'':
+		fputs("&#39;", to);
+		break;
+	default:
+		if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
+			putc('?', to);
+		else if ((c < 0x20 && c != '\n') || c == 0x7f ||
+			 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
+			putc(' ', to);
+		else
+			fwrite(text, 1, length, to);
+	}
+	return length;
+}
+
+void html_text(FILE *to, const char *text)
+{
+	while (*text)
+		text += put_letter(to, text);
+}
+
+void html_element(FILE *to, const char *tag, const char *fmt, ...)
+{
+	char *text;
+	size_t length;
+	FILE *words = open_memstream(&text, &length);
+	va_list args;
+
+	va_start(args, fmt);
+	vfprintf(words, fmt, args);
+	va_end(args);
+	fclose(words);
+	fprintf(to, "<%s>", tag);
+	html_text(to, text);
+	fprintf(to, "</%.*s>", (int)strcspn(tag, " "), tag);
+	free(text);
+}
+
+void html_download(FILE *to, const char *name, const char *text)
+{
+	fprintf(to, "<a download=\"%s\" href=\"data:text/plain;charset=utf-8,", name);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (isalnum(c) || strchr("-._~,:/", c))
+			putc(c, to);
+		else
+			fprintf(to, "%%%02X", c);
+	}
+	fprintf(to, "\">%s</a>", name);
+}
+
+void html_details(FILE *to, const char *summary, const char *name, const char *text)
+{
+	fputs("<details>", to);
+	html_element(to, "summary", "%s", summary);
+	fputs("<p>Save as ", to);
+	html_download(to, name, text);
+	fputs("</p><pre>", to);
+	html_text(to, text);
+	fputs("</pre></details>\n", to);
+}
+
+/* ---- pictures ---- */
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Behind the first `end` after p; p when there is none. */
+static const char *behind(const char *p, const char *end)
+{
+	const char *found = strstr(p, end);
+
+	return found ? found + strlen(end) : p;
+}
+
+void html_svg(FILE *to, const char *svg, unsigned number, const char *label)
+{
+	static const char *const ids[] = {
+		" id='", " id=\"", "href='#", "href=\"#", "url(#", NULL
+	};
+	const char *box = strstr(svg, "viewBox=\""), *p = behind(svg, "<svg");
+
+	fputs("<svg role=\"img\" aria-label=\"", to);
+	html_text(to, label);
+	fputs("\" ", to);
+	if (box)
+		fprintf(to, "%.*s\"", (int)strcspn(box + 9, "\"") + 9, box);
+	putc('>', to);
+	p = behind(p, ">");
+	if (strstr(p, "<desc>"))
+		p = behind(p, "</desc>");
+	while (*p) {
+		size_t i = 0;
+
+		while (ids[i] && !begins(p, ids[i]))
+			i++;
+		if (ids[i]) {
+			fprintf(to, "%sf%u-", ids[i], number);
+			p += strlen(ids[i]);
+		} else {
+			putc(*p++, to);
+		}
+	}
+}

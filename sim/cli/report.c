@@ -1,0 +1,633 @@
+/* The verb report: one page of HTML that says all of its results, and fetches nothing. */
+#include "cli/cli.h"
+
+#include "base/home.h"
+#include "base/mem.h"
+#include "cli/html.h"
+#include "io/folder.h"
+#include "io/json_read.h"
+#include "lab/breakdown.h"
+#include "lab/compare/compare.h"
+#include "lab/figures/plot.h"
+#include "lab/sweep/groups.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MOST 20000000 /* bytes of a picture, or of its table */
+#define MARK      "<meta name=\"generator\" content=\"inasim report\">"
+
+struct report {
+	FILE *to;
+	char *scratch;    /* folder for figures; removed at the end */
+	unsigned figures; /* so far, on the page */
+	char *error;
+};
+
+/* --- JSON --- */
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(member(object, name));
+
+	return text ? text : "unknown";
+}
+
+static double number_of(const cJSON *object, const char *name)
+{
+	const cJSON *item = member(object, name);
+
+	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+/* --- figures --- */
+
+/* The text of PATH with its ending replaced; NULL when there is none. */
+static char *beside(const char *path, const char *ending)
+{
+	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
+	char *text = folder_read(other, FILE_MOST, NULL);
+
+	free(other);
+	return text;
+}
+
+static void put_figure(struct report *r, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	char *svg = beside(path, ".svg"), *data = beside(path, ".dat");
+	char *label = xstrndup(name, strlen(name) - strlen(".svg"));
+	char *file = xasprintf("%s.dat", label);
+
+	if (svg && data) {
+		fputs("<figure>", r->to);
+		html_svg(r->to, svg, ++r->figures, label);
+		fputs("<figcaption>", r->to);
+		html_details(r->to, "The numbers of this figure", file, data);
+		fputs("</figcaption></figure>\n", r->to);
+	}
+	free(file);
+	free(label);
+	free(data);
+	free(svg);
+}
+
+/* `printed`: paths, one a line. Takes what plotting has left. */
+static void put_figures(struct report *r, int drawn, char *printed, char *error)
+{
+	char *rest = NULL;
+
+	if (drawn < 0)
+		html_element(r->to, "p class=\"warning\"", "Figures are missing: %s", error);
+	for (char *p = strtok_r(printed, "\n", &rest); p; p = strtok_r(NULL, "\n", &rest))
+		put_figure(r, p);
+	free(printed);
+	free(error);
+}
+
+static void put_run_figures(struct report *r, const char *dir)
+{
+	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
+	char *printed, *error = NULL;
+	size_t length;
+	FILE *to = open_memstream(&printed, &length);
+	int drawn = plot_run(dir, &options, to, &error);
+
+	fclose(to);
+	html_element(r->to, "h3", "Figures");
+	put_figures(r, drawn, printed, error);
+}
+
+static void put_together(struct report *r, const struct cli *cli)
+{
+	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
+	struct plot_labelled *runs = xcalloc((size_t)cli->argc, sizeof(*runs));
+	char *printed, *error = NULL;
+	size_t length;
+	FILE *to = open_memstream(&printed, &length);
+	int drawn;
+
+	for (int i = 0; i < cli->argc; i++)
+		runs[i].dir = cli->argv[i];
+	drawn = plot_together(runs, (size_t)cli->argc, &options, to, &error);
+	fclose(to);
+	put_figures(r, drawn, printed, error);
+	free(runs);
+}
+
+static void put_sweep_figures(struct report *r, const char *dir, const struct sweep_table *table)
+{
+	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
+
+	html_element(r->to, "h3", "Figures");
+	for (int breakdown = 0; breakdown < 2; breakdown++) {
+		struct plot_sweep_options sweep = { .breakdown = breakdown };
+		char *printed, *error = NULL;
+		size_t length;
+		FILE *to;
+		int drawn;
+
+		if (breakdown && sweep_table_metric(table, "jobs.why_s.compute") == SIZE_MAX)
+			break;
+		to = open_memstream(&printed, &length);
+		drawn = plot_sweep(dir, &sweep, &options, to, &error);
+		fclose(to);
+		put_figures(r, drawn, printed, error);
+	}
+}
+
+/* --- tables --- */
+
+static void put_value(FILE *to, const cJSON *estimate)
+{
+	double value = number_of(estimate, "value"), low = number_of(estimate, "low"),
+	       high = number_of(estimate, "high");
+
+	if (isnan(value)) {
+		fputs("–", to);
+		return;
+	}
+	fprintf(to, "%.6g", value);
+	if (!isnan(low) && !isnan(high))
+		fprintf(to, "<small>%.4g to %.4g</small>", low, high);
+}
+
+/* What compare says of runs: a row for each metric, a column for each run, with its ratio. */
+static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
+{
+	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN, .json = true };
+	char *text, *last = NULL;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	enum compare_end end = compare((const char *const *)cli->argv + first, (size_t)count,
+				       &options, to, &r->error);
+	cJSON *root, *row;
+
+	fclose(to);
+	root = end == COMPARE_ALIKE ? cJSON_Parse(text) : NULL;
+	free(text);
+	if (!root)
+		return false;
+	fputs("<div class=\"scroll\"><table><caption>Below a value: its interval of 95 %, where it "
+	      "comes from samples. Finished of all, where it counts work.</caption>\n<tr>"
+	      "<th>metric</th>",
+	      r->to);
+	for (int i = 0; i < count; i++) {
+		html_element(r->to, "th", "%s", cli->argv[first + i]);
+		if (i)
+			fputs("<th>ratio to the first</th>", r->to);
+	}
+	cJSON_ArrayForEach(row, member(root, "rows"))
+	{
+		const char *metric = text_of(row, "metric");
+
+		if (!last || strcmp(last, metric)) {
+			free(last);
+			last = xstrdup(metric);
+			fputs("</tr>\n<tr>", r->to);
+			html_element(r->to, "td", "%s", metric);
+		}
+		fputs("<td>", r->to);
+		put_value(r->to, member(row, "value"));
+		if (!isnan(number_of(row, "count")))
+			fprintf(r->to, "<small>%.0f of %.0f</small>", number_of(row, "finished"),
+				number_of(row, "count"));
+		fputs("</td>", r->to);
+		if (member(row, "ratio")) {
+			fputs("<td>", r->to);
+			put_value(r->to, member(row, "ratio"));
+			fputs("</td>", r->to);
+		}
+	}
+	fputs("</tr>\n</table></div>\n", r->to);
+	free(last);
+	cJSON_Delete(root);
+	return true;
+}
+
+/* Where the time went; nothing of a run without --why. */
+static bool put_breakdown(struct report *r, const cJSON *summary)
+{
+	const cJSON *jobs = member(summary, "jobs"), *cause;
+	double all = 0;
+
+	cJSON_ArrayForEach(cause, member(jobs, "why_s")) all +=
+		cJSON_IsNumber(cause) ? cause->valuedouble : 0;
+	if (all <= 0)
+		return true;
+	html_element(r->to, "h3", "What iterations are spent on");
+	fputs("<div class=\"scroll\"><table><caption>Mean over workers and iterations of all jobs."
+	      "</caption>\n<tr><th>cause</th><th>ms</th><th>share</th><th></th></tr>\n",
+	      r->to);
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		double time = number_of(member(jobs, "why_s"), breakdown_causes[c].name);
+
+		if (!(time > 0))
+			continue;
+		fputs("<tr>", r->to);
+		html_element(r->to, "td", "%s", breakdown_causes[c].words);
+		fprintf(r->to,
+			"<td>%.4f</td><td>%.1f %%</td><td class=\"text\"><span class=\"bar\" "
+			"style=\"width:%.1frem\"></span></td></tr>\n",
+			time * 1e3, 100 * time / all, 8 * time / all);
+	}
+	fputs("</table></div>\n", r->to);
+	return true;
+}
+
+static void put_fact(struct report *r, const char *what, const char *text)
+{
+	fputs("<tr>", r->to);
+	html_element(r->to, "td", "%s", what);
+	html_element(r->to, "td class=\"text\"", "%s", text);
+	fputs("</tr>\n", r->to);
+}
+
+/* As a shell would take it. */
+static char *command_of(const cJSON *manifest)
+{
+	const cJSON *word;
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+
+	cJSON_ArrayForEach(word, member(manifest, "command_line"))
+	{
+		const char *p = cJSON_GetStringValue(word);
+
+		if (word->prev && word != member(manifest, "command_line")->child)
+			putc(' ', to);
+		if (p && *p &&
+		    !p[strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789-_./=:,")]) {
+			fputs(p, to);
+			continue;
+		}
+		putc('\'', to);
+		for (; p && *p; p++)
+			fputs(*p == '\'' ? "'\\''" : (char[]){ *p, '\0' }, to);
+		putc('\'', to);
+	}
+	fclose(to);
+	return text;
+}
+
+static void put_facts(struct report *r, const cJSON *manifest, const cJSON *summary)
+{
+	char *command = command_of(manifest), *version, *seed;
+
+	version = xasprintf("%s (%s)", text_of(manifest, "version"), text_of(manifest, "commit"));
+	seed = xasprintf("%.0f", number_of(manifest, "seed"));
+	html_element(r->to, "h3", "What was run");
+	fputs("<div class=\"scroll\"><table>\n", r->to);
+	put_fact(r, "scenario", text_of(summary, "scenario"));
+	put_fact(r, "seed", seed);
+	put_fact(r, "fidelity", text_of(summary, "fidelity"));
+	put_fact(r, "inasim", version);
+	put_fact(r, "command", command);
+	put_fact(r, "when", text_of(manifest, "start"));
+	put_fact(r, "end", text_of(manifest, "end_reason"));
+	put_fact(r, "digest", text_of(manifest, "digest"));
+	fputs("</table></div>\n", r->to);
+	free(seed);
+	free(version);
+	free(command);
+}
+
+/* --- does it mean what it says? --- */
+
+static unsigned put_lines(struct report *r, const cJSON *list, const char *before)
+{
+	const cJSON *line;
+	unsigned count = 0;
+
+	cJSON_ArrayForEach(line, list)
+	{
+		html_element(r->to, "p class=\"warning\"", "%s%s", before,
+			     cJSON_GetStringValue(line) ? cJSON_GetStringValue(line) : "");
+		count++;
+	}
+	return count;
+}
+
+static unsigned put_unfinished(struct report *r, const cJSON *summary, const char *what)
+{
+	const cJSON *object = member(summary, what);
+	double left = number_of(object, "count") - number_of(object, "finished");
+
+	if (!(left > 0))
+		return 0;
+	html_element(r->to, "p class=\"warning\"",
+		     "%.0f of %.0f measured %s did not finish: means are of those that did.", left,
+		     number_of(object, "count"), what);
+	return 1;
+}
+
+static void put_warnings(struct report *r, const cJSON *manifest, const cJSON *summary)
+{
+	const cJSON *checks = member(summary, "checks");
+	const char *end = text_of(manifest, "end_reason"), *commit = text_of(manifest, "commit");
+	unsigned count = put_lines(r, member(summary, "warnings"), "");
+
+	count += put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as given: ");
+	count += put_unfinished(r, summary, "jobs") + put_unfinished(r, summary, "flows");
+	if (!strcmp(end, "time_limit") || !strcmp(end, "deadlock") || !strcmp(end, "interrupted") ||
+	    !strcmp(end, "violation")) {
+		html_element(r->to, "p class=\"warning\"", "The run ended by %s.", end);
+		count++;
+	}
+	if (cJSON_IsString(member(checks, "first_violation"))) {
+		html_element(r->to, "p class=\"warning\"", "A check was violated: %s",
+			     text_of(checks, "first_violation"));
+		count++;
+	}
+	if (strstr(commit, "dirty")) {
+		html_element(r->to, "p class=\"warning\"",
+			     "The program had changes that no commit has (%s).", commit);
+		count++;
+	}
+	if (!count)
+		html_element(r->to, "p",
+			     "No warning: all work that was measured finished, every check held, "
+			     "and jobs ran as they were given.");
+}
+
+/* --- a run --- */
+
+static void put_again(struct report *r, const cJSON *manifest)
+{
+	char *scenario = cJSON_Print(member(manifest, "scenario"));
+
+	html_element(r->to, "h3", "How to run it again");
+	fputs("<p>Save the resolved scenario, in which every value is spelled out, and run it with "
+	      "inasim ",
+	      r->to);
+	html_text(r->to, text_of(manifest, "version"));
+	fputs(" (commit ", r->to);
+	html_text(r->to, text_of(manifest, "commit"));
+	fputs("): the digest will be <code>", r->to);
+	html_text(r->to, text_of(manifest, "digest"));
+	fputs("</code>. Files that it names have to lie where it says.</p>\n"
+	      "<pre>inasim run scenario.json --out again</pre>\n",
+	      r->to);
+	html_details(r->to, "The resolved scenario", "scenario.json", scenario ? scenario : "");
+	free(scenario);
+}
+
+static bool put_run(struct report *r, const struct cli *cli, int i)
+{
+	const char *dir = cli->argv[i];
+	cJSON *manifest = json_read(dir, "manifest.json", &r->error);
+	cJSON *summary = manifest ? json_read(dir, "summary.json", &r->error) : NULL;
+	bool good = summary;
+
+	if (good) {
+		put_facts(r, manifest, summary);
+		html_element(r->to, "h3", "Does it mean what it says?");
+		put_warnings(r, manifest, summary);
+		html_element(r->to, "h3", "Results");
+		good = put_comparison(r, cli, i, 1) && put_breakdown(r, summary);
+	}
+	if (good) {
+		put_run_figures(r, dir);
+		put_again(r, manifest);
+	}
+	cJSON_Delete(summary);
+	cJSON_Delete(manifest);
+	return good;
+}
+
+/* --- a sweep --- */
+
+static const char *const sweep_metrics[] = { "jobs.jct_s.mean", "jobs.slowdown.mean",
+					     "flows.fct_s.mean", "flows.fct_s.p99" };
+#define SWEEP_METRICS (sizeof(sweep_metrics) / sizeof(sweep_metrics[0]))
+
+static void put_group(struct report *r, const struct sweep_table *table, const struct group *group)
+{
+	fputs("<tr>", r->to);
+	for (size_t a = 0; a < table->axis_count; a++)
+		html_element(r->to, "td", "%s", table->axes[a].values[group->levels[a]]);
+	fprintf(r->to, "<td>%zu of %zu</td>", group->count - group->censored, group->count);
+	for (size_t m = 0; m < SWEEP_METRICS; m++) {
+		size_t metric = sweep_table_metric(table, sweep_metrics[m]);
+		struct estimate at;
+		double *values;
+
+		if (metric == SIZE_MAX)
+			continue;
+		values = group_values(group, metric);
+		at = infer_mean(values, group->count, INFERENCE_LEVEL);
+		free(values);
+		fprintf(r->to, isnan(at.value) ? "<td>–" : "<td>%.6g", at.value);
+		if (!isnan(at.low))
+			fprintf(r->to, "<small>%.4g to %.4g</small>", at.low, at.high);
+		fputs("</td>", r->to);
+	}
+	fputs("</tr>\n", r->to);
+}
+
+static void put_groups(struct report *r, const struct sweep_table *table)
+{
+	struct groups groups = groups_of(table);
+
+	fputs("<div class=\"scroll\"><table><caption>Means over replications, below them "
+	      "t-intervals "
+	      "of 95 %.</caption>\n<tr>",
+	      r->to);
+	for (size_t a = 0; a < table->axis_count; a++)
+		html_element(r->to, "th", "%s", table->axes[a].name);
+	fputs("<th>done</th>", r->to);
+	for (size_t m = 0; m < SWEEP_METRICS; m++)
+		if (sweep_table_metric(table, sweep_metrics[m]) != SIZE_MAX)
+			html_element(r->to, "th", "%s", sweep_metrics[m]);
+	fputs("</tr>\n", r->to);
+	for (size_t i = 0; i < groups.count; i++)
+		put_group(r, table, &groups.items[i]);
+	fputs("</table></div>\n", r->to);
+	groups_release(&groups);
+}
+
+static void put_sweep_warnings(struct report *r, const struct sweep_table *table)
+{
+	size_t count[POINT_STATUSES] = { 0 };
+
+	for (size_t i = 0; i < table->point_count; i++)
+		count[table->points[i].status]++;
+	if (count[POINT_DONE] == table->point_count)
+		html_element(r->to, "p",
+			     "All points are done. Warnings of single points are in "
+			     "their summary.json.");
+	for (int s = 0; s < POINT_STATUSES; s++)
+		if (s != POINT_DONE && count[s])
+			html_element(r->to, "p class=\"warning\"", "%zu of %zu points: %s.",
+				     count[s], table->point_count, point_status_names[s]);
+}
+
+static void put_sweep_again(struct report *r, const char *dir)
+{
+	char *path = folder_join(dir, "plan.json"), *plan = folder_read(path, FILE_MOST, NULL);
+
+	html_element(r->to, "h3", "How to run it again");
+	fputs("<p>The plan names its base scenario by a path seen from its own folder.</p>\n"
+	      "<pre>scripts/sweep plan.json</pre>\n",
+	      r->to);
+	if (plan)
+		html_details(r->to, "The plan", "plan.json", plan);
+	free(plan);
+	free(path);
+}
+
+static bool put_sweep(struct report *r, const char *dir)
+{
+	struct sweep_table *table = sweep_table_read(dir, &r->error);
+	char *facts;
+
+	if (!table)
+		return false;
+	html_element(r->to, "h3", "What was run");
+	fputs("<div class=\"scroll\"><table>\n", r->to);
+	put_fact(r, "sweep", table->name);
+	facts = xasprintf("%zu, of %" PRIu64 " replications", table->point_count,
+			  table->replications);
+	put_fact(r, "points", facts);
+	free(facts);
+	fputs("</table></div>\n", r->to);
+	html_element(r->to, "h3", "Does it mean what it says?");
+	put_sweep_warnings(r, table);
+	html_element(r->to, "h3", "Results");
+	put_groups(r, table);
+	put_sweep_figures(r, dir, table);
+	put_sweep_again(r, dir);
+	sweep_table_free(table);
+	return true;
+}
+
+/* --- the page --- */
+
+static void put_citation(struct report *r)
+{
+	char *path = home_path("CITATION.cff"), *text = folder_read(path, FILE_MOST, NULL);
+
+	html_element(r->to, "h2", "How to cite");
+	if (text)
+		html_details(r->to, "CITATION.cff, with the version and commit from above",
+			     "CITATION.cff", text);
+	free(text);
+	free(path);
+}
+
+static bool put_all(struct report *r, const struct cli *cli)
+{
+	bool good = true, sweeps = false;
+
+	for (int i = 0; i < cli->argc; i++)
+		sweeps |= sweep_table_exists(cli->argv[i]);
+	html_element(r->to, "h1", "%s%s", cli->argv[0], cli->argc > 1 ? " and others" : "");
+	if (cli->argc > 1 && !sweeps) {
+		html_element(r->to, "h2", "Side by side");
+		good = put_comparison(r, cli, 0, cli->argc);
+		if (good)
+			put_together(r, cli);
+	}
+	for (int i = 0; i < cli->argc && good; i++) {
+		if (cli->argc > 1)
+			html_element(r->to, "h2", "%s", cli->argv[i]);
+		good = sweep_table_exists(cli->argv[i]) ? put_sweep(r, cli->argv[i])
+							: put_run(r, cli, i);
+	}
+	put_citation(r);
+	return good;
+}
+
+/* Fills the template in: its only @WORDS@. NULL with r->error. */
+static char *make_page(struct report *r, const struct cli *cli)
+{
+	char *path = home_path("scripts/report/report.html"), *page = NULL;
+	char *template = folder_read(path, FILE_MOST, NULL), *title, *body;
+	size_t length;
+	bool good = template && (title = strstr(template, "@TITLE@")) &&
+		    (body = strstr(title, "@BODY@"));
+
+	if (!good)
+		r->error = xasprintf("cannot read %s", path);
+	free(path);
+	if (good) {
+		r->to = open_memstream(&page, &length);
+		fprintf(r->to, "%.*s", (int)(title - template), template);
+		html_text(r->to, cli->argv[0]);
+		title += strlen("@TITLE@");
+		fprintf(r->to, "%.*s", (int)(body - title), title);
+		good = put_all(r, cli);
+		fputs(body + strlen("@BODY@"), r->to);
+		fclose(r->to);
+	}
+	free(template);
+	if (good)
+		return page;
+	free(page);
+	return NULL;
+}
+
+/* What is there and is no report of ours stays. */
+static bool may_write(const char *path)
+{
+	char *text = folder_exists(path) ? folder_read(path, FILE_MOST, NULL) : NULL;
+	bool may = !folder_exists(path) || (text && strstr(text, MARK));
+
+	if (!may)
+		complain("%s is there and is no report of inasim; --out says where it goes", path);
+	free(text);
+	return may;
+}
+
+static int write_report(const struct cli *cli, const char *path)
+{
+	struct report r = { .scratch = xasprintf("%s.figures-XXXXXX", path) };
+	char *page = NULL;
+	int code = EXIT_IO;
+
+	if (!folder_make_parents(path) || !mkdtemp(r.scratch)) {
+		complain("%s cannot be written: %s", path, strerror(errno));
+	} else if (!(page = make_page(&r, cli))) {
+		complain("%s", r.error ? r.error : "the report cannot be made");
+	} else if (!folder_replace(path, page, strlen(page))) {
+		complain("%s cannot be written: %s", path, strerror(errno));
+	} else {
+		puts(path);
+		code = EXIT_DONE;
+	}
+	folder_remove(r.scratch);
+	free(r.scratch);
+	free(r.error);
+	free(page);
+	return code;
+}
+
+int verb_report(const struct cli *cli)
+{
+	char *path;
+	int code = EXIT_IO;
+
+	if (!cli->out && cli->argc > 1) {
+		complain("several directories need --out FILE: the page belongs to none of them");
+		return EXIT_USAGE;
+	}
+	if (!cli->out && !folder_is_folder(cli->argv[0])) {
+		complain("there is no directory %s", cli->argv[0]);
+		return EXIT_IO;
+	}
+	path = cli->out ? xstrdup(cli->out) : folder_join(cli->argv[0], "report.html");
+	if (may_write(path))
+		code = write_report(cli, path);
+	free(path);
+	return code;
+}

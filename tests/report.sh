@@ -1,0 +1,133 @@
+#!/bin/bash
+# The report is one page that is whole by itself: every section, names that cannot break out of their
+# text, each id once, nothing that is fetched, and a scenario in it that runs again to the same digest.
+# What it looks like is for eyes to judge.
+# shellcheck disable=SC2016 # the single quotes hold jq programs
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+command -v gnuplot >/dev/null && command -v python3 >/dev/null || exit 77
+
+cat >plain.json <<'JSON'
+{
+  "name": "<b>&\"'</b><script>alert(1)</script>", "topology": { "kind": "star", "hosts": 8 },
+  "jobs": [ { "name": "</title><img src=x onerror=alert(2)>", "workers": 4, "all_reduce": "ring", "iterations": 2,
+              "model": { "layers": [ { "gradient": "100KB", "forward": "50us" } ] } } ],
+  "flows": [ { "name": "id='x' <svg", "size": "10KB", "arrival": { "poisson_load": 0.2 }, "stop": "jobs_done" } ],
+  "stop": { "when": "jobs_done", "after": "1s" }
+}
+JSON
+cat >plan.json <<'JSON'
+{ "name": "plan", "base": "plain.json", "replications": 2,
+  "axes": [ { "name": "load", "cases": { "<i>low": { "/flows/0/arrival/poisson_load": 0.1 },
+                                          "high": { "/flows/0/arrival/poisson_load": 0.2 } } },
+            { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml"] } ] }
+JSON
+
+# page FILE SECTION...: it is well-formed and has these, in this order; "scenario.json" is kept
+page() {
+	checks=$((checks + 1))
+	python3 - "$@" <<'PYTHON' || fail "$1 is no page as it should be"
+import html.parser, sys, urllib.parse
+EMPTY = {"meta", "link", "br", "img", "hr"}
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.heads, self.svgs, self.saved, self.details = [], set(), [], 0, {}, 0
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in EMPTY: self.handle_endtag(tag)
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        assert tag not in ("script", "img", "iframe", "b", "i", "object"), tag
+        assert not any(name.startswith("on") for name in a), a
+        for name in ("src", "href", "xlink:href", "data", "action"):
+            assert not a.get(name) or a[name].startswith(("data:", "#")), a
+        if "id" in a:
+            assert a["id"] not in self.ids, a["id"]
+            self.ids.add(a["id"])
+        if a.get("download"):
+            self.saved[a["download"]] = urllib.parse.unquote(a["href"].split(",", 1)[1])
+        self.svgs += tag == "svg"
+        self.details += tag == "details"
+        if tag not in EMPTY: self.open.append(tag)
+        if tag in ("h2", "h3"): self.heads.append("")
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, tag
+    def handle_data(self, text):
+        if self.open and self.open[-1] in ("h2", "h3"): self.heads[-1] += text
+text = open(sys.argv[1], encoding="utf-8").read()
+page = Page()
+page.feed(text)
+page.close()
+assert not page.open, page.open
+assert "prefers-color-scheme: dark" in text and "width=device-width" in text and "@" + "BODY@" not in text
+at = 0
+for head in sys.argv[2:]:
+    assert head in page.heads[at:], (head, page.heads)
+    at = page.heads.index(head, at) + 1
+assert page.svgs > 0 and page.details > page.svgs and "CITATION.cff" in page.saved, (page.svgs, page.details)
+if "scenario.json" in page.saved: open("scenario.json", "w").write(page.saved["scenario.json"])
+PYTHON
+}
+sections=("What was run" "Does it mean what it says?" "Results" "Figures" "How to run it again" "How to cite")
+
+ends 0 run plain.json --why --quiet --out run
+ends 0 report run
+says out '^run/report.html$'
+silent err
+page run/report.html "What was run" "Results" "What iterations are spent on" "Figures" "How to cite"
+page run/report.html "${sections[@]}"
+says run/report.html '&lt;script&gt;alert\(1\)&lt;/script&gt;'
+says run/report.html 'aria-label="breakdown"'
+says run/report.html "$(jq -r .digest run/manifest.json)"
+[[ ! -e run/figures && $(ls -d run/report* | wc -l) == 1 ]] || fail "the report leaves more than itself: $(ls run)"
+ends 0 run scenario.json --quiet --out again
+holds '.digest == $of' again/manifest.json --arg of "$(jq -r .digest run/manifest.json)"
+
+# warnings: none of a run that has none, and those that there are
+ends 0 run plain.json --quiet --out good --set /flows/0/enabled=false
+sed -i 's/-dirty"/"/' good/manifest.json
+ends 0 report good
+says good/report.html 'No warning: '
+sed -i 's/^  "commit": "\(.*\)"/  "commit": "\1-dirty"/' good/manifest.json
+ends 0 report good
+says good/report.html 'The program had changes that no commit has'
+ends 4 run plain.json --quiet --out cut --set /stop/after=300us
+ends 0 report cut --out elsewhere/page.html
+says elsewhere/page.html 'The run ended by time_limit'
+says elsewhere/page.html 'measured jobs did not finish'
+! grep -q 'No warning: ' elsewhere/page.html || fail "a run without an end has no warning"
+
+ends 2 report run cut
+says err 'several directories need --out FILE'
+ends 0 report run cut --out both.html
+page both.html "Side by side" "run" "cut" "How to cite"
+
+ends 0 sweep run plan.json 0-7 --why --quiet --out sweep
+ends 0 sweep collect plan.json --out sweep
+ends 0 report sweep
+page sweep/report.html "${sections[@]}"
+says sweep/report.html 'aria-label="breakdown-over-'
+says sweep/report.html 'All points are done'
+
+# again over its own, never over anything else
+ends 0 report run
+echo "mine" >mine.html
+ends 6 report run --out mine.html
+says err 'mine.html is there and is no report of inasim'
+[[ $(<mine.html) == mine ]] || fail "a file that is no report was replaced"
+ends 6 report nowhere
+says err 'there is no directory nowhere'
+ends 6 report . --out none.html
+says err 'manifest.json'
+[[ ! -e none.html ]] || fail "a page of nothing"
+
+# without gnuplot all but the figures
+mkdir bare
+ln -s "$(command -v env)" bare/env
+code=0
+PATH=$PWD/bare "$INASIM" report run --out bare.html >out 2>err || code=$?
+((code == 0)) || fail "without gnuplot: exit code $code: $(cat err)"
+says bare.html 'Figures are missing: figures need gnuplot'
+
+finish "$checks checks hold"

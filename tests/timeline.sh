@@ -1,0 +1,119 @@
+#!/bin/bash
+# A timeline parses as Perfetto's format, its slices add up to the tables, its instants to the
+# counters, and it changes nothing in the run.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+command -v protoc >/dev/null || { echo "timeline: protoc is missing"; exit 77; }
+
+# decoded DIR: one line a packet: track, type, name, value, ns, arrow out, arrow in; of tracks their
+# number, "TRACK", name, parent
+decoded() {
+	protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <"$1/timeline.pftrace" | awk -v OFS='\t' '
+		/^packet/ { split("", f); note = 0; next }
+		/debug_annotations \{/ { note = 1; next }
+		/^ +\}/ { note = 0; next }
+		/^\}/ {
+			if ("uuid" in f) print f["uuid"], "TRACK", f["name"], f["parent_uuid"]
+			else print f["track_uuid"], f["type"], f["name"], f["uint_value"] f["counter_value"], f["timestamp"], f["flow_ids"], f["terminating_flow_ids"]
+			next
+		}
+		{ key = $1; sub(/:$/, "", key); sub(/^ *[a-z_]+: /, ""); gsub(/"/, ""); gsub(/ /, "_")
+		  if (!(note && key == "name")) f[key] = $0 == "" ? "-" : $0 }'
+}
+
+# scenario SCHEME: jobs that share memory that is short, beside flows
+scenario() {
+	cat <<-JSON
+		{ "name": "timeline", "topology": { "kind": "leaf-spine", "leaves": 3, "spines": 4, "hosts_per_leaf": 8,
+		    "link": { "rate": "10Gbps", "delay": "1us" } },
+		  "schemes": { "esa": { "memory": "4KB" }, "atp": { "memory": "4KB" } },
+		  "jobs": [ { "name": "a job", "count": 2, "workers": 5, "iterations": 3, "overlap": "layers", "all_reduce": "$1", "start_jitter": "20us",
+		      "model": { "layers": [ { "gradient": "60KB", "forward": "33us", "backward": "47us" }, { "gradient": "30KB", "backward": "21us" } ] } } ],
+		  "flows": [ { "size": "20KB", "arrival": { "poisson_load": 0.2 }, "stop": "jobs_done" } ],
+		  "output": { "series": { "every": "100us", "links": [ "host/down" ] } } }
+	JSON
+}
+
+for scheme in ring ps switchml atp esa panama netreduce; do
+	scenario $scheme >s.json
+	ends 0 run --quiet s.json --out "$scheme" --why --timeline 0s..10s
+	ends 0 run --quiet s.json --out plain
+	checks=$((checks + 1))
+	[[ $(jq .digest plain/summary.json) == $(jq .digest "$scheme/summary.json") ]] || fail "$scheme: another digest"
+	decoded "$scheme" >"$scheme.tsv"
+
+	# what each worker computed, and all of its time, to the picosecond: name of its host, sums
+	awk -F'\t' '
+		$2 == "TRACK" { host[$1] = $3; next }
+		$2 == "TYPE_SLICE_BEGIN" && host[$1] ~ /^worker_/ { all[$1] += $4; if ($3 == "compute") compute[$1] += $4 }
+		END { for (t in all) { sub(/.*\(h/, "", host[t]); sub(/\)/, "", host[t]); printf "%d %.0f %.0f\n", host[t], compute[t], all[t] } }' \
+		"$scheme.tsv" | sort -n >slices
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ compute[$at["host"]] += $at["compute_s"]; all[$at["host"]] += $at["duration_s"] }
+		END { for (h in all) printf "%d %.0f %.0f\n", h, compute[h] * 1e12, all[h] * 1e12 }' "$scheme/why.csv" | sort -n >accounts
+	same slices accounts
+	checks=$((checks + 1))
+	[[ $(wc -l <slices) == 10 ]] || fail "$scheme: not ten workers"
+
+	# what of it is a job's in jobs.csv is the mean of its workers
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += 5 * $at["compute_s"] } END { printf "%.0f\n", n * 1e9 }' \
+		"$scheme/jobs.csv" >computed
+	awk '{ n += $2 } END { printf "%.0f\n", n / 1e3 }' slices >sliced
+	same computed sliced
+
+	# switches and flows; arrows have both ends
+	awk -F'\t' '$2 == "TYPE_INSTANT" { n[$3]++ } $2 == "TYPE_SLICE_BEGIN" && $3 ~ /^to_h/ { flows++ }
+		$6 != "" && $2 != "TRACK" { out[$6]++ } $7 != "" && $2 != "TRACK" { came[$7]++ }
+		END { for (a in out) bad += out[a] != 1 || came[a] != 1
+		      print n["collision"] + 0, n["preemption"] + 0, flows, bad + 0, (n["last_contribution"] > 0), (n["sum"] == n["last_contribution"]) }' \
+		"$scheme.tsv" >instants
+	counted=0\ 0
+	[[ ! -f $scheme/aggregators.csv ]] || counted=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ c += $at["collisions"]; p += $at["preemptions"] } END { print c + 0, p + 0 }' "$scheme/aggregators.csv")
+	checks=$((checks + 1))
+	[[ $(<instants) == "$counted $(jq .flows.finished "$scheme/summary.json") 0 1 1" ]] ||
+		fail "$scheme: $(<instants), and tables have $counted $(jq .flows.finished "$scheme/summary.json")"
+
+	# as many tensors as were begun have come back; queues of the links that were asked for
+	checks=$((checks + 1))
+	awk -F'\t' '$2 == "TRACK" && $3 == "tensors_in_exchange" { t[$1] } $2 == "TYPE_COUNTER" && $1 in t { last[$1] = $4 }
+		END { for (i in t) bad += last[i] != 0; exit bad }' "$scheme.tsv" || fail "$scheme: tensors stay in exchange"
+	says "$scheme.tsv" 'link_leaf0_->_h0'
+	says "$scheme.tsv" 'queue'
+done
+holds '.files | map(.name) | index("timeline.pftrace")' esa/manifest.json
+
+# some of it was there to be counted
+checks=$((checks + 1))
+grep -q collision esa.tsv && grep -q collision atp.tsv && grep -q preemption esa.tsv || fail "nothing collided"
+
+# a window holds what is in it, and says its size before
+scenario esa >s.json
+ends 0 run s.json --out part --timeline 100us..200us
+says err '^timeline.pftrace: at most 64 MB, and what comes later is left out$'
+checks=$((checks + 2))
+decoded part >part.tsv
+awk -F'\t' '$2 ~ /^TYPE/ && ($5 < 100000 || $5 > 200000)' part.tsv >outside
+silent outside
+! grep -q 'is full' err || fail "a small timeline is full"
+
+# and one that is too large ends at its limit, and still parses
+scenario switchml >s.json
+ends 0 run s.json --out large --timeline 0s..10s --set /jobs/0/model/layers/0/gradient=14MB --set /jobs/0/iterations=2
+says err '^inasim: timeline.pftrace is full: [0-9]+ events were left out; give a shorter --timeline$'
+checks=$((checks + 2))
+size=$(stat -c %s large/timeline.pftrace)
+((size >= 64 << 20 && size < 65 << 20)) || fail "$size bytes"
+protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <large/timeline.pftrace >/dev/null || fail "a full timeline does not parse"
+
+# who asks for what cannot be
+ends 2 run s.json --timeline 0s..1s
+says err 'inasim: --timeline writes timeline.pftrace into a result directory: give --out DIR, too$'
+ends 2 run s.json --timeline 0s..1s --events 0s..1s --out x
+says err 'and no --events'
+ends 2 run s.json --timeline 1s --out x
+says err '--timeline takes FROM..TO, two times with a unit'
+ends 2 run s.json --timeline 0s..1s --out x --fidelity fluid
+says err '--timeline follows packets'
+
+finish "$checks checks"
