@@ -193,7 +193,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 
 void tcp_tx_wake(struct tcp_conn *conn)
 {
-	if (has_work(conn) && !held_back(conn))
+	if (!conn->tx.source.waiting && has_work(conn) && !held_back(conn))
 		nic_wake(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
 }
 

@@ -10,20 +10,26 @@
 #define SLOTS_AHEAD 8 /* of their nodes, which are prefetched */
 #define SORT_FULL   8 /* a bucket of more is sorted on its own */
 
-#define LANES      4 /* of a vector, which both compilers split where the machine has none */
-#define BLOCK      (4 * LANES)
-#define PLACES_MAX 64 /* sorted by places_of() */
+#define LANES       4 /* of a vector, which both compilers split where the machine has none */
+#define BLOCK       (4 * LANES)
+#define SHORT_BLOCK (8 * LANES)
+#define PLACES_MAX  64 /* sorted by places_of() */
+#define SHORT_BITS  15 /* of a short key, which has a sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
+typedef int16_t short_lanes __attribute__((vector_size(2 * LANES * sizeof(int16_t))));
 
 #define NO_SLOT UINT64_MAX
+
+static inline uint64_t tie_of(const struct equeue *q, sim_time at, uint32_t id)
+{
+	return hash_mix(at * UINT64_C(0x9e3779b97f4a7c15) + q->seed + q->keys[id]);
+}
 
 /* Class and tie of an event, in the leading bits that decide nearly always. */
 static inline uint64_t order_of(const struct equeue *q, sim_time at, uint32_t id)
 {
-	uint64_t tie = hash_mix(at * UINT64_C(0x9e3779b97f4a7c15) + q->keys[id] + q->seed);
-
-	return (uint64_t)q->nodes[id].class << 60 | tie >> 4;
+	return (uint64_t)q->nodes[id].class << 60 | tie_of(q, at, id) >> 4;
 }
 
 /* The order of two events of equal time. Kept out of line: most times differ. */
@@ -76,10 +82,53 @@ static inline void places_of(const int32_t *keys, size_t count, int32_t *places)
 	}
 }
 
+/* The same of short keys. */
+static inline void places_of_short(const int16_t *keys, size_t count, int16_t *places)
+{
+	for (size_t i = 0; i < count; i += SHORT_BLOCK) {
+		short_lanes mine[BLOCK / LANES], below[BLOCK / LANES] = { 0 };
+
+		memcpy(mine, keys + i, sizeof(mine));
+		for (size_t j = 0; j < count; j++) {
+			int16_t k = keys[j];
+			short_lanes key = { k, k, k, k, k, k, k, k };
+
+			for (size_t v = 0; v < BLOCK / LANES; v++)
+				below[v] -= mine[v] > key;
+		}
+		memcpy(places + i, below, sizeof(below));
+	}
+}
+
 /* Time within the slot, class, and as many bits of the tie as fit. */
 static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *item)
 {
 	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
+}
+
+/* Sorts by the first bits of what decides: of the ties, where all are of one time and class, else
+ * of the times. False where two are alike in those. */
+static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+		       size_t count, bool equal)
+{
+	int16_t keys[PLACES_MAX], places[PLACES_MAX];
+	unsigned shift = q->shift > SHORT_BITS ? q->shift - SHORT_BITS : 0;
+	size_t sum = 0;
+
+	if (equal)
+		for (size_t i = 0; i < count; i++)
+			keys[i] = (int16_t)(tie_of(q, from[0].at, from[i].id) >> (64 - SHORT_BITS));
+	else
+		for (size_t i = 0; i < count; i++)
+			keys[i] = (int16_t)(from[i].at >> shift & INT16_MAX);
+	for (size_t i = count; i < PLACES_MAX; i++)
+		keys[i] = INT16_MAX;
+	places_of_short(keys, count, places);
+	for (size_t i = 0; i < count; i++) {
+		to[places[i]] = from[i];
+		sum += (size_t)places[i];
+	}
+	return sum == count * (count - 1) / 2; /* less where two have the same place */
 }
 
 /* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
@@ -116,6 +165,13 @@ static void sort_by_places(const struct equeue *q, struct eq_item *to, const str
 		alike |= (sorted[i] ^ sorted[i - 1]) < PLACES_MAX;
 	if (__builtin_expect(alike, 0)) /* the keys were too short */
 		insertion_sort(q, to, from, count);
+}
+
+static inline void sort_some(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+			     size_t count, bool equal)
+{
+	if (!sort_short(q, to, from, count, equal))
+		sort_by_places(q, to, from, count);
 }
 
 /* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
@@ -422,16 +478,23 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 	__builtin_prefetch(&q->nodes[id & -(uint32_t)(id != EQ_NONE)]);
 }
 
-/* Takes the events of slot `number` out, unsorted, newest first. */
-static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items)
+/* Takes the events of slot `number` out, unsorted, newest first. *equal: they are of one time and
+ * class. */
+static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items, bool *equal)
 {
-	uint64_t slot = number & (q->slot_count - 1);
+	uint64_t slot = number & (q->slot_count - 1), differ = 0;
+	const struct eq_node *first =
+		&q->nodes[q->slots[slot] & -(uint32_t)(q->slots[slot] != EQ_NONE)];
 	struct eq_item *item = items;
 
 	for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = q->nodes[id].link) {
-		q->nodes[id].place = EQ_BATCH;
-		*item++ = (struct eq_item){ .at = q->nodes[id].at, .id = id };
+		struct eq_node *node = &q->nodes[id];
+
+		node->place = EQ_BATCH;
+		differ |= (node->at ^ first->at) | (uint64_t)(node->class ^ first->class);
+		*item++ = (struct eq_item){ .at = node->at, .id = id };
 	}
+	*equal = !differ && q->heap_slot != number;
 	q->slots[slot] = EQ_NONE;
 	q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
 	while (__builtin_expect(q->heap_slot == number, 0)) {
@@ -463,6 +526,7 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 {
 	uint64_t number = next_used(q);
 	size_t count;
+	bool equal;
 
 	if (q->heap_slot < number)
 		number = q->heap_slot;
@@ -471,11 +535,11 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	q->cursor = number;
 	batch_reserve(q);
 	prefetch_slot(q, number + SLOTS_AHEAD);
-	count = collect(q, number, q->scratch);
+	count = collect(q, number, q->scratch, &equal);
 	if (count > PLACES_MAX)
 		sort_slot(q, number, q->batch + q->batch_count, count);
 	else if (count > SORT_FEW)
-		sort_by_places(q, q->batch + q->batch_count, q->scratch, count);
+		sort_some(q, q->batch + q->batch_count, q->scratch, count, equal);
 	else if (count)
 		insertion_sort(q, q->batch + q->batch_count, q->scratch, count);
 	q->batch_count += count;

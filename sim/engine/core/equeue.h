@@ -163,6 +163,12 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
+/* Whose event is the next; EQ_NONE when that is not known yet. */
+static inline uint32_t equeue_coming(const struct equeue *q)
+{
+	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
+}
+
 /* From now on equeue_pop_before() stops before this time. No later slot is opened, so that what is
  * scheduled afterwards still finds its slot closed. */
 static inline void equeue_bound(struct equeue *q, sim_time end)

@@ -223,6 +223,16 @@ HOT_INLINE void hop_aggregate(struct network *net, uint32_t number, struct packe
 		kind->copies(net, in, &actions.send[i]);
 }
 
+/* Fetches the packet that will arrive next, where that is known. Speed only: between two turns a
+ * ring leaves the first level of the cache, even where all fits into the second. */
+HOT_INLINE void hop_prefetch_next(const struct network *net)
+{
+	uint32_t next = equeue_coming(&net->sim->queue);
+
+	if (next < net->port_count)
+		__builtin_prefetch(port_head(&net->ports[next]));
+}
+
 /* The packet at the head of a port's ring reaches the far end. */
 HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_kind *kind,
 			 void (*aggregate)(struct network *net, uint32_t number,
@@ -241,6 +251,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 		hop_shrink(net, number, port, kind);
 		return;
 	}
+	hop_prefetch_next(net);
 	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
 		/* another node's port: head stays put while it is copied */
 		kind->forward(net, kind->reverse(net, number),

@@ -20,10 +20,11 @@ static void nic_append(struct nic *nic, struct nic_source *source)
 /* The first source has sent and has more: it goes on, or is the turn over? */
 static void nic_end_turn(struct nic *nic, uint32_t size)
 {
-	const struct port *port = &nic->net->ports[nic->host];
 	struct nic_source *first = nic->last->next;
 
 	if (nic->mode == NIC_BYTES) {
+		const struct port *port = &nic->net->ports[nic->host];
+
 		first->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
 		if (first->credit > 0)
 			return;
@@ -73,9 +74,8 @@ static void nic_wait(struct nic *nic)
 }
 
 /* Waits at first where the transmitter was idle: see nic.h. */
-static void nic_send(struct nic *nic, const struct packet *packet)
+static void nic_send(struct nic *nic, struct port *port, const struct packet *packet)
 {
-	struct port *port = &nic->net->ports[nic->host];
 	sim_time now = nic->net->sim->now;
 
 	if (port->busy_until < now && !packet_is_control(packet)) {
@@ -91,7 +91,7 @@ static void nic_send(struct nic *nic, const struct packet *packet)
  * one: that waits for its turn. */
 static void nic_serve(struct nic *nic)
 {
-	const struct port *port = &nic->net->ports[nic->host];
+	struct port *port = &nic->net->ports[nic->host];
 
 	nic->serving = true;
 	while (nic->last && port->busy_until <= nic->net->sim->now) {
@@ -107,7 +107,7 @@ static void nic_serve(struct nic *nic)
 				continue;
 			first->credit = 0; /* nothing is saved up */
 		}
-		nic_send(nic, &packet);
+		nic_send(nic, port, &packet);
 	}
 	nic->serving = false;
 	if (nic->last)
@@ -135,24 +135,19 @@ static void make_event(struct nic *nic)
 	nic_wait(nic);
 }
 
-static void go_on_deferred(struct nic *nic)
-{
-	nic->net->ports[nic->host].flags &= (uint8_t)~PORT_DEFERRED;
-	nic_serve(nic);
-}
-
 /* network.catch_up */
 static void catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	struct sim *sim = net->sim;
 	struct nic *nic = &net->nics[host];
-	const struct port *port = &net->ports[host];
+	struct port *port = &net->ports[host];
 	sim_time now = sim->now;
 
 	nic->catching_up = true;
 	while (port->flags & PORT_DEFERRED && port->busy_until < until) {
 		sim->now = port->busy_until;
-		go_on_deferred(nic);
+		port->flags &= (uint8_t)~PORT_DEFERRED;
+		nic_serve(nic);
 	}
 	nic->catching_up = false;
 	sim->now = now;
@@ -258,7 +253,7 @@ static void send_all(struct nic *nic, struct nic_source *source)
 	do {
 		pull = source->pull(source->owner, &packet);
 		if (pull != NIC_NOTHING)
-			nic_send(nic, &packet);
+			nic_send(nic, &nic->net->ports[nic->host], &packet);
 	} while (pull == NIC_MORE);
 }
 

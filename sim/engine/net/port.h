@@ -118,7 +118,7 @@ static inline uint8_t ring_bits_more(const struct port *port)
 /* At most an eighth of the places is needed, and there are more than 64. */
 static inline bool ring_is_wide(const struct port *port)
 {
-	return !((port->count * UINT64_C(8) | 63) >> port->ring_bits);
+	return port->ring_bits >= 6 && !(port->count * UINT64_C(8) >> port->ring_bits);
 }
 
 static inline const struct packet *port_head(const struct port *port)
