@@ -466,11 +466,11 @@ holds '.end_reason == "interrupted"' twins/manifest.json
 # what SIGUSR1 asks for, at any time; the run goes on
 "$INASIM" run --quiet endless.json >out 2>err </dev/null &
 pid=$!
-sleep 1 # not before it listens: that would be its end
-kill -USR1 "$pid"
+sleep 0.2 # before it listens at all, a question would be its end
 for ((i = 0; i < 100; i++)); do
-	[[ ! -s err ]] || break
+	kill -USR1 "$pid"
 	sleep 0.05
+	[[ ! -s err ]] || break
 done
 kill -INT "$pid"
 wait "$pid" 2>/dev/null || true

@@ -56,6 +56,7 @@ says line 'ring takes 0\.3[0-9] times as long as SwitchML'
 
 # Another gnuplot draws other bytes.
 if command -v gnuplot >/dev/null; then
+	grep -q '</html>' q/report.html || fail "no report"
 	shown=$SRC/scenarios/quickstart/breakdown.svg
 	if [[ $(grep -o 'Produced by.*' "$shown") == "$(grep -o 'Produced by.*' q/breakdown.svg)" ]]; then
 		same "$shown" q/breakdown.svg

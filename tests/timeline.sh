@@ -97,6 +97,15 @@ awk -F'\t' '$2 ~ /^TYPE/ && ($5 < 100000 || $5 > 200000)' part.tsv >outside
 silent outside
 ! grep -q 'is full' err || fail "a small timeline is full"
 
+# and one that is too large ends at its limit, and still parses
+scenario switchml >s.json
+ends 0 run s.json --out large --timeline 0s..10s --set /jobs/0/model/layers/0/gradient=14MB --set /jobs/0/iterations=2
+says err '^inasim: timeline.pftrace is full: [0-9]+ events were left out; give a shorter --timeline$'
+checks=$((checks + 2))
+size=$(stat -c %s large/timeline.pftrace)
+((size >= 64 << 20 && size < 65 << 20)) || fail "$size bytes"
+protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <large/timeline.pftrace >/dev/null || fail "a full timeline does not parse"
+
 # who asks for what cannot be
 ends 2 run s.json --timeline 0s..1s
 says err 'inasim: --timeline writes timeline.pftrace into a result directory: give --out DIR, too$'

@@ -50,7 +50,7 @@ static bool may_send(const struct schedule_edge *edge)
 	uint64_t credit = (uint64_t)schedule->scheme->conf->credit;
 	struct schedule_step step;
 
-	if (edge->sent == edge->posted || edge->busy)
+	if (edge->sent == edge->posted || edge->passing)
 		return false;
 	if (schedule->ops->rendezvous)
 		return next_step(reader_of(edge), &step) && step.act != SCHEDULE_SEND &&
@@ -70,7 +70,7 @@ static void pass_on(struct schedule_edge *edge, uint64_t size)
 	if (gpus->shared && *free_at > from)
 		from = *free_at;
 	*free_at = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
-	edge->busy = true;
+	edge->passing = size;
 	timer_set(schedule->scheme->env.sim, &edge->timer, *free_at);
 }
 
@@ -91,8 +91,8 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	struct schedule_edge *edge = owner;
 
 	(void)sim, (void)entity;
-	edge->busy = false;
-	edge->delivered += edge->sizes[(edge->sent - 1) & edge->size_mask];
+	edge->delivered += edge->passing;
+	edge->passing = 0;
 	send_posted(edge);
 	advance(reader_of(edge));
 }

@@ -101,7 +101,8 @@ struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
 	struct connection conn; /* not used between GPUs of a machine: */
-	bool local, busy;
+	bool local;
+	uint64_t passing;                /* bytes of the message under way; 0 = none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* the message under way is there */
 	uint64_t posted, sent, received; /* messages: up to its sender, on their way, here */

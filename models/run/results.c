@@ -151,7 +151,6 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 void results_write_tables(struct simulation *s)
 {
 	jobs_write_unfinished(s->jobs);
-	flows_write_unfinished(s->flows);
 	for (uint32_t i = 0; s->links && i < s->topo.net.port_count; i++)
 		write_link(s, i);
 	for (unsigned i = 0; s->aggregators && scheme_ops(i); i++)

@@ -1,6 +1,8 @@
 #include "run/simulation_state.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
+#include "net/cut.h"
 #include "run/event_log.h"
 #include "net/lossless.h"
 #include "run/results.h"
@@ -18,6 +20,12 @@ const char *const end_reason_names[] = {
 	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
 	[END_MEASURED_DONE] = "measured_done",
 };
+
+/* Partitions of about so many hosts, from so many on: with 8,192 hosts they made a permutation of
+ * DCTCP flows 1.0 to 1.2 times as fast, with 16,000 1.2 times; with 3,456 they cost some per cent.
+ */
+#define PARTITION_HOSTS 800
+#define PARTITIONS_FROM 8000
 
 static double clock_s(clockid_t clock)
 {
@@ -372,8 +380,66 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	options->tell(options->owner, news, s, &progress);
 }
 
+/* What acts on others without a link in between, at a time of its own, needs one queue: jobs,
+ * groups of flows that end with them, observers. RoCE, as its receivers know at once when a sender
+ * closes. */
+static bool may_cut(const struct simulation *s)
+{
+	const struct flow_group_conf *flows = scenario_flows(s->scenario);
+
+	for (size_t i = 0; i < s->scenario->flows.count; i++)
+		if (flows[i].stop == FLOWS_STOP_WITH_JOBS)
+			return false;
+	return !s->fluid && !s->observer && !s->topo.net.onlooker &&
+	       !scenario_has_jobs(s->scenario) && !scenario_uses_roce(s->scenario, false);
+}
+
+unsigned simulation_cut(struct simulation *s, unsigned count)
+{
+	return may_cut(s) ? network_cut(&s->topo.net, count) : 1;
+}
+
+/* A time before which no event of a flow can reach the goal. */
+static sim_time goes_on_until(const struct simulation *s)
+{
+	sim_time window_end = scenario_window(s->scenario).to;
+
+	switch ((enum stop_when)s->scenario->stop.when) {
+	case STOP_TIME:
+		return SIM_TIME_MAX;
+	case STOP_MEASURED_DONE:
+		return s->sim.now < window_end ? window_end : flows_busy_until(s->flows, true);
+	case STOP_ALL_DONE:
+	case STOP_FLOWS_DONE:
+		return flows_busy_until(s->flows, false);
+	case STOP_JOBS_DONE:
+		break;
+	}
+	return 0;
+}
+
+/* Windows as long as they cannot hold the end, which is at an event; the rest in one queue. */
+static bool run_windows(struct simulation *s, uint64_t budget)
+{
+	uint64_t enough = s->sim.events + budget;
+
+	while (s->sim.events < enough) {
+		sim_time until = goes_on_until(s);
+
+		if (!parts_fits(&s->sim, until)) {
+			network_join(&s->topo.net);
+			return true;
+		}
+		if (!parts_run(&s->sim, enough - s->sim.events, until))
+			return false;
+	}
+	return true;
+}
+
 static bool run_some(struct simulation *s, uint64_t budget)
 {
+	if (s->sim.parts)
+		return run_windows(s, budget);
 	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
 }
 
@@ -387,6 +453,8 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	sim_time stalled = 0, since;
 
 	fail_context(&context);
+	if (!s->sim.parts && s->topo.net.hosts >= PARTITIONS_FROM)
+		simulation_cut(s, s->topo.net.hosts / PARTITION_HOSTS);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
 		while (!interrupted && run_some(s, 1 << 17)) {
@@ -418,6 +486,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	timer_cancel(&s->sim, &s->window_end);
 	if (s->checkpoints)
 		timer_cancel(&s->sim, &s->checkpoint);
+	flows_end(s->flows);
 	final_checks(s);
 	s->end = end_of(s, interrupted);
 }

@@ -54,6 +54,10 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				    struct out_dir *dir, char **error);
 /* Wants checkpoints of the run; call it before simulation_go(). */
 void simulation_checkpoints(struct simulation *simulation);
+/* Runs in `count` partitions (core/parts.h), or as many as there are pods; the results are the
+ * same. Returns how many: 1 where something acts across them. Before simulation_go(), which cuts
+ * large networks itself. */
+unsigned simulation_cut(struct simulation *simulation, unsigned count);
 /* Runs what was built until its end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 

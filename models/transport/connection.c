@@ -74,6 +74,11 @@ uint64_t connection_delivered(const struct connection *connection)
 				: tcp_delivered(connection->tcp, connection->number);
 }
 
+uint64_t connection_missing(const struct connection *connection, uint64_t size)
+{
+	return tcp_missing(connection->tcp, connection->number, size);
+}
+
 sim_time connection_ideal(const struct connection *connection, bytes size)
 {
 	return connection->roce ? roce_ideal(connection->roce, connection->number, size)

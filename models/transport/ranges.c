@@ -56,3 +56,12 @@ uint64_t ranges_advance(struct ranges *ranges, uint64_t next)
 		remove_items(ranges, 0, covered);
 	return next;
 }
+
+uint64_t ranges_bytes(const struct ranges *ranges)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ranges->count; i++)
+		bytes += ranges->items[i].end - ranges->items[i].begin;
+	return bytes;
+}

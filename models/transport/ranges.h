@@ -31,6 +31,9 @@ static inline void ranges_clear(struct ranges *ranges)
 /* Adds [begin, end), merging what overlaps or touches. */
 void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 
+/* How many bytes they hold together. */
+uint64_t ranges_bytes(const struct ranges *ranges);
+
 /* Everything below `next` is there now: drops what that covers and returns the
  * end of what is then contiguous. */
 uint64_t ranges_advance(struct ranges *ranges, uint64_t next);

@@ -30,12 +30,21 @@ static const struct conf_row tcp_rows[] = {
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 				      "All TCP connections (flows and rings)." };
 
+/* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
+ * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
+ * cannot know at once that the sender has closed. */
+static bool is_answered(const struct tcp_conn *conn, const struct packet *packet)
+{
+	return conn->open ||
+	       (packet->kind != PACKET_ACK && packet->seq + packet->payload <= conn->rx.next);
+}
+
 static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	struct tcp *tcp = self;
 	struct tcp_conn *conn = tcp->conns[packet->flow];
 
-	if (!conn->open || conn->generation != packet->generation)
+	if (conn->generation != packet->generation || !is_answered(conn, packet))
 		return; /* of a connection that is over */
 	SIM_BUG_ON(host != (packet->kind == PACKET_ACK ? conn->tx.host : conn->rx.host));
 	if (packet->kind == PACKET_ACK)
@@ -96,8 +105,12 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 {
 	struct tcp_conn *conn;
 
-	if (tcp->idle_count)
-		return tcp->conns[tcp->idle[--tcp->idle_count]];
+	if (tcp->idle_count) {
+		conn = tcp->conns[tcp->idle[--tcp->idle_count]];
+		tcp_rx_close(conn);
+		conn->generation++;
+		return conn;
+	}
 	tcp->conns = array_reserve(tcp->conns, tcp->count, &tcp->capacity, sizeof(*tcp->conns));
 	conn = xaligned(64, sizeof(*conn));
 	conn->tcp = tcp;
@@ -173,18 +186,34 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	return conn->number;
 }
 
+/* Idle slots are in the order of (time of closing, number): which is used next, and so the numbers
+ * in packets, does not hang on the order in which hosts of one time had their turn. */
+static void give_slot(struct tcp *tcp, const struct tcp_conn *conn)
+{
+	size_t i;
+
+	tcp->idle =
+		array_reserve(tcp->idle, tcp->idle_count, &tcp->idle_capacity, sizeof(*tcp->idle));
+	for (i = tcp->idle_count++; i > 0; i--) {
+		const struct tcp_conn *other = tcp->conns[tcp->idle[i - 1]];
+
+		if (other->closed_at < conn->closed_at ||
+		    (other->closed_at == conn->closed_at && other->number < conn->number))
+			break;
+		tcp->idle[i] = other->number;
+	}
+	tcp->idle[i] = conn->number;
+}
+
 void tcp_close(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_conn *conn = tcp->conns[number];
 
 	SIM_BUG_ON(!conn->open);
 	tcp_tx_close(conn);
-	tcp_rx_close(conn);
 	conn->open = false;
-	conn->generation++;
-	tcp->idle =
-		array_reserve(tcp->idle, tcp->idle_count, &tcp->idle_capacity, sizeof(*tcp->idle));
-	tcp->idle[tcp->idle_count++] = number;
+	conn->closed_at = tcp->sim->now;
+	give_slot(tcp, conn);
 }
 
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
@@ -247,6 +276,13 @@ const struct cc *tcp_cc(const struct tcp *tcp, uint32_t number)
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t number)
 {
 	return tcp->conns[number]->rx.next;
+}
+
+uint64_t tcp_missing(const struct tcp *tcp, uint32_t number, uint64_t size)
+{
+	const struct tcp_rx *rx = &tcp->conns[number]->rx;
+
+	return size - rx->next - ranges_bytes(&rx->early);
 }
 
 static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route *route, bytes size)

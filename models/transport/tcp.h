@@ -10,7 +10,8 @@
  *
  * A connection goes one way. Sender state and receiver state are kept apart, as
  * they live on different hosts. Connections come and go; their slots are used
- * again, and a generation in each packet tells late packets apart. */
+ * again, and a generation in each packet tells late packets apart. The sender closes; the receiver
+ * answers segments that come twice until the slot is used again. */
 #ifndef INASIM_TRANSPORT_TCP_H
 #define INASIM_TRANSPORT_TCP_H
 
@@ -84,6 +85,9 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
+
+/* How many of the first `size` bytes are not at the receiver, in order or not. */
+uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
 /* Ideal time of `size` bytes on the path of this connection, or on the path
  * that a connection with this key would take. */

@@ -58,6 +58,7 @@ struct tcp_conn {
 	struct tcp_rx rx;
 	const struct tcp_app *app;
 	void *owner;
+	sim_time closed_at;
 };
 
 struct tcp {
@@ -67,7 +68,7 @@ struct tcp {
 	uint8_t protocol;
 	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
-	uint32_t *idle;
+	uint32_t *idle; /* slots of closed ones, the last is used next */
 	size_t idle_count, idle_capacity;
 };
 
@@ -80,7 +81,7 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may clo
 
 /* tcp_rx.c */
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key);
-void tcp_rx_close(struct tcp_conn *conn);
+void tcp_rx_close(struct tcp_conn *conn); /* when its slot is used again */
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
 
 #endif

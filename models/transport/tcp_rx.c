@@ -1,4 +1,5 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
+#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -94,9 +95,11 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	rx->ce = false;
 	ranges_clear(&rx->early); /* keeps its memory */
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
-	if (ack_every > 1)
-		timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
-			   on_ack_timer, conn);
+	if (ack_every <= 1)
+		return;
+	timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
+		   on_ack_timer, conn);
+	parts_place(conn->tcp->sim, rx->timer.id, network_part(&conn->tcp->topo->net, dst));
 }
 
 void tcp_rx_close(struct tcp_conn *conn)

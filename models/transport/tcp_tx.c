@@ -1,4 +1,5 @@
 /* The sender of a connection: window, retransmission, timer. */
+#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -371,11 +372,13 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	cc->init(&conn->tx.cc);
 	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key), on_timer,
 		   conn);
+	parts_place(tcp->sim, conn->tx.timer.id, network_part(&tcp->topo->net, src));
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 	if (!cc->paces)
 		return;
 	timer_open(tcp->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
 		   on_pacing_timer, conn);
+	parts_place(tcp->sim, conn->tx.pacing.id, network_part(&tcp->topo->net, src));
 	sim_name(tcp->sim, on_pacing_timer, "next paced segment of connection %n");
 }
 

@@ -249,6 +249,7 @@ int main(int argc, char **argv)
 
 	keep_streams_apart();
 	signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, as on a full disk */
+	signal(SIGUSR1, SIG_IGN); /* a question that only `run` answers ends nothing */
 	gsl_set_error_handler_off();
 	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);

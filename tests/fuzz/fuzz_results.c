@@ -6,6 +6,8 @@
  * sim/lab/compare/fairness.c */
 #include "base/mem.h"
 #include "files.h"
+#include "io/csv_read.h"
+#include "io/result_read.h"
 #include "lab/compare/compare.h"
 
 #include <math.h>
@@ -26,6 +28,19 @@ static void compare_so(const char *const *dirs, size_t count, const struct compa
 	fclose(sink);
 }
 
+static void name_jobs(const char *dir)
+{
+	char *path = xasprintf("%s/jobs.csv", dir), *error = NULL;
+	struct csv *csv = csv_open(path, &error);
+
+	while (csv && csv_next(csv))
+		free(result_job_name(csv));
+	if (csv)
+		csv_close(csv, &error);
+	free(error);
+	free(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const metrics[] = { "flows.fct_s.mean",          "flows.fct_s.p99",
@@ -36,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *dirs[] = { a, b };
 	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN };
 
+	name_jobs(a);
 	compare_so(dirs, 2, &options);
 	options.long_run = true;
 	compare_so(dirs, 1, &options);

@@ -2,6 +2,8 @@
 #include "model_run.h"
 
 #include "base/mem.h"
+#include "io/folder.h"
+#include "io/table.h"
 #include "workload/flows/flows_parts.h"
 
 #include <math.h>
@@ -382,6 +384,42 @@ Test(flows, size_classes)
 		cr_expect_eq(classes[count - 1].to, UINT64_MAX);
 		run_free(&run);
 	}
+}
+
+/* The rows of flows.csv: in the order in which flows are acknowledged, those of one instant in the
+ * order of their numbers; with what was sent again until then. */
+Test(flows, rows_in_order)
+{
+	char folder[] = INASIM_WORK_DIR "/inasim-rows-XXXXXX", *error = NULL, *path, *text;
+	const struct simulation_options options = { 0 };
+	struct out_dir *dir;
+	struct run run;
+	int next = 0;
+
+	cr_assert_not_null(mkdtemp(folder));
+	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
+	run_build_to(&run, dir,
+		     "{ 'name': 't', 'stop': { 'when': 'time', 'after': '1ms' },"
+		     " 'topology': { 'kind': 'star', 'hosts': 18, 'link': { 'delay': '20us' } },"
+		     " 'tcp': { 'initial_rto': '70us' },"
+		     " 'flows': [ { 'name': 'long', 'size': '2kB', 'pairs': [[16, 17]] },"
+		     " { 'name': 'short', 'size': '1kB', 'count': 8, 'pairs': [[0, 1], [2, 3],"
+		     " [4, 5], [6, 7], [8, 9], [10, 11], [12, 13], [14, 15]] } ] }");
+	simulation_go(run.s, &options);
+	cr_assert(out_dir_commit(dir, &error), "%s", error);
+	run_free(&run);
+	path = folder_join(folder, "flows.csv");
+	cr_assert_not_null(text = folder_read(path, 1 << 20, NULL));
+	for (char *row = strchr(text, '\n') + 1; *row; row = strchr(row, '\n') + 1, next++) {
+		int id = (int)strtol(row, NULL, 10);
+
+		cr_expect_eq(id, (next + 1) % 9, "row %d is of flow %d", next, id);
+		cr_expect_null(strstr(row, ",0,1,1,switch"), "not sent again: %s", row);
+	}
+	cr_expect_eq(next, 9);
+	free(text);
+	free(path);
+	cr_expect(folder_remove(folder));
 }
 
 Test(flows, warmup)

@@ -52,9 +52,9 @@ Test(machine, closed_forms_of_32_gpus, .timeout = 60)
 	static const struct {
 		const char *gpus;
 		double rate;
-	} intra[] = { { "\'count\': 8, \'rate\': '15.75GBps'", 126e9 },
-		      { "\'count\': 8, \'rate\': '50GBps'", 400e9 },
-		      { "\'count\': 8, \'rate\': '150GBps'", 1200e9 } };
+	} intra[] = { { "'count': 8, 'rate': '15.75GBps'", 126e9 },
+		      { "'count': 8, 'rate': '50GBps'", 400e9 },
+		      { "'count': 8, 'rate': '150GBps'", 1200e9 } };
 
 	for (size_t f = 0; f < 4; f++)
 		for (size_t i = 0; i < 3; i++) {
@@ -77,9 +77,9 @@ Test(machine, closed_forms_of_32_gpus, .timeout = 60)
  * reduction to a master and broadcast 9/2 times. */
 Test(machine, shared_link)
 {
-	static const char *const own = "\'count\': 8, \'rate\': '100GBps', 'latency': '0s'";
+	static const char *const own = "'count': 8, 'rate': '100GBps', 'latency': '0s'";
 	static const char *const one =
-		"\'count\': 8, \'rate\': '100GBps', 'latency': '0s', 'shared': true";
+		"'count': 8, 'rate': '100GBps', 'latency': '0s', 'shared': true";
 	static const char *const scatter = "'all_reduce': 'ring'";
 	static const char *const master = "'all_reduce': 'ring', 'inside': 'master'";
 	static const char *const tensor = "{ 'gradient': '8MB' }";
@@ -97,7 +97,7 @@ Test(machine, shared_link_of_a_ring)
 {
 	static const char *const ring = "'all_reduce': 'ring', 'inside': 'ring'";
 	static const char *const tensor = "{ 'gradient': '32MB' }";
-	double t = time_of(ring, "\'count\': 8, \'rate\': '5GBps', 'latency': '0s', 'shared': true",
+	double t = time_of(ring, "'count': 8, 'rate': '5GBps', 'latency': '0s', 'shared': true",
 			   tensor);
 	double steps = 62 * 7 * 1e6 / 5e9;
 
@@ -120,7 +120,7 @@ Test(machine, every_scheme_with_reduction_inside, .timeout = 60)
 		double with, without;
 
 		snprintf(job, sizeof(job), "'all_reduce': '%s'", schemes[i]);
-		with = time_of(job, "\'count\': 8, \'rate\': '150GBps'", "{ 'gradient': '2MB' }");
+		with = time_of(job, "'count': 8, 'rate': '150GBps'", "{ 'gradient': '2MB' }");
 		without = time_of(job, "'count': 1", "{ 'gradient': '2MB' }");
 		cr_expect_float_eq(with - without,
 				   2 * seconds_of(formula_machine_scatter(&machine, 2000000)), 5e-7,
@@ -129,24 +129,25 @@ Test(machine, every_scheme_with_reduction_inside, .timeout = 60)
 }
 
 /* All sums are right where all GPUs are ranks, in every schedule, with several tensors and
- * iterations; and where several tensors are in the stages at once. */
+ * iterations (of the last one 16 chunks wait for a link between GPUs); and where several tensors
+ * are in the stages at once. */
 Test(machine, sums, .timeout = 60)
 {
 	static const char *const layers = "{ 'gradient': '300kB', 'backward': '10us' }, { "
-					  "'gradient': '4B' }, { 'gradient': '1MB' }";
+					  "'gradient': '4B' }, { 'gradient': '2000012B' }";
 	static const struct {
 		const char *job;
 		uint64_t pieces; /* of all three tensors */
 	} jobs[] = {
 		{ "'all_reduce': 'ring', 'inside': 'ring'", 3 * 32 },
 		{ "'all_reduce': 'halving_doubling', 'inside': 'ring'", 3 * 32 },
-		{ "'all_reduce': 'double_tree', 'inside': 'ring'", 2 * (3 + 1 + 8) },
+		{ "'all_reduce': 'double_tree', 'inside': 'ring'", 2 * (3 + 1 + 16) },
 	};
 	static const char *const staged[] = { "esa", "switchml", "ring" };
 	struct run run;
 
 	for (size_t i = 0; i < 3; i++) {
-		build(&run, jobs[i].job, "\'count\': 8, \'rate\': '50GBps'", layers, 3);
+		build(&run, jobs[i].job, "'count': 8, 'rate': '50GBps'", layers, 3);
 		run_to(&run, END_ALL_DONE);
 		cr_expect_eq(run.s->checks.exact_checked, 3 * 32 * jobs[i].pieces, "%s",
 			     jobs[i].job);
@@ -156,7 +157,7 @@ Test(machine, sums, .timeout = 60)
 		char job[64];
 
 		snprintf(job, sizeof(job), "'all_reduce': '%s', 'inside': 'master'", staged[i]);
-		build(&run, job, "\'count\': 8, \'rate\': '2GBps'", layers, 3);
+		build(&run, job, "'count': 8, 'rate': '2GBps'", layers, 3);
 		run_to(&run, END_ALL_DONE);
 		cr_expect_gt(run.s->checks.exact_checked, 0);
 		run_free(&run);

@@ -552,6 +552,59 @@ Test(tcp, application_limited)
 	run_free(&w.run);
 }
 
+/* A segment that comes a second time is answered, new data is not, when the sender has closed. */
+Test(tcp, late_duplicate)
+{
+	struct writer w;
+	struct tcp_conn *conn;
+	struct packet late;
+	uint64_t created;
+
+	writer_init(&w, "'ack_every': 2", 0, 0, 1000);
+	conn = run_conn(&w.run, w.conn);
+	late = (struct packet){ .kind = PACKET_DATA,
+				.flow = w.conn,
+				.source = conn->generation,
+				.size = 1058,
+				.payload = 1000,
+				.protocol = w.run.s->tcp->protocol };
+	packet_set_route(&late, &conn->tx.route);
+	run_until(&w.run, PS_PER_MS);
+	tcp_close(w.run.s->tcp, w.conn);
+	created = w.run.s->topo.net.created;
+	network_send(&w.run.s->topo.net, 0, &late);
+	run_until(&w.run, 2 * PS_PER_MS);
+	cr_expect_eq(w.run.s->topo.net.created - created, 2, "no ACK");
+	late.seq = 1000;
+	network_send(&w.run.s->topo.net, 0, &late);
+	run_until(&w.run, 3 * PS_PER_MS);
+	cr_expect_eq(w.run.s->topo.net.created - created, 3, "an ACK");
+	cr_expect_eq(conn->rx.next, 1000);
+	run_free(&w.run);
+}
+
+/* Which slot is used next does not hang on the order in which connections of one time were closed.
+ */
+Test(tcp, slots_in_order)
+{
+	for (uint32_t first = 0; first < 3; first++) {
+		struct writer w;
+		struct tcp *tcp;
+
+		writer_init(&w, "", 0, 0, 1000);
+		tcp = w.run.s->tcp;
+		for (uint64_t key = 5; key < 7; key++)
+			tcp_open(tcp, 0, 1, cc_named("reno"), 0, key, &writer_app, &w);
+		for (uint32_t i = 0; i < 3; i++)
+			tcp_close(tcp, (first + i) % 3);
+		for (uint32_t i = 0; i < 3; i++)
+			cr_expect_eq(
+				tcp_open(tcp, 0, 1, cc_named("reno"), 0, 7 + i, &writer_app, &w),
+				2 - i);
+		run_free(&w.run);
+	}
+}
+
 /* A packet of a connection that is over must not touch the next owner of its slot. */
 Test(tcp, late_packet)
 {

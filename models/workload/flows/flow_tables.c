@@ -21,7 +21,7 @@ static const struct out_column flow_columns[] = {
 	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT,
-	  "Segments sent again until the end of the flow; empty without packets." },
+	  "Segments sent again until all was acknowledged; empty without packets." },
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
@@ -29,10 +29,11 @@ static const struct out_column flow_columns[] = {
 	{ "ack_path", OUT_TEXT, "Switches that its ACKs pass." },
 	{ 0 },
 };
-const struct out_schema flows_schema = {
-	"flows.csv", "One row a flow, in the order of completion; unfinished ones last.",
-	flow_columns
-};
+const struct out_schema flows_schema = { "flows.csv",
+					 "One row a flow, in the order in which their last bytes "
+					 "were acknowledged; then those received "
+					 "and not acknowledged yet, then unfinished ones.",
+					 flow_columns };
 
 #define NAME_SIZE 24
 
@@ -55,11 +56,18 @@ static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_
 	return names;
 }
 
-static void write_row(const struct flow *flow, sim_time finish, bool finished)
+static uint64_t retransmissions_of(const struct flow *flow)
+{
+	if (flow->flows->env.fluid || flow->settled_at)
+		return flow->retransmissions;
+	return connection_retransmissions(&flow->conn);
+}
+
+static void write_row(const struct flow *flow)
 {
 	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
-	sim_time fct = finish - flow->start;
-	bool fluid = flow->flows->env.fluid;
+	sim_time fct = flow->finish - flow->start;
+	bool fluid = flow->flows->env.fluid, finished = flow->received;
 	struct out_cell cells[] = {
 		{ .count = flow->id },
 		{ .text = flow->group->conf->name },
@@ -67,11 +75,11 @@ static void write_row(const struct flow *flow, sim_time finish, bool finished)
 		{ .count = flow->dst },
 		{ .count = flow->size },
 		{ .time = flow->start },
-		{ .none = !finished, .time = finish },
+		{ .none = !finished, .time = flow->finish },
 		{ .none = !finished, .time = fct },
 		{ .time = flow->ideal },
 		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
-		{ .none = fluid, .count = fluid ? 0 : connection_retransmissions(&flow->conn) },
+		{ .none = fluid, .count = retransmissions_of(flow) },
 		{ .flag = flow->measured },
 		{ .flag = finished },
 		{ .text = path_of(flow, false, there) },
@@ -81,10 +89,40 @@ static void write_row(const struct flow *flow, sim_time finish, bool finished)
 	out_table_row(flow->flows->table, cells);
 }
 
-void flow_write_row(const struct flow *flow, sim_time finish, bool finished)
+static void flow_write_row(const struct flow *flow)
 {
 	if (flow->flows->table)
-		write_row(flow, finish, finished);
+		write_row(flow);
+}
+
+/* A measured flow has finished: for the summary. */
+static void record(struct flow *flow)
+{
+	struct flow_class *class = flow_class_of(flow->flows, flow->size);
+	sim_time fct = flow->finish - flow->start;
+	size_t n = class->recorded++;
+
+	class->fct = array_reserve(class->fct, n, &class->fct_capacity, sizeof(*class->fct));
+	class->slowdown = array_reserve(class->slowdown, n, &class->slowdown_capacity,
+					sizeof(*class->slowdown));
+	class->throughput = array_reserve(class->throughput, n, &class->throughput_capacity,
+					  sizeof(*class->throughput));
+	class->fct[n] = seconds_of(fct);
+	class->slowdown[n] = (double)fct / (double)flow->ideal;
+	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
+	jain_add(&flow->group->stats.throughput, class->throughput[n]);
+}
+
+/* --- finished flows --- */
+
+void flow_settle(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+
+	flow->settled_at = flows->env.sim->now;
+	flows->settled = array_reserve(flows->settled, flows->settled_count,
+				       &flows->settled_capacity, sizeof(struct flow *));
+	flows->settled[flows->settled_count++] = flow;
 }
 
 static int by_id(const void *a, const void *b)
@@ -94,14 +132,48 @@ static int by_id(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-void flows_write_unfinished(struct flows *flows)
+static int by_time(const void *a, const void *b)
 {
+	const struct flow *const *x = a, *const *y = b;
+
+	if ((*x)->settled_at != (*y)->settled_at)
+		return (*x)->settled_at < (*y)->settled_at ? -1 : 1;
+	return by_id(a, b);
+}
+
+static void write_finished(struct flow *flow)
+{
+	if (flow->measured)
+		record(flow);
+	flow_write_row(flow);
+}
+
+void flow_write_settled(struct flows *flows)
+{
+	if (flows->settled_count > 1)
+		qsort(flows->settled, flows->settled_count, sizeof(struct flow *), by_time);
+	for (size_t i = 0; i < flows->settled_count; i++) {
+		struct flow *flow = flows->settled[i];
+
+		write_finished(flow);
+		flow->next_idle = flows->idle;
+		flows->idle = flow;
+	}
+	flows->settled_count = 0;
+}
+
+void flows_end(struct flows *flows)
+{
+	flow_write_settled(flows);
 	if (!flows->all_count)
 		return;
 	qsort(flows->all, flows->all_count, sizeof(struct flow *), by_id);
 	for (size_t i = 0; i < flows->all_count; i++)
-		if (flows->all[i]->flows && !flows->all[i]->received)
-			flow_write_row(flows->all[i], 0, false);
+		if (flows->all[i]->received && !flows->all[i]->settled_at)
+			write_finished(flows->all[i]);
+	for (size_t i = 0; i < flows->all_count; i++)
+		if (!flows->all[i]->received)
+			flow_write_row(flows->all[i]);
 }
 
 /* --- classes and groups --- */
@@ -125,24 +197,6 @@ struct flow_class *flow_class_of(struct flows *flows, bytes size)
 	while (size >= class->to)
 		class ++;
 	return class;
-}
-
-void flow_record(struct flow *flow, sim_time fct)
-{
-	struct flow_class *class = flow_class_of(flow->flows, flow->size);
-	size_t n = class->finished;
-
-	class->finished++;
-	class->fct = array_reserve(class->fct, n, &class->fct_capacity, sizeof(*class->fct));
-	class->slowdown = array_reserve(class->slowdown, n, &class->slowdown_capacity,
-					sizeof(*class->slowdown));
-	class->throughput = array_reserve(class->throughput, n, &class->throughput_capacity,
-					  sizeof(*class->throughput));
-	class->fct[n] = seconds_of(fct);
-	class->slowdown[n] = (double)fct / (double)flow->ideal;
-	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
-	flow->group->stats.finished++;
-	jain_add(&flow->group->stats.throughput, class->throughput[n]);
 }
 
 /* --- asking --- */

@@ -13,13 +13,14 @@
 
 /* --- generators --- */
 
-/* At the receiver: the flow is complete. */
+/* At the receiver: the flow is complete. What has an order waits until it is settled. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
 	sim_time now = flows->env.sim->now, fct = now - flow->start;
 
 	flow->received = true;
+	flow->finish = now;
 	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
 	if (fct < flow->ideal) {
@@ -31,9 +32,10 @@ static void complete(struct flow *flow)
 	if (flows->env.topo->net.onlooker)
 		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
 			      flow->start);
-	if (flow->measured)
-		flow_record(flow, fct);
-	flow_write_row(flow, now, true);
+	if (flow->measured) {
+		flow_class_of(flows, flow->size)->finished++;
+		flow->group->stats.finished++;
+	}
 	if (flows->changed)
 		flows->changed(flows->owner);
 }
@@ -46,20 +48,14 @@ static void on_delivered(void *owner, uint64_t total)
 	complete(flow);
 }
 
-static void give_back(struct flow *flow)
-{
-	flow->next_idle = flow->flows->idle;
-	flow->flows->idle = flow;
-	flow->flows->closed++;
-}
-
 /* At the sender: everything is acknowledged, the connection may go. */
 static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
+	flow->retransmissions = connection_retransmissions(&flow->conn);
 	connection_close(&flow->conn);
-	give_back(flow);
+	flow_settle(flow);
 }
 
 static void on_received(void *owner)
@@ -68,7 +64,7 @@ static void on_received(void *owner)
 
 	complete(flow);
 	flow_fluid_close(&flow->fluid);
-	give_back(flow);
+	flow_settle(flow);
 }
 
 static const struct tcp_app flow_app = { .delivered = on_delivered, .drained = on_drained };
@@ -226,6 +222,7 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 	bool together = group->conf->arrival.form != ARRIVE_POISSON;
 
 	(void)entity;
+	flow_write_settled(group->flows);
 	if (flow_generator_done(generator))
 		return;
 	do {
@@ -424,6 +421,7 @@ void flows_free(struct flows *flows)
 	}
 	free(flows->classes);
 	free(flows->all);
+	free(flows->settled);
 	free(flows);
 }
 
@@ -443,6 +441,39 @@ bool flows_done(const struct flows *flows)
 		    !flow_generator_done(&flows->groups[i].generator))
 			return false;
 	return flows->finished == flows->started;
+}
+
+/* No flow is faster than the link of its receiver, on which a packet may be already. */
+static sim_time earliest_end(const struct flow *flow)
+{
+	const struct network *net = &flow->flows->env.topo->net;
+	const struct link_class *link = port_class(net, &net->ports[net->cold[flow->dst].reverse]);
+	bytes missing = connection_missing(&flow->conn, flow->size);
+	bytes segment = (bytes)tcp_parameters(flow->flows->env.tcp)->mss;
+	unsigned __int128 ps;
+
+	if (missing <= segment)
+		return 0;
+	ps = (unsigned __int128)(missing - segment) * 8 * PS_PER_S / link->rate;
+	return ps > link->jitter_max ? net->sim->now + (sim_time)ps - link->jitter_max : 0;
+}
+
+sim_time flows_busy_until(const struct flows *flows, bool measured)
+{
+	sim_time until = 0;
+
+	for (size_t i = 0; i < flows->group_count && !measured; i++)
+		if (flows->groups[i].conf->enabled &&
+		    !flow_generator_done(&flows->groups[i].generator))
+			return SIM_TIME_MAX;
+	for (size_t i = 0; i < flows->all_count; i++) {
+		const struct flow *flow = flows->all[i];
+		sim_time end =
+			flow->received || (measured && !flow->measured) ? 0 : earliest_end(flow);
+
+		until = end > until ? end : until;
+	}
+	return until;
 }
 
 double flows_progress(const struct flows *flows)

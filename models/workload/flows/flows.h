@@ -76,7 +76,8 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 struct flow_class {
 	bytes from, to; /* UINT64_MAX = no end */
 	uint64_t count, finished;
-	/* of the finished: seconds, factors, bits per second; not sorted */
+	uint64_t recorded; /* of the finished; all of them at the end */
+	/* of the recorded: seconds, factors, bits per second; not sorted */
 	double *fct, *slowdown, *throughput;
 	size_t fct_capacity, slowdown_capacity, throughput_capacity;
 };
@@ -122,6 +123,10 @@ void flows_jobs_done(struct flows *flows);
 /* All generators have run out and all their flows are finished. */
 bool flows_done(const struct flows *flows);
 
+/* A time before which some flow (of the measured ones) is surely not finished; SIM_TIME_MAX as long
+ * as some are to come. Over TCP only. */
+sim_time flows_busy_until(const struct flows *flows, bool measured);
+
 /* Fraction of the flows asked for that is finished (0 if their number is open). */
 double flows_progress(const struct flows *flows);
 
@@ -149,8 +154,9 @@ bool flows_own(const struct tcp_app *app);
 /* Called by the owner when something finished; may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* Writes the rows of those that are still under way. */
-void flows_write_unfinished(struct flows *flows);
+/* The run is over: all flows get their rows, and those that are received enter the summary. Once.
+ */
+void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;
 

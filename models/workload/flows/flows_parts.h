@@ -33,6 +33,9 @@ struct flow {
 	struct flow_fluid fluid; /* or fluid */
 	bytes size;
 	sim_time start, ideal;
+	sim_time finish;          /* received */
+	sim_time settled_at;      /* 0 = not yet */
+	uint64_t retransmissions; /* settled */
 	bool received, measured;
 	bytes sampled; /* delivered at the last sample */
 	struct flow *next_idle;
@@ -47,9 +50,11 @@ struct flows {
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
 	struct flow *idle;
+	struct flow **settled; /* not written yet */
+	size_t settled_count, settled_capacity;
 	uint64_t numbers;        /* of flows, those of disabled groups included */
 	struct flow_ahead ahead; /* fluid */
-	uint64_t started, finished, closed;
+	uint64_t started, finished;
 	struct flow_class *classes; /* by size */
 	size_t class_count;
 	void (*changed)(void *owner);
@@ -63,10 +68,12 @@ void flow_open_classes(struct flows *flows, const struct conf_list *borders);
 
 struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
-/* A measured flow has finished: for the summary. */
-void flow_record(struct flow *flow, sim_time fct);
+/* All of a flow is known: it is acknowledged, and its connection closed. */
+void flow_settle(struct flow *flow);
 
-/* A row of flows.csv, if that is written. */
-void flow_write_row(const struct flow *flow, sim_time finish, bool finished);
+/* Those that are settled get their rows and enter the summary, and are forgotten, in the order of
+ * (time, number): the same whatever the order in which hosts of one time had their turn. Called
+ * before new flows start, and at the end. */
+void flow_write_settled(struct flows *flows);
 
 #endif

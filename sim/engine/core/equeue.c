@@ -168,6 +168,7 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 void equeue_init(struct equeue *q, uint64_t seed)
 {
 	*q = (struct equeue){ .seed = hash_pair(seed, hash_string("ties")) };
+	equeue_bound(q, SIM_TIME_MAX);
 	equeue_tune(q, 10, 14);
 }
 
@@ -181,12 +182,21 @@ void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits)
 	q->used = xcalloc(q->slot_count / 64, sizeof(*q->used));
 	q->cursor = q->last >> shift;
 	q->heap_slot = NO_SLOT;
+	equeue_bound(q, q->end);
 }
 
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span)
 {
 	q->depth = depth;
 	q->ahead = span >> q->shift;
+}
+
+void equeue_share(struct equeue *to, const struct equeue *from)
+{
+	to->nodes = from->nodes;
+	to->keys = from->keys;
+	to->node_count = from->node_count;
+	to->node_capacity = from->node_capacity;
 }
 
 void equeue_release(struct equeue *q)
@@ -220,6 +230,7 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 {
 	SIM_BUG_ON(equeue_pending(q, id) || class > 15);
 	q->nodes[id].class = class;
+	q->nodes[id].queue = 0;
 	q->keys[id] = key;
 }
 
@@ -253,6 +264,17 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	}
 	q->batch[i] = item;
 	q->batch_low++;
+}
+
+/* An event of another queue. Partitions act on each other behind the end of their windows only, and
+ * never on queue 0, which is of all. */
+void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
+{
+	struct equeue *other = &q->all[q->nodes[id].queue];
+
+	SIM_BUG_ON(q->number && (at < q->end || !other->number));
+	equeue_share(other, q);
+	equeue_push(other, id, at);
 }
 
 static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
@@ -318,6 +340,10 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	struct eq_node *node = &q->nodes[id];
 	uint32_t *link;
 
+	if (node->place > EQ_CANCELLED && node->queue != q->number) {
+		SIM_BUG_ON(q->number); /* at once, which no partition can do to another */
+		q = &q->all[node->queue];
+	}
 	switch ((enum eq_place)node->place) {
 	case EQ_IDLE:
 	case EQ_CANCELLED:
@@ -364,6 +390,27 @@ static inline uint64_t next_used(const struct equeue *q)
 	if (__builtin_expect(bits != 0, 1))
 		return start + (uint64_t)__builtin_ctzll(bits);
 	return next_used_far(q);
+}
+
+sim_time equeue_first(struct equeue *q)
+{
+	sim_time first = q->heap_count ? q->nodes[q->heap[0]].at : SIM_TIME_MAX;
+	uint64_t number;
+
+	for (size_t i = q->batch_head; i < q->batch_count; i++)
+		if (q->batch[i].id != EQ_NONE)
+			return q->batch[i].at;
+	while ((number = next_used(q)) != NO_SLOT) {
+		uint64_t slot = number & (q->slot_count - 1);
+
+		for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = q->nodes[id].link)
+			if (q->nodes[id].at < first)
+				first = q->nodes[id].at;
+		if (q->slots[slot] != EQ_NONE)
+			break;
+		q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63)); /* all were cancelled */
+	}
+	return first;
 }
 
 /* The node of a slot that will be opened soon: speed only. */
@@ -456,7 +503,7 @@ static bool open_few(struct equeue *q)
 	uint64_t number = next_used(q), slot = number & (q->slot_count - 1);
 	struct eq_item *first;
 
-	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW ||
+	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW || number > q->last_slot ||
 	    is_long(nodes, q->slots[slot]))
 		return false;
 	first = q->batch + SORT_FEW;
@@ -482,11 +529,16 @@ static bool open_few(struct equeue *q)
 	return q->batch_head < SORT_FEW;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Opens slots until the batch holds what is wanted. False when nothing is pending. */
 static __attribute__((noinline)) bool refill(struct equeue *q)
 {
 	size_t left = q->batch_count - q->batch_head;
-	uint64_t limit = NO_SLOT - 1;
+	uint64_t limit = q->last_slot;
 
 	if (!left) {
 		q->batch_head = q->batch_count = 0;
@@ -497,7 +549,8 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 	}
 	do {
 		if (left)
-			limit = (q->batch[q->batch_head].at >> q->shift) + q->ahead;
+			limit = least((q->batch[q->batch_head].at >> q->shift) + q->ahead,
+				      q->last_slot);
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;

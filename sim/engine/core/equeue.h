@@ -17,6 +17,9 @@
  * A slot is narrow, so most hold one or two events and there is little to sort;
  * the tie is worked out only where two times are equal.
  *
+ * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes,
+ * and what is scheduled goes into the queue of its entity.
+ *
  * Only sim.h includes this file; everybody else schedules through sim.h. */
 #ifndef INASIM_CORE_EQUEUE_H
 #define INASIM_CORE_EQUEUE_H
@@ -37,9 +40,10 @@ enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
 /* Four to a line of cache: every hop touches one. */
 struct eq_node {
 	sim_time at;
-	uint32_t link; /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
-	uint8_t place; /* enum eq_place */
-	uint8_t class; /* small = first among equal times */
+	uint32_t link;  /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
+	uint8_t place;  /* enum eq_place */
+	uint8_t class;  /* small = first among equal times */
+	uint16_t queue; /* number of the queue that it is put into */
 };
 
 struct eq_item {
@@ -71,6 +75,12 @@ struct equeue {
 	uint64_t heap_slot; /* number of the slot of its first event; UINT64_MAX = empty */
 
 	uint64_t seed;
+
+	sim_time end;       /* equeue_pop_before() stops here ... */
+	uint64_t last_slot; /* ... and this one, which holds the last instant before, is opened last
+			     */
+	uint16_t number;
+	struct equeue *all; /* the queues of a simulation, by number; not owned */
 };
 
 void equeue_init(struct equeue *q, uint64_t seed);
@@ -91,6 +101,9 @@ uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key);
 /* Gives an idle entity a new key (a pooled timer changes its owner). */
 void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 
+/* What they have in common after one has got new entities: nodes and keys, which `from` owns. */
+void equeue_share(struct equeue *to, const struct equeue *from);
+
 /* Takes an entity out again; nothing happens when it is not pending. */
 void equeue_cancel(struct equeue *q, uint32_t id);
 
@@ -109,6 +122,7 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 /* The parts that are not hot. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
+void equeue_push_other(struct equeue *q, uint32_t id, sim_time at);
 bool equeue_refill(struct equeue *q);
 
 static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
@@ -117,6 +131,10 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 	uint64_t number = at >> q->shift, mask = q->slot_count - 1;
 
 	SIM_BUG_ON(node->place > EQ_CANCELLED);
+	if (__builtin_expect(node->queue != q->number, 0)) {
+		equeue_push_other(q, id, at);
+		return;
+	}
 	node->at = at;
 	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* 1 <= ahead < slot_count */
 		uint64_t slot = number & mask;
@@ -145,6 +163,17 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
+/* From now on equeue_pop_before() stops before this time. No later slot is opened, so that what is
+ * scheduled afterwards still finds its slot closed. */
+static inline void equeue_bound(struct equeue *q, sim_time end)
+{
+	q->end = end;
+	q->last_slot = (end - 1) >> q->shift;
+}
+
+/* The time of the first event, SIM_TIME_MAX when there is none. Opens no slot. */
+sim_time equeue_first(struct equeue *q);
+
 /* Takes back the last equeue_pop(), with nothing in between. */
 static inline void equeue_unpop(struct equeue *q)
 {
@@ -165,6 +194,14 @@ static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 	q->nodes[item->id].place = EQ_IDLE;
 	*at = q->last = item->at;
 	return item->id;
+}
+
+/* The same of the first event before the bound; EQ_NONE when there is none. */
+static inline uint32_t equeue_pop_before(struct equeue *q, sim_time *at)
+{
+	sim_time first;
+
+	return equeue_peek(q, &first) && first < q->end ? equeue_pop(q, at) : EQ_NONE;
 }
 
 #endif

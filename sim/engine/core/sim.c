@@ -1,6 +1,7 @@
 #include "core/sim.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ void sim_init(struct sim *sim, uint64_t seed)
 
 void sim_release(struct sim *sim)
 {
+	parts_free(sim);
 	equeue_release(&sim->queue);
 	free(sim->entities);
 	free(sim->idle_timers);
@@ -97,15 +99,14 @@ uint32_t sim_first(struct sim *sim, uint32_t id)
 
 		equeue_unpop(&sim->queue);
 		sim->catch_up(sim->catch_up_owner, sim->now + 1);
-		id = equeue_pop(&sim->queue, &sim->now);
+		id = equeue_pop_before(&sim->queue, &sim->now);
 		if (id == before)
 			break;
 	}
 	return id;
 }
 
-/* The event of an entity that is not of the block. False when there is none any more. */
-static bool run_entity(struct sim *sim, uint32_t id)
+bool sim_run_entity(struct sim *sim, uint32_t id)
 {
 	struct sim_entity entity;
 
@@ -134,7 +135,7 @@ bool sim_run(struct sim *sim, uint64_t budget)
 		if (id < sim->block_count) {
 			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
-		} else if (!run_entity(sim, id)) {
+		} else if (!sim_run_entity(sim, id)) {
 			return false;
 		}
 	}

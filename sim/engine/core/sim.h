@@ -65,8 +65,9 @@ struct sim {
 	sim_lookahead *lookahead; /* optional */
 	sim_catch_up *catch_up;   /* optional: for whoever defers events (net/nic.h) */
 	void *catch_up_owner;
-	struct equeue queue;
-	uint64_t uncounted; /* events that are no part of the run, counted by their handlers */
+	struct equeue queue;     /* of the partition that runs */
+	struct sim_parts *parts; /* NULL = not cut; see parts.h */
+	uint64_t uncounted;      /* events that are no part of the run, counted by their handlers */
 	struct sim_names *names;
 };
 
@@ -135,6 +136,10 @@ void timer_apart(struct sim *sim, const struct timer *timer);
 /* The entity whose event was popped, once all is done that was deferred and comes before it:
  * another one, or EQ_NONE, where that cancelled or replaced the event. */
 uint32_t sim_first(struct sim *sim, uint32_t id);
+
+/* Runs the event of an entity that is not of the block, which was popped, or what comes before it
+ * now (sim_first()). False when there is none any more. */
+bool sim_run_entity(struct sim *sim, uint32_t id);
 
 /* Runs events until none is left or sim_stop() was called by a handler.
  * `budget` bounds the number of events of this call (UINT64_MAX = none), so that

@@ -1,6 +1,7 @@
 #include "net/network.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 #include "net/ahead.h"
 #include "net/hop.h"
 #include "net/lossless.h"
@@ -54,7 +55,9 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
-	free(net->deferred);
+	free(net->deferred_first);
+	free(net->deferred_next);
+	free(net->part_of);
 	net_watch_free(net->watch);
 }
 
@@ -160,8 +163,9 @@ static void look_ahead(struct network *net)
 /* A few events per slot when every port is busy, so that there is little to sort;
  * slots much shorter than any latency, so that a new event hardly ever falls into
  * one that is open already. The wheel spans the longest regular wait: latency and
- * two large frames. */
-void network_tune(struct network *net)
+ * two large frames, and the `window` in which other partitions act. Returns the shortest latency.
+ */
+static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
 	double events_per_ps = 0;
@@ -171,7 +175,7 @@ void network_tune(struct network *net)
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		sim_time frame;
 
-		if (net->ports[i].class == CLASSES_MAX)
+		if (net->ports[i].class == CLASSES_MAX || queue->nodes[i].queue != queue->number)
 			continue;
 		frame = link_transmission(link, 1518);
 		events_per_ps += 1 / (double)frame;
@@ -180,17 +184,31 @@ void network_tune(struct network *net)
 		if (link->latency < shortest)
 			shortest = link->latency;
 	}
-	net->look_span = shortest / 4;
 	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < SLOT_EVENTS &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
-	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
+	while (bits < 16 && UINT64_C(1) << (bits + shift) < span + window)
 		bits++;
-	equeue_tune(&net->sim->queue, shift, bits);
+	equeue_tune(queue, shift, bits);
+	return shortest;
+}
+
+void network_tune(struct network *net)
+{
+	net->look_span = tune_queue(net, &net->sim->queue, 0) / 4;
 	if (net->port_count * sizeof(*net->ports) > CACHE_BYTES)
 		look_ahead(net);
 	if (!net->lossless)
 		nic_may_defer(net);
+}
+
+void network_tune_part(struct network *net, unsigned part, sim_time window)
+{
+	struct equeue *queue = parts_queue(net->sim, part);
+	sim_time shortest = tune_queue(net, queue, window);
+
+	if (net->sim->lookahead)
+		equeue_look_ahead(queue, HOP_AHEAD, shortest / 4);
 }
 
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self)

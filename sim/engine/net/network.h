@@ -65,6 +65,9 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 /* Chooses the width of the event queue's slots from the links; call it last. */
 void network_tune(struct network *net);
 
+/* The same of the queue of a partition, for windows of this length (cut.h). */
+void network_tune_part(struct network *net, unsigned part, sim_time window);
+
 /* Returns the number that packets carry in `protocol`. `self` is not owned. */
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self);
 

@@ -1,6 +1,7 @@
 #include "net/nic.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 
 #define LOOKS_PER_DEPARTURE 16 /* about what a deferred departure saves */
 
@@ -42,6 +43,18 @@ static void nic_drop_first(struct nic *nic)
 	first->waiting = false;
 }
 
+static void list(struct nic *nic)
+{
+	struct network *net = nic->net;
+	uint32_t *first = &net->deferred_first[network_part(net, nic->host)];
+
+	if (nic->listed)
+		return;
+	nic->listed = true;
+	net->deferred_next[nic->host] = *first;
+	*first = nic->host;
+}
+
 /* Goes on when the transmitter is free. */
 static void nic_wait(struct nic *nic)
 {
@@ -52,9 +65,7 @@ static void nic_wait(struct nic *nic)
 	if (nic->catching_up || (!nic->by_event && !nic->net->nics_by_event)) {
 		port->flags |= PORT_DEFERRED;
 		nic->net->departures_deferred++;
-		if (!nic->listed)
-			nic->net->deferred[nic->net->deferred_count++] = nic->host;
-		nic->listed = true;
+		list(nic);
 		return;
 	}
 	nic->armed = true;
@@ -149,25 +160,48 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Before an event that may look at any host. Those that have nothing deferred any more leave the
- * list. Where such events are many and departures few, it is cheaper to defer none. */
-static void catch_up_all(void *owner, sim_time until)
+/* Those that have nothing deferred any more leave the list. */
+static void catch_up_list(struct network *net, uint32_t *first, sim_time until)
 {
-	struct network *net = owner;
+	for (uint32_t *link = first; *link != NIC_NONE;) {
+		struct nic *nic = &net->nics[*link];
 
-	net->deferred_looks += net->deferred_count;
-	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
-		net->nics_by_event = true;
-	for (uint32_t i = 0; i < net->deferred_count;) {
-		struct nic *nic = &net->nics[net->deferred[i]];
-
+		net->deferred_looks++;
 		network_catch_up(net, nic->host, until);
 		if (net->ports[nic->host].flags & PORT_DEFERRED) {
-			i++;
+			link = &net->deferred_next[nic->host];
 			continue;
 		}
 		nic->listed = false;
-		net->deferred[i] = net->deferred[--net->deferred_count];
+		*link = net->deferred_next[nic->host];
+	}
+}
+
+/* Before an event that may look at any host: of its partition, or of all. Where such events are
+ * many and departures few, it is cheaper to defer none. */
+static void catch_up_all(void *owner, sim_time until)
+{
+	struct network *net = owner;
+	unsigned part = parts_now(net->sim), last = part ? part : net->part_count;
+
+	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
+		net->nics_by_event = true;
+	for (; part <= last; part++)
+		catch_up_list(net, &net->deferred_first[part], until);
+}
+
+void nic_join(struct network *net)
+{
+	for (unsigned part = 1; part <= net->part_count; part++) {
+		uint32_t *link = &net->deferred_first[part], first = *link;
+
+		if (first == NIC_NONE)
+			continue;
+		while (*link != NIC_NONE)
+			link = &net->deferred_next[*link];
+		*link = net->deferred_first[0];
+		net->deferred_first[0] = first;
+		net->deferred_first[part] = NIC_NONE;
 	}
 }
 
@@ -197,7 +231,10 @@ void nic_may_defer(struct network *net)
 	if (!shortest)
 		return;
 	net->nics_by_event = false;
-	net->deferred = xcalloc(net->hosts, sizeof(*net->deferred));
+	net->deferred_next = xcalloc(net->hosts, sizeof(*net->deferred_next));
+	net->deferred_first = xcalloc(net->hosts + 1, sizeof(*net->deferred_first));
+	for (uint32_t part = 0; part <= net->hosts; part++)
+		net->deferred_first[part] = NIC_NONE;
 	net->catch_up = catch_up;
 	net->sim->catch_up = catch_up_all;
 	net->sim->catch_up_owner = net;

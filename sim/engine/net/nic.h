@@ -41,6 +41,7 @@ enum nic_mode {
 	NIC_BYTES, /* deficit round robin: as many packets as NIC_QUANTUM has bytes */
 };
 
+#define NIC_NONE    UINT32_MAX
 #define NIC_QUANTUM 1538 /* a full-sized frame with preamble and gap */
 
 /* Embedded in its owner, which calls nic_forget() before it goes away. */
@@ -84,6 +85,9 @@ bool nic_deferrable(const struct network *net, sim_time least);
 /* When all links are there: from now on departures may be deferred, if all links of hosts take
  * time. */
 void nic_may_defer(struct network *net);
+
+/* The network is going to be joined: what is deferred becomes that of one list. */
+void nic_join(struct network *net);
 
 /* The source has something to send. Harmless when it waits already. */
 void nic_wake(struct nic *nic, struct nic_source *source);

@@ -101,10 +101,13 @@ struct network {
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
 	sim_time look_span;        /* how far ahead of their time events may be known (ahead.h) */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
-	uint32_t *deferred;        /* hosts that have a deferred departure, or had one; owned */
-	uint32_t deferred_count;
+	/* Hosts that have a deferred departure, or had one: a list for each partition; both owned.
+	 */
+	uint32_t *deferred_first, *deferred_next;     /* by partition; by host; NIC_NONE ends it */
 	uint64_t departures_deferred, deferred_looks; /* so far, at one of them */
 	const struct network_faults *faults;          /* NULL = none; not owned */
+	uint16_t *part_of;   /* NULL = not cut (cut.h); else the partition of each node */
+	unsigned part_count; /* 0 = not cut */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -123,6 +126,12 @@ static inline const struct link_class *port_class(const struct network *net,
 						  const struct port *port)
 {
 	return &net->classes[port->class];
+}
+
+/* The partition of a host; 0 where nothing is cut. */
+static inline unsigned network_part(const struct network *net, uint32_t host)
+{
+	return net->part_of ? net->part_of[host] : 0;
 }
 
 /* A host's NIC has done what comes before the time `until`: see nic.h. */

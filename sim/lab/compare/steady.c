@@ -46,7 +46,7 @@ void steady_init(struct steady *steady, struct samples *samples, double warmup_s
 				   .from_s = NAN };
 	samples_by_time(samples);
 	size_t cut = find_cut(steady, samples, warmup_s), rest = samples->count - cut, size;
-	const double *values = samples->values + cut;
+	const double *values = samples->count ? samples->values + cut : NULL;
 	steady->dropped = present(samples->values, cut);
 	steady->kept = present(values, rest);
 	steady->kept_unfinished = rest - steady->kept;

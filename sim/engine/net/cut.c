@@ -1,0 +1,137 @@
+#include "net/cut.h"
+
+#include "base/mem.h"
+#include "core/parts.h"
+#include "net/network.h"
+
+#include <stdlib.h>
+
+#define NO_POD UINT32_MAX
+
+static uint8_t highest_tier(const struct network *net)
+{
+	uint8_t highest = 0;
+
+	for (uint32_t s = 0; s < net->switches; s++)
+		if (net->switch_nodes[s].tier > highest)
+			highest = net->switch_nodes[s].tier;
+	return highest;
+}
+
+static bool is_top(const struct network *net, uint32_t node, uint8_t top)
+{
+	return node >= net->hosts && net->switch_nodes[node - net->hosts].tier == top;
+}
+
+/* All that can be reached from `node` below the highest tier is of the same pod. */
+static void mark_pod(const struct network *net, uint32_t node, uint8_t top, uint32_t pod,
+		     uint32_t *pods, uint32_t *waiting)
+{
+	uint32_t count = 0;
+
+	pods[node] = pod;
+	waiting[count++] = node;
+	while (count) {
+		uint32_t from = waiting[--count], first = network_port(net, from, 0), ports;
+
+		ports = from < net->hosts ? 1 : net->switch_nodes[from - net->hosts].ports;
+		for (uint32_t p = first; p < first + ports; p++) {
+			uint32_t to = net->ports[p].to;
+
+			if (pods[to] != NO_POD || is_top(net, to, top))
+				continue;
+			pods[to] = pod;
+			waiting[count++] = to;
+		}
+	}
+}
+
+/* The pod of each node, NO_POD of the highest tier; returns how many there are. */
+static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods)
+{
+	uint32_t nodes = net->hosts + net->switches, count = 0;
+	uint32_t *waiting = xcalloc(nodes, sizeof(*waiting));
+
+	for (uint32_t n = 0; n < nodes; n++)
+		pods[n] = NO_POD;
+	for (uint32_t n = 0; n < nodes; n++)
+		if (pods[n] == NO_POD && !is_top(net, n, top))
+			mark_pod(net, n, top, count++, pods, waiting);
+	free(waiting);
+	return count;
+}
+
+/* Pods in a row, and the switches of the highest tier in a row. */
+static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, uint32_t pod_count)
+{
+	uint32_t nodes = net->hosts + net->switches, tops = 0, t = 0;
+
+	for (uint32_t n = net->hosts; n < nodes; n++)
+		tops += is_top(net, n, top);
+	net->part_of = xcalloc(nodes, sizeof(*net->part_of));
+	for (uint32_t n = 0; n < nodes; n++) {
+		uint64_t at = pods[n] == NO_POD ? t++ : pods[n];
+
+		net->part_of[n] = (uint16_t)(1 + at * net->part_count /
+							 (pods[n] == NO_POD ? tops : pod_count));
+	}
+}
+
+/* Packets from one partition to another take this long at least. */
+static sim_time shortest_crossing(const struct network *net)
+{
+	sim_time shortest = SIM_TIME_MAX;
+
+	for (uint32_t p = 0; p < net->port_count; p++) {
+		uint32_t to = net->ports[p].to, from = net->ports[net->cold[p].reverse].to;
+		sim_time latency = port_class(net, &net->ports[p])->latency;
+
+		if (net->part_of[from] != net->part_of[to] && latency < shortest)
+			shortest = latency;
+	}
+	return shortest;
+}
+
+static void place_entities(struct network *net)
+{
+	for (uint32_t p = 0; p < net->port_count; p++)
+		parts_place(net->sim, p, net->part_of[net->ports[p].to]);
+	for (uint32_t h = 0; h < net->hosts; h++)
+		parts_place(net->sim, net->nics[h].entity, net->part_of[h]);
+}
+
+static void uncut(struct network *net)
+{
+	free(net->part_of);
+	net->part_of = NULL;
+	net->part_count = 0;
+}
+
+unsigned network_cut(struct network *net, unsigned count)
+{
+	uint32_t *pods = xcalloc(net->hosts + net->switches, sizeof(*pods)), pod_count;
+	uint8_t top = highest_tier(net);
+	sim_time lookahead;
+
+	pod_count = find_pods(net, top, pods);
+	net->part_count = count < pod_count ? count : pod_count;
+	give_parts(net, top, pods, pod_count);
+	free(pods);
+	lookahead = shortest_crossing(net);
+	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless) {
+		uncut(net);
+		return 1;
+	}
+	parts_cut(net->sim, net->part_count, lookahead);
+	place_entities(net);
+	for (unsigned p = 1; p <= net->part_count; p++)
+		network_tune_part(net, p, lookahead);
+	return net->part_count;
+}
+
+void network_join(struct network *net)
+{
+	nic_join(net);
+	parts_join(net->sim);
+	uncut(net);
+}

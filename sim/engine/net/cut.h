@@ -1,0 +1,20 @@
+/* Cutting a network into the partitions of core/parts.h.
+ *
+ * Without the switches of the highest tier a network falls apart into pods: those of a fat tree,
+ * the racks of a leaf-spine. A partition is some pods in a row and its share of the highest tier.
+ * So links between partitions are those to and from the highest tier, and the shortest of them is
+ * the lookahead. */
+#ifndef INASIM_NET_CUT_H
+#define INASIM_NET_CUT_H
+
+#include "net/state.h"
+
+/* Cuts the network, before the first packet, into `count` partitions or as many as it has pods.
+ * Returns how many; 1, and nothing is done, where it cannot be cut: it has one pod, a link between
+ * pods takes no time, or its switches send PAUSE. */
+unsigned network_cut(struct network *net, unsigned count);
+
+/* As if it never had been. */
+void network_join(struct network *net);
+
+#endif
