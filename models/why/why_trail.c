@@ -251,11 +251,13 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 /* What a node sends because a packet came to it, now or before. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
 {
-	uint64_t key = key_at(node, packet, flow_of(why, packet));
-	const struct why_known *known = place_of(why->nodes, key);
+	const struct why_known *known;
+	uint64_t key;
 
 	if (why->current.step && why->current.node == node)
 		return why_step_use(why, why->current.step);
+	key = key_at(node, packet, flow_of(why, packet));
+	known = place_of(why->nodes, key);
 	return known->key == key ? why_step_use(why, known->step) : 0;
 }
 
@@ -455,9 +457,9 @@ static void before(void *owner, const struct sim_event *event)
 		return;
 	why->current.step = hop(why, event->entity, line, number);
 	why->current.node = port->to;
-	why->current.chunk = flow_of(why, packet);
-	why->current.seq = packet->seq;
 	flow = flow_of(why, packet);
+	why->current.chunk = flow;
+	why->current.seq = packet->seq;
 	if (flow && (port->to_host ? !(packet->flags & PACKET_RESULT) : flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
