@@ -17,7 +17,8 @@ cat >two.json <<'JSON'
       "model": { "layers": [ { "gradient": "200KB", "forward": "50us", "backward": "100us" } ] } }
   ],
   "flows": [ { "name": "web", "size": "100KB", "arrival": { "poisson_load": 0.3 }, "stop": "jobs_done" } ],
-  "stop": { "when": "jobs_done", "after": "1s" }
+  "stop": { "when": "jobs_done", "after": "1s" },
+  "output": { "series": { "every": "100us", "links": [0, 17, "host/up", "leaf/up"] } }
 }
 JSON
 ends 0 run two.json --out plain --quiet
@@ -27,7 +28,8 @@ for table in jobs iterations flows links; do
 	checks=$((checks + 1))
 	cmp -s plain/$table.csv why/$table.csv || fail "--why changes $table.csv"
 done
-[[ ! -e plain/why.csv ]] || fail "why.csv without --why"
+[[ ! -e plain/why.csv && ! -e plain/why-links.csv && ! -e plain/series/owners.csv ]] ||
+	fail "tables of --why without it"
 [[ $(wc -l <why/why.csv) == $((1 + 3 * 6 + 2 * 4)) ]] || fail "$(wc -l <why/why.csv) rows"
 
 # decimal seconds as whole picoseconds: awk has 53 bits, enough for hours
@@ -38,6 +40,31 @@ cells '
 		if (sum != ps(c["duration_s"])) print "line " NR ": " sum
 		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }' \
 	why/why.csv
+
+# who filled the links: owners add up to what links.csv counts, over time, to the byte
+cells '
+	FILENAME ~ /links/ { carried[c["link_id"]] = c["bytes"]; tier[c["tier"] "/" c["direction"]] += c["bytes"]; next }
+	{ sum[c["links"]] += c["bytes"]; seen[c["owner"] " " c["class"]] = 1 }
+	c["owner"] == "web" ? c["owner_job_id"] != "" : c["owner_job_id"] != (c["owner"] == "ring" ? 0 : 1) { print "owner: " $0 }
+	END {
+		if (sum[0] != carried[0] || sum[17] != carried[17]) print "link 0: " sum[0] " of " carried[0]
+		if (sum["host/up"] != tier["host/up"] || sum["leaf/up"] != tier["leaf/up"]) print "tiers"
+		n = split("ring jobs,ring control,sml aggregation,web background,web control", all, ",")
+		for (i = 1; i <= n; i++) if (!(all[i] in seen)) print "no " all[i]
+		for (s in seen) k++; if (k != n) print k " owners and classes" }' why/links.csv why/series/owners.csv
+cells '
+	NR > 1 { key = c["job_id"] " " c["iteration"] " " c["link"]; sum[key] += c["bytes"]
+		could[key] = c["utilization"] * 10e9 / 8 * (c["finish_s"] - c["start_s"])
+		own[key] = own[key] || c["owner_job_id"] == c["job_id"] && c["bytes"] }
+	END { for (key in sum) { n++
+			if (off(sum[key], could[key])) print key ": " sum[key] " bytes, not " could[key]
+			if (!own[key]) print key ": nothing of the job" }
+		if (n != 4 * (3 + 2)) print n " links" }' why/why-links.csv
+# without the flows, a ring alone fills its links
+ends 0 run two.json --why --out alone --quiet --set /flows/0/enabled=false --set /jobs/1/enabled=false
+[[ $(awk -F, 'NR > 1 { print $8 $9 }' alone/why-links.csv | sort -u) == 0ring ]] || fail "others in a ring alone"
+ends 0 why alone
+says out '^    busiest: h[0-9]+ -> leaf[0-9]+, [0-9]+ % full \(ring \(job 0\) 100 %\); '
 
 # computing as in iterations.csv: the mean over the workers, cut to picoseconds
 compute() { awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) n[$i] = i; next }
@@ -52,6 +79,15 @@ says out '^  iteration 1: [0-9.]+ ms a worker: .*compute [0-9]+ %'
 says out '^    longest: worker [0-9]+ \(h[0-9]+\), [0-9.]+ ms; last: worker [0-9]+, [0-9]+ times'
 says out 'straggler [0-9]+ %' # of the SwitchML job
 says out '; queues: (h[0-9]+|leaf[0-9]+|spine[0-9]+) -> '
+says out '^    busiest: .* -> .*, [0-9]+ % full \((web|ring \(job 0\)|sml \(job 1\)) [0-9.]+ %, '
+ends 0 why why alone --json
+holds '.[0].dir == "why" and (.[0].iterations | length == 5) and (.[1].iterations | length == 3)' out
+holds '[.[0].iterations[].busiest_links[].bytes] | add == $sum' out --argjson sum \
+	"$(awk -F, 'NR > 1 { s += $10 } END { print s }' why/why-links.csv)"
+holds '.[1].iterations[0] | .busiest_links[0].owner == "ring (job 0)" and .why_s.compute > 0' out
+sed 's/^0,ring,2,/0,ring,3,/' -i alone/why-links.csv
+ends 6 why alone
+says err 'why-links.csv:[0-9]+: column iteration: "3" is no iteration of why.csv'
 ends 0 why why why
 says out '^ms a worker, all iterations'
 says out '^compute +[0-9.]+ +[0-9.]+$'

@@ -4,6 +4,7 @@
 #include "stats/inference.h"
 #include "run/links.h"
 #include "run/simulation_state.h"
+#include "run/why_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -74,6 +75,26 @@ const struct out_schema flow_series_schema = { "series/flows.csv",
 					       "One row a sample and a group of flows.",
 					       flow_columns };
 
+static const struct out_column owner_columns[] = {
+	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
+	{ "links", OUT_TEXT, "Which links, as in series/links.csv." },
+	{ "owner_job_id", OUT_COUNT, "Whose bytes: a job's; empty: of flows, or nobody's." },
+	{ "owner", OUT_TEXT,
+	  "Name of the group of that job, or of the flows; empty: PAUSE frames." },
+	{ "class", OUT_TEXT,
+	  "Class of traffic: aggregation, jobs, background or control, as in series/links.csv." },
+	{ "bytes", OUT_COUNT,
+	  "Bytes of frames that reached the far ends of the links in the interval, those that were "
+	  "lost there included: the rows of a link add up to its bytes in links.csv." },
+	{ 0 },
+};
+const struct out_schema owner_series_schema = {
+	"series/owners.csv",
+	"One row a sample, an entry of output.series.links, an owner and a class that they carried "
+	"in the interval, with run --why.",
+	owner_columns
+};
+
 /* An entry of output.series.links. */
 struct link_set {
 	char *label;     /* owned */
@@ -88,12 +109,13 @@ static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a cl
 struct series {
 	struct simulation *s;
 	sim_time every;
-	sim_time last;                             /* sample */
-	struct out_table *network, *links, *flows; /* NULL = not wanted */
-	struct port_sent *before;                  /* by port, at the last sample; owned */
-	double *carried;                           /* wire bytes by port in the interval; owned */
+	sim_time last;                                      /* sample */
+	struct out_table *network, *links, *flows, *owners; /* NULL = not wanted */
+	struct port_sent *before;                           /* by port, at the last sample; owned */
+	double *carried; /* wire bytes by port in the interval; owned */
 	struct link_set *sets;
 	size_t set_count;
+	struct why_snapshot before_owners; /* at the last sample, with --why; owned */
 	struct timer timer;
 };
 
@@ -217,6 +239,40 @@ static void sample_links(struct series *series, struct link_set *set)
 	out_table_row(series->links, cells);
 }
 
+static void write_owner(struct series *series, const char *links, const struct why_volume *volume)
+{
+	const char *names[WHY_CLASSES] = { "aggregation",
+					   volume->owner & WHY_FLOWS ? "background" : "jobs",
+					   "control" };
+	const char *owner = why_owner_name(series->s, volume->owner);
+
+	for (unsigned c = 0; c < WHY_CLASSES; c++)
+		if (volume->bytes[c])
+			out_table_row(series->owners,
+				      (struct out_cell[]){ { .time = series->s->sim.now },
+							   { .text = links },
+							   why_owner_job(volume->owner),
+							   { .none = !owner, .text = owner },
+							   { .text = names[c] },
+							   { .count = volume->bytes[c] } });
+}
+
+/* With --why. */
+static void sample_owners(struct series *series)
+{
+	struct why *why = why_of(&series->s->topo.net);
+
+	for (size_t i = 0; i < series->set_count; i++) {
+		const struct link_set *set = &series->sets[i];
+		const struct why_snapshot *list =
+			why_carried(why, set->ports, set->count, &series->before_owners);
+
+		for (size_t v = 0; v < list->count; v++)
+			write_owner(series, set->label, &list->volumes[v]);
+	}
+	why_snapshot(why, &series->before_owners);
+}
+
 static void sample_flows(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -249,6 +305,8 @@ static void sample_all(struct series *series)
 		sample_links(series, &series->sets[i]);
 	if (series->flows)
 		sample_flows(series);
+	if (series->owners)
+		sample_owners(series);
 	series->last = series->s->sim.now;
 }
 
@@ -329,6 +387,14 @@ struct series *series_start(struct simulation *s, struct out_dir *dir, char **er
 	return series;
 }
 
+bool series_by_owner(struct series *series, struct out_dir *dir, char **error)
+{
+	if (!series || !series->links)
+		return true;
+	series->owners = out_table_open(dir, &owner_series_schema, error);
+	return series->owners;
+}
+
 void series_stop(struct series *series)
 {
 	if (!series)
@@ -350,5 +416,6 @@ void series_free(struct series *series)
 	free(series->sets);
 	free(series->before);
 	free(series->carried);
+	free(series->before_owners.volumes);
 	free(series);
 }

@@ -2,6 +2,8 @@
  * and groups of flows, every `output.series.every` and at the end of the run, so that the rows
  * add up to the whole of it.
  *
+ * With --why, also who filled those links: bytes by owner and class.
+ *
  * Samples look and change nothing: a run with series has the digest of the run
  * without. Links are counted by class only where a series asks for them. */
 #ifndef INASIM_RUN_SERIES_H
@@ -19,7 +21,8 @@ enum traffic {
 	TRAFFIC_CLASSES
 };
 
-extern const struct out_schema series_schema, link_series_schema, flow_series_schema;
+extern const struct out_schema series_schema, link_series_schema, flow_series_schema,
+	owner_series_schema;
 
 struct simulation;
 struct series;
@@ -27,6 +30,9 @@ struct series;
 /* Opens the tables that the scenario asks for and starts sampling; NULL and no *error
  * when it asks for none, NULL and *error (caller frees) when a table cannot be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
+/* With --why, before the run: series/owners.csv, too, where links are sampled. `series` may be
+ * NULL; false and *error (caller frees) when the table cannot be opened. */
+bool series_by_owner(struct series *series, struct out_dir *dir, char **error);
 /* The run is over, at sim.now: the last sample. Before fluid_stop(). `series` may be NULL. */
 void series_stop(struct series *series);
 void series_free(struct series *series);

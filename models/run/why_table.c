@@ -1,6 +1,7 @@
 #include "run/why_table.h"
 
 #include "base/mem.h"
+#include "run/series.h"
 #include "run/simulation_state.h"
 
 #include <inttypes.h>
@@ -60,9 +61,38 @@ const struct out_schema why_schema = {
 	why_columns
 };
 
+#define BUSIEST 4 /* links of an iteration */
+
+static const struct out_column link_columns[] = {
+	{ "job_id", OUT_COUNT, "The job." },
+	{ "name", OUT_TEXT, "Name of its group." },
+	{ "iteration", OUT_COUNT, "Number, from 0." },
+	{ "start_s", OUT_SECONDS,
+	  "Its last worker held all sums of the iteration before (start of the job for the "
+	  "first)." },
+	{ "finish_s", OUT_SECONDS, "Its last worker holds all sums of this one." },
+	{ "link", OUT_TEXT, "The link, busiest first." },
+	{ "utilization", OUT_REAL,
+	  "Bytes of all owners over what the link could carry from start_s to finish_s." },
+	{ "owner_job_id", OUT_COUNT,
+	  "Whose bytes: a job's; empty: of flows, or nobody's. Largest first." },
+	{ "owner", OUT_TEXT,
+	  "Name of the group of that job, or of the flows; empty: PAUSE frames." },
+	{ "bytes", OUT_COUNT,
+	  "Bytes of its frames that reached the far end, with ACKs and control packets, and with "
+	  "those that were lost there." },
+	{ 0 },
+};
+
+const struct out_schema why_links_schema = { "why-links.csv",
+					     "One row an iteration of a job, one of the 4 busiest "
+					     "links that it used, and an owner of what "
+					     "that link carried meanwhile, with run --why.",
+					     link_columns };
+
 struct why_table {
 	struct simulation *s;
-	struct out_table *table;
+	struct out_table *table, *links;
 	struct why *why;
 };
 
@@ -89,6 +119,93 @@ static void add_spent(struct simulation *s, const struct why_row *row)
 	s->spent[g].workers++;
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		s->spent[g].cause_s[c] += seconds_of(row->cause[c]);
+}
+
+/* --- who filled the busiest links --- */
+
+const char *why_owner_name(const struct simulation *s, uint32_t owner)
+{
+	if (owner & WHY_FLOWS)
+		return scenario_flows(s->scenario)[owner & ~WHY_FLOWS].name;
+	return owner ? why_job_name(why_of(&s->topo.net), owner - 1) : NULL;
+}
+
+struct out_cell why_owner_job(uint32_t owner)
+{
+	bool none = !owner || owner & WHY_FLOWS;
+
+	return (struct out_cell){ .none = none, .count = none ? 0 : owner - 1 };
+}
+
+/* As of now; 0 = the job has not used it. */
+static double use_of(const struct why_table *table, uint32_t port, const struct why_row *row)
+{
+	const struct network *net = &table->s->topo.net;
+	const struct why_snapshot *list = why_carried(table->why, &port, 1, row->before);
+	double could = (double)port_class(net, &net->ports[port])->rate / 8 *
+		       seconds_of(row->end - row->since);
+	bool used = false;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		used |= list->volumes[i].owner == row->job + 1;
+		all += why_bytes(&list->volumes[i]);
+	}
+	return used ? (double)all / could : 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	uint64_t x = why_bytes(a), y = why_bytes(b);
+
+	return x > y ? -1 : x < y;
+}
+
+static void write_owners(const struct why_table *table, uint32_t port, double use,
+			 const struct why_row *row)
+{
+	const struct why_snapshot *list = why_carried(table->why, &port, 1, row->before);
+	char link[LINK_NAME];
+
+	qsort(list->volumes, list->count, sizeof(*list->volumes), by_bytes);
+	link_name(table->s, port, link);
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t owner = list->volumes[i].owner;
+		const char *name = why_owner_name(table->s, owner);
+
+		out_table_row(table->links,
+			      (struct out_cell[]){ { .count = row->job },
+						   { .text = row->name },
+						   { .count = row->iteration },
+						   { .time = row->since },
+						   { .time = row->end },
+						   { .text = link },
+						   { .real = use },
+						   why_owner_job(owner),
+						   { .none = !name, .text = name },
+						   { .count = why_bytes(&list->volumes[i]) } });
+	}
+}
+
+/* The largest first, of equal ones the first port. */
+static void write_busiest(const struct why_table *table, const struct why_row *row)
+{
+	double use[BUSIEST + 1] = { 0 };
+	uint32_t ports[BUSIEST + 1];
+
+	for (uint32_t port = 0; port < table->s->topo.net.port_count; port++) {
+		double here = use_of(table, port, row);
+		unsigned place = BUSIEST;
+
+		for (; place && here > use[place - 1]; place--) {
+			use[place] = use[place - 1];
+			ports[place] = ports[place - 1];
+		}
+		use[place] = here;
+		ports[place] = port;
+	}
+	for (unsigned i = 0; i < BUSIEST && use[i] > 0; i++)
+		write_owners(table, ports[i], use[i], row);
 }
 
 static void write_row(void *owner, const struct why_row *row)
@@ -122,18 +239,22 @@ static void write_row(void *owner, const struct why_row *row)
 	rest[4] = (struct out_cell){ .none = !queued, .time = row->link.time };
 	out_table_row(table->table, cells);
 	add_spent(table->s, row);
+	if (row->before)
+		write_busiest(table, row);
 }
 
 struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char **error)
 {
 	struct out_table *out = dir ? out_table_open(dir, &why_schema, error) : NULL;
+	struct out_table *links = out ? out_table_open(dir, &why_links_schema, error) : NULL;
 	struct why_table *table;
 
-	if (dir && !out)
+	if (dir && (!links || !series_by_owner(s->series, dir, error)))
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->s = s;
 	table->table = out;
+	table->links = links;
 	table->why = why_open(&s->topo.net, write_row, table);
 	if (dir)
 		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));

@@ -1,14 +1,21 @@
-/* What iterations were spent on: why.csv, with run --why. */
+/* What iterations were spent on, and who filled the busiest links meanwhile: why.csv and
+ * why-links.csv, with run --why. */
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
+#include "io/table.h"
 #include "run/simulation.h"
 
-extern const struct out_schema why_schema;
+extern const struct out_schema why_schema, why_links_schema;
 
 struct why_table;
 
-/* Has why.csv written (without `dir` none: for timelines alone) when the simulation, built and not
+/* The name of a volume's owner, NULL = nobody: PAUSE. Static, or as long as the run. */
+const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
+/* The cell of its job: empty for flows. */
+struct out_cell why_owner_job(uint32_t owner);
+
+/* Has both written (without `dir` none: for timelines alone) when the simulation, built and not
  * started, goes: of packets. NULL and *error (caller frees) when the table cannot be opened. The
  * caller frees it after the run, while the simulation still exists. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);

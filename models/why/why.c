@@ -298,11 +298,11 @@ static void release_job(struct why *why, uint32_t number)
 	if (!job)
 		return;
 	why->jobs[number] = NULL;
+	free(job->before.volumes);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
 		for (size_t f = 0; f < why->flow_count[p]; f++)
 			if (why->flows[p][f].job == job)
 				why->flows[p][f].job = NULL;
-	free(job->name);
 	free(job->hosts);
 	free(job->worker_of_host);
 	free(job->accounts);
@@ -330,10 +330,13 @@ void why_job_admit(struct why *why, uint32_t number, const char *name, const cha
 	release_job(why, number);
 	why->jobs = reach(why->jobs, &why->job_capacity, number, sizeof(*why->jobs));
 	why->jobs[number] = job;
+	why->names = reach(why->names, &why->name_capacity, number, sizeof(*why->names));
+	free(why->names[number]);
+	why->names[number] = xstrdup(name);
 	*job = (struct why_job){ .why = why,
 				 .number = number,
 				 .workers = workers,
-				 .name = xstrdup(name),
+				 .name = why->names[number],
 				 .scheme = scheme };
 	job->hosts = xcalloc(workers, sizeof(*job->hosts));
 	memcpy(job->hosts, hosts, workers * sizeof(*hosts));
@@ -346,10 +349,18 @@ void why_job_admit(struct why *why, uint32_t number, const char *name, const cha
 		why->listener->job(why->listener->owner, number, name, workers, hosts);
 }
 
+static void begin_iteration(struct why_job *job)
+{
+	job->rows = 0;
+	job->since = job->why->net->sim->now;
+	why_snapshot(job->why, &job->before);
+}
+
 void why_job_begin(struct why *why, uint32_t number)
 {
 	struct why_job *job = why_job_of(why, number);
 
+	begin_iteration(job);
 	for (uint32_t w = 0; w < job->workers; w++)
 		job->accounts[w].begin = job->accounts[w].until = why->net->sim->now;
 }
@@ -417,7 +428,13 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 	memcpy(row.cause, account->cause, sizeof(row.cause));
 	row.peer = top(account->peers);
 	row.link = top(account->links);
+	if (++job->rows == job->workers) { /* nobody ends the next before all have ended this */
+		row.since = job->since;
+		row.before = &job->before;
+	}
 	why->row(why->owner, &row);
+	if (row.before)
+		begin_iteration(job);
 	account->iteration++;
 	account->begin = now;
 	memset(account->cause, 0, sizeof(account->cause));
@@ -434,7 +451,7 @@ struct why_job *why_join_in(struct why *why, uint32_t number, uint8_t protocol, 
 
 	why->flows[protocol] = reach(why->flows[protocol], &why->flow_count[protocol], flow,
 				     sizeof(*why->flows[protocol]));
-	why->flows[protocol][flow] = (struct why_flow){ job, bypass };
+	why->flows[protocol][flow] = (struct why_flow){ job, number + 1, bypass };
 	return job;
 }
 
@@ -463,22 +480,24 @@ static void forget_writes(struct why *why, struct why_connection *conn)
 
 void why_connection(struct why *why, const struct why_conn *conn)
 {
-	struct why_connection **list, *known;
+	struct why_connection *known;
+	struct why_number *number;
 
 	why->conns[conn->protocol] =
 		reach(why->conns[conn->protocol], &why->conn_capacity[conn->protocol], conn->number,
 		      sizeof(*why->conns[0]));
-	list = why->conns[conn->protocol];
-	known = list[conn->number];
+	number = &why->conns[conn->protocol][conn->number];
+	known = number->conn;
 	if (known)
 		forget_writes(why, known);
 	if (conn->stream == WHY_FLOW) {
 		free(known);
-		list[conn->number] = NULL;
+		*number = (struct why_number){ .owner = WHY_FLOWS | why->group };
 		return;
 	}
 	if (!known)
-		known = list[conn->number] = xmalloc(sizeof(*known));
+		known = xmalloc(sizeof(*known));
+	*number = (struct why_number){ conn->job + 1, known };
 	*known = (struct why_connection){ .conn = *conn };
 }
 
@@ -540,6 +559,16 @@ void why_listen(struct why *why, const struct why_listener *listener)
 	why->listener = listener;
 }
 
+const char *why_job_name(const struct why *why, uint32_t job)
+{
+	return why->names[job];
+}
+
+void why_flow_opens(struct why *why, uint32_t group)
+{
+	why->group = group;
+}
+
 void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start)
 {
 	if (why->listener)
@@ -559,11 +588,14 @@ void why_free(struct why *why)
 		release_job(why, (uint32_t)i);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
 		for (size_t i = 0; i < why->conn_capacity[p]; i++)
-			free(why->conns[p][i]);
+			free(why->conns[p][i].conn);
 		free(why->conns[p]);
 		free(why->flows[p]);
 	}
 	why->net->onlooker = NULL;
+	for (size_t i = 0; i < why->name_capacity; i++)
+		free(why->names[i]);
+	free(why->names);
 	free(why->jobs);
 	why_trail_free(why);
 	free(why);

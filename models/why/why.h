@@ -61,10 +61,46 @@ struct why_row {
 		sim_time time;
 	} peer,       /* the worker that was last most of the time */
 		link; /* the port with most of the queues */
+	/* With the last row of an iteration of the job, else 0: since the one before has ended (for
+	 * the first, since the job began), and what had been carried then. */
+	sim_time since;
+	const struct why_snapshot *before;
+};
+
+/* What a port has carried so far of one owner: frames that have reached its far end, lost ones
+ * included, so that owners add up to the bytes of links.csv. A late copy on a connection whose
+ * number has been taken again counts for the new one. */
+enum why_class { WHY_AGGREGATION, WHY_DATA, WHY_CONTROL, WHY_CLASSES }; /* ACKs are control */
+struct why_volume {
+	uint32_t owner; /* 1 + a job, WHY_FLOWS + a group of flows, or 0 = nobody: PAUSE */
+	uint32_t next;  /* of the same port */
+	uint64_t bytes[WHY_CLASSES];
+};
+#define WHY_FLOWS (UINT32_C(1) << 31)
+
+static inline uint64_t why_bytes(const struct why_volume *volume)
+{
+	return volume->bytes[WHY_AGGREGATION] + volume->bytes[WHY_DATA] +
+	       volume->bytes[WHY_CONTROL];
+}
+
+/* Volumes of all ports; zeroed = before the run. */
+struct why_snapshot {
+	struct why_volume *volumes; /* owned */
+	size_t count, capacity;
 };
 
 struct why;
 struct why_job; /* a job's accounts */
+
+/* Replaces `to` by what has been carried up to now. */
+void why_snapshot(const struct why *why, struct why_snapshot *to);
+/* What these ports have carried since `before`, a volume an owner, by owner; until the next call.
+ */
+const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, uint32_t count,
+				       const struct why_snapshot *before);
+/* The name of the group of a job that has been admitted. */
+const char *why_job_name(const struct why *why, uint32_t job);
 
 /* Before the first packet. `row` is called when a worker has ended an iteration. */
 struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
@@ -90,6 +126,8 @@ struct why_listener {
 /* Before the first packet; it outlives the run. */
 void why_listen(struct why *why, const struct why_listener *listener);
 
+/* The connection that is opened next is of a flow of this group. */
+void why_flow_opens(struct why *why, uint32_t group);
 /* A flow has finished. */
 void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start);
 

@@ -1,7 +1,8 @@
 /* The inside of models/why: for why*.c alone.
  *
  *   why.c       accounts of workers, the hooks, and how a result's way is charged
- *   why_trail.c the ways of packets, as the network shows them */
+ *   why_trail.c the ways of packets, as the network shows them
+ *   why_volumes.c what ports have carried, by owner */
 #ifndef INASIM_WHY_WHY_PARTS_H
 #define INASIM_WHY_WHY_PARTS_H
 
@@ -72,19 +73,24 @@ struct why_job {
 	uint32_t *hosts, *worker_of_host;
 	struct why_account *accounts;
 	sim_time timed_out; /* last */
+	uint32_t rows;      /* of the iteration that ends */
+	sim_time since;     /* the one before has ended */
+	struct why_snapshot before;
 };
 
 /* A packet in a port's ring. */
 struct why_queued {
 	sim_time since, depart;
-	uint32_t size, owner; /* job + 1; 0 = a flow's */
+	uint32_t size, owner; /* as of a volume */
 	uint32_t step;        /* 0 = it is not followed */
 };
 
 /* A port's ring, and what has left it lately. */
 struct why_line {
 	struct why_queued *ring;
-	uint64_t first, end, mask; /* in the ring: first..end-1 */
+	uint64_t first, end; /* in the ring: first..end-1 */
+	uint32_t mask;
+	uint32_t volume; /* of the newest to leave, head of the list of all; 0 = none */
 };
 
 struct why_write {
@@ -104,8 +110,14 @@ struct why_connection {
 
 /* Who a packet of a protocol is of. */
 struct why_flow {
-	struct why_job *job;
+	struct why_job *job; /* NULL = it is over */
+	uint32_t owner;
 	struct why_bypass bypass;
+};
+
+struct why_number {
+	uint32_t owner;
+	struct why_connection *conn; /* NULL = of no job */
 };
 
 struct why_known {
@@ -125,13 +137,17 @@ struct why {
 	const struct why_listener *listener; /* NULL = none; not owned */
 
 	struct why_job **jobs; /* by number */
-	size_t job_capacity;
+	char **names;          /* of all that were admitted */
+	size_t job_capacity, name_capacity;
 	struct why_flow *flows[NET_PROTOCOLS];
 	size_t flow_count[NET_PROTOCOLS];
-	struct why_connection **conns[NET_PROTOCOLS]; /* by number; NULL = none of a job */
+	struct why_number *conns[NET_PROTOCOLS]; /* by number */
 	size_t conn_capacity[NET_PROTOCOLS];
+	uint32_t group; /* of the flow that opens its connection */
 
-	struct why_line *lines; /* by port */
+	struct why_line *lines;      /* by port */
+	struct why_snapshot volumes; /* number 0 stands for none */
+	struct why_snapshot carried; /* as asked for last */
 	struct why_step *steps;
 	size_t step_count, step_capacity;
 	uint32_t idle_step; /* head of the list of free ones */
@@ -147,6 +163,23 @@ struct why {
 	struct why_known *broken; /* chunks that lacked an aggregator */
 };
 
+/* why_volumes.c: makes an owner's volume, new perhaps, the first of a port's. */
+void why_volume_first(struct why *why, struct why_line *line, uint32_t owner);
+
+/* A packet, or a PAUSE frame, has reached the far end. */
+static inline void why_count(struct why *why, struct why_line *line, uint32_t owner,
+			     enum packet_kind kind, uint32_t size)
+{
+	static const uint8_t classes[PACKET_KINDS] = { [PACKET_DATA] = WHY_DATA,
+						       [PACKET_AGGREGATION] = WHY_AGGREGATION,
+						       [PACKET_ACK] = WHY_CONTROL,
+						       [PACKET_CONTROL] = WHY_CONTROL };
+
+	if (why->volumes.volumes[line->volume].owner != owner) /* that of none has no owner */
+		why_volume_first(why, line, owner);
+	why->volumes.volumes[line->volume].bytes[classes[kind]] += size;
+}
+
 /* why_trail.c */
 void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
@@ -157,7 +190,7 @@ bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk);
 static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
 						       uint32_t number)
 {
-	return number < why->conn_capacity[protocol] ? why->conns[protocol][number] : NULL;
+	return number < why->conn_capacity[protocol] ? why->conns[protocol][number].conn : NULL;
 }
 
 static inline struct why_job *why_job_of(const struct why *why, uint32_t job)

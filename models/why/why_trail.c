@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/lossless.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,16 +106,22 @@ static struct why_connection *conn_of(const struct why *why, const struct packet
 	return why_connection_of(why, packet->protocol, packet->flow);
 }
 
-/* The job of a packet; NULL = a flow's, or of one that is over. */
-static struct why_job *job_of(const struct why *why, const struct packet *packet)
+/* Whose a packet is: as the owner of a volume. */
+static uint32_t owner_of(const struct why *why, const struct packet *packet)
 {
-	const struct why_connection *conn;
-	const struct why_flow *flow;
+	uint8_t protocol = packet->protocol;
+	const struct why_flow *flow = flow_of(why, packet);
 
-	if ((flow = flow_of(why, packet)))
-		return flow->job;
-	conn = conn_of(why, packet);
-	return conn ? why_job_of(why, conn->conn.job) : NULL;
+	if (flow)
+		return flow->owner;
+	return packet->flow < why->conn_capacity[protocol]
+		       ? why->conns[protocol][packet->flow].owner
+		       : 0;
+}
+
+static bool is_of_job(uint32_t owner)
+{
+	return owner && !(owner & WHY_FLOWS);
 }
 
 /* --- where a way begins --- */
@@ -244,11 +251,13 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 /* What a node sends because a packet came to it, now or before. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
 {
-	uint64_t key = key_at(node, packet, flow_of(why, packet));
-	const struct why_known *known = place_of(why->nodes, key);
+	const struct why_known *known;
+	uint64_t key;
 
 	if (why->current.step && why->current.node == node)
 		return why_step_use(why, why->current.step);
+	key = key_at(node, packet, flow_of(why, packet));
+	known = place_of(why->nodes, key);
 	return known->key == key ? why_step_use(why, known->step) : 0;
 }
 
@@ -293,8 +302,8 @@ static uint32_t step_of(struct why *why, uint32_t port, const struct packet *pac
 
 static void grow(struct why_line *line)
 {
-	uint64_t mask = line->ring ? 2 * line->mask + 1 : RING_FIRST - 1;
-	struct why_queued *ring = xcalloc(mask + 1, sizeof(*ring));
+	uint32_t mask = line->ring ? 2 * line->mask + 1 : RING_FIRST - 1;
+	struct why_queued *ring = xcalloc((size_t)mask + 1, sizeof(*ring));
 	uint64_t oldest = line->end > line->mask ? line->end - line->mask - 1 : 0;
 
 	for (uint64_t i = oldest; line->ring && i < line->end; i++)
@@ -309,13 +318,14 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 {
 	struct why *why = (struct why *)(void *)self;
 	struct why_line *line = &why->lines[port];
-	const struct why_job *job = job_of(why, packet);
+	uint32_t owner = owner_of(why, packet);
+	const struct why_job *job = is_of_job(owner) ? why_job_of(why, owner - 1) : NULL;
 	sim_time busy = why->net->ports[port].busy_until;
 	sim_time wire =
 		link_transmission(port_class(why->net, &why->net->ports[port]), packet->size);
 	struct why_queued entry = { .since = why->net->sim->now,
 				    .size = packet->size,
-				    .owner = job ? job->number + 1 : 0 };
+				    .owner = owner };
 
 	if (job)
 		entry.step = step_of(why, port, packet, job);
@@ -334,7 +344,7 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 
 static unsigned kind_before(uint32_t owner, uint32_t self)
 {
-	return owner == self ? BEFORE_OWN : owner ? BEFORE_JOBS : BEFORE_FLOWS;
+	return owner == self ? BEFORE_OWN : is_of_job(owner) ? BEFORE_JOBS : BEFORE_FLOWS;
 }
 
 /* What the link sent while entry `number` waited until `start`, from there back. A link that sends
@@ -424,24 +434,32 @@ static void before(void *owner, const struct sim_event *event)
 	const struct port *port = &why->net->ports[event->entity];
 	const struct why_flow *flow;
 	const struct packet *packet;
+	struct why_queued *entry;
 	struct why_line *line;
 	uint64_t number;
 
-	if (event->entity >= why->net->port_count)
+	if (event->entity >= why->net->port_count) {
+		uint32_t pause = lossless_frame_port(why->net, event->entity);
+
+		if (pause < why->net->port_count)
+			why_count(why, &why->lines[pause], 0, PACKET_CONTROL, PAUSE_FRAME);
 		return;
+	}
 	line = &why->lines[event->entity];
 	packet = port_head(port);
 	SIM_BUG_ON(line->first == line->end);
 	number = line->first++;
-	if (line->ring[number & line->mask].depart != packet->depart)
-		line->ring[number & line->mask].depart = packet->depart;
-	if (!line->ring[number & line->mask].step)
+	entry = &line->ring[number & line->mask];
+	why_count(why, line, entry->owner, packet->kind, entry->size);
+	if (entry->depart != packet->depart)
+		entry->depart = packet->depart;
+	if (!entry->step)
 		return;
 	why->current.step = hop(why, event->entity, line, number);
 	why->current.node = port->to;
-	why->current.chunk = flow_of(why, packet);
-	why->current.seq = packet->seq;
 	flow = flow_of(why, packet);
+	why->current.chunk = flow;
+	why->current.seq = packet->seq;
 	if (flow && (port->to_host ? !(packet->flags & PACKET_RESULT) : flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
@@ -466,6 +484,9 @@ void why_trail_open(struct why *why)
 	why->nodes = xcalloc(KNOWN_PLACES, sizeof(*why->nodes));
 	why->broken = xcalloc(KNOWN_PLACES, sizeof(*why->broken));
 	new_step(why); /* number 0 stands for none */
+	why->volumes.volumes = xcalloc(1, sizeof(*why->volumes.volumes));
+	why->volumes.count = why->volumes.capacity = 1;
+	why->volumes.volumes[0].owner = WHY_NONE;
 }
 
 void why_trail_free(struct why *why)
@@ -477,4 +498,6 @@ void why_trail_free(struct why *why)
 	free(why->nodes);
 	free(why->broken);
 	free(why->steps);
+	free(why->volumes.volumes);
+	free(why->carried.volumes);
 }

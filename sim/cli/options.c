@@ -60,7 +60,7 @@ static const struct option_row rows[] = {
 	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
 	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
-		      VERB_MANUAL | VERB_WHY | VERB_REPORT),
+		      VERB_MANUAL | VERB_REPORT),
 	  FLAG(json), "for machines" },
 	{ "quiet", NULL,
 	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
+#include "io/json.h"
 #include "lab/breakdown.h"
 #include "why/why.h"
 
@@ -10,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 20   /* iterations of a job; of more, the longest */
-#define LEAST 0.02 /* share of a cause that is named */
+#define SHOWN  20   /* iterations of a job; of more, the longest */
+#define LEAST  0.02 /* share of a cause that is named */
+#define LINKS  2    /* busiest links of an iteration ... */
+#define OWNERS 3    /* ... and who filled them, at most */
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
@@ -34,7 +37,37 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 	}
 }
 
-static void print_iteration(FILE *to, const struct breakdown_iteration *it)
+/* The share behind those of the same link, and what they have carried. */
+static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
+			  double *sum)
+{
+	size_t i = first;
+
+	for (*sum = 0; i < end && !strcmp(shares[i].link, shares[first].link); i++)
+		*sum += (double)shares[i].bytes;
+	return i;
+}
+
+static void print_links(FILE *to, const struct breakdown *b, const struct breakdown_iteration *it)
+{
+	size_t end = it->first_share + it->share_count;
+	double all;
+
+	for (size_t i = it->first_share, next, n = 0; i < end && n < LINKS; i = next, n++) {
+		next = end_of_link(b->shares, i, end, &all);
+		fprintf(to, "%s%s, %.0f %% full (", n ? "; " : "    busiest: ", b->shares[i].link,
+			100 * b->shares[i].utilization);
+		for (size_t o = i; o < next && o < i + OWNERS; o++)
+			fprintf(to, "%s%s %.3g %%", o > i ? ", " : "", b->shares[o].owner,
+				100 * (double)b->shares[o].bytes / all);
+		fputs(next > i + OWNERS ? ", ...)" : ")", to);
+	}
+	if (it->share_count)
+		fputc('\n', to);
+}
+
+static void print_iteration(FILE *to, const struct breakdown *b,
+			    const struct breakdown_iteration *it)
 {
 	const struct breakdown_named *last = breakdown_most(it->last),
 				     *link = breakdown_most(it->links);
@@ -50,6 +83,7 @@ static void print_iteration(FILE *to, const struct breakdown_iteration *it)
 	if (link)
 		fprintf(to, "; queues: %s, %.3g ms", link->text, link->time * 1e3);
 	fputc('\n', to);
+	print_links(to, b, it);
 }
 
 static int by_length(const void *a, const void *b)
@@ -62,7 +96,8 @@ static int by_length(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void print_job(FILE *to, const struct breakdown_iteration *first, size_t count)
+static void print_job(FILE *to, const struct breakdown *b, const struct breakdown_iteration *first,
+		      size_t count)
 {
 	const struct breakdown_iteration **order = xcalloc(count, sizeof(*order));
 	double cause[WHY_CAUSES] = { 0 }, sum = 0;
@@ -84,7 +119,7 @@ static void print_job(FILE *to, const struct breakdown_iteration *first, size_t 
 		fprintf(to, "  the %d longest of %zu iterations:\n", SHOWN, count);
 	}
 	for (size_t i = 0; i < count && i < SHOWN; i++)
-		print_iteration(to, order[i]);
+		print_iteration(to, b, order[i]);
 	free(order);
 }
 
@@ -93,7 +128,7 @@ static void print_breakdown(FILE *to, const char *dir, const struct breakdown *b
 	fprintf(to, "%s\n", dir);
 	for (size_t i = 0, end; i < b->count; i = end) {
 		end = breakdown_job_end(b, i);
-		print_job(to, &b->iterations[i], end - i);
+		print_job(to, b, &b->iterations[i], end - i);
 	}
 }
 
@@ -122,6 +157,65 @@ static void print_together(FILE *to, char *const *dirs, const struct breakdown *
 	}
 }
 
+/* As in why-links.csv. */
+static void json_links(struct json *json, const struct breakdown *b,
+		       const struct breakdown_iteration *it)
+{
+	json_open_array(json, "busiest_links");
+	for (size_t i = 0; i < it->share_count; i++) {
+		const struct breakdown_share *share = &b->shares[it->first_share + i];
+
+		json_open_object(json, NULL);
+		json_string(json, "link", share->link);
+		json_real(json, "utilization", share->utilization);
+		json_string(json, "owner", share->owner);
+		json_u64(json, "bytes", share->bytes);
+		json_close_object(json);
+	}
+	json_close_array(json);
+}
+
+static void json_iteration(struct json *json, const struct breakdown *b,
+			   const struct breakdown_iteration *it)
+{
+	json_open_object(json, NULL);
+	json_u64(json, "job_id", it->job);
+	json_string(json, "name", it->name);
+	json_string(json, "scheme", it->scheme);
+	json_u64(json, "iteration", it->number);
+	json_u64(json, "workers", it->workers);
+	json_u64(json, "longest_worker", it->worst);
+	json_real(json, "longest_s", it->longest);
+	json_open_object(json, "why_s"); /* a worker, as in summary.json */
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		json_real(json, breakdown_causes[c].name, it->cause[c] / (double)it->workers);
+	json_close_object(json);
+	json_links(json, b, it);
+	json_close_object(json);
+}
+
+static void print_json(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
+{
+	struct json json;
+	char *text;
+
+	json_init(&json);
+	json_open_array(&json, NULL);
+	for (size_t i = 0; i < count; i++) {
+		json_open_object(&json, NULL);
+		json_string(&json, "dir", dirs[i]);
+		json_open_array(&json, "iterations");
+		for (size_t n = 0; n < list[i].count; n++)
+			json_iteration(&json, &list[i], &list[i].iterations[n]);
+		json_close_array(&json);
+		json_close_object(&json);
+	}
+	json_close_array(&json);
+	text = json_finish(&json);
+	fputs(text, to);
+	free(text);
+}
+
 int verb_why(const struct cli *cli)
 {
 	struct breakdown *list = xcalloc((size_t)cli->argc, sizeof(*list));
@@ -133,7 +227,8 @@ int verb_why(const struct cli *cli)
 		char *error = NULL;
 
 		if (breakdown_read(&list[i], cli->argv[i], &error)) {
-			print_breakdown(plain.to, cli->argv[i], &list[i]);
+			if (!cli->json)
+				print_breakdown(plain.to, cli->argv[i], &list[i]);
 			continue;
 		}
 		if (error)
@@ -144,7 +239,9 @@ int verb_why(const struct cli *cli)
 		free(error);
 		code = EXIT_IO;
 	}
-	if (code == EXIT_DONE && cli->argc > 1)
+	if (code == EXIT_DONE && cli->json)
+		print_json(stdout, cli->argv, list, (size_t)cli->argc);
+	else if (code == EXIT_DONE && cli->argc > 1)
 		print_together(plain.to, cli->argv, list, (size_t)cli->argc);
 	plain_close(&plain, stdout);
 	for (int i = 0; i < cli->argc; i++)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "io/result_read.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,48 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static void add_share(struct breakdown *b, struct csv *csv, const int c[7])
+{
+	struct breakdown_iteration key = { .job = csv_u64(csv, c[0]),
+					   .number = csv_u64(csv, c[1]) };
+	struct breakdown_iteration *it =
+		bsearch(&key, b->iterations, b->count, sizeof(key), by_number);
+	const char *owner = csv_empty(csv, c[5]) ? "PAUSE" : csv_text(csv, c[5]);
+
+	if (!it) {
+		csv_complain(csv, c[1], "is no iteration of why.csv");
+		return;
+	}
+	b->shares =
+		array_reserve(b->shares, b->share_count, &b->share_capacity, sizeof(*b->shares));
+	if (!it->share_count++)
+		it->first_share = b->share_count;
+	b->shares[b->share_count++] = (struct breakdown_share){
+		.link = xstrdup(csv_text(csv, c[2])),
+		.owner = csv_empty(csv, c[4])
+				 ? xstrdup(owner)
+				 : xasprintf("%s (job %" PRIu64 ")", owner, csv_u64(csv, c[4])),
+		.utilization = csv_real(csv, c[3]),
+		.bytes = csv_u64(csv, c[6]),
+	};
+}
+
+static bool read_shares(struct breakdown *b, const char *dir, char **error)
+{
+	struct csv *csv = result_table(dir, "why-links.csv", error);
+	static const char *const names[7] = { "job_id",       "iteration", "link", "utilization",
+					      "owner_job_id", "owner",     "bytes" };
+	int columns[7];
+
+	if (!csv)
+		return !*error;
+	for (size_t i = 0; i < 7; i++)
+		columns[i] = csv_need(csv, names[i]);
+	while (csv_next(csv))
+		add_share(b, csv, columns);
+	return csv_close(csv, error);
+}
+
 bool breakdown_read(struct breakdown *b, const char *dir, char **error)
 {
 	struct csv *csv = result_table(dir, "why.csv", error);
@@ -145,7 +188,7 @@ bool breakdown_read(struct breakdown *b, const char *dir, char **error)
 		add_row(b, csv, &columns);
 	if (b->count)
 		qsort(b->iterations, b->count, sizeof(*b->iterations), by_number);
-	return csv_close(csv, error);
+	return csv_close(csv, error) && read_shares(b, dir, error);
 }
 
 void breakdown_release(struct breakdown *b)
@@ -160,6 +203,11 @@ void breakdown_release(struct breakdown *b)
 		free(it->name);
 		free(it->scheme);
 	}
+	for (size_t i = 0; i < b->share_count; i++) {
+		free(b->shares[i].link);
+		free(b->shares[i].owner);
+	}
+	free(b->shares);
 	free(b->iterations);
 	free(b->newest);
 }

@@ -1,5 +1,5 @@
-/* What iterations were spent on, out of why.csv of a run: models/why/why.h has the rule. Times are
- * seconds. */
+/* What iterations were spent on, out of why.csv and why-links.csv of a run: models/why/why.h has
+ * the rule. Times are seconds. */
 #ifndef INASIM_LAB_BREAKDOWN_H
 #define INASIM_LAB_BREAKDOWN_H
 
@@ -24,6 +24,13 @@ struct breakdown_named {
 	double time;
 };
 
+/* What a busy link carried in an iteration for one owner. */
+struct breakdown_share {
+	char *link, *owner; /* owned */
+	double utilization; /* of the link, by all owners */
+	uint64_t bytes;
+};
+
 struct breakdown_iteration {
 	uint64_t job, number, workers;
 	size_t before;                       /* for breakdown_read() alone */
@@ -32,18 +39,21 @@ struct breakdown_iteration {
 	double longest;
 	uint64_t worst, host; /* worker, and where it is */
 	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES];
+	size_t first_share, share_count; /* of the busiest links, busiest first, largest first */
 };
 
 struct breakdown {
 	struct breakdown_iteration *iterations; /* by job, then number */
 	size_t count, capacity;
+	struct breakdown_share *shares;
+	size_t share_count, share_capacity;
 	size_t *newest; /* for breakdown_read() alone */
 	size_t jobs, job_capacity;
 	double cause[BREAKDOWN_CAUSES], workers; /* of all jobs */
 };
 
-/* Reads DIR/why.csv. False without *error when there is none, and with it (caller frees) when it
- * cannot be read; to be released in any case. */
+/* Reads DIR/why.csv and, where it is there, DIR/why-links.csv. False without *error when there is
+ * none, and with it (caller frees) when it cannot be read; to be released in any case. */
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 

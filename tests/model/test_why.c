@@ -15,6 +15,7 @@ struct look {
 	size_t count;
 	sim_time cause[WHY_CAUSES]; /* of all rows */
 	sim_time end[8][64];        /* of the last row of a worker */
+	size_t iterations;          /* of jobs, that have ended */
 };
 
 static void keep_row(void *owner, const struct why_row *row)
@@ -32,6 +33,10 @@ static void keep_row(void *owner, const struct why_row *row)
 	if (row->iteration)
 		cr_expect_eq(row->begin, look->end[row->job][row->worker]);
 	look->end[row->job][row->worker] = row->end;
+	if (row->before) {
+		cr_expect_lt(row->since, row->end);
+		look->iterations++;
+	}
 	cr_assert_lt(look->count, ROWS);
 	look->rows[look->count++] = *row;
 }
@@ -176,6 +181,39 @@ Test(why, a_straggler_is_named)
 	run_free(&run);
 }
 
+/* Hosts 0 and 1 send the job's contributions alone, host 2 the second flow's data, host 3 its
+ * ACKs: each up-link has one owner. */
+Test(why, a_link_has_its_owner)
+{
+	const struct why_snapshot none = { 0 };
+	const struct why_snapshot *list;
+	struct run run;
+	struct look look;
+
+	run_build(&run, TWO, 1000 * 128,
+		  ", 'name': 'two' } ], 'flows': [ { 'name': 'other', 'size': '1KB', 'pairs': [[2, "
+		  "3]],"
+		  " 'enabled': false, 'arrival': { 'at': '0s' }, 'count': 1 },"
+		  " { 'name': 'f', 'size': '100KB', 'pairs': [[2, 3]], 'arrival': { 'at': '0s' },"
+		  " 'count': 1");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	for (uint32_t port = 0; port < 4; port++) {
+		list = why_carried(look.why, &port, 1, &none);
+		cr_assert_eq(list->count, 1);
+		cr_expect_eq(list->volumes[0].owner, port < 2 ? 1 : (WHY_FLOWS | 1));
+		cr_expect_eq(list->volumes[0].bytes[port < 2    ? WHY_AGGREGATION
+						    : port == 2 ? WHY_DATA
+								: WHY_CONTROL],
+			     why_bytes(&list->volumes[0]));
+		if (port == 2)
+			cr_expect_geq(why_bytes(&list->volumes[0]), 100000);
+	}
+	cr_expect_str_eq(why_job_name(look.why, 0), "two");
+	look_away(&look, &run);
+	run_free(&run);
+}
+
 /* --- every scheme, whatever happens --- */
 
 static const char *const schemes[] = { "ring",      "halving_doubling", "double_tree", "ps",
@@ -222,6 +260,36 @@ static void build(struct run *run, const struct trouble *trouble, const char *sc
 		  memory, scheme);
 }
 
+/* Owners of what a link carried add up to its bytes as links.csv has them; all are known. */
+static void expect_owners_add_up(struct look *look, struct run *run, const char *what)
+{
+	const struct network *net = &run->s->topo.net;
+	const struct why_snapshot none = { 0 };
+	uint64_t jobs[2] = { 0 }, flows = 0;
+
+	for (uint32_t port = 0; port < net->port_count; port++) {
+		const struct why_snapshot *list = why_carried(look->why, &port, 1, &none);
+		uint64_t sum = 0, packets, carried;
+
+		for (size_t i = 0; i < list->count; i++) {
+			uint32_t owner = list->volumes[i].owner;
+
+			sum += why_bytes(&list->volumes[i]);
+			if (!owner && net->lossless) /* PAUSE frames */
+				continue;
+			cr_expect(owner == 1 || owner == 2 || owner == WHY_FLOWS, "%s: owner %u",
+				  what, owner);
+			cr_expect(!i || owner > list->volumes[i - 1].owner, "%s", what);
+			*(owner & WHY_FLOWS ? &flows : &jobs[(owner - 1) & 1]) +=
+				why_bytes(&list->volumes[i]);
+		}
+		port_carried(&net->ports[port], &packets, &carried);
+		cr_expect_eq(sum, carried, "%s: port %u: %lu of %lu bytes", what, port,
+			     (unsigned long)sum, (unsigned long)carried);
+	}
+	cr_expect(jobs[0] && jobs[1] && flows, "%s", what);
+}
+
 /* Sums are exact (keep_row), rows follow each other without gap, nothing is unexplained, and the
  * run is the same as without anybody looking on. */
 Test(why, adds_up_for_every_scheme, .timeout = 120)
@@ -245,6 +313,8 @@ Test(why, adds_up_for_every_scheme, .timeout = 120)
 			cr_expect_eq(simulation_digest(run.s), digest, "%s, %s", troubles[t].name,
 				     schemes[i]);
 			cr_expect_eq(look.count, 2 * 4 * 2, "%s, %s", troubles[t].name, schemes[i]);
+			cr_expect_eq(look.iterations, 2 * 2);
+			expect_owners_add_up(&look, &run, schemes[i]);
 			for (unsigned c = 0; c < WHY_CAUSES; c++) {
 				all += look.cause[c];
 				if (troubles[t].causes >> c & 1)

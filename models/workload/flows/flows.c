@@ -105,6 +105,9 @@ static void open_connection(struct flow *flow)
 {
 	const struct model_env *env = &flow->flows->env;
 
+	if (env->topo->net.onlooker)
+		why_flow_opens(why_of(&env->topo->net),
+			       (uint32_t)(flow->group - flow->flows->groups));
 	flow->conn = connection_open(
 		env->tcp, env->roce,
 		&(struct connection_spec){ .transport = (unsigned)flow->group->conf->transport,

@@ -53,6 +53,9 @@ sim_time lossless_paused(const struct network *net, uint32_t port);
 /* PAUSE frames on their way. */
 uint64_t lossless_frames(const struct network *net);
 
+/* The port whose PAUSE frame an event is; port_count or more = none's. */
+uint32_t lossless_frame_port(const struct network *net, uint32_t entity);
+
 /* Bytes on the wire that a port has sent of those that it has on their way. */
 double lossless_frames_sent(const struct network *net, uint32_t port);
 

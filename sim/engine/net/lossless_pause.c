@@ -157,6 +157,11 @@ double lossless_frames_sent(const struct network *net, uint32_t number)
 	return sent;
 }
 
+uint32_t lossless_frame_port(const struct network *net, uint32_t entity)
+{
+	return net->lossless ? entity - net->lossless->first_frame : UINT32_MAX;
+}
+
 /* The frame that port `number` sent takes effect at the far end. */
 void lossless_on_frame(struct sim *sim, uint32_t id, void *owner)
 {
