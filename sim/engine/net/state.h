@@ -99,7 +99,6 @@ struct network {
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
-	sim_time look_span;        /* how far ahead of their time events may be known (ahead.h) */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
 	/* Hosts that have a deferred departure, or had one: a list for each partition; both owned.
 	 */
