@@ -50,32 +50,6 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 		switchml_worker_result(ina_worker_on(&job->base, host), packet);
 }
 
-/* What a result and the packet that answers it touch. */
-static void worker_ahead(const struct switchml *job, uint32_t host, const struct packet *packet,
-			 bool again)
-{
-	const struct worker *worker = ina_worker_on(&job->base, host);
-
-	if (!again)
-		ina_prefetch(worker, sizeof(*worker));
-	else
-		__builtin_prefetch(&worker->slots[packet->slot]);
-}
-
-static void ahead(const void *self, uint32_t at, const struct packet *packet, bool again)
-{
-	const struct ina_scheme *scheme = self;
-	const struct switchml *job = ina_find(&scheme->jobs, packet->flow);
-	uint32_t hosts = scheme->env.topo->net.hosts;
-
-	if (!job)
-		return;
-	if (at < hosts)
-		worker_ahead(job, at, packet, again);
-	else if (!again)
-		switchml_node_ahead(ina_node_at(&job->base, at - hosts), packet);
-}
-
 /* --- slots --- */
 
 /* Worker to root and back for one packet on an idle network, the host's processing
@@ -266,7 +240,6 @@ static const struct ina_ops ops = {
 		      .flags = { "version", "late" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
-		      .ahead = ahead,
 		      .about = ina_about_slot },
 	.pull = switchml_pull,
 	.root = "switchml root",

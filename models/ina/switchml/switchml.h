@@ -195,9 +195,6 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions);
 
-/* The packet will reach the switch soon: prefetches its slot. */
-void switchml_node_ahead(const struct node *node, const struct packet *packet);
-
 /* `base` and `child` are set. */
 void switchml_worker_init(struct worker *worker);
 void switchml_worker_release(struct worker *worker);

@@ -166,11 +166,3 @@ void switchml_at_node(struct switchml *job, struct node *node, const struct pack
 	else
 		contribution(job, node, packet, actions);
 }
-
-void switchml_node_ahead(const struct node *node, const struct packet *packet)
-{
-	uint32_t i = slot_index(packet);
-
-	__builtin_prefetch(&node->slots[i]);
-	__builtin_prefetch(&node->seen[(size_t)i * node->words + packet->source / 64]);
-}
