@@ -263,27 +263,13 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	return schedule;
 }
 
-static void withdraw(void *admitted)
-{
-	schedule_free(admitted);
-}
-
 const struct collective_ops double_tree_collective = {
+	SCHEDULE_OPS,
 	.name = "double_tree",
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
-	.ranks = true,
-	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.2" },
 	.injected = injected,
-	.transport = schedule_transport,
-	.open = schedule_open,
-	.close = free,
 	.start = start,
-	.contribute = schedule_contribute,
-	.finish = schedule_finish,
 	.plan = plan,
-	.withdraw = withdraw,
-	.stats = schedule_stats,
-	.report_waiting = schedule_report_waiting,
 };

@@ -249,28 +249,14 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	return schedule;
 }
 
-static void withdraw(void *admitted)
-{
-	schedule_free(admitted);
-}
-
 const struct collective_ops halving_doubling_collective = {
+	SCHEDULE_OPS,
 	.name = "halving_doubling",
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
-	.ranks = true,
-	.over_tcp = true,
 	.beside = { .many = "1.2 to 2.3" },
 	.injected = injected,
-	.transport = schedule_transport,
-	.open = schedule_open,
-	.close = free,
 	.start = start,
-	.contribute = schedule_contribute,
-	.finish = schedule_finish,
 	.plan = plan,
-	.withdraw = withdraw,
 	.tolerance = { .one_switch = 0.02 },
-	.stats = schedule_stats,
-	.report_waiting = schedule_report_waiting,
 };

@@ -76,22 +76,13 @@ static double ring_injected(uint32_t workers, bool beside)
 }
 
 const struct collective_ops ring_collective = {
+	SCHEDULE_OPS,
 	.name = "ring",
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
-	.ranks = true,
-	.over_tcp = true,
 	.beside = { .many = "0.9 to 1.7" },
 	.injected = ring_injected,
-	.transport = schedule_transport,
-	.open = schedule_open,
-	.close = free,
 	.start = ring_start,
-	.contribute = schedule_contribute,
-	.finish = schedule_finish,
 	.plan = ring_plan,
-	.withdraw = ring_withdraw,
 	.tolerance = { .one_switch = 0.02 },
-	.stats = schedule_stats,
-	.report_waiting = schedule_report_waiting,
 };

@@ -19,6 +19,5 @@ static inline uint32_t ring_steps(uint32_t ranks)
 
 void *ring_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		const char **never);
-void ring_withdraw(void *admitted);
 
 #endif

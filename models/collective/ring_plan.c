@@ -73,8 +73,3 @@ void *ring_plan(void *self, const struct collective_job *job, struct stream_plan
 	free(edges);
 	return ring;
 }
-
-void ring_withdraw(void *admitted)
-{
-	schedule_free(admitted);
-}

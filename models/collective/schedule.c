@@ -384,6 +384,11 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
+void schedule_withdraw(void *schedule)
+{
+	schedule_free(schedule);
+}
+
 void *schedule_open(const struct model_env *env, const void *conf)
 {
 	struct schedule_scheme *scheme = xcalloc(1, sizeof(*scheme));

@@ -154,7 +154,14 @@ struct schedule {
 	void *data;       /* of the scheme; owned */
 };
 
-/* --- schedule.c; the first ones fit struct collective_ops --- */
+/* --- schedule.c --- */
+
+/* What the schemes have in common of struct collective_ops. */
+#define SCHEDULE_OPS                                                                               \
+	.ranks = true, .over_tcp = true, .transport = schedule_transport, .open = schedule_open,   \
+	.close = free, .contribute = schedule_contribute, .finish = schedule_finish,               \
+	.withdraw = schedule_withdraw, .stats = schedule_stats,                                    \
+	.report_waiting = schedule_report_waiting
 
 const struct transport *schedule_transport(const void *conf);
 void *schedule_open(const struct model_env *env, const void *conf);
@@ -171,6 +178,7 @@ void *schedule_start(void *scheme, const char *name, const struct schedule_ops *
 struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
 			      const struct schedule_ops *ops, const struct collective_job *job);
 void schedule_free(struct schedule *schedule);
+void schedule_withdraw(void *schedule); /* the same of one that a plan was made from */
 
 /* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);
