@@ -170,6 +170,39 @@ Test(panama_recovery, memory_for_a_packet)
 	}
 }
 
+/* Every tenth contribution of worker 1, never the last. */
+static bool lose_every_tenth(void *owner, uint32_t port, const struct packet *packet)
+{
+	const struct bench *bench = owner;
+	const struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
+
+	return packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) && sequence &&
+	       !sequence->repair && packet->seq % 10 == 5 && sender(bench, port) == 1;
+}
+
+/* What bounds repairs is how many are out, not how many there have been: of a job with 600 chunks,
+ * 60 are sent again by all four workers where wnd_cap is 16, and no timer runs out. */
+Test(panama_recovery, more_repairs_than_the_cap)
+{
+	struct collective_stats stats = { 0 };
+	struct bench bench;
+	struct network_faults faults = { .lose = lose_every_tenth, .owner = &bench };
+
+	bench_open(&bench, false,
+		   "{'name': 't', 'topology': {'kind': 'star', 'hosts': 4, 'link': {'rate': "
+		   "'10Gbps', 'delay': '1us'}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+		   "'trees': 1, 'recovery': true, 'memory': '%uB'}}, 'jobs': [{'workers': 4, "
+		   "'all_reduce': 'panama', 'model': {'layers': [{'gradient': '%uB'}]}}]}",
+		   2 * 4 * 16 * (1448 + 52), 600 * 1448);
+	network_inject(bench.net, &faults);
+	bench_finish(&bench);
+	jobs_stats(bench.run.s->jobs, &stats);
+	cr_expect_eq(stats.retransmissions, 4 * 60);
+	cr_expect_eq(stats.timeouts, 0);
+	cr_expect_eq(bench.cap[0][0], 16);
+	bench_close(&bench);
+}
+
 /* Random losses on every link, up to 1 %: everything arrives, right at all workers, on one switch,
  * in racks and in a fat tree, in several iterations and with layers that overlap. */
 Test(panama_recovery, random_losses)
