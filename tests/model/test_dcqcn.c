@@ -152,6 +152,7 @@ Test(dcqcn, values_of_the_sets)
 		struct cc cc = sender(&conf, 100 * GBPS), given = sender(&published[i], 100 * GBPS);
 		bps slowest = 100 * GBPS;
 
+		cr_expect_eq(dcqcn_cc.cnp_interval(&cc), i ? 0 : 50 * US); /* a receiver's */
 		for (sim_time t = 0; t < 20000 * US; t += US) {
 			if (t < 2000 * US || (t < 4000 * US && t % (100 * US) == 0)) {
 				dcqcn_cc.on_cnp(&cc, t);
