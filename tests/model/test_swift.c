@@ -1,6 +1,8 @@
 /* Swift (SIGCOMM 2020): the rules on hand-made ACKs, and the round trip that it keeps. */
 #include "model_run.h"
 
+#include "transport/roce_conn.h"
+
 #include <math.h>
 
 #define MSS 1460.0
@@ -141,4 +143,28 @@ Test(swift, incast)
 	incast(2, 0.12, 0.99);
 	incast(16, 0.12, 0.98);
 	incast(200, 0.5, 0.9);
+}
+
+/* 200 senders over RoCE have 80 KB each for one link: their windows are below a packet, and each
+ * has one on its way or paced. The link is busy until the last is done. */
+Test(swift, incast_over_roce)
+{
+	struct run run;
+	double least = 200 * 80e3 * 8 / 10e9, cwnd = 1;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 201,"
+			" 'switch': { 'pause': true, 'ecn': false } }, 'flows': [ { 'size': "
+			"'80KB', 'pairs': 'incast', 'fan_in': 200, 'transport': 'roce_swift',"
+			" 'arrival': { 'at': '0s' } } ], 'stop': { 'after': '1s' } }");
+	while (run.s->sim.now < 10 * PS_PER_MS) {
+		run_until(&run, run.s->sim.now + PS_PER_MS);
+		cwnd = fmin(cwnd,
+			    run.s->roce->conns[0]->tx.cc.cwnd / run.s->roce->conns[0]->tx.cc.mss);
+	}
+	cr_expect_lt(cwnd, 1);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_geq(seconds_of(run.s->sim.now), least);
+	cr_expect_leq(seconds_of(run.s->sim.now), 1.2 * least, "%g of %g s",
+		      seconds_of(run.s->sim.now), least);
+	run_free(&run);
 }
