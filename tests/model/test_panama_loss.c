@@ -307,6 +307,38 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	bench_close(&bench);
 }
 
+/* What else helps where accelerators drop for want of memory hangs on the settings: what is lost
+ * for ever without recovery is sent again with it, and sums of a fraction need no recovery. */
+Test(panama_loss, advice_about_full_memory)
+{
+	static const struct {
+		const char *scheme, *advice;
+	} cases[] = {
+		{ "", "jobs run at once, or set \"recovery\" to true\n" },
+		{ ", 'fraction': 0.5", "jobs run at once\n" },
+		{ ", 'recovery': true", "jobs run at once, or lower \"retransmission_timeout\"\n" },
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		char *text = NULL;
+		size_t length = 0;
+		FILE *to = open_memstream(&text, &length);
+		struct panama_job *job;
+		struct bench bench;
+
+		leaf_spine(&bench, 2, 2, 2, "", cases[i].scheme, "4", 1000 * 1448, "");
+		run_until(&bench.run, 20 * PS_PER_US);
+		job = ina_find(&bench.scheme->base.jobs, 0);
+		job->overflows = 3; /* by hand */
+		simulation_waiting(bench.run.s, to);
+		fclose(to);
+		cr_expect_not_null(strstr(text, "dropped 3 of its packets"), "%s", text);
+		cr_expect_not_null(strstr(text, cases[i].advice), "%s", text);
+		free(text);
+		bench_close(&bench);
+	}
+}
+
 /* --- fractions --- */
 
 struct partials {
