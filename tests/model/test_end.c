@@ -141,3 +141,40 @@ Test(end, connections_that_are_not_done)
 			run_free(&run);
 		}
 }
+
+/* Every worker of a scheme whose job is in its midst is told, with what it waits for. */
+Test(end, workers_that_are_not_done)
+{
+	static const struct {
+		const char *scheme, *words;
+	} cases[] = {
+		{ "switchml", "SwitchML job 0: worker %u (h%u) waits for chunk " },
+		{ "panama", "PANAMA job 0: worker %u (h%u) waits for VID " },
+		{ "netreduce", "NetReduce job 0: worker %u (h%u) " },
+		{ "atp", "ATP job 0: worker %u (h%u) " },
+		{ "esa", "ESA job 0: worker %u (h%u) " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL, words[80];
+		size_t length = 0;
+		FILE *to = open_memstream(&text, &length);
+		struct run run;
+
+		run_build(&run,
+			  "{'name': 't', 'topology': {'kind': 'star', 'hosts': 8}, 'schemes': "
+			  "{'panama': {'aggregate_above': '0B'}}, 'jobs': [{'workers': [0, 1, 2, "
+			  "3], 'all_reduce': '%s', 'model': {'layers': [{'gradient': '1MB'}]}}], "
+			  "'stop': {'after': '100us'}}",
+			  cases[i].scheme);
+		run_to(&run, END_TIME_LIMIT);
+		simulation_report(run.s, to);
+		fclose(to);
+		for (unsigned w = 0; w < 4; w++) {
+			snprintf(words, sizeof(words), cases[i].words, w, w);
+			cr_expect_not_null(strstr(text, words), "no \"%s\" in %s", words, text);
+		}
+		free(text);
+		run_free(&run);
+	}
+}

@@ -90,13 +90,15 @@ Test(esa_cases, case_1_gradient_lost)
 	bench_close(&bench);
 }
 
-/* Case 2, first scenario: the result is lost on the way to worker 1, which reminds the
+/* Case 2, first scenario: the result is lost on the way to one worker, which reminds the
  * server; a peer has it in its cache; nobody sends a gradient again, nobody waits. */
-Test(esa_cases, case_2_result_lost_at_one)
+static void lose_result_at(uint32_t worker)
 {
-	struct named named = {
-		.node = 1, .chunk = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
-	};
+	struct named named = { .node = worker,
+			       .chunk = 2,
+			       .flags = PACKET_RESULT,
+			       .mask = PACKET_RESULT,
+			       .times = 1 };
 	struct seen seen = { 0 };
 	struct collective_stats stats;
 	struct bench bench;
@@ -114,6 +116,12 @@ Test(esa_cases, case_2_result_lost_at_one)
 	cr_expect_eq(bench.server, 0);
 	cr_expect_lt(tat(&bench, 0), 100e-6);
 	bench_close(&bench);
+}
+
+Test(esa_cases, case_2_result_lost_at_one)
+{
+	for (uint32_t worker = 0; worker < 3; worker++)
+		lose_result_at(worker);
 }
 
 /* Case 2, second scenario: no worker has received the result, the aggregator is free:

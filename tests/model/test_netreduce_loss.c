@@ -117,6 +117,7 @@ Test(netreduce_loss, result_of_one)
 	bench_finish(&bench, H * L * M);
 	cr_expect_geq(switch_stats(&bench).repairs, 1);
 	cr_expect_eq(bench.up, H * L * M + switch_stats(&bench).duplicates);
+	cr_expect_eq(worker_stats(&bench).retransmissions, switch_stats(&bench).duplicates);
 	cr_expect_eq(bench.results, H * L * M - 1 + switch_stats(&bench).repairs);
 	cr_expect_eq(worker_stats(&bench).timeouts, 0, "the NACK is enough");
 	bench_close(&bench);
