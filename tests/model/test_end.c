@@ -163,7 +163,8 @@ Test(end, workers_that_are_not_done)
 
 		run_build(&run,
 			  "{'name': 't', 'topology': {'kind': 'star', 'hosts': 8}, 'schemes': "
-			  "{'panama': {'aggregate_above': '0B'}}, 'jobs': [{'workers': [0, 1, 2, "
+			  "{'panama': {'aggregate_above': '0B'}, 'switchml': {'slots': 1}}, "
+			  "'jobs': [{'workers': [0, 1, 2, "
 			  "3], 'all_reduce': '%s', 'model': {'layers': [{'gradient': '1MB'}]}}], "
 			  "'stop': {'after': '100us'}}",
 			  cases[i].scheme);
