@@ -369,6 +369,49 @@ Test(esa_cases, the_first_aggregator_is_fetched_at_the_end)
 	bench_close(&bench);
 }
 
+/* Reminders of a job are those of its workers and of all its servers. Chunk 3 of a job with two
+ * servers lacks a gradient: it is the second server that reminds. */
+struct reminders {
+	uint64_t workers, server[2];
+};
+
+static void look_at_reminders(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	const struct pool_job *job = bench_job(bench, 0);
+	struct reminders *seen = bench->owner;
+
+	(void)node, (void)packet;
+	if (!job || job->over)
+		return;
+	seen->workers = job->base.stats.reminders;
+	for (uint32_t q = 0; q < 2; q++)
+		seen->server[q] = ((const struct esa_server *)job->servers[q].state)->reminders;
+}
+
+Test(esa_cases, reminders_of_two_servers)
+{
+	struct named named = { .node = 5, .chunk = 3, .bits = 2, .times = 1 };
+	struct reminders seen = { 0 };
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 5, "
+		   "\"link\": {\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": {" TIMERS
+		   "}}, \"jobs\": [{\"workers\": 3, \"servers\": 2, \"all_reduce\": \"esa\", "
+		   "\"model\": {\"layers\": [{\"gradient\": \"5120B\"}]}}]}");
+	named.bench = &bench;
+	bench_lose(&bench, lose_named, &named);
+	bench.after = look_at_reminders;
+	bench.owner = &seen;
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_gt(seen.workers, 0);
+	cr_expect_eq(seen.server[0], 0);
+	cr_expect_gt(seen.server[1], 0);
+	cr_expect_eq(job_stats(&bench).reminders, seen.workers + seen.server[1]);
+	bench_close(&bench);
+}
+
 /* A reminder, query or answer without a value fills a frame of 64 bytes: 6 behind the headers of
  * TCP. A gradient or result has them before its 64 elements, and fewer in a smaller packet. */
 struct payloads {
