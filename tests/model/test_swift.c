@@ -85,6 +85,8 @@ Test(swift, below_a_packet)
 	ack(cc, 20, 5002, 0.5);
 	cr_expect_float_eq(cc->cwnd / MSS, 1.25, 1e-9);
 	cr_expect_eq(cc->rate, 0);
+	ack(cc, 30000000000, 40000000000, 1); /* a third of a bit a second; 0 would be no pacing */
+	cr_expect_eq(cc->rate, 1);
 	run_free(&run);
 }
 
