@@ -532,27 +532,28 @@ Test(atp_index, rehash_ends_collisions)
 }
 
 /* New indices come in an order of the job's own: two jobs that gave up their first ones together
- * would go on colliding if their servers gave the same. Of 1000 indices in either order, one at the
- * same place is chance, and 20 are not. */
+ * would go on colliding if their servers gave the same. Of 500 indices of a server in
+ * either order, one at the same place is chance, and 20 are not. */
 Test(atp_index, jobs_rehash_in_orders_of_their_own)
 {
 	const struct atp_server *first, *second;
 	struct bench bench;
 	unsigned same = 0;
 
-	bench_open(&bench, SCHEME_atp,
-		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 10}, "
-		   "\"schemes\": {\"atp\": {\"index\": \"rehash\", \"positions\": 1, "
-		   "\"memory\": \"%uB\"}}, \"jobs\": [{\"count\": 2, \"workers\": 4, "
-		   "\"all_reduce\": \"atp\", \"model\": {\"layers\": [{\"gradient\": "
-		   "\"5120000B\"}]}}]}",
-		   1001 * 256);
+	bench_open(
+		&bench, SCHEME_atp,
+		"{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 12}, "
+		"\"schemes\": {\"atp\": {\"index\": \"rehash\", \"positions\": 1, "
+		"\"memory\": \"%uB\"}}, \"jobs\": [{\"count\": 2, \"workers\": 4, \"servers\": 2, "
+		"\"all_reduce\": \"atp\", \"model\": {\"layers\": [{\"gradient\": "
+		"\"5120000B\"}]}}]}",
+		1001 * 256);
 	sim_run(&bench.s->sim, 1000);
 	first = bench_job(&bench, 0)->servers[0].state;
 	second = bench_job(&bench, 1)->servers[0].state;
-	cr_assert_eq(first->count, 1000);
-	cr_assert_eq(second->count, 1000);
-	for (uint32_t i = 0; i < 1000; i++)
+	cr_assert_geq(first->count, 500);
+	cr_assert_geq(second->count, 500);
+	for (uint32_t i = 0; i < 500; i++)
 		same += first->unused[i] == second->unused[i];
 	cr_expect_lt(same, 20, "%u", same);
 	bench_close(&bench);
