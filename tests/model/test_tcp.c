@@ -462,6 +462,31 @@ Test(tcp, receive_window)
 	run_free(&run);
 }
 
+/* Two flows share a link with marks: each ACK is counted, and those that echo a mark as such. */
+Test(tcp, counts_acks_and_marks)
+{
+	struct run run;
+	struct watch *watch;
+	size_t marked = 0;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 3 }, 'stop': "
+		  "{ 'after': '10s' }, 'flows': [ { 'size': '500kB', 'pairs': [[0, 2], [1, 2]], "
+		  "'transport': 'dctcp', 'arrival': { 'at': '0s' } } ] }");
+	watch = watch_new(&run, NULL);
+	run_to(&run, END_ALL_DONE);
+	for (size_t i = 0; i < watch->ack_count; i++)
+		marked += watch->acks[i].ece;
+	cr_expect_gt(marked, 0);
+	cr_expect_lt(marked, watch->ack_count);
+	cr_expect_eq(run_conn(&run, 0)->stats.acks + run_conn(&run, 1)->stats.acks,
+		     watch->ack_count);
+	cr_expect_eq(run_conn(&run, 0)->stats.marked_acks + run_conn(&run, 1)->stats.marked_acks,
+		     marked);
+	run_free(&run);
+	free(watch);
+}
+
 /* --- an application that writes as it likes --- */
 
 struct writer {
