@@ -56,8 +56,9 @@ static bool lose_doomed(void *owner, uint32_t port, const struct packet *packet)
 	"'recovery': true, 'retransmission_timeout': '1ms'}}, 'jobs': [{'all_reduce': 'panama', "  \
 	"'workers': 4, 'iterations': %u, 'model': {'layers': [{'gradient': '%uB'}]}}]}"
 
-/* 2 racks of 2 (hosts 0..3, leaves 4, 5), spines 6, 7, two trees; 20 chunks, so VIDs 0..9. */
-static void lose_some(const char *what, struct doom *list, unsigned count, bool timeout)
+/* 2 racks of 2 (hosts 0..3, leaves 4, 5), spines 6, 7, two trees; 20 chunks, so VIDs 0..9. Returns
+ * how many packets were sent again. */
+static uint64_t lose_some(const char *what, struct doom *list, unsigned count, bool timeout)
 {
 	struct bench bench;
 	struct dooms dooms = { &bench, list, count, 0 };
@@ -71,6 +72,7 @@ static void lose_some(const char *what, struct doom *list, unsigned count, bool 
 	cr_expect_eq(dooms.lost, count, "%s: %u lost", what, dooms.lost);
 	cr_expect_eq(stats.timeouts > 0, timeout, "%s: %" PRIu64 " timeouts", what, stats.timeouts);
 	bench_close(&bench);
+	return stats.retransmissions;
 }
 
 /* A contribution that is lost with others behind it is known to be lost when the next result
@@ -85,10 +87,10 @@ Test(panama_recovery, contributions)
 				      { .vid = 4, .from = from },
 				      { .vid = 5, .from = from } };
 
-		lose_some("first", &first, 1, false);
-		lose_some("middle", &middle, 1, false);
+		cr_expect_eq(lose_some("first", &first, 1, false), 4, "once by each worker");
+		cr_expect_eq(lose_some("middle", &middle, 1, false), 4);
 		lose_some("last", &last, 1, true);
-		lose_some("three in a row", run, 3, false);
+		cr_expect_eq(lose_some("three in a row", run, 3, false), 4 * 3);
 	}
 }
 
@@ -126,7 +128,9 @@ Test(panama_recovery, repairs)
 
 	for (unsigned i = 1; i < 12; i++)
 		often[i] = (struct doom){ .repair = true, .vid = i - 1, .from = i % 4 };
-	lose_some("repair", again, 2, true);
+	/* once at once, once by the timer; the second one's result shows that the first is lost,
+	 * but nothing is missing any more */
+	cr_expect_eq(lose_some("repair", again, 2, true), 4 * 2);
 	lose_some("result of a repair", result, 3, true);
 	lose_some("eleven times", often, 12, true);
 }
