@@ -481,6 +481,22 @@ Test(atp_index, crc_of_the_public_code)
 	}
 }
 
+/* An index that is remembered is the one that the hash gives, from chunk 0 on. */
+Test(atp_index, known_indices)
+{
+	struct bench bench;
+	struct pool_job *job;
+
+	atp_star(&bench, 3, "", "", "", 1000 * 256);
+	sim_run(&bench.s->sim, 1);
+	job = bench_job(&bench, 0);
+	for (int again = 0; again < 2; again++)
+		for (uint64_t chunk = 0; chunk < 5000; chunk++)
+			cr_assert_eq(pool_known_index(job, chunk), pool_index(job, chunk, 0),
+				     "chunk %" PRIu64, chunk);
+	bench_close(&bench);
+}
+
 /* Positions: a job touches as many aggregators as it has positions, all different, so
  * its own chunks never collide, whatever the memory holds beyond. */
 Test(atp_index, positions_do_not_collide_with_themselves)

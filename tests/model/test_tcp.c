@@ -495,7 +495,7 @@ struct writer {
 	uint32_t conn;
 	int writes, left;
 	uint64_t size, last;
-	unsigned drained;
+	unsigned drained, delivered;
 };
 
 static void write_some(struct sim *sim, uint32_t entity, void *owner)
@@ -515,7 +515,15 @@ static void on_drained(void *owner)
 	w->drained++;
 }
 
-static const struct tcp_app writer_app = { .drained = on_drained };
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct writer *w = owner;
+
+	cr_expect_geq(total, 5000);
+	w->delivered++;
+}
+
+static const struct tcp_app writer_app = { .drained = on_drained, .delivered = on_delivered };
 
 /* `count` writes of `size` bytes, 1 us apart, and one of `last`; the scenario's own
  * flow begins much later. */
@@ -559,6 +567,19 @@ Test(tcp, boundary_of_short_segments)
 	run_to(&w.run, END_ALL_DONE);
 	run_free(&w.run);
 	free(watch);
+}
+
+/* The receiver is told once when the bytes that it expects are in, and not of those behind them. */
+Test(tcp, expected_bytes)
+{
+	struct writer w;
+
+	writer_init(&w, "", 99, 100, 100);
+	tcp_expect(w.run.s->tcp, w.conn, 5000);
+	run_until(&w.run, 900 * PS_PER_MS);
+	cr_expect_eq(run_conn(&w.run, w.conn)->rx.next, 10000);
+	cr_expect_eq(w.delivered, 1);
+	run_free(&w.run);
 }
 
 /* The application is the limit: 200 writes of 100 bytes, acknowledged one by one,
