@@ -168,6 +168,12 @@ void list_formulas(struct json *json);
  * fraction of a second, once a process. */
 double speed_hops_per_s(void);
 
+/* main.c: loads a scenario with --set, --seed and --fidelity; the caller frees. */
+struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario);
+
+/* main.c: EXIT_DONE, or what the mistakes in a document make of it. */
+enum exit_code exit_code_of(const struct conf_doc *doc);
+
 /* main.c: --help and --version. */
 void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb, FILE *to);

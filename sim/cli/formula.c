@@ -216,7 +216,6 @@ static void print_json(const struct formula *formula, const struct formula_input
 {
 	struct formula_inputs copy = *x;
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -229,9 +228,7 @@ static void print_json(const struct formula *formula, const struct formula_input
 		json_real(&json, *in, *formula_place(&copy, formula_input_find(*in)));
 	json_close_object(&json);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, stdout);
-	free(text);
+	json_print(&json, stdout);
 }
 
 int verb_formula(const struct cli *cli)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
+#include "run/scenario.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -93,6 +94,18 @@ void complain(const char *fmt, ...)
 	va_end(args);
 	plain_text(text);
 	fprintf(stderr, "inasim: %s\n", text);
+}
+
+struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario)
+{
+	return scenario_load(path, scenario, cli->overrides, cli->override_count);
+}
+
+enum exit_code exit_code_of(const struct conf_doc *doc)
+{
+	if (conf_io_error(doc))
+		return EXIT_IO;
+	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
 }
 
 void print_version(void)

@@ -437,38 +437,36 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-static int refuse_why(const struct cli *cli, const char *path)
+/* --why and --timeline follow packets from switch to switch. False after a complaint. */
+static bool can_follow(const struct cli *cli, const struct scenario *scenario, const char *path)
 {
-	complain("--%s follows packets, and %s has none: leave it out, or give --fidelity packet",
-		 cli->run.why ? "why" : "timeline", path);
-	return EXIT_USAGE;
-}
+	bool follows = cli->run.why || cli->run.timeline.given;
 
-static int refuse_gpus(const char *path)
-{
-	complain("--why follows packets, not what GPUs of a machine do among themselves "
-		 "(\"gpus\" of %s): leave it out",
-		 path);
-	return EXIT_USAGE;
+	if (follows && scenario->fidelity != FIDELITY_PACKET)
+		complain("--%s follows packets, and %s has none: leave it out, or give --fidelity "
+			 "packet",
+			 cli->run.why ? "why" : "timeline", path);
+	else if (cli->run.why && scenario->topology.host.gpus.count > 1)
+		complain("--why follows packets, not what GPUs of a machine do among themselves "
+			 "(\"gpus\" of %s): leave it out",
+			 path);
+	else
+		return true;
+	return false;
 }
 
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
-	struct conf_doc *doc =
-		scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
+	struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
 	char *out = out_path(cli, i);
-	int code;
+	int code = exit_code_of(doc);
 
-	if (conf_errors(doc) || !cli->quiet)
+	if (code != EXIT_DONE || !cli->quiet)
 		conf_print_errors(doc, stderr, false);
-	if (conf_errors(doc))
-		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
-	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
-		code = refuse_why(cli, cli->argv[i]);
-	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
-		code = refuse_gpus(cli->argv[i]);
-	else
+	if (code == EXIT_DONE && !can_follow(cli, &scenario, cli->argv[i]))
+		code = EXIT_USAGE;
+	if (code == EXIT_DONE)
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
 	conf_doc_free(doc);

@@ -63,24 +63,17 @@ struct plan *sweep_load_plan(const struct cli *cli)
 	return plan;
 }
 
-int sweep_plan_code(const struct plan *plan)
-{
-	if (conf_io_error(plan->doc))
-		return EXIT_IO;
-	return conf_errors(plan->doc) ? EXIT_INVALID : EXIT_DONE;
-}
-
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts)
 {
 	int code;
 
 	*plan = sweep_load_plan(cli);
 	*facts = NULL;
-	code = sweep_plan_code(*plan);
+	code = exit_code_of((*plan)->doc);
 	if (code == EXIT_DONE) {
 		*facts = xcalloc((*plan)->point_count, sizeof(**facts));
 		plan_check(*plan, &sweep_model, *facts);
-		code = sweep_plan_code(*plan);
+		code = exit_code_of((*plan)->doc);
 	}
 	if (code != EXIT_DONE)
 		conf_print_errors((*plan)->doc, stderr, false);

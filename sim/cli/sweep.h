@@ -12,9 +12,6 @@ extern const struct plan_model sweep_model;
 /* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */
 struct plan *sweep_load_plan(const struct cli *cli);
 
-/* EXIT_DONE, or what the mistakes found so far make of it. */
-int sweep_plan_code(const struct plan *plan);
-
 /* The whole plan, checked; *facts by number. After mistakes, which are printed, the exit code says
  * so. The caller frees both in any case. */
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);

@@ -106,7 +106,6 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 static void print_plan_json(const struct plan *plan, const struct point_facts *facts)
 {
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -116,9 +115,7 @@ static void print_plan_json(const struct plan *plan, const struct point_facts *f
 	json_u64(&json, "replications", plan->replications);
 	json_points(&json, plan, facts);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, stdout);
-	free(text);
+	json_print(&json, stdout);
 }
 
 int verb_sweep_plan(const struct cli *cli)

@@ -188,7 +188,7 @@ static bool good_numbers(const struct cli *cli, const struct plan *plan)
 int verb_sweep_run(const struct cli *cli)
 {
 	struct plan *plan = sweep_load_plan(cli);
-	int code = sweep_plan_code(plan);
+	int code = exit_code_of(plan->doc);
 	char *dir = NULL, *error = NULL;
 	struct sweep_rules rules;
 

@@ -15,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int code_of(const struct conf_doc *doc)
-{
-	if (conf_io_error(doc))
-		return EXIT_IO;
-	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
-}
-
 /* What a run of it will be. */
 static void print_cost(const struct scenario *scenario, const struct conf_doc *doc)
 {
@@ -40,9 +33,8 @@ int verb_check(const struct cli *cli)
 
 	for (int i = 0; i < cli->argc; i++) {
 		struct scenario scenario;
-		struct conf_doc *doc =
-			scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
-		int code = code_of(doc);
+		struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
+		int code = exit_code_of(doc);
 
 		if (cli->check.strict && code == EXIT_DONE && conf_warnings(doc))
 			code = EXIT_INVALID;
@@ -138,9 +130,8 @@ static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *
 int verb_explain(const struct cli *cli)
 {
 	struct scenario scenario;
-	struct conf_doc *doc =
-		scenario_load(cli->argv[0], &scenario, cli->overrides, cli->override_count);
-	int code = code_of(doc);
+	struct conf_doc *doc = load_scenario(cli, cli->argv[0], &scenario);
+	int code = exit_code_of(doc);
 
 	conf_print_errors(doc, stderr, false);
 	if (code == EXIT_DONE) {

@@ -197,7 +197,6 @@ static void json_iteration(struct json *json, const struct breakdown *b,
 static void print_json(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
 {
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_array(&json, NULL);
@@ -211,9 +210,7 @@ static void print_json(FILE *to, char *const *dirs, const struct breakdown *list
 		json_close_object(&json);
 	}
 	json_close_array(&json);
-	text = json_finish(&json);
-	fputs(text, to);
-	free(text);
+	json_print(&json, to);
 }
 
 int verb_why(const struct cli *cli)

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_line(struct json *json)
@@ -75,17 +75,18 @@ void json_init(struct json *json)
 	*json = (struct json){ 0 };
 }
 
-void json_release(struct json *json)
-{
-	conf_buf_release(&json->text);
-	json_init(json);
-}
-
 char *json_finish(struct json *json)
 {
 	SIM_BUG_ON(json->depth != 0 || json->text.length == 0);
 	conf_buf_add(&json->text, "\n");
 	return conf_buf_take(&json->text);
+}
+
+void json_print(struct json *json, FILE *to)
+{
+	char *text = json_finish(json);
+	fputs(text, to);
+	free(text);
 }
 
 void json_open_object(struct json *json, const char *key)
