@@ -189,9 +189,6 @@ struct exit_meaning {
 };
 extern const struct exit_meaning exit_meanings[];
 
-/* completion.c: completions for a shell ("bash", "zsh", "fish"); false = it knows no such shell. */
-bool print_completion(const char *shell, FILE *to);
-
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -358,6 +358,6 @@ void options_print(const struct verb *verb, FILE *to)
 
 		snprintf(form, sizeof(form), "--%s %s", option.name,
 			 option.value ? option.value : "");
-		fprintf(to, "  %-20s %s\n", form, option.help);
+		fprintf(to, "  %-20s  %s\n", form, option.help);
 	}
 }
