@@ -114,16 +114,14 @@ void list_formulas(struct json *json)
 
 static const struct formula *find(const char *name)
 {
-	const char *names[MANY] = { 0 }, *near;
+	const char *names[MANY] = { 0 };
 	const struct formula *formula = formula_find(name);
 
 	if (formula)
 		return formula;
 	for (size_t i = 0; formula_at(i) && i < MANY - 1; i++)
 		names[i] = formula_at(i)->name;
-	near = conf_suggest(name, names);
-	complain("there is no formula \"%s\"%s%s%s; see inasim list formulas", name,
-		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	complain_unknown("there is no formula", name, names, "; see inasim list formulas");
 	return NULL;
 }
 

@@ -169,13 +169,11 @@ static bool explain_in(const struct keys *keys, const char *asked, const char *k
 
 static void complain_key(const struct keys *keys, const char *asked)
 {
-	const char **names = xcalloc(keys->count + 1, sizeof(*names)), *near;
+	const char **names = xcalloc(keys->count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < keys->count; i++)
 		names[i] = *asked == '/' ? keys->items[i].path : last_of(keys->items[i].path);
-	near = conf_suggest(asked, names);
-	complain("there is no key or verb \"%s\"%s%s%s", asked, near ? "; did you mean \"" : "",
-		 near ? near : "", near ? "\"?" : "");
+	complain_unknown("there is no key or verb", asked, names, "");
 	free(names);
 }
 
@@ -202,7 +200,7 @@ static bool explain_verb(const char *name)
 
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (!strcmp(verb->name, name)) {
-			print_verb_usage(verb, stdout);
+			print_verb_usage(verb);
 			return true;
 		}
 	return false;

@@ -43,19 +43,18 @@ static void head(const char *name, int section, const char *what)
 
 /* --- inasim(1) --- */
 
+static void page_option(const char *form, const char *help)
+{
+	line(".TP\n.B ", form);
+	line("", help);
+}
+
 static void page_verb(const struct verb *verb)
 {
-	struct option_text option;
-
 	line(".SS ", verb->name);
 	line(".B inasim ", verb->synopsis);
 	line(".PP\n", verb->help);
-	for (size_t i = 0; options_next(verb, &i, &option);) {
-		fputs(".TP\n.B \\-\\-", stdout);
-		put(option.name);
-		line(" ", option.value ? option.value : "");
-		line("", option.help);
-	}
+	options_tell(verb, page_option);
 }
 
 static void page_program(void)

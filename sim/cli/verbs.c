@@ -283,17 +283,15 @@ static const struct {
 static bool list_exists(const char *name)
 {
 	const char *names[LISTS + 1] = { 0 };
-	const char *near;
 
 	for (size_t i = 0; i < LISTS; i++) {
 		names[i] = lists[i].name;
 		if (!strcmp(name, lists[i].name))
 			return true;
 	}
-	near = conf_suggest(name, names);
-	complain("there is no list of \"%s\"%s%s%s; there are schemes, topologies, transports, "
-		 "models, traces, figures, formulas",
-		 name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	complain_unknown("there is no list of", name, names,
+			 "; there are schemes, topologies, transports, models, traces, figures, "
+			 "formulas");
 	return false;
 }
 
