@@ -52,18 +52,18 @@ static void describe_member(cJSON *schema, const struct conf_row *row)
 	struct conf_buf text = { 0 };
 
 	conf_buf_add(&text, row->help != NULL ? row->help : "");
-	if (conf_is_quantity(row->type) && (row->min > 0 || row->max > 0)) {
+	if (conf_kinds[row->type].usual != NULL && (row->min > 0 || row->max > 0)) {
 		conf_buf_add(&text, text.length > 0 ? " Allowed: " : "Allowed: ");
 		conf_describe_row(&text, row);
 		conf_buf_add(&text, ".");
 	}
-	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL && row->source != NULL)
+	if (conf_has_default(row) && row->source != NULL)
 		conf_buf_addf(&text, "%sSource of the default: %s.", text.length > 0 ? " " : "",
 			      row->source);
 	if (text.length > 0)
 		add_string(schema, "description", conf_buf_text(&text));
 	conf_buf_release(&text);
-	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL)
+	if (conf_has_default(row))
 		add(schema, "default", conf_default(row));
 }
 
@@ -156,7 +156,7 @@ static cJSON *schema_of_quantity(const struct conf_row *row)
 {
 	cJSON *schema = typed("string");
 	struct conf_buf pattern = { 0 };
-	const char *names = unit_names(conf_unit_kind(row->type));
+	const char *names = unit_names(conf_kinds[row->type].unit);
 
 	conf_buf_add(&pattern, row->type == CONF_QUEUE ? "^([0-9]+[ \\t]*pkt|" : "^(");
 	conf_buf_add(&pattern, "[0-9]+(\\.[0-9]+)?[ \\t]*(");
