@@ -63,15 +63,6 @@ bool folder_is_empty_at(int fd)
 	return empty;
 }
 
-bool folder_is_empty(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool empty = fd >= 0 && folder_is_empty_at(fd);
-	if (fd >= 0)
-		close(fd);
-	return empty;
-}
-
 bool folder_has(const char *path, const char *file)
 {
 	char *full = folder_join(path, file);

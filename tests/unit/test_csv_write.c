@@ -71,7 +71,7 @@ static void expect_file(const char *want)
 static void expect_tidy(void)
 {
 	cr_expect_eq(unlink(target), 0);
-	cr_expect(folder_is_empty(folder));
+	cr_expect(rmdir(folder) == 0 && mkdir(folder, 0777) == 0, "it is not empty");
 }
 
 Test(csv_write, cells_of_every_kind)
@@ -177,7 +177,7 @@ Test(csv_write, killed_writer_leaves_nothing)
 		raise(SIGKILL);
 	}
 	waitpid(child, NULL, 0);
-	cr_expect(folder_is_empty(folder));
+	cr_expect(rmdir(folder) == 0 && mkdir(folder, 0777) == 0, "it is not empty");
 }
 
 /* The limit on the size of files stands in for a full disk. */
