@@ -189,24 +189,26 @@ const char *conf_path(const struct conf_doc *doc); /* as given; for files found 
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
-/* Adds a semantic error at a JSON pointer such as "/jobs/0/workers" (the place
- * of the nearest existing parent is used when the key itself was defaulted). */
-void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Adds a message at a JSON pointer such as "/jobs/0/workers" (the place of the nearest existing
+ * parent is used when the key itself was defaulted). Warnings and notes are added only to a
+ * document without errors; conf_mistake() does not return them. */
+enum conf_severity {
+	CONF_ERROR,
+	CONF_WARNING, /* the value is allowed, but hardly meant */
+	CONF_NOTE, /* the run does what was meant, but not what a reader of the scenario would guess
+		    */
+};
+void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
+	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+#define conf_error(doc, pointer, ...) conf_say(doc, CONF_ERROR, pointer, __VA_ARGS__)
+#define conf_warn(doc, pointer, ...)  conf_say(doc, CONF_WARNING, pointer, __VA_ARGS__)
+#define conf_note(doc, pointer, ...)  conf_say(doc, CONF_NOTE, pointer, __VA_ARGS__)
 
 /* A pointer in printf's words, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
  */
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds a warning: the value is allowed, but hardly meant. Only to a document without errors;
- * conf_mistake() does not return it. */
-void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Adds a note: the run does what was meant, but not what a reader of the scenario would guess. */
-void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
 
 /* The user, and no default, has given the value at `pointer`, or one inside it. */

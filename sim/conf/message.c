@@ -39,60 +39,30 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 	va_end(args);
 }
 
-/* The place of a message; one that will be dropped needs none, and finding it goes through lists.
- */
-static struct conf_place place_for(const struct conf_doc *doc, const char *pointer)
-{
-	return doc->message_count == CONF_MAX_MESSAGES
-		       ? (struct conf_place){ .offset = CONF_NOWHERE }
-		       : conf_place_of_pointer(doc, pointer);
-}
-
-void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
-	va_end(args);
-}
-
-static const char *const severity_names[] = {
-	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
-};
-
-__attribute__((format(printf, 4, 0))) static void remark(struct conf_doc *doc,
-							 enum conf_severity severity,
-							 const char *pointer, const char *fmt,
-							 va_list args)
+void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
+	      const char *fmt, ...)
 {
 	size_t before = doc->message_count;
+	struct conf_place place = { .offset = CONF_NOWHERE };
+	va_list args;
 
-	SIM_BUG_ON(conf_errors(doc));
-	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
+	SIM_BUG_ON(severity != CONF_ERROR && conf_errors(doc));
+	if (before < CONF_MAX_MESSAGES) /* else it is dropped, and finding it goes through lists */
+		place = conf_place_of_pointer(doc, pointer);
+	va_start(args, fmt);
+	conf_reportv(doc, place, pointer, fmt, args);
+	va_end(args);
+	if (severity == CONF_ERROR)
+		return;
 	doc->remarks = doc->message_count + doc->dropped;
 	doc->warnings += severity == CONF_WARNING;
 	if (doc->message_count > before)
 		doc->messages[before].severity = severity;
 }
 
-void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	remark(doc, CONF_WARNING, pointer, fmt, args);
-	va_end(args);
-}
-
-void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	remark(doc, CONF_NOTE, pointer, fmt, args);
-	va_end(args);
-}
+static const char *const severity_names[] = {
+	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
+};
 
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
 {
@@ -223,14 +193,10 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 static void print_json(const struct conf_doc *doc, const struct conf_message **sorted, FILE *to)
 {
 	cJSON *list = conf_node(cJSON_CreateArray());
-	struct conf_buf buf = { 0 };
 
 	for (size_t i = 0; i < doc->message_count; i++)
 		cJSON_AddItemToArray(list, json_of_message(doc, sorted[i]));
-	conf_buf_add_json(&buf, list, true);
-	fprintf(to, "%s\n", conf_buf_text(&buf));
-	conf_buf_release(&buf);
-	cJSON_Delete(list);
+	conf_print_json(list, to);
 }
 
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)

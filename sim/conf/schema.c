@@ -289,7 +289,6 @@ void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 	struct schema s = { .defs = conf_node(cJSON_CreateObject()) };
 	cJSON *root = conf_node(cJSON_CreateObject());
 	cJSON *body = schema_of_table(&s, table);
-	struct conf_buf text = { 0 };
 
 	add_string(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	add_string(root, "title", title);
@@ -301,9 +300,6 @@ void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 	cJSON_Delete(body);
 	add(cJSON_GetObjectItemCaseSensitive(root, "properties"), "$schema", typed("string"));
 	add(root, "$defs", s.defs);
-	conf_buf_add_json(&text, root, true);
-	fprintf(to, "%s\n", conf_buf_text(&text));
-	conf_buf_release(&text);
-	cJSON_Delete(root);
+	conf_print_json(root, to);
 	release(&s);
 }
