@@ -133,44 +133,34 @@ static void print_plain(const char *text, FILE *to)
 	free(plain);
 }
 
-static void print_pointer(const char *pointer, FILE *to)
-{
-	print_plain(*pointer == '\0' ? "/" : pointer, to);
-	fputs(": ", to);
-}
-
-static void print_message(const struct conf_message *message, FILE *to)
-{
-	if (message->severity != CONF_ERROR)
-		fprintf(to, "%s: ", severity_names[message->severity]);
-	print_plain(message->text, to);
-	fputc('\n', to);
-}
-
 static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
 {
-	const char *source;
-	size_t line, column;
+	const char *source = NULL, *pointer = message->pointer;
+	size_t line, column = 0;
+	bool told = false; /* the pointer, by the place */
 
 	if (message->place.override_index > 0) {
 		const char *set = doc->override_pointers[message->place.override_index - 1];
 
 		fprintf(to, "command line: --set %s: ", set);
-		if (strcmp(set, message->pointer) != 0)
-			print_pointer(message->pointer, to);
-		print_message(message, to);
+		told = strcmp(set, pointer) == 0;
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
-		if (message->pointer[0] != '\0')
-			print_pointer(message->pointer, to);
-		print_message(message, to);
+		told = *pointer == '\0';
 	} else {
 		source = conf_position(doc->text, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
-		print_pointer(message->pointer, to);
-		print_message(message, to);
-		print_source(source, column, to);
 	}
+	if (!told) {
+		print_plain(*pointer == '\0' ? "/" : pointer, to);
+		fputs(": ", to);
+	}
+	if (message->severity != CONF_ERROR)
+		fprintf(to, "%s: ", severity_names[message->severity]);
+	print_plain(message->text, to);
+	fputc('\n', to);
+	if (source != NULL)
+		print_source(source, column, to);
 }
 
 static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_message *message)
