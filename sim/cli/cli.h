@@ -117,7 +117,7 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 
 /* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
 struct json;
-void list_formulas(struct json *json);
+int list_formulas(struct json *json);
 
 /* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
  * fraction of a second, once a process. */

@@ -45,18 +45,13 @@ static bool is_last(const struct formula *formula, const char *const *input)
 	return input == formula->inputs + FORMULA_INPUTS || !*input;
 }
 
-static char *names_of(const struct formula *formula)
+static void print_formula(const struct formula *formula)
 {
-	char *all = xstrdup("");
-
-	for (const char *const *in = formula->inputs; !is_last(formula, in); in++) {
-		bool needed = isnan(formula_input_find(*in)->fallback);
-		char *more = xasprintf("%s %s%s%s", all, needed ? "" : "[", *in, needed ? "" : "]");
-
-		free(all);
-		all = more;
-	}
-	return all;
+	printf("  %-24s %s\n  %-24s of", formula->name, formula->help, "");
+	for (const char *const *in = formula->inputs; !is_last(formula, in); in++)
+		printf(isnan(formula_input_find(*in)->fallback) ? " %s" : " [%s]", *in);
+	printf("; %s%s\n  %-24s %s\n", *formula->unit ? "in " : "a number", formula->unit, "",
+	       formula->source);
 }
 
 static void json_formula(struct json *json, const struct formula *formula)
@@ -81,25 +76,16 @@ static void json_formula(struct json *json, const struct formula *formula)
 	json_close_object(json);
 }
 
-void list_formulas(struct json *json)
+int list_formulas(struct json *json)
 {
-	for (size_t i = 0; formula_at(i); i++) {
-		const struct formula *formula = formula_at(i);
-		char *names = names_of(formula);
-
+	for (size_t i = 0; formula_at(i); i++)
 		if (json)
-			json_formula(json, formula);
+			json_formula(json, formula_at(i));
 		else
-			printf("  %-24s %s\n  %-24s of%s; %s%s%s\n", formula->name, formula->help,
-			       "", names, *formula->unit ? "in " : "", formula->unit,
-			       *formula->unit ? "" : "a number");
-		if (!json)
-			printf("  %-24s %s\n", "", formula->source);
-		free(names);
-	}
+			print_formula(formula_at(i));
 	if (json)
-		return;
-	printf("  inputs, in brackets if they have a default:\n");
+		return EXIT_DONE;
+	puts("  inputs, in brackets if they have a default:");
 	for (size_t i = 0; formula_input_at(i); i++) {
 		const struct formula_input *input = formula_input_at(i);
 
@@ -108,6 +94,7 @@ void list_formulas(struct json *json)
 			printf(" (%.10g%s)", input->fallback, unit_of(input->kind));
 		putchar('\n');
 	}
+	return EXIT_DONE;
 }
 
 /* --- one formula --- */

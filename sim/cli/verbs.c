@@ -148,21 +148,23 @@ int verb_explain(const struct cli *cli)
 
 /* --- list --- */
 
-struct listing {
-	bool json;
-	struct json *out;
-};
-
-static void list_item(const struct listing *listing, const char *name, const char *help)
+/* Into a list that is open, or (NULL) on the terminal. In JSON the object stays open. */
+static void open_item(struct json *json, const char *name, const char *help)
 {
-	if (!listing->json) {
+	if (!json) {
 		printf("  %-24s %s\n", name, help);
 		return;
 	}
-	json_open_object(listing->out, NULL);
-	json_string(listing->out, "name", name);
-	json_string(listing->out, "help", help);
-	json_close_object(listing->out);
+	json_open_object(json, NULL);
+	json_string(json, "name", name);
+	json_string(json, "help", help);
+}
+
+static void list_item(struct json *json, const char *name, const char *help)
+{
+	open_item(json, name, help);
+	if (json)
+		json_close_object(json);
 }
 
 /* null where nothing is stated */
@@ -175,39 +177,35 @@ static void json_tolerance(struct json *json, const struct fluid_tolerance *tole
 	json_close_object(json);
 }
 
-static int list_schemes(const struct listing *listing)
+static int list_schemes(struct json *json)
 {
 	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_ops *ops = scheme_ops(i);
 
-		if (!listing->json) {
-			list_item(listing, ops->name, ops->help);
+		open_item(json, ops->name, ops->help);
+		if (!json)
 			continue;
-		}
-		json_open_object(listing->out, NULL);
-		json_string(listing->out, "name", ops->name);
-		json_string(listing->out, "help", ops->help);
-		json_tolerance(listing->out, &ops->tolerance);
-		json_close_object(listing->out);
+		json_tolerance(json, &ops->tolerance);
+		json_close_object(json);
 	}
 	return EXIT_DONE;
 }
 
-static int list_topologies(const struct listing *listing)
+static int list_topologies(struct json *json)
 {
 	for (size_t i = 0; topology_kind(i); i++)
-		list_item(listing, topology_kind(i)->name, topology_kind(i)->help);
+		list_item(json, topology_kind(i)->name, topology_kind(i)->help);
 	return EXIT_DONE;
 }
 
-static int list_transports(const struct listing *listing)
+static int list_transports(struct json *json)
 {
 	for (unsigned i = 0; transport_kind(i); i++)
-		list_item(listing, transport_names[i], transport_kind(i)->cc->help);
+		list_item(json, transport_names[i], transport_kind(i)->cc->help);
 	return EXIT_DONE;
 }
 
-static int list_models(const struct listing *listing)
+static int list_models(struct json *json)
 {
 	struct dnn_list list;
 	char *error;
@@ -223,13 +221,13 @@ static int list_models(const struct listing *listing)
 		snprintf(text, sizeof(text), "%s, batch %" PRId64 ": %.1f ms per iteration (%s)",
 			 list.profiles[i].gpu, list.profiles[i].batch,
 			 seconds_of(list.profiles[i].compute) * 1e3, list.profiles[i].quality);
-		list_item(listing, list.profiles[i].model, text);
+		list_item(json, list.profiles[i].model, text);
 	}
 	dnn_list_release(&list);
 	return EXIT_DONE;
 }
 
-static int list_traces(const struct listing *listing)
+static int list_traces(struct json *json)
 {
 	static const struct {
 		enum data_kind kind;
@@ -240,43 +238,37 @@ static int list_traces(const struct listing *listing)
 		char **names = data_file_list(kinds[k].kind);
 
 		for (char **name = names; *name; name++)
-			list_item(listing, *name, kinds[k].help);
+			list_item(json, *name, kinds[k].help);
 		data_file_list_free(names);
 	}
 	return EXIT_DONE;
 }
 
-static int list_figures(const struct listing *listing)
+static int list_figures(struct json *json)
 {
 	const struct plot_figure *figure;
 
 	for (size_t i = 0; (figure = plot_figure(i)); i++)
 		if (figure->alone)
-			list_item(listing, figure->name, figure->alone);
+			list_item(json, figure->name, figure->alone);
 	for (size_t i = 0; (figure = plot_figure(i)); i++)
 		if (figure->together) {
 			char *help = xasprintf("together: %s", figure->together);
 
-			list_item(listing, figure->name, help);
+			list_item(json, figure->name, help);
 			free(help);
 		}
 	return EXIT_DONE;
 }
 
-static int list_all_formulas(const struct listing *listing)
-{
-	list_formulas(listing->json ? listing->out : NULL);
-	return EXIT_DONE;
-}
-
 static const struct {
 	const char *name;
-	int (*list)(const struct listing *listing);
+	int (*list)(struct json *json);
 } lists[] = {
 	{ "schemes", list_schemes },       { "topologies", list_topologies },
 	{ "transports", list_transports }, { "models", list_models },
 	{ "traces", list_traces },         { "figures", list_figures },
-	{ "formulas", list_all_formulas },
+	{ "formulas", list_formulas },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
@@ -296,20 +288,20 @@ static bool list_exists(const char *name)
 }
 
 /* One list, or all of them. */
-static int print_lists(const struct listing *listing, const char *only)
+static int print_lists(struct json *json, const char *only)
 {
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < LISTS && code == EXIT_DONE; i++) {
 		if (only && strcmp(only, lists[i].name))
 			continue;
-		if (listing->json)
-			json_open_array(listing->out, lists[i].name);
+		if (json)
+			json_open_array(json, lists[i].name);
 		else
 			printf("%s\n", lists[i].name);
-		code = lists[i].list(listing);
-		if (listing->json)
-			json_close_array(listing->out);
+		code = lists[i].list(json);
+		if (json)
+			json_close_array(json);
 	}
 	return code;
 }
@@ -318,17 +310,16 @@ int verb_list(const struct cli *cli)
 {
 	const char *only = cli->argc ? cli->argv[0] : NULL;
 	struct json json;
-	struct listing listing = { .json = cli->json, .out = &json };
 	char *text;
 	int code;
 
 	if (only && !list_exists(only))
 		return EXIT_USAGE;
 	if (!cli->json)
-		return print_lists(&listing, only);
+		return print_lists(NULL, only);
 	json_init(&json);
 	json_open_object(&json, NULL);
-	code = print_lists(&listing, only);
+	code = print_lists(&json, only);
 	json_close_object(&json);
 	text = json_finish(&json);
 	if (code == EXIT_DONE)
