@@ -117,54 +117,45 @@ static bool is_asked(const char *path, const char *asked, bool whole)
 
 /* --- what was asked for --- */
 
-static void print_found(const struct keys *keys, const bool *found, bool one)
+/* How many keys are meant; those of one path, forms of it, are one. */
+static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 {
-	const char *former = NULL;
-
-	for (size_t i = 0; i < keys->count; i++) {
-		const struct conf_key *key = &keys->items[i];
-
-		if (!found[i])
-			continue;
-		if (!one) {
-			print_words(2 * NAME, key->path, key->row.help);
-			continue;
-		}
-		print_key(key);
-		if (!former)
-			print_keys_below(keys, key->path);
-		former = key->path;
-	}
-}
-
-/* Returns how many keys are meant; those of one path, forms of it, are one. */
-static size_t find(const struct keys *keys, const char *asked, bool *found)
-{
-	char *path = as_path(asked);
 	const char *former = "";
 	size_t count = 0;
 
 	for (size_t i = 0; i < keys->count; i++) {
-		found[i] = is_asked(keys->items[i].path, path, *asked == '/');
-		if (!found[i])
+		if (!is_asked(keys->items[i].path, path, whole))
 			continue;
 		count += strcmp(former, keys->items[i].path) != 0;
 		former = keys->items[i].path;
 	}
-	free(path);
 	return count;
 }
 
+/* All of one key, in each of its forms; of several, what they are for. */
 static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
 {
-	bool *found = xcalloc(keys->count, sizeof(*found));
-	size_t count = find(keys, asked, found);
+	bool whole = *asked == '/', first = true;
+	char *path = as_path(asked);
+	size_t count = count_asked(keys, path, whole);
 
 	if (count && *kind)
-		printf("%s\n", kind);
-	print_found(keys, found, count == 1);
-	free(found);
-	return count;
+		puts(kind);
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct conf_key *key = &keys->items[i];
+
+		if (!is_asked(key->path, path, whole))
+			continue;
+		if (count > 1)
+			print_words(2 * NAME, key->path, key->row.help);
+		else
+			print_key(key);
+		if (count == 1 && first)
+			print_keys_below(keys, key->path);
+		first = false;
+	}
+	free(path);
+	return count > 0;
 }
 
 static void complain_key(const struct keys *keys, const char *asked)

@@ -344,35 +344,25 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
-/* The name of the scenario whose results are in a directory; NULL where there are none, or none
- * that can be read. Caller frees. */
-static char *former_name(const char *dir)
+/* Whether a directory holds results of another experiment. An experiment is what a scenario is
+ * called: a run replaces the results of an earlier one of the same name, whatever was changed in
+ * it. */
+static bool is_other_experiment(const char *dir, const char *name)
 {
-	char *error = NULL, *name = NULL;
+	char *error = NULL; /* what cannot be read is nobody's */
 	cJSON *manifest =
 		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
-
-	if (text)
-		name = xstrdup(text);
-	cJSON_Delete(manifest);
-	free(error);
-	return name;
-}
-
-/* An experiment is what a scenario is called: a run replaces the results of an earlier one of the
- * same name, whatever was changed in it. */
-static bool is_other_experiment(const char *dir, const char *name)
-{
-	char *former = former_name(dir);
+	const char *former =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
 	bool other = former && strcmp(former, name) != 0;
 
 	if (other)
 		complain("%s holds results of the scenario \"%s\", not of \"%s\": they are left "
 			 "alone; give another --out, or --force",
 			 dir, former, name);
-	free(former);
+	cJSON_Delete(manifest);
+	free(error);
 	return other;
 }
 
