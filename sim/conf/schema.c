@@ -12,9 +12,8 @@
 
 struct schema {
 	cJSON *defs;
-	const struct conf_table **tables; /* seen so far, with their names in $defs */
-	char **names;
-	size_t count, capacity, name_capacity;
+	const struct conf_table **tables; /* seen so far */
+	size_t count, capacity;
 };
 
 static cJSON *schema_of_row(struct schema *s, const struct conf_row *row);
@@ -92,42 +91,23 @@ static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
 	return schema;
 }
 
-/* Two tables may bear one name; their definitions must not. */
-static char *new_name(const struct schema *s, const char *name)
-{
-	char *candidate = xstrdup(name);
-
-	for (int n = 2;; n++) {
-		size_t i = 0;
-
-		while (i < s->count && strcmp(s->names[i], candidate) != 0)
-			i++;
-		if (i == s->count)
-			return candidate;
-		free(candidate);
-		candidate = xasprintf("%s-%d", name, n);
-	}
-}
-
+/* Definitions are called like their tables, whose names are therefore their own. */
 static cJSON *reference(struct schema *s, const struct conf_table *table)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
 	struct conf_buf path = { 0 };
 	size_t i = 0;
 
-	while (i < s->count && s->tables[i] != table)
+	while (i < s->count && strcmp(s->tables[i]->name, table->name) != 0)
 		i++;
-	if (i == s->count) {
-		char *name = new_name(s, table->name);
-
+	SIM_BUG_ON(i < s->count && s->tables[i] != table);
+	if (i == s->count) { /* known before its rows: a table may hold itself */
 		s->tables = array_reserve(s->tables, s->count, &s->capacity, sizeof(*s->tables));
-		s->names = array_reserve(s->names, s->count, &s->name_capacity, sizeof(*s->names));
-		s->tables[s->count] = table;
-		s->names[s->count++] = name; /* before the rows: a table may hold itself */
-		add(s->defs, name, schema_of_table(s, table));
+		s->tables[s->count++] = table;
+		add(s->defs, table->name, schema_of_table(s, table));
 	}
 	conf_buf_add(&path, "#/$defs");
-	conf_buf_add_step(&path, s->names[i]);
+	conf_buf_add_step(&path, table->name);
 	add_string(schema, "$ref", conf_buf_text(&path));
 	conf_buf_release(&path);
 	return schema;
@@ -276,14 +256,6 @@ static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
 	sim_bug(__FILE__, __LINE__, "no such type of row: %d", (int)row->type);
 }
 
-static void release(struct schema *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		free(s->names[i]);
-	free(s->names);
-	free(s->tables);
-}
-
 void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 {
 	struct schema s = { .defs = conf_node(cJSON_CreateObject()) };
@@ -301,5 +273,5 @@ void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 	add(cJSON_GetObjectItemCaseSensitive(root, "properties"), "$schema", typed("string"));
 	add(root, "$defs", s.defs);
 	conf_print_json(root, to);
-	release(&s);
+	free(s.tables);
 }
