@@ -8,39 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char signs[] = "&<>\"'";
+static const char *const entities[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
+
 /* One letter of UTF-8; returns its bytes. */
 static size_t put_letter(FILE *to, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
+	const char *sign = strchr(signs, c);
 	size_t length = 1;
 
 	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length++;
-	switch (c) {
-	case '&':
-		fputs("&amp;", to);
-		break;
-	case '<':
-		fputs("&lt;", to);
-		break;
-	case '>':
-		fputs("&gt;", to);
-		break;
-	case '"':
-		fputs("&quot;", to);
-		break;
-	case '\'':
-		fputs("&#39;", to);
-		break;
-	default:
-		if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
-			putc('?', to);
-		else if ((c < 0x20 && c != '\n') || c == 0x7f ||
-			 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
-			putc(' ', to);
-		else
-			fwrite(text, 1, length, to);
-	}
+	if (sign)
+		fputs(entities[sign - signs], to);
+	else if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
+		putc('?', to);
+	else if ((c < 0x20 && c != '\n') || c == 0x7f ||
+		 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
+		putc(' ', to);
+	else
+		fwrite(text, 1, length, to);
 	return length;
 }
 
