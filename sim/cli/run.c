@@ -366,12 +366,14 @@ static bool is_other_experiment(const char *dir, const char *name)
 	return other;
 }
 
-int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
-		 const struct conf_doc *doc, const char *out)
+/* Simulates into `dir`, which it takes (NULL = none). */
+static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
+		    const struct conf_doc *doc, struct out_dir *dir)
 {
-	char *name = xstrdup(scenario->name);
+	char *name = xstrdup(scenario->name), *error = NULL;
 	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet };
-	struct simulation_options options = {
+	const struct simulation_options options = {
+		.dir = dir,
 		.tell = follow,
 		.owner = &following,
 		.interrupted = &interrupted,
@@ -385,35 +387,41 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.timeline_to = cli->run.timeline.to,
 	};
 	time_t start = time(NULL);
-	char *error = NULL;
 	struct simulation *s;
 	int code;
 
 	plain_text(name);
-	if (out && !cli->run.force && is_other_experiment(out, scenario->name)) {
-		free(name);
-		return EXIT_IO;
-	}
-	if (out && !(options.dir = out_dir_open(out, &error))) {
-		free(name);
-		return io_failure(error);
-	}
 	s = simulation_run(scenario, path, &options, &error);
 	free(name);
 	if (following.line)
 		clear_progress();
 	if (!s) {
-		if (options.dir)
-			out_dir_abandon(options.dir);
+		if (dir)
+			out_dir_abandon(dir);
 		return io_failure(error);
 	}
 	code = code_of(s);
 	tell(cli, s);
-	if (options.dir && !write_results(cli, s, doc, options.dir, start, &error))
+	if (dir && !write_results(cli, s, doc, dir, start, &error))
 		code = io_failure(error);
-	else if (out && !cli->quiet)
-		fprintf(stderr, "results in %s\n", out);
 	simulation_free(s);
+	return code;
+}
+
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
+		 const struct conf_doc *doc, const char *out)
+{
+	struct out_dir *dir = NULL;
+	char *error = NULL;
+	int code;
+
+	if (out && !cli->run.force && is_other_experiment(out, scenario->name))
+		return EXIT_IO;
+	if (out && !(dir = out_dir_open(out, &error)))
+		return io_failure(error);
+	code = simulate(cli, scenario, path, doc, dir);
+	if (out && code != EXIT_IO && !cli->quiet)
+		fprintf(stderr, "results in %s\n", out);
 	return code;
 }
 

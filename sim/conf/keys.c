@@ -139,46 +139,30 @@ static void add_sample_number(struct conf_buf *text, const struct conf_row *row)
 
 static void add_sample(struct conf_buf *text, const struct conf_row *row)
 {
-	if (conf_has_default(row) && row->type != CONF_LIST && row->type != CONF_MAP) {
-		add_default(text, row);
-		return;
-	}
-	switch (row->type) {
-	case CONF_BOOL:
-		conf_buf_add(text, "true");
-		break;
-	case CONF_INT:
-	case CONF_REAL:
-		add_sample_number(text, row);
-		break;
-	case CONF_STRING:
-		conf_buf_add(text, "\"...\"");
-		break;
-	case CONF_ENUM:
-		conf_buf_add_json_string(text, row->choices[0]);
-		break;
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-	case CONF_QUEUE:
-		conf_describe_amount(text, row);
-		break;
-	case CONF_OBJECT:
-		add_sample_object(text, row->table->rows);
-		break;
-	case CONF_LIST:
-	case CONF_MAP:
-		conf_buf_add(text, row->type == CONF_LIST ? "[ " : "{ \"NAME\": ");
+	bool list = row->type == CONF_LIST, map = row->type == CONF_MAP;
+
+	if (list || map) {
+		conf_buf_add(text, list ? "[ " : "{ \"NAME\": ");
 		add_sample(text, row->item);
-		conf_buf_add(text, row->type == CONF_LIST ? " ]" : " }");
-		break;
-	case CONF_ONEOF:
+		conf_buf_add(text, list ? " ]" : " }");
+	} else if (conf_has_default(row)) {
+		add_default(text, row);
+	} else if (conf_kinds[row->type].usual != NULL) {
+		conf_describe_amount(text, row);
+	} else if (row->type == CONF_INT || row->type == CONF_REAL) {
+		add_sample_number(text, row);
+	} else if (row->type == CONF_BOOL) {
+		conf_buf_add(text, "true");
+	} else if (row->type == CONF_STRING) {
+		conf_buf_add(text, "\"...\"");
+	} else if (row->type == CONF_ENUM) {
+		conf_buf_add_json_string(text, row->choices[0]);
+	} else if (row->type == CONF_OBJECT) {
+		add_sample_object(text, row->table->rows);
+	} else if (row->type == CONF_ONEOF) {
 		add_sample(text, row->table->rows);
-		break;
-	case CONF_JSON:
-	case CONF_SCHEMES:
+	} else {
 		conf_buf_add(text, "{}");
-		break;
 	}
 }
 
