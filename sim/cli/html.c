@@ -1,6 +1,6 @@
 #include "cli/html.h"
 
-#include "base/mem.h"
+#include "conf/buf.h"
 #include "conf/json_text.h"
 
 #include <ctype.h>
@@ -40,19 +40,16 @@ void html_text(FILE *to, const char *text)
 
 void html_element(FILE *to, const char *tag, const char *fmt, ...)
 {
-	char *text;
-	size_t length;
-	FILE *words = open_memstream(&text, &length);
+	struct conf_buf text = { 0 };
 	va_list args;
 
 	va_start(args, fmt);
-	vfprintf(words, fmt, args);
+	conf_buf_addv(&text, fmt, args);
 	va_end(args);
-	fclose(words);
 	fprintf(to, "<%s>", tag);
-	html_text(to, text);
+	html_text(to, conf_buf_text(&text));
 	fprintf(to, "</%.*s>", (int)strcspn(tag, " "), tag);
-	free(text);
+	conf_buf_release(&text);
 }
 
 void html_download(FILE *to, const char *name, const char *text)

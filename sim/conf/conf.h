@@ -1,25 +1,16 @@
 /* From a JSON text to typed structs: the only way user input enters inasim.
  *
- * Every key a user may write is a row of a table: name, type, bounds, default,
- * help, source of the default. Validation, the resolved dump (`explain`), the
- * JSON Schema (`schema`) and the struct that the code reads all come from the
- * rows; nothing is parsed by hand anywhere else.
+ * Every key a user may write is a row of a table: name, type, bounds, default, help, source of the
+ * default (README.md has an example). Validation, the resolved dump (`explain`), the JSON Schema
+ * (`schema`) and the struct that the code reads all come from the rows.
  *
- *   struct link_conf { bps rate; sim_time delay; };
- *   static const struct conf_row link_rows[] = {
- *       CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, ..., "help", "source"),
- *       { 0 } };
- *   const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf) };
+ * All mistakes are collected, each with file:line:column, the JSON pointer, what was found and what
+ * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments,
+ * everywhere. Unknown keys and duplicate keys are errors. `null` is never a value.
  *
- * Mistakes are collected, all of them, each with file:line:column, the JSON
- * pointer, what was found and what is allowed; the caller prints them and exits
- * with code 3. Keys that start with '_' are comments, everywhere. Unknown keys
- * (with a suggestion) and duplicate keys are errors. `null` is never a value.
- *
- * Ownership: a struct conf_doc owns the text, the positions, the messages and
- * every string, list and sub-struct that the rows filled in; conf_doc_free()
- * releases them all. Filled structs must not outlive their document. The struct
- * is zeroed first; after an error it is filled in part and not to be used. */
+ * A struct conf_doc owns the text, the positions, the messages and every string, list and sub-struct
+ * that the rows filled in; conf_doc_free() releases them all. Filled structs must not outlive their
+ * document. A struct is zeroed first; after an error it is filled in part and not to be used. */
 #ifndef INASIM_CONF_CONF_H
 #define INASIM_CONF_CONF_H
 
