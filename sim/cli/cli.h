@@ -20,7 +20,7 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* Of an option that may be repeated; texts are the command line's. */
+/* The values of an option that may be repeated. The texts belong to the command line. */
 struct texts {
 	const char **items;
 	size_t count;
@@ -50,7 +50,7 @@ struct cli {
 	struct conf_override *overrides; /* --set, --seed, --fidelity; owned, with their pointers */
 	size_t override_count;
 
-	/* of single verbs, or of those of sweeps */
+	/* options of single verbs; `sweep` serves all verbs of sweeps */
 	struct {
 		struct span events, timeline;
 		bool why, force;
@@ -84,8 +84,8 @@ struct cli {
 
 struct verb {
 	const char *name, *synopsis, *help;
-	const char *needs; /* the arguments it cannot do without; NULL = none */
-	int most;          /* arguments */
+	const char *needs; /* what its first argument must be; NULL = it needs none */
+	int most;          /* arguments it takes */
 	int (*run)(const struct cli *cli);
 };
 
@@ -109,13 +109,13 @@ int verb_sweep_run(const struct cli *cli);
 int verb_sweep_status(const struct cli *cli);
 int verb_sweep_collect(const struct cli *cli);
 
-/* Runs a checked scenario, which `doc` holds, as the verb run does; results into
- * `out` (NULL = nowhere). Returns the exit code. */
+/* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
+ * nowhere). Returns the exit code. */
 struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
 
-/* formula.c: all formulas, into a list that is open, or (NULL) on the terminal. */
+/* formula.c: prints all formulas, or writes them into a list that is open. */
 struct json;
 int list_formulas(struct json *json);
 
@@ -126,7 +126,7 @@ double speed_hops_per_s(void);
 /* main.c: loads a scenario with --set, --seed and --fidelity; the caller frees. */
 struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario);
 
-/* main.c: EXIT_DONE, or what the mistakes in a document make of it. */
+/* main.c: the exit code for the mistakes in a document, EXIT_DONE without. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
 /* main.c: --help and --version. */
@@ -137,7 +137,7 @@ void print_version(void);
 /* main.c: the i-th verb, NULL behind the last. */
 const struct verb *verb_at(size_t i);
 
-/* main.c: what exit codes mean; the last has no meaning. */
+/* main.c: what exit codes mean. The last entry has no meaning. */
 struct exit_meaning {
 	enum exit_code code;
 	const char *meaning;
@@ -147,7 +147,7 @@ extern const struct exit_meaning exit_meanings[];
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same of a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of `names`,
+/* The same for a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of `names`,
  * which end with NULL. */
 void complain_unknown(const char *what, const char *word, const char *const *names,
 		      const char *rest);

@@ -30,7 +30,7 @@ static bool read_warmup(const char *text, double *seconds)
 	if (!text)
 		return true;
 	if (unit_parse(UNIT_TIME, text, &time) == UNIT_OK) {
-		*seconds = (double)time / 1e12; /* of two exact numbers: as strtod() reads it */
+		*seconds = (double)time / 1e12; /* one rounding, as strtod() would */
 		return true;
 	}
 	complain("--warmup takes a time with a unit (%s), such as 1.5ms; found \"%s\"",

@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 24 /* topology_node_name() */
+#define NAME_SIZE 24 /* fits topology_node_name() */
 
-/* Every switch with hosts, and one of them. */
+/* A switch with hosts, and one of its hosts. */
 struct rack {
 	uint32_t node, host;
 };
@@ -35,7 +35,7 @@ struct writer {
 	const struct topology *topo;
 	uint64_t seed;
 	FILE *to;
-	uint32_t *owners; /* by port: the node that sends on it */
+	uint32_t *owners; /* by port: the node that sends there */
 	struct rack *racks;
 	size_t rack_count;
 };
@@ -74,7 +74,7 @@ static void write_link(const struct writer *w, uint32_t port)
 		link_name(w, port, name), link->rate, link->latency);
 }
 
-/* The hosts of a switch, and their links. SimGrid wants hosts before links. */
+/* Writes the hosts of a switch and their links. SimGrid wants hosts before links. */
 static void write_rack(const struct writer *w, const struct rack *rack)
 {
 	const struct network *net = &w->topo->net;
@@ -110,7 +110,7 @@ static void write_fabric_links(const struct writer *w)
 			write_link(w, p);
 }
 
-/* Without the links of hosts, which SimGrid adds. */
+/* Leaves out the links of hosts, which SimGrid adds. */
 static void write_route(const struct writer *w, const struct rack *from, const struct rack *to)
 {
 	uint64_t pair = (uint64_t)from->node << 32 | to->node;
@@ -187,7 +187,7 @@ static void write_platform(const struct scenario *scenario, FILE *to)
 	sim_release(&sim);
 }
 
-/* All of it in memory first, so that a file is never half written. */
+/* Writes into memory first, so that a file is never half written. */
 static int export_platform(const struct cli *cli, const struct scenario *scenario)
 {
 	char *text;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY 128 /* rows of the tables, at least */
+#define MANY 128 /* there are fewer formulas */
 
 /* "15.5625 ms", "200 Melements/s", "0.64". */
 static char *value_text(double value, const char *unit)
@@ -112,7 +112,7 @@ static const struct formula *find(const char *name)
 	return NULL;
 }
 
-/* With a unit, as in scenarios, or a plain number. False after a complaint. */
+/* Reads a quantity with its unit, or a plain number. False after a complaint. */
 static bool read_value(const struct formula_input *input, const char *text, double *value)
 {
 	static const enum unit_kind kinds[] = {
@@ -147,7 +147,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	return false;
 }
 
-/* key=value of the command line. False after a complaint. */
+/* Takes NAME=VALUE from the command line. False after a complaint. */
 static bool take_input(const struct formula *formula, const char *argument,
 		       struct formula_inputs *x, bool *given)
 {
@@ -178,7 +178,7 @@ static bool take_input(const struct formula *formula, const char *argument,
 	return false;
 }
 
-/* Defaults for what is not given. False when something is missing, which is said. */
+/* Fills in defaults. False, after a complaint, when an input without default is missing. */
 static bool complete(const struct formula *formula, struct formula_inputs *x, const bool *given)
 {
 	bool good = true;

@@ -1,4 +1,4 @@
-/* The verb help: a key of scenarios or sweep plans, from its row; or a verb. */
+/* The verb help: explains a key of scenarios or sweep plans by its row, or a verb. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 /* --- one key --- */
 
-/* Behind a label, breaking lines between words. */
+/* Prints a text behind a label and breaks lines between words. */
 static void print_words(int width, const char *label, const char *text)
 {
 	int column = 0;
@@ -58,7 +58,7 @@ static const char *last_of(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* The name of a key directly below `path`, in it or in its items; NULL = it is none. */
+/* The name of a key directly below `path` or its items; NULL for other keys. */
 static const char *below(const char *path, const char *key)
 {
 	size_t length = strlen(path);
@@ -117,7 +117,7 @@ static bool is_asked(const char *path, const char *asked, bool whole)
 
 /* --- what was asked for --- */
 
-/* How many keys are meant; those of one path, forms of it, are one. */
+/* How many keys are meant. Several forms of a key share its path and count once. */
 static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 {
 	const char *former = "";
@@ -132,7 +132,7 @@ static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 	return count;
 }
 
-/* All of one key, in each of its forms; of several, what they are for. */
+/* Prints everything about one key, in each of its forms, or a line about each of several. */
 static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
 {
 	bool whole = *asked == '/', first = true;

@@ -11,7 +11,7 @@
 static const char signs[] = "&<>\"'";
 static const char *const entities[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
 
-/* One letter of UTF-8; returns its bytes. */
+/* Writes one letter of UTF-8 and returns how many bytes it has. */
 static size_t put_letter(FILE *to, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
@@ -84,7 +84,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Behind the first `end` after p; p when there is none. */
+/* What follows the first `end` after p; p when there is none. */
 static const char *behind(const char *p, const char *end)
 {
 	const char *found = strstr(p, end);

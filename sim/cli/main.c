@@ -83,7 +83,7 @@ static const struct verb verbs[] = {
 
 void complain(const char *fmt, ...)
 {
-	char text[4096]; /* on stderr at once: those of other processes may stand beside it */
+	char text[4096]; /* one write, so that messages of other processes do not mix with it */
 	va_list args;
 
 	va_start(args, fmt);
@@ -203,8 +203,8 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Runs one verb (NULL = there is none, as was said); argv[0] is its name, or the last word of it.
- */
+/* Runs a verb. NULL: there is none, and find_verb() has complained. argv[0] is the last word of its
+ * name. */
 static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	int code;
@@ -232,7 +232,7 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 	full = xasprintf("%s %s", name, argv[1]);
 	verb = find_verb(full);
 	free(full);
-	if (!verb) /* "sweep FILE": the verb was forgotten */
+	if (!verb) /* perhaps "sweep FILE", where a verb is missing */
 		print_family(name, stderr);
 	return run_verb(cli, verb, argc - 1, argv + 1);
 }
@@ -256,8 +256,8 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
-/* Where the caller has closed a stream, the next file would get its number, and a result table
- * what is said on it. Writing to it still fails: what is there now is for reading. */
+/* A caller may have closed stdout or stderr. The next file would get its number, and messages would
+ * go into a result table. So these numbers are taken first, by files that cannot be written. */
 static void keep_streams_apart(void)
 {
 	int fd;
@@ -275,8 +275,8 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_streams_apart();
-	signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, as on a full disk */
-	signal(SIGUSR1, SIG_IGN); /* a question that only `run` answers ends nothing */
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails, as on a full disk */
+	signal(SIGUSR1, SIG_IGN); /* only `run` answers it; it must not end other verbs */
 	gsl_set_error_handler_off();
 	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);

@@ -146,7 +146,7 @@ static bool takes(const struct verb *verb, const struct option_row *row)
 
 /* --- one option --- */
 
-/* /pointer=value, cut at the first '='. Takes `text`, which the overrides point to. */
+/* Cuts /pointer=value at the first '='. Takes `text`, which the override points to. */
 static bool add_override(struct cli *cli, char *text)
 {
 	char *equals = strchr(text, '=');
@@ -163,7 +163,7 @@ static bool add_override(struct cli *cli, char *text)
 	return true;
 }
 
-/* FROM..TO: two times with units. */
+/* Reads FROM..TO, two times with units. False after a complaint. */
 static bool take_span(struct span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
@@ -226,7 +226,7 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 
 /* --- the command line --- */
 
-/* What getopt_long() did not like: it has just passed argv[optind - 1]. */
+/* Says what is wrong with argv[optind - 1], which getopt_long() has just refused. */
 static void complain_option(const struct verb *verb, const struct option *known, int found,
 			    char *const *argv)
 {
@@ -284,7 +284,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 		if (takes(verb, &rows[i]))
 			known[count++] = (struct option){ rows[i].name, argument_of(&rows[i]), NULL,
 							  FIRST + (int)i };
-	opterr = 0; /* complain_option() */
+	opterr = 0; /* complain_option() says it */
 	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		switch (option) {
 		case 'h':

@@ -10,7 +10,7 @@
  * on with (a mistake, told on stderr; --help, --version), else -1. */
 int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
 
-/* Frees what options_parse() put together; texts stay the command line's. */
+/* Frees what options_parse() allocated. */
 void options_release(struct cli *cli);
 
 /* Tells each option of a verb: its form, "--out DIR", and what it does. */

@@ -90,7 +90,7 @@ static bool select_scenarios(struct regress *r)
 	return true;
 }
 
-/* References whose scenario is gone: nobody would notice that they are not run. */
+/* Complains of references whose scenario is gone: nobody would notice that they are not run. */
 static bool none_is_left_over(const struct regress *r)
 {
 	DIR *dir = opendir(r->dir);
@@ -179,7 +179,8 @@ static void show_progress(const struct regress *r, size_t done)
 		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
 }
 
-/* Runs them all, `jobs` at a time; they do not outlive this process. False: could not. */
+/* Runs all, `jobs` at a time. They do not outlive this process. False when one cannot be started.
+ */
 static bool run_all(struct regress *r, size_t jobs)
 {
 	size_t started = 0, ended = 0;
@@ -259,7 +260,7 @@ static bool write_one(const struct regress *r, const struct process *p, char **e
 	return good;
 }
 
-/* One line in CHANGES.md: when, why, with which version, which references. */
+/* Adds a line to CHANGES.md: when, why, by which version, which references. */
 static bool note_reason(const struct regress *r, char **error)
 {
 	char *path = folder_join(r->dir, CHANGES);

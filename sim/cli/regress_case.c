@@ -31,7 +31,7 @@ struct first_event {
 /* What was found. */
 struct verdict {
 	const char *result; /* one word */
-	char *problem;      /* what kept us from comparing, or from finding the event */
+	char *problem;      /* why it was not compared, or the event not found */
 	bool ran;
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
@@ -84,7 +84,7 @@ static cJSON *take_json(char *text)
 	return tree;
 }
 
-/* To its end, which is kept. */
+/* Runs to the end and keeps the results. */
 static void go(struct regress_run *run)
 {
 	const struct simulation_options options = { 0 };
@@ -449,7 +449,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 	free(text);
 }
 
-/* Nothing of what the files hold, but the history, is new. */
+/* Whether the files would hold nothing new but a line of history. */
 static bool nothing_new(const struct verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&
@@ -458,7 +458,7 @@ static bool nothing_new(const struct verdict *v, const struct printer *printer)
 		       printer->count * sizeof(*printer->prints));
 }
 
-/* Writes what is new; all is where there was no reference. */
+/* Writes the reference if anything in it is new. */
 static int write_what_is_new(const struct regress_case *job, const struct regress_run *run,
 			     const struct printer *printer, struct verdict *v)
 {
@@ -480,7 +480,7 @@ static int update_case(const struct regress_case *job, struct regress_run *run, 
 	struct printer printer = { 0 };
 	int code;
 
-	free(v->problem); /* what is broken is written anew */
+	free(v->problem); /* an update repairs it */
 	v->problem = NULL;
 	code = build(run, job->entry, &v->problem);
 	if (code != EXIT_DONE)
@@ -501,7 +501,8 @@ int regress_case(const struct regress_case *job)
 	int code;
 
 	v.reference = state == REFERENCE_MISSING ? NULL : &reference;
-	/* an update repairs a broken one unless its history is lost: that cannot be made again */
+	/* an update repairs a broken reference, unless its history is lost, which no run brings
+	 * back */
 	if (state == REFERENCE_BAD && (!job->reason || !reference.history))
 		code = conclude(&v, "broken reference", EXIT_INVALID);
 	else if (job->reason)

@@ -1,4 +1,4 @@
-/* The verb report: one page of HTML that says all of its results, and fetches nothing. */
+/* The verb report: one page of HTML with all about results, which fetches nothing. */
 #include "cli/cli.h"
 
 #include "base/home.h"
@@ -65,7 +65,7 @@ static void begin_drawing(const struct report *r, struct drawing *d)
 	d->to = open_memstream(&d->printed, &d->length);
 }
 
-/* The text of PATH with its ending replaced; NULL when there is none. */
+/* Reads the file whose name has another ending; NULL when there is none. */
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
@@ -172,7 +172,7 @@ static void put_compared(FILE *to, const cJSON *row)
 	}
 }
 
-/* What compare says of runs: a row for each metric, a column for each run, with its ratio. */
+/* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
 static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
 {
 	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN, .json = true };
@@ -214,7 +214,7 @@ static bool put_comparison(struct report *r, const struct cli *cli, int first, i
 	return true;
 }
 
-/* Where the time went; nothing of a run without --why. */
+/* Where the time went. Writes nothing for a run without --why. */
 static void put_breakdown(struct report *r, const cJSON *summary)
 {
 	const cJSON *jobs = member(summary, "jobs"), *cause;
@@ -251,7 +251,7 @@ static void put_fact(struct report *r, const char *what, const char *text)
 	fputs("</tr>\n", r->to);
 }
 
-/* As a shell would take it. */
+/* The command line, as one would type it in a shell. */
 static char *command_of(const cJSON *manifest)
 {
 	const cJSON *word;
@@ -570,7 +570,7 @@ static char *make_page(struct report *r, const struct cli *cli)
 	return page;
 }
 
-/* What is there and is no report of ours stays. */
+/* A file that is no report of ours stays. False after a complaint. */
 static bool may_write(const char *path)
 {
 	char *text = folder_exists(path) ? folder_read(path, FILE_MOST, NULL) : NULL;

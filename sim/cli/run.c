@@ -59,7 +59,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &question, NULL);
-	/* the terminal is gone; under nohup it may go */
+	/* the terminal has gone; nohup ignores that, and so do we then */
 	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }
@@ -242,7 +242,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* Says where to find what could be written. */
+/* Adds to the error where to find what could be written. */
 static void add_remains(char **error, const char *partial)
 {
 	char *whole;
@@ -269,7 +269,7 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
-/* Summary, manifest, rename. */
+/* Writes summary and manifest, then gives the directory its name. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
 			  char **error)
@@ -322,7 +322,7 @@ static int io_failure(char *error)
 	return EXIT_IO;
 }
 
-/* What the user sees of a run that has ended. */
+/* Prints what the user sees of a run that has ended. */
 static void tell(const struct cli *cli, const struct simulation *s)
 {
 	struct plain plain;

@@ -36,7 +36,8 @@ static struct conf_doc *load_point(void *owner, const char *base,
 
 const struct plan_model sweep_model = { .load = load_point };
 
-/* Members of summary.json, which become columns beside the axes. */
+/* The members of summary.json: they become columns beside the axes, so no axis may have their name.
+ */
 static const char **metric_names(void)
 {
 	const struct out_column *columns = NULL;
@@ -87,7 +88,7 @@ char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? xstrdup(cli->out) : xasprintf("results/%s", plan->name);
 }
 
-/* The plan's limit unless the command line has one. */
+/* Replaces the limit of the plan by that of the command line. False after a complaint. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)
 {

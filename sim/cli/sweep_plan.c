@@ -41,7 +41,7 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 	}
 }
 
-/* Packet-hops of all points that have packets. */
+/* Packet-hops of all points that simulate packets. */
 static double hops_of(const struct plan *plan, const struct point_facts *facts)
 {
 	double hops = 0;
@@ -66,7 +66,7 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	puts("; cost in estimated packet-hops");
 }
 
-/* Replications of what does not draw are a waste. */
+/* Warns: replications of a scenario without random numbers are a waste. */
 static void print_same(const struct plan *plan, const struct point_facts *facts)
 {
 	size_t same = 0;

@@ -22,7 +22,7 @@ static bool has_failed(const struct point_record *record)
 	return record->status != POINT_DONE && record->status != POINT_MISSING;
 }
 
-#define TOLD 20 /* failed points that are told one by one, and running ones */
+#define TOLD 20 /* failed points, and running ones, that are listed at most */
 
 static void print_running(const struct sweep *sweep)
 {

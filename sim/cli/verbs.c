@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run of it will be. */
+/* Prints how large a run will be. */
 static void print_cost(const struct scenario *scenario, const struct conf_doc *doc)
 {
 	struct scenario_cost cost = scenario_cost(scenario, doc);
@@ -53,7 +53,7 @@ int verb_check(const struct cli *cli)
 	return worst;
 }
 
-/* What follows from the values together. */
+/* Prints the load that follows from the values together. */
 static void explain_load(const struct scenario *scenario)
 {
 	struct offered offered = scenario_offered(scenario);
@@ -100,7 +100,7 @@ static void explain_network(const struct topology_conf *conf)
 	topology_shape_release(&shape);
 }
 
-/* By a group of jobs, enabled or not, or where another scheme falls back to it. */
+/* Whether a group of jobs, enabled or not, has the scheme or may fall back to it. */
 static bool may_run(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
@@ -116,7 +116,7 @@ static bool may_run(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Defaults of schemes that no job has would bury the others. */
+/* Leaves out schemes that no job has: their defaults would bury the others. */
 static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
@@ -148,7 +148,7 @@ int verb_explain(const struct cli *cli)
 
 /* --- list --- */
 
-/* Into a list that is open, or (NULL) on the terminal. In JSON the object stays open. */
+/* Prints an item, or (`json` not NULL) opens its object in a list. */
 static void open_item(struct json *json, const char *name, const char *help)
 {
 	if (!json) {
@@ -167,7 +167,7 @@ static void list_item(struct json *json, const char *name, const char *help)
 		json_close_object(json);
 }
 
-/* null where nothing is stated */
+/* Writes null where the scheme states nothing. */
 static void json_tolerance(struct json *json, const struct fluid_tolerance *tolerance)
 {
 	json_open_object(json, "fluid_tolerance");
@@ -287,7 +287,7 @@ static bool list_exists(const char *name)
 	return false;
 }
 
-/* One list, or all of them. */
+/* Prints one list, or all (`only` NULL). */
 static int print_lists(struct json *json, const char *only)
 {
 	int code = EXIT_DONE;
