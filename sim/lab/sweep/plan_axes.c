@@ -208,9 +208,10 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* Number of levels; above `most`, any number that is. 0 after a mistake. */
+/* Number of levels; above `most`, any number that is. 0 after a mistake. Values that the axis is
+ * computed from are in *list. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
-			     const char *at, uint64_t most)
+			     const char *at, uint64_t most, struct value_list *list)
 {
 	const char *place = form == FORMS ? at : plan_place(plan, at, form_keys[form]);
 
@@ -218,9 +219,11 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 	case FORM_VALUES:
 		return conf->strand.values.count;
 	case FORM_RANGE:
-		return range_count(plan, &conf->range, place, most);
+		*list = range_values(plan, &conf->range, place, most);
+		return list->count;
 	case FORM_LOG:
-		return log_count(plan, &conf->log, place, most);
+		*list = log_values(plan, &conf->log, place, most);
+		return list->count;
 	case FORM_ZIP:
 		return zip_count(plan, conf, place);
 	case FORM_CASES:
@@ -258,20 +261,18 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 	}
 }
 
-/* Takes the list. */
 static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-			  struct value_list list, const char *key)
+			  const struct value_list *list, const char *key)
 {
 	struct strand_conf strand = conf->strand;
-	const char **values = xcalloc(list.count, sizeof(*values));
+	const char **values = xcalloc(list->count, sizeof(*values));
 
-	for (size_t i = 0; i < list.count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		values[i] =
-			plan_keep(plan, xasprintf(list.quoted ? "\"%s\"" : "%s", list.labels[i]));
-	strand.values = (struct conf_list){ .items = values, .count = list.count };
+			plan_keep(plan, xasprintf(list->quoted ? "\"%s\"" : "%s", list->labels[i]));
+	strand.values = (struct conf_list){ .items = values, .count = list->count };
 	make_levels(plan, axis, &strand, 1, NULL, plan_place(plan, axis->place, key));
 	free(values);
-	value_list_release(&list);
 }
 
 /* Takes settings from a map of pointers to values that stands at `at`. */
@@ -301,17 +302,15 @@ static void make_cases(struct plan *plan, struct plan_axis *axis, const struct c
 }
 
 static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
-		      const struct axis_conf *conf, uint64_t count)
+		      const struct axis_conf *conf, const struct value_list *list)
 {
 	switch (form) {
 	case FORM_VALUES:
 		make_levels(plan, axis, &conf->strand, 1, NULL, NULL);
 		return;
 	case FORM_RANGE:
-		make_computed(plan, axis, conf, range_values(&conf->range, count), "range");
-		return;
 	case FORM_LOG:
-		make_computed(plan, axis, conf, log_values(&conf->log, count), "log");
+		make_computed(plan, axis, conf, list, form_keys[form]);
 		return;
 	case FORM_ZIP:
 		make_levels(plan, axis, conf->zip.items, conf->zip.count,
@@ -439,18 +438,20 @@ static void make_set(struct plan *plan, const struct conf_map *set)
 /* Counts everything before anything is made: a million points by mistake must
  * cost nothing. */
 static bool count_points(struct plan *plan, const struct plan_conf *conf, const enum form *forms,
-			 uint64_t *counts)
+			 struct value_list *lists)
 {
 	const struct axis_conf *axes = conf->axes.items;
 	uint64_t most = (uint64_t)conf->max_points, total = plan->replications;
 	struct conf_buf product = { 0 };
 
 	for (size_t a = 0; a < plan->axis_count; a++) {
-		counts[a] = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most);
-		if (__builtin_mul_overflow(total, counts[a] ? counts[a] : 1, &total))
+		uint64_t count = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most,
+					      &lists[a]);
+
+		if (__builtin_mul_overflow(total, count ? count : 1, &total))
 			total = UINT64_MAX;
-		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", counts[a] > most ? "more than " : "",
-			      counts[a] > most ? most : counts[a], plan->axes[a].name);
+		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", count > most ? "more than " : "",
+			      count > most ? most : count, plan->axes[a].name);
 	}
 	conf_buf_addf(&product, "%" PRIu64 " replications", plan->replications);
 	if (!conf_errors(plan->doc) && total > most)
@@ -491,7 +492,7 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 {
 	const struct axis_conf *axes = conf->axes.items;
 	enum form *forms = xcalloc(conf->axes.count, sizeof(*forms));
-	uint64_t *counts = xcalloc(conf->axes.count, sizeof(*counts));
+	struct value_list *lists = xcalloc(conf->axes.count, sizeof(*lists));
 
 	make_set(plan, &conf->set);
 	plan->axes = xcalloc(conf->axes.count, sizeof(*plan->axes));
@@ -506,14 +507,16 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 			axis->name = "";
 		plan->axis_count++;
 	}
-	if (count_points(plan, conf, forms, counts)) {
+	if (count_points(plan, conf, forms, lists)) {
 		for (size_t a = 0; a < plan->axis_count; a++) {
-			make_axis(plan, &plan->axes[a], forms[a], &axes[a], counts[a]);
+			make_axis(plan, &plan->axes[a], forms[a], &axes[a], &lists[a]);
 			check_labels(plan, &plan->axes[a]);
 		}
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
-	free(counts);
+	for (size_t a = 0; a < conf->axes.count; a++)
+		value_list_release(&lists[a]);
+	free(lists);
 	free(forms);
 }

@@ -65,21 +65,17 @@ const char *plan_place_index(struct plan *plan, const char *parent, size_t index
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	char **labels; /* as a cell says them */
+	char **labels; /* as a cell says them; NULL: there are too many */
 	bool quoted;   /* quantities: strings in JSON */
-	size_t count;
+	uint64_t count;
 };
 
-/* Counted without making them, never more than `most` + 1. 0: a mistake was
- * reported at `place`, the pointer of the range. */
-uint64_t range_count(struct plan *plan, const struct range_conf *conf, const char *place,
-		     uint64_t most);
-uint64_t log_count(struct plan *plan, const struct log_conf *conf, const char *place,
-		   uint64_t most);
-
-/* Only after the count was found good. The caller releases. */
-struct value_list range_values(const struct range_conf *conf, uint64_t count);
-struct value_list log_values(const struct log_conf *conf, uint64_t count);
+/* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
+ * and at most `most` + 1, then without labels. The caller releases. */
+struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
+			       uint64_t most);
+struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
+			     uint64_t most);
 void value_list_release(struct value_list *list);
 
 /* --- plan_axes.c: conf -> axes with levels; reports --- */
