@@ -11,6 +11,8 @@ enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 struct sweep_choice {
 	enum sweep_kind kind;
 	size_t x, by;              /* axes; by SIZE_MAX: none */
+	size_t columns, rows;      /* values of the two that are drawn; rows 1 without a by axis */
+	size_t *x_level, *y_level; /* of a column, of a row: ascending where they are numbers */
 	struct axis_scale *scales; /* by axis */
 	bool **wanted;             /* by axis and level */
 	size_t *metrics;
@@ -29,10 +31,6 @@ void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table 
 
 /* Is the axis fixed in a figure: neither drawn nor compared along? */
 bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis);
-
-/* Number of wanted values of an axis. */
-size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_table *table,
-			  size_t axis);
 
 /* The levels of the fixed axes in figure 0 ... figures-1; other entries 0. */
 void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
