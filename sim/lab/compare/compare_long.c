@@ -133,10 +133,10 @@ static void take_ratio(struct compare_row *row, const struct compare_row *first)
 	const struct steady *a = first->steady, *b = row->steady;
 	row->baseline = first->value.value;
 	row->basis = BASIS_QUOTIENT;
-	if (a->means != NULL && b->means != NULL) {
+	if (a->batch.means != NULL && b->batch.means != NULL) {
 		row->basis = BASIS_INDEPENDENT;
-		row->ratio = infer_ratio(a->means, a->batch.batches, b->means, b->batch.batches,
-					 INFERENCE_LEVEL);
+		row->ratio = infer_ratio(a->batch.means, a->batch.batches, b->batch.means,
+					 b->batch.batches, INFERENCE_LEVEL);
 	} else if (row->baseline != 0) {
 		row->ratio.value = row->value.value / row->baseline;
 	}
@@ -207,7 +207,7 @@ static void add_steady(struct grid *grid, const struct compare_row *row)
 		grid_add(grid, "%zu, %zu not", steady->kept, steady->kept_unfinished);
 	else
 		grid_add(grid, "%zu", steady->kept);
-	if (steady->means == NULL)
+	if (steady->batch.means == NULL)
 		grid_add(grid, "%s", "");
 	else
 		grid_add(grid, "%zu of %zu", steady->batch.batches, steady->batch.size);
@@ -241,8 +241,8 @@ void long_notes(const struct report *report, FILE *to)
 	bool correlated = false, jobs = false, flows = false, none = false;
 	for (size_t i = 0; i < report->count; i++) {
 		const struct steady *steady = report->rows[i].steady;
-		none |= steady->means == NULL;
-		correlated |= steady->means != NULL && !isnan(steady->batch.p_value) &&
+		none |= steady->batch.means == NULL;
+		correlated |= steady->batch.means != NULL && !isnan(steady->batch.p_value) &&
 			      !steady->batch.independent;
 		if (steady->groups > 1 && is_of_flows(&report->rows[i]))
 			flows = true;

@@ -10,8 +10,7 @@
 #ifndef INASIM_LAB_COMPARE_FAIRNESS_H
 #define INASIM_LAB_COMPARE_FAIRNESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "stats/inference.h"
 
 #define FAIRNESS_PREFIX "jain."
 
@@ -19,8 +18,7 @@ struct fairness_group {
 	char *metric;
 	double index;           /* NaN where fewer than two have finished */
 	size_t finished, count; /* members */
-	double *rates;          /* of the finished ones, bytes a second */
-	size_t capacity;
+	struct jain rates;      /* of the finished ones, bytes a second */
 };
 
 struct fairness {

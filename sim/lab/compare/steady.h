@@ -29,7 +29,6 @@ struct steady {
 	size_t members, groups;   /* as struct samples */
 	double from_s;            /* time of the first value that is kept; NaN: there is none */
 	struct batch_means batch; /* without batches its mean is the plain one of what is kept */
-	double *means;            /* of the batches; NULL: none */
 };
 
 /* Orders the samples by time. `warmup_s` is the time before which all is cut, or
