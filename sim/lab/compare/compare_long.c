@@ -38,33 +38,23 @@ static bool has_group(const struct runs *runs, size_t count, const char *name)
 	return false;
 }
 
-char **long_usual(const struct runs *runs)
+void long_usual(const struct runs *runs, struct metric_list *usual)
 {
-	size_t count = 0, capacity = 0, several = 0;
-	char **names = NULL;
+	struct metric_list groups = { 0 };
 	const cJSON *group;
-	static const char *const always[] = { "flows.fct_s.mean", "flows.slowdown.mean" };
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		names = array_reserve(names, count, &capacity, sizeof *names);
-		names[count++] = xstrdup(always[i]);
-	}
+	metric_list_add(usual, xstrdup("flows.fct_s.mean"));
+	metric_list_add(usual, xstrdup("flows.slowdown.mean"));
 	for (size_t i = 0; i < runs->count; i++)
 		cJSON_ArrayForEach(group, groups_of(&runs->items[i]))
 		{
-			if (has_group(runs, i, group->string))
-				continue;
-			several++;
-			names = array_reserve(names, count, &capacity, sizeof *names);
-			names[count++] = xasprintf(BY_NAME "%s.iteration_s.mean", group->string);
+			if (!has_group(runs, i, group->string))
+				metric_list_add(&groups, group->string);
 		}
-	if (several <= 1) { /* the short name says as much, and is in summary.json */
-		while (count > sizeof always / sizeof *always)
-			free(names[--count]);
-		names[count++] = xstrdup("jobs.iteration_s.mean");
-	}
-	names = array_reserve(names, count, &capacity, sizeof *names);
-	names[count] = NULL;
-	return names;
+	if (groups.count <= 1) /* the short name says as much, and is in summary.json */
+		metric_list_add(usual, xstrdup("jobs.iteration_s.mean"));
+	for (size_t i = 0; i < groups.count && groups.count > 1; i++)
+		metric_list_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
+	free(groups.items);
 }
 
 enum compare_has long_has(const void *owner, const char *metric)

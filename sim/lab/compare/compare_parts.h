@@ -52,24 +52,30 @@ void report_print(const struct report *report, FILE *to);
 /* Whether some of the work that stands in the rows has not finished. */
 bool report_has_unfinished(const struct report *report);
 
-/* Prints what leaves the tolerance; returns how many. */
+/* Prints which rows leave the tolerance, none if it is NaN; returns how many. */
 size_t report_outside(const struct report *report, double tolerance, FILE *to);
 
-/* The same for machines: what is compared stands between the two. Prints the rows, and
- * with a tolerance (not NaN) what leaves it; returns how many. */
+/* The whole as JSON: what is compared stands between the two. Returns how many rows leave the
+ * tolerance. */
 void report_json_begin(struct json *json, const char *kind);
 size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to);
 
-/* The metrics to compare: those asked for, else the usual ones (ended by NULL).
- * `has` says whether a name is known, and whether there is a number anywhere. NULL and
- * *error when an unknown one is asked for, or none is left. The caller frees the
- * array; its strings belong to others. */
+/* Names of metrics. The array is owned; the strings belong to others. */
+struct metric_list {
+	const char **items;
+	size_t count, capacity;
+};
+void metric_list_add(struct metric_list *list, const char *name);
+
+/* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
+ * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
-const char **compare_metrics(const struct compare_options *options, compare_has *has,
-			     const void *owner, const char *const *usual, const char *const *known,
-			     size_t *count, char **error);
-extern const char *const compare_usual[];
+bool compare_metrics(struct metric_list *metrics, const struct compare_options *options,
+		     compare_has *has, const void *owner, const struct metric_list *usual,
+		     const struct metric_list *known, char **error);
+/* The usual ones of runs and of sweeps. */
+void compare_add_usual(struct metric_list *usual);
 
 /* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
@@ -90,15 +96,15 @@ struct run {
 struct runs {
 	struct run *items;
 	size_t count;
-	char **series; /* long_usual(), or NULL */
+	struct metric_list series; /* long_usual(); its strings are owned */
 };
 
 /* What the options of a long run have against them, or NULL; the caller frees. */
 char *long_nonsense(const struct compare_options *options);
 
-/* The means of series that a user may want, ended by NULL; the caller frees the
- * array and its strings. Those of iterations are by group where there are several. */
-char **long_usual(const struct runs *runs);
+/* Adds the means of series that a user may want; the caller frees the strings, too. Those of
+ * iterations are by group where there are several. */
+void long_usual(const struct runs *runs, struct metric_list *usual);
 compare_has long_has;
 
 /* A row for each run. False and *error (caller frees). */
