@@ -13,6 +13,10 @@ struct link_place {
 
 struct link_place link_place_of(const struct network *net, uint32_t port);
 
+/* "leaf0 -> h3"; returns `text`. */
+#define LINK_NAME 72
+char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
+
 /* Tiers that links belong to: all but the highest. */
 unsigned links_tiers(const struct topology_conf *conf);
 

@@ -201,16 +201,13 @@ static void on_queued(void *owner, uint32_t port)
 
 static void ask_for_link(struct timeline *t, uint32_t port)
 {
-	const struct network *net = &t->s->topo.net;
 	struct link_lane *lane = &t->links[port];
-	char from[32], to[32], text[80];
+	char name[LINK_NAME], text[80];
 	uint64_t track;
 
 	if (lane->queue)
 		return;
-	topology_node_name(&t->s->topo, net->ports[net->cold[port].reverse].to, from, sizeof(from));
-	topology_node_name(&t->s->topo, net->ports[port].to, to, sizeof(to));
-	snprintf(text, sizeof(text), "link %s -> %s", from, to);
+	snprintf(text, sizeof(text), "link %s", link_name(&t->s->topo, port, name));
 	track = trace_track(t->trace, 0, text);
 	lane->queue = trace_counter(t->trace, track, "queue", "bytes");
 	lane->marks = trace_counter(t->trace, track, "marks", "packets");
