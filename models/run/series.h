@@ -30,6 +30,10 @@ struct series;
 /* Opens the tables that the scenario asks for and starts sampling; NULL and no *error
  * when it asks for none, NULL and *error (caller frees) when a table cannot be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
+/* Links that an entry of output.series.links stands for: fills in `ports`, which has room for all
+ * of the network, and returns how many. */
+uint32_t series_ports(const struct simulation *simulation, const struct series_links *entry,
+		      uint32_t *ports);
 /* With --why, before the run: series/owners.csv, too, where links are sampled. `series` may be
  * NULL; false and *error (caller frees) when the table cannot be opened. */
 bool series_by_owner(struct series *series, struct out_dir *dir, char **error);

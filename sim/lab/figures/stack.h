@@ -8,7 +8,8 @@
 #define STACK_BARS 60 /* more have no room */
 
 struct stack_bar {
-	char *label; /* owned by the caller */
+	char *label; /* owned by the caller, as is: */
+	char *name;  /* of the job, of a run; else NULL */
 	double x;    /* 0 is the place of the first label, 1 that of the second, ... */
 	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
 	double rows;                    /* what it is a mean of */

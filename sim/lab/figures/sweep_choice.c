@@ -14,7 +14,7 @@
 
 /* ---- Names ---- */
 
-/* "AXIS=VALUE"; the name of an axis may hold a '=' itself. */
+/* "AXIS=VALUE" */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -23,17 +23,11 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
 		return false;
 	}
-	for (const char *e = equals; e != NULL; e = strchr(e + 1, '=')) {
-		char *name = xstrndup(text, (size_t)(e - text));
-		*axis = sweep_table_axis(table, name);
-		free(name);
-		if (*axis != SIZE_MAX)
-			return sweep_axis_find(&table->axes[*axis], e + 1, level, error);
-	}
 	char *name = xstrndup(text, (size_t)(equals - text));
-	sweep_table_find_axis(table, name, axis, error);
+	bool found = sweep_table_find_axis(table, name, axis, error) &&
+		     sweep_axis_find(&table->axes[*axis], equals + 1, level, error);
 	free(name);
-	return false;
+	return found;
 }
 
 /* ---- Selection ---- */
