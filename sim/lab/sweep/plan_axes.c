@@ -326,26 +326,6 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two that set the same --- */
 
-struct target {
-	const struct plan_setting *setting;
-	const char *axis; /* its name; NULL = "set" */
-	size_t group;     /* only one target of a group takes effect: a case; 0 = none */
-	const char *place;
-};
-
-struct targets {
-	struct target *items;
-	size_t count, capacity;
-};
-
-static void add_target(struct targets *targets, const struct plan_setting *setting,
-		       const char *axis, size_t group, const char *place)
-{
-	targets->items = array_reserve(targets->items, targets->count, &targets->capacity,
-				       sizeof(*targets->items));
-	targets->items[targets->count++] = (struct target){ setting, axis, group, place };
-}
-
 /* One pointer is the other, or above it. */
 static bool overlap(const char *a, const char *b)
 {
@@ -354,43 +334,34 @@ static bool overlap(const char *a, const char *b)
 	return !strncmp(a, b, shorter) && (x == y || (x < y ? b : a)[shorter] == '/');
 }
 
-static void check_target(struct plan *plan, const struct target *target,
-			 const struct target *former)
+static void check_pair(struct plan *plan, const struct plan_use *use, const struct plan_use *former)
 {
-	bool same = !strcmp(target->setting->pointer, former->setting->pointer);
+	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
+	bool same = !strcmp(pointer, other);
 
 	/* cases of one axis exclude each other */
-	if (target->axis == former->axis && target->group != former->group)
+	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
-	if (!overlap(target->setting->pointer, former->setting->pointer))
-		return;
-	conf_error(plan->doc, target->place, "\"%s\" is also set by %s%s%s%s%s%s",
-		   target->setting->pointer, former->axis ? "axis \"" : "\"set\"",
-		   former->axis ? former->axis : "", former->axis ? "\"" : "",
-		   same ? "" : ", which sets \"", same ? "" : former->setting->pointer,
+	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s%s%s%s%s", pointer,
+		   former->axis ? "axis \"" : "\"set\"", former->axis ? former->axis->name : "",
+		   former->axis ? "\"" : "", same ? "" : ", which sets \"", same ? "" : other,
 		   same ? "" : "\"");
 }
 
+/* All levels of an axis set the same, unless they are cases. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
-	struct targets targets = { 0 };
+	struct plan_use *uses;
+	size_t all = plan_uses(plan, &uses), count = 0;
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		add_target(&targets, &plan->set[i], NULL, 0, plan->set[i].place);
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		const struct plan_axis *axis = &plan->axes[a];
-		size_t levels = axes[a].has_cases ? axis->count : 1; /* others: all alike */
-
-		for (size_t l = 0; l < levels; l++)
-			for (size_t i = 0; i < axis->levels[l].count; i++)
-				add_target(&targets, &axis->levels[l].settings[i], axis->name, l,
-					   axis->levels[l].settings[i].origin);
-	}
-	for (size_t i = 0; i < targets.count; i++)
+	for (size_t i = 0; i < all; i++)
+		if (!uses[i].level || axes[uses[i].axis - plan->axes].has_cases)
+			uses[count++] = uses[i];
+	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
-			check_target(plan, &targets.items[i], &targets.items[k]);
-	free(targets.items);
+			check_pair(plan, &uses[i], &uses[k]);
+	free(uses);
 }
 
 /* --- values that occur twice --- */
@@ -465,27 +436,19 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 /* Whether an axis, or "set", decides about the seed. */
 static void look_for_seed(struct plan *plan)
 {
-	static const char advice[] = "the seed would be the same for all replications; leave it to "
-				     "\"seed\" and \"replications\" of the plan";
+	struct plan_use *uses;
+	size_t count = plan_uses(plan, &uses);
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		if (!strcmp(plan->set[i].pointer, "/seed")) {
-			plan->own_seeds = true;
-			if (plan->replications > 1)
-				conf_error(plan->doc, plan->set[i].place, "%s", advice);
-		}
-	for (size_t a = 0; a < plan->axis_count; a++)
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			for (size_t i = 0; i < plan->axes[a].levels[l].count; i++) {
-				const struct plan_setting *setting =
-					&plan->axes[a].levels[l].settings[i];
-
-				if (strcmp(setting->pointer, "/seed") != 0)
-					continue;
-				if (plan->replications > 1 && l == 0)
-					conf_error(plan->doc, setting->origin, "%s", advice);
-				plan->own_seeds = true;
-			}
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(uses[i].setting->pointer, "/seed") != 0)
+			continue;
+		plan->own_seeds = true;
+		if (plan->replications > 1 && !uses[i].level)
+			conf_error(plan->doc, uses[i].setting->origin,
+				   "the seed would be the same for all replications; leave it to "
+				   "\"seed\" and \"replications\" of the plan");
+	}
+	free(uses);
 }
 
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken)

@@ -55,6 +55,16 @@ const char *plan_keep(struct plan *plan, char *text);
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
 void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 
+/* A setting, and where it is made. */
+struct plan_use {
+	const struct plan_setting *setting;
+	const struct plan_axis *axis; /* NULL = "set" */
+	size_t level;                 /* of the axis */
+};
+
+/* All settings, those of "set" first; the caller frees the list. */
+size_t plan_uses(const struct plan *plan, struct plan_use **uses);
+
 /* What a cell says of a JSON value: a string without its quotes. */
 const char *plan_label(struct plan *plan, const char *json);
 
