@@ -1,5 +1,5 @@
-/* The inside of compare, shared by the files compare*.c here only: a report is a list
- * of rows, made by compare_runs.c or compare_sweeps.c, shown by compare_report.c. */
+/* Shared by compare*.c only. compare_runs.c and compare_sweeps.c make a report, a list of rows, and
+ * compare_report.c prints it. */
 #ifndef INASIM_LAB_COMPARE_COMPARE_PARTS_H
 #define INASIM_LAB_COMPARE_COMPARE_PARTS_H
 
@@ -14,7 +14,7 @@
 
 /* What a ratio rests on. */
 enum compare_basis {
-	BASIS_NONE,        /* there is no ratio: this is the baseline, or it has none */
+	BASIS_NONE,        /* no ratio: the row is the baseline, or has none */
 	BASIS_QUOTIENT,    /* of two numbers */
 	BASIS_PAIRS,       /* common random numbers */
 	BASIS_INDEPENDENT, /* two samples */
@@ -25,7 +25,7 @@ struct compare_row {
 	const char **labels;      /* owned; the strings are not */
 	uint64_t finished, count; /* work of a run, points of a group */
 	bool has_work;            /* the two above are known */
-	bool same;                /* in every replication, all metrics: there is no interval */
+	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
@@ -46,10 +46,10 @@ struct report {
 struct compare_row *report_add(struct report *report, const char *metric);
 void report_release(struct report *report);
 
-/* Blocks of one metric each. */
+/* Prints a block of rows for each metric. */
 void report_print(const struct report *report, FILE *to);
 
-/* Whether some of the work that stands in the rows has not finished. */
+/* Whether any row has work that did not finish. */
 bool report_has_unfinished(const struct report *report);
 
 /* Prints which rows leave the tolerance, none if it is NaN; returns how many. */
@@ -77,7 +77,7 @@ bool compare_metrics(struct metric_list *metrics, const struct compare_options *
 /* The usual ones of runs and of sweeps. */
 void compare_add_usual(struct metric_list *usual);
 
-/* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
+/* As compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
@@ -90,7 +90,7 @@ struct run {
 	char *label;
 	cJSON *manifest, *root; /* manifest.json, summary.json */
 	struct summary summary;
-	struct fairness fairness; /* read where it may be asked for */
+	struct fairness fairness; /* empty if no metric needs it */
 };
 
 struct runs {
@@ -99,7 +99,7 @@ struct runs {
 	struct metric_list series; /* long_usual(); its strings are owned */
 };
 
-/* What the options of a long run have against them, or NULL; the caller frees. */
+/* What is wrong with the options of a long run, or NULL. The caller frees. */
 char *long_nonsense(const struct compare_options *options);
 
 /* Adds the means of series that a user may want; the caller frees the strings, too. Those of
@@ -111,14 +111,14 @@ compare_has long_has;
 bool long_add_metric(struct report *report, const struct runs *runs, const char *metric,
 		     double warmup_s, char **error);
 
-/* What the rows rest on: warm-up, batches, and whether they are long enough. */
+/* Print what the rows rest on: warm-up, batches, and whether they are long enough. */
 void long_print(const struct report *report, FILE *to);
 void long_notes(const struct report *report, FILE *to);
 
-/* Whether the tables of a run give the value that its summary tells; else *error. */
+/* Whether the summary of a run agrees with the value found in its tables; else *error. */
 bool run_tells_truth(const struct run *run, const char *metric, double found, char **error);
 
-/* "A", "B", ..., "Z", "R27", ...: a name of the index-th directory; the caller frees. */
+/* Names the index-th directory: "A", "B", ..., "Z", "R27", ... The caller frees. */
 char *compare_label(size_t index);
 
 #endif

@@ -1,10 +1,10 @@
-/* A plan from the inside: shared by plan*.c; everybody else uses plan.h. */
+/* Shared by plan*.c only; all others use plan.h. */
 #ifndef INASIM_LAB_SWEEP_PLAN_PARTS_H
 #define INASIM_LAB_SWEEP_PLAN_PARTS_H
 
 #include "lab/sweep/plan.h"
 
-/* --- what the user writes: filled by the rows in plan_conf.c --- */
+/* --- what the user writes, filled in by the rows in plan_conf.c --- */
 
 /* Ends and steps are JSON: a number, or a quantity with its unit as a string. */
 struct range_conf {
@@ -17,7 +17,7 @@ struct log_conf {
 	double factor;  /* 0 = not given */
 };
 
-/* One pointer, or several that get the same value; and the values. */
+/* One pointer, or several that get the same value, and the values. */
 struct strand_conf {
 	const char *pointer;
 	struct conf_list pointers; /* of const char * */
