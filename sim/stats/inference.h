@@ -1,8 +1,8 @@
 /* What can be concluded from samples: confidence intervals, warm-up, fairness.
  *
- * NaN is a missing value (unfinished work, an empty cell): it is counted and
- * never averaged. Intervals assume that their values are independent:
- * replications are, flows and iterations of one run are only roughly.
+ * NaN is a missing value (unfinished work, an empty cell): it is counted and never averaged.
+ * Intervals assume independent values: replications are independent, flows and iterations of one
+ * run only roughly.
  *
  * Which method, and why:
  * - Means: Student's t, paired where both sides saw the same random numbers,
@@ -33,17 +33,17 @@
 struct estimate {
 	double value;     /* NaN: there is none */
 	double low, high; /* NaN: no interval: too few values, or it is not bounded */
-	size_t n;         /* values that it rests on: pairs if paired, else of both samples */
-	size_t missing;   /* values, or pairs, that it had to do without */
+	size_t n;         /* values that it uses: pairs if paired, else those of both samples */
+	size_t missing;   /* values, or pairs, that are missing */
 };
 
 /* Whether there is an interval and `value` is not in it. */
 bool estimate_excludes(const struct estimate *estimate, double value);
 
-/* Mean, t-interval. From one value on there is a mean, from two an interval. */
+/* Mean and t-interval. A mean needs one value, an interval two. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
-/* Standard deviation (n - 1) of those that are not missing; NaN below two. */
+/* Standard deviation (n - 1) of the values that are not missing; NaN below two. */
 double infer_sd(const double *values, size_t count);
 
 /* b - a and b / a of the means of pairs (a[i], b[i]); a pair needs both. No ratio
