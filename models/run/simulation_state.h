@@ -33,6 +33,8 @@ struct simulation {
 	enum end_reason end;
 	bool limit_reached;
 	double cpu_s, wall_s;
+	unsigned threads;        /* in which it runs or ran */
+	const char *why_threads; /* not in as many as asked for; NULL = it is */
 
 	struct timer limit, window_end;
 	struct series *series; /* NULL = none wanted */
@@ -54,10 +56,10 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				    struct out_dir *dir, char **error);
 /* Wants checkpoints of the run; call it before simulation_go(). */
 void simulation_checkpoints(struct simulation *simulation);
-/* Runs in `count` partitions (core/parts.h), or as many as there are pods; the results are the
- * same. Returns how many: 1 where something acts across them. Before simulation_go(), which cuts
- * large networks itself. */
-unsigned simulation_cut(struct simulation *simulation, unsigned count);
+/* Runs in `count` partitions (core/parts.h), or as many as there are pods, and so many threads; the
+ * results are the same. Returns how many: 1 where something acts across them. Before
+ * simulation_go(), which cuts large networks itself. */
+unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
 /* Runs what was built until its end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 

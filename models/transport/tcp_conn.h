@@ -6,8 +6,12 @@
 #include "transport/ranges.h"
 #include "transport/tcp.h"
 
+/* Two hosts share a connection, which may be of two partitions (core/parts.h): each has a half with
+ * its own view of the network, and touches nothing else in a window that the other one writes. */
+
 /* The sender's half. */
 struct tcp_tx {
+	struct network *net;
 	struct nic_source source;
 	struct cc cc;
 	const struct cc_ops *ops;
@@ -36,6 +40,7 @@ struct tcp_tx {
 
 /* The receiver's half. */
 struct tcp_rx {
+	struct network *net;
 	struct route route; /* of the ACKs */
 	uint32_t host;
 	uint32_t ack_every;
@@ -52,13 +57,16 @@ struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	bool open;
+	/* Written by the sender. What the receiver makes of a segment that comes while the sender
+	 * closes does not hang on it, see is_answered(). */
+	_Atomic bool open;
 	struct tcp_stats stats; /* up to here the first line of cache, for both halves */
 	struct tcp_tx tx;
 	struct tcp_rx rx;
 	const struct tcp_app *app;
 	void *owner;
 	sim_time closed_at;
+	struct tcp_conn *next_closed;
 };
 
 struct tcp {
@@ -68,8 +76,10 @@ struct tcp {
 	uint8_t protocol;
 	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
-	uint32_t *idle; /* slots of closed ones, the last is used next */
+	struct tcp_conn **idle; /* closed ones, the last is used next */
 	size_t idle_count, idle_capacity;
+	struct tcp_conn **closed; /* since the last was opened: a list by partition, 1..parts */
+	unsigned parts;
 };
 
 /* tcp_tx.c */

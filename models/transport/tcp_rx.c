@@ -1,5 +1,4 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
-#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -20,8 +19,8 @@ static void send_ack(struct tcp_conn *conn, bool ece)
 	packet_set_route(&packet, &rx->route);
 	rx->unacked = 0;
 	if (rx->ack_every > 1)
-		timer_cancel(conn->tcp->sim, &rx->timer);
-	network_send(&conn->tcp->topo->net, rx->host, &packet);
+		timer_cancel(rx->net->sim, &rx->timer);
+	network_send(rx->net, rx->host, &packet);
 }
 
 static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
@@ -55,9 +54,8 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 			packet->sent_at; /* of the earliest that the ACK answers (RFC 7323, 4.3) */
 	if (at_once || ++rx->unacked >= rx->ack_every)
 		send_ack(conn, ce);
-	else if (!timer_pending(conn->tcp->sim, &rx->timer))
-		timer_set(conn->tcp->sim, &rx->timer,
-			  conn->tcp->sim->now + conn->tcp->conf->ack_delay);
+	else if (!timer_pending(rx->net->sim, &rx->timer))
+		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + conn->tcp->conf->ack_delay);
 }
 
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
@@ -87,6 +85,7 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 {
 	struct tcp_rx *rx = &conn->rx;
 
+	rx->net = network_of(&conn->tcp->topo->net, dst);
 	rx->host = dst;
 	rx->ack_every = ack_every;
 	rx->next = 0;
@@ -97,13 +96,12 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every <= 1)
 		return;
-	timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
+	timer_open(rx->net->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
 		   on_ack_timer, conn);
-	parts_place(conn->tcp->sim, rx->timer.id, network_part(&conn->tcp->topo->net, dst));
 }
 
 void tcp_rx_close(struct tcp_conn *conn)
 {
 	if (conn->rx.ack_every > 1)
-		timer_close(conn->tcp->sim, &conn->rx.timer);
+		timer_close(conn->rx.net->sim, &conn->rx.timer);
 }

@@ -17,8 +17,7 @@
  * A slot is narrow, so most hold one or two events and there is little to sort;
  * the tie is worked out only where two times are equal.
  *
- * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes,
- * and what is scheduled goes into the queue of its entity.
+ * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes.
  *
  * Only sim.h includes this file; everybody else schedules through sim.h. */
 #ifndef INASIM_CORE_EQUEUE_H
@@ -32,6 +31,7 @@
 #include <stddef.h>
 
 #define EQ_NONE UINT32_MAX
+#define EQ_AWAY UINT16_MAX /* an entity of no queue: see `away` */
 
 /* The first two are not pending; a node that is EQ_IDLE has the time at which it was popped last.
  */
@@ -43,7 +43,7 @@ struct eq_node {
 	uint32_t link;  /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
 	uint8_t place;  /* enum eq_place */
 	uint8_t class;  /* small = first among equal times */
-	uint16_t queue; /* number of the queue that it is put into */
+	uint16_t queue; /* number of the queue that it is put into, or EQ_AWAY */
 };
 
 struct eq_item {
@@ -80,7 +80,10 @@ struct equeue {
 	uint64_t last_slot; /* ... and this one, which holds the last instant before, is opened last
 			     */
 	uint16_t number;
-	struct equeue *all; /* the queues of a simulation, by number; not owned */
+	/* Entities of EQ_AWAY that were scheduled here: they never become pending, and whoever made
+	 * them so looks after them. */
+	uint32_t *away;
+	size_t away_count, away_capacity;
 };
 
 void equeue_init(struct equeue *q, uint64_t seed);
@@ -119,10 +122,17 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
+/* Entity `id`, which is not pending, stands for `other`, too. */
+static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
+{
+	if (equeue_last(q, other) > equeue_last(q, id))
+		q->nodes[id].at = q->nodes[other].at;
+}
+
 /* The parts that are not hot. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
-void equeue_push_other(struct equeue *q, uint32_t id, sim_time at);
+void equeue_push_away(struct equeue *q, uint32_t id);
 bool equeue_refill(struct equeue *q);
 
 static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
@@ -132,7 +142,7 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 
 	SIM_BUG_ON(node->place > EQ_CANCELLED);
 	if (__builtin_expect(node->queue != q->number, 0)) {
-		equeue_push_other(q, id, at);
+		equeue_push_away(q, id);
 		return;
 	}
 	node->at = at;

@@ -65,7 +65,7 @@ struct sim {
 	sim_lookahead *lookahead; /* optional */
 	sim_catch_up *catch_up;   /* optional: for whoever defers events (net/nic.h) */
 	void *catch_up_owner;
-	struct equeue queue;     /* of the partition that runs */
+	struct equeue queue;
 	struct sim_parts *parts; /* NULL = not cut; see parts.h */
 	uint64_t uncounted;      /* events that are no part of the run, counted by their handlers */
 	struct sim_names *names;

@@ -153,17 +153,17 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* Where PORT_LOSES: whether the packet at the head is lost. */
-__attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
+__attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
+					const struct packet *packet)
 {
 	struct port_cold *cold = &net->cold[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
 	if (net->watch)
-		net_watch_count(net, number, port_head(&net->ports[number]));
+		net_watch_count(net, number, packet);
 	if ((!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
 	    !(net->faults && net->faults->lose &&
-	      net->faults->lose(net->faults->owner, number, port_head(&net->ports[number]))))
+	      net->faults->lose(net->faults->owner, number, packet)))
 		return false;
 	cold->losses++;
 	net->lost++;
@@ -181,4 +181,23 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 {
 	(void)sim;
 	hop_path(owner, number, &plain, aggregate);
+}
+
+/* Wires lead from switch to switch, and carry what no switch aggregates. */
+void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct network *net = sim->block.owner;
+	struct wire *wire = owner;
+	struct port *port = &wire->port;
+	const struct packet *head = port_head(port);
+
+	hop_note(net, wire->number, head);
+	hop_prefetch_next(net);
+	if (!(port->flags & PORT_LOSES && hop_lose(net, wire->number, head)))
+		hop_put(net, port->to_port + head->route[head->hop], head, head->hop + 1, 0,
+			&plain);
+	if (hop_unlink_head(port))
+		sim_schedule(sim, entity, port_head(port)->depart + port_class(net, port)->latency);
+	if (ring_is_wide(port))
+		port_resize(port, port->ring_bits - 1);
 }
