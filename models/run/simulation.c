@@ -431,19 +431,15 @@ static void cut_for(struct simulation *s, unsigned threads)
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
 	bool pays = hosts >= (threads > 1 ? THREADS_FROM : PARTITIONS_FROM);
 
-	if (pays && !s->sim.parts)
-		simulation_cut(
-			s, count < threads ? threads : (count + threads - 1) / threads * threads,
-			threads);
-	s->threads = parts_threads(&s->sim);
-	if (s->threads == threads)
+	if (pays)
+		simulation_cut(s, (count < threads ? threads : count) / threads * threads, threads);
+	if (parts_threads(&s->sim) == threads)
 		return;
 	s->why_threads = not_in_parts(s);
-	if (s->why_threads)
-		return;
-	s->why_threads = pays ? "each takes a pod at least, and links between pods take time"
-			      : "its hosts are too few for more to pay: " THREADS_FROM_TEXT
-				" is the least";
+	if (!s->why_threads)
+		s->why_threads =
+			pays ? "each takes a pod at least, and links between pods take time"
+			     : "its hosts are too few for more to pay, below " THREADS_FROM_TEXT;
 }
 
 static void join(struct simulation *s)
@@ -511,7 +507,9 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	sim_time stalled = 0, since;
 
 	fail_context(&context);
-	cut_for(s, options->threads ? options->threads : 1);
+	if (!s->sim.parts)
+		cut_for(s, options->threads ? options->threads : 1);
+	s->threads = parts_threads(&s->sim);
 	if (s->why_threads)
 		tell(s, options, SIMULATION_THREADS, 0, 0);
 	if (!goal_reached(s)) {

@@ -40,10 +40,10 @@ static bool is_open(const struct tcp_conn *conn)
 /* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
  * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
  * cannot know at once that the sender has closed. */
-static bool is_answered(const struct tcp_conn *conn, const struct packet *packet)
+static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
-	return is_open(conn) ||
-	       (packet->kind != PACKET_ACK && packet->seq + packet->payload <= conn->rx.next);
+	return rx->generation == packet->generation &&
+	       (!rx->over || packet->seq + packet->payload <= rx->next);
 }
 
 static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
@@ -51,13 +51,15 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	struct tcp *tcp = self;
 	struct tcp_conn *conn = tcp->conns[packet->flow];
 
-	if (conn->generation != packet->generation || !is_answered(conn, packet))
-		return; /* of a connection that is over */
-	SIM_BUG_ON(host != (packet->kind == PACKET_ACK ? conn->tx.host : conn->rx.host));
-	if (packet->kind == PACKET_ACK)
-		tcp_tx_receive(conn, packet);
-	else
+	if (packet->kind != PACKET_ACK) {
+		if (!is_answered(&conn->rx, packet))
+			return;
+		SIM_BUG_ON(host != conn->rx.host);
 		tcp_rx_receive(conn, packet);
+	} else if (conn->generation == packet->generation && is_open(conn)) {
+		SIM_BUG_ON(host != conn->tx.host);
+		tcp_tx_receive(conn, packet);
+	}
 }
 
 /* The lines that an ACK touches at the sender, or a segment at the receiver. */
@@ -70,7 +72,8 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 	size_t end = packet->kind == PACKET_ACK ? offsetof(struct tcp_conn, rx)
 						: offsetof(struct tcp_conn, owner);
 
-	__builtin_prefetch(conn);
+	if (packet->kind == PACKET_ACK)
+		__builtin_prefetch(conn);
 	for (size_t at = begin & ~(size_t)63; at < end; at += 64)
 		__builtin_prefetch(conn + at);
 }
@@ -248,6 +251,7 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	atomic_store_explicit(&conn->open, false, memory_order_relaxed);
 	conn->closed_at = conn->tx.net->sim->now;
 	if (!part) {
+		conn->rx.over = true;
 		give_slot(tcp, conn);
 		return;
 	}

@@ -38,31 +38,36 @@ struct tcp_tx {
 	struct timer pacing; /* only of controls that pace */
 };
 
-/* The receiver's half. */
+/* The receiver's half, which begins with what never changes while its slot is not used again. */
 struct tcp_rx {
+	struct tcp *tcp;
 	struct network *net;
-	struct route route; /* of the ACKs */
+	uint32_t number;
+	uint16_t generation;
+	bool ce; /* RFC 8257: DCTCP.CE */
+	/* The sender has closed, and new data is for nobody: set at once where that is possible,
+	 * which is where it is needed, as who closes in a window has all acknowledged. */
+	bool over;
 	uint32_t host;
 	uint32_t ack_every;
-	uint64_t next; /* first byte not yet in order */
-	uint64_t expect;
-	struct ranges early; /* received beyond a hole */
-	uint32_t unacked;    /* segments since the last ACK */
-	bool ce;             /* RFC 8257: DCTCP.CE */
-	sim_time echo;
+	uint32_t unacked;   /* segments since the last ACK */
 	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
+	uint64_t next;      /* first byte not yet in order */
+	uint64_t expect;
+	sim_time echo;
+	struct ranges early; /* received beyond a hole */
+	struct route route;  /* of the ACKs */
 };
 
+/* Each half has lines of cache of its own. */
 struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	/* Written by the sender. What the receiver makes of a segment that comes while the sender
-	 * closes does not hang on it, see is_answered(). */
-	_Atomic bool open;
-	struct tcp_stats stats; /* up to here the first line of cache, for both halves */
+	_Atomic bool open; /* in windows the sender's, but for looks that do not hang on it */
+	struct tcp_stats stats;
 	struct tcp_tx tx;
-	struct tcp_rx rx;
+	_Alignas(64) struct tcp_rx rx;
 	const struct tcp_app *app;
 	void *owner;
 	sim_time closed_at;

@@ -2,18 +2,17 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
-static void send_ack(struct tcp_conn *conn, bool ece)
+static void send_ack(struct tcp_rx *rx, bool ece)
 {
-	struct tcp_rx *rx = &conn->rx;
 	struct packet packet = {
 		.next_expected = rx->next,
 		.echo = rx->echo,
-		.flow = conn->number,
-		.generation = conn->generation,
+		.flow = rx->number,
+		.generation = rx->generation,
 		.size = TCP_MIN_FRAME,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
-		.protocol = conn->tcp->protocol,
+		.protocol = rx->tcp->protocol,
 	};
 
 	packet_set_route(&packet, &rx->route);
@@ -25,19 +24,18 @@ static void send_ack(struct tcp_conn *conn, bool ece)
 
 static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct tcp_conn *conn = owner;
+	struct tcp_rx *rx = owner;
 
 	(void)sim, (void)entity;
-	if (conn->rx.unacked)
-		send_ack(conn, conn->rx.ce);
+	if (rx->unacked)
+		send_ack(rx, rx->ce);
 }
 
 /* RFC 8257 section 3.2: a change of the mark sends an ACK for what came before
  * at once, so that the sender can count marked bytes in spite of delayed ACKs. */
-static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool in_order,
+static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
 			uint64_t before)
 {
-	struct tcp_rx *rx = &conn->rx;
 	bool ce = packet->flags & PACKET_CE;
 	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
@@ -45,7 +43,7 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 		uint64_t next = rx->next;
 
 		rx->next = before;
-		send_ack(conn, rx->ce);
+		send_ack(rx, rx->ce);
 		rx->next = next;
 	}
 	rx->ce = ce;
@@ -53,9 +51,9 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 		rx->echo =
 			packet->sent_at; /* of the earliest that the ACK answers (RFC 7323, 4.3) */
 	if (at_once || ++rx->unacked >= rx->ack_every)
-		send_ack(conn, ce);
+		send_ack(rx, ce);
 	else if (!timer_pending(rx->net->sim, &rx->timer))
-		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + conn->tcp->conf->ack_delay);
+		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
@@ -71,9 +69,9 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	} else {
 		in_order = false; /* a duplicate: the sender wants to know at once */
 	}
-	if (conn->tcp->topo->net.onlooker && rx->next > before)
-		why_delivered(why_of(&conn->tcp->topo->net), conn->tcp->protocol, conn->number);
-	acknowledge(conn, packet, in_order, before);
+	if (rx->net->onlooker && rx->next > before)
+		why_delivered(why_of(rx->net), rx->tcp->protocol, rx->number);
+	acknowledge(rx, packet, in_order, before);
 	if (rx->next >= rx->expect && before < rx->expect) {
 		rx->expect = UINT64_MAX;
 		if (conn->app && conn->app->delivered)
@@ -85,7 +83,11 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 {
 	struct tcp_rx *rx = &conn->rx;
 
+	rx->tcp = conn->tcp;
 	rx->net = network_of(&conn->tcp->topo->net, dst);
+	rx->number = conn->number;
+	rx->generation = conn->generation;
+	rx->over = false;
 	rx->host = dst;
 	rx->ack_every = ack_every;
 	rx->next = 0;
@@ -97,7 +99,7 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	if (ack_every <= 1)
 		return;
 	timer_open(rx->net->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
-		   on_ack_timer, conn);
+		   on_ack_timer, rx);
 }
 
 void tcp_rx_close(struct tcp_conn *conn)

@@ -36,6 +36,7 @@ struct span {
 struct cli_run {
 	struct span events, timeline;
 	bool why, force;
+	long threads; /* 0 = not given */
 };
 
 /* Options of check alone. */

@@ -23,7 +23,7 @@ static const struct verb verbs[] = {
 	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
 	  "[--events FROM..TO]] [--seed N] [--set "
 	  "/pointer=value] "
-	  "[--fidelity F]",
+	  "[--fidelity F] [--threads N]",
 	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "validate only, all mistakes at once", VERB_CHECK, "a scenario", INT_MAX, verb_check },

@@ -13,7 +13,7 @@ enum take {
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
 	TAKE_SPAN,     /* struct span */
-	TAKE_JOBS,     /* --jobs */
+	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
 };
@@ -33,6 +33,7 @@ struct option_row {
 
 #define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field), NULL
 #define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field), NULL
+#define COUNT(field) TAKE_COUNT, offsetof(struct cli, field), NULL
 #define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field), NULL
 
 static const struct option_row rows[] = {
@@ -56,6 +57,8 @@ static const struct option_row rows[] = {
 	  "a timeline of this time for Perfetto, timeline.pftrace, of 64 MB at most" },
 	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
 	  "what each iteration of each worker was spent on, in why.csv" },
+	{ "threads", "N", VERB_RUN, COUNT(run.threads),
+	  "of a network of flows over TCP, with the same results (default: 1)" },
 	{ "force", NULL, VERB_RUN, FLAG(run.force),
 	  "replace results of another scenario in the result directory, too" },
 	{ "json", NULL,
@@ -118,7 +121,7 @@ static const struct option_row rows[] = {
 
 	{ "scenario", "NAME", VERB_REGRESS, TEXTS(regress.scenarios),
 	  "only this reference; may be repeated" },
-	{ "jobs", "N", VERB_REGRESS, TAKE_JOBS, 0, NULL,
+	{ "jobs", "N", VERB_REGRESS, COUNT(regress.jobs),
 	  "runs at a time (default: one per processor)" },
 	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
 	  "write what is new and note why; asks for the reason on a terminal" },
@@ -189,14 +192,14 @@ static bool take_span(struct span *span, const char *name, char *text)
 	return true;
 }
 
-static bool take_jobs(struct cli *cli, const char *text)
+static bool take_count(long *count, const char *name, const char *text)
 {
 	char *end;
 
-	cli->regress.jobs = strtol(text, &end, 10);
-	if (*text && !*end && cli->regress.jobs >= 1 && cli->regress.jobs <= 4096)
+	*count = strtol(text, &end, 10);
+	if (*text && !*end && *count >= 1 && *count <= 4096)
 		return true;
-	complain("--jobs takes a number from 1 to 4096; found \"%s\"", text);
+	complain("--%s takes a number from 1 to 4096; found \"%s\"", name, text);
 	return false;
 }
 
@@ -220,8 +223,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return add_set(cli, argument);
 	case TAKE_SPAN:
 		return take_span((struct span *)(void *)field, row->name, argument);
-	case TAKE_JOBS:
-		return take_jobs(cli, argument);
+	case TAKE_COUNT:
+		return take_count((long *)(void *)field, row->name, argument);
 	case TAKE_UPDATE:
 		cli->regress.update = true;
 		cli->regress.reason = argument;

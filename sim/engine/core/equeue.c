@@ -323,10 +323,16 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
-/* Partitions never act on each other's events. */
-void equeue_push_away(struct equeue *q, uint32_t id)
+/* An event of another queue: partitions act on each other behind the end of their windows only. */
+void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
 {
-	SIM_BUG_ON(q->nodes[id].queue != EQ_AWAY);
+	unsigned number = q->nodes[id].queue;
+
+	if (number != EQ_AWAY) {
+		SIM_BUG_ON(!number || !q->all || at < q->end);
+		equeue_push(q->all[number], id, at);
+		return;
+	}
 	q->away = array_reserve(q->away, q->away_count, &q->away_capacity, sizeof(*q->away));
 	q->away[q->away_count++] = id;
 }

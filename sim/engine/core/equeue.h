@@ -17,7 +17,8 @@
  * A slot is narrow, so most hold one or two events and there is little to sort;
  * the tie is worked out only where two times are equal.
  *
- * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes.
+ * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes,
+ * and what is scheduled goes into the queue of its entity.
  *
  * Only sim.h includes this file; everybody else schedules through sim.h. */
 #ifndef INASIM_CORE_EQUEUE_H
@@ -80,6 +81,7 @@ struct equeue {
 	uint64_t last_slot; /* ... and this one, which holds the last instant before, is opened last
 			     */
 	uint16_t number;
+	struct equeue **all; /* the queues of the partitions, by number; not owned */
 	/* Entities of EQ_AWAY that were scheduled here: they never become pending, and whoever made
 	 * them so looks after them. */
 	uint32_t *away;
@@ -132,7 +134,7 @@ static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
 /* The parts that are not hot. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
-void equeue_push_away(struct equeue *q, uint32_t id);
+void equeue_push_other(struct equeue *q, uint32_t id, sim_time at);
 bool equeue_refill(struct equeue *q);
 
 static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
@@ -142,7 +144,7 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 
 	SIM_BUG_ON(node->place > EQ_CANCELLED);
 	if (__builtin_expect(node->queue != q->number, 0)) {
-		equeue_push_away(q, id);
+		equeue_push_other(q, id, at);
 		return;
 	}
 	node->at = at;

@@ -5,8 +5,11 @@
 
 #include <stdlib.h>
 
-#define APART 128 /* bytes: two lines of cache, which some processors fetch together */
-#define FEW   64  /* events: a window of these is over before another thread has begun */
+#define APART 128   /* bytes: two lines of cache, which some processors fetch together */
+#define FEW   64    /* events: a window of these is over before another thread has begun */
+#define MANY  10000 /* which take longer than any thread takes to wake */
+
+#define ALONE_MOST 255 /* windows */
 
 struct part {
 	struct sim sim;
@@ -17,16 +20,20 @@ enum phase { RUN_AND_GIVE, TAKE };
 
 struct sim_parts {
 	struct sim *whole;
-	unsigned count;
-	struct part **list; /* 1..count */
+	unsigned count, threads;
+	struct part **list;     /* 1..count */
+	struct equeue **queues; /* of the same */
 	const struct parts_ops *ops;
 	sim_time lookahead;
 	sim_time begin; /* of the next window: nothing is pending before */
 	bool due;       /* an event of the whole, at `begin` */
 	struct team *team;
-	uint64_t events; /* of the last window: the next one has about as many */
+	uint64_t events;        /* of the last window: the next one has about as many */
+	bool slept;             /* in it, as this thread waited for others */
+	bool together;          /* the window before that was not run alone */
+	unsigned penalty, left; /* windows to run alone, the next time; now */
 	/* of the window that runs */
-	bool running;
+	bool running, alone;
 	enum phase phase;
 	sim_time end;
 };
@@ -47,41 +54,69 @@ static void run_until(struct sim *sim, sim_time end)
 		if (id < sim->block_count) {
 			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
+		} else if (id - sim->more_first < sim->more_count) {
+			sim->events++;
+			sim->more.handler(sim, id, sim->more.owner);
 		} else {
 			sim_run_entity(sim, id);
 		}
 	}
 }
 
-/* A thread has its partitions in a row, so that what lies side by side in memory is mostly of one.
- */
+static void work_on(const struct sim_parts *parts, struct part *part)
+{
+	if (parts->phase == TAKE) {
+		parts->ops->take(&part->sim);
+		return;
+	}
+	run_until(&part->sim, parts->end);
+	part->holds = parts->ops->give(&part->sim, parts->end);
+}
+
+/* Where the system gives fewer threads than it was cut for, some do the work of several. */
 static void work(void *owner, unsigned thread)
 {
-	struct sim_parts *parts = owner;
-	unsigned threads = team_size(parts->team), first = thread * parts->count / threads;
+	const struct sim_parts *parts = owner;
 
-	for (unsigned p = first + 1; p <= (thread + 1) * parts->count / threads; p++) {
-		struct part *part = parts->list[p];
-
-		if (parts->phase == TAKE) {
-			parts->ops->take(&part->sim);
-			continue;
-		}
-		run_until(&part->sim, parts->end);
-		part->holds = parts->ops->give(&part->sim, parts->end);
-	}
+	for (unsigned t = thread; t < parts->threads; t += team_size(parts->team))
+		for (unsigned p = 1; p <= parts->count; p++)
+			if (parts_thread(p, parts->count, parts->threads) == t)
+				work_on(parts, parts->list[p]);
 }
 
 /* A phase, by all threads or by this one alone. */
-static void run_phase(struct sim_parts *parts, enum phase phase, bool alone)
+static void run_phase(struct sim_parts *parts, enum phase phase)
 {
 	parts->phase = phase;
-	if (!alone) {
-		team_run(parts->team);
+	if (!parts->alone) {
+		parts->slept |= !team_run(parts->team);
 		return;
 	}
-	for (unsigned t = 0; t < team_size(parts->team); t++)
-		work(parts, t);
+	for (unsigned p = 1; p <= parts->count; p++)
+		work_on(parts, parts->list[p]);
+}
+
+/* Where a thread has to wait for a core, because others use them, all threads wait for it at the
+ * end of each window, which may take many times as long as the window. So this one does the work
+ * for some windows, and for more of them each time. The first window thereafter tells nothing, as
+ * the others were asleep. */
+static void choose_threads(struct sim_parts *parts)
+{
+	bool together = !parts->alone;
+
+	if (together && parts->together && parts->events < MANY) {
+		if (parts->slept)
+			parts->left = parts->penalty = parts->penalty < ALONE_MOST / 2
+							       ? 2 * parts->penalty + 1
+							       : ALONE_MOST;
+		else if (parts->penalty)
+			parts->penalty--;
+	} else if (parts->left) {
+		parts->left--;
+	}
+	parts->together = together;
+	parts->slept = false;
+	parts->alone = parts->left || parts->events < FEW;
 }
 
 static void add_up(struct sim *whole, struct sim *part)
@@ -97,12 +132,12 @@ static bool run_window(struct sim *sim, sim_time end)
 {
 	struct sim_parts *parts = sim->parts;
 	uint64_t before = sim->events;
-	bool alone = parts->events < FEW;
 
+	choose_threads(parts);
 	parts->running = true;
 	parts->end = end;
-	run_phase(parts, RUN_AND_GIVE, alone);
-	run_phase(parts, TAKE, alone);
+	run_phase(parts, RUN_AND_GIVE);
+	run_phase(parts, TAKE);
 	parts->running = false;
 	for (unsigned p = 1; p <= parts->count; p++)
 		add_up(sim, &parts->list[p]->sim);
@@ -203,15 +238,23 @@ void parts_cut(struct sim *sim, unsigned count, unsigned threads, sim_time looka
 {
 	struct sim_parts *parts = xcalloc(1, sizeof(*parts));
 
+	threads = threads < count ? threads : count;
 	SIM_BUG_ON(sim->parts || !lookahead || count >= EQ_AWAY);
-	*parts = (struct sim_parts){
-		.whole = sim, .count = count, .ops = ops, .lookahead = lookahead, .begin = sim->now
-	};
+	*parts = (struct sim_parts){ .whole = sim,
+				     .count = count,
+				     .threads = threads,
+				     .ops = ops,
+				     .lookahead = lookahead,
+				     .begin = sim->now };
 	sim->parts = parts;
 	parts->list = xcalloc(count + 1, sizeof(struct part *));
-	for (unsigned p = 1; p <= count; p++)
+	parts->queues = xcalloc(count + 1, sizeof(struct equeue *));
+	for (unsigned p = 1; p <= count; p++) {
 		parts->list[p] = part_new(sim, p);
-	parts->team = team_new(threads < count ? threads : count, work, parts);
+		parts->queues[p] = &parts->list[p]->sim.queue;
+		parts->queues[p]->all = parts->queues;
+	}
+	parts->team = team_new(threads, work, parts);
 }
 
 unsigned parts_threads(const struct sim *sim)
@@ -269,6 +312,7 @@ void parts_free(struct sim *sim)
 	for (unsigned p = 1; p <= parts->count; p++)
 		part_free(parts->list[p], sim);
 	free(parts->list);
+	free(parts->queues);
 	free(parts);
 	sim->parts = NULL;
 }

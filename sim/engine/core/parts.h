@@ -12,8 +12,12 @@
  *
  * Who owns what: each partition has a struct sim of its own, with clock, queue, timers and sums;
  * entities are shared and do not change in a window. A handler gets that of its partition, and acts
- * on nothing else. What is for others it leaves to parts_ops: when all have run their window, all
- * give, then all take. There is no lock but the end of a window.
+ * on nothing else but links. A link between partitions of one thread is touched by both: the sender
+ * puts packets in behind, and the receiver takes them off the front. In the same window they never
+ * meet, since what is taken off had left before the window began: neither the length of the queue
+ * nor a departure hangs on whether it still lies in the ring. What is for another thread is left to
+ * parts_ops: when all have run their window, all give, then all take. There is no lock but the end
+ * of a window.
  *
  * What is of no partition is in the whole simulation, as ever: events of SIM_CONTROL and
  * SIM_SAMPLE. They come behind all else of their time, end a window, run alone, and find all
@@ -37,6 +41,17 @@ struct parts_ops {
 	/* All have given: takes what is for this one, all of which happens at the end or later. */
 	void (*take)(struct sim *part);
 };
+
+/* Which of so many threads runs a partition. They are in a row, so that what lies side by side in
+ * memory is mostly of one. */
+static inline unsigned parts_thread(unsigned part, unsigned count, unsigned threads)
+{
+	unsigned thread = 0;
+
+	while ((thread + 1) * count / threads < part)
+		thread++;
+	return thread;
+}
 
 /* Cuts into partitions 1..count, in so many threads or as the system gives. All entities are of the
  * whole then, until they get their place. `ops` is not owned. */

@@ -58,6 +58,8 @@ struct sim {
 	bool stopped;
 	struct sim_entity block; /* of entities 0..block_count-1 */
 	uint32_t block_count;
+	struct sim_entity more; /* of a partition: a second block, from more_first on */
+	uint32_t more_first, more_count;
 	struct sim_entity *entities; /* of the others, by id - block_count */
 	size_t entity_count, entity_capacity;
 	uint32_t *idle_timers; /* ids for reuse */

@@ -8,14 +8,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LOOKS_MOST  4000 /* before one sleeps: some ten microseconds */
-#define LOOKS_LEAST 4
+#define LOOKS 4000 /* before one sleeps: some ten microseconds */
 
 struct member {
 	struct team *team;
 	unsigned thread;
-	unsigned looks; /* fewer after each time that they were in vain: no core was idle for others
-			 */
 	pthread_t id;
 };
 
@@ -26,7 +23,7 @@ struct team {
 	unsigned size;
 	bool over;
 	const struct fail_context *context;
-	struct member *members; /* by thread; the first is the caller */
+	struct member *members; /* 1..size-1 */
 	_Alignas(64) atomic_uint round;
 	_Alignas(64) atomic_uint working; /* members that have not done their part of the round */
 	_Alignas(64) atomic_uint asleep;
@@ -41,33 +38,21 @@ static void look_again(void)
 #endif
 }
 
-static bool look_for(struct member *member, atomic_uint *count, unsigned wanted)
+/* False when it had to sleep. */
+static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 {
-	for (unsigned i = 0; i < member->looks; i++) {
-		if (atomic_load_explicit(count, memory_order_acquire) == wanted) {
-			if (member->looks < LOOKS_MOST)
-				member->looks *= 2;
+	for (unsigned i = 0; i < LOOKS; i++) {
+		if (atomic_load_explicit(count, memory_order_acquire) == wanted)
 			return true;
-		}
 		look_again();
 	}
-	if (member->looks > LOOKS_LEAST)
-		member->looks /= 2;
-	return false;
-}
-
-static void wait_until(struct member *member, atomic_uint *count, unsigned wanted)
-{
-	struct team *team = member->team;
-
-	if (look_for(member, count, wanted))
-		return;
 	pthread_mutex_lock(&team->lock);
 	atomic_fetch_add(&team->asleep, 1);
 	while (atomic_load(count) != wanted)
 		pthread_cond_wait(&team->changed, &team->lock);
 	atomic_fetch_sub(&team->asleep, 1);
 	pthread_mutex_unlock(&team->lock);
+	return false;
 }
 
 /* A count has changed. Whoever falls asleep says so before its last look, and whoever comes here
@@ -83,12 +68,12 @@ static void wake(struct team *team)
 
 static void *member_main(void *owner)
 {
-	struct member *member = owner;
+	const struct member *member = owner;
 	struct team *team = member->team;
 
 	fail_context(team->context);
 	for (unsigned round = 1;; round++) {
-		wait_until(member, &team->round, round);
+		wait_until(team, &team->round, round);
 		if (team->over)
 			return NULL;
 		team->work(team->owner, member->thread);
@@ -107,13 +92,12 @@ struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned threa
 	team->members = xcalloc(threads, sizeof(*team->members));
 	pthread_mutex_init(&team->lock, NULL);
 	pthread_cond_init(&team->changed, NULL);
-	for (unsigned t = 0; t < threads; t++) {
-		struct member *member = &team->members[t];
+	for (team->size = 1; team->size < threads; team->size++) {
+		struct member *member = &team->members[team->size];
 
-		*member = (struct member){ .team = team, .thread = t, .looks = LOOKS_MOST };
-		if (t && pthread_create(&member->id, NULL, member_main, member))
+		*member = (struct member){ .team = team, .thread = team->size };
+		if (pthread_create(&member->id, NULL, member_main, member))
 			break;
-		team->size = t + 1;
 	}
 	return team;
 }
@@ -130,11 +114,11 @@ static void begin_round(struct team *team)
 	wake(team);
 }
 
-void team_run(struct team *team)
+bool team_run(struct team *team)
 {
 	begin_round(team);
 	team->work(team->owner, 0);
-	wait_until(&team->members[0], &team->working, 0);
+	return wait_until(team, &team->working, 0);
 }
 
 void team_free(struct team *team)

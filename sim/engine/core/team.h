@@ -1,10 +1,11 @@
 /* Threads that do the same thing together, again and again, each a part of it.
  *
- * A round is short, often some microseconds, so whoever waits for the others looks for a while
- * before it sleeps: waking somebody takes longer than that. It does sleep then, so a machine with
- * less idle cores than threads loses time, but does not spend it on waiting. */
+ * A round is short, often some ten microseconds, so whoever waits for the others looks for about as
+ * long before it sleeps: waking somebody takes longer than that. */
 #ifndef INASIM_CORE_TEAM_H
 #define INASIM_CORE_TEAM_H
+
+#include <stdbool.h>
 
 struct team;
 
@@ -14,8 +15,8 @@ struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned threa
 unsigned team_size(const struct team *team);
 
 /* A round: returns when all have done their part. What was written before it, and in earlier
- * rounds, is seen by all in it. */
-void team_run(struct team *team);
+ * rounds, is seen by all in it. False when the caller had to sleep. */
+bool team_run(struct team *team);
 
 /* NULL is allowed. */
 void team_free(struct team *team);

@@ -64,9 +64,8 @@ HOT_INLINE const struct port *port_of(const struct network *net, uint32_t entity
 {
 	if (__builtin_expect(entity < net->port_count, 1))
 		return &net->ports[entity];
-	return entity - net->first_wire < net->wire_count
-		       ? &net->wires[entity - net->first_wire].port
-		       : NULL;
+	return entity - net->first_wire < net->wire_count ? &net->wires[entity - net->first_wire]
+							  : NULL;
 }
 
 HOT_INLINE void ahead_port(const struct network *net, uint32_t id)

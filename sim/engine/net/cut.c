@@ -1,6 +1,7 @@
 #include "net/cut.h"
 
 #include "base/mem.h"
+#include "net/hop.h"
 #include "net/network.h"
 #include "net/wire.h"
 
@@ -95,11 +96,14 @@ static sim_time shortest_crossing(const struct network *net)
 /* Its sim, too, is of the partition: handlers find one in the other. */
 static struct network *view_new(struct network *net, unsigned part)
 {
-	struct network *view = xaligned(64, sizeof(*view));
+	struct network *view = xaligned(128, sizeof(*view));
 
 	*view = *net;
 	view->sim = parts_sim(net->sim, part);
 	view->sim->block.owner = view;
+	view->sim->more = (struct sim_entity){ .handler = hop_arrive_by_wire, .owner = view };
+	view->sim->more_first = net->first_wire;
+	view->sim->more_count = net->wire_count;
 	view->sim->catch_up_owner = view;
 	view->deferred_first = NIC_NONE;
 	view->crossings = xcalloc(net->part_count + 1, sizeof(*view->crossings));
@@ -157,9 +161,10 @@ unsigned network_cut(struct network *net, unsigned count, unsigned threads)
 		uncut(net);
 		return 1;
 	}
+	net->thread_count = threads < net->part_count ? threads : net->part_count;
 	place_entities(net);
 	wires_open(net);
-	parts_cut(net->sim, net->part_count, threads, lookahead, &ops);
+	parts_cut(net->sim, net->part_count, net->thread_count, lookahead, &ops);
 	open_views(net);
 	for (unsigned p = 1; p <= net->part_count; p++)
 		network_tune_part(net->views[p], lookahead);

@@ -186,18 +186,18 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 /* Wires lead from switch to switch, and carry what no switch aggregates. */
 void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct network *net = sim->block.owner;
-	struct wire *wire = owner;
-	struct port *port = &wire->port;
-	const struct packet *head = port_head(port);
+	struct network *net = owner;
+	uint32_t number = net->wire_ports[entity - net->first_wire];
+	struct port *wire = &net->wires[entity - net->first_wire];
+	const struct packet *head = port_head(wire);
 
-	hop_note(net, wire->number, head);
+	hop_note(net, number, head);
 	hop_prefetch_next(net);
-	if (!(port->flags & PORT_LOSES && hop_lose(net, wire->number, head)))
-		hop_put(net, port->to_port + head->route[head->hop], head, head->hop + 1, 0,
+	if (!(wire->flags & PORT_LOSES && hop_lose(net, number, head)))
+		hop_put(net, wire->to_port + head->route[head->hop], head, head->hop + 1, 0,
 			&plain);
-	if (hop_unlink_head(port))
-		sim_schedule(sim, entity, port_head(port)->depart + port_class(net, port)->latency);
-	if (ring_is_wide(port))
-		port_resize(port, port->ring_bits - 1);
+	if (hop_unlink_head(wire))
+		sim_schedule(sim, entity, port_head(wire)->depart + port_class(net, wire)->latency);
+	if (ring_is_wide(wire))
+		port_resize(wire, wire->ring_bits - 1);
 }

@@ -10,7 +10,7 @@
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
 
 sim_handler hop_arrive;
-sim_handler hop_arrive_by_wire; /* of a struct wire */
+sim_handler hop_arrive_by_wire; /* of a wire (wire.h) */
 
 /* network.send and network.switch_send(_each) where there is no PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);

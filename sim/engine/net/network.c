@@ -270,9 +270,9 @@ struct port_sent network_sent(const struct network *net, uint32_t number)
 uint64_t network_arrived(const struct network *net, uint32_t number)
 {
 	const struct port *port = &net->ports[number];
-	const struct wire *wire = network_wire(net, number);
+	const struct port *wire = network_wire(net, number);
 
-	return port->packets - port->count - (wire ? wire->port.count : 0);
+	return port->packets - port->count - (wire ? wire->count : 0);
 }
 
 uint64_t network_queue_bytes(struct network *net, uint32_t port)

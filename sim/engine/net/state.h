@@ -75,17 +75,15 @@ struct network_faults {
 	void *owner;
 };
 
-/* A link between partitions, for the one that it leads to: see wire.h. */
-struct wire {
-	struct port port; /* a ring of its own, and the constants of the egress port */
-	uint32_t number;  /* of the egress port */
-	uint32_t entity;  /* the packet at the head arrives */
-};
-
 /* What crosses from one partition to another in a window. */
 struct crossing {
 	struct packet packet;
 	uint32_t wire;
+};
+
+/* Where an egress port leads. */
+struct wire_end {
+	uint32_t wire, part; /* 0: to its own thread, without a wire */
 };
 
 struct crossings {
@@ -127,13 +125,17 @@ struct network {
 
 	/* Where it is cut (cut.h) each partition has a copy of this, its view: with its own sim,
 	 * list and counts; all it points to is shared. */
-	unsigned part_count;         /* 0 = not cut; then the pointers are NULL */
+	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
+	unsigned thread_count;
 	uint16_t *part_of;           /* the partition of each node; owned, as all here */
 	struct network **views;      /* by partition, from 1 */
 	struct crossings *crossings; /* of a view: by partition that it leads to */
-	struct wire *wires;
+	/* Wires: links between threads, for the one that they lead to (wire.h). Of a port only
+	 * its ring and its constants are used. */
+	struct port *wires;
 	uint32_t wire_count, first_wire; /* the entity of the first; the others follow */
-	uint32_t *wire_of;               /* by port; UINT32_MAX = it leads to its own partition */
+	uint32_t *wire_ports;            /* by wire: number of the egress port */
+	struct wire_end *wire_ends;      /* by port */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -161,10 +163,10 @@ static inline struct network *network_of(struct network *net, uint32_t host)
 }
 
 /* The wire behind a port; NULL where its packets stay in its ring until they arrive. */
-static inline struct wire *network_wire(const struct network *net, uint32_t port)
+static inline struct port *network_wire(const struct network *net, uint32_t port)
 {
-	return net->wire_of && net->wire_of[port] != UINT32_MAX ? &net->wires[net->wire_of[port]]
-								: NULL;
+	return net->wire_ends && net->wire_ends[port].part ? &net->wires[net->wire_ends[port].wire]
+							   : NULL;
 }
 
 /* A host's NIC has done what comes before the time `until`: see nic.h. */

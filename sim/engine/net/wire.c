@@ -11,11 +11,13 @@
 
 static void give(struct network *net, uint32_t number, const struct packet *packet)
 {
-	struct crossings *to = &net->crossings[net->part_of[net->ports[number].to]];
+	struct wire_end end = net->wire_ends[number];
+	struct crossings *to = &net->crossings[end.part];
 
-	to->items = array_reserve(to->items, to->count, &to->capacity, sizeof(*to->items));
+	if (to->count == to->capacity)
+		to->items = array_reserve(to->items, to->count, &to->capacity, sizeof(*to->items));
 	to->items[to->count].packet = *packet;
-	to->items[to->count++].wire = net->wire_of[number];
+	to->items[to->count++].wire = end.wire;
 }
 
 /* Ports that go on holding packets stay in the list of those that have been scheduled. */
@@ -29,6 +31,8 @@ sim_time wires_give(struct sim *part, sim_time end)
 	for (size_t i = 0; i < count; i++) {
 		struct port *port = &net->ports[list[i]];
 
+		if (i + FETCH_AHEAD < count)
+			__builtin_prefetch(&net->ports[list[i + FETCH_AHEAD]]);
 		while (port->count && port_head(port)->depart < end) {
 			give(net, list[i], port_head(port));
 			hop_unlink_head(port);
@@ -47,29 +51,29 @@ sim_time wires_give(struct sim *part, sim_time end)
 
 /* --- taking --- */
 
-static void put_on_wire(struct network *net, struct wire *wire, const struct packet *packet)
+static void put_on_wire(struct network *net, uint32_t number, const struct packet *packet)
 {
-	struct port *port = &wire->port;
+	struct port *wire = &net->wires[number];
 
-	if (port->count >> port->ring_bits)
-		port_resize(port, ring_bits_more(port));
-	port->ring[ring_index(port, port->count)] = *packet;
-	port->sent++;
-	if (port->count++ == 0)
-		sim_schedule(net->sim, wire->entity,
-			     packet->depart + port_class(net, port)->latency);
+	if (wire->count >> wire->ring_bits)
+		port_resize(wire, ring_bits_more(wire));
+	wire->ring[ring_index(wire, wire->count)] = *packet;
+	wire->sent++;
+	if (wire->count++ == 0)
+		sim_schedule(net->sim, net->first_wire + number,
+			     packet->depart + port_class(net, wire)->latency);
 }
 
 static void take_from(struct network *net, struct crossings *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		if (i + FETCH_AHEAD < from->count) {
-			struct wire *later = &net->wires[from->items[i + FETCH_AHEAD].wire];
+			uint32_t later = from->items[i + FETCH_AHEAD].wire;
 
-			__builtin_prefetch(&later->port, 1);
-			__builtin_prefetch(&later->number);
+			__builtin_prefetch(&net->wires[later], 1);
+			__builtin_prefetch(&net->sim->queue.nodes[net->first_wire + later], 1);
 		}
-		put_on_wire(net, &net->wires[from->items[i].wire], &from->items[i].packet);
+		put_on_wire(net, from->items[i].wire, &from->items[i].packet);
 	}
 	from->count = 0;
 }
@@ -84,39 +88,47 @@ void wires_take(struct sim *part)
 
 /* --- opening and closing --- */
 
+static unsigned thread_of(const struct network *net, uint32_t node)
+{
+	return parts_thread(net->part_of[node], net->part_count, net->thread_count);
+}
+
 static bool crosses(const struct network *net, uint32_t number)
 {
 	uint32_t from = net->ports[net->cold[number].reverse].to;
 
-	return net->part_of[from] != net->part_of[net->ports[number].to];
+	return thread_of(net, from) != thread_of(net, net->ports[number].to);
 }
 
-static void wire_open(struct network *net, uint32_t number, struct wire *wire)
+static void wire_open(struct network *net, uint32_t w, uint32_t number)
 {
-	unsigned part = net->part_of[net->ports[number].to];
+	uint32_t part = net->part_of[net->ports[number].to], entity;
 
-	wire->port = net->ports[number];
-	wire->port.ring = wire->port.small;
-	wire->number = number;
-	wire->entity = sim_add_entity(net->sim, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, number),
-				      hop_arrive_by_wire, wire);
-	sim_silent(net->sim, wire->entity);
-	parts_place(net->sim, wire->entity, part);
+	net->wire_ports[w] = number;
+	net->wire_ends[number] = (struct wire_end){ w, part };
+	net->wires[w] = net->ports[number];
+	net->wires[w].ring = net->wires[w].small;
+	entity = sim_add_entity(net->sim, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, number),
+				hop_arrive_by_wire, net);
+	SIM_BUG_ON(entity != net->first_wire + w);
+	sim_silent(net->sim, entity);
+	parts_place(net->sim, entity, part);
 	parts_place(net->sim, number, EQ_AWAY);
 }
 
 void wires_open(struct network *net)
 {
-	uint32_t n = 0;
+	uint32_t w = 0;
 
+	for (uint32_t p = 0; p < net->port_count; p++)
+		net->wire_count += crosses(net, p);
 	net->first_wire = (uint32_t)net->sim->queue.node_count;
-	net->wire_of = xcalloc(net->port_count, sizeof(*net->wire_of));
-	for (uint32_t p = 0; p < net->port_count; p++)
-		net->wire_of[p] = crosses(net, p) ? net->wire_count++ : UINT32_MAX;
 	net->wires = xaligned(64, net->wire_count * sizeof(*net->wires));
+	net->wire_ports = xcalloc(net->wire_count, sizeof(*net->wire_ports));
+	net->wire_ends = xcalloc(net->port_count, sizeof(*net->wire_ends));
 	for (uint32_t p = 0; p < net->port_count; p++)
-		if (net->wire_of[p] != UINT32_MAX)
-			wire_open(net, p, &net->wires[n++]);
+		if (crosses(net, p))
+			wire_open(net, w++, p);
 }
 
 static void pull_back(struct port *port, const struct port *wire)
@@ -133,30 +145,32 @@ static void pull_back(struct port *port, const struct port *wire)
 void wires_pull_back(struct network *net)
 {
 	for (uint32_t w = 0; w < net->wire_count; w++) {
-		struct wire *wire = &net->wires[w];
+		uint32_t number = net->wire_ports[w], entity = net->first_wire + w;
 
-		pull_back(&net->ports[wire->number], &wire->port);
-		if (wire->port.count)
-			sim_cancel(net->views[net->part_of[wire->port.to]]->sim, wire->entity);
+		pull_back(&net->ports[number], &net->wires[w]);
+		if (net->wires[w].count)
+			sim_cancel(net->views[net->wire_ends[number].part]->sim, entity);
 		else
-			equeue_inherit(&net->sim->queue, wire->number, wire->entity);
+			equeue_inherit(&net->sim->queue, number, entity);
 	}
 }
 
 void wires_close(struct network *net)
 {
 	for (uint32_t w = 0; w < net->wire_count; w++) {
-		struct wire *wire = &net->wires[w];
-		const struct port *port = &net->ports[wire->number];
+		uint32_t number = net->wire_ports[w];
+		const struct port *port = &net->ports[number];
 
 		if (port->count)
-			hop_schedule_head(net, wire->number, port, port_head(port)->depart);
-		if (wire->port.ring != wire->port.small)
-			free(wire->port.ring);
+			hop_schedule_head(net, number, port, port_head(port)->depart);
+		if (net->wires[w].ring != net->wires[w].small)
+			free(net->wires[w].ring);
 	}
 	free(net->wires);
-	free(net->wire_of);
+	free(net->wire_ports);
+	free(net->wire_ends);
 	net->wires = NULL;
-	net->wire_of = NULL;
+	net->wire_ports = NULL;
+	net->wire_ends = NULL;
 	net->wire_count = 0;
 }

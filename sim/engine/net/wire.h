@@ -1,4 +1,4 @@
-/* Links between partitions (core/parts.h).
+/* Links between partitions of different threads (core/parts.h).
  *
  * The port stays with its sender, with all that waits or is being sent. At the end of a window the
  * sender gives away what has left, and the partition at the far end takes it into the ring of a
