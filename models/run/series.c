@@ -136,6 +136,9 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
+	/* nor may one look at the sender of a packet in a window, if it is elsewhere (core/parts.h) */
+	if (!scenario_has_jobs(s->scenario))
+		return TRAFFIC_BACKGROUND;
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
 		return TRAFFIC_JOBS;

@@ -6,7 +6,6 @@
 #include "transport/keys.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 static const struct conf_row tcp_rows[] = {
@@ -32,11 +31,6 @@ static const struct conf_row tcp_rows[] = {
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 				      "All TCP connections (flows and rings)." };
 
-static bool is_open(const struct tcp_conn *conn)
-{
-	return atomic_load_explicit(&conn->open, memory_order_relaxed);
-}
-
 /* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
  * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
  * cannot know at once that the sender has closed. */
@@ -56,7 +50,7 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 			return;
 		SIM_BUG_ON(host != conn->rx.host);
 		tcp_rx_receive(conn, packet);
-	} else if (conn->generation == packet->generation && is_open(conn)) {
+	} else if (conn->generation == packet->generation && conn->open) {
 		SIM_BUG_ON(host != conn->tx.host);
 		tcp_tx_receive(conn, packet);
 	}
@@ -246,9 +240,9 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	struct tcp_conn *conn = tcp->conns[number];
 	unsigned part = parts_number(conn->tx.net->sim);
 
-	SIM_BUG_ON(!is_open(conn));
+	SIM_BUG_ON(!conn->open);
 	tcp_tx_close(conn);
-	atomic_store_explicit(&conn->open, false, memory_order_relaxed);
+	conn->open = false;
 	conn->closed_at = conn->tx.net->sim->now;
 	if (!part) {
 		conn->rx.over = true;
@@ -305,7 +299,7 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 	if (packet->protocol != tcp->protocol)
 		return false;
 	conn = tcp->conns[packet->flow];
-	*app = is_open(conn) && conn->generation == packet->generation ? conn->app : NULL;
+	*app = conn->open && conn->generation == packet->generation ? conn->app : NULL;
 	return true;
 }
 
@@ -378,7 +372,7 @@ void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit)
 	for (size_t i = 0; i < tcp->count && limit; i++) {
 		const struct tcp_conn *conn = tcp->conns[i];
 
-		if (!is_open(conn) || conn->tx.una == conn->tx.written)
+		if (!conn->open || conn->tx.una == conn->tx.written)
 			continue;
 		fprintf(to,
 			"  connection h%" PRIu32 " -> h%" PRIu32 ": %" PRIu64 " of %" PRIu64

@@ -64,7 +64,7 @@ struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	_Atomic bool open; /* in windows the sender's, but for looks that do not hang on it */
+	bool open; /* of the sender */
 	struct tcp_stats stats;
 	struct tcp_tx tx;
 	_Alignas(64) struct tcp_rx rx;

@@ -1,6 +1,5 @@
 /* A run is the same, to the last row of its tables, in whatever number of partitions and threads
- * (core/parts.h). Under ThreadSanitizer (preset tsan) the threads also share nothing in a window.
- */
+ * (core/parts.h). */
 #include "model_run.h"
 
 #include "base/mem.h"

@@ -22,9 +22,9 @@
  * What is of no partition is in the whole simulation, as ever: events of SIM_CONTROL and
  * SIM_SAMPLE. They come behind all else of their time, end a window, run alone, and find all
  * partitions at their instant: they may do anything to any, through its struct sim. In a window
- * one may read of another partition only what cannot change within the lookahead. Runs with 1, 2, 3
- * and 8 partitions and threads are compared, and looked at by ThreadSanitizer
- * (tests/model/test_partitions.c).
+ * one may read of another partition only what cannot change within the lookahead. Runs in other
+ * numbers of partitions and threads are compared, and looked at by a thread sanitizer
+ * (tests/model/test_partitions.c, tests/threads.sh).
  *
  * sim_stop() at an event in a window would come too late for other partitions: whoever may stop the
  * run there says until when it surely goes on, and joins the partitions then. */

@@ -187,7 +187,6 @@ void network_join(struct network *net)
 {
 	if (!net->part_count)
 		return;
-	wires_pull_back(net);
 	nic_join(net);
 	for (unsigned p = 1; p <= net->part_count; p++) {
 		add_up(net, net->views[p]);

@@ -142,29 +142,19 @@ static void pull_back(struct port *port, const struct port *wire)
 	port->sent += wire->count;
 }
 
-void wires_pull_back(struct network *net)
-{
-	for (uint32_t w = 0; w < net->wire_count; w++) {
-		uint32_t number = net->wire_ports[w], entity = net->first_wire + w;
-
-		pull_back(&net->ports[number], &net->wires[w]);
-		if (net->wires[w].count)
-			sim_cancel(net->views[net->wire_ends[number].part]->sim, entity);
-		else
-			equeue_inherit(&net->sim->queue, number, entity);
-	}
-}
-
 void wires_close(struct network *net)
 {
 	for (uint32_t w = 0; w < net->wire_count; w++) {
-		uint32_t number = net->wire_ports[w];
-		const struct port *port = &net->ports[number];
+		uint32_t number = net->wire_ports[w], entity = net->first_wire + w;
+		struct port *port = &net->ports[number], *wire = &net->wires[w];
 
+		pull_back(port, wire);
+		equeue_inherit(&net->sim->queue, number, entity);
+		sim_cancel(net->sim, entity);
 		if (port->count)
 			hop_schedule_head(net, number, port, port_head(port)->depart);
-		if (net->wires[w].ring != net->wires[w].small)
-			free(net->wires[w].ring);
+		if (wire->ring != wire->small)
+			free(wire->ring);
 	}
 	free(net->wires);
 	free(net->wire_ports);

@@ -18,10 +18,7 @@ void wires_open(struct network *net);
 sim_time wires_give(struct sim *part, sim_time end);
 void wires_take(struct sim *part);
 
-/* Before the network is joined: what is on wires lies in the rings of its ports again. */
-void wires_pull_back(struct network *net);
-
-/* Afterwards: the ports have their events, and there are no wires. */
+/* When the simulation is joined: what is on wires lies in the rings of its ports again. */
 void wires_close(struct network *net);
 
 #endif
