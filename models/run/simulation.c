@@ -4,6 +4,7 @@
 #include "core/parts.h"
 #include "net/cut.h"
 #include "run/event_log.h"
+#include "run/links.h"
 #include "net/lossless.h"
 #include "run/results.h"
 #include "run/timeline.h"
@@ -180,27 +181,6 @@ static void final_checks(struct simulation *s)
 	free(text);
 }
 
-/* --- checkpoints --- */
-
-static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
-{
-	struct simulation *s = owner;
-
-	(void)entity;
-	sim->uncounted++;
-	checkpoints_add(s->checkpoints, sim_event_count(sim), sim_run_digest(sim));
-	if (simulation_moves(s))
-		timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
-}
-
-void simulation_checkpoints(struct simulation *s)
-{
-	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
-	checkpoints_init(s->checkpoints);
-	timer_open(&s->sim, &s->checkpoint, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2), on_checkpoint, s);
-	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
-}
-
 /* --- building --- */
 
 static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_tables *jobs,
@@ -335,7 +315,6 @@ void simulation_free(struct simulation *s)
 	sim_release(&s->sim);
 	series_free(s->series);
 	free(s->spent);
-	free(s->checkpoints);
 	free(s);
 }
 
@@ -542,8 +521,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
-	if (s->checkpoints)
-		timer_cancel(&s->sim, &s->checkpoint);
 	flows_end(s->flows);
 	final_checks(s);
 	s->end = end_of(s, interrupted);
@@ -618,17 +595,13 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	const struct network *net = &s->topo.net;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
-		char from[32], there[32];
+		char link[LINK_NAME];
 
-		if (!lossless_stuck(net, i))
-			continue;
-		topology_node_name(&s->topo, net->ports[net->cold[i].reverse].to, from,
-				   sizeof(from));
-		topology_node_name(&s->topo, net->ports[i].to, there, sizeof(there));
-		fprintf(to,
-			"link %s -> %s is stopped by PAUSE, and only links of this list could free "
-			"the memory behind it\n",
-			from, there);
+		if (lossless_stuck(net, i))
+			fprintf(to,
+				"link %s is stopped by PAUSE, and only links of this list could "
+				"free the memory behind it\n",
+				link_name(&s->topo, i, link));
 	}
 }
 

@@ -44,7 +44,8 @@ struct tcp_rx {
 	struct network *net;
 	uint32_t number;
 	uint16_t generation;
-	bool ce; /* RFC 8257: DCTCP.CE */
+	bool ce;     /* RFC 8257: DCTCP.CE */
+	bool delays; /* as that of the sender's control */
 	/* The sender has closed, and new data is for nobody: set at once where that is possible,
 	 * which is where it is needed, as who closes in a window has all acknowledged. */
 	bool over;
@@ -54,9 +55,9 @@ struct tcp_rx {
 	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
 	uint64_t next;      /* first byte not yet in order */
 	uint64_t expect;
-	sim_time echo;
-	struct ranges early; /* received beyond a hole */
-	struct route route;  /* of the ACKs */
+	sim_time echo, arrived; /* of the earliest segment that is not acknowledged */
+	struct ranges early;    /* received beyond a hole */
+	struct route route;     /* of the ACKs */
 };
 
 /* Each half has lines of cache of its own. */

@@ -2,11 +2,20 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
+/* What the sender takes from its clock for the round trip. A control that goes by delay wants that
+ * of the network, so the time that an ACK was put off is added to what is echoed (Swift, SIGCOMM
+ * 2020, section 3.1: the receiver states its own delay). Others measure it with the rest, as
+ * RFC 7323 has it, for the sake of the timeout. */
+static sim_time echo(const struct tcp_rx *rx)
+{
+	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
+}
+
 static void send_ack(struct tcp_rx *rx, bool ece)
 {
 	struct packet packet = {
 		.next_expected = rx->next,
-		.echo = rx->echo,
+		.echo = echo(rx),
 		.flow = rx->number,
 		.generation = rx->generation,
 		.size = TCP_MIN_FRAME,
@@ -47,9 +56,10 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		rx->next = next;
 	}
 	rx->ce = ce;
-	if (!rx->unacked)
-		rx->echo =
-			packet->sent_at; /* of the earliest that the ACK answers (RFC 7323, 4.3) */
+	if (!rx->unacked) { /* the earliest that the ACK answers (RFC 7323, 4.3) */
+		rx->echo = packet->sent_at;
+		rx->arrived = rx->net->sim->now;
+	}
 	if (at_once || ++rx->unacked >= rx->ack_every)
 		send_ack(rx, ce);
 	else if (!timer_pending(rx->net->sim, &rx->timer))
@@ -88,6 +98,7 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	rx->number = conn->number;
 	rx->generation = conn->generation;
 	rx->over = false;
+	rx->delays = conn->tx.ops->delays;
 	rx->host = dst;
 	rx->ack_every = ack_every;
 	rx->next = 0;
