@@ -159,7 +159,7 @@ STEP(reduce_scatter, .edges = ring_edges, .ends = ring_ends, .pieces = piece_eac
      .step = scatter_step, .weight = scattered)
 STEP(all_gather, .edges = ring_edges, .ends = ring_ends, .pieces = piece_each, .step = gather_step,
      .weight = gathered)
-STEP(all_to_all, .edges = all_edges, .ends = all_ends, .pieces = piece_each, .step = all_step,
-     .weight = received)
+STEP(all_to_all, .rendezvous = true, .edges = all_edges, .ends = all_ends, .pieces = piece_each,
+     .step = all_step, .weight = received)
 STEP(point_to_point, .edges = one_edge, .ends = pair_ends, .pieces = one_piece, .step = pair_step,
      .weight = sent)
