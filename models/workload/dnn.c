@@ -310,12 +310,13 @@ void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time f
 	dnn->compute_total += forward + backward;
 }
 
-bool dnn_routes_tokens(const struct dnn *dnn)
+bytes dnn_tokens(const struct dnn *dnn)
 {
+	bytes sum = 0;
+
 	for (size_t i = 0; i < dnn->layer_count; i++)
-		if (dnn->layers[i].all_to_all)
-			return true;
-	return false;
+		sum += dnn->layers[i].all_to_all;
+	return sum;
 }
 
 /* Takes `front`, the layer before the fused ones, in; `last` names their last. */

@@ -63,8 +63,8 @@ struct dnn *dnn_new(const char *name);
 void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
 		   sim_time backward);
 
-/* Some layer has an all-to-all. */
-bool dnn_routes_tokens(const struct dnn *dnn);
+/* The all-to-alls of all layers, each once. */
+bytes dnn_tokens(const struct dnn *dnn);
 
 /* Merges consecutive layers, from the last to the first as gradients appear,
  * until each has at least `least` bytes of gradient; what is left at the front

@@ -252,7 +252,7 @@ void job_start_exchanges(struct job *job)
 		add_stage(job, s * each, each, ring);
 	for (uint32_t w = 0; w + each < job->workers; w++)
 		join(job, w, each, ring);
-	if (!dnn_routes_tokens(job->dnn))
+	if (!dnn_tokens(job->dnn))
 		return;
 	job->worker[0].tokens =
 		add(job, EXCHANGE_TOKENS, &all_to_all_collective, ring, job->workers, 0, 1);

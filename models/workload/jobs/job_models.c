@@ -201,9 +201,7 @@ double job_models_tokens(const struct job_models *models)
 	double mean = 0;
 
 	for (size_t i = 0; i < models->count; i++)
-		for (size_t l = 0; l < models->dnns[i]->layer_count; l++)
-			mean += weights_fraction(&models->weights, i) *
-				(double)models->dnns[i]->layers[l].all_to_all;
+		mean += weights_fraction(&models->weights, i) * (double)dnn_tokens(models->dnns[i]);
 	return mean;
 }
 

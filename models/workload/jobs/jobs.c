@@ -505,12 +505,13 @@ static bool computes(const struct job *job)
 	return false;
 }
 
-/* What a ring, which sends the most, would take a hundred times; and a second, which is longer than
- * timeouts are that have doubled a few times. */
+/* A hundred times what a ring, which sends the most, would take for all that a job exchanges; and a
+ * second, which is longer than timeouts are that have doubled a few times. */
 static sim_time patience(const struct job *job)
 {
-	double ring_s = 2 * 8 * (double)job->gradients * job->stands_for /
-			(double)job->jobs->env.topo->conf->link.rate;
+	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
+		      (double)job->activations;
+	double ring_s = 2 * 8 * sent / (double)job->jobs->env.topo->conf->link.rate;
 
 	return PS_PER_S + (sim_time)(100 * ring_s * (double)PS_PER_S);
 }

@@ -54,7 +54,7 @@ bool job_group_routes_tokens(const struct job_group_conf *conf)
 	for (size_t i = 0; i < networks(conf); i++) {
 		struct dnn *dnn = network(conf, i);
 
-		routes |= dnn && dnn_routes_tokens(dnn);
+		routes |= dnn && dnn_tokens(dnn);
 		dnn_free(dnn);
 	}
 	return routes;
