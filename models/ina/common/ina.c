@@ -220,8 +220,8 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
 {
-	collective_violated(&job->scheme->env, job->scheme->ops->title, job->spec.number, "chunk",
-			    chunk, node, what);
+	collective_violated(&job->scheme->env, job->scheme->ops->title,
+			    collective_job_number(&job->spec), "chunk", chunk, node, what);
 }
 
 void ina_stats(const void *instance, struct collective_stats *stats)
@@ -256,7 +256,8 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 		if (!waits(worker, text, sizeof(text)))
 			continue;
 		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
-			job->scheme->ops->title, job->spec.number, w, worker->host, text);
+			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,
+			text);
 		limit--;
 	}
 }
@@ -264,7 +265,7 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
 		   struct packet_about *about)
 {
-	*about = (struct packet_about){ .job = job->spec.number,
+	*about = (struct packet_about){ .job = collective_job_number(&job->spec),
 					.aggregator = UINT32_MAX,
 					.chunk = packet->chunk,
 					.worker_of_host = job->worker_of_host };

@@ -89,8 +89,11 @@ enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
 struct collective_job job_spec(struct job *job)
 {
+	uint32_t nics = topology_nics(job->jobs->env.topo->conf);
+
 	return (struct collective_job){
-		.number = job->number,
+		.number = job->number * nics,
+		.nics = nics,
 		.workers = job->workers,
 		.hosts = job->hosts,
 		.servers = job->servers,
@@ -126,6 +129,8 @@ static enum admission admit(struct job *job)
 	if (job->instance)
 		return ADMIT_NOW;
 	job_return_hosts(job);
+	if (!jobs->report.running && topology_nics(jobs->env.topo->conf) > 1 && !never)
+		never = "no switch memory for all NICs of its machines"; /* nobody gives any back */
 	job->refusal = never;
 	return never ? ADMIT_NEVER : ADMIT_LATER;
 }
@@ -254,8 +259,8 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 	};
 	if (has_stages(job))
 		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
+							.topo = jobs->env.topo,
 							.inner = jobs->schemes[conf->all_reduce],
-							.gpus = &jobs->env.topo->conf->host.gpus,
 							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
@@ -281,7 +286,8 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 {
 	struct job_trace trace;
 
-	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count,
+	if (!job_group_trace(conf, scenario,
+			     topology_machines(jobs->env.topo->conf) - jobs->pool_count,
 			     jobs->pool_count, &trace, error))
 		return false;
 	for (size_t i = 0; i < trace.count; i++) {
@@ -403,7 +409,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->group_count = count;
 	jobs->models = xcalloc(count, sizeof(*jobs->models));
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
-	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
+	jobs->pool =
+		cluster_conf_pool(cluster, topology_machines(env->topo->conf), &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);

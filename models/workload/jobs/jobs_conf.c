@@ -285,8 +285,10 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 }
 
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
-			  const char *pointer, uint32_t hosts)
+			  const char *pointer, const struct topology_conf *topology)
 {
+	const char *places = topology_nics(topology) > 1 ? "machine" : "host";
+	uint32_t hosts = topology_machines(topology);
 	int64_t most = workers_span(&conf->workers).most;
 
 	if (!conf->workers.given) {
@@ -308,9 +310,8 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	if (most > (int64_t)hosts)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
-			   " hosts and a host has one "
-			   "worker of a job",
-			   most, hosts);
+			   " %ss and a %s has one worker of a job",
+			   most, hosts, places, places);
 }
 
 /* Machines with several GPUs. */
@@ -346,9 +347,9 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 		     bool bounded)
 {
 	check_model(conf, doc, pointer);
-	check_workers(conf, doc, pointer, topology_hosts(topology));
+	check_workers(conf, doc, pointer, topology);
 	check_inside(conf, doc, pointer, topology);
-	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
+	job_group_check_servers(conf, doc, pointer, topology_machines(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/iterations", pointer),

@@ -13,6 +13,11 @@ uint32_t topology_hosts(const struct topology_conf *conf)
 	return hosts;
 }
 
+uint32_t topology_machines(const struct topology_conf *conf)
+{
+	return topology_hosts(conf) / topology_nics(conf);
+}
+
 bps topology_uplink_rate(const struct topology_conf *conf)
 {
 	if (conf->uplink_given)
