@@ -452,6 +452,22 @@ static int refuse_gpus(const char *path)
 	return EXIT_USAGE;
 }
 
+static bool fuses_by_time(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled && scenario_jobs(scenario)[i].fusion_cycle)
+			return true;
+	return false;
+}
+
+static int refuse_fusion(const char *path)
+{
+	complain("--why follows packets, not what waits for the end of a \"fusion_cycle\" (in %s): "
+		 "leave it out",
+		 path);
+	return EXIT_USAGE;
+}
+
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
@@ -468,6 +484,8 @@ static int run_one(const struct cli *cli, int i)
 		code = refuse_why(cli, cli->argv[i]);
 	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
 		code = refuse_gpus(cli->argv[i]);
+	else if (cli->run.why && fuses_by_time(&scenario))
+		code = refuse_fusion(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);

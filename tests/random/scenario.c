@@ -20,7 +20,9 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static struct rng all, of_gpus; /* scenarios without GPUs are the same as before there were some */
+/* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
+ */
+static struct rng all, later;
 static struct rng *rng = &all;
 static bool calm;
 
@@ -144,7 +146,7 @@ static void put_gpus(void)
 {
 	unsigned nics;
 
-	rng = &of_gpus;
+	rng = &later;
 	machines = hosts;
 	gpus = !calm && hosts >= 6 && chance(30);
 	if (gpus) {
@@ -163,7 +165,7 @@ static void put_gpus(void)
 
 static void put_inside(unsigned scheme)
 {
-	rng = &of_gpus;
+	rng = &later;
 	if (gpus)
 		put(", 'inside': '%s'",
 		    one_of(scheme_ops(scheme)->ranks ? "scatter|master|ring" : "scatter|master"));
@@ -476,6 +478,14 @@ static void put_layers(unsigned count)
 	put(" ]");
 }
 
+static void put_fusion_cycle(void)
+{
+	rng = &later;
+	if (!calm && chance(20))
+		put(", 'fusion_cycle': %s", one_of("'5us'|'50us'|'1ms'"));
+	rng = &all;
+}
+
 static void put_model(void)
 {
 	static const struct option options[] = { { "gradient_scale", 10, "0.3" },
@@ -503,6 +513,8 @@ static void put_model(void)
 	}
 	if (form >= 8 && overlap && chance(50))
 		put(", 'fusion': '30kB'");
+	if (overlap)
+		put_fusion_cycle();
 }
 
 /* As many as fit beside the servers, which are at most as many as the workers. */
@@ -671,7 +683,7 @@ int main(int argc, char **argv)
 	}
 	calm = argc == 4;
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
-	rng_init(&of_gpus, strtoull(argv[1], NULL, 10), "random gpus", strtoull(argv[2], NULL, 10));
+	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();

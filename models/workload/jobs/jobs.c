@@ -108,6 +108,19 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
+static void *start_scheme(struct job *job, const struct collective_job *spec, const char **never)
+{
+	struct scheme_run run = job->jobs->schemes[job->conf->all_reduce];
+
+	if (job->machine.sim)
+		run = (struct scheme_run){ &machine_collective, &job->machine };
+	if (job->fusion.sim) {
+		job->fusion.inner = run;
+		run = (struct scheme_run){ &fusion_collective, &job->fusion };
+	}
+	return run.ops->start(run.self, spec, never);
+}
+
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
@@ -123,9 +136,7 @@ static enum admission admit(struct job *job)
 	if (job->workers == 1)
 		return ADMIT_NOW;
 	spec = job_spec(job);
-	job->instance = job_scheme(job)->start(
-		job->machine.sim ? &job->machine : jobs->schemes[job->conf->all_reduce].self, &spec,
-		&never);
+	job->instance = start_scheme(job, &spec, &never);
 	if (job->instance)
 		return ADMIT_NOW;
 	job_return_hosts(job);
@@ -262,6 +273,11 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 							.topo = jobs->env.topo,
 							.inner = jobs->schemes[conf->all_reduce],
 							.inside = (enum inside)conf->inside };
+	if (conf->fusion_cycle && workers > 1)
+		job->fusion = (struct fusion_scheme){ .sim = jobs->env.sim,
+						      .cycle = conf->fusion_cycle,
+						      .buffer = conf->fusion ? conf->fusion
+									     : FUSION_BUFFER };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
 	job->iterations = conf->max_steps;

@@ -173,7 +173,13 @@ static const struct conf_row group_rows[] = {
 		  "PANAMA section 2"),
 	CONF_BYTES("fusion", struct job_group_conf, fusion, CONF_OPTIONAL, 1, UINT64_C(1) << 40,
 		   "overlap layers: consecutive layers are merged until a tensor has at least this "
-		   "size."),
+		   "size (PyTorch DDP's buckets: 25MiB, the first 1MiB). With fusion_cycle: the "
+		   "most that a buffer takes; when missing 64 MiB (HOROVOD_FUSION_THRESHOLD)."),
+	CONF_TIME("fusion_cycle", struct job_group_conf, fusion_cycle, CONF_OPTIONAL, PS_PER_NS,
+		  PS_PER_S / 2,
+		  "overlap layers: at the end of each such time the gradients that all workers "
+		  "have by then are handed over, together as far as a buffer takes them "
+		  "(HOROVOD_CYCLE_TIME: 5ms, since 0.21 1ms and 128 MiB)."),
 	CONF_REAL("gradient_scale", struct job_group_conf, gradient_scale, "1", 1e-9, 1e6,
 		  "Multiplies all gradients: a smaller experiment that says so.", "full size"),
 	CONF_REAL("compute_scale", struct job_group_conf, compute_scale, "1", 0, 1e6,
@@ -243,7 +249,7 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 				   " parts but has fewer 4-byte values",
 				   i, parts[i]);
 	}
-	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+	if (conf->overlap == OVERLAP_NONE || (conf->fusion && !conf->fusion_cycle))
 		conf_error(doc, place,
 			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
 			   "are merged into one tensor");
@@ -359,6 +365,9 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 			   "\"duration\" needs a computing time, but compute_scale is 0");
 	if (conf->fusion && conf->overlap == OVERLAP_NONE)
 		conf_error(doc, conf_at(doc, "%s/fusion", pointer),
+			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
+	if (conf->fusion_cycle && conf->overlap == OVERLAP_NONE)
+		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/count", pointer),
