@@ -36,6 +36,8 @@ static bool chance(unsigned percent)
 	return rng_below(rng, 100) < percent;
 }
 
+static bool mute;
+
 static void put(const char *format, ...)
 {
 	char text[1024];
@@ -44,7 +46,7 @@ static void put(const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	for (const char *c = text; *c; c++)
+	for (const char *c = text; *c && !mute; c++)
 		putchar(*c == '\'' ? '"' : *c);
 }
 
@@ -299,6 +301,22 @@ static void put_rings(void)
 	put(" }");
 }
 
+static bool put_messages_of_rdma(void)
+{
+	static const struct option options[] = { { "message", 70, "1|2|8" },
+						 { "slots", 40, "8|64" } };
+	bool rdma;
+
+	rng = &later;
+	rdma = chance(20);
+	if (rdma) {
+		put(", 'format': 'rdma'");
+		OPTIONS(options);
+	}
+	rng = &all;
+	return rdma;
+}
+
 static void put_slotted(void)
 {
 	static const struct option both[] = {
@@ -317,7 +335,9 @@ static void put_slotted(void)
 	put(", 'ps_stream': { 'timeout_rule': %s", one_of("'doubling'|'adaptive'"));
 	OPTIONS(both);
 	put(" }, 'switchml': { '_': 0");
+	mute = put_messages_of_rdma(); /* in place of what the next line draws */
 	OPTIONS(both);
+	mute = false;
 	OPTIONS(switchml);
 	put(" }");
 }

@@ -26,6 +26,7 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 	scheme->conf = conf;
 	scheme->frame = format.frame;
 	scheme->elements = format.elements;
+	scheme->message = format.message ? format.message : 1;
 	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
 	for (uint32_t s = 0; s < switches; s++)
@@ -209,6 +210,7 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
 	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first = ina_available(worker);
 
+	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
 	tensors_add(&job->tensors, w, chunks);
 	if (job->scheme->ops->contribute)
 		job->scheme->ops->contribute(worker, first, chunks);

@@ -72,6 +72,8 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	bool late = worker->rto.conf->rule == RTO_ADAPTIVE && (again || slot->late);
 
 	ina_packet(packet, &worker->base, slot->chunk);
+	if (job->format.rdma)
+		packet->size = (uint16_t)switchml_frame(&job->format, i % job->format.message);
 	packet->source = worker->child;
 	packet->slot = (uint16_t)i;
 	packet->flags = (uint8_t)((slot->version ? SWITCHML_VERSION : 0) |
@@ -116,6 +118,21 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 	return NIC_MORE;
 }
 
+/* All of the message is sent again, in order. Returns its packets. */
+static uint32_t expire_message(struct worker *worker, uint32_t i)
+{
+	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
+
+	for (i = first; i < first + message; i++) {
+		list_remove(worker,
+			    worker->slots[i].state == WORKER_SLOT_SENT ? &worker->sent
+								       : &worker->ready,
+			    i);
+		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+	}
+	return message;
+}
+
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
@@ -127,10 +144,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
-		expired++;
 		newest = worker->slots[i].sent; /* oldest first */
-		list_remove(worker, &worker->sent, i);
-		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+		expired += expire_message(worker, i);
 	}
 	worker->base.job->stats.timeouts += expired;
 	if (expired) {
@@ -177,15 +192,44 @@ static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 	}
 	slot->chunk += switchml_of(worker)->slots;
 	slot->version ^= 1;
+	slot->held = false;
 	slot->late = (flags & PACKET_RETRANSMIT) != 0;
 	slot->state = WORKER_SLOT_IDLE;
 	if (slot->chunk < ina_available(&worker->base))
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
+/* Packets of a result come in order, or the connection drops them up to the next first one. */
+static bool follows(struct worker *worker, uint32_t i)
+{
+	uint32_t p = i % switchml_of(worker)->format.message;
+	struct worker_slot *first = &worker->slots[i - p];
+
+	if (p && first->got != p)
+		return false;
+	first->got = (uint8_t)(p + 1);
+	return true;
+}
+
+/* Its slots go on, when the result is whole. */
+static void message_done(struct worker *worker, uint32_t i, uint8_t flags)
+{
+	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
+	uint64_t chunk = worker->slots[first].chunk;
+
+	if (worker->slots[first].got < message)
+		return;
+	worker->slots[first].got = 0;
+	for (i = first; i < first + message; i++)
+		advance(worker, i, flags);
+	wake(worker);
+	for (uint32_t p = 0; p < message; p++)
+		ina_complete(&worker->base, chunk + p);
+}
+
 void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
-	const struct worker_slot *slot = &worker->slots[packet->slot];
+	struct worker_slot *slot = &worker->slots[packet->slot];
 
 	if (slot->chunk != packet->chunk) {
 		/* multicast and repair: only the first may advance the slot */
@@ -197,11 +241,14 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 			     "a result came before the contribution");
 		return;
 	}
-	if (!ina_holds(&worker->base, packet->chunk, packet->value))
+	if (!follows(worker, packet->slot)) {
+		worker->base.job->stats.stale++;
 		return;
-	advance(worker, packet->slot, packet->flags);
-	wake(worker);
-	ina_complete(&worker->base, packet->chunk);
+	}
+	if (!slot->held && !ina_holds(&worker->base, packet->chunk, packet->value))
+		return;
+	slot->held = true;
+	message_done(worker, packet->slot, packet->flags);
 }
 
 bool switchml_waits(const void *self, char *text, size_t size)
