@@ -17,10 +17,12 @@ struct buffer {
 };
 
 struct fusion {
-	const struct fusion_scheme *scheme;
+	struct sim *sim;
 	struct collective_job job;
-	void *inner;
-	sim_time start;
+	const struct collective_ops *ops; /* of the scheme */
+	void *instance;
+	sim_time cycle, start;
+	bytes most; /* in a buffer */
 	struct tensor_sizes sizes;
 	uint64_t *contributed;  /* by worker: tensors */
 	uint64_t handed_over;   /* tensors */
@@ -35,11 +37,11 @@ struct fusion {
 /* Once there is something that all workers have. */
 static void await_end_of_cycle(struct fusion *fusion)
 {
-	struct sim *sim = fusion->scheme->sim;
-	sim_time cycle = fusion->scheme->cycle, past = (sim->now - fusion->start) % cycle;
+	struct sim *sim = fusion->sim;
+	sim_time past = (sim->now - fusion->start) % fusion->cycle;
 
 	if (fusion->ahead == fusion->job.workers && !timer_pending(sim, &fusion->timer))
-		timer_set(sim, &fusion->timer, past ? sim->now - past + cycle : sim->now);
+		timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
 }
 
 /* Tensors that all workers have. */
@@ -61,14 +63,13 @@ static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 	*buffer = (struct buffer){ fusion->handed_over, fusion->handed_over, fusion->job.workers };
 	do
 		size += fusion->sizes.of[buffer->end++];
-	while (buffer->end < end && size + fusion->sizes.of[buffer->end] <= fusion->scheme->buffer);
+	while (buffer->end < end && size + fusion->sizes.of[buffer->end] <= fusion->most);
 	fusion->handed_over = buffer->end;
 	return size;
 }
 
 static void hand_over(struct fusion *fusion, uint64_t end)
 {
-	const struct collective_ops *ops = fusion->scheme->inner.ops;
 	struct buffer buffer;
 	bytes size = fill(fusion, end, &buffer);
 
@@ -77,8 +78,8 @@ static void hand_over(struct fusion *fusion, uint64_t end)
 	fusion->buffers[fusion->end++ & fusion->mask] = buffer;
 	for (uint32_t w = 0; w < fusion->job.workers; w++) {
 		if (fusion->hinted)
-			ops->hint(fusion->inner, w, &fusion->hint);
-		ops->contribute(fusion->inner, w, size);
+			fusion->ops->hint(fusion->instance, w, &fusion->hint);
+		fusion->ops->contribute(fusion->instance, w, size);
 	}
 }
 
@@ -112,107 +113,54 @@ static void on_done(void *owner, uint32_t worker, uint64_t number)
 		fusion->oldest++;
 }
 
-/* --- the interface --- */
-
-static void free_fusion(struct fusion *fusion)
+struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time cycle, bytes buffer)
 {
-	timer_close(fusion->scheme->sim, &fusion->timer);
+	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
+
+	*fusion = (struct fusion){ .sim = sim,
+				   .job = *job,
+				   .cycle = cycle,
+				   .most = buffer,
+				   .start = sim->now,
+				   .mask = RING_FIRST - 1 };
+	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
+	fusion->buffers = xcalloc(RING_FIRST, sizeof(*fusion->buffers));
+	timer_open(sim, &fusion->timer, SIM_TIMER,
+		   timer_key_of_job(TIMER_MACHINE, job->number, NO_WORKER), on_cycle, fusion);
+	sim_name(sim, on_cycle, "fusion buffers are handed over");
+	job->done = on_done;
+	job->owner = fusion;
+	return fusion;
+}
+
+void fusion_open(struct fusion *fusion, const struct collective_ops *ops, void *instance)
+{
+	fusion->ops = ops;
+	fusion->instance = instance;
+}
+
+void fusion_free(struct fusion *fusion)
+{
+	if (!fusion)
+		return;
+	timer_close(fusion->sim, &fusion->timer);
 	free(fusion->contributed);
 	free(fusion->buffers);
 	free(fusion->sizes.of);
 	free(fusion);
 }
 
-static void *start(void *self, const struct collective_job *job, const char **never)
+void fusion_hint(struct fusion *fusion, uint32_t worker, const struct collective_hint *hint)
 {
-	const struct fusion_scheme *scheme = self;
-	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
-	struct collective_job inner = *job;
-
-	fusion->scheme = scheme;
-	fusion->job = *job;
-	fusion->start = scheme->sim->now;
-	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
-	fusion->mask = RING_FIRST - 1;
-	fusion->buffers = xcalloc(RING_FIRST, sizeof(*fusion->buffers));
-	timer_open(scheme->sim, &fusion->timer, SIM_TIMER,
-		   timer_key_of_job(TIMER_MACHINE, job->number, NO_WORKER), on_cycle, fusion);
-	sim_name(scheme->sim, on_cycle, "fusion buffers are handed over");
-	inner.done = on_done;
-	inner.owner = fusion;
-	fusion->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
-	if (fusion->inner)
-		return fusion;
-	free_fusion(fusion);
-	return NULL;
-}
-
-/* Of the tensors of a cycle the scheme hears what the last worker says of the first. */
-static void hint(void *instance, uint32_t worker, const struct collective_hint *hint)
-{
-	struct fusion *fusion = instance;
-
-	if (!fusion->scheme->inner.ops->hint || fusion->contributed[worker] != fusion->handed_over)
+	if (fusion->contributed[worker] != fusion->handed_over)
 		return;
 	fusion->hinted = true;
 	fusion->hint = *hint;
 }
 
-static void contribute(void *instance, uint32_t worker, bytes size)
+void fusion_contribute(struct fusion *fusion, uint32_t worker, bytes size)
 {
-	struct fusion *fusion = instance;
-
 	fusion->ahead += fusion->contributed[worker] == fusion->handed_over;
 	tensor_sizes_add(&fusion->sizes, fusion->contributed[worker]++, size);
 	await_end_of_cycle(fusion);
 }
-
-static void finish(void *instance)
-{
-	struct fusion *fusion = instance;
-
-	fusion->scheme->inner.ops->finish(fusion->inner);
-	free_fusion(fusion);
-}
-
-static void stats(const void *instance, struct collective_stats *sum)
-{
-	const struct fusion *fusion = instance;
-
-	fusion->scheme->inner.ops->stats(fusion->inner, sum);
-}
-
-static uint64_t slots(const void *instance)
-{
-	const struct fusion *fusion = instance;
-	const struct collective_ops *ops = fusion->scheme->inner.ops;
-
-	return ops->slots ? ops->slots(fusion->inner) : 0;
-}
-
-static struct collective_actual ran_as(const void *instance)
-{
-	const struct fusion *fusion = instance;
-	const struct collective_ops *ops = fusion->scheme->inner.ops;
-
-	return ops->ran_as ? ops->ran_as(fusion->inner) : (struct collective_actual){ 0 };
-}
-
-static void report_waiting(const void *instance, FILE *to, size_t limit)
-{
-	const struct fusion *fusion = instance;
-
-	fusion->scheme->inner.ops->report_waiting(fusion->inner, to, limit);
-}
-
-const struct collective_ops fusion_collective = {
-	.name = "fusion",
-	.start = start,
-	.hint = hint,
-	.contribute = contribute,
-	.finish = finish,
-	.stats = stats,
-	.slots = slots,
-	.ran_as = ran_as,
-	.report_waiting = report_waiting,
-};

@@ -278,20 +278,6 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
-/* Hosts below each switch that has some. */
-static uint32_t hosts_below(const struct topology_conf *conf)
-{
-	struct topology_shape shape;
-	uint32_t racks = 0, below;
-
-	topology_shape(conf, &shape);
-	for (uint32_t s = 0; s < shape.switches; s++)
-		racks += shape.tiers[s] == 1;
-	below = shape.hosts / racks;
-	topology_shape_release(&shape);
-	return below;
-}
-
 /* Of a network whose hosts are right. */
 static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
 {
@@ -307,12 +293,12 @@ static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
 		conf_error(doc, place,
 			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
 			   hosts, nics);
-	else if (conf->host.nics.wiring == NICS_RACK && hosts_below(conf) % nics)
+	else if (conf->host.nics.wiring == NICS_RACK && topology_rack(conf) % nics)
 		conf_error(doc, place,
 			   "machines of %" PRIu32
 			   " NICs each do not fit below switches with %" PRIu32
 			   " hosts each; see \"wiring\": \"rails\"",
-			   nics, hosts_below(conf));
+			   nics, topology_rack(conf));
 }
 
 static void add_mistake(void *doc, const char *pointer, const char *text)

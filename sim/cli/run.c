@@ -447,7 +447,8 @@ static int refuse_why(const struct cli *cli, const char *path)
 static int refuse_gpus(const char *path)
 {
 	complain("--why follows packets, not what GPUs of a machine do among themselves "
-		 "(\"gpus\" of %s): leave it out",
+		 "nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): leave "
+		 "it out",
 		 path);
 	return EXIT_USAGE;
 }
@@ -458,14 +459,6 @@ static bool fuses_by_time(const struct scenario *scenario)
 		if (scenario_jobs(scenario)[i].enabled && scenario_jobs(scenario)[i].fusion_cycle)
 			return true;
 	return false;
-}
-
-static int refuse_fusion(const char *path)
-{
-	complain("--why follows packets, not what waits for the end of a \"fusion_cycle\" (in %s): "
-		 "leave it out",
-		 path);
-	return EXIT_USAGE;
 }
 
 static int run_one(const struct cli *cli, int i)
@@ -482,10 +475,9 @@ static int run_one(const struct cli *cli, int i)
 		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
 	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
 		code = refuse_why(cli, cli->argv[i]);
-	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
+	else if (cli->run.why &&
+		 (scenario.topology.host.gpus.count > 1 || fuses_by_time(&scenario)))
 		code = refuse_gpus(cli->argv[i]);
-	else if (cli->run.why && fuses_by_time(&scenario))
-		code = refuse_fusion(cli->argv[i]);
 	else
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);

@@ -88,7 +88,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 
 /* The slot's chunk waits for the NIC, for the first time or again; a server on the same host gets
  * it at once. */
-static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
+static inline void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
 {
 	struct packet packet;
 
@@ -174,7 +174,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* The slot goes on to its next chunk; `flags` of the result. A result is a sum: its round trip
  * holds the timeouts of all workers, which as samples of each other would grow without end. */
-static void advance(struct worker *worker, uint32_t i, uint8_t flags)
+static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
 
@@ -192,44 +192,44 @@ static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 	}
 	slot->chunk += switchml_of(worker)->slots;
 	slot->version ^= 1;
-	slot->held = false;
 	slot->late = (flags & PACKET_RETRANSMIT) != 0;
 	slot->state = WORKER_SLOT_IDLE;
 	if (slot->chunk < ina_available(&worker->base))
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
-/* Packets of a result come in order, or the connection drops them up to the next first one. */
-static bool follows(struct worker *worker, uint32_t i)
+/* Of a message: its packets come in order, or the connection drops them up to the next first one.
+ * Its slots go on together. */
+static __attribute__((noinline)) void result_of_message(struct worker *worker,
+							const struct packet *packet)
 {
-	uint32_t p = i % switchml_of(worker)->format.message;
-	struct worker_slot *first = &worker->slots[i - p];
+	uint32_t message = switchml_of(worker)->format.message, p = packet->slot % message;
+	uint32_t first = packet->slot - p;
+	struct worker_slot *slots = &worker->slots[first];
 
-	if (p && first->got != p)
-		return false;
-	first->got = (uint8_t)(p + 1);
-	return true;
-}
-
-/* Its slots go on, when the result is whole. */
-static void message_done(struct worker *worker, uint32_t i, uint8_t flags)
-{
-	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
-	uint64_t chunk = worker->slots[first].chunk;
-
-	if (worker->slots[first].got < message)
+	if (p && slots->got != p) {
+		worker->base.job->stats.stale++;
 		return;
-	worker->slots[first].got = 0;
-	for (i = first; i < first + message; i++)
-		advance(worker, i, flags);
+	}
+	slots->got = (uint8_t)(p + 1);
+	if (!slots[p].held && !ina_holds(&worker->base, packet->chunk, packet->value))
+		return;
+	slots[p].held = true;
+	if (p + 1 < message)
+		return;
+	slots->got = 0;
+	for (uint32_t i = 0; i < message; i++) {
+		slots[i].held = false;
+		advance(worker, first + i, packet->flags);
+	}
 	wake(worker);
-	for (uint32_t p = 0; p < message; p++)
-		ina_complete(&worker->base, chunk + p);
+	for (uint64_t chunk = packet->chunk - p; chunk <= packet->chunk; chunk++)
+		ina_complete(&worker->base, chunk);
 }
 
 void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
-	struct worker_slot *slot = &worker->slots[packet->slot];
+	const struct worker_slot *slot = &worker->slots[packet->slot];
 
 	if (slot->chunk != packet->chunk) {
 		/* multicast and repair: only the first may advance the slot */
@@ -241,14 +241,15 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 			     "a result came before the contribution");
 		return;
 	}
-	if (!follows(worker, packet->slot)) {
-		worker->base.job->stats.stale++;
+	if (switchml_of(worker)->format.message > 1) {
+		result_of_message(worker, packet);
 		return;
 	}
-	if (!slot->held && !ina_holds(&worker->base, packet->chunk, packet->value))
+	if (!ina_holds(&worker->base, packet->chunk, packet->value))
 		return;
-	slot->held = true;
-	message_done(worker, packet->slot, packet->flags);
+	advance(worker, packet->slot, packet->flags);
+	wake(worker);
+	ina_complete(&worker->base, packet->chunk);
 }
 
 bool switchml_waits(const void *self, char *text, size_t size)

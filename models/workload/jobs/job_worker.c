@@ -103,7 +103,10 @@ static void give_hint(const struct job_worker *worker)
 	for (size_t l = 0; l < dnn->layer_count; l++)
 		left += (double)dnn->layers[l].forward;
 	hint.compute_left = (sim_time)(left * scale);
-	job_scheme(job)->hint(job->instance, worker->number, &hint);
+	if (job->fusion)
+		fusion_hint(job->fusion, worker->number, &hint);
+	else
+		job_scheme(job)->hint(job->instance, worker->number, &hint);
 }
 
 /* Hands the next tensor over. The worker's state is that of after it, for a sum
@@ -122,7 +125,9 @@ static void send_tensor(struct job_worker *worker)
 		job_sends(job, worker->iteration);
 	}
 	after_backward(worker);
-	if (job->instance)
+	if (job->fusion)
+		fusion_contribute(job->fusion, worker->number, tensor->size);
+	else if (job->instance)
 		job_scheme(job)->contribute(job->instance, worker->number, tensor->size);
 	else
 		worker_holds(worker, tensor->layer); /* alone: its own gradient is the sum */

@@ -40,6 +40,8 @@ static void job_end(struct job *job)
 		job_scheme(job)->stats(job->instance, &job->stats);
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
+		fusion_free(job->fusion);
+		job->fusion = NULL;
 	}
 	if (job_why(job))
 		why_job_end(job_why(job), job->number);
@@ -108,24 +110,32 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
-static void *start_scheme(struct job *job, const struct collective_job *spec, const char **never)
+/* Its instance, with fusion buffers before it. */
+static bool start_scheme(struct job *job, const char **never)
 {
-	struct scheme_run run = job->jobs->schemes[job->conf->all_reduce];
+	const struct job_group_conf *conf = job->conf;
+	struct collective_job spec = job_spec(job);
 
-	if (job->machine.sim)
-		run = (struct scheme_run){ &machine_collective, &job->machine };
-	if (job->fusion.sim) {
-		job->fusion.inner = run;
-		run = (struct scheme_run){ &fusion_collective, &job->fusion };
+	if (conf->fusion_cycle)
+		job->fusion = fusion_new(job->jobs->env.sim, &spec, conf->fusion_cycle,
+					 conf->fusion ? conf->fusion : FUSION_BUFFER);
+	job->instance = job_scheme(job)->start(
+		job->machine.sim ? &job->machine : job->jobs->schemes[conf->all_reduce].self, &spec,
+		never);
+	if (job->instance) {
+		if (job->fusion)
+			fusion_open(job->fusion, job_scheme(job), job->instance);
+		return true;
 	}
-	return run.ops->start(run.self, spec, never);
+	fusion_free(job->fusion);
+	job->fusion = NULL;
+	return false;
 }
 
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec;
 	const char *never = NULL;
 
 	if (!job_take_hosts(job))
@@ -135,9 +145,7 @@ static enum admission admit(struct job *job)
 			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1)
 		return ADMIT_NOW;
-	spec = job_spec(job);
-	job->instance = start_scheme(job, &spec, &never);
-	if (job->instance)
+	if (start_scheme(job, &never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
 	if (!jobs->report.running && topology_nics(jobs->env.topo->conf) > 1 && !never)
@@ -273,11 +281,6 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 							.topo = jobs->env.topo,
 							.inner = jobs->schemes[conf->all_reduce],
 							.inside = (enum inside)conf->inside };
-	if (conf->fusion_cycle && workers > 1)
-		job->fusion = (struct fusion_scheme){ .sim = jobs->env.sim,
-						      .cycle = conf->fusion_cycle,
-						      .buffer = conf->fusion ? conf->fusion
-									     : FUSION_BUFFER };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
 	job->iterations = conf->max_steps;
@@ -452,6 +455,7 @@ void jobs_free(struct jobs *jobs)
 
 		if (job->instance)
 			job_scheme(job)->finish(job->instance);
+		fusion_free(job->fusion);
 		for (uint32_t w = 0; job->worker && w < job->workers; w++)
 			free(job->worker[w].held);
 		free(job->worker);

@@ -65,7 +65,7 @@ struct job {
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
-	struct fusion_scheme fusion;   /* of a job with fusion buffers by time */
+	struct fusion *fusion;         /* NULL = it has no buffers by time */
 	void *instance;                /* of the scheme; NULL for one worker */
 	struct collective_stats stats;
 	sim_time ideal; /* when it is over; 0 = there is no closed form */
@@ -97,11 +97,9 @@ struct jobs {
 	void *owner;
 };
 
-/* Its scheme, or that with stages inside machines and fusion buffers around it. */
+/* Its scheme, or that with stages inside machines around it. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	if (job->fusion.sim)
-		return &fusion_collective;
 	return job->machine.sim ? &machine_collective
 				: job->jobs->schemes[job->conf->all_reduce].ops;
 }

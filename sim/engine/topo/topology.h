@@ -166,6 +166,9 @@ const struct topology_ops *topology_kind(size_t index); /* NULL behind the last 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
+/* Hosts below each switch that has some. */
+uint32_t topology_rack(const struct topology_conf *conf);
+
 /* NICs of a machine, at least 1; machines that the hosts of a valid configuration are. */
 static inline uint32_t topology_nics(const struct topology_conf *conf)
 {
