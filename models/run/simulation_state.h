@@ -2,7 +2,6 @@
 #ifndef INASIM_RUN_SIMULATION_PARTS_H
 #define INASIM_RUN_SIMULATION_PARTS_H
 
-#include "core/checkpoint.h"
 #include "core/observe.h"
 #include "fluid/collective.h"
 #include "run/series.h"
@@ -41,8 +40,6 @@ struct simulation {
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
 	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
-	struct timer checkpoint;
-	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };
 
 /* Whether anything can still happen, looks and the time limit apart; always where that time is
@@ -52,8 +49,6 @@ bool simulation_moves(const struct simulation *simulation);
 /* Builds without running; for tests that look inside. As simulation_run(). */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
-/* Wants checkpoints of the run; call it before simulation_go(). */
-void simulation_checkpoints(struct simulation *simulation);
 /* Runs in `count` partitions (core/parts.h), or as many as there are pods; the results are the
  * same. Returns how many: 1 where something acts across them. Before simulation_go(), which cuts
  * large networks itself. */

@@ -295,26 +295,6 @@ static void percentile_interval(struct estimate *e, double *replicates, size_t c
 	e->high = replicates[count - 1 - tail];
 }
 
-struct estimate infer_quantile_bootstrap(const double *values, size_t count, double p, double level,
-					 struct rng *rng)
-{
-	struct estimate e = nothing;
-	gsl_rng gsl = rng_gsl(rng);
-	double *sorted = present(values, count, &e.n);
-	size_t rank = stats_rank(e.n, p);
-	e.missing = count - e.n;
-	stats_sort(sorted, e.n);
-	if (rank) {
-		double replicates[REPLICATES];
-		e.value = sorted[rank - 1];
-		for (size_t i = 0; i < REPLICATES; i++)
-			replicates[i] = resampled(sorted, e.n, rank, &gsl);
-		percentile_interval(&e, replicates, REPLICATES, level);
-	}
-	free(sorted);
-	return e;
-}
-
 struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
 				     size_t b_count, double p, double level, struct rng *rng)
 {

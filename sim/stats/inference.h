@@ -81,10 +81,6 @@ struct median infer_median(const double *sorted, size_t count, double wanted);
  * most (1 - level) / 2 beyond either. 0 or n + 1: n is too small for this side. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);
 
-/* Interval of a quantile by bootstrap, for comparison with the above. */
-struct estimate infer_quantile_bootstrap(const double *values, size_t count, double p, double level,
-					 struct rng *rng);
-
 /* b / a of the quantiles; no interval where a resampled quantile of a is 0. */
 struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
 					    double p, double level, struct rng *rng);

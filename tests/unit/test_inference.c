@@ -244,18 +244,6 @@ Test(inference, quantile_takes_order_statistics)
 #define BOOT_LOW  40
 #define BOOT_HIGH 60
 
-Test(inference, bootstrap_of_a_median)
-{
-	double x[100];
-	struct rng rng = stream(1);
-	for (int i = 0; i < 100; i++)
-		x[i] = i + 1;
-	struct estimate e = infer_quantile_bootstrap(x, 100, 0.5, LEVEL, &rng);
-	cr_expect_eq(e.value, 50);
-	cr_expect(fabs(e.low - BOOT_LOW) <= 1 && fabs(e.high - BOOT_HIGH) <= 1, "%g %g", e.low,
-		  e.high);
-}
-
 /* With a constant below, the ratio is the quantile of the other sample, whether its
  * pairs are resampled one by one or its order statistic is drawn. */
 Test(inference, ratio_of_quantiles_is_bootstrapped_right)
@@ -351,23 +339,20 @@ Test(inference, coverage_of_means_and_ratios)
 	expect_coverage(ratio_apart, 0.9256, 0.9744, "Welch ratio");
 }
 
-/* Exponential values, n = 60, median: ranks 22 and 39 cover with 0.97266 exactly;
- * the bootstrap promises 0.95 only for large n. */
+/* Exponential values, n = 60, median: ranks 22 and 39 cover with 0.97266 exactly. */
 #define ORDER_EXACT 0.97266
 
 Test(inference, coverage_of_quantiles)
 {
 	struct rng rng = stream(6);
-	size_t order = 0, bootstrap = 0;
+	size_t order = 0;
 	for (int round = 0; round < ROUNDS; round++) {
 		double x[60];
 		for (int i = 0; i < 60; i++)
 			x[i] = rng_exponential(&rng);
 		order += covers(infer_quantile(x, 60, 0.5, LEVEL), M_LN2);
-		bootstrap += covers(infer_quantile_bootstrap(x, 60, 0.5, LEVEL, &rng), M_LN2);
 	}
 	expect_coverage(order, ORDER_EXACT - 0.0182, ORDER_EXACT + 0.0182, "order statistics");
-	expect_coverage(bootstrap, 0.91, 0.98, "bootstrap");
 }
 
 /* The median of b = 1.4 E + 0.6 E' is 1.61924393, by bisection on

@@ -155,11 +155,9 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 			 char **error)
 {
 	const struct plan *plan = sweep->plan;
-	struct csv_writer *csv = csv_writer_open(path, error);
+	struct csv_writer *csv = csv_writer_open(path);
 	double *values;
 
-	if (!csv)
-		return false;
 	values = xcalloc(metrics->count, sizeof(*values));
 	put_header(csv, plan, metrics);
 	for (size_t i = 0; i < plan->point_count; i++) {
@@ -201,10 +199,8 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 					       "cpu_s",  "peak_rss_bytes", "attempts", "exit_code",
 					       "signal", "host",           "version",  "commit",
 					       "message" };
-	struct csv_writer *csv = csv_writer_open(path, error);
+	struct csv_writer *csv = csv_writer_open(path);
 
-	if (!csv)
-		return false;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		csv_writer_text(csv, columns[i]);
 	csv_writer_end_row(csv);
