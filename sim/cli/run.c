@@ -454,10 +454,11 @@ static bool can_follow(const struct cli *cli, const struct scenario *scenario, c
 			 cli->run.why ? "why" : "timeline", path);
 	else if (cli->run.why &&
 		 (scenario->topology.host.gpus.count > 1 || fuses_by_time(scenario)))
-		complain("--why follows packets, not what GPUs of a machine do among themselves "
-			 "nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "
-			 "leave it out",
-			 path);
+		complain(
+			"--why follows packets, not what GPUs of a machine do among themselves "
+			"nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "
+			"leave it out",
+			path);
 	else
 		return true;
 	return false;
