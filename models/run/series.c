@@ -326,32 +326,35 @@ static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
-static void add_port(struct link_set *set, struct network *net, uint32_t port)
+uint32_t series_ports(const struct simulation *s, const struct series_links *entry, uint32_t *ports)
 {
-	set->ports[set->count++] = port;
-	if (net->watch)
-		network_watch_port(net, port);
+	const struct network *net = &s->topo.net;
+	struct link_place wanted;
+	uint32_t count = 0;
+
+	ports[0] = (uint32_t)entry->number;
+	if (entry->form == SERIES_LINK)
+		return 1;
+	SIM_BUG_ON(!links_parse(entry->tier, &s->scenario->topology, &wanted));
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		struct link_place place = link_place_of(net, i);
+
+		if (place.tier == wanted.tier && place.up == wanted.up)
+			ports[count++] = i;
+	}
+	return count;
 }
 
 static void init_set(struct link_set *set, struct simulation *s, const struct series_links *conf)
 {
 	struct network *net = &s->topo.net;
-	struct link_place wanted;
 
 	set->ports = xcalloc(net->port_count, sizeof(*set->ports));
-	if (conf->form == SERIES_LINK) {
-		set->label = xasprintf("%" PRId64, conf->number);
-		add_port(set, net, (uint32_t)conf->number);
-	} else {
-		set->label = xasprintf("%s", conf->tier);
-		SIM_BUG_ON(!links_parse(conf->tier, &s->scenario->topology, &wanted));
-		for (uint32_t i = 0; i < net->port_count; i++) {
-			struct link_place place = link_place_of(net, i);
-
-			if (place.tier == wanted.tier && place.up == wanted.up)
-				add_port(set, net, i);
-		}
-	}
+	set->label = conf->form == SERIES_LINK ? xasprintf("%" PRId64, conf->number)
+					       : xstrdup(conf->tier);
+	set->count = series_ports(s, conf, set->ports);
+	for (uint32_t i = 0; net->watch && i < set->count; i++)
+		network_watch_port(net, set->ports[i]);
 	set->before = xcalloc(set->count, sizeof(*set->before));
 }
 

@@ -4,6 +4,7 @@
 #include "core/parts.h"
 #include "net/cut.h"
 #include "run/event_log.h"
+#include "run/links.h"
 #include "net/lossless.h"
 #include "run/results.h"
 #include "run/timeline.h"
@@ -537,17 +538,13 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	const struct network *net = &s->topo.net;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
-		char from[32], there[32];
+		char link[LINK_NAME];
 
-		if (!lossless_stuck(net, i))
-			continue;
-		topology_node_name(&s->topo, net->ports[net->cold[i].reverse].to, from,
-				   sizeof(from));
-		topology_node_name(&s->topo, net->ports[i].to, there, sizeof(there));
-		fprintf(to,
-			"link %s -> %s is stopped by PAUSE, and only links of this list could free "
-			"the memory behind it\n",
-			from, there);
+		if (lossless_stuck(net, i))
+			fprintf(to,
+				"link %s is stopped by PAUSE, and only links of this list could "
+				"free the memory behind it\n",
+				link_name(&s->topo, i, link));
 	}
 }
 
