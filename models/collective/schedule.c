@@ -313,7 +313,8 @@ static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
 	const struct topology *topo = scheme->env.topo;
-	uint32_t p = schedule->count, *order = xcalloc(p, sizeof(*order));
+	uint32_t p = schedule->count, each = ranks_each(schedule);
+	uint32_t *order = xcalloc(p, sizeof(*order));
 	struct rng rng;
 
 	for (uint32_t g = 0; g < p; g++)
@@ -323,7 +324,7 @@ static void order_ranks(struct schedule *schedule)
 		rng_shuffle(&rng, order, p);
 	}
 	for (uint32_t r = 0; r < p; r++) {
-		uint32_t worker = order[r] / ranks_each(schedule);
+		uint32_t worker = order[r] / each;
 
 		schedule->ranks[r] = (struct schedule_rank){ .schedule = schedule,
 							     .worker = worker,
@@ -335,10 +336,10 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
-		if (ranks_each(schedule) > 1)
-			rank->host = topology_nic(
-				topo, rank->host,
-				topology_nic_of_gpu(topo->conf, rank->gpu % ranks_each(schedule)));
+		if (each > 1) /* neighbours share a NIC */
+			rank->host =
+				topology_nic(topo, rank->host,
+					     rank->gpu % each * topology_nics(topo->conf) / each);
 		rank->number = r;
 		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)

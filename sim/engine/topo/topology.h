@@ -202,12 +202,6 @@ void topology_release(struct topology *topo);
 /* The host that a NIC of a machine is. */
 uint32_t topology_nic(const struct topology *topo, uint32_t machine, uint32_t nic);
 
-/* The NIC of its machine that a GPU uses: neighbours share one. */
-static inline uint32_t topology_nic_of_gpu(const struct topology_conf *conf, uint32_t gpu)
-{
-	return gpu * topology_nics(conf) / (uint32_t)conf->host.gpus.count;
-}
-
 /* For wire(): joins two nodes by the link that belongs between their tiers. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
 
