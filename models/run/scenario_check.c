@@ -30,7 +30,7 @@
 struct looking {
 	const struct scenario *scenario;
 	struct conf_doc *doc;
-	uint32_t hosts;
+	uint32_t hosts, machines;
 	uint32_t pool; /* of them are kept for parameter servers */
 };
 
@@ -403,7 +403,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	sim_time longest = 0;
 	char *error;
 
-	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, look->pool,
+	if (!job_group_trace(group, conf_path(look->doc), look->machines - look->pool, look->pool,
 			     &trace, &error)) {
 		take_error(look, where, error);
 		return 0;
@@ -604,12 +604,13 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
+	look.machines = topology_machines(&scenario->topology);
 	check_series(scenario, doc);
 	check_flow_classes(scenario, doc);
 	before = conf_errors(doc);
-	cluster_conf_check(&scenario->cluster, doc, look.hosts);
+	cluster_conf_check(&scenario->cluster, doc, look.machines);
 	if (conf_errors(doc) == before)
-		free(cluster_conf_pool(&scenario->cluster, look.hosts, &look.pool));
+		free(cluster_conf_pool(&scenario->cluster, look.machines, &look.pool));
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)

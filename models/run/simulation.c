@@ -259,7 +259,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	s->roce = roce_new(&s->topo, &scenario->roce);
-	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
+	reducers_init(&s->reducers, s->topo.net.hosts,
+		      scenario->topology.host.reduction_rate / topology_nics(&scenario->topology));
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
 	env = (struct model_env){ &s->sim,
