@@ -109,9 +109,10 @@ struct collective_job {
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
 				       * jobs' servers' */
-	uint32_t gpus;    /* ranks of each worker; 0 = 1: only where `inside` is "ring" */
-	bytes gradients;  /* of an iteration */
-	uint64_t tensors; /* that each worker will hand over */
+	uint32_t gpus;       /* ranks of each worker; 0 = 1: only where `inside` is "ring" */
+	uint32_t first_edge; /* of connections, where a job has several schedules */
+	bytes gradients;     /* of an iteration */
+	uint64_t tensors;    /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
@@ -234,6 +235,9 @@ struct collective_ops {
 	 * which the caller releases. Returns what withdraw() takes, or NULL as start() does. */
 	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		      const char **never);
+	/* Optional: its reduce-scatter (steps.h), which takes the same scheme. Without it jobs that
+	 * want one get the all-reduce, of whose sums each worker needs a part only. */
+	const struct collective_ops *reduce_scatter;
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
 	struct fluid_tolerance tolerance;

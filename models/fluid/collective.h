@@ -1,18 +1,18 @@
 /* All-reduce by fluid streams: one implementation for all schemes, from their plans
  * (collective/plan.h).
  *
- * A tensor's streams start when all workers have handed it over and those of the tensor before have
- * left, stream by stream; all workers hold it when its last stream has ended and the plan's latency
- * has passed. So tensors follow each other without gaps, as packets do, and latency counts once for
- * a train of them. Where transfers do not share (fluid_open()), a job goes as if it were alone: by
- * plan_idle_rates(). Admission and switch memory are the packet scheme's own. */
+ * A stream of a tensor starts when all workers have handed the tensor over and the same stream of
+ * the tensor before has left. All workers hold the tensor when its last stream has ended and the
+ * plan's latency has passed. So tensors follow each other without gaps, as packets do, and latency
+ * counts once for a train of them. If transfers do not share (fluid_open()), a job runs as if it
+ * were alone, at plan_idle_rates(). Admission and switch memory are those of the packet scheme. */
 #ifndef INASIM_FLUID_COLLECTIVE_H
 #define INASIM_FLUID_COLLECTIVE_H
 
 #include "collective/collective.h"
 #include "fluid/fluid.h"
 
-/* The fluid side of an opened scheme: `scheme` belongs to `ops`, which has plan(); nothing here is
+/* The fluid side of an opened scheme: `scheme` belongs to `ops`, which has plan(). Nothing is
  * owned. */
 struct fluid_scheme {
 	struct fluid *fluid;
@@ -22,8 +22,8 @@ struct fluid_scheme {
 	void *scheme;
 };
 
-/* What a run's jobs use instead of `ops`: its start() takes a struct fluid_scheme. Of the members
- * there are those that a running job calls. */
+/* What jobs use instead of `ops`; its start() takes a struct fluid_scheme. Has only the members
+ * that a running job calls. */
 extern const struct collective_ops fluid_collective;
 
 #endif

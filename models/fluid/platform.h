@@ -1,5 +1,4 @@
-/* The links at which routes meet: a platform description of SimGrid, and the shares that routes
- * have there. */
+/* The links at which routes meet: their description for SimGrid, and the shares of routes there. */
 #ifndef INASIM_FLUID_PLATFORM_H
 #define INASIM_FLUID_PLATFORM_H
 
@@ -33,19 +32,19 @@ struct platform {
 	size_t length;
 };
 
-/* Route i of `routes` is called so in simgrid/protocol.h. Left out of the text are links that even
- * all routes at their fastest do not fill. */
+/* Route i of `routes` has the name that simgrid/protocol.h gives it. The text leaves out links that
+ * even all routes at full speed do not fill. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
 		    uint32_t count, const struct fluid_links *links);
 void platform_release(struct platform *platform);
 
-/* The shares of the routes of a platform when only some are busy; `busy` has NULL for all others.
- * The share is 0 where the route is idle, and where no link can stop it: there it keeps the rate
- * that it has alone. False when all shares are 0.
+/* Finds the shares of routes when only some are busy; `busy` is NULL for the others. A share is 0
+ * if the route is idle, or if no link can slow it down: it then keeps the rate that it has alone.
+ * False if all shares are 0.
  *
- * Several senders that meet at a NIC wait for turns there; all others meet in queues of switches.
- * In these, whoever heeds marks (as TCP does) fills what the marks leave. A window that heeds none
- * has a fixed part of the link: a share of part / (1 - part) against all that heed marks. */
+ * Senders that meet at a NIC take turns there; all others meet in queues of switches. There,
+ * streams that heed marks (as TCP does) fill what the marks leave. A window that heeds none has a
+ * fixed part of the link: a share of part / (1 - part) against all that heed marks. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 

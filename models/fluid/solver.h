@@ -1,5 +1,4 @@
-/* The process that runs SimGrid (simgrid/main.c), from the side of the simulation: one socket,
- * one question at a time. */
+/* Talks to the process that runs SimGrid (simgrid/main.c): one socket, one question at a time. */
 #ifndef INASIM_FLUID_SOLVER_H
 #define INASIM_FLUID_SOLVER_H
 
@@ -7,14 +6,14 @@
 
 struct solver;
 
-/* Starts it. NULL and *error (caller frees) when that cannot be. */
+/* Starts the process. NULL and *error (caller frees) on failure. */
 struct solver *solver_open(char **error);
 
-/* Ends it. Returns the CPU time that it took, in seconds. */
+/* Ends the process and returns its CPU time in seconds. */
 double solver_close(struct solver *solver);
 
-/* The max-min rates of the routes of a platform that have these shares (0: idle, rate 0), bytes per
- * second. `fresh`: it is another platform than the last time. False when the solver is gone. */
+/* Finds the max-min rates, in bytes per second, of routes with these shares (0: idle, rate 0).
+ * `fresh`: the platform is not that of the last call. False if the process is gone. */
 bool solver_rates(struct solver *solver, const struct platform *platform, bool fresh,
 		  const double *share, double *rate);
 

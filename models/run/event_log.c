@@ -1,6 +1,7 @@
 #include "run/event_log.h"
 
 #include "base/mem.h"
+#include "run/links.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
 
@@ -91,16 +92,10 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 		   char text[EVENT_TEXT])
 {
 	const struct sim_event *event = &record->event;
-	const struct network *net = &s->topo.net;
-	char from[32], to[32];
 
-	if (!is_port(s, event->entity))
-		return sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
-	topology_node_name(&s->topo, net->ports[net->cold[event->entity].reverse].to, from,
-			   sizeof(from));
-	topology_node_name(&s->topo, net->ports[event->entity].to, to, sizeof(to));
-	snprintf(text, EVENT_TEXT, "%s -> %s", from, to);
-	return text;
+	return is_port(s, event->entity)
+		       ? link_name(&s->topo, event->entity, text)
+		       : sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
 }
 
 /* The protocol, the kind, and what the kind's fields mean (net/packet.h). */

@@ -1,6 +1,5 @@
-/* What an event was: which entity acted, and what happened to which packet.
- * For the log of a stretch of a run (events.csv) and for naming the first event
- * that differs from a reference. */
+/* Describes events: which entity acted, and what happened to which packet. For events.csv, and to
+ * name the first event that differs from a reference. */
 #ifndef INASIM_RUN_EVENT_LOG_H
 #define INASIM_RUN_EVENT_LOG_H
 
@@ -9,7 +8,7 @@
 
 extern const struct out_schema events_schema;
 
-/* What has to be kept of an event to describe it later. */
+/* What is needed to describe an event later. */
 struct event_record {
 	struct sim_event event;
 	struct packet packet; /* SIM_ARRIVAL: the one that arrives */
@@ -21,7 +20,7 @@ struct event_record {
 
 #define EVENT_TEXT 160 /* room for either text below */
 
-/* Call it before the event's handler runs: that consumes the packet. */
+/* Call it before the event's handler runs, which consumes the packet. */
 void event_record(const struct simulation *simulation, const struct sim_event *event,
 		  struct event_record *record);
 
@@ -37,10 +36,9 @@ char *event_what(const struct simulation *simulation, const struct event_record 
 
 struct event_log;
 
-/* Has the events from `from` to `to`, both included, written to events.csv when
- * the simulation, built and not started, goes. NULL and *error (caller frees)
- * when the table cannot be opened. The caller frees the log after the run, while
- * the simulation still exists. */
+/* Makes a simulation that was built and not started write its events from `from` to `to`, both
+ * included, to events.csv. NULL and *error (caller frees) if the table cannot be opened. The caller
+ * frees the log after the run, before the simulation. */
 struct event_log *event_log_open(struct simulation *simulation, struct out_dir *dir, sim_time from,
 				 sim_time to, char **error);
 void event_log_free(struct event_log *log);

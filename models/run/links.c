@@ -1,8 +1,6 @@
 #include "run/links.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static unsigned tier_of_node(const struct network *net, uint32_t node)
@@ -18,6 +16,16 @@ struct link_place link_place_of(const struct network *net, uint32_t port)
 	return (struct link_place){ .from = from,
 				    .tier = lower < other ? lower : other,
 				    .up = lower < other };
+}
+
+char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME])
+{
+	char from[32], to[32];
+
+	topology_node_name(topo, link_place_of(&topo->net, port).from, from, sizeof(from));
+	topology_node_name(topo, topo->net.ports[port].to, to, sizeof(to));
+	snprintf(text, LINK_NAME, "%s -> %s", from, to);
+	return text;
 }
 
 unsigned links_tiers(const struct topology_conf *conf)

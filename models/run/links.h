@@ -1,5 +1,5 @@
-/* Directions of links by tier: how tables and scenarios speak of them. A link belongs
- * to the tier of its lower end and leads up, away from hosts, or down. */
+/* Names of links in tables and scenarios. A link belongs to the tier of its lower end and leads up,
+ * away from hosts, or down. */
 #ifndef INASIM_RUN_LINKS_H
 #define INASIM_RUN_LINKS_H
 
@@ -13,13 +13,17 @@ struct link_place {
 
 struct link_place link_place_of(const struct network *net, uint32_t port);
 
-/* Tiers that links belong to: all but the highest. */
+/* "leaf0 -> h3"; returns `text`. */
+#define LINK_NAME 72
+char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
+
+/* The number of tiers that have links: all but the highest. */
 unsigned links_tiers(const struct topology_conf *conf);
 
-/* Reads "TIER/up" or "TIER/down"; false when it is neither for this topology. */
+/* Reads "TIER/up" or "TIER/down"; false if this topology has no such links. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);
 
-/* Egress ports of a valid configuration: links are numbered below this. */
+/* The number of egress ports of a valid configuration; links are numbered below it. */
 uint32_t links_count(const struct topology_conf *conf);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a run leaves behind, besides the rows that jobs and flows write as they go. */
+/* Writes the results of a run, besides the rows that jobs and flows write as they go. */
 #ifndef INASIM_RUN_RESULTS_H
 #define INASIM_RUN_RESULTS_H
 
@@ -10,13 +10,13 @@ extern const struct out_schema links_schema, aggregators_schema;
 extern const struct out_schema *const results_schemas[];
 extern const size_t results_schema_count;
 
-/* Rows of unfinished work, links, switch memory. */
+/* Writes the rows of unfinished work, links and switch memory. */
 void results_write_tables(struct simulation *simulation);
 
 /* summary.json; the caller frees. */
 char *results_summary_json(const struct simulation *simulation);
 
-/* The table on the terminal. */
+/* Prints the table on the terminal. */
 void results_print_summary(const struct simulation *simulation, FILE *to);
 
 #endif

@@ -53,21 +53,21 @@ enum job_field {
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, enum job_field field, size_t *count);
 
-/* Lists of lines with NULL behind the last, for results_lines_free(): jobs that ran otherwise than
- * the scenario says, and warnings that only a run can give. */
+/* Lists of lines that end with NULL: jobs that did not run as the scenario says, and warnings that
+ * only a run can give. results_lines_free() frees them. */
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);
 
-/* A copy of values (the caller frees): distributions sort. */
+/* Copies values, since distributions sort them. The caller frees. */
 double *results_copy(const double *values, size_t count);
 
-/* All memories of switches together. Release `held` by free(). */
+/* Sums over all memories of switches. The caller frees `held`. */
 struct memory_sum {
 	struct collective_stats stats;
 	struct holding_times *held; /* of aggregators */
-	/* Parts of the memories that were used: the most that was reserved of each at one time, and
-	 * what was reserved on average over the run; 0 when none was. */
+	/* Shares of the memories that were used: the most reserved at one time, and the average
+	 * over the run; 0 if none was used. */
 	double reserved_max, utilization;
 };
 struct memory_sum results_memory(const struct simulation *s);

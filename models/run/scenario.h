@@ -38,8 +38,8 @@ enum series_links_form { SERIES_LINK, SERIES_TIER };
 
 enum fidelity {
 	FIDELITY_PACKET,
-	FIDELITY_FLUID,    /* models/fluid: streams that share links */
-	FIDELITY_ANALYTIC, /* streams that do not: closed forms of an idle network */
+	FIDELITY_FLUID,    /* streams that share links (models/fluid) */
+	FIDELITY_ANALYTIC, /* streams that do not share: closed forms of an idle network */
 };
 extern const char *const fidelity_names[];
 
@@ -68,8 +68,8 @@ struct scenario {
 
 extern const struct conf_table scenario_table;
 
-/* Loads and checks everything. Use *scenario only when conf_errors() is 0; it
- * lives as long as the document, which the caller frees. */
+/* Loads and checks everything. Use *scenario only if conf_errors() is 0; it lives as long as the
+ * document, which the caller frees. */
 struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 			       const struct conf_override *overrides, size_t count);
 
@@ -87,51 +87,50 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 	return scenario->flows.items;
 }
 
-/* Adds the errors that need more than one key, or a file, to be seen; where there is none, warnings
- * of what is hardly meant. Called by the two above, when every value is right in itself. */
+/* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
+ * hardly meant. The two above call it once every value is right in itself. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
 /* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
- * what will not run as it is given. Of a scenario without mistakes; scenario_check() calls it. */
+ * what will not run as it is given. scenario_check() calls it for scenarios without errors. */
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
-/* What decides the result of a run, as one number: the resolved scenario with its
- * seed, the contents of the data files it names, and the version of the program. */
+/* A hash of all that decides the result of a run: the resolved scenario with its seed, the contents
+ * of the data files that it names, and the version of the program. */
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
 		       const char *version);
 
-/* About how much a run is, by counting (scenario_cost.c has what that misses); of packets, also
- * where the scenario has streams. */
+/* Estimates the size of a run as packets, by counting; scenario_cost.c says what that misses. */
 struct scenario_cost {
-	double hops, jobs; /* packet-hops; a number of jobs that is drawn is a mean */
+	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
 	uint32_t hosts;
 };
 struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
-/* Something in it is drawn at random: times, sizes, hosts, paths, losses, places in a hashed
- * memory. If nothing is, the seed decides only the order of events of one instant, and replications
- * are alike unless such a tie matters. */
+/* Whether anything in it is random: times, sizes, hosts, paths, losses, places in a hashed memory.
+ * If not, the seed decides only the order of events at one instant, and replications agree unless
+ * such a tie matters. */
 bool scenario_draws(const struct scenario *scenario);
 
 /* Which flows and jobs are measured. */
 struct measured_window scenario_window(const struct scenario *scenario);
 
-/* What the arrivals of enabled groups offer; of a scenario without mistakes. */
+/* The load that arrivals of enabled groups offer, in a scenario without errors. */
 struct offered scenario_offered(const struct scenario *scenario);
 
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
-/* Any enabled job uses this scheme. */
+/* Whether an enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 
-/* The transport of a scheme's gradients, where it has one to choose; else NULL. */
+/* The transport of a scheme's gradients, if it lets users choose one; else NULL. */
 const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
 
-/* Whether an enabled group of jobs or flows goes over RoCE, perhaps under a control that heeds
+/* Whether an enabled group of jobs or flows uses RoCE; with `marks`, under a control that heeds
  * marks alone. */
 bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 
-/* Any group of jobs, of flows, is enabled. */
+/* Whether any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);
 bool scenario_has_poisson_flows(const struct scenario *scenario);

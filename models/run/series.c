@@ -136,6 +136,10 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
+	/* nor may one look at the sender of a packet in a window, if it is elsewhere (core/parts.h)
+	 */
+	if (!scenario_has_jobs(s->scenario))
+		return TRAFFIC_BACKGROUND;
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
 		return TRAFFIC_JOBS;
@@ -192,12 +196,11 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	struct out_cell *used = &cells[FIRST_OF_PACKETS], *queued = used + WATCH_CLASSES,
 			*longest = queued + WATCH_CLASSES, *packets = &cells[PACKETS];
 	struct port_sent carried[WATCH_CLASSES];
-	uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
+	uint64_t queue[WATCH_CLASSES], length = 0;
 	double all = 0;
 
 	network_watched(net, set->ports[i], carried);
 	network_queue_by_class(net, set->ports[i], queue);
-	port_carried(&net->ports[set->ports[i]], &sent, &size);
 	for (unsigned c = 0; c < WATCH_CLASSES; c++) {
 		double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
 
@@ -208,7 +211,7 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 		length += queue[c];
 	}
 	longest->count = length > longest->count ? length : longest->count;
-	packets->count += sent;
+	packets->count += network_arrived(net, set->ports[i]);
 	return all;
 }
 
@@ -326,32 +329,35 @@ static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
-static void add_port(struct link_set *set, struct network *net, uint32_t port)
+uint32_t series_ports(const struct simulation *s, const struct series_links *entry, uint32_t *ports)
 {
-	set->ports[set->count++] = port;
-	if (net->watch)
-		network_watch_port(net, port);
+	const struct network *net = &s->topo.net;
+	struct link_place wanted;
+	uint32_t count = 0;
+
+	ports[0] = (uint32_t)entry->number;
+	if (entry->form == SERIES_LINK)
+		return 1;
+	SIM_BUG_ON(!links_parse(entry->tier, &s->scenario->topology, &wanted));
+	for (uint32_t i = 0; i < net->port_count; i++) {
+		struct link_place place = link_place_of(net, i);
+
+		if (place.tier == wanted.tier && place.up == wanted.up)
+			ports[count++] = i;
+	}
+	return count;
 }
 
 static void init_set(struct link_set *set, struct simulation *s, const struct series_links *conf)
 {
 	struct network *net = &s->topo.net;
-	struct link_place wanted;
 
 	set->ports = xcalloc(net->port_count, sizeof(*set->ports));
-	if (conf->form == SERIES_LINK) {
-		set->label = xasprintf("%" PRId64, conf->number);
-		add_port(set, net, (uint32_t)conf->number);
-	} else {
-		set->label = xasprintf("%s", conf->tier);
-		SIM_BUG_ON(!links_parse(conf->tier, &s->scenario->topology, &wanted));
-		for (uint32_t i = 0; i < net->port_count; i++) {
-			struct link_place place = link_place_of(net, i);
-
-			if (place.tier == wanted.tier && place.up == wanted.up)
-				add_port(set, net, i);
-		}
-	}
+	set->label = conf->form == SERIES_LINK ? xasprintf("%" PRId64, conf->number)
+					       : xstrdup(conf->tier);
+	set->count = series_ports(s, conf, set->ports);
+	for (uint32_t i = 0; net->watch && i < set->count; i++)
+		network_watch_port(net, set->ports[i]);
 	set->before = xcalloc(set->count, sizeof(*set->before));
 }
 

@@ -1,11 +1,10 @@
-/* Time series of a run: the network as a whole, chosen links by class of traffic,
- * and groups of flows, every `output.series.every` and at the end of the run, so that the rows
- * add up to the whole of it.
+/* Time series of a run: the whole network, chosen links by class of traffic, and groups of flows. A
+ * sample is taken every `output.series.every` and at the end, so that the rows add up to the run.
  *
- * With --why, also who filled those links: bytes by owner and class.
+ * With --why also who filled those links: bytes by owner and class.
  *
- * Samples look and change nothing: a run with series has the digest of the run
- * without. Links are counted by class only where a series asks for them. */
+ * Samples change nothing: a run with series has the digest of the run without. Links count classes
+ * only if a series asks for them. */
 #ifndef INASIM_RUN_SERIES_H
 #define INASIM_RUN_SERIES_H
 
@@ -27,13 +26,18 @@ extern const struct out_schema series_schema, link_series_schema, flow_series_sc
 struct simulation;
 struct series;
 
-/* Opens the tables that the scenario asks for and starts sampling; NULL and no *error
- * when it asks for none, NULL and *error (caller frees) when a table cannot be opened. */
+/* Opens the tables that the scenario asks for and starts to sample. NULL without *error if it asks
+ * for none, with *error (caller frees) if a table cannot be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
-/* With --why, before the run: series/owners.csv, too, where links are sampled. `series` may be
- * NULL; false and *error (caller frees) when the table cannot be opened. */
+/* Links that an entry of output.series.links stands for: fills in `ports`, which has room for all
+ * of the network, and returns how many. */
+uint32_t series_ports(const struct simulation *simulation, const struct series_links *entry,
+		      uint32_t *ports);
+/* Before a run with --why: adds series/owners.csv if links are sampled. `series` may be NULL. False
+ * and *error (caller frees) if the table cannot be opened. */
 bool series_by_owner(struct series *series, struct out_dir *dir, char **error);
-/* The run is over, at sim.now: the last sample. Before fluid_stop(). `series` may be NULL. */
+/* Takes the last sample at the end of the run, sim.now, before fluid_stop(). `series` may be NULL.
+ */
 void series_stop(struct series *series);
 void series_free(struct series *series);
 

@@ -1,5 +1,5 @@
-/* One packet-level run: builds everything from a scenario, runs it, checks what
- * must hold, and writes the result tables. */
+/* One run: builds everything from a scenario, simulates, checks what must hold, and writes the
+ * result tables. */
 #ifndef INASIM_RUN_SIMULATION_H
 #define INASIM_RUN_SIMULATION_H
 
@@ -24,9 +24,9 @@ extern const char *const end_reason_names[];
 
 struct simulation;
 
-/* What is said of a run while it goes on. */
+/* The state of a run while it goes on. */
 struct simulation_progress {
-	double done;                      /* 0..1, of what it waits for */
+	double done;                      /* 0..1 of what the run waits for */
 	double iterations, of_iterations; /* of all jobs */
 	uint64_t flows, of_flows;         /* finished, of those that have started */
 	sim_time now;
@@ -36,45 +36,45 @@ struct simulation_progress {
 enum simulation_news {
 	SIMULATION_GOES_ON, /* a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
-	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); once each time */
+	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
+	SIMULATION_THREADS, /* it runs in other than the threads asked for; told at the beginning */
 };
 
 struct simulation_options {
 	struct out_dir *dir; /* NULL = no tables; not owned */
+	unsigned threads;    /* 0 = 1; the results are the same */
 	/* May be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);
 	void *owner;
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
-	volatile sig_atomic_t *asked;             /* set: tell at once, then 0; may be NULL */
-	bool log_events;                          /* into events.csv; needs a directory ... */
-	sim_time log_from, log_to;                /* ... those of these times, both included */
-	/* A timeline of these times (run/timeline.h), which whoever has the result writes; the same
-	 * conditions as `why`, with which it goes. */
+	volatile sig_atomic_t *asked; /* when set: tell at once and clear it; may be NULL */
+	bool log_events;              /* write events.csv; needs a directory */
+	sim_time log_from, log_to;    /* of these times, both included */
+	/* Make a timeline of these times (run/timeline.h), which the caller writes. Has the same
+	 * conditions as `why`, and goes with it. */
 	bool timeline;
 	sim_time timeline_from, timeline_to;
-	bool why; /* into why.csv; needs a directory and packets; not with log_events */
+	bool why; /* write why.csv; needs a directory and packets; not with log_events */
 };
 
-/* struct simulation is what runs, or ran; its parts are in run/simulation_state.h. */
-
-/* Runs a checked scenario to its end. NULL and *error (caller frees) when an
- * input file is not right or a table cannot be opened. The scenario must
+/* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
+ * *error (caller frees) if an input file is wrong or a table cannot be opened. The scenario must
  * outlive the result, which the caller frees. */
 struct simulation *simulation_run(const struct scenario *scenario, const char *path,
 				  const struct simulation_options *options, char **error);
 void simulation_free(struct simulation *simulation);
 
 enum end_reason simulation_end(const struct simulation *simulation);
-bool simulation_unfinished(
-	const struct simulation *simulation); /* work was left that should have ended */
+/* Whether work was left that should have ended. */
+bool simulation_unfinished(const struct simulation *simulation);
 uint64_t simulation_digest(const struct simulation *simulation);
 uint64_t simulation_events(const struct simulation *simulation); /* samples not counted */
 
-/* Who waits for what now. */
+/* Prints who waits for what now. */
 void simulation_waiting(const struct simulation *simulation, FILE *to);
 
-/* The report of who waits for what, and of the first violation. */
+/* Prints the first violation and, if work was left, who waits for what. */
 void simulation_report(const struct simulation *simulation, FILE *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* A run from the inside: for its results, the manifest, `regress` and model tests. */
+/* The inside of a run, for its results, the manifest, `regress` and model tests. */
 #ifndef INASIM_RUN_SIMULATION_PARTS_H
 #define INASIM_RUN_SIMULATION_PARTS_H
 
@@ -8,9 +8,9 @@
 #include "run/simulation.h"
 #include "why/why.h"
 
-/* With --why: what iterations of the jobs of a name were spent on. */
+/* What iterations of jobs of one name were spent on (--why). */
 struct why_spent {
-	double workers; /* that ended an iteration, each time */
+	double workers; /* times that a worker ended an iteration */
 	double cause_s[WHY_CAUSES];
 };
 
@@ -32,6 +32,8 @@ struct simulation {
 	enum end_reason end;
 	bool limit_reached;
 	double cpu_s, wall_s;
+	unsigned threads;        /* in which it runs or ran */
+	const char *why_threads; /* not in as many as asked for; NULL = it is */
 
 	struct timer limit, window_end;
 	struct series *series; /* NULL = none wanted */
@@ -42,26 +44,26 @@ struct simulation {
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
 };
 
-/* Whether anything can still happen, looks and the time limit apart; always where that time is
- * what was asked for. Looks that come again and again ask this, and end when nothing can. */
+/* Whether anything can still happen besides samples and the time limit; always true if the time
+ * limit is the planned end. Periodic samples stop when it is false. */
 bool simulation_moves(const struct simulation *simulation);
 
-/* Builds without running; for tests that look inside. As simulation_run(). */
+/* As simulation_run(), but only builds; for tests that look inside. */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
-/* Runs in `count` partitions (core/parts.h), or as many as there are pods; the results are the
- * same. Returns how many: 1 where something acts across them. Before simulation_go(), which cuts
- * large networks itself. */
-unsigned simulation_cut(struct simulation *simulation, unsigned count);
-/* Runs what was built until its end. */
+/* Divides the run into `count` partitions (core/parts.h), at most one a pod, which run in
+ * `threads`; results stay the same. Returns their number, which is 1 if something acts across them.
+ * Call it before simulation_go(), which cuts large networks itself. */
+unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
+/* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
-/* Bytes on the wire, preamble and gap included where they are counted, that a link has been sent so
- * far; in a fluid run, of transfers that have ended, at its end of all. */
+/* Bytes on the wire that a link has carried so far, with preamble and gap if these count. A fluid
+ * run counts transfers that have ended, and at its end all. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 
-/* The memories of switches that a scheme uses: their number, and the first in *list (not owned).
- * 0 where the scheme is not in the run or has none; *list is then as it was. */
+/* The memories of switches that a scheme uses: returns their number and sets *list to the first
+ * (not owned). 0 if the scheme is not in the run or has none; *list is then unchanged. */
 size_t simulation_memory(const struct simulation *simulation, unsigned scheme,
 			 const struct collective_memory **list);
 

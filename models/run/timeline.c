@@ -201,16 +201,13 @@ static void on_queued(void *owner, uint32_t port)
 
 static void ask_for_link(struct timeline *t, uint32_t port)
 {
-	const struct network *net = &t->s->topo.net;
 	struct link_lane *lane = &t->links[port];
-	char from[32], to[32], text[80];
+	char name[LINK_NAME], text[80];
 	uint64_t track;
 
 	if (lane->queue)
 		return;
-	topology_node_name(&t->s->topo, net->ports[net->cold[port].reverse].to, from, sizeof(from));
-	topology_node_name(&t->s->topo, net->ports[port].to, to, sizeof(to));
-	snprintf(text, sizeof(text), "link %s -> %s", from, to);
+	snprintf(text, sizeof(text), "link %s", link_name(&t->s->topo, port, name));
 	track = trace_track(t->trace, 0, text);
 	lane->queue = trace_counter(t->trace, track, "queue", "bytes");
 	lane->marks = trace_counter(t->trace, track, "marks", "packets");
@@ -219,20 +216,17 @@ static void ask_for_link(struct timeline *t, uint32_t port)
 
 static void ask_for_links(struct timeline *t)
 {
-	const struct scenario *scenario = t->s->scenario;
-	const struct series_links *links = scenario->series.links.items;
-	const struct network *net = &t->s->topo.net;
-	struct link_place wanted;
+	const struct conf_list *entries = &t->s->scenario->series.links;
+	uint32_t *ports = xcalloc(t->s->topo.net.port_count, sizeof(*ports));
 
-	for (size_t i = 0; i < scenario->series.links.count; i++) {
-		if (links[i].form == SERIES_LINK)
-			ask_for_link(t, (uint32_t)links[i].number);
-		else if (links_parse(links[i].tier, &scenario->topology, &wanted))
-			for (uint32_t p = 0; p < net->port_count; p++)
-				if (link_place_of(net, p).tier == wanted.tier &&
-				    link_place_of(net, p).up == wanted.up)
-					ask_for_link(t, p);
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct series_links *links = entries->items;
+		uint32_t count = series_ports(t->s, &links[i], ports);
+
+		for (uint32_t p = 0; p < count; p++)
+			ask_for_link(t, ports[p]);
 	}
+	free(ports);
 }
 
 /* --- flows --- */

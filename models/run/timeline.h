@@ -1,23 +1,24 @@
-/* A stretch of a run as a timeline in Perfetto's format (timeline.pftrace): what each worker spent
- * its time on, switches, the links that output.series.links names, flows. */
+/* Part of a run as a timeline in Perfetto's format (timeline.pftrace): what each worker spent its
+ * time on, switches, the links that output.series.links names, and flows. */
 #ifndef INASIM_RUN_TIMELINE_H
 #define INASIM_RUN_TIMELINE_H
 
 #include "run/simulation.h"
 
 #define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_MOST (64 << 20) /* bytes; what comes later is left out, and counted */
+#define TIMELINE_MOST (64 << 20) /* bytes; later events are left out and counted */
 
 struct timeline;
 
-/* Looks on from `from` to `to` when the simulation, built and not started, goes: it has a why
- * already (models/why), which hears of everything. */
+/* Makes a simulation that was built and not started record from `from` to `to`. It has a why
+ * already (models/why), through which the timeline hears of everything. */
 struct timeline *timeline_open(struct simulation *simulation, sim_time from, sim_time to);
 
-/* After the run: ends what is open. */
+/* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);
 
-/* Writes it; false and *error (caller frees) on failure. *left_out: events beyond the limit. */
+/* Writes the file, and the number of events beyond the limit to *left_out. False and *error (caller
+ * frees) on failure. */
 bool timeline_write(const struct timeline *timeline, struct out_dir *dir, uint64_t *left_out,
 		    char **error);
 void timeline_free(struct timeline *timeline);

@@ -1,4 +1,4 @@
-/* A topology as a scenario describes it: its rows, and what they cannot say. */
+/* The topology of a scenario: its rows, and checks that rows cannot express. */
 #ifndef INASIM_RUN_TOPOLOGY_CONF_H
 #define INASIM_RUN_TOPOLOGY_CONF_H
 
@@ -8,12 +8,12 @@
 /* Of struct topology_conf. */
 extern const struct conf_table topology_table;
 
-/* Adds an error for each key that the kind does not use or lacks, and for sizes that cannot be. */
+/* Adds an error for each key that the kind lacks or does not use, and for impossible sizes. */
 void topology_check(const struct topology_conf *conf, struct conf_doc *doc);
 
-/* Adds an error for headroom that is too small for a link (it says how much is
- * needed), for memory that does not hold it, for thresholds in the wrong order, and
- * for ECN that would never mark. The rest of `conf` is right. */
+/* Adds an error if headroom is too small for a link (and says how much is needed), if memory does
+ * not hold it, if thresholds are in the wrong order, and if ECN would never mark. The rest of
+ * `conf` must be right. */
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc);
 
 #endif

@@ -1,6 +1,7 @@
 #include "run/why_table.h"
 
 #include "base/mem.h"
+#include "run/links.h"
 #include "run/series.h"
 #include "run/simulation_state.h"
 
@@ -96,19 +97,6 @@ struct why_table {
 	struct why *why;
 };
 
-#define LINK_NAME 72
-
-static const char *link_name(const struct simulation *s, uint32_t port, char text[LINK_NAME])
-{
-	const struct network *net = &s->topo.net;
-	char from[32], to[32];
-
-	topology_node_name(&s->topo, net->ports[net->cold[port].reverse].to, from, sizeof(from));
-	topology_node_name(&s->topo, net->ports[port].to, to, sizeof(to));
-	snprintf(text, LINK_NAME, "%s -> %s", from, to);
-	return text;
-}
-
 static void add_spent(struct simulation *s, const struct why_row *row)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -168,7 +156,7 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	char link[LINK_NAME];
 
 	qsort(list->volumes, list->count, sizeof(*list->volumes), by_bytes);
-	link_name(table->s, port, link);
+	link_name(&table->s->topo, port, link);
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t owner = list->volumes[i].owner;
 		const char *name = why_owner_name(table->s, owner);
@@ -234,7 +222,7 @@ static void write_row(void *owner, const struct why_row *row)
 	rest[1] = (struct out_cell){ .none = !waited, .count = row->peer.times };
 	rest[2] = (struct out_cell){ .none = !waited, .time = row->peer.time };
 	rest[3] = (struct out_cell){ .none = !queued,
-				     .text = queued ? link_name(table->s, row->link.id, link)
+				     .text = queued ? link_name(&table->s->topo, row->link.id, link)
 						    : NULL };
 	rest[4] = (struct out_cell){ .none = !queued, .time = row->link.time };
 	out_table_row(table->table, cells);

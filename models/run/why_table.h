@@ -1,5 +1,5 @@
-/* What iterations were spent on, and who filled the busiest links meanwhile: why.csv and
- * why-links.csv, with run --why. */
+/* Writes what iterations were spent on, and who filled the busiest links meanwhile: why.csv and
+ * why-links.csv of run --why. */
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
@@ -10,14 +10,14 @@ extern const struct out_schema why_schema, why_links_schema;
 
 struct why_table;
 
-/* The name of a volume's owner, NULL = nobody: PAUSE. Static, or as long as the run. */
+/* The name of a volume's owner; NULL = nobody (PAUSE). It lives as long as the run. */
 const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
 /* The cell of its job: empty for flows. */
 struct out_cell why_owner_job(uint32_t owner);
 
-/* Has both written (without `dir` none: for timelines alone) when the simulation, built and not
- * started, goes: of packets. NULL and *error (caller frees) when the table cannot be opened. The
- * caller frees it after the run, while the simulation still exists. */
+/* Makes a simulation of packets that was built and not started write both; none without `dir`, for
+ * timelines alone. NULL and *error (caller frees) if a table cannot be opened. The caller frees the
+ * result after the run, before the simulation. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);
 void why_table_free(struct why_table *table);
 

@@ -17,7 +17,7 @@ struct breakdown_cause {
 };
 extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
 
-/* Something named by rows of an iteration, and how much of it. */
+/* Something that rows of an iteration name, and how often and how long. */
 struct breakdown_named {
 	char *text; /* owned */
 	uint64_t times;
@@ -52,12 +52,12 @@ struct breakdown {
 	double cause[BREAKDOWN_CAUSES], workers; /* of all jobs */
 };
 
-/* Reads DIR/why.csv and, where it is there, DIR/why-links.csv. False without *error when there is
- * none, and with it (caller frees) when it cannot be read; to be released in any case. */
+/* Reads DIR/why.csv and, if it exists, DIR/why-links.csv. False without *error if there is no
+ * why.csv, with *error (caller frees) if a file cannot be read. Release it in any case. */
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 
-/* The iteration behind the last one of the same job. */
+/* The index behind the last iteration of the same job. */
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
 
 /* The one with most of the time; NULL where nothing is named. */

@@ -1,4 +1,4 @@
-/* What differs between two JSON values, by JSON pointer (RFC 6901). */
+/* Finds what differs between two JSON values, by JSON pointer (RFC 6901). */
 #ifndef INASIM_LAB_JSON_DIFF_H
 #define INASIM_LAB_JSON_DIFF_H
 
@@ -14,17 +14,15 @@ struct json_difference {
 struct json_diff {
 	struct json_difference *items;
 	size_t count, capacity;
-	const char
-		*by_position; /* members of objects with this key are matched by place; or NULL */
+	const char *by_position; /* match members of objects with this key by place; or NULL */
 };
 
-/* Adds the differences below `pointer`; NULL stands for a value that is absent.
- * Containers are entered where both sides have one of the same type; numbers are equal to the last
- * bit or not. */
+/* Adds the differences below `pointer`; NULL stands for an absent value. Compares containers of one
+ * type member by member, and numbers to the last bit. */
 void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b);
 void json_diff_release(struct json_diff *diff);
 
-/* A value on one line, long ones cut short; `absent` for NULL. The caller frees. */
+/* The value on one line, cut short if it is long; `absent` for NULL. The caller frees. */
 char *json_diff_text(const cJSON *value, const char *absent);
 
 #endif

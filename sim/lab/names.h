@@ -1,4 +1,4 @@
-/* What a user called by a name that there is not, and names of directories. */
+/* Messages about unknown names, and names of directories. */
 #ifndef INASIM_LAB_NAMES_H
 #define INASIM_LAB_NAMES_H
 
@@ -8,13 +8,13 @@
 /* "A, B and C"; of more than `most`, those and ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t most);
 
-/* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; what there is only with `has`,
- * which may be NULL. The caller frees. */
+/* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; without the list if `has` is
+ * NULL. The caller frees. */
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
 		    size_t count);
 
-/* What to call a directory among others: the last part of its path, or, where another one has the
- * same, the path. The caller frees. */
+/* What to call a directory among others: the last part of its path, or the whole path if another
+ * has the same last part. The caller frees. */
 char *names_directory(const char *const *dirs, size_t count, size_t i);
 
 #endif

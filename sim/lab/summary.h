@@ -18,11 +18,11 @@ struct summary {
 	size_t count, capacity;
 };
 
-/* Of a parsed summary.json. Texts and flags are passed over. */
+/* Takes the numbers of a parsed summary.json, without texts and flags. */
 void summary_init(struct summary *summary, const cJSON *root);
 void summary_release(struct summary *summary);
 
-/* Does this member of summary.json depend on the machine, and not on the run? */
+/* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);
 
 /* SIZE_MAX if there is none of this name. */

@@ -437,40 +437,33 @@ static double correlation_p_value(const double *x, size_t k)
 	return gsl_cdf_ugaussian_Q(c / sqrt(variance));
 }
 
-double *infer_batches(const double *series, size_t count, size_t batches, size_t *size)
+/* The means of batches, each of `size`, whose last ends the n values. */
+static double *means_of(const double *values, size_t n, size_t batches, size_t size)
 {
-	size_t n;
-	double *x = present(series, count, &n), *mean = NULL;
-	*size = batches ? n / batches : 0;
-	if (*size >= 2) {
-		const double *first = x + n - batches * *size;
-		mean = xmalloc(batches * sizeof *mean);
-		for (size_t i = 0; i < batches; i++)
-			mean[i] = gsl_stats_mean(first + i * *size, 1, *size);
-	}
-	free(x);
-	return mean;
+	double *means = xmalloc(batches * sizeof *means);
+	for (size_t i = 0; i < batches; i++)
+		means[i] = gsl_stats_mean(values + n - (batches - i) * size, 1, size);
+	return means;
 }
 
 struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
 				     double level)
 {
 	struct batch_means result = { .mean = nothing, .lag1 = NAN, .p_value = NAN };
-	size_t size = 0, missing = 0;
-	double *mean = batches >= 2 ? infer_batches(series, count, batches, &size) : NULL;
-	for (size_t i = 0; i < count; i++)
-		missing += isnan(series[i]) ? 1 : 0;
-	if (mean != NULL) {
-		result.mean = infer_mean(mean, batches, level);
+	size_t n;
+	double *x = present(series, count, &n);
+	if (batches >= 2 && n / batches >= 2) {
 		result.batches = batches;
-		result.size = size;
-		result.lag1 = gsl_stats_lag1_autocorrelation(mean, 1, batches);
-		result.p_value = correlation_p_value(mean, batches);
+		result.size = n / batches;
+		result.means = means_of(x, n, batches, result.size);
+		result.mean = infer_mean(result.means, batches, level);
+		result.lag1 = gsl_stats_lag1_autocorrelation(result.means, 1, batches);
+		result.p_value = correlation_p_value(result.means, batches);
 		result.independent = result.p_value > 0.05;
 	}
 	result.mean.n = result.batches * result.size;
-	result.mean.missing = missing;
-	free(mean);
+	result.mean.missing = count - n;
+	free(x);
 	return result;
 }
 
@@ -488,13 +481,4 @@ void jain_add(struct jain *jain, double value)
 double jain_index(const struct jain *jain)
 {
 	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
-}
-
-double infer_jain_index(const double *values, size_t count)
-{
-	struct jain jain = { 0 };
-
-	for (size_t i = 0; i < count; i++)
-		jain_add(&jain, values[i]);
-	return jain_index(&jain);
 }

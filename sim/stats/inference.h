@@ -1,8 +1,8 @@
 /* What can be concluded from samples: confidence intervals, warm-up, fairness.
  *
- * NaN is a missing value (unfinished work, an empty cell): it is counted and
- * never averaged. Intervals assume that their values are independent:
- * replications are, flows and iterations of one run are only roughly.
+ * NaN is a missing value (unfinished work, an empty cell): it is counted and never averaged.
+ * Intervals assume independent values: replications are independent, flows and iterations of one
+ * run only roughly.
  *
  * Which method, and why:
  * - Means: Student's t, paired where both sides saw the same random numbers,
@@ -33,17 +33,17 @@
 struct estimate {
 	double value;     /* NaN: there is none */
 	double low, high; /* NaN: no interval: too few values, or it is not bounded */
-	size_t n;         /* values that it rests on: pairs if paired, else of both samples */
-	size_t missing;   /* values, or pairs, that it had to do without */
+	size_t n;         /* values that it uses: pairs if paired, else those of both samples */
+	size_t missing;   /* values, or pairs, that are missing */
 };
 
 /* Whether there is an interval and `value` is not in it. */
 bool estimate_excludes(const struct estimate *estimate, double value);
 
-/* Mean, t-interval. From one value on there is a mean, from two an interval. */
+/* Mean and t-interval. A mean needs one value, an interval two. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
-/* Standard deviation (n - 1) of those that are not missing; NaN below two. */
+/* Standard deviation (n - 1) of the values that are not missing; NaN below two. */
 double infer_sd(const double *values, size_t count);
 
 /* b - a and b / a of the means of pairs (a[i], b[i]); a pair needs both. No ratio
@@ -99,26 +99,21 @@ size_t infer_warmup(const double *series, size_t count);
  * equal size; what is left over is dropped at the start. */
 struct batch_means {
 	struct estimate mean; /* t-interval over the batches; n and missing count values */
+	double *means; /* of the batches, the caller frees; of two runs, samples for infer_ratio()
+			*/
 	size_t batches, size;
 	double lag1;      /* autocorrelation of neighbouring batch means */
 	double p_value;   /* of as much positive correlation by chance: von Neumann's ratio,
 			   * normal (Fishman, Management Science 24, 1978) */
 	bool independent; /* p_value above 0.05; else the interval is too short */
 };
-/* The means of these batches, NULL below two values a batch; the caller frees them.
- * Those of two runs are two samples for infer_ratio(). */
-double *infer_batches(const double *series, size_t count, size_t batches, size_t *size);
-
-/* All NaN and 0 below two batches and below two values a batch. */
+/* Below two batches and below two values a batch all is NaN, 0 and NULL. */
 struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
 				     double level);
 
 /* Fairness (sum x)^2 / (n sum x^2): 1 all equal, k / n when k of n share alike
  * and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no
- * values and where all are 0. */
-double infer_jain_index(const double *values, size_t count);
-
-/* The same of values that come one by one and are not kept. All zero is empty. */
+ * values and where all are 0. Values come one by one; all zero is empty. */
 struct jain {
 	double n, sum, squares;
 };

@@ -424,7 +424,7 @@ static unsigned long size_from(double least, unsigned doublings)
 	return (unsigned long)least;
 }
 
-static void put_layers(unsigned count)
+static void put_layers(unsigned count, bool experts)
 {
 	put("'layers': [ ");
 	for (unsigned i = 0; i < count; i++) {
@@ -434,6 +434,8 @@ static void put_layers(unsigned count)
 			put(", 'forward': '%uus'", between(0, calm ? 1000 : 40));
 		if (chance(calm ? 0 : 50))
 			put(", 'backward': '%uus'", between(0, 80));
+		if (experts && chance(50))
+			put(", 'all_to_all': '%luB'", size_from(16, 14));
 		put(" }");
 	}
 	put(" ]");
@@ -449,7 +451,7 @@ static void put_model(void)
 	put(", 'overlap': '%s'", overlap ? "layers" : "none");
 	if (form < 8) {
 		put(", 'model': { ");
-		put_layers(layers);
+		put_layers(layers, !calm && overlap && chance(20));
 		if (!calm && overlap && chance(20))
 			put(", 'send_order': %s", layers == 1   ? "[0]"
 						  : layers == 2 ? "[1, 0]"
@@ -521,6 +523,8 @@ static void put_job(unsigned number, unsigned scheme)
 		{ "send_jitter", 15, "'20us'" },
 		{ "send_jitter_per", 15, "'tensor'" },
 		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
+		{ "sharding", 20, "'optimizer'|'full'" },
+		{ "prefetch", 20, "0|3" },
 	};
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],

@@ -9,45 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const compare_usual[] = {
-	"jobs.jct_s.mean", "jobs.iteration_s.mean", "flows.fct_s.p50",
-	"flows.fct_s.p99", "flows.slowdown.p99",    "network.drops",
-	"jobs.finished",   "flows.finished",        NULL,
-};
+void metric_list_add(struct metric_list *list, const char *name)
+{
+	list->items = array_reserve(list->items, list->count, &list->capacity, sizeof *list->items);
+	list->items[list->count++] = name;
+}
+
+void compare_add_usual(struct metric_list *usual)
+{
+	static const char *const names[] = { "jobs.jct_s.mean",    "jobs.iteration_s.mean",
+					     "flows.fct_s.p50",    "flows.fct_s.p99",
+					     "flows.slowdown.p99", "network.drops",
+					     "jobs.finished",      "flows.finished" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		metric_list_add(usual, names[i]);
+}
 
 char *compare_label(size_t index)
 {
 	return index < 26 ? xasprintf("%c", (char)('A' + index)) : xasprintf("R%zu", index + 1);
 }
 
-const char **compare_metrics(const struct compare_options *options, compare_has *has,
-			     const void *owner, const char *const *usual, const char *const *known,
-			     size_t *count, char **error)
+bool compare_metrics(struct metric_list *metrics, const struct compare_options *options,
+		     compare_has *has, const void *owner, const struct metric_list *usual,
+		     const struct metric_list *known, char **error)
 {
-	size_t listed = 0;
-	while (usual[listed] != NULL)
-		listed++;
-	const char **metrics = xcalloc(options->metric_count + listed, sizeof *metrics);
-	*count = 0;
+	*metrics = (struct metric_list){ 0 };
 	for (size_t i = 0; i < options->metric_count; i++) {
-		metrics[(*count)++] = options->metrics[i];
-		if (has(owner, options->metrics[i]) == METRIC_UNKNOWN) {
-			size_t names = 0;
-			while (known[names] != NULL)
-				names++;
-			*error = names_unknown("metric", options->metrics[i], NULL, known, names);
-			free(metrics);
-			return NULL;
-		}
+		metric_list_add(metrics, options->metrics[i]);
+		if (has(owner, options->metrics[i]) != METRIC_UNKNOWN)
+			continue;
+		*error = names_unknown("metric", options->metrics[i], NULL, known->items,
+				       known->count);
+		return false;
 	}
-	for (size_t i = 0; i < listed && options->metric_count == 0; i++)
-		if (has(owner, usual[i]) == METRIC_PRESENT)
-			metrics[(*count)++] = usual[i];
-	if (*count > 0)
-		return metrics;
-	*error = xasprintf("none of the usual metrics has a value here; name one with --metric");
-	free(metrics);
-	return NULL;
+	for (size_t i = 0; i < usual->count && options->metric_count == 0; i++)
+		if (has(owner, usual->items[i]) == METRIC_PRESENT)
+			metric_list_add(metrics, usual->items[i]);
+	if (metrics->count == 0)
+		*error = xstrdup("none of the usual metrics has a value here; name one with "
+				 "--metric");
+	return metrics->count > 0;
 }
 
 /* ---- What the directories are ---- */

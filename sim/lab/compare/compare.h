@@ -1,16 +1,16 @@
-/* Results side by side, with ratios to the first and intervals of 95 %.
+/* Compares results: values side by side, ratios to the first, and intervals of 95 %.
  *
- * Runs: values of summary.json; intervals from the single flows, jobs and
- * iterations on disk. Flows (jobs) that are the same in both runs are compared in
- * pairs, else the two sets as independent samples. One run alone has no ratios.
+ * Runs: the values are those of summary.json, the intervals come from the single flows, jobs and
+ * iterations on disk. Flows (jobs) that both runs have are compared in pairs; otherwise the two
+ * sets are independent samples. One run alone has no ratios.
  *
- * Long runs: the same values in the order of time, after their warm-up, by batch
- * means (lab/compare/steady.h); ratios are of two independent samples of batch means.
+ * Long runs: means of the values in the order of time, after the warm-up, by batches
+ * (lab/compare/steady.h). The batch means of two runs are independent samples.
  *
- * Sweeps: one of them along an axis, or several with the same axes. Means over
- * replications; replications that ran with the same seed are pairs.
+ * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
+ * replications with the same seed are pairs.
  *
- * The methods are those of stats/inference.h. */
+ * stats/inference.h has the methods. */
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
@@ -21,20 +21,19 @@
 struct compare_options {
 	const char *const *metrics; /* none: a short list of those that exist */
 	size_t metric_count;
-	const char *by; /* the axis along which one sweep is compared, or NULL */
-	const char
-		*baseline; /* the value of it that the others are compared with; NULL: the first */
-	double tolerance;  /* NaN: none */
-	bool json, latex;  /* latex: rows as a tabular, the rest as comments */
+	const char *by;       /* the axis along which one sweep is compared, or NULL */
+	const char *baseline; /* value of that axis to compare with; NULL: the first */
+	double tolerance;     /* NaN: none */
+	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
 	bool long_run;
-	double warmup_s; /* of long runs only: what is before is cut; NaN: MSER-5 finds it */
+	double warmup_s; /* of long runs: cut everything before; NaN: MSER-5 finds the time */
 };
 
 enum compare_end {
 	COMPARE_ALIKE,   /* no tolerance, or no ratio leaves it */
 	COMPARE_DIFFERS, /* some ratio leaves [1 - tolerance, 1 + tolerance] */
-	COMPARE_USAGE,   /* what was asked for makes no sense: *error */
-	COMPARE_IO,      /* a directory is no result, or cannot be read: *error */
+	COMPARE_USAGE,   /* the options make no sense: *error */
+	COMPARE_IO,      /* a directory is not a result, or cannot be read: *error */
 };
 
 /* Writes the comparison to `to`, or nothing but *error (caller frees). */

@@ -38,33 +38,23 @@ static bool has_group(const struct runs *runs, size_t count, const char *name)
 	return false;
 }
 
-char **long_usual(const struct runs *runs)
+void long_usual(const struct runs *runs, struct metric_list *usual)
 {
-	size_t count = 0, capacity = 0, several = 0;
-	char **names = NULL;
+	struct metric_list groups = { 0 };
 	const cJSON *group;
-	static const char *const always[] = { "flows.fct_s.mean", "flows.slowdown.mean" };
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		names = array_reserve(names, count, &capacity, sizeof *names);
-		names[count++] = xstrdup(always[i]);
-	}
+	metric_list_add(usual, xstrdup("flows.fct_s.mean"));
+	metric_list_add(usual, xstrdup("flows.slowdown.mean"));
 	for (size_t i = 0; i < runs->count; i++)
 		cJSON_ArrayForEach(group, groups_of(&runs->items[i]))
 		{
-			if (has_group(runs, i, group->string))
-				continue;
-			several++;
-			names = array_reserve(names, count, &capacity, sizeof *names);
-			names[count++] = xasprintf(BY_NAME "%s.iteration_s.mean", group->string);
+			if (!has_group(runs, i, group->string))
+				metric_list_add(&groups, group->string);
 		}
-	if (several <= 1) { /* the short name says as much, and is in summary.json */
-		while (count > sizeof always / sizeof *always)
-			free(names[--count]);
-		names[count++] = xstrdup("jobs.iteration_s.mean");
-	}
-	names = array_reserve(names, count, &capacity, sizeof *names);
-	names[count] = NULL;
-	return names;
+	if (groups.count <= 1) /* the short name says as much, and is in summary.json */
+		metric_list_add(usual, xstrdup("jobs.iteration_s.mean"));
+	for (size_t i = 0; i < groups.count && groups.count > 1; i++)
+		metric_list_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
+	free(groups.items);
 }
 
 enum compare_has long_has(const void *owner, const char *metric)
@@ -133,10 +123,10 @@ static void take_ratio(struct compare_row *row, const struct compare_row *first)
 	const struct steady *a = first->steady, *b = row->steady;
 	row->baseline = first->value.value;
 	row->basis = BASIS_QUOTIENT;
-	if (a->means != NULL && b->means != NULL) {
+	if (a->batch.means != NULL && b->batch.means != NULL) {
 		row->basis = BASIS_INDEPENDENT;
-		row->ratio = infer_ratio(a->means, a->batch.batches, b->means, b->batch.batches,
-					 INFERENCE_LEVEL);
+		row->ratio = infer_ratio(a->batch.means, a->batch.batches, b->batch.means,
+					 b->batch.batches, INFERENCE_LEVEL);
 	} else if (row->baseline != 0) {
 		row->ratio.value = row->value.value / row->baseline;
 	}
@@ -207,7 +197,7 @@ static void add_steady(struct grid *grid, const struct compare_row *row)
 		grid_add(grid, "%zu, %zu not", steady->kept, steady->kept_unfinished);
 	else
 		grid_add(grid, "%zu", steady->kept);
-	if (steady->means == NULL)
+	if (steady->batch.means == NULL)
 		grid_add(grid, "%s", "");
 	else
 		grid_add(grid, "%zu of %zu", steady->batch.batches, steady->batch.size);
@@ -241,8 +231,8 @@ void long_notes(const struct report *report, FILE *to)
 	bool correlated = false, jobs = false, flows = false, none = false;
 	for (size_t i = 0; i < report->count; i++) {
 		const struct steady *steady = report->rows[i].steady;
-		none |= steady->means == NULL;
-		correlated |= steady->means != NULL && !isnan(steady->batch.p_value) &&
+		none |= steady->batch.means == NULL;
+		correlated |= steady->batch.means != NULL && !isnan(steady->batch.p_value) &&
 			      !steady->batch.independent;
 		if (steady->groups > 1 && is_of_flows(&report->rows[i]))
 			flows = true;

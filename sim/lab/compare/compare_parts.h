@@ -1,5 +1,5 @@
-/* The inside of compare, shared by the files compare*.c here only: a report is a list
- * of rows, made by compare_runs.c or compare_sweeps.c, shown by compare_report.c. */
+/* Shared by compare*.c only. compare_runs.c and compare_sweeps.c make a report, a list of rows, and
+ * compare_report.c prints it. */
 #ifndef INASIM_LAB_COMPARE_COMPARE_PARTS_H
 #define INASIM_LAB_COMPARE_COMPARE_PARTS_H
 
@@ -14,7 +14,7 @@
 
 /* What a ratio rests on. */
 enum compare_basis {
-	BASIS_NONE,        /* there is no ratio: this is the baseline, or it has none */
+	BASIS_NONE,        /* no ratio: the row is the baseline, or has none */
 	BASIS_QUOTIENT,    /* of two numbers */
 	BASIS_PAIRS,       /* common random numbers */
 	BASIS_INDEPENDENT, /* two samples */
@@ -25,7 +25,7 @@ struct compare_row {
 	const char **labels;      /* owned; the strings are not */
 	uint64_t finished, count; /* work of a run, points of a group */
 	bool has_work;            /* the two above are known */
-	bool same;                /* in every replication, all metrics: there is no interval */
+	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
@@ -46,32 +46,38 @@ struct report {
 struct compare_row *report_add(struct report *report, const char *metric);
 void report_release(struct report *report);
 
-/* Blocks of one metric each. */
+/* Prints a block of rows for each metric. */
 void report_print(const struct report *report, FILE *to);
 
-/* Whether some of the work that stands in the rows has not finished. */
+/* Whether any row has work that did not finish. */
 bool report_has_unfinished(const struct report *report);
 
-/* Prints what leaves the tolerance; returns how many. */
+/* Prints which rows leave the tolerance, none if it is NaN; returns how many. */
 size_t report_outside(const struct report *report, double tolerance, FILE *to);
 
-/* The same for machines: what is compared stands between the two. Prints the rows, and
- * with a tolerance (not NaN) what leaves it; returns how many. */
+/* The whole as JSON: what is compared stands between the two. Returns how many rows leave the
+ * tolerance. */
 void report_json_begin(struct json *json, const char *kind);
 size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to);
 
-/* The metrics to compare: those asked for, else the usual ones (ended by NULL).
- * `has` says whether a name is known, and whether there is a number anywhere. NULL and
- * *error when an unknown one is asked for, or none is left. The caller frees the
- * array; its strings belong to others. */
+/* Names of metrics. The array is owned; the strings belong to others. */
+struct metric_list {
+	const char **items;
+	size_t count, capacity;
+};
+void metric_list_add(struct metric_list *list, const char *name);
+
+/* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
+ * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
-const char **compare_metrics(const struct compare_options *options, compare_has *has,
-			     const void *owner, const char *const *usual, const char *const *known,
-			     size_t *count, char **error);
-extern const char *const compare_usual[];
+bool compare_metrics(struct metric_list *metrics, const struct compare_options *options,
+		     compare_has *has, const void *owner, const struct metric_list *usual,
+		     const struct metric_list *known, char **error);
+/* The usual ones of runs and of sweeps. */
+void compare_add_usual(struct metric_list *usual);
 
-/* Nonsense in the options is COMPARE_USAGE, the rest as compare(). */
+/* As compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
@@ -84,35 +90,35 @@ struct run {
 	char *label;
 	cJSON *manifest, *root; /* manifest.json, summary.json */
 	struct summary summary;
-	struct fairness fairness; /* read where it may be asked for */
+	struct fairness fairness; /* empty if no metric needs it */
 };
 
 struct runs {
 	struct run *items;
 	size_t count;
-	char **series; /* long_usual(), or NULL */
+	struct metric_list series; /* long_usual(); its strings are owned */
 };
 
-/* What the options of a long run have against them, or NULL; the caller frees. */
+/* What is wrong with the options of a long run, or NULL. The caller frees. */
 char *long_nonsense(const struct compare_options *options);
 
-/* The means of series that a user may want, ended by NULL; the caller frees the
- * array and its strings. Those of iterations are by group where there are several. */
-char **long_usual(const struct runs *runs);
+/* Adds the means of series that a user may want; the caller frees the strings, too. Those of
+ * iterations are by group where there are several. */
+void long_usual(const struct runs *runs, struct metric_list *usual);
 compare_has long_has;
 
 /* A row for each run. False and *error (caller frees). */
 bool long_add_metric(struct report *report, const struct runs *runs, const char *metric,
 		     double warmup_s, char **error);
 
-/* What the rows rest on: warm-up, batches, and whether they are long enough. */
+/* Print what the rows rest on: warm-up, batches, and whether they are long enough. */
 void long_print(const struct report *report, FILE *to);
 void long_notes(const struct report *report, FILE *to);
 
-/* Whether the tables of a run give the value that its summary tells; else *error. */
+/* Whether the summary of a run agrees with the value found in its tables; else *error. */
 bool run_tells_truth(const struct run *run, const char *metric, double found, char **error);
 
-/* "A", "B", ..., "Z", "R27", ...: a name of the index-th directory; the caller frees. */
+/* Names the index-th directory: "A", "B", ..., "Z", "R27", ... The caller frees. */
 char *compare_label(size_t index);
 
 #endif

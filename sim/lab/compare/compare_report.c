@@ -235,7 +235,9 @@ static bool outside(const struct compare_row *row, double tolerance)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
-size_t report_outside(const struct report *report, double tolerance, FILE *to)
+/* Into `json`, or as text if that is NULL. */
+static size_t put_outside(const struct report *report, double tolerance, FILE *to,
+			  struct json *json)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < report->count; i++) {
@@ -243,31 +245,25 @@ size_t report_outside(const struct report *report, double tolerance, FILE *to)
 		char value[NUMBER], baseline[NUMBER];
 		if (!outside(row, tolerance))
 			continue;
+		count++;
+		if (json != NULL) {
+			json_open_object(json, NULL);
+			json_labels(json, report, row);
+			json_close_object(json);
+			continue;
+		}
 		fprintf(to, "outside of 1 +- %g: %s", tolerance, row->metric);
 		for (size_t l = 0; l < report->label_count; l++)
 			fprintf(to, ", %s %s", report->label_names[l], row->labels[l]);
 		fprintf(to, ": %s, baseline %s\n", number(value, row->value.value),
 			number(baseline, row->baseline));
-		count++;
 	}
 	return count;
 }
 
-static size_t report_outside_json(struct json *json, const struct report *report, double tolerance)
+size_t report_outside(const struct report *report, double tolerance, FILE *to)
 {
-	size_t count = 0;
-	json_real(json, "tolerance", tolerance);
-	json_open_array(json, "outside");
-	for (size_t i = 0; i < report->count; i++) {
-		if (!outside(&report->rows[i], tolerance))
-			continue;
-		json_open_object(json, NULL);
-		json_labels(json, report, &report->rows[i]);
-		json_close_object(json);
-		count++;
-	}
-	json_close_array(json);
-	return count;
+	return isnan(tolerance) ? 0 : put_outside(report, tolerance, to, NULL);
 }
 
 /* ---- The whole for machines ---- */
@@ -284,8 +280,12 @@ size_t report_json_end(struct json *json, const struct report *report, double to
 {
 	size_t outside_count = 0;
 	report_json(json, report);
-	if (!isnan(tolerance))
-		outside_count = report_outside_json(json, report, tolerance);
+	if (!isnan(tolerance)) {
+		json_real(json, "tolerance", tolerance);
+		json_open_array(json, "outside");
+		outside_count = put_outside(report, tolerance, to, json);
+		json_close_array(json);
+	}
 	json_close_object(json);
 	char *text = json_finish(json);
 	fputs(text, to);

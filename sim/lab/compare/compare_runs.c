@@ -40,9 +40,9 @@ static void runs_release(struct runs *runs)
 		fairness_release(&runs->items[i].fairness);
 	}
 	free(runs->items);
-	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++)
-		free(runs->series[i]);
-	free(runs->series);
+	for (size_t i = 0; i < runs->series.count; i++)
+		free((char *)runs->series.items[i]);
+	free(runs->series.items);
 }
 
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
@@ -107,20 +107,8 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-struct names {
-	const char **items; /* owned; the strings are not */
-	size_t count, capacity;
-};
-
-static void names_add(struct names *names, const char *name)
-{
-	names->items =
-		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
-	names->items[names->count++] = name;
-}
-
 /* Once each, though runs have most in common. */
-static void names_add_fairness(struct names *names, const struct runs *runs)
+static void add_fairness(struct metric_list *names, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
@@ -129,32 +117,30 @@ static void names_add_fairness(struct names *names, const struct runs *runs)
 			for (size_t before = 0; before < i && !seen; before++)
 				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
 			if (!seen)
-				names_add(names, metric);
+				metric_list_add(names, metric);
 		}
 }
 
-static const char **choose_metrics(const struct runs *runs, const struct compare_options *options,
-				   size_t *count, char **error)
+static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
+			   const struct compare_options *options, char **error)
 {
-	struct names known = { 0 }, usual = { 0 };
-	for (size_t i = 0; runs->series != NULL && runs->series[i] != NULL; i++) {
-		names_add(&usual, runs->series[i]);
-		names_add(&known, runs->series[i]);
+	struct metric_list known = { 0 }, usual = { 0 };
+	for (size_t i = 0; i < runs->series.count; i++) {
+		metric_list_add(&usual, runs->series.items[i]);
+		metric_list_add(&known, runs->series.items[i]);
 	}
-	for (size_t i = 0; runs->series == NULL && compare_usual[i] != NULL; i++)
-		names_add(&usual, compare_usual[i]);
-	names_add_fairness(&usual, runs);
-	names_add_fairness(&known, runs);
+	if (!options->long_run)
+		compare_add_usual(&usual);
+	add_fairness(&usual, runs);
+	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
-			names_add(&known, runs->items[i].summary.numbers[k].name);
-	names_add(&usual, NULL);
-	names_add(&known, NULL);
-	const char **metrics = compare_metrics(options, options->long_run ? long_has : runs_have,
-					       runs, usual.items, known.items, count, error);
+			metric_list_add(&known, runs->items[i].summary.numbers[k].name);
+	bool ok = compare_metrics(metrics, options, options->long_run ? long_has : runs_have, runs,
+				  &usual, &known, error);
 	free(known.items);
 	free(usual.items);
-	return metrics;
+	return ok;
 }
 
 /* ---- Rows ---- */
@@ -405,7 +391,7 @@ static size_t print_text(const struct runs *runs, const struct report *report, d
 	print_notes(runs, report, to);
 	if (is_long(report))
 		long_notes(report, to);
-	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
+	return report_outside(report, tolerance, to);
 }
 
 static void json_run(struct json *json, const struct runs *runs, size_t index)
@@ -466,8 +452,9 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	struct report report = { .label_count = 1,
 				 .work_name = "finished",
 				 .latex = options->latex };
+	struct metric_list metrics = { 0 };
 	enum compare_end end = COMPARE_IO;
-	size_t metric_count, outside;
+	size_t outside;
 	if ((*error = nonsense(count, options)) != NULL)
 		return COMPARE_USAGE;
 	if (!runs_read(&runs, dirs, count, error))
@@ -476,28 +463,25 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 		free(runs.items[i].label);
 		runs.items[i].label = names_directory(dirs, count, i);
 	}
-	if (!runs_read_fairness(&runs, options, error)) {
-		runs_release(&runs);
-		return COMPARE_IO;
-	}
+	if (!runs_read_fairness(&runs, options, error))
+		goto done;
 	if (options->long_run)
-		runs.series = long_usual(&runs);
+		long_usual(&runs, &runs.series);
 	report.label_names = xcalloc(1, sizeof *report.label_names);
 	report.label_names[0] = "run";
-	const char **metrics = choose_metrics(&runs, options, &metric_count, error);
-	if (metrics == NULL) {
+	if (!choose_metrics(&metrics, &runs, options, error)) {
 		end = COMPARE_USAGE;
 		goto done;
 	}
-	for (size_t i = 0; i < metric_count; i++)
-		if (!(options->long_run ? long_add_metric(&report, &runs, metrics[i],
+	for (size_t i = 0; i < metrics.count; i++)
+		if (!(options->long_run ? long_add_metric(&report, &runs, metrics.items[i],
 							  options->warmup_s, error)
-					: add_metric(&report, &runs, metrics[i], error)))
+					: add_metric(&report, &runs, metrics.items[i], error)))
 			goto done;
 	outside = (options->json ? print_json : print_text)(&runs, &report, options->tolerance, to);
 	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
 done:
-	free(metrics);
+	free(metrics.items);
 	report_release(&report);
 	runs_release(&runs);
 	return end;

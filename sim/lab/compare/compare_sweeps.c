@@ -138,22 +138,18 @@ static enum compare_has sweeps_have(const void *owner, const char *metric)
 	return has;
 }
 
-static const char **choose_metrics(const struct frame *frame, const struct compare_options *options,
-				   size_t *count, char **error)
+static bool choose_metrics(struct metric_list *metrics, const struct frame *frame,
+			   const struct compare_options *options, char **error)
 {
-	size_t capacity = 0, n = 0;
-	const char **known = NULL;
+	struct metric_list known = { 0 }, usual = { 0 };
+	compare_add_usual(&usual);
 	for (size_t t = 0; t < frame->table_count; t++)
-		for (size_t m = 0; m < frame->tables[t]->metric_count; m++) {
-			known = array_reserve(known, n, &capacity, sizeof *known);
-			known[n++] = frame->tables[t]->metrics[m];
-		}
-	known = array_reserve(known, n, &capacity, sizeof *known);
-	known[n] = NULL;
-	const char **metrics =
-		compare_metrics(options, sweeps_have, frame, compare_usual, known, count, error);
-	free(known);
-	return metrics;
+		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
+			metric_list_add(&known, frame->tables[t]->metrics[m]);
+	bool ok = compare_metrics(metrics, options, sweeps_have, frame, &usual, &known, error);
+	free(known.items);
+	free(usual.items);
+	return ok;
 }
 
 /* ---- Cells ---- */
@@ -371,7 +367,7 @@ static size_t print_text(const struct frame *frame, const struct report *report,
 	fputc('\n', to);
 	report_print(report, to);
 	print_notes(frame, report, to);
-	return isnan(tolerance) ? 0 : report_outside(report, tolerance, to);
+	return report_outside(report, tolerance, to);
 }
 
 static size_t print_json(const struct frame *frame, const struct report *report, double tolerance,
@@ -401,25 +397,24 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	struct frame frame;
 	struct report report = { .work_name = "done", .latex = options->latex };
 	enum compare_end end = COMPARE_USAGE;
-	const char **metrics = NULL;
-	size_t metric_count, outside;
+	struct metric_list metrics = { 0 };
+	size_t outside;
 	if (!frame_read(&frame, dirs, count, error))
 		return COMPARE_IO;
 	*error = choose_variants(&frame, options);
 	if (*error != NULL)
 		goto done;
-	metrics = choose_metrics(&frame, options, &metric_count, error);
-	if (metrics == NULL)
+	if (!choose_metrics(&metrics, &frame, options, error))
 		goto done;
 	find_entries(&frame);
 	name_labels(&report, &frame);
-	for (size_t i = 0; i < metric_count; i++)
-		add_metric(&report, &frame, metrics[i]);
+	for (size_t i = 0; i < metrics.count; i++)
+		add_metric(&report, &frame, metrics.items[i]);
 	outside =
 		(options->json ? print_json : print_text)(&frame, &report, options->tolerance, to);
 	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
 done:
-	free(metrics);
+	free(metrics.items);
 	report_release(&report);
 	frame_release(&frame);
 	return end;

@@ -1,7 +1,6 @@
 #include "lab/compare/fairness.h"
 
 #include "base/mem.h"
-#include "stats/inference.h"
 #include "io/result_read.h"
 
 #include <math.h>
@@ -65,9 +64,8 @@ static void add_member(struct fairness *fairness, struct csv *csv, const struct 
 		return;
 	double got = csv_real(csv, c->bytes) * (c->times < 0 ? 1 : csv_real(csv, c->times));
 	double seconds = csv_real(csv, c->to) - (c->from < 0 ? 0 : csv_real(csv, c->from));
-	group->rates = array_reserve(group->rates, group->finished, &group->capacity,
-				     sizeof *group->rates);
-	group->rates[group->finished++] = got / seconds;
+	jain_add(&group->rates, got / seconds);
+	group->finished++;
 }
 
 static bool read_table(struct fairness *fairness, const char *dir, const struct table *table,
@@ -99,17 +97,15 @@ bool fairness_read(const char *dir, struct fairness *fairness, char **error)
 	for (size_t i = 0; i < fairness->count; i++) {
 		struct fairness_group *group = &fairness->groups[i];
 		if (group->finished >= 2)
-			group->index = infer_jain_index(group->rates, group->finished);
+			group->index = jain_index(&group->rates);
 	}
 	return true;
 }
 
 void fairness_release(struct fairness *fairness)
 {
-	for (size_t i = 0; i < fairness->count; i++) {
+	for (size_t i = 0; i < fairness->count; i++)
 		free(fairness->groups[i].metric);
-		free(fairness->groups[i].rates);
-	}
 	free(fairness->groups);
 	*fairness = (struct fairness){ 0 };
 }

@@ -4,14 +4,13 @@
  *   jain.jobs.NAME    gradient_bytes * iterations_done / (finish_s - start_s) of
  *                     each job
  *
- * that has finished and is measured (warm-up and window of the scenario), where at
- * least two are. It takes members as entitled to the same:
- * flows of unlike sizes differ in throughput without any unfairness. */
+ * over those that have finished and are measured (warm-up and window of the scenario), if there are
+ * at least two. It takes members as entitled to the same: flows of unlike sizes differ in
+ * throughput without any unfairness. */
 #ifndef INASIM_LAB_COMPARE_FAIRNESS_H
 #define INASIM_LAB_COMPARE_FAIRNESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "stats/inference.h"
 
 #define FAIRNESS_PREFIX "jain."
 
@@ -19,8 +18,7 @@ struct fairness_group {
 	char *metric;
 	double index;           /* NaN where fewer than two have finished */
 	size_t finished, count; /* members */
-	double *rates;          /* of the finished ones, bytes a second */
-	size_t capacity;
+	struct jain rates;      /* of the finished ones, bytes a second */
 };
 
 struct fairness {
@@ -28,9 +26,8 @@ struct fairness {
 	size_t count, capacity;
 };
 
-/* From flows.csv and jobs.csv in DIR; without the tables there are no groups.
- * False and *error (caller frees) when one cannot be read; `fairness` is then
- * empty. */
+/* Reads flows.csv and jobs.csv in DIR; there are no groups without these tables. False and *error
+ * (caller frees) if one cannot be read; `fairness` is then empty. */
 bool fairness_read(const char *dir, struct fairness *fairness, char **error);
 void fairness_release(struct fairness *fairness);
 

@@ -45,7 +45,7 @@ void steady_init(struct steady *steady, struct samples *samples, double warmup_s
 				   .groups = samples->groups,
 				   .from_s = NAN };
 	samples_by_time(samples);
-	size_t cut = find_cut(steady, samples, warmup_s), rest = samples->count - cut, size;
+	size_t cut = find_cut(steady, samples, warmup_s), rest = samples->count - cut;
 	const double *values = samples->count ? samples->values + cut : NULL;
 	steady->dropped = present(samples->values, cut);
 	steady->kept = present(values, rest);
@@ -55,23 +55,21 @@ void steady_init(struct steady *steady, struct samples *samples, double warmup_s
 			steady->from_s = samples->times[cut + i];
 	size_t batches = batches_for(steady);
 	steady->batch = infer_batch_means(values, rest, batches, INFERENCE_LEVEL);
-	if (batches > 0) {
-		steady->means = infer_batches(values, rest, batches, &size);
+	if (batches > 0)
 		return;
-	}
 	steady->batch.mean = infer_mean(values, rest, INFERENCE_LEVEL);
 	steady->batch.mean.low = steady->batch.mean.high = NAN;
 }
 
 void steady_release(struct steady *steady)
 {
-	free(steady->means);
-	steady->means = NULL;
+	free(steady->batch.means);
+	steady->batch.means = NULL;
 }
 
 const char *steady_verdict(const struct steady *steady)
 {
-	if (steady->means == NULL)
+	if (steady->batch.means == NULL)
 		return "no interval";
 	if (isnan(steady->batch.p_value))
 		return "all equal";

@@ -1,5 +1,5 @@
-/* An axis of a sweep as a figure needs it: numbers where all its values are
- * numbers ("16KB", "10us", 0.2, "85pkt"), else places beside one another. */
+/* An axis of a sweep as a figure draws it: as numbers if all its values are numbers ("16KB",
+ * "10us", 0.2, "85pkt"), else as labels side by side. */
 #ifndef INASIM_LAB_FIGURES_AXIS_SCALE_H
 #define INASIM_LAB_FIGURES_AXIS_SCALE_H
 
@@ -13,23 +13,22 @@
 struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
 	bool numeric;                  /* all values are numbers of one kind, and differ */
-	bool geometric; /* numeric, above 0, and by factors that are alike: for a logarithmic axis
-			 */
+	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
 	double *at;     /* by level: the number in base units, or, of labels, the level */
 	const char **called; /* by level: what the user calls it (not owned), or NULL */
 };
 
-/* Numbers that hold a 0 and are geometric without it count as labels: they fit
- * neither a linear nor a logarithmic axis. Never fails. */
+/* Never fails. Numbers that are geometric except for a 0 become labels: they fit neither a linear
+ * nor a logarithmic axis. */
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis);
 void axis_scale_release(struct axis_scale *scale);
 
-/* Goes over to places beside one another (bars, maps). */
+/* Turns the axis into labels side by side (for bars and maps). */
 void axis_scale_as_labels(struct axis_scale *scale);
 
-/* What stands at a tick: what the user calls the value, else the value as the plan writes it; a
- * long number is rounded to three digits ("31622777B" becomes "31.6MB"). Returns `buffer` or the
- * text itself. */
+/* The label of a tick: the user's word for the value, or the value as the plan writes it. Long
+ * numbers are rounded to three digits ("31622777B" becomes "31.6MB"). Returns `buffer` or the text
+ * itself. */
 const char *axis_scale_label(const struct axis_scale *scale, size_t level, char *buffer);
 
 #endif

@@ -1,4 +1,4 @@
-/* One figure in the making: rows of its table, words for its template. Private to the figures.
+/* Builds one figure: the rows of its table and the words of its script. Private to the figures.
  *
  *     struct figure f = { .name = ..., .folder = ..., .options = ... };
  *     figure_begin(&f, "lines", 1, curves, "time_s packets");
@@ -8,9 +8,10 @@
  *             for each row: figure_row(&f, ...);
  *     figure_finish(&f, true, to);
  *
- * The rows of a curve stand together: in the order of panels, and in each in that of curves.
- * Names come from users and from strangers' files; all of them go through figure.c, which is
- * alone in knowing what gnuplot makes of a quote, a percent sign or a control character. */
+ * Add curves in the order of panels, and within a panel in the order of their numbers.
+ *
+ * Names come from users and from files of others. All pass through figure.c, the only place that
+ * knows what gnuplot does with a quote, a percent sign or a control character. */
 #ifndef INASIM_LAB_FIGURES_FIGURE_H
 #define INASIM_LAB_FIGURES_FIGURE_H
 
@@ -31,10 +32,10 @@ struct figure {
 	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where they go */
 	const struct plot_options *options;
-	size_t group; /* panels of one metric, which share its label of the user; 0: all differ */
-	bool log_y;   /* the y axis is logarithmic: set before rows, with LOGY of the template */
-	const char *dir; /* that was read last, for messages */
-	const char *why; /* there is no figure; static text */
+	size_t group;    /* panels that show one metric and share its label; 0: all differ */
+	bool log_y;      /* logarithmic y axis: set it, and LOGY of the template, before rows */
+	const char *dir; /* the directory read last, for messages */
+	const char *why; /* why there is no figure; static text */
 	char *error;     /* owned by the caller */
 
 	/* Of figure.c alone, all 0 at the start. */
@@ -50,8 +51,8 @@ struct figure {
 	struct figure_range x, y[FIGURE_PANELS];
 };
 
-/* Begins both files; `columns` (kept) names those between "panel series" and "name", with their
- * units. A curve may have no rows. */
+/* Begins both files. `columns` (kept) names the columns between "panel series" and "name", with
+ * their units. A curve may have no rows. */
 void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
 		  const char *columns);
 
@@ -62,55 +63,55 @@ void figure_title(struct figure *f, const char *title, const char *fmt, ...)
 /* A line of comment at the head of the table. */
 void figure_comment(struct figure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Variables of the template: a count is a whole number, as gnuplot wants it of what is true or not.
- */
+/* Set variables of the template. gnuplot takes flags as whole numbers: set them as counts. */
 void figure_text(struct figure *f, const char *variable, const char *text);
 void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 void figure_number(struct figure *f, const char *variable, double value);
 
-/* Words beside an axis, and the unit of its numbers: "s", "%" (of shares), "bytes", "bit/s",
- * "number" or "". The template picks a prefix. */
+/* Sets the words beside an axis and the unit of its numbers: "s", "%" (of shares), "bytes",
+ * "bit/s", "number" or "". The template adds a prefix. */
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
 
-/* Tics of an axis ('X' or 'Y'): how many, then each from 1. `note` (or NULL) goes below. Long
- * labels are cut: the table has them whole. */
+/* Sets the tics of an axis ('X' or 'Y'): their number, then each, counted from 1. `note` (or NULL)
+ * goes below. Long labels are cut; the table has them whole. */
 void figure_tics(struct figure *f, char axis, size_t count);
 void figure_tic(struct figure *f, char axis, size_t i, const char *label, double at,
 		const char *note);
 
-/* Begins the rows of a curve, both from 1; `name` of it in the table. */
+/* Begins the rows of a curve, which the table calls `name`. Panels and curves count from 1. */
 void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name);
 
-/* Name of a curve in the legend ("" = none); look and dash: its numbers among colours and dashes,
- * so that a thing looks alike in all figures. */
+/* Sets the name of a curve in the legend ("" = none). `look` and `dash` number its colour and dash,
+ * so that a thing looks the same in all figures. */
 void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* A row of the curve that was begun: x and what else the columns name. NaN is a value that is
- * missing. `y_columns`: how many of them, from the second on, the y axis has to reach to. */
+/* Adds a row to the curve: a value for each column, NaN where one is missing. The y axis covers
+ * `y_columns` of them, from the second on. */
 void figure_row(struct figure *f, const double *values, size_t y_columns);
 
-/* Makes the range of a panel's y axis (panel 0: of the x axis) reach to `value`. */
+/* Extends the range of a panel's y axis (panel 0: of the x axis) to `value`. */
 void figure_reach(struct figure *f, size_t panel, double value);
 
-/* Draws it, if `data` says that there is something to draw, and prints its path (of text: the
- * text) to `to`; releases it in any case. True when drawn; false with f->error or f->why. */
+/* Draws the figure if `data` says that there is something to draw, prints its path (or, of text,
+ * the text) to `to`, and releases it in any case. False, with f->error or f->why, if it is not
+ * drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 
-/* The text, or its begin and its end with "…" between them, of at most so many bytes, cut between
- * letters of UTF-8. The caller frees. */
+/* Shortens a text to `most` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
+ * The caller frees. */
 char *figure_cut(const char *text, size_t most);
 
 /* A number with thousands marked: "12,345". `buffer` of 32 bytes; returns it. */
 char *figure_thousands(char *buffer, uint64_t value);
 
-/* NULL, or why not (caller frees): no such terminal. */
+/* NULL if the terminal exists, else the message (caller frees). */
 char *figure_no_terminal(const struct plot_options *options);
 
-/* Where the figures of DIR go: options->out, or DIR/figures, unless that is a link into somebody's
- * files. NULL with *error (both: caller frees). */
+/* The folder for figures of DIR: options->out, or DIR/figures. NULL with *error if that is a link.
+ * The caller frees both. */
 char *figure_folder(const struct plot_options *options, const char *dir, char **error);
 
 #endif

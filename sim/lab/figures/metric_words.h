@@ -4,10 +4,9 @@
 
 #include "lab/sweep/sweep_table.h"
 
-/* "jobs.by_name.vgg.jct_s.p99" becomes "job completion time of vgg, 99th
- * percentile", without its unit. Size classes are named by their bounds where the
- * sweep has them. Names that are not known become words: "jobs.new_thing" is
- * "jobs: new thing". The caller frees. */
+/* "jobs.by_name.vgg.jct_s.p99" becomes "job completion time of vgg, 99th percentile", without the
+ * unit. Size classes are named by their bounds if the sweep has them. Unknown names are spelled
+ * out: "jobs.new_thing" becomes "jobs: new thing". The caller frees. */
 char *metric_words(const struct sweep_table *table, size_t metric);
 
 /* The unit, by the suffix of its quantity: "s", "bytes", "bit/s" or "number". */

@@ -3,7 +3,7 @@
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
 #include "lab/figures/stack.h"
-#include "lab/figures/sweep_grid.h"
+#include "lab/figures/sweep_sheet.h"
 #include "io/folder.h"
 
 #include <ctype.h>
@@ -25,24 +25,11 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* One panel in the making. */
-struct sheet {
-	const struct sweep_table *table;
-	const struct sweep_choice *choice;
-	size_t metric;
-	const struct sweep_grid *grid;
-};
-
 /* What one figure shows: mostly one sheet. Those of a metric stand together. */
 struct page {
 	struct sheet *sheets;
 	size_t count, metrics;
 };
-
-static struct estimate estimate_at(const struct sheet *sheet, size_t cell)
-{
-	return sweep_grid_estimate(sheet->grid, cell, sheet->metric);
-}
 
 static bool is_ratio(const struct sheet *sheet)
 {
@@ -60,21 +47,6 @@ static const char *base_called(const struct sheet *sheet)
 	const struct sweep_choice *choice = sheet->choice;
 	const char *called = choice->scales[choice->base_axis].called[choice->base_level];
 	return called != NULL ? called : base_of(sheet);
-}
-
-/* The row that all others are compared with is not drawn: it is 1. */
-static bool is_drawn(const struct sheet *sheet, size_t row)
-{
-	return !is_ratio(sheet) || sheet->choice->base_axis != sheet->choice->by ||
-	       sheet->grid->y_level[row] != sheet->choice->base_level;
-}
-
-static size_t rows_drawn(const struct sheet *sheet)
-{
-	size_t count = 0;
-	for (size_t row = 0; row < sheet->grid->rows; row++)
-		count += is_drawn(sheet, row);
-	return count;
 }
 
 /* ---- Words ---- */
@@ -109,7 +81,7 @@ static char *fixed_words(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
 			continue;
-		char *value = value_words(sheet, i, sheet->grid->fixed[i], true);
+		char *value = value_words(sheet, i, sheet->fixed[i], true);
 		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
 		free(value);
 	}
@@ -122,7 +94,7 @@ static char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
 	return by == SIZE_MAX ? xstrdup("")
-			      : value_words(sheet, by, sheet->grid->y_level[row],
+			      : value_words(sheet, by, sheet->choice->y_level[row],
 					    sheet->choice->scales[by].numeric);
 }
 
@@ -164,7 +136,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	const struct sweep_choice *choice = sheet->choice;
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		size_t level = point->levels[i];
-		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->grid->fixed[i]
+		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
 							      : choice->wanted[i][level];
 		if (!shown && (i != choice->base_axis || level != choice->base_level))
 			return false;
@@ -268,23 +240,23 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 static double x_of(const struct sheet *sheet, size_t column)
 {
 	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
-	return scale->numeric ? scale->at[sheet->grid->x_level[column]] : (double)column;
+	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
 /* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
-	const struct sweep_grid *grid = sheet->grid;
-	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
+	const struct sweep_choice *choice = sheet->choice;
+	const struct axis_scale *scale = &choice->scales[choice->x];
 	char buffer[AXIS_LABEL];
-	figure_x(f, scale->axis->name, "", sheet->choice->log_x);
+	figure_x(f, scale->axis->name, "", choice->log_x);
 	figure_count(f, "LABELLED", !scale->numeric);
-	figure_tics(f, 'X', grid->columns);
-	for (size_t c = 0; c < grid->columns; c++) {
-		figure_tic(f, 'X', c + 1, axis_scale_label(scale, grid->x_level[c], buffer),
+	figure_tics(f, 'X', choice->columns);
+	for (size_t c = 0; c < choice->columns; c++) {
+		figure_tic(f, 'X', c + 1, axis_scale_label(scale, choice->x_level[c], buffer),
 			   x_of(sheet, c), NULL);
 		figure_comment(f, "x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
-			       scale->axis->values[grid->x_level[c]]);
+			       scale->axis->values[choice->x_level[c]]);
 	}
 }
 
@@ -295,42 +267,38 @@ static void put_y(struct figure *f, const struct sheet *sheet)
 	char buffer[AXIS_LABEL];
 	figure_text(f, "BY", scale->axis->name);
 	figure_count(f, "RATIO", is_ratio(sheet));
-	figure_tics(f, 'Y', rows_drawn(sheet));
-	for (size_t row = 0, i = 0; row < sheet->grid->rows; row++) {
-		if (!is_drawn(sheet, row))
-			continue;
-		figure_tic(f, 'Y', i + 1,
-			   axis_scale_label(scale, sheet->grid->y_level[row], buffer), (double)i,
-			   NULL);
-		i++;
-	}
+	figure_tics(f, 'Y', sheet->choice->rows);
+	for (size_t row = 0; row < sheet->choice->rows; row++)
+		figure_tic(f, 'Y', row + 1,
+			   axis_scale_label(scale, sheet->choice->y_level[row], buffer),
+			   (double)row, NULL);
 }
 
 /* ---- Numbers ---- */
 
 /* Smallest, quartiles, largest. Quartiles are interpolated linearly between ranks
  * (definition 7 of Hyndman and Fan, Am. Stat. 50, 1996). */
-static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t cell, double x)
+static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t column, size_t row)
 {
 	size_t count;
-	double *values = sweep_grid_values(sheet->grid, cell, sheet->metric, &count);
-	double row[] = { x, NAN, NAN, NAN, NAN, NAN, (double)count };
+	double *values = sheet_values(sheet, column, row, &count);
+	double cells[] = { x_of(sheet, column), NAN, NAN, NAN, NAN, NAN, (double)count };
 	for (size_t i = 0; i < 5 && count > 0; i++)
-		row[1 + i] = gsl_stats_quantile_from_sorted_data(values, 1, count, (double)i / 4);
-	figure_row(f, row, 5);
+		cells[1 + i] = gsl_stats_quantile_from_sorted_data(values, 1, count, (double)i / 4);
+	figure_row(f, cells, 5);
 	free(values);
 }
 
 static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 {
-	for (size_t c = 0; c < sheet->grid->columns; c++) {
-		size_t cell = row * sheet->grid->columns + c;
-		struct estimate at = estimate_at(sheet, cell);
-		double x = x_of(sheet, c);
+	for (size_t c = 0; c < sheet->choice->columns; c++) {
+		struct estimate at = sheet_estimate(sheet, c, row);
 		if (sheet->choice->kind == SWEEP_BOX)
-			put_quartiles(f, sheet, cell, x);
+			put_quartiles(f, sheet, c, row);
 		else
-			figure_row(f, (double[]){ x, at.value, at.low, at.high, (double)at.n },
+			figure_row(f,
+				   (double[]){ x_of(sheet, c), at.value, at.low, at.high,
+					       (double)at.n },
 				   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
 	}
 }
@@ -338,15 +306,12 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 /* A curve keeps its colour, dash and mark in all figures of a sweep. */
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
-	for (size_t row = 0, curve = 0; row < sheet->grid->rows; row++) {
-		if (!is_drawn(sheet, row))
-			continue;
+	for (size_t row = 0; row < sheet->choice->rows; row++) {
 		char *name = row_name(sheet, row);
-		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->grid->y_level[row] + 1;
-		curve++;
+		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
 		if (panel == 1)
-			figure_legend(f, curve, look, look, "%s", name);
-		figure_curve(f, panel, curve, *name != '\0' ? name : "all");
+			figure_legend(f, row + 1, look, look, "%s", name);
+		figure_curve(f, panel, row + 1, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
 		free(name);
 	}
@@ -357,21 +322,19 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 /* NULL, or why there is nothing to draw. */
 static const char *why_not(const struct page *page)
 {
+	const struct sweep_choice *choice = page->sheets->choice;
 	bool any = false, positive = true;
-	for (size_t p = 0; p < page->count; p++) {
-		const struct sheet *sheet = &page->sheets[p];
-		for (size_t i = 0; i < sheet->grid->columns * sheet->grid->rows; i++) {
-			if (!is_drawn(sheet, i / sheet->grid->columns) ||
-			    isnan(estimate_at(sheet, i).value))
-				continue;
-			any = true;
-			positive = positive && estimate_at(sheet, i).value > 0;
+	for (size_t p = 0; p < page->count; p++)
+		for (size_t i = 0; i < choice->columns * choice->rows; i++) {
+			double value = sheet_estimate(&page->sheets[p], i % choice->columns,
+						      i / choice->columns)
+					       .value;
+			any = any || !isnan(value);
+			positive = positive && !(value <= 0);
 		}
-	}
-	return !any ? "no point has this value"
-	       : page->sheets->choice->log_y && !positive
-		       ? "a logarithmic axis needs values above 0"
-		       : NULL;
+	return !any                         ? "no point has this value"
+	       : choice->log_y && !positive ? "a logarithmic axis needs values above 0"
+					    : NULL;
 }
 
 static bool draw(struct figure *f, const struct page *page)
@@ -382,7 +345,8 @@ static bool draw(struct figure *f, const struct page *page)
 	if (f->why != NULL)
 		return false;
 	f->log_y = sheet->choice->log_y;
-	figure_begin(f, kinds[kind].template, page->count, rows_drawn(sheet), kinds[kind].columns);
+	figure_begin(f, kinds[kind].template, page->count, sheet->choice->rows,
+		     kinds[kind].columns);
 	put_titles(f, page);
 	for (size_t p = 1; p <= page->count; p++)
 		put_panel(f, page, p);
@@ -406,22 +370,22 @@ static bool draw(struct figure *f, const struct page *page)
 
 static size_t bars_of(const struct sheet *sheet)
 {
-	return sheet->grid->columns * sheet->grid->rows;
+	return sheet->choice->columns * sheet->choice->rows;
 }
 
 /* Means over replications, as each cause has them: means of parts add up to that of the whole. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
+	const struct sweep_choice *choice = sheet->choice;
+	struct sheet cause = *sheet;
 	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
-	const char *x = axis_scale_label(&sheet->choice->scales[sheet->choice->x],
-					 sheet->grid->x_level[column], buffer);
+	const char *x =
+		axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
 	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
-				 .x = stack_place(column * sheet->grid->rows, sheet->grid->rows,
-						  row) };
+				 .x = stack_place(column * choice->rows, choice->rows, row) };
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		struct estimate at =
-			sweep_grid_estimate(sheet->grid, row * sheet->grid->columns + column,
-					    sheet->choice->metrics[c]);
+		cause.metric = choice->metrics[c];
+		struct estimate at = sheet_estimate(&cause, column, row);
 		bar.cause[c] = at.value;
 		bar.rows = (double)at.n;
 	}
@@ -451,7 +415,7 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
 	bool any = false, room = bars_of(sheet) <= STACK_BARS;
 	for (size_t i = 0; i < bars_of(sheet); i++) {
-		bars[i] = bar_of(sheet, i / sheet->grid->rows, i % sheet->grid->rows);
+		bars[i] = bar_of(sheet, i / sheet->choice->rows, i % sheet->choice->rows);
 		any = any || !isnan(bars[i].cause[0]);
 	}
 	f->why = !room ? "it has more bars than there is room for; pick some with --where"
@@ -511,28 +475,24 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call: those of a metric stand together, in the order of fixed levels, whose grids
- * are filled. The caller frees sheets. */
+/* All sheets of a call: those of a metric stand together, in the order of fixed levels, which
+ * `fixed` has room for. The caller frees sheets. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
-			      const struct groups *groups, struct sweep_grid *grids,
-			      size_t *grid_count)
+			      const struct groups *groups, size_t *fixed)
 {
-	size_t base = choice->base_axis;
+	size_t base = choice->base_axis, count = 0, axes = table->axis_count;
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
 	all.sheets = xcalloc(choice->figures * all.metrics, sizeof *all.sheets);
 	for (size_t i = 0; i < choice->figures; i++) {
-		struct sweep_grid *grid = &grids[*grid_count];
-		sweep_grid_init(grid, table, groups, choice, i);
-		if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base) &&
-		    grid->fixed[base] == choice->base_level)
-			sweep_grid_release(grid); /* the baseline against itself */
-		else
-			++*grid_count;
+		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
+		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
+			 fixed[count * axes + base] != choice->base_level;
 	}
 	for (size_t m = 0; m < all.metrics; m++)
-		for (size_t i = 0; i < *grid_count; i++)
+		for (size_t i = 0; i < count; i++)
 			all.sheets[all.count++] =
-				(struct sheet){ table, choice, choice->metrics[m], &grids[i] };
+				(struct sheet){ table, choice, groups, choice->metrics[m],
+						&fixed[i * axes] };
 	return all;
 }
 
@@ -540,26 +500,23 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
 	struct groups groups = groups_of(table);
-	struct sweep_grid *grids = xcalloc(choice->figures, sizeof *grids);
-	size_t grid_count = 0;
-	struct page all = all_sheets(table, choice, &groups, grids, &grid_count);
+	size_t *fixed = xcalloc(choice->figures * (table->axis_count + 1), sizeof *fixed);
+	struct page all = all_sheets(table, choice, &groups, fixed);
 	struct names names = { .at = xcalloc(all.count + 1, sizeof *names.at) };
 	int drawn = 0;
 	if (choice->panels && all.count > 1)
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
 		for (size_t i = 0; i < all.count && *error == NULL; i++) {
-			size_t at = i % all.metrics * grid_count + i / all.metrics;
+			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
 			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
 		}
 	while (names.count > 0)
 		free(names.at[--names.count]);
 	free(names.at);
-	while (grid_count > 0)
-		sweep_grid_release(&grids[--grid_count]);
-	free(grids);
 	free(all.sheets);
+	free(fixed);
 	groups_release(&groups);
 	return *error == NULL ? drawn : PLOT_IO;
 }

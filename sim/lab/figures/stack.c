@@ -36,37 +36,36 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* The causes of a series together, from what is below them; raises *below. */
-static void put_part(struct figure *f, const struct stack_bar *bar, const bool *part, double *below)
-{
-	double time = 0, from = *below;
-	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
-		time += part[c] ? bar->cause[c] : 0;
-	*below += time;
-	figure_row(f, (double[]){ bar->x, time, from, *below, bar->rows }, 3);
-}
-
+/* A part of each bar, on what is below it: the time of cause `c`, or, `c` behind the last, of all
+ * that are not shown. */
 static void put_parts(struct figure *f, const struct stack_bar *bars, size_t count, size_t series,
-		      const char *words, const bool *part, double *below)
+		      size_t c, const bool *shown, double *below)
 {
+	const char *words = c < BREAKDOWN_CAUSES ? breakdown_causes[c].words : "rest";
+	figure_legend(f, series, c < BREAKDOWN_CAUSES ? breakdown_causes[c].colour : 8,
+		      c < BREAKDOWN_CAUSES ? breakdown_causes[c].fill : 5, "%s", words);
 	figure_curve(f, 1, series, words);
-	for (size_t i = 0; i < count; i++)
-		put_part(f, &bars[i], part, &below[i]);
+	for (size_t i = 0; i < count; i++) {
+		double time = c < BREAKDOWN_CAUSES ? bars[i].cause[c] : 0, from = below[i];
+		for (size_t k = 0; k < BREAKDOWN_CAUSES && c == BREAKDOWN_CAUSES; k++)
+			time += shown[k] ? 0 : bars[i].cause[k];
+		below[i] += time;
+		figure_row(f, (double[]){ bars[i].x, time, from, below[i], bars[i].rows }, 3);
+	}
 }
 
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, const char *subtitle)
 {
-	bool shown[BREAKDOWN_CAUSES], rest[BREAKDOWN_CAUSES], any = false;
+	bool shown[BREAKDOWN_CAUSES], any = false;
 	double *below = xcalloc(count, sizeof *below);
 	char *columns = xasprintf("bar time_s from_s to_s %s", rows);
 	size_t series = 0;
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		shown[c] = is_shown(bars, count, c);
 		series += shown[c];
-		rest[c] = !shown[c];
 		for (size_t i = 0; i < count; i++)
-			any = any || (rest[c] && bars[i].cause[c] > 0);
+			any = any || (!shown[c] && bars[i].cause[c] > 0);
 	}
 	figure_begin(f, "stack", 1, series + any, columns);
 	figure_title(f, title, "%s", subtitle);
@@ -80,20 +79,11 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 	figure_panel(f, 1, "Time of an iteration", "s");
 	figure_reach(f, 1, 0);
 	series = 0;
-	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		bool only[BREAKDOWN_CAUSES] = { false };
-		if (!shown[c])
-			continue;
-		only[c] = true;
-		series++;
-		figure_legend(f, series, breakdown_causes[c].colour, breakdown_causes[c].fill, "%s",
-			      breakdown_causes[c].words);
-		put_parts(f, bars, count, series, breakdown_causes[c].words, only, below);
-	}
-	if (any) {
-		figure_legend(f, ++series, 8, 5, "rest");
-		put_parts(f, bars, count, series, "rest", rest, below);
-	}
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+		if (shown[c])
+			put_parts(f, bars, count, ++series, c, shown, below);
+	if (any)
+		put_parts(f, bars, count, ++series, BREAKDOWN_CAUSES, shown, below);
 	free(columns);
 	free(below);
 }
@@ -102,8 +92,7 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 
 struct bars {
 	struct stack_bar *at;
-	char **names; /* of jobs; by bar */
-	size_t count, capacity, names_capacity;
+	size_t count, capacity;
 	size_t first; /* of the run that is read */
 	size_t jobs;
 	bool merged; /* some bar has several jobs */
@@ -112,10 +101,7 @@ struct bars {
 static struct stack_bar *add_bar(struct bars *bars, const char *name)
 {
 	bars->at = array_reserve(bars->at, bars->count, &bars->capacity, sizeof *bars->at);
-	bars->names =
-		array_reserve(bars->names, bars->count, &bars->names_capacity, sizeof *bars->names);
-	bars->names[bars->count] = xstrdup(name);
-	bars->at[bars->count] = (struct stack_bar){ .label = NULL };
+	bars->at[bars->count] = (struct stack_bar){ .name = xstrdup(name) };
 	return &bars->at[bars->count++];
 }
 
@@ -123,7 +109,7 @@ static struct stack_bar *add_bar(struct bars *bars, const char *name)
 static struct stack_bar *bar_of(struct bars *bars, const char *name)
 {
 	for (size_t i = bars->first; i < bars->count; i++) {
-		if (strcmp(bars->names[i], name) != 0)
+		if (strcmp(bars->at[i].name, name) != 0)
 			continue;
 		bars->merged = true;
 		return &bars->at[i];
@@ -165,9 +151,9 @@ static void add_run(struct bars *bars, const struct breakdown *b, const char *la
 	size_t own = bars->count - bars->first;
 	for (size_t i = bars->first; i < bars->count; i++) {
 		struct stack_bar *bar = &bars->at[i];
-		bar->label = *label == '\0' ? xstrdup(bars->names[i])
+		bar->label = *label == '\0' ? xstrdup(bar->name)
 			     : own == 1     ? xstrdup(label)
-					    : xasprintf("%s %s", label, bars->names[i]);
+					    : xasprintf("%s %s", label, bar->name);
 		bar->x =
 			*label == '\0' ? (double)i : stack_place(bars->first, own, i - bars->first);
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
@@ -220,9 +206,8 @@ bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const 
 	good = good && put_runs(f, &bars);
 	for (size_t i = 0; i < bars.count; i++) {
 		free(bars.at[i].label);
-		free(bars.names[i]);
+		free(bars.at[i].name);
 	}
 	free(bars.at);
-	free(bars.names);
 	return good;
 }

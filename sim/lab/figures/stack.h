@@ -1,23 +1,24 @@
-/* The breakdown: bars of what iterations were spent on, cause on cause. Private to the figures. */
+/* The breakdown: stacked bars of what iterations were spent on. Private to the figures. */
 #ifndef INASIM_LAB_FIGURES_STACK_H
 #define INASIM_LAB_FIGURES_STACK_H
 
 #include "lab/breakdown.h"
 #include "lab/figures/figure.h"
 
-#define STACK_BARS 60 /* more have no room */
+#define STACK_BARS 60 /* at most */
 
 struct stack_bar {
-	char *label; /* owned by the caller */
+	char *label; /* owned by the caller, as is: */
+	char *name;  /* of the job, of a run; else NULL */
 	double x;    /* 0 is the place of the first label, 1 that of the second, ... */
 	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
 	double rows;                    /* what it is a mean of */
 };
 
-/* Place of bar `i` (from 0) of so many that stand together, the first in place of label `first`. */
+/* The place of the i-th of `together` bars that stand in a group, whose first label is `first`. */
 double stack_place(size_t first, size_t together, size_t i);
 
-/* Draws them; `rows` is the name of that column, `x` the words below. */
+/* Draws the bars. `x` stands below the axis; `rows` names the column of stack_bar.rows. */
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, const char *subtitle);
 

@@ -14,7 +14,7 @@
 
 /* ---- Names ---- */
 
-/* "AXIS=VALUE"; the name of an axis may hold a '=' itself. */
+/* "AXIS=VALUE" */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -23,23 +23,18 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
 		return false;
 	}
-	for (const char *e = equals; e != NULL; e = strchr(e + 1, '=')) {
-		char *name = xstrndup(text, (size_t)(e - text));
-		*axis = sweep_table_axis(table, name);
-		free(name);
-		if (*axis != SIZE_MAX)
-			return sweep_axis_find(&table->axes[*axis], e + 1, level, error);
-	}
 	char *name = xstrndup(text, (size_t)(equals - text));
-	sweep_table_find_axis(table, name, axis, error);
+	bool found = sweep_table_find_axis(table, name, axis, error) &&
+		     sweep_axis_find(&table->axes[*axis], equals + 1, level, error);
 	free(name);
-	return false;
+	return found;
 }
 
 /* ---- Selection ---- */
 
-size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_table *table,
-			  size_t axis)
+/* Number of wanted values of an axis. */
+static size_t count_wanted(const struct sweep_choice *choice, const struct sweep_table *table,
+			   size_t axis)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < table->axes[axis].count; i++)
@@ -142,7 +137,7 @@ static size_t longest_axis(const struct sweep_choice *choice, const struct sweep
 {
 	size_t longest = SIZE_MAX, most = 1;
 	for (size_t i = 0; i < table->axis_count; i++) {
-		size_t count = sweep_choice_count(choice, table, i);
+		size_t count = count_wanted(choice, table, i);
 		if (i == except || count <= most || (numeric && !choice->scales[i].numeric))
 			continue;
 		most = count;
@@ -182,18 +177,18 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 	if (options->by == NULL && choice->kind == SWEEP_HEAT)
 		choice->by = longest_axis(choice, table, true, choice->x);
 	for (size_t i = 0; i < table->axis_count && choice->by == SIZE_MAX && !none; i++)
-		if (i != choice->x && sweep_choice_count(choice, table, i) > 1)
+		if (i != choice->x && count_wanted(choice, table, i) > 1)
 			choice->by = i;
 	if (choice->x == choice->by)
 		*error = xasprintf("--x and --by are both %s", table->axes[choice->x].name);
 	else if (choice->kind == SWEEP_HEAT && choice->by == SIZE_MAX)
 		*error = xstrdup("a map needs two axes with several values");
 	else if (choice->kind != SWEEP_HEAT && choice->by != SIZE_MAX &&
-		 sweep_choice_count(choice, table, choice->by) > FIGURE_CURVES)
+		 count_wanted(choice, table, choice->by) > FIGURE_CURVES)
 		*error = xasprintf("axis %s has %zu values, more curves than can be told apart "
 				   "(%d); pick some with --where %s=VALUE, or take --kind heat",
 				   table->axes[choice->by].name,
-				   sweep_choice_count(choice, table, choice->by), FIGURE_CURVES,
+				   count_wanted(choice, table, choice->by), FIGURE_CURVES,
 				   table->axes[choice->by].name);
 	return *error == NULL;
 }
@@ -299,7 +294,7 @@ static bool count_figures(struct sweep_choice *choice, const struct sweep_table 
 	for (size_t i = 0; i < table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(choice, i))
 			continue;
-		size_t count = sweep_choice_count(choice, table, i);
+		size_t count = count_wanted(choice, table, i);
 		if (choice->figures * count <= FIGURES_MAX) {
 			choice->figures *= count;
 			continue;
@@ -322,11 +317,30 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 		levels[i] = 0;
 		if (!sweep_choice_is_fixed(choice, i))
 			continue;
-		size_t count = sweep_choice_count(choice, table, i), skip = figure % count;
+		size_t count = count_wanted(choice, table, i), skip = figure % count;
 		figure /= count;
 		while (!choice->wanted[i][levels[i]] || skip-- > 0)
 			levels[i]++;
 	}
+}
+
+/* The wanted levels of an axis, ascending by their numbers, without the baseline, which would be 1
+ * everywhere. The caller frees. */
+static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t *count)
+{
+	const struct axis_scale *scale = &choice->scales[axis];
+	size_t *levels = xcalloc(scale->axis->count + 1, sizeof *levels);
+	*count = 0;
+	for (size_t i = 0; i < scale->axis->count; i++) {
+		if (!choice->wanted[axis][i] ||
+		    (axis == choice->base_axis && i == choice->base_level))
+			continue;
+		size_t at = (*count)++;
+		for (; at > 0 && scale->at[levels[at - 1]] > scale->at[i]; at--)
+			levels[at] = levels[at - 1];
+		levels[at] = i;
+	}
+	return levels;
 }
 
 /* ---- Labels and panels ---- */
@@ -394,14 +408,19 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 		axis_scale_init(&choice->scales[i], &table->axes[i]);
 		choice->wanted[i] = xcalloc(table->axes[i].count + 1, sizeof **choice->wanted);
 	}
-	return choose_kind(choice, options, error) && choose_where(choice, table, options, error) &&
-	       choose_metrics(choice, table, options, error) &&
-	       choose_axes(choice, table, options, error) &&
-	       choose_scales(choice, table, options, error) &&
-	       choose_baseline(choice, table, options->relative_to, error) &&
-	       count_figures(choice, table, error) &&
-	       choose_labels(choice, table, options, error) &&
-	       choose_panels(choice, options->panels, error);
+	if (!choose_kind(choice, options, error) || !choose_where(choice, table, options, error) ||
+	    !choose_metrics(choice, table, options, error) ||
+	    !choose_axes(choice, table, options, error) ||
+	    !choose_scales(choice, table, options, error) ||
+	    !choose_baseline(choice, table, options->relative_to, error) ||
+	    !count_figures(choice, table, error) || !choose_labels(choice, table, options, error) ||
+	    !choose_panels(choice, options->panels, error))
+		return false;
+	choice->rows = 1;
+	choice->x_level = levels_of(choice, choice->x, &choice->columns);
+	if (choice->by != SIZE_MAX)
+		choice->y_level = levels_of(choice, choice->by, &choice->rows);
+	return true;
 }
 
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table)
@@ -413,4 +432,6 @@ void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table 
 	free(choice->scales);
 	free(choice->wanted);
 	free(choice->metrics);
+	free(choice->x_level);
+	free(choice->y_level);
 }

@@ -1,5 +1,5 @@
-/* What a figure of a sweep shows: the user's words against the sweep's axes and
- * metrics, with defaults for what was not said. Private to the figures. */
+/* Decides what a figure of a sweep shows, from the user's options and defaults for the rest.
+ * Private to the figures. */
 #ifndef INASIM_LAB_FIGURES_SWEEP_CHOICE_H
 #define INASIM_LAB_FIGURES_SWEEP_CHOICE_H
 
@@ -11,28 +11,26 @@ enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 struct sweep_choice {
 	enum sweep_kind kind;
 	size_t x, by;              /* axes; by SIZE_MAX: none */
+	size_t columns, rows;      /* values of the two that are drawn; rows 1 without a by axis */
+	size_t *x_level, *y_level; /* of a column, of a row: ascending where they are numbers */
 	struct axis_scale *scales; /* by axis */
 	bool **wanted;             /* by axis and level */
 	size_t *metrics;
 	size_t metric_count;
 	bool log_x, log_y;
 	size_t base_axis, base_level; /* of --relative-to; SIZE_MAX: none */
-	size_t figures; /* combinations of the wanted values of the axes that are not drawn */
-	bool panels;    /* all of them on one page */
+	size_t figures; /* one for each combination of wanted values of the axes that are not drawn
+			 */
+	bool panels;    /* all figures on one page */
 };
 
-/* False and *error (caller frees) when the words do not fit the table; to be
- * released in any case. */
+/* False and *error (caller frees) if the options do not fit the table. Release it in any case. */
 bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
 		       const struct plot_sweep_options *options, char **error);
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table);
 
-/* Is the axis fixed in a figure: neither drawn nor compared along? */
+/* Whether the axis has one value in each figure: it is neither x nor by. */
 bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis);
-
-/* Number of wanted values of an axis. */
-size_t sweep_choice_count(const struct sweep_choice *choice, const struct sweep_table *table,
-			  size_t axis);
 
 /* The levels of the fixed axes in figure 0 ... figures-1; other entries 0. */
 void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,

@@ -1,4 +1,4 @@
-/* Values out of a table of a run, in groups. Private to the figures. */
+/* Reads values from a table of a run, in groups. Private to the figures. */
 #ifndef INASIM_LAB_FIGURES_VALUES_H
 #define INASIM_LAB_FIGURES_VALUES_H
 
@@ -7,22 +7,21 @@
 
 #define VALUES_COLUMNS 4
 
-/* Which columns of which table, by what. Rows that are marked as not measured (warm-up) or not
- * finished do not count. */
+/* What to read. Rows that are not measured (warm-up) or not finished do not count. */
 struct values_query {
 	const char *file;
-	const char *columns[VALUES_COLUMNS]; /* with more than one each is a group */
-	const char *group;                   /* column; NULL: all of a column is one group */
-	char *(*name)(struct csv *csv); /* of the group of a row, in place of that column; taken */
-	const char *subgroup;           /* column that is told beside it, or NULL */
-	const char *at;                 /* column of times that belong to the values, or NULL */
-	bool work;    /* rows are flows or jobs: they finish or not, values are above 0 */
-	bool by_size; /* the groups are the classes of size_names, by the number in `group` */
+	const char *columns[VALUES_COLUMNS]; /* of values; if there are several, each is a group */
+	const char *group;              /* column with the group's name; NULL: all are one group */
+	char *(*name)(struct csv *csv); /* makes the name from a row instead; the result is taken */
+	const char *subgroup;           /* column with a second name, or NULL */
+	const char *at;                 /* column with the time of each value, or NULL */
+	bool work;    /* rows are flows or jobs: some did not finish, and values are above 0 */
+	bool by_size; /* groups are the classes of size_names, by the number in column `group` */
 };
 
 struct value_group {
 	char *name, *subname;
-	double *at, *values; /* `at` only where the query has it; else the values are sorted */
+	double *at, *values; /* sorted, unless the query has `at` */
 	size_t count, at_capacity, capacity;
 };
 
@@ -31,21 +30,20 @@ struct values {
 	struct value_group *groups; /* in the order of their first rows */
 	size_t group_count, capacity;
 	uint64_t finished, unfinished; /* rows */
-	uint64_t below_one; /* values: of slowdowns a bug of the simulator, shown and told */
+	uint64_t below_one;            /* values; slowdowns below 1 are a bug of the simulator */
 };
 
 #define SIZES 5
 extern const char *const size_names[SIZES];
 
-/* Opens DIR/FILE of a run, f->dir. NULL with f->why if there is no such file, NULL with f->error
- * if it cannot be read. */
+/* Opens FILE in f->dir. NULL with f->why if it is not there, with f->error if it cannot be read. */
 struct csv *values_table(struct figure *f, const char *file);
 
-/* Reads those of f->dir. False with f->why or f->error; to be released in any case. */
+/* Reads the values from f->dir. False with f->why or f->error. Release them in any case. */
 bool values_read(struct values *values, struct figure *f, const struct values_query *query);
 void values_release(struct values *values);
 
-/* Sorts the groups, largest first, and makes one of the keep-th and all behind it. */
+/* Sorts the groups, largest first, and merges all from the keep-th on into one. */
 void values_merge(struct values *values, size_t keep);
 
 /* The group of this name, or NULL. */

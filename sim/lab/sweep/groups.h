@@ -1,5 +1,5 @@
-/* The points of a sweep that differ in nothing but their replication: one group
- * for each combination of axis values that has points. */
+/* Groups the points of a sweep that differ only in their replication: one group for each
+ * combination of axis values that has points. */
 #ifndef INASIM_LAB_SWEEP_GROUPS_H
 #define INASIM_LAB_SWEEP_GROUPS_H
 
@@ -23,21 +23,21 @@ struct groups {
 struct groups groups_of(const struct sweep_table *table);
 void groups_release(struct groups *groups);
 
-/* Its points, two or more, are done and have the same value of every metric: nothing that counts is
+/* Whether its points, two or more, are done and agree in every metric: nothing that counts is
  * random in their scenario, and there is nothing to estimate. */
 bool group_is_same(const struct sweep_table *table, const struct group *group);
 
-/* How many groups there are of two or more points, and in *same how many of them are the same. */
+/* The number of groups of two or more points, and in *same how many of them agree. */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
-/* Values of a metric over the points of a group, NaN where a point has none; the
- * caller frees. An unfinished point has metrics, over the work that it finished:
- * they count (leaving slow runs out would be worse), and `censored` tells. */
+/* Values of a metric over the points of a group, NaN where a point has none; the caller frees.
+ * Unfinished points count, with the work that they finished: leaving slow runs out would be worse.
+ * `censored` tells how many there are. */
 double *group_values(const struct group *group, size_t metric);
 
-/* Writes groups.csv: the axes, then metric, n, mean, sd, half_width_95, low, high
- * (t-interval of the mean; empty where all replications are the same), censored, same. One row for
- * each group and metric. False and *error (caller frees) on failure; PATH is then what it was. */
+/* Writes groups.csv, a row for each group and metric: the axes, then metric, n, mean, sd,
+ * half_width_95, low, high (t-interval of the mean; empty where all replications agree), censored,
+ * same. False and *error (caller frees) on failure; PATH is then unchanged. */
 bool groups_write(const struct sweep_table *table, const char *path, char **error);
 
 #endif

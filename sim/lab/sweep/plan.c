@@ -30,6 +30,26 @@ void plan_add_setting(struct plan_level *level, struct plan_setting setting)
 	level->settings[level->count++] = setting;
 }
 
+size_t plan_uses(const struct plan *plan, struct plan_use **uses)
+{
+	size_t count = 0, capacity = 0;
+
+	*uses = NULL;
+	for (size_t i = 0; i < plan->set_count; i++) {
+		*uses = array_reserve(*uses, count, &capacity, sizeof(**uses));
+		(*uses)[count++] = (struct plan_use){ &plan->set[i], NULL, 0 };
+	}
+	for (const struct plan_axis *axis = plan->axes; axis < plan->axes + plan->axis_count;
+	     axis++)
+		for (size_t l = 0; l < axis->count; l++)
+			for (size_t i = 0; i < axis->levels[l].count; i++) {
+				*uses = array_reserve(*uses, count, &capacity, sizeof(**uses));
+				(*uses)[count++] =
+					(struct plan_use){ &axis->levels[l].settings[i], axis, l };
+			}
+	return count;
+}
+
 const char *plan_label(struct plan *plan, const char *json)
 {
 	cJSON *value = json[0] == '"' ? cJSON_Parse(json) : NULL;

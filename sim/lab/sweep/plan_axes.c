@@ -208,9 +208,10 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* Number of levels; above `most`, any number that is. 0 after a mistake. */
+/* Number of levels; above `most`, any number that is. 0 after a mistake. Values that the axis is
+ * computed from are in *list. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
-			     const char *at, uint64_t most)
+			     const char *at, uint64_t most, struct value_list *list)
 {
 	const char *place = form == FORMS ? at : plan_place(plan, at, form_keys[form]);
 
@@ -218,9 +219,11 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 	case FORM_VALUES:
 		return conf->strand.values.count;
 	case FORM_RANGE:
-		return range_count(plan, &conf->range, place, most);
+		*list = range_values(plan, &conf->range, place, most);
+		return list->count;
 	case FORM_LOG:
-		return log_count(plan, &conf->log, place, most);
+		*list = log_values(plan, &conf->log, place, most);
+		return list->count;
 	case FORM_ZIP:
 		return zip_count(plan, conf, place);
 	case FORM_CASES:
@@ -258,20 +261,18 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 	}
 }
 
-/* Takes the list. */
 static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
-			  struct value_list list, const char *key)
+			  const struct value_list *list, const char *key)
 {
 	struct strand_conf strand = conf->strand;
-	const char **values = xcalloc(list.count, sizeof(*values));
+	const char **values = xcalloc(list->count, sizeof(*values));
 
-	for (size_t i = 0; i < list.count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		values[i] =
-			plan_keep(plan, xasprintf(list.quoted ? "\"%s\"" : "%s", list.labels[i]));
-	strand.values = (struct conf_list){ .items = values, .count = list.count };
+			plan_keep(plan, xasprintf(list->quoted ? "\"%s\"" : "%s", list->labels[i]));
+	strand.values = (struct conf_list){ .items = values, .count = list->count };
 	make_levels(plan, axis, &strand, 1, NULL, plan_place(plan, axis->place, key));
 	free(values);
-	value_list_release(&list);
 }
 
 /* Takes settings from a map of pointers to values that stands at `at`. */
@@ -301,17 +302,15 @@ static void make_cases(struct plan *plan, struct plan_axis *axis, const struct c
 }
 
 static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
-		      const struct axis_conf *conf, uint64_t count)
+		      const struct axis_conf *conf, const struct value_list *list)
 {
 	switch (form) {
 	case FORM_VALUES:
 		make_levels(plan, axis, &conf->strand, 1, NULL, NULL);
 		return;
 	case FORM_RANGE:
-		make_computed(plan, axis, conf, range_values(&conf->range, count), "range");
-		return;
 	case FORM_LOG:
-		make_computed(plan, axis, conf, log_values(&conf->log, count), "log");
+		make_computed(plan, axis, conf, list, form_keys[form]);
 		return;
 	case FORM_ZIP:
 		make_levels(plan, axis, conf->zip.items, conf->zip.count,
@@ -327,26 +326,6 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two that set the same --- */
 
-struct target {
-	const struct plan_setting *setting;
-	const char *axis; /* its name; NULL = "set" */
-	size_t group;     /* only one target of a group takes effect: a case; 0 = none */
-	const char *place;
-};
-
-struct targets {
-	struct target *items;
-	size_t count, capacity;
-};
-
-static void add_target(struct targets *targets, const struct plan_setting *setting,
-		       const char *axis, size_t group, const char *place)
-{
-	targets->items = array_reserve(targets->items, targets->count, &targets->capacity,
-				       sizeof(*targets->items));
-	targets->items[targets->count++] = (struct target){ setting, axis, group, place };
-}
-
 /* One pointer is the other, or above it. */
 static bool overlap(const char *a, const char *b)
 {
@@ -355,43 +334,34 @@ static bool overlap(const char *a, const char *b)
 	return !strncmp(a, b, shorter) && (x == y || (x < y ? b : a)[shorter] == '/');
 }
 
-static void check_target(struct plan *plan, const struct target *target,
-			 const struct target *former)
+static void check_pair(struct plan *plan, const struct plan_use *use, const struct plan_use *former)
 {
-	bool same = !strcmp(target->setting->pointer, former->setting->pointer);
+	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
+	bool same = !strcmp(pointer, other);
 
 	/* cases of one axis exclude each other */
-	if (target->axis == former->axis && target->group != former->group)
+	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
-	if (!overlap(target->setting->pointer, former->setting->pointer))
-		return;
-	conf_error(plan->doc, target->place, "\"%s\" is also set by %s%s%s%s%s%s",
-		   target->setting->pointer, former->axis ? "axis \"" : "\"set\"",
-		   former->axis ? former->axis : "", former->axis ? "\"" : "",
-		   same ? "" : ", which sets \"", same ? "" : former->setting->pointer,
+	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s%s%s%s%s", pointer,
+		   former->axis ? "axis \"" : "\"set\"", former->axis ? former->axis->name : "",
+		   former->axis ? "\"" : "", same ? "" : ", which sets \"", same ? "" : other,
 		   same ? "" : "\"");
 }
 
+/* All levels of an axis set the same, unless they are cases. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
-	struct targets targets = { 0 };
+	struct plan_use *uses;
+	size_t all = plan_uses(plan, &uses), count = 0;
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		add_target(&targets, &plan->set[i], NULL, 0, plan->set[i].place);
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		const struct plan_axis *axis = &plan->axes[a];
-		size_t levels = axes[a].has_cases ? axis->count : 1; /* others: all alike */
-
-		for (size_t l = 0; l < levels; l++)
-			for (size_t i = 0; i < axis->levels[l].count; i++)
-				add_target(&targets, &axis->levels[l].settings[i], axis->name, l,
-					   axis->levels[l].settings[i].origin);
-	}
-	for (size_t i = 0; i < targets.count; i++)
+	for (size_t i = 0; i < all; i++)
+		if (!uses[i].level || axes[uses[i].axis - plan->axes].has_cases)
+			uses[count++] = uses[i];
+	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
-			check_target(plan, &targets.items[i], &targets.items[k]);
-	free(targets.items);
+			check_pair(plan, &uses[i], &uses[k]);
+	free(uses);
 }
 
 /* --- values that occur twice --- */
@@ -439,18 +409,20 @@ static void make_set(struct plan *plan, const struct conf_map *set)
 /* Counts everything before anything is made: a million points by mistake must
  * cost nothing. */
 static bool count_points(struct plan *plan, const struct plan_conf *conf, const enum form *forms,
-			 uint64_t *counts)
+			 struct value_list *lists)
 {
 	const struct axis_conf *axes = conf->axes.items;
 	uint64_t most = (uint64_t)conf->max_points, total = plan->replications;
 	struct conf_buf product = { 0 };
 
 	for (size_t a = 0; a < plan->axis_count; a++) {
-		counts[a] = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most);
-		if (__builtin_mul_overflow(total, counts[a] ? counts[a] : 1, &total))
+		uint64_t count = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most,
+					      &lists[a]);
+
+		if (__builtin_mul_overflow(total, count ? count : 1, &total))
 			total = UINT64_MAX;
-		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", counts[a] > most ? "more than " : "",
-			      counts[a] > most ? most : counts[a], plan->axes[a].name);
+		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", count > most ? "more than " : "",
+			      count > most ? most : count, plan->axes[a].name);
 	}
 	conf_buf_addf(&product, "%" PRIu64 " replications", plan->replications);
 	if (!conf_errors(plan->doc) && total > most)
@@ -464,34 +436,26 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 /* Whether an axis, or "set", decides about the seed. */
 static void look_for_seed(struct plan *plan)
 {
-	static const char advice[] = "the seed would be the same for all replications; leave it to "
-				     "\"seed\" and \"replications\" of the plan";
+	struct plan_use *uses;
+	size_t count = plan_uses(plan, &uses);
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		if (!strcmp(plan->set[i].pointer, "/seed")) {
-			plan->own_seeds = true;
-			if (plan->replications > 1)
-				conf_error(plan->doc, plan->set[i].place, "%s", advice);
-		}
-	for (size_t a = 0; a < plan->axis_count; a++)
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			for (size_t i = 0; i < plan->axes[a].levels[l].count; i++) {
-				const struct plan_setting *setting =
-					&plan->axes[a].levels[l].settings[i];
-
-				if (strcmp(setting->pointer, "/seed") != 0)
-					continue;
-				if (plan->replications > 1 && l == 0)
-					conf_error(plan->doc, setting->origin, "%s", advice);
-				plan->own_seeds = true;
-			}
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(uses[i].setting->pointer, "/seed") != 0)
+			continue;
+		plan->own_seeds = true;
+		if (plan->replications > 1 && !uses[i].level)
+			conf_error(plan->doc, uses[i].setting->origin,
+				   "the seed would be the same for all replications; leave it to "
+				   "\"seed\" and \"replications\" of the plan");
+	}
+	free(uses);
 }
 
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken)
 {
 	const struct axis_conf *axes = conf->axes.items;
 	enum form *forms = xcalloc(conf->axes.count, sizeof(*forms));
-	uint64_t *counts = xcalloc(conf->axes.count, sizeof(*counts));
+	struct value_list *lists = xcalloc(conf->axes.count, sizeof(*lists));
 
 	make_set(plan, &conf->set);
 	plan->axes = xcalloc(conf->axes.count, sizeof(*plan->axes));
@@ -506,14 +470,16 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 			axis->name = "";
 		plan->axis_count++;
 	}
-	if (count_points(plan, conf, forms, counts)) {
+	if (count_points(plan, conf, forms, lists)) {
 		for (size_t a = 0; a < plan->axis_count; a++) {
-			make_axis(plan, &plan->axes[a], forms[a], &axes[a], counts[a]);
+			make_axis(plan, &plan->axes[a], forms[a], &axes[a], &lists[a]);
 			check_labels(plan, &plan->axes[a]);
 		}
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
-	free(counts);
+	for (size_t a = 0; a < conf->axes.count; a++)
+		value_list_release(&lists[a]);
+	free(lists);
 	free(forms);
 }

@@ -53,16 +53,15 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
  * it is not the value that is wrong, but where it goes. */
 static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
 {
-	size_t values = 0, same = 0;
-	const struct plan *plan = findings->plan;
+	size_t values = 0, same = 0, count;
+	struct plan_use *uses;
 
 	if (!finding->origin || finding->origin == finding->place)
 		return false;
-	for (size_t a = 0; a < plan->axis_count; a++)
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			for (size_t i = 0; i < plan->axes[a].levels[l].count; i++)
-				values += !strcmp(plan->axes[a].levels[l].settings[i].origin,
-						  finding->origin);
+	count = plan_uses(findings->plan, &uses);
+	for (size_t i = 0; i < count; i++)
+		values += !strcmp(uses[i].setting->origin, finding->origin);
+	free(uses);
 	for (size_t i = 0; i < findings->count; i++)
 		same += findings->items[i].origin &&
 			!strcmp(findings->items[i].origin, finding->origin) &&

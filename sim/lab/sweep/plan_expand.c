@@ -16,20 +16,6 @@
 
 /* --- constraints --- */
 
-/* Holds where all of its conditions hold. */
-struct constraint {
-	bool **holds; /* by axis, then by level; NULL = says nothing about this axis */
-};
-
-static size_t find_axis(const struct plan *plan, const char *name)
-{
-	size_t a = 0;
-
-	while (a < plan->axis_count && strcmp(plan->axes[a].name, name) != 0)
-		a++;
-	return a;
-}
-
 static void unknown_axis(struct plan *plan, const char *name, const char *place)
 {
 	const char **names = xcalloc(plan->axis_count + 1, sizeof(*names));
@@ -59,91 +45,95 @@ static void unknown_value(struct plan *plan, const struct plan_axis *axis, const
 	free(labels);
 }
 
+static size_t find_level(const struct plan_axis *axis, const char *label)
+{
+	size_t l = 0;
+
+	while (l < axis->count && strcmp(axis->levels[l].label, label) != 0)
+		l++;
+	return l;
+}
+
 static void allow_value(struct plan *plan, const struct plan_axis *axis, const cJSON *value,
-			bool *holds, const char *place)
+			bool *allowed, const char *place)
 {
 	struct conf_buf text = { 0 };
 	const char *label;
-	size_t l = 0;
+	size_t l;
 
 	conf_buf_add_json(&text, value, false);
 	label = cJSON_IsString(value) ? value->valuestring : conf_buf_text(&text);
-	while (l < axis->count && strcmp(axis->levels[l].label, label) != 0)
-		l++;
+	l = find_level(axis, label);
 	if (l < axis->count)
-		holds[l] = true;
+		allowed[l] = true;
 	else
 		unknown_value(plan, axis, label, place);
 	conf_buf_release(&text);
 }
 
-static bool has_value(const struct plan_axis *axis, const char *json)
-{
-	for (size_t l = 0; l < axis->count; l++)
-		if (!strcmp(axis->levels[l].label, json))
-			return true;
-	return false;
-}
-
 /* A value, or a list of values (unless the list is itself a value of the axis). */
-static void read_condition(struct plan *plan, struct constraint *constraint, const char *name,
-			   const char *json, const char *place)
+static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
+			   const char *place)
 {
-	size_t a = find_axis(plan, name), index = 0;
-	const struct plan_axis *axis = &plan->axes[a];
+	size_t index = 0;
+	const struct plan_axis *axis = plan->axes, *end = axis + plan->axis_count;
 	cJSON *value;
 
-	if (a == plan->axis_count) {
+	for (; axis < end && strcmp(axis->name, name) != 0; axis++)
+		allowed += axis->count;
+	if (axis == end) {
 		unknown_axis(plan, name, place);
 		return;
 	}
 	value = cJSON_Parse(json);
-	constraint->holds[a] = xcalloc(axis->count, sizeof(bool));
-	if (!cJSON_IsArray(value) || has_value(axis, json))
-		allow_value(plan, axis, value, constraint->holds[a], place);
+	memset(allowed, false, axis->count);
+	if (!cJSON_IsArray(value) || find_level(axis, json) < axis->count)
+		allow_value(plan, axis, value, allowed, place);
 	else
 		for (const cJSON *item = value->child; item; item = item->next, index++)
-			allow_value(plan, axis, item, constraint->holds[a],
+			allow_value(plan, axis, item, allowed,
 				    plan_place_index(plan, place, index));
 	cJSON_Delete(value);
 }
 
-static struct constraint *read_constraints(struct plan *plan, const struct conf_list *list,
-					   const char *at)
+static size_t all_levels(const struct plan *plan)
+{
+	size_t count = 0;
+
+	for (size_t a = 0; a < plan->axis_count; a++)
+		count += plan->axes[a].count;
+	return count;
+}
+
+/* For each constraint, which levels it allows, axis by axis; the caller frees. */
+static bool *read_constraints(struct plan *plan, const struct conf_list *list, const char *at)
 {
 	const struct conf_map *maps = list->items;
-	struct constraint *constraints = xcalloc(list->count, sizeof(*constraints));
+	size_t levels = all_levels(plan);
+	bool *allowed = xcalloc(list->count * levels + 1, sizeof(*allowed));
 
+	memset(allowed, true, list->count * levels);
 	for (size_t c = 0; c < list->count; c++) {
 		const char *const *values = maps[c].items;
 		const char *place = plan_place_index(plan, at, c);
 
-		constraints[c].holds = xcalloc(plan->axis_count, sizeof(bool *));
 		for (size_t i = 0; i < maps[c].count; i++)
-			read_condition(plan, &constraints[c], maps[c].keys[i], values[i],
+			read_condition(plan, &allowed[c * levels], maps[c].keys[i], values[i],
 				       plan_place(plan, place, maps[c].keys[i]));
 	}
-	return constraints;
+	return allowed;
 }
 
-static void free_constraints(const struct plan *plan, struct constraint *constraints, size_t count)
-{
-	for (size_t c = 0; c < count; c++) {
-		for (size_t a = 0; a < plan->axis_count; a++)
-			free(constraints[c].holds[a]);
-		free(constraints[c].holds);
-	}
-	free(constraints);
-}
-
-static bool any_holds(const struct plan *plan, const struct constraint *constraints, size_t count,
+static bool any_holds(const struct plan *plan, const bool *allowed, size_t count,
 		      const size_t *levels)
 {
 	for (size_t c = 0; c < count; c++) {
 		bool all = true;
 
-		for (size_t a = 0; all && a < plan->axis_count; a++)
-			all = !constraints[c].holds[a] || constraints[c].holds[a][levels[a]];
+		for (size_t a = 0; a < plan->axis_count; a++) {
+			all = all && allowed[levels[a]];
+			allowed += plan->axes[a].count;
+		}
 		if (all)
 			return true;
 	}
@@ -195,8 +185,8 @@ static void levels_of(const struct plan *plan, size_t combination, size_t *level
 
 void plan_expand(struct plan *plan, const struct plan_conf *conf)
 {
-	struct constraint *exclude = read_constraints(plan, &conf->exclude, "/exclude");
-	struct constraint *only = read_constraints(plan, &conf->only, "/only");
+	bool *exclude = read_constraints(plan, &conf->exclude, "/exclude");
+	bool *only = read_constraints(plan, &conf->only, "/only");
 	size_t combinations = combinations_of(plan);
 
 	plan->points = xcalloc(combinations * plan->replications, sizeof(*plan->points));
@@ -213,6 +203,6 @@ void plan_expand(struct plan *plan, const struct plan_conf *conf)
 	if (!conf_errors(plan->doc) && !plan->point_count)
 		conf_error(plan->doc, conf->exclude.count ? "/exclude" : "/only",
 			   "every point is left out: nothing remains to be run");
-	free_constraints(plan, exclude, conf->exclude.count);
-	free_constraints(plan, only, conf->only.count);
+	free(exclude);
+	free(only);
 }

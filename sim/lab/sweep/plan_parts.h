@@ -1,10 +1,10 @@
-/* A plan from the inside: shared by plan*.c; everybody else uses plan.h. */
+/* Shared by plan*.c only; all others use plan.h. */
 #ifndef INASIM_LAB_SWEEP_PLAN_PARTS_H
 #define INASIM_LAB_SWEEP_PLAN_PARTS_H
 
 #include "lab/sweep/plan.h"
 
-/* --- what the user writes: filled by the rows in plan_conf.c --- */
+/* --- what the user writes, filled in by the rows in plan_conf.c --- */
 
 /* Ends and steps are JSON: a number, or a quantity with its unit as a string. */
 struct range_conf {
@@ -17,7 +17,7 @@ struct log_conf {
 	double factor;  /* 0 = not given */
 };
 
-/* One pointer, or several that get the same value; and the values. */
+/* One pointer, or several that get the same value, and the values. */
 struct strand_conf {
 	const char *pointer;
 	struct conf_list pointers; /* of const char * */
@@ -55,6 +55,16 @@ const char *plan_keep(struct plan *plan, char *text);
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
 void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 
+/* A setting, and where it is made. */
+struct plan_use {
+	const struct plan_setting *setting;
+	const struct plan_axis *axis; /* NULL = "set" */
+	size_t level;                 /* of the axis */
+};
+
+/* All settings, those of "set" first; the caller frees the list. */
+size_t plan_uses(const struct plan *plan, struct plan_use **uses);
+
 /* What a cell says of a JSON value: a string without its quotes. */
 const char *plan_label(struct plan *plan, const char *json);
 
@@ -65,21 +75,17 @@ const char *plan_place_index(struct plan *plan, const char *parent, size_t index
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	char **labels; /* as a cell says them */
+	char **labels; /* as a cell says them; NULL: there are too many */
 	bool quoted;   /* quantities: strings in JSON */
-	size_t count;
+	uint64_t count;
 };
 
-/* Counted without making them, never more than `most` + 1. 0: a mistake was
- * reported at `place`, the pointer of the range. */
-uint64_t range_count(struct plan *plan, const struct range_conf *conf, const char *place,
-		     uint64_t most);
-uint64_t log_count(struct plan *plan, const struct log_conf *conf, const char *place,
-		   uint64_t most);
-
-/* Only after the count was found good. The caller releases. */
-struct value_list range_values(const struct range_conf *conf, uint64_t count);
-struct value_list log_values(const struct log_conf *conf, uint64_t count);
+/* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
+ * and at most `most` + 1, then without labels. The caller releases. */
+struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
+			       uint64_t most);
+struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
+			     uint64_t most);
 void value_list_release(struct value_list *list);
 
 /* --- plan_axes.c: conf -> axes with levels; reports --- */

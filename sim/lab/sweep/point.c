@@ -211,31 +211,18 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 
 /* --- what became of it --- */
 
-static enum point_status status_of_code(int code)
-{
-	switch (code) {
-	case 0:
-		return POINT_DONE;
-	case 3:
-		return POINT_INVALID;
-	case 4:
-		return POINT_UNFINISHED;
-	case 5:
-		return POINT_VIOLATED;
-	case 6:
-		return POINT_IO;
-	case FAIL_OUT_OF_MEMORY:
-		return POINT_MEMORY;
-	default:
-		return POINT_KILLED; /* no code of ours: a crash that a tool turned into one */
-	}
-}
-
+/* An exit code that is none of ours: a tool made one of a crash. */
 static enum point_status status_of(const struct outcome *outcome)
 {
-	if (WIFEXITED(outcome->status))
-		return status_of_code(WEXITSTATUS(outcome->status));
-	return WTERMSIG(outcome->status) == SIGALRM ? POINT_TIMEOUT : POINT_KILLED;
+	static const enum point_status by_code[] = {
+		POINT_DONE,       POINT_KILLED,   POINT_KILLED, POINT_INVALID,
+		POINT_UNFINISHED, POINT_VIOLATED, POINT_IO,     [FAIL_OUT_OF_MEMORY] = POINT_MEMORY,
+	};
+	size_t code = (size_t)WEXITSTATUS(outcome->status);
+
+	if (!WIFEXITED(outcome->status))
+		return WTERMSIG(outcome->status) == SIGALRM ? POINT_TIMEOUT : POINT_KILLED;
+	return code < sizeof(by_code) / sizeof(by_code[0]) ? by_code[code] : POINT_KILLED;
 }
 
 /* The end of the log, from the start of a line, as one line. */
@@ -285,15 +272,11 @@ static void set_text(char **text, const char *value)
 	*text = xstrdup(value);
 }
 
-static double seconds_of_timeval(struct timeval time)
-{
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 static void fill_record(const struct running *run, const struct outcome *outcome,
 			struct point_record *record)
 {
 	const struct point_order *order = run->order;
+	const struct rusage *usage = &outcome->usage;
 	char *log = folder_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "";
 
 	host_name(host);
@@ -302,9 +285,9 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->signal = WIFSIGNALED(outcome->status) ? WTERMSIG(outcome->status) : 0;
 	record->attempts++;
 	record->wall_s = outcome->wall_s;
-	record->cpu_s = seconds_of_timeval(outcome->usage.ru_utime) +
-			seconds_of_timeval(outcome->usage.ru_stime);
-	record->peak_rss_bytes = (uint64_t)outcome->usage.ru_maxrss * 1024;
+	record->cpu_s = (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+			(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
+	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
 	record->time_limit = order->time_limit;
 	record->memory_limit = order->memory_limit;
 	free(record->message);
@@ -326,11 +309,6 @@ static void remove_remains(const struct running *run, const struct point_record 
 }
 
 /* --- from the order to the end --- */
-
-static char *cannot_write(const struct point_order *order)
-{
-	return xasprintf("cannot write %s: %s", order->folder, strerror(errno));
-}
 
 static bool is_wanted(const struct point_order *order, const struct point_record *record)
 {
@@ -354,27 +332,28 @@ static enum point_end run_locked(struct running *run, struct point_record *recor
 	remove_remains(run, record);
 	if (record_write(record, run->record))
 		return POINT_RAN;
-	*words = cannot_write(order);
+	*words = xasprintf("cannot write %s: %s", order->folder, strerror(errno));
 	return POINT_FAILED;
 }
 
 static enum point_end run_wanted(struct running *run, struct point_record *record, char **words)
 {
-	enum point_end end = POINT_FAILED;
+	char *holder;
 
 	if (take_lock(run)) {
-		end = run_locked(run, record, words);
-		drop_lock(run);
-	} else if (errno == EWOULDBLOCK) {
-		char *holder = holder_of(run->lock);
+		enum point_end end = run_locked(run, record, words);
 
-		*words = xasprintf("%s is running it", holder);
-		free(holder);
-		end = POINT_BUSY;
-	} else {
-		*words = cannot_write(run->order);
+		drop_lock(run);
+		return end;
 	}
-	return end;
+	if (errno != EWOULDBLOCK) {
+		*words = xasprintf("cannot write %s: %s", run->order->folder, strerror(errno));
+		return POINT_FAILED;
+	}
+	holder = holder_of(run->lock);
+	*words = xasprintf("%s is running it", holder);
+	free(holder);
+	return POINT_BUSY;
 }
 
 enum point_end point_run(const struct point_order *order, struct point_record *record, char **words)

@@ -1,10 +1,8 @@
-/* Runs one point of a sweep: in a process of its own, under limits, with a record
- * of how it ended (record.h).
+/* Runs one point of a sweep in its own process, under limits, and records how it ended (record.h).
  *
- * The kernel does what there is to supervise: it ends a child that takes too long
- * or too much, ends it with the process that waits for it, and gives up the lock of
- * a point whose processes are gone. A point that was killed leaves no record and is
- * missing; the next attempt removes what it had written. */
+ * The kernel supervises: it ends a child that takes too much time or memory, or whose parent died,
+ * and gives up the lock of a point whose processes are gone. A point that was killed leaves no
+ * record and counts as missing; the next attempt removes what it had written. */
 #ifndef INASIM_LAB_SWEEP_POINT_H
 #define INASIM_LAB_SWEEP_POINT_H
 
@@ -25,8 +23,8 @@ struct point_order {
 
 enum point_end {
 	POINT_RAN,
-	POINT_KEPT,   /* the record says that it is not to be run */
-	POINT_BUSY,   /* somebody else is at it: *words says who */
+	POINT_KEPT,   /* its record says that it need not run */
+	POINT_BUSY,   /* another process runs it: *words says which */
 	POINT_FAILED, /* the sweep directory cannot be written: *words says why */
 };
 
@@ -34,15 +32,15 @@ enum point_end {
 enum point_end point_run(const struct point_order *order, struct point_record *record,
 			 char **words);
 
-/* Reads the record of a point into an initialised record. Where it promises results
- * that are not there, the point is missing. */
+/* Reads the record of a point into an initialised record. If the results that it promises are not
+ * there, the point is missing. */
 void point_read_record(const char *folder, uint64_t hash, struct point_record *record);
 
-/* Who runs a point now (caller frees), and since how many seconds; NULL: nobody, or the file system
- * has no locks to tell it by. */
+/* Who runs a point now (caller frees), and for how many seconds. NULL: nobody, or the file system
+ * has no locks. */
 char *point_runs(const char *folder, uint64_t hash, double *seconds);
 
-/* FOLDER/HASH and what is behind it, such as ".json"; the caller frees. */
+/* FOLDER/HASH with a suffix such as ".json". The caller frees. */
 char *point_path(const char *folder, uint64_t hash, const char *suffix);
 
 #endif

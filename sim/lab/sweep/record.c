@@ -6,10 +6,9 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LONGEST_RECORD (1 << 20)
 
@@ -115,14 +114,8 @@ static char *record_json(const struct point_record *record)
 	json_init(&json);
 	json_open_object(&json, NULL);
 	json_string(&json, "status", point_status_names[record->status]);
-	if (record->exit_code >= 0)
-		json_i64(&json, "exit_code", record->exit_code);
-	else
-		json_null(&json, "exit_code");
-	if (record->signal)
-		json_i64(&json, "signal", record->signal);
-	else
-		json_null(&json, "signal");
+	json_real(&json, "exit_code", record->exit_code >= 0 ? (double)record->exit_code : NAN);
+	json_real(&json, "signal", record->signal ? (double)record->signal : NAN);
 	json_u64(&json, "attempts", record->attempts);
 	json_real(&json, "wall_s", record->wall_s);
 	json_real(&json, "cpu_s", record->cpu_s);
@@ -132,14 +125,8 @@ static char *record_json(const struct point_record *record)
 	json_string(&json, "commit", record->commit);
 	json_string(&json, "message", record->message);
 	json_open_object(&json, "limits");
-	if (record->time_limit)
-		json_seconds(&json, "time_s", record->time_limit);
-	else
-		json_null(&json, "time_s");
-	if (record->memory_limit)
-		json_u64(&json, "memory_bytes", record->memory_limit);
-	else
-		json_null(&json, "memory_bytes");
+	json_real(&json, "time_s", record->time_limit ? seconds_of(record->time_limit) : NAN);
+	json_real(&json, "memory_bytes", record->memory_limit ? (double)record->memory_limit : NAN);
 	json_close_object(&json);
 	json_close_object(&json);
 	return json_finish(&json);
@@ -166,23 +153,11 @@ static bool is_higher(uint64_t limit, uint64_t former)
 
 bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit)
 {
-	switch (record->status) {
-	case POINT_MISSING:
-	case POINT_IO:
-	case POINT_KILLED:
-		return true;
-	case POINT_DONE:
-	case POINT_UNFINISHED:
-	case POINT_INVALID:
-	case POINT_VIOLATED:
-	case POINT_STATUSES:
-		return false;
-	case POINT_TIMEOUT:
-		return is_higher(time_limit, record->time_limit);
-	case POINT_MEMORY:
-		return is_higher(memory_limit, record->memory_limit);
-	}
-	return false;
+	enum point_status status = record->status;
+
+	return status == POINT_MISSING || status == POINT_IO || status == POINT_KILLED ||
+	       (status == POINT_TIMEOUT && is_higher(time_limit, record->time_limit)) ||
+	       (status == POINT_MEMORY && is_higher(memory_limit, record->memory_limit));
 }
 
 bool record_is_usable(const struct point_record *record)
@@ -192,23 +167,12 @@ bool record_is_usable(const struct point_record *record)
 
 int record_exit_code(const struct point_record *record)
 {
-	switch (record->status) {
-	case POINT_DONE:
-		return 0;
-	case POINT_INVALID:
-		return 3;
-	case POINT_VIOLATED:
-		return 5;
-	case POINT_IO:
-		return 6;
-	case POINT_KILLED:
-		return record->signal ? 128 + record->signal : 1;
-	case POINT_MISSING:
-	case POINT_UNFINISHED:
-	case POINT_TIMEOUT:
-	case POINT_MEMORY:
-	case POINT_STATUSES:
-		break;
-	}
-	return 4;
+	static const int codes[POINT_STATUSES] = {
+		[POINT_MISSING] = 4, [POINT_DONE] = 0,     [POINT_UNFINISHED] = 4,
+		[POINT_INVALID] = 3, [POINT_VIOLATED] = 5, [POINT_IO] = 6,
+		[POINT_TIMEOUT] = 4, [POINT_MEMORY] = 4,   [POINT_KILLED] = 1,
+	};
+
+	return record->status == POINT_KILLED && record->signal ? 128 + record->signal
+								: codes[record->status];
 }

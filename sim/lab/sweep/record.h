@@ -1,8 +1,8 @@
 /* How a point of a sweep ended: DIR/points/HASH.json.
  *
- * A record is written when a point has ended, whatever happened, and replaced as
- * a whole: a reader sees the former one or the new one. It is not forced to disk;
- * what a crash of the machine leaves unreadable counts as missing. */
+ * A record is written when a point has ended, however it ended, and replaced as a whole: a reader
+ * sees the old one or the new one. It is not forced to disk; a record that a crash of the machine
+ * left unreadable counts as missing. */
 #ifndef INASIM_LAB_SWEEP_RECORD_H
 #define INASIM_LAB_SWEEP_RECORD_H
 
@@ -42,21 +42,20 @@ struct point_record {
 void record_init(struct point_record *record);
 void record_release(struct point_record *record);
 
-/* Reads DIR/points/HASH.json into an initialised record; without a readable file
- * the status is missing. */
+/* Reads DIR/points/HASH.json into an initialised record. The status is missing if it cannot. */
 void record_read(struct point_record *record, const char *path);
 
 /* False: see errno. */
 bool record_write(const struct point_record *record, const char *path);
 
-/* Whether a point that ended so is to be run (again): sim/lab/README.md. */
+/* Whether a point that ended so should run (again); sim/lab/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit);
 
-/* It has a result directory with numbers that count. */
+/* Whether it has results that count. */
 bool record_is_usable(const struct point_record *record);
 
-/* The exit code of a run that ended so: 4 when it was cut short by a limit; as a
- * shell gives it, 128 + signal, when it was killed. */
+/* The exit code of a run that ended so: 4 if a limit cut it short; 128 + signal, as in a shell, if
+ * it was killed. */
 int record_exit_code(const struct point_record *record);
 
 #endif

@@ -16,47 +16,26 @@
 
 /* --- reading --- */
 
-static int compare_hashes(const void *a, const void *b)
+/* Records have names such as "0123456789abcdef.json". */
+static size_t count_records(const char *folder)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* "0123456789abcdef.json" */
-static bool is_record(const char *name, uint64_t *hash)
-{
-	char *end;
-
-	if (strspn(name, "0123456789abcdef") != 16 || strcmp(name + 16, ".json") != 0)
-		return false;
-	*hash = strtoull(name, &end, 16);
-	return end == name + 16;
-}
-
-static size_t count_others(const char *folder, const struct point_facts *facts, size_t count)
-{
-	uint64_t *hashes = xcalloc(count, sizeof(*hashes)), hash;
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
-	size_t others = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < count; i++)
-		hashes[i] = facts[i].hash;
-	qsort(hashes, count, sizeof(*hashes), compare_hashes);
 	while (dir && (entry = readdir(dir)) != NULL)
-		if (is_record(entry->d_name, &hash) &&
-		    !bsearch(&hash, hashes, count, sizeof(*hashes), compare_hashes))
-			others++;
+		count += strspn(entry->d_name, "0123456789abcdef") == 16 &&
+			 !strcmp(entry->d_name + 16, ".json");
 	if (dir)
 		closedir(dir);
-	free(hashes);
-	return others;
+	return count;
 }
 
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts)
 {
+	size_t own = 0;
+
 	*sweep = (struct sweep){ .plan = plan,
 				 .facts = facts,
 				 .dir = folder_trim(dir),
@@ -64,12 +43,16 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 				 .running = xcalloc(plan->point_count, sizeof(*sweep->running)) };
 	sweep->folder = folder_join(sweep->dir, "points");
 	for (size_t i = 0; i < plan->point_count; i++) {
+		char *record = point_path(sweep->folder, facts[i].hash, ".json");
+
+		own += folder_exists(record);
+		free(record);
 		record_init(&sweep->records[i]);
 		point_read_record(sweep->folder, facts[i].hash, &sweep->records[i]);
 		sweep->running[i].holder =
 			point_runs(sweep->folder, facts[i].hash, &sweep->running[i].seconds);
 	}
-	sweep->others = count_others(sweep->folder, facts, plan->point_count);
+	sweep->others = count_records(sweep->folder) - own; /* counted last: new ones may come */
 }
 
 void sweep_release(struct sweep *sweep)

@@ -1,5 +1,5 @@
-/* A sweep directory seen through its plan: how each point ended, what is left to
- * do, and one table of it all. */
+/* A sweep directory as its plan sees it: how each point ended, what is left to do, and the tables.
+ */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 
@@ -15,32 +15,31 @@ struct sweep {
 		char *holder; /* host and process; NULL = nobody runs it */
 		double seconds;
 	} * running;   /* by number */
-	size_t others; /* records in the folder that the plan does not name: left alone */
+	size_t others; /* records of points that the plan does not have; they are left alone */
 };
 
-/* Reads the records of all points of the plan; a directory that does not exist has
- * none. Plan and facts must outlive the sweep. */
+/* Reads the records of all points of the plan; there are none without the directory. Plan and facts
+ * must outlive the sweep. */
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts);
 void sweep_release(struct sweep *sweep);
 
-/* Makes DIR and DIR/points, and keeps a copy of the plan there. False and *error. */
+/* Makes DIR and DIR/points and copies the plan there. False and *error. */
 bool sweep_make(const char *dir, const char *plan_path, char **error);
 
 /* Points by status. */
 void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
 
-/* CPU time of what is still to be run, by that of the points that are done and the estimated costs
- * of all; NAN while none is done. */
+/* Estimates the CPU time of the pending points from their costs and the time of the points that are
+ * done. NAN while none is done. */
 double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count);
 
-/* Numbers of the points that are to be run, those of the highest cost first; the caller frees. */
+/* Numbers of the points that are to be run, highest cost first. The caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
 		      size_t *count);
 
-/* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of
- * summary.h but the seed, which has a column of its own. False and *error (caller
- * frees) on failure. */
+/* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of summary.h,
+ * except the seed, which has its own column. False and *error (caller frees) on failure. */
 bool sweep_collect(const struct sweep *sweep, char **error);
 
 #endif

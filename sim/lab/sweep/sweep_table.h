@@ -39,8 +39,8 @@ struct sweep_table {
 /* DIR holds a collected sweep (a sweep.json). */
 bool sweep_table_exists(const char *dir);
 
-/* NULL and *error (caller frees) when the files are missing, not collected yet,
- * or do not fit together. The caller frees the table, which owns all in it. */
+/* Reads the table. NULL and *error (caller frees) if files are missing, not collected yet, or do
+ * not fit together. The caller frees the table, which owns everything in it. */
 struct sweep_table *sweep_table_read(const char *dir, char **error);
 void sweep_table_free(struct sweep_table *table);
 
@@ -49,7 +49,7 @@ size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
 
-/* The same for what a user typed; false and *error (caller frees) when there is none. */
+/* The same for names that a user typed. False and *error (caller frees) if there is none. */
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
 			   char **error);
 bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);

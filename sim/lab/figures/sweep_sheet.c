@@ -1,0 +1,69 @@
+#include "lab/figures/sweep_sheet.h"
+
+#include "base/mem.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The points of a cell, or, `base`, what they are compared with; NULL: there are none. */
+static const struct group *group_at(const struct sheet *sheet, size_t column, size_t row, bool base)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	size_t axes = sheet->table->axis_count, *levels = xcalloc(axes + 1, sizeof *levels);
+	const struct group *found = NULL;
+	memcpy(levels, sheet->fixed, axes * sizeof *levels);
+	levels[choice->x] = choice->x_level[column];
+	if (choice->by != SIZE_MAX)
+		levels[choice->by] = choice->y_level[row];
+	if (base)
+		levels[choice->base_axis] = choice->base_level;
+	for (size_t i = 0; i < sheet->groups->count && found == NULL; i++)
+		if (memcmp(sheet->groups->items[i].levels, levels, axes * sizeof *levels) == 0)
+			found = &sheet->groups->items[i];
+	free(levels);
+	return found;
+}
+
+static double value_of_replication(const struct group *group, uint64_t replication, size_t metric)
+{
+	for (size_t i = 0; group != NULL && i < group->count; i++)
+		if (group->points[i]->replication == replication && group->points[i]->usable)
+			return group->points[i]->metrics[metric];
+	return NAN;
+}
+
+struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
+{
+	const struct group *own = group_at(sheet, column, row, false);
+	if (own == NULL)
+		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
+	double *values = group_values(own, sheet->metric), *bases = NULL;
+	struct estimate estimate;
+	if (sheet->choice->base_axis == SIZE_MAX) {
+		estimate = infer_mean(values, own->count, INFERENCE_LEVEL);
+	} else {
+		const struct group *base = group_at(sheet, column, row, true);
+		bases = xcalloc(own->count, sizeof *bases);
+		for (size_t i = 0; i < own->count; i++)
+			bases[i] = value_of_replication(base, own->points[i]->replication,
+							sheet->metric);
+		estimate = infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL);
+	}
+	free(values);
+	free(bases);
+	return estimate;
+}
+
+double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count)
+{
+	const struct group *own = group_at(sheet, column, row, false);
+	double *values = own != NULL ? group_values(own, sheet->metric) : NULL;
+	*count = 0;
+	for (size_t i = 0; own != NULL && i < own->count; i++)
+		if (!isnan(values[i]))
+			values[(*count)++] = values[i];
+	stats_sort(values, *count);
+	return values;
+}

@@ -1,0 +1,26 @@
+/* One metric of a sweep as a figure or a panel shows it: a column for each value of the x axis, a
+ * row for each of the by axis, and in each cell the replications. Private to the figures. */
+#ifndef INASIM_LAB_FIGURES_SWEEP_SHEET_H
+#define INASIM_LAB_FIGURES_SWEEP_SHEET_H
+
+#include "stats/inference.h"
+#include "lab/figures/sweep_choice.h"
+#include "lab/sweep/groups.h"
+
+/* Nothing in it is owned. */
+struct sheet {
+	const struct sweep_table *table;
+	const struct sweep_choice *choice;
+	const struct groups *groups;
+	size_t metric;
+	const size_t *fixed; /* by axis: the level of those that are neither x nor by */
+};
+
+/* Mean over the replications of a cell, or its ratio to the baseline over pairs of replications of
+ * the same number; 95 % intervals. */
+struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);
+
+/* The values of a cell, ascending, without missing ones; the caller frees. */
+double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count);
+
+#endif
