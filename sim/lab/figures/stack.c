@@ -43,7 +43,7 @@ static void put_parts(struct figure *f, const struct stack_bar *bars, size_t cou
 {
 	const char *words = c < BREAKDOWN_CAUSES ? breakdown_causes[c].words : "rest";
 	figure_legend(f, series, c < BREAKDOWN_CAUSES ? breakdown_causes[c].colour : 8,
-		      c < BREAKDOWN_CAUSES ? breakdown_causes[c].fill : 5, "%s", words);
+		      c < BREAKDOWN_CAUSES ? breakdown_causes[c].fill : 5, words);
 	figure_curve(f, 1, series, words);
 	for (size_t i = 0; i < count; i++) {
 		double time = c < BREAKDOWN_CAUSES ? bars[i].cause[c] : 0, from = below[i];
@@ -55,7 +55,7 @@ static void put_parts(struct figure *f, const struct stack_bar *bars, size_t cou
 }
 
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
-	       const char *rows, const char *title, const char *subtitle)
+	       const char *rows, const char *title, char *subtitle)
 {
 	bool shown[BREAKDOWN_CAUSES], any = false;
 	double *below = xcalloc(count, sizeof *below);
@@ -68,13 +68,13 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 			any = any || (!shown[c] && bars[i].cause[c] > 0);
 	}
 	figure_begin(f, "stack", 1, series + any, columns);
-	figure_title(f, title, "%s", subtitle);
+	figure_title(f, title, subtitle);
 	figure_x(f, x, "", false);
 	figure_count(f, "LABELLED", 1);
 	figure_tics(f, 'X', count);
 	for (size_t i = 0; i < count; i++) {
 		figure_tic(f, 'X', i + 1, bars[i].label, bars[i].x, NULL);
-		figure_comment(f, "bar = %.15g: %s", bars[i].x, bars[i].label);
+		figure_comment(f, xasprintf("bar = %.15g: %s", bars[i].x, bars[i].label));
 	}
 	figure_panel(f, 1, "Time of an iteration", "s");
 	figure_reach(f, 1, 0);
@@ -183,14 +183,13 @@ static bool read_run(struct figure *f, struct bars *bars, const char *label)
 
 static bool put_runs(struct figure *f, const struct bars *bars)
 {
-	char *subtitle = xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
-				   bars->jobs > 1 ? "s" : "",
-				   bars->merged ? ", those of a name together" : "");
 	f->why = "there are more names of jobs than bars have room";
 	if (bars->count <= STACK_BARS)
 		stack_put(f, bars->at, bars->count, "", "worker_iterations",
-			  "What iterations are spent on", subtitle);
-	free(subtitle);
+			  "What iterations are spent on",
+			  xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
+				    bars->jobs > 1 ? "s" : "",
+				    bars->merged ? ", those of a name together" : ""));
 	return bars->count <= STACK_BARS;
 }
 
