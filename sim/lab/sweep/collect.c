@@ -218,9 +218,12 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 	return csv_writer_commit(csv, error);
 }
 
-static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
+static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
+		       char **error)
 {
 	struct json json;
+	char *text;
+	bool good;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -233,15 +236,8 @@ static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
 		json_string(&json, NULL, metrics->names[m]);
 	json_close_array(&json);
 	json_close_object(&json);
-	return json_finish(&json);
-}
-
-static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
-		       char **error)
-{
-	char *text = sweep_json(plan, metrics);
-	bool good = folder_replace(path, text, strlen(text));
-
+	text = json_finish(&json);
+	good = folder_replace(path, text, strlen(text));
 	if (!good)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
 	free(text);
