@@ -148,11 +148,9 @@ static void print_load(const struct simulation *s, FILE *to)
 /* What the scenario turns on and only packets know. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
-	const struct pause_conf *pause = &topology->switches.pause;
-
 	if (topology->classes != CLASSES_SINGLE)
 		fprintf(to, "without effect on streams: /topology/classes\n");
-	if (pause->form == PAUSE_SET || pause->on)
+	if (topology_pause(topology, false).on)
 		fprintf(to, "without effect on streams: /topology/switch/pause\n");
 }
 
