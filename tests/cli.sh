@@ -571,10 +571,10 @@ says out '^  /topology/uplink/rate '
 ends 0 help base
 says out '^of a sweep plan:$'
 ends 2 help nic_jiter
-says err 'there is no key or verb "nic_jiter"; did you mean "nic_jitter"\?$'
+says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)$'
 silent out
 ends 2 help /jobs/workers
-says err 'did you mean "/jobs/N/workers"\?$'
+says err 'did you mean "/jobs/N/workers"\?\)$'
 ends 2 help xyzzyxyzzy
 says err 'there is no key or verb "xyzzyxyzzy"$'
 
@@ -605,7 +605,7 @@ done
 says out '^\.B /topology/link/rate$'
 for shell in bash zsh fish; do
 	ends 0 manual "$shell"
-	says out 'platform' # an option
+	same out "$SRC/scripts/completion/$shell"
 	if command -v "$shell" >/dev/null; then
 		"$shell" -n out || fail "$shell does not read its completion"
 	fi
@@ -613,13 +613,18 @@ done
 ends 0 manual bash
 # completes WORDS... : what is offered for the last word
 completes() {
-	bash -c 'source ./out; COMP_WORDS=(inasim "$@"); COMP_CWORD=$#; _inasim; echo "${COMPREPLY[*]}"' - "$@"
+	PATH=$(dirname "$INASIM"):$PATH bash -c 'source ./out; COMP_WORDS=(inasim "$@"); COMP_CWORD=$#; _inasim; echo "${COMPREPLY[*]}"' - "$@"
 }
 for pair in 'ex:explain export' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:'; do
 	# shellcheck disable=SC2086 # words
 	found=$(completes ${pair%%:*})
 	checks=$((checks + 1))
 	[[ $found == "${pair#*:}" ]] || fail "inasim ${pair%%:*} completes to \"$found\""
+	[[ ${pair%%:*} != 'run sc' ]] && command -v fish >/dev/null || continue # fish completes files, too
+	found=$(PATH=$(dirname "$INASIM"):$PATH fish -c "source '$SRC/scripts/completion/fish'
+		complete -C 'inasim ${pair%%:*}'" | cut -f1 | sort | paste -sd' ')
+	checks=$((checks + 1))
+	[[ $found == "${pair#*:}" ]] || fail "in fish, inasim ${pair%%:*} completes to \"$found\""
 done
 
 # --- explain ---

@@ -177,27 +177,6 @@ static void final_checks(struct simulation *s)
 	free(text);
 }
 
-/* --- checkpoints --- */
-
-static void on_checkpoint(struct sim *sim, uint32_t entity, void *owner)
-{
-	struct simulation *s = owner;
-
-	(void)entity;
-	sim->uncounted++;
-	checkpoints_add(s->checkpoints, sim_event_count(sim), sim_run_digest(sim));
-	if (simulation_moves(s))
-		timer_set(sim, &s->checkpoint, checkpoints_next(s->checkpoints));
-}
-
-void simulation_checkpoints(struct simulation *s)
-{
-	s->checkpoints = xcalloc(1, sizeof(*s->checkpoints));
-	checkpoints_init(s->checkpoints);
-	timer_open(&s->sim, &s->checkpoint, SIM_SAMPLE, sim_key(SIM_SAMPLE, 2), on_checkpoint, s);
-	timer_set(&s->sim, &s->checkpoint, checkpoints_next(s->checkpoints));
-}
-
 /* --- building --- */
 
 static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_tables *jobs,
@@ -332,7 +311,6 @@ void simulation_free(struct simulation *s)
 	sim_release(&s->sim);
 	series_free(s->series);
 	free(s->spent);
-	free(s->checkpoints);
 	free(s);
 }
 
@@ -485,8 +463,6 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
-	if (s->checkpoints)
-		timer_cancel(&s->sim, &s->checkpoint);
 	flows_end(s->flows);
 	final_checks(s);
 	s->end = end_of(s, interrupted);

@@ -2,7 +2,6 @@
 #ifndef INASIM_RUN_SIMULATION_PARTS_H
 #define INASIM_RUN_SIMULATION_PARTS_H
 
-#include "core/checkpoint.h"
 #include "core/observe.h"
 #include "fluid/collective.h"
 #include "run/series.h"
@@ -41,8 +40,6 @@ struct simulation {
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
 	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
-	struct timer checkpoint;
-	struct checkpoints *checkpoints; /* NULL = none wanted; owned */
 };
 
 /* Whether anything can still happen besides samples and the time limit; always true if the time
@@ -52,8 +49,6 @@ bool simulation_moves(const struct simulation *simulation);
 /* As simulation_run(), but only builds; for tests that look inside. */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
-/* Turns checkpoints on. Call it before simulation_go(). */
-void simulation_checkpoints(struct simulation *simulation);
 /* Divides the run into `count` partitions (core/parts.h), at most one a pod; results stay the same.
  * Returns their number, which is 1 if something acts across them. Call it before simulation_go(),
  * which cuts large networks itself. */

@@ -41,11 +41,11 @@ struct tcp_rx {
 	uint32_t ack_every;
 	uint64_t next; /* first byte not yet in order */
 	uint64_t expect;
-	struct ranges early; /* received beyond a hole */
-	uint32_t unacked;    /* segments since the last ACK */
-	bool ce;             /* RFC 8257: DCTCP.CE */
-	sim_time echo;
-	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
+	struct ranges early;    /* received beyond a hole */
+	uint32_t unacked;       /* segments since the last ACK */
+	bool ce;                /* RFC 8257: DCTCP.CE */
+	sim_time echo, arrived; /* of the earliest segment that is not acknowledged */
+	struct timer timer;     /* delayed ACK; open only when ack_every > 1 */
 };
 
 struct tcp_conn {

@@ -3,12 +3,23 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
+/* What the sender takes from its clock for the round trip. A control that goes by delay wants that
+ * of the network, so the time that an ACK was put off is added to what is echoed (Swift, SIGCOMM
+ * 2020, section 3.1: the receiver states its own delay). Others measure it with the rest, as
+ * RFC 7323 has it, for the sake of the timeout. */
+static sim_time echo(const struct tcp_conn *conn)
+{
+	const struct tcp_rx *rx = &conn->rx;
+
+	return conn->tx.ops->delays ? rx->echo + (conn->tcp->sim->now - rx->arrived) : rx->echo;
+}
+
 static void send_ack(struct tcp_conn *conn, bool ece)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct packet packet = {
 		.next_expected = rx->next,
-		.echo = rx->echo,
+		.echo = echo(conn),
 		.flow = conn->number,
 		.generation = conn->generation,
 		.size = TCP_MIN_FRAME,
@@ -50,9 +61,10 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 		rx->next = next;
 	}
 	rx->ce = ce;
-	if (!rx->unacked)
-		rx->echo =
-			packet->sent_at; /* of the earliest that the ACK answers (RFC 7323, 4.3) */
+	if (!rx->unacked) { /* the earliest that the ACK answers (RFC 7323, 4.3) */
+		rx->echo = packet->sent_at;
+		rx->arrived = conn->tcp->sim->now;
+	}
 	if (at_once || ++rx->unacked >= rx->ack_every)
 		send_ack(conn, ce);
 	else if (!timer_pending(conn->tcp->sim, &rx->timer))

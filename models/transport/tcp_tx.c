@@ -199,7 +199,8 @@ void tcp_tx_wake(struct tcp_conn *conn)
 
 /* --- acknowledgements at the sender --- */
 
-/* RFC 6298; integer arithmetic, so no rounding depends on the platform. */
+/* RFC 6298; integer arithmetic, so no rounding depends on the platform. Where samples leave out the
+ * wait of a delayed ACK, it comes on top, as in RFC 9002, section 6.2.1. */
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -217,6 +218,8 @@ static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 	tx->rto = tx->srtt + 4 * tx->rttvar;
 	if (tx->rto < min)
 		tx->rto = min;
+	if (tx->ops->delays && conn->rx.ack_every > 1)
+		tx->rto += conn->tcp->conf->ack_delay;
 }
 
 static void enter_recovery(struct tcp_conn *conn)

@@ -30,7 +30,7 @@ static bool read_warmup(const char *text, double *seconds)
 	if (!text)
 		return true;
 	if (unit_parse(UNIT_TIME, text, &time) == UNIT_OK) {
-		*seconds = (double)time / 1e12; /* of two exact numbers: as strtod() reads it */
+		*seconds = (double)time / 1e12; /* one rounding, as strtod() would */
 		return true;
 	}
 	complain("--warmup takes a time with a unit (%s), such as 1.5ms; found \"%s\"",
@@ -40,6 +40,10 @@ static bool read_warmup(const char *text, double *seconds)
 
 int verb_compare(const struct cli *cli)
 {
+	static const int codes[] = { [COMPARE_ALIKE] = EXIT_DONE,
+				     [COMPARE_DIFFERS] = EXIT_DIFFERS,
+				     [COMPARE_USAGE] = EXIT_USAGE,
+				     [COMPARE_IO] = EXIT_IO };
 	struct compare_options options = { .metrics = cli->compare.metrics.items,
 					   .metric_count = cli->compare.metrics.count,
 					   .by = cli->compare.by,
@@ -66,19 +70,8 @@ int verb_compare(const struct cli *cli)
 	end = compare((const char *const *)cli->argv, (size_t)cli->argc, &options,
 		      cli->json ? stdout : plain.to, &error);
 	plain_close(&plain, stdout);
-	switch (end) {
-	case COMPARE_ALIKE:
-		return EXIT_DONE;
-	case COMPARE_DIFFERS:
-		return EXIT_DIFFERS;
-	case COMPARE_USAGE:
+	if (error)
 		complain("%s", error);
-		free(error);
-		return EXIT_USAGE;
-	case COMPARE_IO:
-		break;
-	}
-	complain("%s", error);
 	free(error);
-	return EXIT_IO;
+	return codes[end];
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY 128 /* rows of the tables, at least */
+#define MANY 128 /* there are fewer formulas */
 
 /* "15.5625 ms", "200 Melements/s", "0.64". */
 static char *value_text(double value, const char *unit)
@@ -45,18 +45,13 @@ static bool is_last(const struct formula *formula, const char *const *input)
 	return input == formula->inputs + FORMULA_INPUTS || !*input;
 }
 
-static char *names_of(const struct formula *formula)
+static void print_formula(const struct formula *formula)
 {
-	char *all = xstrdup("");
-
-	for (const char *const *in = formula->inputs; !is_last(formula, in); in++) {
-		bool needed = isnan(formula_input_find(*in)->fallback);
-		char *more = xasprintf("%s %s%s%s", all, needed ? "" : "[", *in, needed ? "" : "]");
-
-		free(all);
-		all = more;
-	}
-	return all;
+	printf("  %-24s %s\n  %-24s of", formula->name, formula->help, "");
+	for (const char *const *in = formula->inputs; !is_last(formula, in); in++)
+		printf(isnan(formula_input_find(*in)->fallback) ? " %s" : " [%s]", *in);
+	printf("; %s%s\n  %-24s %s\n", *formula->unit ? "in " : "a number", formula->unit, "",
+	       formula->source);
 }
 
 static void json_formula(struct json *json, const struct formula *formula)
@@ -81,25 +76,16 @@ static void json_formula(struct json *json, const struct formula *formula)
 	json_close_object(json);
 }
 
-void list_formulas(struct json *json)
+int list_formulas(struct json *json)
 {
-	for (size_t i = 0; formula_at(i); i++) {
-		const struct formula *formula = formula_at(i);
-		char *names = names_of(formula);
-
+	for (size_t i = 0; formula_at(i); i++)
 		if (json)
-			json_formula(json, formula);
+			json_formula(json, formula_at(i));
 		else
-			printf("  %-24s %s\n  %-24s of%s; %s%s%s\n", formula->name, formula->help,
-			       "", names, *formula->unit ? "in " : "", formula->unit,
-			       *formula->unit ? "" : "a number");
-		if (!json)
-			printf("  %-24s %s\n", "", formula->source);
-		free(names);
-	}
+			print_formula(formula_at(i));
 	if (json)
-		return;
-	printf("  inputs, in brackets if they have a default:\n");
+		return EXIT_DONE;
+	puts("  inputs, in brackets if they have a default:");
 	for (size_t i = 0; formula_input_at(i); i++) {
 		const struct formula_input *input = formula_input_at(i);
 
@@ -108,26 +94,25 @@ void list_formulas(struct json *json)
 			printf(" (%.10g%s)", input->fallback, unit_of(input->kind));
 		putchar('\n');
 	}
+	return EXIT_DONE;
 }
 
 /* --- one formula --- */
 
 static const struct formula *find(const char *name)
 {
-	const char *names[MANY] = { 0 }, *near;
+	const char *names[MANY] = { 0 };
 	const struct formula *formula = formula_find(name);
 
 	if (formula)
 		return formula;
 	for (size_t i = 0; formula_at(i) && i < MANY - 1; i++)
 		names[i] = formula_at(i)->name;
-	near = conf_suggest(name, names);
-	complain("there is no formula \"%s\"%s%s%s; see inasim list formulas", name,
-		 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	complain_unknown("there is no formula", name, names, "; see inasim list formulas");
 	return NULL;
 }
 
-/* With a unit, as in scenarios, or a plain number. False after a complaint. */
+/* Reads a quantity with its unit, or a plain number. False after a complaint. */
 static bool read_value(const struct formula_input *input, const char *text, double *value)
 {
 	static const enum unit_kind kinds[] = {
@@ -162,7 +147,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	return false;
 }
 
-/* key=value of the command line. False after a complaint. */
+/* Takes NAME=VALUE from the command line. False after a complaint. */
 static bool take_input(const struct formula *formula, const char *argument,
 		       struct formula_inputs *x, bool *given)
 {
@@ -193,7 +178,7 @@ static bool take_input(const struct formula *formula, const char *argument,
 	return false;
 }
 
-/* Defaults for what is not given. False when something is missing, which is said. */
+/* Fills in defaults. False, after a complaint, when an input without default is missing. */
 static bool complete(const struct formula *formula, struct formula_inputs *x, const bool *given)
 {
 	bool good = true;
@@ -216,7 +201,6 @@ static void print_json(const struct formula *formula, const struct formula_input
 {
 	struct formula_inputs copy = *x;
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -229,9 +213,7 @@ static void print_json(const struct formula *formula, const struct formula_input
 		json_real(&json, *in, *formula_place(&copy, formula_input_find(*in)));
 	json_close_object(&json);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, stdout);
-	free(text);
+	json_print(&json, stdout);
 }
 
 int verb_formula(const struct cli *cli)

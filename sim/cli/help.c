@@ -1,4 +1,4 @@
-/* The verb help: a key of scenarios or sweep plans, from its row; or a verb. */
+/* The verb help: explains a key of scenarios or sweep plans by its row, or a verb. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 /* --- one key --- */
 
-/* Behind a label, breaking lines between words. */
+/* Prints a text behind a label and breaks lines between words. */
 static void print_words(int width, const char *label, const char *text)
 {
 	int column = 0;
@@ -58,7 +58,7 @@ static const char *last_of(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* The name of a key directly below `path`, in it or in its items; NULL = it is none. */
+/* The name of a key directly below `path` or its items; NULL for other keys. */
 static const char *below(const char *path, const char *key)
 {
 	size_t length = strlen(path);
@@ -117,65 +117,54 @@ static bool is_asked(const char *path, const char *asked, bool whole)
 
 /* --- what was asked for --- */
 
-static void print_found(const struct keys *keys, const bool *found, bool one)
+/* How many keys are meant. Several forms of a key share its path and count once. */
+static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 {
-	const char *former = NULL;
-
-	for (size_t i = 0; i < keys->count; i++) {
-		const struct conf_key *key = &keys->items[i];
-
-		if (!found[i])
-			continue;
-		if (!one) {
-			print_words(2 * NAME, key->path, key->row.help);
-			continue;
-		}
-		print_key(key);
-		if (!former)
-			print_keys_below(keys, key->path);
-		former = key->path;
-	}
-}
-
-/* Returns how many keys are meant; those of one path, forms of it, are one. */
-static size_t find(const struct keys *keys, const char *asked, bool *found)
-{
-	char *path = as_path(asked);
 	const char *former = "";
 	size_t count = 0;
 
 	for (size_t i = 0; i < keys->count; i++) {
-		found[i] = is_asked(keys->items[i].path, path, *asked == '/');
-		if (!found[i])
+		if (!is_asked(keys->items[i].path, path, whole))
 			continue;
 		count += strcmp(former, keys->items[i].path) != 0;
 		former = keys->items[i].path;
 	}
-	free(path);
 	return count;
 }
 
+/* Prints everything about one key, in each of its forms, or a line about each of several. */
 static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
 {
-	bool *found = xcalloc(keys->count, sizeof(*found));
-	size_t count = find(keys, asked, found);
+	bool whole = *asked == '/', first = true;
+	char *path = as_path(asked);
+	size_t count = count_asked(keys, path, whole);
 
 	if (count && *kind)
-		printf("%s\n", kind);
-	print_found(keys, found, count == 1);
-	free(found);
-	return count;
+		puts(kind);
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct conf_key *key = &keys->items[i];
+
+		if (!is_asked(key->path, path, whole))
+			continue;
+		if (count > 1)
+			print_words(2 * NAME, key->path, key->row.help);
+		else
+			print_key(key);
+		if (count == 1 && first)
+			print_keys_below(keys, key->path);
+		first = false;
+	}
+	free(path);
+	return count > 0;
 }
 
 static void complain_key(const struct keys *keys, const char *asked)
 {
-	const char **names = xcalloc(keys->count + 1, sizeof(*names)), *near;
+	const char **names = xcalloc(keys->count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < keys->count; i++)
 		names[i] = *asked == '/' ? keys->items[i].path : last_of(keys->items[i].path);
-	near = conf_suggest(asked, names);
-	complain("there is no key or verb \"%s\"%s%s%s", asked, near ? "; did you mean \"" : "",
-		 near ? near : "", near ? "\"?" : "");
+	complain_unknown("there is no key or verb", asked, names, "");
 	free(names);
 }
 
@@ -202,7 +191,7 @@ static bool explain_verb(const char *name)
 
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (!strcmp(verb->name, name)) {
-			print_verb_usage(verb, stdout);
+			print_verb_usage(verb);
 			return true;
 		}
 	return false;

@@ -1,6 +1,6 @@
 #include "cli/html.h"
 
-#include "base/mem.h"
+#include "conf/buf.h"
 #include "conf/json_text.h"
 
 #include <ctype.h>
@@ -8,39 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One letter of UTF-8; returns its bytes. */
+static const char signs[] = "&<>\"'";
+static const char *const entities[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
+
+/* Writes one letter of UTF-8 and returns how many bytes it has. */
 static size_t put_letter(FILE *to, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
+	const char *sign = strchr(signs, c);
 	size_t length = 1;
 
 	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length++;
-	switch (c) {
-	case '&':
-		fputs("&amp;", to);
-		break;
-	case '<':
-		fputs("&lt;", to);
-		break;
-	case '>':
-		fputs("&gt;", to);
-		break;
-	case '"':
-		fputs("&quot;", to);
-		break;
-	case '\'':
-		fputs("&#39;", to);
-		break;
-	default:
-		if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
-			putc('?', to);
-		else if ((c < 0x20 && c != '\n') || c == 0x7f ||
-			 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
-			putc(' ', to);
-		else
-			fwrite(text, 1, length, to);
-	}
+	if (sign)
+		fputs(entities[sign - signs], to);
+	else if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
+		putc('?', to);
+	else if ((c < 0x20 && c != '\n') || c == 0x7f ||
+		 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
+		putc(' ', to);
+	else
+		fwrite(text, 1, length, to);
 	return length;
 }
 
@@ -52,19 +40,16 @@ void html_text(FILE *to, const char *text)
 
 void html_element(FILE *to, const char *tag, const char *fmt, ...)
 {
-	char *text;
-	size_t length;
-	FILE *words = open_memstream(&text, &length);
+	struct conf_buf text = { 0 };
 	va_list args;
 
 	va_start(args, fmt);
-	vfprintf(words, fmt, args);
+	conf_buf_addv(&text, fmt, args);
 	va_end(args);
-	fclose(words);
 	fprintf(to, "<%s>", tag);
-	html_text(to, text);
+	html_text(to, conf_buf_text(&text));
 	fprintf(to, "</%.*s>", (int)strcspn(tag, " "), tag);
-	free(text);
+	conf_buf_release(&text);
 }
 
 void html_download(FILE *to, const char *name, const char *text)
@@ -99,7 +84,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Behind the first `end` after p; p when there is none. */
+/* What follows the first `end` after p; p when there is none. */
 static const char *behind(const char *p, const char *end)
 {
 	const char *found = strstr(p, end);

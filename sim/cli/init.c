@@ -5,7 +5,6 @@
 #include "base/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +14,7 @@
 /* Never over a file that is there: it may be somebody's work. */
 static int write_new(const char *path, const char *text, size_t length)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *to = fopen(path, "wx");
 	bool good;
 
 	if (!to) {

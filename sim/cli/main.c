@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
+#include "run/scenario.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -18,74 +19,71 @@
 
 static const struct verb verbs[] = {
 	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
-	  VERB_INIT, NULL, 1, verb_init },
+	  NULL, 1, verb_init },
 	{ "run",
 	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
-	  "[--events FROM..TO]] [--seed N] [--set "
-	  "/pointer=value] "
-	  "[--fidelity F]",
-	  "simulate", VERB_RUN, "a scenario", INT_MAX, verb_run },
+	  "[--events FROM..TO]] [--seed N] [--set /pointer=value] [--fidelity F]",
+	  "simulate", "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
-	  "validate only, all mistakes at once", VERB_CHECK, "a scenario", INT_MAX, verb_check },
+	  "validate only; tell all mistakes at once", "a scenario", INT_MAX, verb_check },
 	{ "explain", "explain SCENARIO [--seed N] [--set /pointer=value] [--fidelity F]",
-	  "the resolved scenario: every value with its unit and where it came from", VERB_EXPLAIN,
+	  "print the resolved scenario: every value with its unit and where it came from",
 	  "a scenario", 1, verb_explain },
-	{ "help", "help [KEY|VERB]",
-	  "a key of scenarios by its name or path: what it means, may be, and is by default",
-	  VERB_HELP, NULL, 2, verb_help },
+	{ "help", "help [KEY|VERB]", "explain a key of scenarios, by its name or path, or a verb",
+	  NULL, 2, verb_help },
 	{ "list", "list [schemes|topologies|transports|models|traces|figures|formulas]",
-	  "what exists", VERB_LIST, NULL, 1, verb_list },
+	  "list what exists", NULL, 1, verb_list },
 	{ "formula", "formula NAME [INPUT=VALUE]... [--json]",
-	  "the value of a closed form of the papers (inasim list formulas)", VERB_FORMULA,
-	  "the name of a formula", INT_MAX, verb_formula },
+	  "compute a closed form of the papers (inasim list formulas)", "the name of a formula",
+	  INT_MAX, verb_formula },
 	{ "schema", "schema [--plan | --results [--json]]",
-	  "JSON Schema of scenarios or sweep plans, or the data dictionary of results", VERB_SCHEMA,
+	  "print the JSON Schema of scenarios or sweep plans, or the data dictionary of results",
 	  NULL, 0, verb_schema },
 	{ "plot",
 	  "plot DIR... [--figure NAME] [--together] | plot SWEEP [--y METRIC]... [--x AXIS] "
 	  "[--by AXIS]",
-	  "figures of result directories and of sweeps", VERB_PLOT, "a result directory or a sweep",
+	  "draw figures of result directories and of sweeps", "a result directory or a sweep",
 	  INT_MAX, verb_plot },
 	{ "compare",
 	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R] "
 	  "[--long-run [--warmup T]]",
-	  "results side by side, with ratios and intervals", VERB_COMPARE, "result directories",
-	  INT_MAX, verb_compare },
-	{ "why", "why DIR... [--json]", "what jobs spent their time on, of runs with --why",
-	  VERB_WHY, "a result directory of run --why", INT_MAX, verb_why },
+	  "show results side by side, with ratios and intervals", "result directories", INT_MAX,
+	  verb_compare },
+	{ "why", "why DIR... [--json]", "show what jobs spent their time on, in runs with --why",
+	  "a result directory of run --why", INT_MAX, verb_why },
 	{ "report", "report DIR|SWEEP... [--out FILE]",
-	  "one page of HTML: what was run, warnings, tables, figures, how to run it again",
-	  VERB_REPORT, "a result directory or a sweep", INT_MAX, verb_report },
+	  "write one page of HTML: what was run, warnings, tables, figures, how to run it again",
+	  "a result directory or a sweep", INT_MAX, verb_report },
 	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
-	  "re-run reference scenarios (of DIR, or traces/reference): what differs, and which "
-	  "event first",
-	  VERB_REGRESS, NULL, 1, verb_regress },
+	  "run reference scenarios again (of DIR, or traces/reference): say what differs, and "
+	  "which event first",
+	  NULL, 1, verb_regress },
 	{ "export",
 	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
-	  "the network of a scenario in the format of another simulator", VERB_EXPORT, "a scenario",
-	  1, verb_export },
+	  "write the network of a scenario in the format of another simulator", "a scenario", 1,
+	  verb_export },
 	{ "manual", "manual inasim.1|inasim-scenario.5|bash|zsh|fish",
-	  "the pages of the manual and the completions of shells, as they are installed",
-	  VERB_MANUAL, "a page or a shell", 1, verb_manual },
+	  "print a page of the manual, or the completion for a shell", "a page or a shell", 1,
+	  verb_manual },
 	{ "sweep plan", "sweep plan PLAN [--json]",
 	  "check a sweep plan and print its points: number, values, seed, hash, estimated cost",
-	  VERB_SWEEP_PLAN, "a plan", 1, verb_sweep_plan },
+	  "a plan", 1, verb_sweep_plan },
 	{ "sweep run",
 	  "sweep run PLAN N... [--out DIR] [--force] [--why] [--time-limit T] [--memory-limit M]",
-	  "run points of a plan: numbers, or ranges such as 3-7", VERB_SWEEP_RUN, "a plan", INT_MAX,
+	  "run points of a plan: numbers, or ranges such as 3-7", "a plan", INT_MAX,
 	  verb_sweep_run },
 	{ "sweep status",
 	  "sweep status PLAN [--out DIR] [--pending] [--json] [--time-limit T] [--memory-limit M]",
-	  "how the points of a plan ended", VERB_SWEEP_STATUS, "a plan", 1, verb_sweep_status },
+	  "show how the points of a plan ended", "a plan", 1, verb_sweep_status },
 	{ "sweep collect", "sweep collect PLAN [--out DIR]",
-	  "tables of all points: sweep.csv, costs.csv, groups.csv, sweep.json", VERB_SWEEP_COLLECT,
-	  "a plan", 1, verb_sweep_collect },
+	  "write tables of all points: sweep.csv, costs.csv, groups.csv, sweep.json", "a plan", 1,
+	  verb_sweep_collect },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 void complain(const char *fmt, ...)
 {
-	char text[4096]; /* on stderr at once: those of other processes may stand beside it */
+	char text[4096]; /* one write, so that messages of other processes do not mix with it */
 	va_list args;
 
 	va_start(args, fmt);
@@ -93,6 +91,29 @@ void complain(const char *fmt, ...)
 	va_end(args);
 	plain_text(text);
 	fprintf(stderr, "inasim: %s\n", text);
+}
+
+void complain_unknown(const char *what, const char *word, const char *const *names,
+		      const char *rest)
+{
+	const char *near = conf_suggest(word, names);
+
+	if (near)
+		complain("%s \"%s\" (did you mean \"%s\"?)%s", what, word, near, rest);
+	else
+		complain("%s \"%s\"%s", what, word, rest);
+}
+
+struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario)
+{
+	return scenario_load(path, scenario, cli->overrides, cli->override_count);
+}
+
+enum exit_code exit_code_of(const struct conf_doc *doc)
+{
+	if (conf_io_error(doc))
+		return EXIT_IO;
+	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
 }
 
 void print_version(void)
@@ -126,36 +147,45 @@ void print_usage(FILE *to)
 	      "network.\n\nusage:\n",
 	      to);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(to, "  inasim %-13s %s\n", verbs[i].name, verbs[i].help);
+		fprintf(to, "  inasim %-13s  %s\n", verbs[i].name, verbs[i].help);
 	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\nexit codes:\n", to);
 	for (const struct exit_meaning *m = exit_meanings; m->meaning; m++)
 		fprintf(to, "  %3d  %s\n", m->code, m->meaning);
 }
 
-void print_verb_usage(const struct verb *verb, FILE *to)
+static void print_option(const char *form, const char *help)
 {
-	fprintf(to, "usage: inasim %s\n  %s\n", verb->synopsis, verb->help);
-	options_print(verb, to);
+	printf("  %-20s  %s\n", form, help);
+}
+
+void print_verb_usage(const struct verb *verb)
+{
+	printf("usage: inasim %s\n  %s\n", verb->synopsis, verb->help);
+	options_tell(verb, print_option);
 }
 
 /* "sweep" is a family of verbs: the next word says which. */
-static bool is_family(const char *name)
+static bool is_of_family(const struct verb *verb, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < VERBS; i++)
-		if (!strncmp(verbs[i].name, name, length) && verbs[i].name[length] == ' ')
-			return true;
-	return false;
+	return !strncmp(verb->name, name, length) && verb->name[length] == ' ';
+}
+
+static bool is_family(const char *name)
+{
+	size_t i = 0;
+
+	while (i < VERBS && !is_of_family(&verbs[i], name))
+		i++;
+	return i < VERBS;
 }
 
 static void print_family(const char *name, FILE *to)
 {
-	size_t length = strlen(name);
-
 	fputs("usage:\n", to);
 	for (size_t i = 0; i < VERBS; i++)
-		if (!strncmp(verbs[i].name, name, length) && verbs[i].name[length] == ' ')
+		if (is_of_family(&verbs[i], name))
 			fprintf(to, "  inasim %s\n    %s\n", verbs[i].synopsis, verbs[i].help);
 	fprintf(to, "  inasim %s VERB --help   options of a verb\n", name);
 }
@@ -163,21 +193,18 @@ static void print_family(const char *name, FILE *to)
 static const struct verb *find_verb(const char *name)
 {
 	const char *names[VERBS + 1] = { 0 };
-	const char *near;
 
 	for (size_t i = 0; i < VERBS; i++) {
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
 		names[i] = verbs[i].name;
 	}
-	near = conf_suggest(name, names);
-	complain("there is no verb \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-		 near ? near : "", near ? "\"?" : "");
+	complain_unknown("there is no verb", name, names, "");
 	return NULL;
 }
 
-/* Runs one verb (NULL = there is none, as was said); argv[0] is its name, or the last word of it.
- */
+/* Runs a verb. NULL: there is none, and find_verb() has complained. argv[0] is the last word of its
+ * name. */
 static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	int code;
@@ -205,7 +232,7 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 	full = xasprintf("%s %s", name, argv[1]);
 	verb = find_verb(full);
 	free(full);
-	if (!verb) /* "sweep FILE": the verb was forgotten */
+	if (!verb) /* perhaps "sweep FILE", where a verb is missing */
 		print_family(name, stderr);
 	return run_verb(cli, verb, argc - 1, argv + 1);
 }
@@ -229,8 +256,8 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
-/* Where the caller has closed a stream, the next file would get its number, and a result table
- * what is said on it. Writing to it still fails: what is there now is for reading. */
+/* A caller may have closed stdout or stderr. The next file would get its number, and messages would
+ * go into a result table. So these numbers are taken first, by files that cannot be written. */
 static void keep_streams_apart(void)
 {
 	int fd;
@@ -248,8 +275,8 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_streams_apart();
-	signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, as on a full disk */
-	signal(SIGUSR1, SIG_IGN); /* a question that only `run` answers ends nothing */
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails, as on a full disk */
+	signal(SIGUSR1, SIG_IGN); /* only `run` answers it; it must not end other verbs */
 	gsl_set_error_handler_off();
 	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);

@@ -1,7 +1,10 @@
-/* The verb manual: pages for man(1), from the tables of verbs, options and keys; and completions.
- */
+/* The verb manual: pages for man(1), from the tables of verbs, options and keys; and the
+ * completions of scripts/completion. */
 #include "cli/options.h"
 
+#include "base/home.h"
+#include "base/input.h"
+#include "base/mem.h"
 #include "build_info.h"
 #include "conf/keys.h"
 #include "lab/sweep/plan.h"
@@ -40,19 +43,18 @@ static void head(const char *name, int section, const char *what)
 
 /* --- inasim(1) --- */
 
+static void page_option(const char *form, const char *help)
+{
+	line(".TP\n.B ", form);
+	line("", help);
+}
+
 static void page_verb(const struct verb *verb)
 {
-	struct option_text option;
-
 	line(".SS ", verb->name);
 	line(".B inasim ", verb->synopsis);
 	line(".PP\n", verb->help);
-	for (size_t i = 0; options_next(verb, &i, &option);) {
-		fputs(".TP\n.B \\-\\-", stdout);
-		put(option.name);
-		line(" ", option.value ? option.value : "");
-		line("", option.help);
-	}
+	options_tell(verb, page_option);
 }
 
 static void page_program(void)
@@ -110,19 +112,35 @@ static void page_scenario(void)
 	puts(".SH \"SEE ALSO\"\n.BR inasim (1)");
 }
 
+/* The completion for a shell, which asks the program; NULL = there is none. The caller frees. */
+static char *completion(const char *shell)
+{
+	char *file = xasprintf("scripts/completion/%s", shell), *path = home_path(file);
+	char *text = strchr(shell, '/') ? NULL : input_read(path, 100000, NULL);
+
+	free(file);
+	free(path);
+	return text;
+}
+
 int verb_manual(const struct cli *cli)
 {
 	const char *name = cli->argv[0];
+	char *text = completion(name);
+	int code = EXIT_DONE;
 
-	if (!strcmp(name, "inasim.1"))
+	if (!strcmp(name, "inasim.1")) {
 		page_program();
-	else if (!strcmp(name, "inasim-scenario.5"))
+	} else if (!strcmp(name, "inasim-scenario.5")) {
 		page_scenario();
-	else if (!print_completion(name, stdout)) {
+	} else if (text) {
+		fputs(text, stdout);
+	} else {
 		complain("there is no \"%s\"; there are the pages inasim.1 and inasim-scenario.5, "
 			 "and completions for bash, zsh and fish",
 			 name);
-		return EXIT_USAGE;
+		code = EXIT_USAGE;
 	}
-	return EXIT_DONE;
+	free(text);
+	return code;
 }

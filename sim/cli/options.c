@@ -15,123 +15,115 @@ enum take {
 	TAKE_SPAN,     /* struct span */
 	TAKE_JOBS,     /* --jobs */
 	TAKE_UPDATE,   /* --update, with or without a reason */
-	TAKE_OVERRIDE, /* a short form of --set; `pointer` says of what */
+	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
 };
 
 struct option_row {
 	const char *name;
 	const char *value; /* as help shows it; NULL for a flag */
-	unsigned verbs;    /* bits of enum verb_bit */
+	const char *verbs; /* that take it */
 	enum take take;
 	size_t offset; /* into struct cli */
-	const char *pointer;
 	const char *help;
 };
 
-#define SCENARIO_VERBS (VERB_RUN | VERB_CHECK | VERB_EXPLAIN | VERB_EXPORT)
-#define SWEEP_VERBS    (VERB_SWEEP_PLAN | VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT)
-
-#define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field), NULL
-#define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field), NULL
-#define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field), NULL
+#define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field)
+#define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field)
+#define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field)
+#define SPAN(field)  TAKE_SPAN, offsetof(struct cli, field)
 
 static const struct option_row rows[] = {
-	{ "out", "DIR", VERB_RUN, TEXT(out),
-	  "result directory (a numbered folder in it for several scenarios)" },
-	{ "out", "DIR", VERB_PLOT, TEXT(out),
-	  "where figures go; default: figures/ in the directory" },
-	{ "out", "DIR", VERB_SWEEP_RUN | VERB_SWEEP_STATUS | VERB_SWEEP_COLLECT, TEXT(out),
+	{ "out", "DIR", "run", TEXT(out),
+	  "write results there (of several scenarios into numbered folders)" },
+	{ "out", "DIR", "plot", TEXT(out),
+	  "write figures there; default: figures/ in the directory" },
+	{ "out", "DIR", "sweep run|sweep status|sweep collect", TEXT(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
-	{ "out", "FILE", VERB_REPORT, TEXT(out),
-	  "where it goes; default: report.html in the directory" },
-	{ "out", "FILE", VERB_EXPORT, TEXT(out), "where it goes; default: standard output" },
-	{ "seed", "N", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/seed", "the scenario's seed is N" },
-	{ "set", "/pointer=VALUE", SCENARIO_VERBS, TAKE_SET, 0, NULL,
-	  "a value of the scenario, by JSON pointer" },
-	{ "fidelity", "F", SCENARIO_VERBS, TAKE_OVERRIDE, 0, "/fidelity",
+	{ "out", "FILE", "report", TEXT(out),
+	  "write the page there; default: report.html in the directory" },
+	{ "out", "FILE", "export", TEXT(out), "write there; default: standard output" },
+	{ "seed", "N", "run|check|explain|export", TAKE_OVERRIDE, 0,
+	  "set the seed of the scenario" },
+	{ "set", "/pointer=VALUE", "run|check|explain|export", TAKE_SET, 0,
+	  "set a value of the scenario, by JSON pointer" },
+	{ "fidelity", "F", "run|check|explain|export", TAKE_OVERRIDE, 0,
 	  "packet, fluid (streams), or analytic (each alone)" },
-	{ "events", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.events), NULL,
+	{ "events", "FROM..TO", "run", SPAN(run.events),
 	  "log the events of this time, as in 1ms..1.5ms, in events.csv" },
-	{ "timeline", "FROM..TO", VERB_RUN, TAKE_SPAN, offsetof(struct cli, run.timeline), NULL,
-	  "a timeline of this time for Perfetto, timeline.pftrace, of 64 MB at most" },
-	{ "why", NULL, VERB_RUN | VERB_SWEEP_RUN, FLAG(run.why),
-	  "what each iteration of each worker was spent on, in why.csv" },
-	{ "force", NULL, VERB_RUN, FLAG(run.force),
-	  "replace results of another scenario in the result directory, too" },
+	{ "timeline", "FROM..TO", "run", SPAN(run.timeline),
+	  "write a timeline of this time for Perfetto: timeline.pftrace, at most 64 MB" },
+	{ "why", NULL, "run|sweep run", FLAG(run.why),
+	  "write what each iteration of each worker was spent on, in why.csv" },
+	{ "force", NULL, "run", FLAG(run.force), "replace results even of another scenario" },
 	{ "json", NULL,
-	  ~(unsigned)(VERB_PLOT | VERB_SWEEP_RUN | VERB_EXPORT | VERB_HELP | VERB_INIT |
-		      VERB_MANUAL | VERB_REPORT),
-	  FLAG(json), "for machines" },
-	{ "quiet", NULL,
-	  VERB_RUN | VERB_CHECK | VERB_PLOT | VERB_SWEEP_PLAN | VERB_SWEEP_RUN |
-		  VERB_SWEEP_COLLECT | VERB_REGRESS,
-	  FLAG(quiet), "no progress, no summary" },
-	{ "strict", NULL, VERB_CHECK, FLAG(check.strict),
-	  "warnings are errors, too (exit code 3)" },
-	{ "results", NULL, VERB_SCHEMA, FLAG(schema.results), "columns of the result tables" },
-	{ "plan", NULL, VERB_SCHEMA, FLAG(schema.plan), "JSON Schema of sweep plans" },
+	  "run|check|explain|list|schema|formula|why|compare|regress|"
+	  "sweep plan|sweep status|sweep collect",
+	  FLAG(json), "print JSON" },
+	{ "quiet", NULL, "run|check|plot|sweep plan|sweep run|sweep collect|regress", FLAG(quiet),
+	  "no progress, no summary" },
+	{ "strict", NULL, "check", FLAG(check.strict), "take warnings as errors (exit code 3)" },
+	{ "results", NULL, "schema", FLAG(schema.results),
+	  "explain the columns of the result tables" },
+	{ "plan", NULL, "schema", FLAG(schema.plan), "JSON Schema of sweep plans" },
 
-	{ "term", "T", VERB_PLOT, TEXT(plot.term), "png, svg, pdf, eps, tikz, or dumb (text)" },
-	{ "figure", "NAME", VERB_PLOT, TEXT(plot.figure),
-	  "only this figure (inasim list figures)" },
-	{ "size", "W[xH]UNIT", VERB_PLOT, TEXT(plot.size),
+	{ "term", "T", "plot", TEXT(plot.term), "png, svg, pdf, eps, tikz, or dumb (text)" },
+	{ "figure", "NAME", "plot", TEXT(plot.figure), "only this figure (inasim list figures)" },
+	{ "size", "W[xH]UNIT", "plot", TEXT(plot.size),
 	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
-	{ "font", "NAME[,SIZE]", VERB_PLOT, TEXT(plot.font),
+	{ "font", "NAME[,SIZE]", "plot", TEXT(plot.font),
 	  "a font; its size in points (8) goes with --size" },
-	{ "no-title", NULL, VERB_PLOT, FLAG(plot.no_title),
-	  "without the lines above it, which a caption can say" },
-	{ "together", NULL, VERB_PLOT, FLAG(plot.together),
+	{ "no-title", NULL, "plot", FLAG(plot.no_title),
+	  "leave out the title, which a caption can say" },
+	{ "together", NULL, "plot", FLAG(plot.together),
 	  "all directories in one figure (needs --out)" },
-	{ "label", "TEXT", VERB_PLOT, TEXTS(plot.labels),
-	  "of a directory in the legend; once for each, in their order; of a sweep: VALUE=TEXT" },
-	{ "xlabel", "TEXT", VERB_PLOT, TEXT(plot.x_label), "words below the x axis" },
-	{ "ylabel", "TEXT", VERB_PLOT, TEXTS(plot.y_labels),
+	{ "label", "TEXT", "plot", TEXTS(plot.labels),
+	  "name in the legend: once for each directory, in their order; of a sweep: VALUE=TEXT" },
+	{ "xlabel", "TEXT", "plot", TEXT(plot.x_label), "words below the x axis" },
+	{ "ylabel", "TEXT", "plot", TEXTS(plot.y_labels),
 	  "words beside the y axis: once, or once for each --y" },
-	{ "panels", NULL, VERB_PLOT, FLAG(plot.panels),
+	{ "panels", NULL, "plot", FLAG(plot.panels),
 	  "of a sweep: all figures on one page, with one legend" },
-	{ "x", "AXIS", VERB_PLOT, TEXT(plot.x), "of a sweep; default: the axis with most numbers" },
-	{ "y", "METRIC", VERB_PLOT, TEXTS(plot.metrics),
-	  "a figure of it; may be repeated; default: mean JCT, p99 of FCT" },
-	{ "by", "AXIS", VERB_PLOT, TEXT(plot.by),
-	  "one curve for each value; default: the first other axis; or none" },
-	{ "where", "AXIS=VALUE", VERB_PLOT, TEXTS(plot.where),
-	  "only these points; may be repeated" },
-	{ "kind", "K", VERB_PLOT, TEXT(plot.kind), "lines, bars, heat, box" },
-	{ "log", "AXES", VERB_PLOT, TEXT(plot.log), "x, y, xy, none" },
-	{ "relative-to", "VALUE", VERB_PLOT, TEXT(plot.relative_to),
+	{ "x", "AXIS", "plot", TEXT(plot.x),
+	  "axis of a sweep to draw along x; default: the one with most numbers" },
+	{ "y", "METRIC", "plot", TEXTS(plot.metrics),
+	  "metric of a sweep to draw; may be repeated; default: mean JCT, p99 of FCT" },
+	{ "by", "AXIS", "plot", TEXT(plot.by),
+	  "axis with one curve for each value; default: the first other axis; or none" },
+	{ "where", "AXIS=VALUE", "plot", TEXTS(plot.where), "only these points; may be repeated" },
+	{ "kind", "K", "plot", TEXT(plot.kind), "lines, bars, heat, box" },
+	{ "log", "AXES", "plot", TEXT(plot.log), "x, y, xy, none" },
+	{ "relative-to", "VALUE", "plot", TEXT(plot.relative_to),
 	  "ratio to this value of the --by axis, or to AXIS=VALUE" },
 
-	{ "metric", "NAME", VERB_COMPARE, TEXTS(compare.metrics),
-	  "this metric, as jobs.jct_s.mean; may be repeated" },
-	{ "by", "AXIS", VERB_COMPARE, TEXT(compare.by),
-	  "the axis along which a sweep is compared" },
-	{ "baseline", "VALUE", VERB_COMPARE, TEXT(compare.baseline),
-	  "the value of it that the others are compared with (the first)" },
-	{ "tolerance", "R", VERB_COMPARE, TEXT(compare.tolerance),
+	{ "metric", "NAME", "compare", TEXTS(compare.metrics),
+	  "show this metric, such as jobs.jct_s.mean; may be repeated" },
+	{ "by", "AXIS", "compare", TEXT(compare.by), "the axis along which a sweep is compared" },
+	{ "baseline", "VALUE", "compare", TEXT(compare.baseline),
+	  "the value that the others are compared with; default: the first" },
+	{ "tolerance", "R", "compare", TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
-	{ "long-run", NULL, VERB_COMPARE, FLAG(compare.long_run),
-	  "means of what a run settles to, by batch means" },
-	{ "latex", NULL, VERB_COMPARE, FLAG(compare.latex),
-	  "rows as a tabular of LaTeX (booktabs), the rest as comments" },
-	{ "warmup", "T", VERB_COMPARE, TEXT(compare.warmup),
-	  "with --long-run: cut what is before this time, such as 1ms (MSER-5 finds it)" },
+	{ "long-run", NULL, "compare", FLAG(compare.long_run),
+	  "compare what long runs settle to, by batch means" },
+	{ "latex", NULL, "compare", FLAG(compare.latex),
+	  "print rows as a tabular of LaTeX (booktabs), the rest as comments" },
+	{ "warmup", "T", "compare", TEXT(compare.warmup),
+	  "with --long-run: cut what is before this time, such as 1ms; default: MSER-5 finds it" },
 
-	{ "scenario", "NAME", VERB_REGRESS, TEXTS(regress.scenarios),
+	{ "scenario", "NAME", "regress", TEXTS(regress.scenarios),
 	  "only this reference; may be repeated" },
-	{ "jobs", "N", VERB_REGRESS, TAKE_JOBS, 0, NULL,
-	  "runs at a time (default: one per processor)" },
-	{ "update", "REASON", VERB_REGRESS, TAKE_UPDATE, 0, NULL,
-	  "write what is new and note why; asks for the reason on a terminal" },
+	{ "jobs", "N", "regress", TAKE_JOBS, 0, "runs at a time (default: one per processor)" },
+	{ "update", "REASON", "regress", TAKE_UPDATE, 0,
+	  "write what is new and note the reason; on a terminal asks for it" },
 
-	{ "platform", "FORMAT", VERB_EXPORT, TEXT(export.platform), "simgrid" },
+	{ "platform", "FORMAT", "export", TEXT(export.platform), "simgrid" },
 
-	{ "pending", NULL, VERB_SWEEP_STATUS, FLAG(sweep.pending),
+	{ "pending", NULL, "sweep status", FLAG(sweep.pending),
 	  "only the numbers of the points to run, longest first" },
-	{ "force", NULL, VERB_SWEEP_RUN, FLAG(sweep.force),
-	  "also points that are finished or are not tried again" },
-	{ "time-limit", "T", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.time_limit),
+	{ "force", NULL, "sweep run", FLAG(sweep.force),
+	  "run points even if they are finished or not to be tried again" },
+	{ "time-limit", "T", "sweep run|sweep status", TEXT(sweep.time_limit),
 	  "wall time of a point, such as 10m, or none (the plan's)" },
-	{ "memory-limit", "M", VERB_SWEEP_RUN | VERB_SWEEP_STATUS, TEXT(sweep.memory_limit),
+	{ "memory-limit", "M", "sweep run|sweep status", TEXT(sweep.memory_limit),
 	  "memory of a point, such as 4GiB, or none (the plan's)" },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -142,36 +134,36 @@ static const struct option_row rows[] = {
 
 static bool takes(const struct verb *verb, const struct option_row *row)
 {
-	return row->verbs & (unsigned)verb->bit;
+	size_t length = strlen(verb->name), next;
+
+	for (const char *name = row->verbs; *name; name += next + (name[next] == '|')) {
+		next = strcspn(name, "|");
+		if (next == length && !strncmp(name, verb->name, length))
+			return true;
+	}
+	return false;
 }
 
 /* --- one option --- */
 
-static void add_override(struct cli *cli, const char *pointer, const char *value)
+/* Cuts /pointer=value at the first '='. Takes `text`, which the override points to. */
+static bool add_override(struct cli *cli, char *text)
 {
-	cli->overrides = xrealloc(cli->overrides, cli->override_count + 1, sizeof(*cli->overrides));
-	cli->overrides[cli->override_count++] = (struct conf_override){ pointer, value };
-}
-
-/* --set /pointer=value: cut at the first '='. */
-static bool add_set(struct cli *cli, const char *text)
-{
-	const char *equals = strchr(text, '=');
-	char *pointer;
+	char *equals = strchr(text, '=');
 
 	if (text[0] != '/' || !equals) {
 		complain("--set takes /pointer=value, as in --set /jobs/0/workers=8; found \"%s\"",
 			 text);
+		free(text);
 		return false;
 	}
-	pointer = xstrndup(text, (size_t)(equals - text));
-	cli->cut.items = xrealloc(cli->cut.items, cli->cut.count + 1, sizeof(*cli->cut.items));
-	cli->cut.items[cli->cut.count++] = pointer;
-	add_override(cli, pointer, equals + 1);
+	*equals = '\0';
+	cli->overrides = xrealloc(cli->overrides, cli->override_count + 1, sizeof(*cli->overrides));
+	cli->overrides[cli->override_count++] = (struct conf_override){ text, equals + 1 };
 	return true;
 }
 
-/* FROM..TO: two times with units. */
+/* Reads FROM..TO, two times with units. False after a complaint. */
 static bool take_span(struct span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
@@ -217,7 +209,7 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		texts->items[texts->count++] = argument;
 		return true;
 	case TAKE_SET:
-		return add_set(cli, argument);
+		return add_override(cli, xstrdup(argument));
 	case TAKE_SPAN:
 		return take_span((struct span *)(void *)field, row->name, argument);
 	case TAKE_JOBS:
@@ -227,15 +219,14 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		cli->regress.reason = argument;
 		return true;
 	case TAKE_OVERRIDE:
-		add_override(cli, row->pointer, argument);
-		return true;
+		return add_override(cli, xasprintf("/%s=%s", row->name, argument));
 	}
 	return false;
 }
 
 /* --- the command line --- */
 
-/* What getopt_long() did not like: it has just passed argv[optind - 1]. */
+/* Says what is wrong with argv[optind - 1], which getopt_long() has just refused. */
 static void complain_option(const struct verb *verb, const struct option *known, int found,
 			    char *const *argv)
 {
@@ -293,12 +284,12 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 		if (takes(verb, &rows[i]))
 			known[count++] = (struct option){ rows[i].name, argument_of(&rows[i]), NULL,
 							  FIRST + (int)i };
-	opterr = 0; /* complain_option() */
+	opterr = 0; /* complain_option() says it */
 	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		switch (option) {
 		case 'h':
 		case HELP:
-			print_verb_usage(verb, stdout);
+			print_verb_usage(verb);
 			return EXIT_DONE;
 		case VERSION:
 			print_version();
@@ -323,10 +314,9 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 
 void options_release(struct cli *cli)
 {
+	while (cli->override_count)
+		free((char *)(uintptr_t)cli->overrides[--cli->override_count].pointer);
 	free(cli->overrides);
-	while (cli->cut.count)
-		free((char *)(uintptr_t)cli->cut.items[--cli->cut.count]);
-	free(cli->cut.items);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
 
@@ -337,27 +327,15 @@ void options_release(struct cli *cli)
 	}
 }
 
-bool options_next(const struct verb *verb, size_t *at, struct option_text *option)
+void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help))
 {
-	while (*at < ROWS) {
-		const struct option_row *row = &rows[(*at)++];
-
-		*option = (struct option_text){ row->name, row->value, row->help };
-		if (takes(verb, row))
-			return true;
-	}
-	return false;
-}
-
-void options_print(const struct verb *verb, FILE *to)
-{
-	struct option_text option;
-
-	for (size_t i = 0; options_next(verb, &i, &option);) {
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &rows[i];
 		char form[64];
 
-		snprintf(form, sizeof(form), "--%s %s", option.name,
-			 option.value ? option.value : "");
-		fprintf(to, "  %-20s %s\n", form, option.help);
+		snprintf(form, sizeof(form), "--%s%s%s", row->name, row->value ? " " : "",
+			 row->value ? row->value : "");
+		if (takes(verb, row))
+			tell(form, row->help);
 	}
 }

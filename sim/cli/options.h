@@ -10,18 +10,10 @@
  * on with (a mistake, told on stderr; --help, --version), else -1. */
 int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
 
-/* Frees what options_parse() put together; texts stay the command line's. */
+/* Frees what options_parse() allocated. */
 void options_release(struct cli *cli);
 
-/* An option, for people: "out", "DIR" (NULL for a flag), and what it does. */
-struct option_text {
-	const char *name, *value, *help;
-};
-
-/* The next option of a verb; *at begins with 0. False behind the last. */
-bool options_next(const struct verb *verb, size_t *at, struct option_text *option);
-
-/* The options of a verb, one line each. */
-void options_print(const struct verb *verb, FILE *to);
+/* Tells each option of a verb: its form, "--out DIR", and what it does. */
+void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
 
 #endif

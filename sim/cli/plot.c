@@ -20,7 +20,7 @@ static bool is_breakdown(const struct cli_plot *plot)
 	return plot->figure && !strcmp(plot->figure, "breakdown");
 }
 
-/* All directories are sweeps, or none is. */
+/* Whether all directories are sweeps, or none is. False after a complaint. */
 static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
 	for (int i = 0; i < cli->argc; i++)
@@ -33,7 +33,7 @@ static bool all(const struct cli *cli, bool sweeps, const char *option)
 	return true;
 }
 
-/* A label of an axis is for one figure. */
+/* Whether labels fit the figures: one of an axis is for one figure. */
 static bool labels_fit(const struct cli *cli)
 {
 	const struct cli_plot *plot = &cli->plot;
@@ -50,7 +50,7 @@ static bool labels_fit(const struct cli *cli)
 	return false;
 }
 
-/* Options that do not go together, before anything is drawn. */
+/* Whether options go together, before anything is drawn. False after a complaint. */
 static bool options_fit(const struct cli *cli)
 {
 	const struct cli_plot *plot = &cli->plot;

@@ -22,11 +22,10 @@
 #define CHANGES "CHANGES.md"
 
 struct process {
-	const struct regress_entry *entry;
-	uint64_t events; /* of its reference: how long it will take; UINT64_MAX = unknown */
-	pid_t pid;       /* 0 = not started, or over */
-	int code;        /* when it is over */
-	FILE *report, *text, *prints;
+	struct regress_case job; /* its files are temporary, opened at the start */
+	uint64_t events;         /* of its reference: how long it will take; UINT64_MAX = unknown */
+	pid_t pid;               /* 0 = not started, or over */
+	int code;                /* when it is over */
 };
 
 struct regress {
@@ -40,14 +39,32 @@ struct regress {
 
 /* --- which --- */
 
-static bool select_one(struct regress *r, const char *name)
+static void select_entry(struct regress *r, const struct regress_entry *entry)
+{
+	struct process *p = &r->processes[r->count++];
+	struct reference reference;
+	char *error;
+
+	p->job = (struct regress_case){ .index = r->index,
+					.entry = entry,
+					.dir = r->dir,
+					.json = r->cli->json,
+					.reason = r->reason.reason ? &r->reason : NULL };
+	p->events = reference_read(r->dir, entry->name, &reference, &error) == REFERENCE_READ
+			    ? reference.events
+			    : UINT64_MAX;
+	free(error);
+	reference_release(&reference);
+}
+
+static bool select_named(struct regress *r, const char *name)
 {
 	const char **names;
 	char *text;
 	size_t i = regress_index_find(r->index, name);
 
 	if (i != SIZE_MAX) {
-		r->processes[r->count++].entry = &r->index->entries[i];
+		select_entry(r, &r->index->entries[i]);
 		return true;
 	}
 	names = xcalloc(r->index->count + 1, sizeof(*names));
@@ -62,30 +79,18 @@ static bool select_one(struct regress *r, const char *name)
 
 static bool select_scenarios(struct regress *r)
 {
-	const struct cli *cli = r->cli;
+	const struct texts *named = &r->cli->regress.scenarios;
 
-	r->processes =
-		xcalloc(r->index->count + cli->regress.scenarios.count + 1, sizeof(*r->processes));
-	for (size_t i = 0; i < cli->regress.scenarios.count; i++)
-		if (!select_one(r, cli->regress.scenarios.items[i]))
+	r->processes = xcalloc(r->index->count + named->count + 1, sizeof(*r->processes));
+	for (size_t i = 0; i < named->count; i++)
+		if (!select_named(r, named->items[i]))
 			return false;
-	for (size_t i = 0; i < r->index->count && !cli->regress.scenarios.count; i++)
-		r->processes[r->count++].entry = &r->index->entries[i];
-	for (size_t i = 0; i < r->count; i++) {
-		struct reference reference;
-		char *error;
-
-		r->processes[i].events = reference_read(r->dir, r->processes[i].entry->name,
-							&reference, &error) == REFERENCE_READ
-						 ? reference.events
-						 : UINT64_MAX;
-		free(error);
-		reference_release(&reference);
-	}
+	for (size_t i = 0; i < r->index->count && !named->count; i++)
+		select_entry(r, &r->index->entries[i]);
 	return true;
 }
 
-/* References whose scenario is gone: nobody would notice that they are not run. */
+/* Complains of references whose scenario is gone: nobody would notice that they are not run. */
 static bool none_is_left_over(const struct regress *r)
 {
 	DIR *dir = opendir(r->dir);
@@ -120,24 +125,19 @@ static struct process *longest_waiting(struct regress *r)
 	struct process *best = NULL;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (!r->processes[i].report && (!best || r->processes[i].events > best->events))
+		if (!r->processes[i].job.report && (!best || r->processes[i].events > best->events))
 			best = &r->processes[i];
 	return best;
 }
 
-static bool start(struct regress *r, struct process *p)
+static bool start(struct process *p)
 {
-	const struct regress_case job = { .index = r->index,
-					  .entry = p->entry,
-					  .dir = r->dir,
-					  .json = r->cli->json,
-					  .reason = r->reason.reason ? &r->reason : NULL };
-	struct regress_case own = job;
+	struct regress_case *job = &p->job;
 
-	own.report = p->report = tmpfile();
-	own.text = p->text = tmpfile();
-	own.prints = p->prints = tmpfile();
-	if (!p->report || !p->text || !p->prints) {
+	job->report = tmpfile();
+	job->text = tmpfile();
+	job->prints = tmpfile();
+	if (!job->report || !job->text || !job->prints) {
 		complain("no temporary file can be made: %s", strerror(errno));
 		return false;
 	}
@@ -149,10 +149,9 @@ static bool start(struct regress *r, struct process *p)
 		return false;
 	}
 	if (p->pid == 0) {
-		int code;
+		int code = regress_case(job);
 
-		code = regress_case(&own);
-		if (fclose(own.report) || fclose(own.text) || fclose(own.prints))
+		if (fclose(job->report) || fclose(job->text) || fclose(job->prints))
 			code = EXIT_IO;
 		_exit(code);
 	}
@@ -169,7 +168,7 @@ static void note_end(struct regress *r, pid_t pid, int status)
 		p->pid = 0;
 		p->code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_VIOLATED;
 		if (WIFSIGNALED(status))
-			complain("%s: the run was killed by signal %d", p->entry->name,
+			complain("%s: the run was killed by signal %d", p->job.entry->name,
 				 WTERMSIG(status));
 	}
 }
@@ -180,7 +179,8 @@ static void show_progress(const struct regress *r, size_t done)
 		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
 }
 
-/* Runs them all, `jobs` at a time; they do not outlive this process. False: could not. */
+/* Runs all, `jobs` at a time. They do not outlive this process. False when one cannot be started.
+ */
 static bool run_all(struct regress *r, size_t jobs)
 {
 	size_t started = 0, ended = 0;
@@ -191,7 +191,7 @@ static bool run_all(struct regress *r, size_t jobs)
 		pid_t pid;
 
 		if (started < r->count && started - ended < jobs) {
-			good = start(r, longest_waiting(r));
+			good = start(longest_waiting(r));
 			started += good;
 			continue;
 		}
@@ -223,7 +223,7 @@ static void print_reports(const struct regress *r)
 	json_init(&json);
 	json_open_array(&json, NULL);
 	for (size_t i = 0; i < r->count; i++) {
-		text = folder_read_temporary(r->processes[i].report, &length);
+		text = folder_read_temporary(r->processes[i].job.report, &length);
 		if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
 			fputs(text, stdout);
 		else if (r->cli->json && length)
@@ -231,10 +231,8 @@ static void print_reports(const struct regress *r)
 		free(text);
 	}
 	json_close_array(&json);
-	text = json_finish(&json);
 	if (r->cli->json)
-		fputs(text, stdout);
-	free(text);
+		json_print(&json, stdout);
 }
 
 static int worst_code(const struct regress *r)
@@ -251,18 +249,18 @@ static int worst_code(const struct regress *r)
 static bool write_one(const struct regress *r, const struct process *p, char **error)
 {
 	size_t text_length, prints_length;
-	char *text = folder_read_temporary(p->text, &text_length);
-	char *prints = folder_read_temporary(p->prints, &prints_length);
-	bool good =
-		reference_write(r->dir, p->entry->name, ".events", prints, prints_length, error) &&
-		reference_write(r->dir, p->entry->name, ".json", text, text_length, error);
+	const char *name = p->job.entry->name;
+	char *text = folder_read_temporary(p->job.text, &text_length);
+	char *prints = folder_read_temporary(p->job.prints, &prints_length);
+	bool good = reference_write(r->dir, name, ".events", prints, prints_length, error) &&
+		    reference_write(r->dir, name, ".json", text, text_length, error);
 
 	free(text);
 	free(prints);
 	return good;
 }
 
-/* One line in CHANGES.md: when, why, with which version, which references. */
+/* Adds a line to CHANGES.md: when, why, by which version, which references. */
 static bool note_reason(const struct regress *r, char **error)
 {
 	char *path = folder_join(r->dir, CHANGES);
@@ -278,7 +276,7 @@ static bool note_reason(const struct regress *r, char **error)
 	for (size_t i = 0; file && i < r->count; i++) {
 		if (r->processes[i].code != EXIT_DIFFERS)
 			continue;
-		fprintf(file, "%s %s", first ? "" : ",", r->processes[i].entry->name);
+		fprintf(file, "%s %s", first ? "" : ",", r->processes[i].job.entry->name);
 		first = false;
 	}
 	if (!file || fputs(")\n", file) < 0 || fclose(file))
@@ -312,35 +310,26 @@ static int write_references(const struct regress *r)
 	return EXIT_DONE;
 }
 
-static char *trimmed(const char *text)
-{
-	size_t length;
-
-	text += strspn(text, " \t\n");
-	length = strlen(text);
-	while (length && strchr(" \t\n", text[length - 1]))
-		length--;
-	return xstrndup(text, length);
-}
-
 /* The reason, asked for on a terminal if it was not given; NULL = there is none.
  * The caller frees. */
 static char *find_reason(const struct cli *cli)
 {
 	char line[1000] = "";
-	char *reason;
+	const char *reason = cli->regress.reason;
 
-	if (!cli->regress.reason && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+	if (!reason && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
 		fputs("What changed, and why? ", stderr);
 		if (!fgets(line, sizeof(line), stdin))
 			line[0] = '\0';
+		line[strcspn(line, "\n")] = '\0';
 	}
-	reason = trimmed(cli->regress.reason ? cli->regress.reason : line);
-	if (*reason && !strchr(reason, '\n') && !(cli->regress.reason && folder_is_folder(reason)))
-		return reason;
+	if (!reason)
+		reason = line;
+	if (reason[strspn(reason, " \t\n")] && !strchr(reason, '\n') &&
+	    !(cli->regress.reason && folder_is_folder(reason)))
+		return xstrdup(reason);
 	complain("--update needs a reason, one line: what changed, and why%s%s%s",
 		 *reason ? "; found \"" : "", reason, *reason ? "\"" : "");
-	free(reason);
 	return NULL;
 }
 
@@ -391,14 +380,12 @@ static int go(struct regress *r)
 static void release(struct regress *r)
 {
 	for (size_t i = 0; i < r->count; i++) {
-		struct process *p = &r->processes[i];
+		FILE *files[] = { r->processes[i].job.report, r->processes[i].job.text,
+				  r->processes[i].job.prints };
 
-		if (p->report)
-			fclose(p->report);
-		if (p->text)
-			fclose(p->text);
-		if (p->prints)
-			fclose(p->prints);
+		for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++)
+			if (files[f])
+				fclose(files[f]);
 	}
 	free(r->processes);
 	free((void *)(uintptr_t)r->reason.reason); /* ours, const for others */
@@ -413,9 +400,9 @@ int verb_regress(const struct cli *cli)
 	int code;
 
 	r.index = regress_index_load(r.dir);
-	if (conf_errors(r.index->doc)) {
+	code = exit_code_of(r.index->doc);
+	if (code != EXIT_DONE) {
 		conf_print_errors(r.index->doc, stderr, false);
-		code = conf_io_error(r.index->doc) ? EXIT_IO : EXIT_INVALID;
 	} else if ((cli->regress.update && !prepare_update(&r, date)) || !select_scenarios(&r)) {
 		code = EXIT_USAGE;
 	} else {

@@ -6,6 +6,10 @@
 #include "core/fingerprint.h"
 #include "io/json.h"
 #include "io/number.h"
+#include "lab/regress/field_diff.h"
+#include "run/event_log.h"
+#include "run/results.h"
+#include "run/simulation_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,19 +17,173 @@
 
 #define FIELDS_SHOWN 12 /* in text; --json has all */
 
+/* The first event that differs. */
+struct first_event {
+	bool found;           /* else the run is over before it differs */
+	uint64_t first, last; /* it is one of these events; equal: it is known */
+	sim_time before, at;  /* times of the event before `first`, and of `last` */
+	/* Event `first` in words; the last event if not found. */
+	uint64_t number;
+	const char *class;
+	char time_s[NUMBER_TEXT], entity[EVENT_TEXT], what[EVENT_TEXT];
+};
+
 /* What was found. */
 struct verdict {
 	const char *result; /* one word */
-	char *problem;      /* what kept us from comparing, or from finding the event */
+	char *problem;      /* why it was not compared, or the event not found */
 	bool ran;
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
 	struct field_diffs fields, scenario;
-	bool interval; /* checkpoints differ in after < time <= until */
-	sim_time after, until;
 	bool located; /* `first` holds */
 	struct first_event first;
 };
+
+/* --- a run --- */
+
+struct regress_run {
+	struct scenario scenario;
+	struct conf_doc *doc;
+	struct simulation *s;
+	cJSON *summary, *resolved; /* after go() */
+};
+
+static char *messages_of(const struct conf_doc *doc)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	conf_print_errors(doc, stream, false);
+	fclose(stream);
+	while (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	return text;
+}
+
+/* EXIT_DONE, or another code and *error (caller frees). */
+static int build(struct regress_run *run, const struct regress_entry *entry, char **error)
+{
+	*run = (struct regress_run){ 0 };
+	run->doc =
+		scenario_load(entry->path, &run->scenario, entry->overrides, entry->override_count);
+	if (conf_errors(run->doc)) {
+		*error = messages_of(run->doc);
+		return exit_code_of(run->doc);
+	}
+	run->s = simulation_build(&run->scenario, entry->path, NULL, error);
+	return run->s ? EXIT_DONE : EXIT_IO;
+}
+
+static cJSON *take_json(char *text)
+{
+	cJSON *tree = cJSON_Parse(text);
+
+	free(text);
+	return tree;
+}
+
+/* Runs to the end and keeps the results. */
+static void go(struct regress_run *run)
+{
+	const struct simulation_options options = { 0 };
+
+	simulation_go(run->s, &options);
+	run->summary = take_json(results_summary_json(run->s));
+	summary_strip(run->summary);
+	run->resolved = take_json(conf_resolved_json(run->doc, false));
+}
+
+static void note_run(const struct regress_run *run, struct verdict *v)
+{
+	v->ran = true;
+	v->digest = simulation_digest(run->s);
+	v->events = simulation_events(run->s);
+}
+
+static void release(struct regress_run *run)
+{
+	cJSON_Delete(run->summary);
+	cJSON_Delete(run->resolved);
+	simulation_free(run->s);
+	conf_doc_free(run->doc);
+}
+
+/* --- the first event that differs --- */
+
+/* Keeps the events since the last fingerprint that was equal. */
+struct locator {
+	struct simulation *s;
+	const struct reference *reference;
+	uint64_t compared;
+	struct event_record *window;
+	size_t count, capacity;
+	sim_time before;
+	bool found;
+};
+
+static void keep_event(void *owner, const struct sim_event *event)
+{
+	struct locator *l = owner;
+
+	l->window = array_reserve(l->window, l->count, &l->capacity, sizeof(*l->window));
+	event_record(l->s, event, &l->window[l->count++]);
+}
+
+static void compare_event(void *owner, const struct sim_event *event)
+{
+	struct locator *l = owner;
+	const struct reference *r = l->reference;
+
+	if (event->number <= r->events) {
+		if (!fingerprint_due(event->number) && event->number != r->events)
+			return;
+		if (fingerprint_now(&l->s->sim) == r->prints[l->compared++]) {
+			l->before = event->at;
+			l->count = 0;
+			return;
+		}
+	}
+	l->found = true; /* another event, or one more than the reference had */
+	sim_stop(&l->s->sim);
+}
+
+static void put_words(const struct locator *l, struct first_event *first)
+{
+	const struct event_record *record = &l->window[l->found ? 0 : l->count - 1];
+
+	first->number = record->event.number;
+	number_seconds(first->time_s, record->event.at);
+	first->class = event_class_names[record->event.class];
+	event_entity(l->s, record, first->entity);
+	event_what(l->s, record, first->what);
+}
+
+/* Runs the scenario once more, event by event, until the fingerprints differ. */
+static void find_event(const struct regress_case *job, struct verdict *v)
+{
+	struct first_event *first = &v->first;
+	struct regress_run run;
+	struct locator l = { .reference = v->reference };
+	const struct sim_observer observer = { keep_event, compare_event, &l };
+
+	v->located = build(&run, job->entry, &v->problem) == EXIT_DONE;
+	if (v->located) {
+		l.s = run.s;
+		run.s->observer = &observer;
+		go(&run);
+		first->found = l.found;
+		first->last = simulation_events(run.s);
+		first->first = first->last - l.count + 1;
+		first->before = l.before;
+		first->at = run.s->sim.now;
+		if (l.count)
+			put_words(&l, first);
+	}
+	free(l.window);
+	release(&run);
+}
 
 /* --- in words --- */
 
@@ -44,35 +202,27 @@ static void print_fields(const struct field_diffs *diff, const char *heading, FI
 		fprintf(to, "  %s ... and %zu more\n", heading, diff->count - FIELDS_SHOWN);
 }
 
-static void print_words(const char *who, const struct event_words *words, FILE *to)
-{
-	fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n", who, words->number,
-		words->time_s, words->class, words->entity, words->what);
-}
-
 static void print_first(const char *name, const struct verdict *v, FILE *to)
 {
 	const struct first_event *first = &v->first;
+	char until[NUMBER_TEXT];
 
-	if (!first->found) {
+	number_seconds(until, first->at);
+	if (!first->found)
 		fprintf(to, "  the run is over after event %" PRIu64 ", the reference goes on\n",
 			v->events);
-		print_words("last:", &first->words, to);
-	} else if (first->first == first->last) {
+	else if (first->first == first->last)
 		fputs("  first event that differs:\n", to);
-		print_words("now:", &first->words, to);
-		if (first->first > v->reference->events)
-			fputs("    the reference is over before it\n", to);
-	} else {
-		char until[NUMBER_TEXT];
-
-		number_seconds(until, first->at);
+	else
 		fprintf(to,
 			"  the first event that differs is one of %" PRIu64 ", up to event %" PRIu64
 			" at %s s (scripts/first-event %s finds it); the first of them:\n",
 			first->last - first->first + 1, first->last, until, name);
-		print_words("now:", &first->words, to);
-	}
+	fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n",
+		first->found ? "now:" : "last:", first->number, first->time_s, first->class,
+		first->entity, first->what);
+	if (first->found && first->first == first->last && first->first > v->reference->events)
+		fputs("    the reference is over before it\n", to);
 }
 
 static void print_verdict(const struct regress_case *job, const struct verdict *v)
@@ -87,9 +237,6 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 			v->digest, v->reference->digest, v->events, v->reference->events);
 		print_fields(&v->scenario, "scenario", to);
 		print_fields(&v->fields, "summary", to);
-		if (v->interval)
-			fprintf(to, "  checkpoints: equal until %.9f s, not at %.9f s\n",
-				seconds_of(v->after), seconds_of(v->until));
 		if (v->located)
 			print_first(job->entry->name, v, to);
 	}
@@ -115,19 +262,8 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 	json_close_array(json);
 }
 
-static void json_words(struct json *json, const struct event_words *words)
-{
-	json_open_object(json, "now");
-	json_u64(json, "event", words->number);
-	json_raw(json, "time_s", words->time_s);
-	json_string(json, "class", words->class);
-	json_string(json, "entity", words->entity);
-	json_string(json, "what", words->what);
-	json_close_object(json);
-}
-
-/* Beyond the last event in question, so that the first event that differs is in another program's
- * log even if it comes somewhat later there. */
+/* `run` logs this much beyond the last event in question, so that the first event that differs is
+ * in another program's log even if it comes somewhat later there. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
 /* The arguments with which `run` logs the stretch, for scripts/first-event. */
@@ -135,8 +271,6 @@ static void json_log(struct json *json, const struct regress_entry *entry,
 		     const struct first_event *first)
 {
 	char from[32], to[32], *text;
-	size_t count;
-	struct conf_override *sets = regress_overrides(entry, &count);
 
 	unit_format(UNIT_TIME, first->before, from, sizeof(from));
 	unit_format(UNIT_TIME, first->at + LOG_BEYOND, to, sizeof(to));
@@ -145,13 +279,13 @@ static void json_log(struct json *json, const struct regress_entry *entry,
 	json_string(json, NULL, entry->path);
 	json_string(json, NULL, text);
 	free(text);
-	for (size_t i = 0; i < count; i++) {
-		text = xasprintf("--set=%s=%s", sets[i].pointer, sets[i].value);
+	for (size_t i = 0; i < entry->override_count; i++) {
+		text = xasprintf("--set=%s=%s", entry->overrides[i].pointer,
+				 entry->overrides[i].value);
 		json_string(json, NULL, text);
 		free(text);
 	}
 	json_close_array(json);
-	regress_overrides_free(sets, count);
 }
 
 static void json_first(struct json *json, const struct regress_entry *entry,
@@ -162,7 +296,13 @@ static void json_first(struct json *json, const struct regress_entry *entry,
 	json_bool(json, "exact", first->found && first->first == first->last);
 	json_u64(json, "from", first->first);
 	json_u64(json, "to", first->last);
-	json_words(json, &first->words);
+	json_open_object(json, "now");
+	json_u64(json, "event", first->number);
+	json_raw(json, "time_s", first->time_s);
+	json_string(json, "class", first->class);
+	json_string(json, "entity", first->entity);
+	json_string(json, "what", first->what);
+	json_close_object(json);
 	json_log(json, entry, first);
 	json_close_object(json);
 }
@@ -170,7 +310,6 @@ static void json_first(struct json *json, const struct regress_entry *entry,
 static void json_verdict(const struct regress_case *job, const struct verdict *v)
 {
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -187,29 +326,10 @@ static void json_verdict(const struct regress_case *job, const struct verdict *v
 		json_fields(&json, "scenario", &v->scenario);
 		json_fields(&json, "summary", &v->fields);
 	}
-	if (v->interval) {
-		json_seconds(&json, "equal_until_s", v->after);
-		json_seconds(&json, "not_at_s", v->until);
-	}
 	if (v->located)
 		json_first(&json, job->entry, &v->first);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, job->report);
-	free(text);
-}
-
-static int conclude(const struct regress_case *job, struct verdict *v, const char *result, int code)
-{
-	v->result = result;
-	if (job->json)
-		json_verdict(job, v);
-	else
-		print_verdict(job, v);
-	free(v->problem);
-	field_diffs_release(&v->fields);
-	field_diffs_release(&v->scenario);
-	return code;
+	json_print(&json, job->report);
 }
 
 /* --- comparing --- */
@@ -228,13 +348,6 @@ static struct regress_tolerance *tolerances_of(const struct regress_case *job, s
 	return list;
 }
 
-static void note_run(const struct regress_run *run, struct verdict *v)
-{
-	v->ran = true;
-	v->digest = simulation_digest(run->s);
-	v->events = simulation_events(run->s);
-}
-
 static void compare_runs(const struct regress_case *job, const struct regress_run *run,
 			 bool tolerant, struct verdict *v)
 {
@@ -244,9 +357,6 @@ static void compare_runs(const struct regress_case *job, const struct regress_ru
 
 	field_diffs_find(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
 	field_diffs_find(r->resolved, run->resolved, NULL, 0, &v->scenario);
-	v->interval =
-		checkpoints_differ(r->checkpoints, r->checkpoint_count, run->s->checkpoints->list,
-				   run->s->checkpoints->count, &v->after, &v->until);
 	free(tolerances);
 }
 
@@ -255,50 +365,25 @@ static bool same_digest(const struct verdict *v)
 	return v->digest == v->reference->digest && v->events == v->reference->events;
 }
 
-static void find_event(const struct regress_case *job, struct verdict *v)
+static int conclude(struct verdict *v, const char *result, int code)
 {
-	v->located = regress_locate(job->entry, v->reference, &v->first, &v->problem) == EXIT_DONE;
+	v->result = result;
+	return code;
 }
 
-/* Runs and holds the run against its reference. */
-static int hold_against(const struct regress_case *job, struct regress_run *run, struct verdict *v)
+static int compare_case(const struct regress_case *job, struct regress_run *run, struct verdict *v)
 {
-	bool same;
+	int code = build(run, job->entry, &v->problem);
 
-	simulation_checkpoints(run->s);
-	regress_run_go(run);
+	if (code != EXIT_DONE)
+		return conclude(v, "cannot be run", code);
+	go(run);
 	note_run(run, v);
 	compare_runs(job, run, true, v);
 	if (!same_digest(v))
 		find_event(job, v);
-	same = same_digest(v) && !v->fields.count;
-	return conclude(job, v, same ? "same" : "differs", same ? EXIT_DONE : EXIT_DIFFERS);
-}
-
-static int compare_case(const struct regress_case *job)
-{
-	struct verdict v = { 0 };
-	struct reference reference;
-	struct regress_run run = { 0 };
-	int code = EXIT_INVALID;
-
-	switch (reference_read(job->dir, job->entry->name, &reference, &v.problem)) {
-	case REFERENCE_MISSING:
-		code = conclude(job, &v, "has no reference", EXIT_DIFFERS);
-		break;
-	case REFERENCE_BAD:
-		code = conclude(job, &v, "broken reference", code);
-		break;
-	case REFERENCE_READ:
-		v.reference = &reference;
-		code = regress_run_build(&run, job->entry, &v.problem);
-		code = code == EXIT_DONE ? hold_against(job, &run, &v)
-					 : conclude(job, &v, "cannot be run", code);
-		break;
-	}
-	regress_run_release(&run);
-	reference_release(&reference);
-	return code;
+	return same_digest(v) && !v->fields.count ? conclude(v, "same", EXIT_DONE)
+						  : conclude(v, "differs", EXIT_DIFFERS);
 }
 
 /* --- a new reference --- */
@@ -317,16 +402,20 @@ static void nothing(void *owner, const struct sim_event *event)
 	(void)owner, (void)event;
 }
 
+static void keep_print(struct printer *p)
+{
+	p->prints = array_reserve(p->prints, p->count, &p->capacity, sizeof(*p->prints));
+	p->prints[p->count++] = p->last;
+}
+
 static void take_print(void *owner, const struct sim_event *event)
 {
 	struct printer *p = owner;
 
 	p->last = fingerprint_now(&p->s->sim);
 	p->events = event->number;
-	if (!fingerprint_due(event->number))
-		return;
-	p->prints = array_reserve(p->prints, p->count, &p->capacity, sizeof(*p->prints));
-	p->prints[p->count++] = p->last;
+	if (fingerprint_due(event->number))
+		keep_print(p);
 }
 
 static void run_printed(struct regress_run *run, struct printer *printer)
@@ -335,14 +424,10 @@ static void run_printed(struct regress_run *run, struct printer *printer)
 
 	printer->s = run->s;
 	run->s->observer = &observer;
-	simulation_checkpoints(run->s);
-	regress_run_go(run);
+	go(run);
 	run->s->observer = NULL;
-	if (!printer->events || fingerprint_due(printer->events))
-		return;
-	printer->prints = array_reserve(printer->prints, printer->count, &printer->capacity,
-					sizeof(*printer->prints));
-	printer->prints[printer->count++] = printer->last;
+	if (printer->events && !fingerprint_due(printer->events))
+		keep_print(printer);
 }
 
 static void write_reference(const struct regress_case *job, const struct regress_run *run,
@@ -353,7 +438,6 @@ static void write_reference(const struct regress_case *job, const struct regress
 					       .events = simulation_events(run->s),
 					       .summary = run->summary,
 					       .resolved = run->resolved,
-					       .checkpoints = run->s->checkpoints,
 					       .prints = printer->prints };
 	size_t length;
 	char *prints = reference_prints(&written, &length);
@@ -365,7 +449,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 	free(text);
 }
 
-/* Nothing of what the files hold, but the history, is new. */
+/* Whether the files would hold nothing new but a line of history. */
 static bool nothing_new(const struct verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&
@@ -374,58 +458,67 @@ static bool nothing_new(const struct verdict *v, const struct printer *printer)
 		       printer->count * sizeof(*printer->prints));
 }
 
-/* Runs and writes what is new. `before` may be NULL: all is. */
-static int write_what_is_new(const struct regress_case *job, struct regress_run *run,
-			     const struct reference *before, struct verdict *v)
+/* Writes the reference if anything in it is new. */
+static int write_what_is_new(const struct regress_case *job, const struct regress_run *run,
+			     const struct printer *printer, struct verdict *v)
+{
+	note_run(run, v);
+	if (v->reference)
+		compare_runs(job, run, false, v);
+	if (simulation_end(run->s) == END_VIOLATION) {
+		v->problem = xasprintf("a check was violated: %s", run->s->checks.first);
+		return conclude(v, "is no reference", EXIT_VIOLATED);
+	}
+	if (v->reference && nothing_new(v, printer))
+		return conclude(v, "same", EXIT_DONE);
+	write_reference(job, run, printer, v->reference);
+	return conclude(v, v->reference ? "changed" : "new", EXIT_DIFFERS);
+}
+
+static int update_case(const struct regress_case *job, struct regress_run *run, struct verdict *v)
 {
 	struct printer printer = { 0 };
 	int code;
 
-	v->reference = before;
+	free(v->problem); /* an update repairs it */
+	v->problem = NULL;
+	code = build(run, job->entry, &v->problem);
+	if (code != EXIT_DONE)
+		return conclude(v, "cannot be run", code);
 	run_printed(run, &printer);
-	note_run(run, v);
-	if (before)
-		compare_runs(job, run, false, v);
-	if (simulation_end(run->s) == END_VIOLATION) {
-		v->problem = xasprintf("a check was violated: %s", run->s->checks.first);
-		code = conclude(job, v, "is no reference", EXIT_VIOLATED);
-	} else if (before && nothing_new(v, &printer)) {
-		code = conclude(job, v, "same", EXIT_DONE);
-	} else {
-		write_reference(job, run, &printer, before);
-		code = conclude(job, v, before ? "changed" : "new", EXIT_DIFFERS);
-	}
+	code = write_what_is_new(job, run, &printer, v);
 	free(printer.prints);
-	return code;
-}
-
-/* What is broken in the reference is written anew, as long as its history, which
- * cannot be made again, is whole. */
-static int update_case(const struct regress_case *job)
-{
-	struct verdict v = { 0 };
-	struct reference reference;
-	struct regress_run run = { 0 };
-	bool known = reference_read(job->dir, job->entry->name, &reference, &v.problem) !=
-		     REFERENCE_MISSING;
-	int code;
-
-	if (known && !reference.history) {
-		code = conclude(job, &v, "broken reference", EXIT_INVALID);
-	} else {
-		free(v.problem);
-		v.problem = NULL;
-		code = regress_run_build(&run, job->entry, &v.problem);
-		code = code == EXIT_DONE
-			       ? write_what_is_new(job, &run, known ? &reference : NULL, &v)
-			       : conclude(job, &v, "cannot be run", code);
-	}
-	regress_run_release(&run);
-	reference_release(&reference);
 	return code;
 }
 
 int regress_case(const struct regress_case *job)
 {
-	return job->reason ? update_case(job) : compare_case(job);
+	struct verdict v = { 0 };
+	struct regress_run run = { 0 };
+	struct reference reference;
+	enum reference_state state =
+		reference_read(job->dir, job->entry->name, &reference, &v.problem);
+	int code;
+
+	v.reference = state == REFERENCE_MISSING ? NULL : &reference;
+	/* an update repairs a broken reference, unless its history is lost, which no run brings
+	 * back */
+	if (state == REFERENCE_BAD && (!job->reason || !reference.history))
+		code = conclude(&v, "broken reference", EXIT_INVALID);
+	else if (job->reason)
+		code = update_case(job, &run, &v);
+	else if (state == REFERENCE_MISSING)
+		code = conclude(&v, "has no reference", EXIT_DIFFERS);
+	else
+		code = compare_case(job, &run, &v);
+	if (job->json)
+		json_verdict(job, &v);
+	else
+		print_verdict(job, &v);
+	free(v.problem);
+	field_diffs_release(&v.fields);
+	field_diffs_release(&v.scenario);
+	release(&run);
+	reference_release(&reference);
+	return code;
 }

@@ -1,4 +1,4 @@
-/* The verb report: one page of HTML that says all of its results, and fetches nothing. */
+/* The verb report: one page of HTML with all about results, which fetches nothing. */
 #include "cli/cli.h"
 
 #include "base/home.h"
@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MOST 20000000 /* bytes of a picture, or of its table */
+#define FILE_MOST 20000000              /* bytes of a picture, or of its table */
+#define WARNING   "p class=\"warning\"" /* what speaks against taking results as they are */
 #define MARK      "<meta name=\"generator\" content=\"inasim report\">"
 
 struct report {
@@ -50,7 +51,21 @@ static double number_of(const cJSON *object, const char *name)
 
 /* --- figures --- */
 
-/* The text of PATH with its ending replaced; NULL when there is none. */
+/* What plotting says: paths, one a line, and how it ended. */
+struct drawing {
+	struct plot_options options;
+	char *printed, *error;
+	size_t length;
+	FILE *to;
+};
+
+static void begin_drawing(const struct report *r, struct drawing *d)
+{
+	*d = (struct drawing){ .options = { .term = "svg", .out = r->scratch, .quiet = true } };
+	d->to = open_memstream(&d->printed, &d->length);
+}
+
+/* Reads the file whose name has another ending; NULL when there is none. */
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
@@ -80,91 +95,89 @@ static void put_figure(struct report *r, const char *path)
 	free(svg);
 }
 
-/* `printed`: paths, one a line. Takes what plotting has left. */
-static void put_figures(struct report *r, int drawn, char *printed, char *error)
+static void put_figures(struct report *r, struct drawing *d, int drawn)
 {
 	char *rest = NULL;
 
+	fclose(d->to);
 	if (drawn < 0)
-		html_element(r->to, "p class=\"warning\"", "Figures are missing: %s", error);
-	for (char *p = strtok_r(printed, "\n", &rest); p; p = strtok_r(NULL, "\n", &rest))
+		html_element(r->to, WARNING, "Figures are missing: %s", d->error);
+	for (char *p = strtok_r(d->printed, "\n", &rest); p; p = strtok_r(NULL, "\n", &rest))
 		put_figure(r, p);
-	free(printed);
-	free(error);
+	free(d->printed);
+	free(d->error);
 }
 
 static void put_run_figures(struct report *r, const char *dir)
 {
-	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
-	char *printed, *error = NULL;
-	size_t length;
-	FILE *to = open_memstream(&printed, &length);
-	int drawn = plot_run(dir, &options, to, &error);
+	struct drawing d;
 
-	fclose(to);
 	html_element(r->to, "h3", "Figures");
-	put_figures(r, drawn, printed, error);
+	begin_drawing(r, &d);
+	put_figures(r, &d, plot_run(dir, &d.options, d.to, &d.error));
 }
 
 static void put_together(struct report *r, const struct cli *cli)
 {
-	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
 	struct plot_labelled *runs = xcalloc((size_t)cli->argc, sizeof(*runs));
-	char *printed, *error = NULL;
-	size_t length;
-	FILE *to = open_memstream(&printed, &length);
-	int drawn;
+	struct drawing d;
 
 	for (int i = 0; i < cli->argc; i++)
 		runs[i].dir = cli->argv[i];
-	drawn = plot_together(runs, (size_t)cli->argc, &options, to, &error);
-	fclose(to);
-	put_figures(r, drawn, printed, error);
+	begin_drawing(r, &d);
+	put_figures(r, &d, plot_together(runs, (size_t)cli->argc, &d.options, d.to, &d.error));
 	free(runs);
 }
 
-static void put_sweep_figures(struct report *r, const char *dir, const struct sweep_table *table)
+static void put_sweep_figures(struct report *r, const char *dir, bool breakdown)
 {
-	struct plot_options options = { .term = "svg", .out = r->scratch, .quiet = true };
+	struct plot_sweep_options sweep = { .breakdown = breakdown };
+	struct drawing d;
 
-	html_element(r->to, "h3", "Figures");
-	for (int breakdown = 0; breakdown < 2; breakdown++) {
-		struct plot_sweep_options sweep = { .breakdown = breakdown };
-		char *printed, *error = NULL;
-		size_t length;
-		FILE *to;
-		int drawn;
-
-		if (breakdown && sweep_table_metric(table, "jobs.why_s.compute") == SIZE_MAX)
-			break;
-		to = open_memstream(&printed, &length);
-		drawn = plot_sweep(dir, &sweep, &options, to, &error);
-		fclose(to);
-		put_figures(r, drawn, printed, error);
-	}
+	begin_drawing(r, &d);
+	put_figures(r, &d, plot_sweep(dir, &sweep, &d.options, d.to, &d.error));
 }
 
 /* --- tables --- */
 
-static void put_value(FILE *to, const cJSON *estimate)
+/* A value and its interval, where it has one. */
+static void put_value(FILE *to, double value, double low, double high)
 {
-	double value = number_of(estimate, "value"), low = number_of(estimate, "low"),
-	       high = number_of(estimate, "high");
-
 	if (isnan(value)) {
-		fputs("–", to);
+		fputs("<td>–", to);
 		return;
 	}
-	fprintf(to, "%.6g", value);
+	fprintf(to, "<td>%.6g", value);
 	if (!isnan(low) && !isnan(high))
 		fprintf(to, "<small>%.4g to %.4g</small>", low, high);
 }
 
-/* What compare says of runs: a row for each metric, a column for each run, with its ratio. */
+static void put_estimate(FILE *to, const cJSON *estimate)
+{
+	put_value(to, number_of(estimate, "value"), number_of(estimate, "low"),
+		  number_of(estimate, "high"));
+}
+
+/* The cells of one run: its value, and the ratio to the first run. */
+static void put_compared(FILE *to, const cJSON *row)
+{
+	put_estimate(to, member(row, "value"));
+	if (!isnan(number_of(row, "count")))
+		fprintf(to, "<small>%.0f of %.0f</small>", number_of(row, "finished"),
+			number_of(row, "count"));
+	fputs("</td>", to);
+	if (member(row, "ratio")) {
+		put_estimate(to, member(row, "ratio"));
+		fputs("</td>", to);
+	}
+}
+
+/* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
 static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
 {
 	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN, .json = true };
-	char *text, *last = NULL;
+	const char *last = "";
+	char *text;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
 	enum compare_end end = compare((const char *const *)cli->argv + first, (size_t)count,
@@ -189,32 +202,20 @@ static bool put_comparison(struct report *r, const struct cli *cli, int first, i
 	{
 		const char *metric = text_of(row, "metric");
 
-		if (!last || strcmp(last, metric)) {
-			free(last);
-			last = xstrdup(metric);
+		if (strcmp(last, metric)) {
 			fputs("</tr>\n<tr>", r->to);
 			html_element(r->to, "td", "%s", metric);
 		}
-		fputs("<td>", r->to);
-		put_value(r->to, member(row, "value"));
-		if (!isnan(number_of(row, "count")))
-			fprintf(r->to, "<small>%.0f of %.0f</small>", number_of(row, "finished"),
-				number_of(row, "count"));
-		fputs("</td>", r->to);
-		if (member(row, "ratio")) {
-			fputs("<td>", r->to);
-			put_value(r->to, member(row, "ratio"));
-			fputs("</td>", r->to);
-		}
+		last = metric;
+		put_compared(r->to, row);
 	}
 	fputs("</tr>\n</table></div>\n", r->to);
-	free(last);
 	cJSON_Delete(root);
 	return true;
 }
 
-/* Where the time went; nothing of a run without --why. */
-static bool put_breakdown(struct report *r, const cJSON *summary)
+/* Where the time went. Writes nothing for a run without --why. */
+static void put_breakdown(struct report *r, const cJSON *summary)
 {
 	const cJSON *jobs = member(summary, "jobs"), *cause;
 	double all = 0;
@@ -222,7 +223,7 @@ static bool put_breakdown(struct report *r, const cJSON *summary)
 	cJSON_ArrayForEach(cause, member(jobs, "why_s")) all +=
 		cJSON_IsNumber(cause) ? cause->valuedouble : 0;
 	if (all <= 0)
-		return true;
+		return;
 	html_element(r->to, "h3", "What iterations are spent on");
 	fputs("<div class=\"scroll\"><table><caption>Mean over workers and iterations of all jobs."
 	      "</caption>\n<tr><th>cause</th><th>ms</th><th>share</th><th></th></tr>\n",
@@ -240,7 +241,6 @@ static bool put_breakdown(struct report *r, const cJSON *summary)
 			time * 1e3, 100 * time / all, 8 * time / all);
 	}
 	fputs("</table></div>\n", r->to);
-	return true;
 }
 
 static void put_fact(struct report *r, const char *what, const char *text)
@@ -251,7 +251,7 @@ static void put_fact(struct report *r, const char *what, const char *text)
 	fputs("</tr>\n", r->to);
 }
 
-/* As a shell would take it. */
+/* The command line, as one would type it in a shell. */
 static char *command_of(const cJSON *manifest)
 {
 	const cJSON *word;
@@ -304,57 +304,46 @@ static void put_facts(struct report *r, const cJSON *manifest, const cJSON *summ
 
 /* --- does it mean what it says? --- */
 
-static unsigned put_lines(struct report *r, const cJSON *list, const char *before)
+static void put_lines(struct report *r, const cJSON *list, const char *before)
 {
 	const cJSON *line;
-	unsigned count = 0;
 
-	cJSON_ArrayForEach(line, list)
-	{
-		html_element(r->to, "p class=\"warning\"", "%s%s", before,
-			     cJSON_GetStringValue(line) ? cJSON_GetStringValue(line) : "");
-		count++;
-	}
-	return count;
+	cJSON_ArrayForEach(line, list) html_element(r->to, WARNING, "%s%s", before,
+						    cJSON_IsString(line) ? line->valuestring : "");
 }
 
-static unsigned put_unfinished(struct report *r, const cJSON *summary, const char *what)
+static void put_unfinished(struct report *r, const cJSON *summary, const char *what)
 {
 	const cJSON *object = member(summary, what);
 	double left = number_of(object, "count") - number_of(object, "finished");
 
-	if (!(left > 0))
-		return 0;
-	html_element(r->to, "p class=\"warning\"",
-		     "%.0f of %.0f measured %s did not finish: means are of those that did.", left,
-		     number_of(object, "count"), what);
-	return 1;
+	if (left > 0)
+		html_element(
+			r->to, WARNING,
+			"%.0f of %.0f measured %s did not finish: means are of those that did.",
+			left, number_of(object, "count"), what);
 }
 
 static void put_warnings(struct report *r, const cJSON *manifest, const cJSON *summary)
 {
 	const cJSON *checks = member(summary, "checks");
 	const char *end = text_of(manifest, "end_reason"), *commit = text_of(manifest, "commit");
-	unsigned count = put_lines(r, member(summary, "warnings"), "");
+	long before = ftell(r->to);
 
-	count += put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as given: ");
-	count += put_unfinished(r, summary, "jobs") + put_unfinished(r, summary, "flows");
+	put_lines(r, member(summary, "warnings"), "");
+	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as given: ");
+	put_unfinished(r, summary, "jobs");
+	put_unfinished(r, summary, "flows");
 	if (!strcmp(end, "time_limit") || !strcmp(end, "deadlock") || !strcmp(end, "interrupted") ||
-	    !strcmp(end, "violation")) {
-		html_element(r->to, "p class=\"warning\"", "The run ended by %s.", end);
-		count++;
-	}
-	if (cJSON_IsString(member(checks, "first_violation"))) {
-		html_element(r->to, "p class=\"warning\"", "A check was violated: %s",
+	    !strcmp(end, "violation"))
+		html_element(r->to, WARNING, "The run ended by %s.", end);
+	if (cJSON_IsString(member(checks, "first_violation")))
+		html_element(r->to, WARNING, "A check was violated: %s",
 			     text_of(checks, "first_violation"));
-		count++;
-	}
-	if (strstr(commit, "dirty")) {
-		html_element(r->to, "p class=\"warning\"",
-			     "The program had changes that no commit has (%s).", commit);
-		count++;
-	}
-	if (!count)
+	if (strstr(commit, "dirty"))
+		html_element(r->to, WARNING, "The program had changes that no commit has (%s).",
+			     commit);
+	if (ftell(r->to) == before)
 		html_element(r->to, "p",
 			     "No warning: all work that was measured finished, every check held, "
 			     "and jobs ran as they were given.");
@@ -394,9 +383,10 @@ static bool put_run(struct report *r, const struct cli *cli, int i)
 		html_element(r->to, "h3", "Does it mean what it says?");
 		put_warnings(r, manifest, summary);
 		html_element(r->to, "h3", "Results");
-		good = put_comparison(r, cli, i, 1) && put_breakdown(r, summary);
+		good = put_comparison(r, cli, i, 1);
 	}
 	if (good) {
+		put_breakdown(r, summary);
 		put_run_figures(r, dir);
 		put_again(r, manifest);
 	}
@@ -427,9 +417,7 @@ static void put_group(struct report *r, const struct sweep_table *table, const s
 		values = group_values(group, metric);
 		at = infer_mean(values, group->count, INFERENCE_LEVEL);
 		free(values);
-		fprintf(r->to, isnan(at.value) ? "<td>–" : "<td>%.6g", at.value);
-		if (!isnan(at.low))
-			fprintf(r->to, "<small>%.4g to %.4g</small>", at.low, at.high);
+		put_value(r->to, at.value, at.low, at.high);
 		fputs("</td>", r->to);
 	}
 	fputs("</tr>\n", r->to);
@@ -468,8 +456,8 @@ static void put_sweep_warnings(struct report *r, const struct sweep_table *table
 			     "their summary.json.");
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (s != POINT_DONE && count[s])
-			html_element(r->to, "p class=\"warning\"", "%zu of %zu points: %s.",
-				     count[s], table->point_count, point_status_names[s]);
+			html_element(r->to, WARNING, "%zu of %zu points: %s.", count[s],
+				     table->point_count, point_status_names[s]);
 }
 
 static void put_sweep_again(struct report *r, const char *dir)
@@ -505,7 +493,10 @@ static bool put_sweep(struct report *r, const char *dir)
 	put_sweep_warnings(r, table);
 	html_element(r->to, "h3", "Results");
 	put_groups(r, table);
-	put_sweep_figures(r, dir, table);
+	html_element(r->to, "h3", "Figures");
+	put_sweep_figures(r, dir, false);
+	if (sweep_table_metric(table, "jobs.why_s.compute") != SIZE_MAX)
+		put_sweep_figures(r, dir, true);
 	put_sweep_again(r, dir);
 	sweep_table_free(table);
 	return true;
@@ -552,32 +543,34 @@ static bool put_all(struct report *r, const struct cli *cli)
 static char *make_page(struct report *r, const struct cli *cli)
 {
 	char *path = home_path("scripts/report/report.html"), *page = NULL;
-	char *template = folder_read(path, FILE_MOST, NULL), *title, *body;
+	char *template = folder_read(path, FILE_MOST, NULL);
+	char *title = template ? strstr(template, "@TITLE@") : NULL;
+	char *body = title ? strstr(title, "@BODY@") : NULL;
 	size_t length;
-	bool good = template && (title = strstr(template, "@TITLE@")) &&
-		    (body = strstr(title, "@BODY@"));
+	bool good = body;
 
-	if (!good)
-		r->error = xasprintf("cannot read %s", path);
-	free(path);
 	if (good) {
+		*title = *body = '\0';
 		r->to = open_memstream(&page, &length);
-		fprintf(r->to, "%.*s", (int)(title - template), template);
+		fputs(template, r->to);
 		html_text(r->to, cli->argv[0]);
-		title += strlen("@TITLE@");
-		fprintf(r->to, "%.*s", (int)(body - title), title);
+		fputs(title + strlen("@TITLE@"), r->to);
 		good = put_all(r, cli);
 		fputs(body + strlen("@BODY@"), r->to);
 		fclose(r->to);
+	} else {
+		r->error = xasprintf("cannot read %s", path);
+	}
+	if (!good) {
+		free(page);
+		page = NULL;
 	}
 	free(template);
-	if (good)
-		return page;
-	free(page);
-	return NULL;
+	free(path);
+	return page;
 }
 
-/* What is there and is no report of ours stays. */
+/* A file that is no report of ours stays. False after a complaint. */
 static bool may_write(const char *path)
 {
 	char *text = folder_exists(path) ? folder_read(path, FILE_MOST, NULL) : NULL;

@@ -59,7 +59,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &question, NULL);
-	/* the terminal is gone; under nohup it may go */
+	/* the terminal has gone; nohup ignores that, and so do we then */
 	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }
@@ -242,7 +242,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* Says where to find what could be written. */
+/* Adds to the error where to find what could be written. */
 static void add_remains(char **error, const char *partial)
 {
 	char *whole;
@@ -269,7 +269,7 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
-/* Summary, manifest, rename. */
+/* Writes summary and manifest, then gives the directory its name. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
 			  char **error)
@@ -322,7 +322,7 @@ static int io_failure(char *error)
 	return EXIT_IO;
 }
 
-/* What the user sees of a run that has ended. */
+/* Prints what the user sees of a run that has ended. */
 static void tell(const struct cli *cli, const struct simulation *s)
 {
 	struct plain plain;
@@ -344,44 +344,36 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
-/* The name of the scenario whose results are in a directory; NULL where there are none, or none
- * that can be read. Caller frees. */
-static char *former_name(const char *dir)
+/* Whether a directory holds results of another experiment. An experiment is what a scenario is
+ * called: a run replaces the results of an earlier one of the same name, whatever was changed in
+ * it. */
+static bool is_other_experiment(const char *dir, const char *name)
 {
-	char *error = NULL, *name = NULL;
+	char *error = NULL; /* what cannot be read is nobody's */
 	cJSON *manifest =
 		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
-
-	if (text)
-		name = xstrdup(text);
-	cJSON_Delete(manifest);
-	free(error);
-	return name;
-}
-
-/* An experiment is what a scenario is called: a run replaces the results of an earlier one of the
- * same name, whatever was changed in it. */
-static bool is_other_experiment(const char *dir, const char *name)
-{
-	char *former = former_name(dir);
+	const char *former =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
 	bool other = former && strcmp(former, name) != 0;
 
 	if (other)
 		complain("%s holds results of the scenario \"%s\", not of \"%s\": they are left "
 			 "alone; give another --out, or --force",
 			 dir, former, name);
-	free(former);
+	cJSON_Delete(manifest);
+	free(error);
 	return other;
 }
 
-int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
-		 const struct conf_doc *doc, const char *out)
+/* Simulates into `dir`, which it takes (NULL = none). */
+static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
+		    const struct conf_doc *doc, struct out_dir *dir)
 {
-	char *name = xstrdup(scenario->name);
+	char *name = xstrdup(scenario->name), *error = NULL;
 	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet };
-	struct simulation_options options = {
+	const struct simulation_options options = {
+		.dir = dir,
 		.tell = follow,
 		.owner = &following,
 		.interrupted = &interrupted,
@@ -395,35 +387,41 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 		.timeline_to = cli->run.timeline.to,
 	};
 	time_t start = time(NULL);
-	char *error = NULL;
 	struct simulation *s;
 	int code;
 
 	plain_text(name);
-	if (out && !cli->run.force && is_other_experiment(out, scenario->name)) {
-		free(name);
-		return EXIT_IO;
-	}
-	if (out && !(options.dir = out_dir_open(out, &error))) {
-		free(name);
-		return io_failure(error);
-	}
 	s = simulation_run(scenario, path, &options, &error);
 	free(name);
 	if (following.line)
 		clear_progress();
 	if (!s) {
-		if (options.dir)
-			out_dir_abandon(options.dir);
+		if (dir)
+			out_dir_abandon(dir);
 		return io_failure(error);
 	}
 	code = code_of(s);
 	tell(cli, s);
-	if (options.dir && !write_results(cli, s, doc, options.dir, start, &error))
+	if (dir && !write_results(cli, s, doc, dir, start, &error))
 		code = io_failure(error);
-	else if (out && !cli->quiet)
-		fprintf(stderr, "results in %s\n", out);
 	simulation_free(s);
+	return code;
+}
+
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
+		 const struct conf_doc *doc, const char *out)
+{
+	struct out_dir *dir = NULL;
+	char *error = NULL;
+	int code;
+
+	if (out && !cli->run.force && is_other_experiment(out, scenario->name))
+		return EXIT_IO;
+	if (out && !(dir = out_dir_open(out, &error)))
+		return io_failure(error);
+	code = simulate(cli, scenario, path, doc, dir);
+	if (out && code != EXIT_IO && !cli->quiet)
+		fprintf(stderr, "results in %s\n", out);
 	return code;
 }
 
@@ -437,38 +435,36 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-static int refuse_why(const struct cli *cli, const char *path)
+/* --why and --timeline follow packets from switch to switch. False after a complaint. */
+static bool can_follow(const struct cli *cli, const struct scenario *scenario, const char *path)
 {
-	complain("--%s follows packets, and %s has none: leave it out, or give --fidelity packet",
-		 cli->run.why ? "why" : "timeline", path);
-	return EXIT_USAGE;
-}
+	bool follows = cli->run.why || cli->run.timeline.given;
 
-static int refuse_gpus(const char *path)
-{
-	complain("--why follows packets, not what GPUs of a machine do among themselves "
-		 "(\"gpus\" of %s): leave it out",
-		 path);
-	return EXIT_USAGE;
+	if (follows && scenario->fidelity != FIDELITY_PACKET)
+		complain("--%s follows packets, and %s has none: leave it out, or give --fidelity "
+			 "packet",
+			 cli->run.why ? "why" : "timeline", path);
+	else if (cli->run.why && scenario->topology.host.gpus.count > 1)
+		complain("--why follows packets, not what GPUs of a machine do among themselves "
+			 "(\"gpus\" of %s): leave it out",
+			 path);
+	else
+		return true;
+	return false;
 }
 
 static int run_one(const struct cli *cli, int i)
 {
 	struct scenario scenario;
-	struct conf_doc *doc =
-		scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
+	struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
 	char *out = out_path(cli, i);
-	int code;
+	int code = exit_code_of(doc);
 
-	if (conf_errors(doc) || !cli->quiet)
+	if (code != EXIT_DONE || !cli->quiet)
 		conf_print_errors(doc, stderr, false);
-	if (conf_errors(doc))
-		code = conf_io_error(doc) ? EXIT_IO : EXIT_INVALID;
-	else if ((cli->run.why || cli->run.timeline.given) && scenario.fidelity != FIDELITY_PACKET)
-		code = refuse_why(cli, cli->argv[i]);
-	else if (cli->run.why && scenario.topology.host.gpus.count > 1)
-		code = refuse_gpus(cli->argv[i]);
-	else
+	if (code == EXIT_DONE && !can_follow(cli, &scenario, cli->argv[i]))
+		code = EXIT_USAGE;
+	if (code == EXIT_DONE)
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
 	conf_doc_free(doc);

@@ -1,4 +1,4 @@
-/* How fast this machine is: what estimates of times are made of. */
+/* How fast this machine simulates: estimates of times need it. */
 #include "cli/cli.h"
 
 #include "base/fail.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some of all: packets that switches add, and flows. A packet-hop costs half of its mean in flows
+/* A mixture: packets that switches add, and flows. A packet-hop costs half of its mean in flows
  * on a small network, up to twice as much in large ones or with PAUSE (scripts/bench). */
 static const char sample[] =
 	"{ \"name\": \"speed\", \"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 4, "

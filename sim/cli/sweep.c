@@ -36,7 +36,8 @@ static struct conf_doc *load_point(void *owner, const char *base,
 
 const struct plan_model sweep_model = { .load = load_point };
 
-/* Members of summary.json, which become columns beside the axes. */
+/* The members of summary.json: they become columns beside the axes, so no axis may have their name.
+ */
 static const char **metric_names(void)
 {
 	const struct out_column *columns = NULL;
@@ -63,24 +64,17 @@ struct plan *sweep_load_plan(const struct cli *cli)
 	return plan;
 }
 
-int sweep_plan_code(const struct plan *plan)
-{
-	if (conf_io_error(plan->doc))
-		return EXIT_IO;
-	return conf_errors(plan->doc) ? EXIT_INVALID : EXIT_DONE;
-}
-
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts)
 {
 	int code;
 
 	*plan = sweep_load_plan(cli);
 	*facts = NULL;
-	code = sweep_plan_code(*plan);
+	code = exit_code_of((*plan)->doc);
 	if (code == EXIT_DONE) {
 		*facts = xcalloc((*plan)->point_count, sizeof(**facts));
 		plan_check(*plan, &sweep_model, *facts);
-		code = sweep_plan_code(*plan);
+		code = exit_code_of((*plan)->doc);
 	}
 	if (code != EXIT_DONE)
 		conf_print_errors((*plan)->doc, stderr, false);
@@ -94,7 +88,7 @@ char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? xstrdup(cli->out) : xasprintf("results/%s", plan->name);
 }
 
-/* The plan's limit unless the command line has one. */
+/* Replaces the limit of the plan by that of the command line. False after a complaint. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)
 {

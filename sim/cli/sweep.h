@@ -12,11 +12,8 @@ extern const struct plan_model sweep_model;
 /* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */
 struct plan *sweep_load_plan(const struct cli *cli);
 
-/* EXIT_DONE, or what the mistakes found so far make of it. */
-int sweep_plan_code(const struct plan *plan);
-
-/* The whole plan, checked; *facts by number. After mistakes, which are printed, the exit code says
- * so. The caller frees both in any case. */
+/* Loads and checks the whole plan; *facts by number. Prints mistakes and returns an exit code. The
+ * caller frees both in any case. */
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);
 
 /* Where the points of a plan go; the caller frees. */
@@ -28,7 +25,7 @@ struct sweep_rules {
 	bytes memory_limit;  /* 0 = none */
 };
 
-/* Those of the plan, and the command line's before them. False after a mistake, which is told. */
+/* Reads the rules of the plan; those of the command line replace them. False after a complaint. */
 bool sweep_read_rules(const struct cli *cli, const struct plan *plan, struct sweep_rules *rules);
 
 #endif

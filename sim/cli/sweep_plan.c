@@ -41,7 +41,7 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 	}
 }
 
-/* Packet-hops of all points that have packets. */
+/* Packet-hops of all points that simulate packets. */
 static double hops_of(const struct plan *plan, const struct point_facts *facts)
 {
 	double hops = 0;
@@ -66,7 +66,7 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	puts("; cost in estimated packet-hops");
 }
 
-/* Replications of what does not draw are a waste. */
+/* Warns: replications of a scenario without random numbers are a waste. */
 static void print_same(const struct plan *plan, const struct point_facts *facts)
 {
 	size_t same = 0;
@@ -106,7 +106,6 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 static void print_plan_json(const struct plan *plan, const struct point_facts *facts)
 {
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -116,9 +115,7 @@ static void print_plan_json(const struct plan *plan, const struct point_facts *f
 	json_u64(&json, "replications", plan->replications);
 	json_points(&json, plan, facts);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, stdout);
-	free(text);
+	json_print(&json, stdout);
 }
 
 int verb_sweep_plan(const struct cli *cli)

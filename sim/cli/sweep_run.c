@@ -29,7 +29,7 @@ static int simulate_point(void *owner, const char *out)
 	return run_scenario(&quiet, point->scenario, point->plan->base, point->doc, out);
 }
 
-/* What the user is told of a point. */
+/* Tells the user how a point went. */
 static void report_point(const struct cli *cli, const struct plan *plan, size_t number,
 			 enum point_end end, const struct point_record *record, const char *words)
 {
@@ -81,7 +81,7 @@ static int code_of_point(enum point_end end, const struct point_record *record)
 	return EXIT_IO;
 }
 
-/* A point whose scenario is valid. */
+/* Runs a point whose scenario is valid. */
 static int run_valid(const struct cli *cli, const struct plan *plan, const char *folder,
 		     const struct sweep_rules *rules, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
@@ -126,7 +126,7 @@ static int run_point(const struct cli *cli, struct plan *plan, const char *folde
 		code = run_valid(cli, plan, folder, rules, number, doc, &scenario);
 	else
 		plan_check_point(plan, number, &sweep_model,
-				 &facts); /* to say it in words of the plan */
+				 &facts); /* says it in words of the plan */
 	conf_doc_free(doc);
 	free(overrides);
 	return code;
@@ -188,7 +188,7 @@ static bool good_numbers(const struct cli *cli, const struct plan *plan)
 int verb_sweep_run(const struct cli *cli)
 {
 	struct plan *plan = sweep_load_plan(cli);
-	int code = sweep_plan_code(plan);
+	int code = exit_code_of(plan->doc);
 	char *dir = NULL, *error = NULL;
 	struct sweep_rules rules;
 

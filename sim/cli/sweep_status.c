@@ -22,7 +22,7 @@ static bool has_failed(const struct point_record *record)
 	return record->status != POINT_DONE && record->status != POINT_MISSING;
 }
 
-#define TOLD 20 /* failed points that are told one by one, and running ones */
+#define TOLD 20 /* failed points, and running ones, that are listed at most */
 
 static void print_running(const struct sweep *sweep)
 {
@@ -124,7 +124,6 @@ static void print_status_json(const struct sweep *sweep, const size_t *pending, 
 {
 	size_t counts[POINT_STATUSES];
 	struct json json;
-	char *text;
 
 	sweep_count(sweep, counts);
 	json_init(&json);
@@ -145,9 +144,7 @@ static void print_status_json(const struct sweep *sweep, const size_t *pending, 
 	json_real(&json, "cpu_left_s", sweep_cpu_left(sweep, pending, count));
 	json_u64(&json, "others", sweep->others);
 	json_close_object(&json);
-	text = json_finish(&json);
-	fputs(text, stdout);
-	free(text);
+	json_print(&json, stdout);
 }
 
 static void show_status(const struct cli *cli, const struct sweep *sweep,

@@ -15,14 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int code_of(const struct conf_doc *doc)
-{
-	if (conf_io_error(doc))
-		return EXIT_IO;
-	return conf_errors(doc) ? EXIT_INVALID : EXIT_DONE;
-}
-
-/* What a run of it will be. */
+/* Prints how large a run will be. */
 static void print_cost(const struct scenario *scenario, const struct conf_doc *doc)
 {
 	struct scenario_cost cost = scenario_cost(scenario, doc);
@@ -40,9 +33,8 @@ int verb_check(const struct cli *cli)
 
 	for (int i = 0; i < cli->argc; i++) {
 		struct scenario scenario;
-		struct conf_doc *doc =
-			scenario_load(cli->argv[i], &scenario, cli->overrides, cli->override_count);
-		int code = code_of(doc);
+		struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
+		int code = exit_code_of(doc);
 
 		if (cli->check.strict && code == EXIT_DONE && conf_warnings(doc))
 			code = EXIT_INVALID;
@@ -61,7 +53,7 @@ int verb_check(const struct cli *cli)
 	return worst;
 }
 
-/* What follows from the values together. */
+/* Prints the load that follows from the values together. */
 static void explain_load(const struct scenario *scenario)
 {
 	struct offered offered = scenario_offered(scenario);
@@ -108,7 +100,7 @@ static void explain_network(const struct topology_conf *conf)
 	topology_shape_release(&shape);
 }
 
-/* By a group of jobs, enabled or not, or where another scheme falls back to it. */
+/* Whether a group of jobs, enabled or not, has the scheme or may fall back to it. */
 static bool may_run(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
@@ -124,7 +116,7 @@ static bool may_run(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Defaults of schemes that no job has would bury the others. */
+/* Leaves out schemes that no job has: their defaults would bury the others. */
 static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; s < SCHEME_COUNT; s++) {
@@ -138,9 +130,8 @@ static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *
 int verb_explain(const struct cli *cli)
 {
 	struct scenario scenario;
-	struct conf_doc *doc =
-		scenario_load(cli->argv[0], &scenario, cli->overrides, cli->override_count);
-	int code = code_of(doc);
+	struct conf_doc *doc = load_scenario(cli, cli->argv[0], &scenario);
+	int code = exit_code_of(doc);
 
 	conf_print_errors(doc, stderr, false);
 	if (code == EXIT_DONE) {
@@ -157,24 +148,26 @@ int verb_explain(const struct cli *cli)
 
 /* --- list --- */
 
-struct listing {
-	bool json;
-	struct json *out;
-};
-
-static void list_item(const struct listing *listing, const char *name, const char *help)
+/* Prints an item, or (`json` not NULL) opens its object in a list. */
+static void open_item(struct json *json, const char *name, const char *help)
 {
-	if (!listing->json) {
+	if (!json) {
 		printf("  %-24s %s\n", name, help);
 		return;
 	}
-	json_open_object(listing->out, NULL);
-	json_string(listing->out, "name", name);
-	json_string(listing->out, "help", help);
-	json_close_object(listing->out);
+	json_open_object(json, NULL);
+	json_string(json, "name", name);
+	json_string(json, "help", help);
 }
 
-/* null where nothing is stated */
+static void list_item(struct json *json, const char *name, const char *help)
+{
+	open_item(json, name, help);
+	if (json)
+		json_close_object(json);
+}
+
+/* Writes null where the scheme states nothing. */
 static void json_tolerance(struct json *json, const struct fluid_tolerance *tolerance)
 {
 	json_open_object(json, "fluid_tolerance");
@@ -184,39 +177,35 @@ static void json_tolerance(struct json *json, const struct fluid_tolerance *tole
 	json_close_object(json);
 }
 
-static int list_schemes(const struct listing *listing)
+static int list_schemes(struct json *json)
 {
 	for (unsigned i = 0; scheme_ops(i); i++) {
 		const struct collective_ops *ops = scheme_ops(i);
 
-		if (!listing->json) {
-			list_item(listing, ops->name, ops->help);
+		open_item(json, ops->name, ops->help);
+		if (!json)
 			continue;
-		}
-		json_open_object(listing->out, NULL);
-		json_string(listing->out, "name", ops->name);
-		json_string(listing->out, "help", ops->help);
-		json_tolerance(listing->out, &ops->tolerance);
-		json_close_object(listing->out);
+		json_tolerance(json, &ops->tolerance);
+		json_close_object(json);
 	}
 	return EXIT_DONE;
 }
 
-static int list_topologies(const struct listing *listing)
+static int list_topologies(struct json *json)
 {
 	for (size_t i = 0; topology_kind(i); i++)
-		list_item(listing, topology_kind(i)->name, topology_kind(i)->help);
+		list_item(json, topology_kind(i)->name, topology_kind(i)->help);
 	return EXIT_DONE;
 }
 
-static int list_transports(const struct listing *listing)
+static int list_transports(struct json *json)
 {
 	for (unsigned i = 0; transport_kind(i); i++)
-		list_item(listing, transport_names[i], transport_kind(i)->cc->help);
+		list_item(json, transport_names[i], transport_kind(i)->cc->help);
 	return EXIT_DONE;
 }
 
-static int list_models(const struct listing *listing)
+static int list_models(struct json *json)
 {
 	struct dnn_list list;
 	char *error;
@@ -232,13 +221,13 @@ static int list_models(const struct listing *listing)
 		snprintf(text, sizeof(text), "%s, batch %" PRId64 ": %.1f ms per iteration (%s)",
 			 list.profiles[i].gpu, list.profiles[i].batch,
 			 seconds_of(list.profiles[i].compute) * 1e3, list.profiles[i].quality);
-		list_item(listing, list.profiles[i].model, text);
+		list_item(json, list.profiles[i].model, text);
 	}
 	dnn_list_release(&list);
 	return EXIT_DONE;
 }
 
-static int list_traces(const struct listing *listing)
+static int list_traces(struct json *json)
 {
 	static const struct {
 		enum data_kind kind;
@@ -249,78 +238,70 @@ static int list_traces(const struct listing *listing)
 		char **names = data_file_list(kinds[k].kind);
 
 		for (char **name = names; *name; name++)
-			list_item(listing, *name, kinds[k].help);
+			list_item(json, *name, kinds[k].help);
 		data_file_list_free(names);
 	}
 	return EXIT_DONE;
 }
 
-static int list_figures(const struct listing *listing)
+static int list_figures(struct json *json)
 {
 	const struct plot_figure *figure;
 
 	for (size_t i = 0; (figure = plot_figure(i)); i++)
 		if (figure->alone)
-			list_item(listing, figure->name, figure->alone);
+			list_item(json, figure->name, figure->alone);
 	for (size_t i = 0; (figure = plot_figure(i)); i++)
 		if (figure->together) {
 			char *help = xasprintf("together: %s", figure->together);
 
-			list_item(listing, figure->name, help);
+			list_item(json, figure->name, help);
 			free(help);
 		}
 	return EXIT_DONE;
 }
 
-static int list_all_formulas(const struct listing *listing)
-{
-	list_formulas(listing->json ? listing->out : NULL);
-	return EXIT_DONE;
-}
-
 static const struct {
 	const char *name;
-	int (*list)(const struct listing *listing);
+	int (*list)(struct json *json);
 } lists[] = {
 	{ "schemes", list_schemes },       { "topologies", list_topologies },
 	{ "transports", list_transports }, { "models", list_models },
 	{ "traces", list_traces },         { "figures", list_figures },
-	{ "formulas", list_all_formulas },
+	{ "formulas", list_formulas },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
 static bool list_exists(const char *name)
 {
 	const char *names[LISTS + 1] = { 0 };
-	const char *near;
 
 	for (size_t i = 0; i < LISTS; i++) {
 		names[i] = lists[i].name;
 		if (!strcmp(name, lists[i].name))
 			return true;
 	}
-	near = conf_suggest(name, names);
-	complain("there is no list of \"%s\"%s%s%s; there are schemes, topologies, transports, "
-		 "models, traces, figures, formulas",
-		 name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+	complain_unknown("there is no list of", name, names,
+			 "; there are schemes, topologies, transports, models, traces, figures, "
+			 "formulas");
 	return false;
 }
 
-/* One list, or all of them. */
-static int print_lists(const struct listing *listing, const char *only)
+/* Prints one list, or all (`only` NULL). */
+static int print_lists(struct json *json, const char *only)
 {
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < LISTS && code == EXIT_DONE; i++) {
 		if (only && strcmp(only, lists[i].name))
 			continue;
-		if (listing->json)
-			json_open_array(listing->out, lists[i].name);
+		if (json)
+			json_open_array(json, lists[i].name);
 		else
 			printf("%s\n", lists[i].name);
-		code = lists[i].list(listing);
-		if (listing->json)
-			json_close_array(listing->out);
+		code = lists[i].list(json);
+		if (json)
+			json_close_array(json);
 	}
 	return code;
 }
@@ -329,17 +310,16 @@ int verb_list(const struct cli *cli)
 {
 	const char *only = cli->argc ? cli->argv[0] : NULL;
 	struct json json;
-	struct listing listing = { .json = cli->json, .out = &json };
 	char *text;
 	int code;
 
 	if (only && !list_exists(only))
 		return EXIT_USAGE;
 	if (!cli->json)
-		return print_lists(&listing, only);
+		return print_lists(NULL, only);
 	json_init(&json);
 	json_open_object(&json, NULL);
-	code = print_lists(&listing, only);
+	code = print_lists(&json, only);
 	json_close_object(&json);
 	text = json_finish(&json);
 	if (code == EXIT_DONE)

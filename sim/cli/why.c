@@ -1,4 +1,4 @@
-/* The verb why: what jobs spent their time on, out of why.csv. */
+/* The verb why: shows what jobs spent their time on, as why.csv has it. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN  20   /* iterations of a job; of more, the longest */
+#define SHOWN  20   /* iterations of a job at most: the longest */
 #define LEAST  0.02 /* share of a cause that is named */
 #define LINKS  2    /* busiest links of an iteration ... */
 #define OWNERS 3    /* ... and who filled them, at most */
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
-/* Largest first, as shares of their sum. */
+/* Prints causes as shares of their sum, the largest first. */
 static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 {
 	bool done[WHY_CAUSES] = { false };
@@ -37,7 +37,7 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 	}
 }
 
-/* The share behind those of the same link, and what they have carried. */
+/* The index behind the shares of the same link; *sum: the bytes of these. */
 static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
 			  double *sum)
 {
@@ -132,7 +132,7 @@ static void print_breakdown(FILE *to, const char *dir, const struct breakdown *b
 	}
 }
 
-/* Causes side by side, in milliseconds a worker. */
+/* Prints the causes of several runs side by side, in milliseconds a worker. */
 static void print_together(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
 {
 	fputs("\nms a worker, all iterations\n", to);
@@ -197,7 +197,6 @@ static void json_iteration(struct json *json, const struct breakdown *b,
 static void print_json(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
 {
 	struct json json;
-	char *text;
 
 	json_init(&json);
 	json_open_array(&json, NULL);
@@ -211,9 +210,7 @@ static void print_json(FILE *to, char *const *dirs, const struct breakdown *list
 		json_close_object(&json);
 	}
 	json_close_array(&json);
-	text = json_finish(&json);
-	fputs(text, to);
-	free(text);
+	json_print(&json, to);
 }
 
 int verb_why(const struct cli *cli)

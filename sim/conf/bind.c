@@ -137,6 +137,11 @@ static void check_keys(struct binding *b, const cJSON *item, const char **names)
 	free(names);
 }
 
+bool conf_has_default(const struct conf_row *row)
+{
+	return row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL;
+}
+
 cJSON *conf_default(const struct conf_row *row)
 {
 	cJSON *value = cJSON_ParseWithOpts(row->def, NULL, true);
@@ -368,31 +373,13 @@ size_t conf_row_size(const struct conf_row *row)
 {
 	size_t count = 0;
 
-	switch (row->type) {
-	case CONF_OBJECT:
-	case CONF_ONEOF:
+	if (row->type == CONF_OBJECT || row->type == CONF_ONEOF)
 		return row->table->size;
-	case CONF_LIST:
-		return sizeof(struct conf_list);
-	case CONF_MAP:
-		return sizeof(struct conf_map);
-	case CONF_SCHEMES:
-		while (row->tables[count] != NULL)
-			count++;
-		return count * sizeof(void *);
-	case CONF_BOOL:
-	case CONF_INT:
-	case CONF_REAL:
-	case CONF_STRING:
-	case CONF_ENUM:
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-	case CONF_QUEUE:
-	case CONF_JSON:
-		break;
-	}
-	return conf_scalar_size(row->type);
+	if (row->type != CONF_SCHEMES)
+		return conf_kinds[row->type].size;
+	while (row->tables[count] != NULL)
+		count++;
+	return count * sizeof(void *);
 }
 
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)

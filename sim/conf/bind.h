@@ -24,26 +24,36 @@ void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const
 /* The same with "found X" as the problem, and a suggestion where there is one. Returns NULL. */
 cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
+/* scalar.c: what holds for all rows of a type. */
+struct conf_kind {
+	size_t size;       /* of the field; 0: its table, or the number of tables, says it */
+	unsigned shapes;   /* of the value: bits of cJSON's types; 0: those of its alternatives */
+	const char *words; /* what it is, for messages */
+	const char *usual; /* an amount with its unit, which the type needs; NULL = needs none */
+	enum unit_kind unit;
+};
+extern const struct conf_kind conf_kinds[]; /* by enum conf_type */
+bool conf_is_scalar(enum conf_type type);
+bool conf_in_bounds(const struct conf_row *row, uint64_t value); /* those of an amount */
+
 /* scalar.c: of a value with the row's shape: stores at `dest`; returns the normalised value, NULL
  * after a failure. */
-bool conf_is_scalar(enum conf_type type);
-size_t conf_scalar_size(enum conf_type type);
 cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
 			const cJSON *item);
-bool conf_is_quantity(enum conf_type type);    /* needs a unit */
-enum unit_kind conf_unit_kind(enum conf_type); /* of TIME, BYTES, RATE, and BYTES for QUEUE */
 
 /* describe.c */
 void conf_describe_found(struct conf_buf *buf, const cJSON *item);
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* what is allowed */
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
+/* The usual amount of its type, or the bound that is nearest to it. */
+void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
 /* Keys of a table or names of sub-tables, NULL-terminated; the caller frees the array. */
 const char **conf_row_names(const struct conf_row *rows);
 const char **conf_table_names(const struct conf_table *const *tables);
 
 /* oneof.c */
-unsigned conf_row_shapes(const struct conf_row *row); /* bits: how many shapes a value may have */
+unsigned conf_row_shapes(const struct conf_row *row);               /* bits of cJSON's types */
 bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* an object, a list, ... */
 cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
@@ -53,6 +63,7 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 		       const cJSON *item);
 void conf_set_present(const struct binding *b, const struct conf_row *row, char *base);
 size_t conf_row_size(const struct conf_row *row); /* of the field */
+bool conf_has_default(const struct conf_row *row);
 /* The default of a row that has one: JSON, or what does not parse as such, a string, as a user
  * would write it behind --set. The caller deletes it. */
 cJSON *conf_default(const struct conf_row *row);

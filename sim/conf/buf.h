@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* All zero is the empty text. `data` is NUL-terminated once anything was added. */
 struct conf_buf {
@@ -31,6 +32,7 @@ void conf_buf_add_step(struct conf_buf *buf, const char *key);
 /* JSON as text. cJSON's own printer loses digits; this one prints the shortest
  * number that reads back as the same double. Indented by tabs when pretty. */
 void conf_buf_add_json(struct conf_buf *buf, const cJSON *item, bool pretty);
+void conf_print_json(cJSON *tree, FILE *to); /* pretty; takes the tree */
 void conf_buf_add_json_string(struct conf_buf *buf, const char *text);
 void conf_buf_add_json_number(struct conf_buf *buf, double value);
 

@@ -1,25 +1,16 @@
 /* From a JSON text to typed structs: the only way user input enters inasim.
  *
- * Every key a user may write is a row of a table: name, type, bounds, default,
- * help, source of the default. Validation, the resolved dump (`explain`), the
- * JSON Schema (`schema`) and the struct that the code reads all come from the
- * rows; nothing is parsed by hand anywhere else.
+ * Every key a user may write is a row of a table: name, type, bounds, default, help, source of the
+ * default (README.md has an example). Validation, the resolved dump (`explain`), the JSON Schema
+ * (`schema`) and the struct that the code reads all come from the rows.
  *
- *   struct link_conf { bps rate; sim_time delay; };
- *   static const struct conf_row link_rows[] = {
- *       CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, ..., "help", "source"),
- *       { 0 } };
- *   const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf) };
+ * All mistakes are collected, each with file:line:column, the JSON pointer, what was found and what
+ * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments,
+ * everywhere. Unknown keys and duplicate keys are errors. `null` is never a value.
  *
- * Mistakes are collected, all of them, each with file:line:column, the JSON
- * pointer, what was found and what is allowed; the caller prints them and exits
- * with code 3. Keys that start with '_' are comments, everywhere. Unknown keys
- * (with a suggestion) and duplicate keys are errors. `null` is never a value.
- *
- * Ownership: a struct conf_doc owns the text, the positions, the messages and
- * every string, list and sub-struct that the rows filled in; conf_doc_free()
- * releases them all. Filled structs must not outlive their document. The struct
- * is zeroed first; after an error it is filled in part and not to be used. */
+ * A struct conf_doc owns the text, the positions, the messages and every string, list and sub-struct
+ * that the rows filled in; conf_doc_free() releases them all. Filled structs must not outlive their
+ * document. A struct is zeroed first; after an error it is filled in part and not to be used. */
 #ifndef INASIM_CONF_CONF_H
 #define INASIM_CONF_CONF_H
 
@@ -189,24 +180,26 @@ const char *conf_path(const struct conf_doc *doc); /* as given; for files found 
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
-/* Adds a semantic error at a JSON pointer such as "/jobs/0/workers" (the place
- * of the nearest existing parent is used when the key itself was defaulted). */
-void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Adds a message at a JSON pointer such as "/jobs/0/workers" (the place of the nearest existing
+ * parent is used when the key itself was defaulted). Warnings and notes are added only to a
+ * document without errors; conf_mistake() does not return them. */
+enum conf_severity {
+	CONF_ERROR,
+	CONF_WARNING, /* the value is allowed, but hardly meant */
+	CONF_NOTE, /* the run does what was meant, but not what a reader of the scenario would guess
+		    */
+};
+void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
+	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+#define conf_error(doc, pointer, ...) conf_say(doc, CONF_ERROR, pointer, __VA_ARGS__)
+#define conf_warn(doc, pointer, ...)  conf_say(doc, CONF_WARNING, pointer, __VA_ARGS__)
+#define conf_note(doc, pointer, ...)  conf_say(doc, CONF_NOTE, pointer, __VA_ARGS__)
 
 /* A pointer in printf's words, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
  */
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds a warning: the value is allowed, but hardly meant. Only to a document without errors;
- * conf_mistake() does not return it. */
-void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Adds a note: the run does what was meant, but not what a reader of the scenario would guess. */
-void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
 
 /* The user, and no default, has given the value at `pointer`, or one inside it. */

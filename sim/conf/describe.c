@@ -79,9 +79,9 @@ static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_
 {
 	char text[32];
 
-	if (conf_is_quantity(row->type))
+	if (conf_kinds[row->type].usual != NULL)
 		conf_buf_addf(buf, "\"%s\"",
-			      unit_format(conf_unit_kind(row->type), amount, text, sizeof(text)));
+			      unit_format(conf_kinds[row->type].unit, amount, text, sizeof(text)));
 	else
 		conf_buf_addf(buf, "%llu", (unsigned long long)amount);
 }
@@ -132,61 +132,39 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 	conf_buf_release(&high);
 }
 
-static bool in_bounds(const struct conf_row *row, uint64_t value)
+void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row)
 {
-	return value >= row->min && (row->max == 0 || value <= row->max);
+	const struct conf_kind *kind = &conf_kinds[row->type];
+	uint64_t value;
+
+	if (row->type != CONF_QUEUE && unit_parse(kind->unit, kind->usual, &value) == UNIT_OK &&
+	    !conf_in_bounds(row, value))
+		add_amount(buf, row, value < row->min ? row->min : row->max);
+	else
+		conf_buf_addf(buf, "\"%s\"", kind->usual);
 }
 
 /* An example that would be accepted: the default if there is one. */
-static void add_example(struct conf_buf *buf, const struct conf_row *row, const char *usual)
+static void add_example(struct conf_buf *buf, const struct conf_row *row)
 {
-	uint64_t value;
+	cJSON *usual = conf_has_default(row) ? conf_default(row) : NULL;
 
-	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL) {
-		cJSON *usual_one = conf_default(row);
-		bool text = cJSON_IsString(usual_one);
-
-		if (text)
-			conf_buf_addf(buf, ", such as \"%s\"", usual_one->valuestring);
-		cJSON_Delete(usual_one);
-		if (text)
-			return;
-	}
-	if (row->type != CONF_QUEUE &&
-	    unit_parse(conf_unit_kind(row->type), usual, &value) == UNIT_OK &&
-	    !in_bounds(row, value)) {
-		conf_buf_add(buf, ", such as ");
-		add_amount(buf, row, row->min > 0 ? row->min : row->max);
-		return;
-	}
-	conf_buf_addf(buf, ", such as \"%s\"", usual);
-}
-
-static void add_quantity(struct conf_buf *buf, const struct conf_row *row, const char *what,
-			 const char *usual)
-{
-	conf_buf_addf(buf, "a %s with its unit", what);
-	conf_describe_bounds(buf, row);
-	add_example(buf, row, usual);
+	conf_buf_add(buf, ", such as ");
+	if (cJSON_IsString(usual))
+		conf_buf_addf(buf, "\"%s\"", usual->valuestring);
+	else
+		conf_describe_amount(buf, row);
+	cJSON_Delete(usual);
 }
 
 static void add_list(struct conf_buf *buf, const struct conf_row *row)
 {
-	conf_buf_add(buf, "a list");
 	if (row->min > 0 || row->max > 0) {
 		conf_buf_add(buf, " (number of items");
 		conf_describe_bounds(buf, row);
 		conf_buf_add(buf, ")");
 	}
 	conf_buf_add(buf, ", each item ");
-	conf_describe_row(buf, row->item);
-}
-
-static void add_object(struct conf_buf *buf, const char **names)
-{
-	conf_buf_add(buf, "an object with the keys ");
-	add_names(buf, names);
-	free(names);
 }
 
 static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
@@ -197,60 +175,34 @@ static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
 	}
 }
 
-/* A flat dispatcher: one case a type. */
+static void add_keys(struct conf_buf *buf, const struct conf_row *row)
+{
+	const char **names = row->type == CONF_OBJECT ? conf_row_names(row->table->rows)
+						      : conf_table_names(row->tables);
+
+	add_names(buf, names);
+	free(names);
+}
+
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 {
-	switch (row->type) {
-	case CONF_BOOL:
-		conf_buf_add(buf, "true or false");
-		break;
-	case CONF_INT:
-		conf_buf_add(buf, "a whole number");
+	bool amount = conf_kinds[row->type].usual != NULL;
+
+	conf_buf_add(buf, conf_kinds[row->type].words);
+	if (amount || row->type == CONF_INT || row->type == CONF_REAL)
 		conf_describe_bounds(buf, row);
-		break;
-	case CONF_REAL:
-		conf_buf_add(buf, "a number");
-		conf_describe_bounds(buf, row);
-		break;
-	case CONF_STRING:
-		conf_buf_add(buf, "a string");
-		break;
-	case CONF_ENUM:
-		conf_buf_add(buf, "one of ");
+	if (amount)
+		add_example(buf, row);
+	if (row->type == CONF_ENUM)
 		add_names(buf, row->choices);
-		break;
-	case CONF_TIME:
-		add_quantity(buf, row, "time", "1us");
-		break;
-	case CONF_BYTES:
-		add_quantity(buf, row, "size", "40MB");
-		break;
-	case CONF_RATE:
-		add_quantity(buf, row, "rate", "10Gbps");
-		break;
-	case CONF_QUEUE:
-		add_quantity(buf, row, "number of packets or bytes", "85pkt");
-		break;
-	case CONF_OBJECT:
-		add_object(buf, conf_row_names(row->table->rows));
-		break;
-	case CONF_LIST:
+	if (row->type == CONF_OBJECT || row->type == CONF_SCHEMES)
+		add_keys(buf, row);
+	if (row->type == CONF_LIST)
 		add_list(buf, row);
-		break;
-	case CONF_MAP:
-		conf_buf_add(buf, "an object, each member ");
+	if (row->type == CONF_LIST || row->type == CONF_MAP)
 		conf_describe_row(buf, row->item);
-		break;
-	case CONF_JSON:
-		conf_buf_add(buf, "any value but null");
-		break;
-	case CONF_ONEOF:
+	if (row->type == CONF_ONEOF)
 		add_alternatives(buf, row->table->rows);
-		break;
-	case CONF_SCHEMES:
-		add_object(buf, conf_table_names(row->tables));
-		break;
-	}
 }
 
 bool conf_wants_unit(const struct conf_row *row)
@@ -259,5 +211,5 @@ bool conf_wants_unit(const struct conf_row *row)
 		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
 			if (conf_wants_unit(r))
 				return true;
-	return conf_is_quantity(row->type);
+	return conf_kinds[row->type].usual != NULL;
 }

@@ -15,8 +15,6 @@ struct conf_place {
 	size_t offset;         /* CONF_NOWHERE: the file as a whole */
 };
 
-enum conf_severity { CONF_ERROR, CONF_WARNING, CONF_NOTE };
-
 struct conf_message {
 	struct conf_place place;
 	size_t order; /* of arrival, among messages for one place */

@@ -117,14 +117,10 @@ static void explain_json(const struct conf_doc *doc, FILE *to)
 {
 	cJSON *list = conf_node(cJSON_CreateArray());
 	struct conf_spot spot = { 0 };
-	struct conf_buf buf = { 0 };
 
 	for (size_t i = 0; i < doc->value_count; i++)
 		cJSON_AddItemToArray(list, json_of_value(doc, &doc->values[i], &spot));
-	conf_buf_add_json(&buf, list, true);
-	fprintf(to, "%s\n", conf_buf_text(&buf));
-	conf_buf_release(&buf);
-	cJSON_Delete(list);
+	conf_print_json(list, to);
 }
 
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json)

@@ -105,3 +105,13 @@ void conf_buf_add_json(struct conf_buf *buf, const cJSON *item, bool pretty)
 {
 	add_value(buf, item, 0, pretty);
 }
+
+void conf_print_json(cJSON *tree, FILE *to)
+{
+	struct conf_buf text = { 0 };
+
+	conf_buf_add_json(&text, tree, true);
+	fprintf(to, "%s\n", conf_buf_text(&text));
+	conf_buf_release(&text);
+	cJSON_Delete(tree);
+}

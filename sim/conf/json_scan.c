@@ -205,59 +205,46 @@ static bool scan_word(struct scan *s)
 		      (int)(length < 40 ? length : 40), s->text + start);
 }
 
+static bool refuse_found(struct scan *s, const char *expected)
+{
+	unsigned char c = (unsigned char)s->text[s->at];
+
+	if (c == '/' || c == '#')
+		return refuse(s, s->at,
+			      "JSON has no comments; a key that starts with '_' is ignored");
+	if (isprint(c))
+		return refuse(s, s->at, "expected %s, found '%c'%s", expected, c,
+			      c == '"' ? " (is a comma missing?)" : "");
+	return refuse(s, s->at, "expected %s, found the byte 0x%02x", expected, c);
+}
+
 static bool refuse_value(struct scan *s)
 {
-	char c = s->text[s->at];
-
-	switch (c) {
+	switch (s->text[s->at]) {
 	case '+':
 		return refuse(s, s->at, "a number must not start with '+'");
 	case '.':
 		return refuse(s, s->at, "a number needs a digit before the point");
 	case '\'':
 		return refuse(s, s->at, "strings stand in double quotes, not in '...'");
-	case '/':
-	case '#':
-		return refuse(s, s->at,
-			      "JSON has no comments; a key that starts with '_' is ignored");
 	default:
-		if (isprint((unsigned char)c))
-			return refuse(s, s->at, "expected a value, found '%c'", c);
-		return refuse(s, s->at, "expected a value, found the byte 0x%02x",
-			      (unsigned)(unsigned char)c);
+		return refuse_found(s, "a value");
 	}
-}
-
-static bool refuse_separator(struct scan *s, const char *expected)
-{
-	char c = s->text[s->at];
-
-	if (c == '/' || c == '#')
-		return refuse_value(s);
-	if (c == '"')
-		return refuse(s, s->at, "expected %s, found '\"' (is a comma missing?)", expected);
-	if (isprint((unsigned char)c))
-		return refuse(s, s->at, "expected %s, found '%c'", expected, c);
-	return refuse(s, s->at, "expected %s, found the byte 0x%02x", expected,
-		      (unsigned)(unsigned char)c);
 }
 
 static bool scan_member(struct scan *s, cJSON *item, size_t start)
 {
-	if (!next_is(s, '"')) {
-		char c = s->text[s->at];
-
-		if (c == '/' || c == '#')
-			return refuse_value(s);
+	if (!next_is(s, '"') && !next_is(s, '/') && !next_is(s, '#'))
 		return refuse(s, s->at, "expected a key in double quotes");
-	}
+	if (!next_is(s, '"'))
+		return refuse_found(s, "a key");
 	if (!scan_string(s))
 		return false;
 	skip_blanks(s);
 	if (at_end(s))
 		return refuse_end(s, "object", start);
 	if (!next_is(s, ':'))
-		return refuse_separator(s, "':' after the key");
+		return refuse_found(s, "':' after the key");
 	s->at++;
 	return scan_value(s, item);
 }
@@ -295,7 +282,7 @@ static bool scan_children(struct scan *s, cJSON *child, size_t start)
 		if (next_is(s, close))
 			break;
 		if (!next_is(s, ','))
-			return refuse_separator(s, object ? "',' or '}'" : "',' or ']'");
+			return refuse_found(s, object ? "',' or '}'" : "',' or ']'");
 		s->at++;
 	}
 	s->at++;

@@ -50,33 +50,16 @@ static void walk_below(struct walk *w, const struct conf_row *row, const struct 
 {
 	size_t length = w->path.length;
 
-	switch (row->type) {
-	case CONF_OBJECT:
+	if (row->type == CONF_OBJECT)
 		walk_rows(w, row->table, inside);
-		break;
-	case CONF_LIST:
-	case CONF_MAP:
-		conf_buf_add_step(&w->path, row->type == CONF_LIST ? "N" : "NAME");
-		walk_below(w, row->item, inside);
-		break;
-	case CONF_ONEOF:
+	if (row->type == CONF_SCHEMES)
+		walk_schemes(w, row, inside);
+	if (row->type == CONF_ONEOF)
 		for (const struct conf_row *form = row->table->rows; form->name != NULL; form++)
 			walk_below(w, form, inside);
-		break;
-	case CONF_SCHEMES:
-		walk_schemes(w, row, inside);
-		break;
-	case CONF_BOOL:
-	case CONF_INT:
-	case CONF_REAL:
-	case CONF_STRING:
-	case CONF_ENUM:
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-	case CONF_QUEUE:
-	case CONF_JSON:
-		break;
+	if (row->type == CONF_LIST || row->type == CONF_MAP) {
+		conf_buf_add_step(&w->path, row->type == CONF_LIST ? "N" : "NAME");
+		walk_below(w, row->item, inside);
 	}
 	conf_buf_cut(&w->path, length);
 }
@@ -116,11 +99,6 @@ void conf_keys_free(struct conf_key *keys, size_t count)
 
 /* --- examples --- */
 
-static bool has_default(const struct conf_row *row)
-{
-	return row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL;
-}
-
 static void add_default(struct conf_buf *text, const struct conf_row *row)
 {
 	cJSON *value = conf_default(row);
@@ -147,24 +125,6 @@ static void add_sample_object(struct conf_buf *text, const struct conf_row *rows
 	conf_buf_add(text, " }");
 }
 
-static void add_sample_amount(struct conf_buf *text, const struct conf_row *row)
-{
-	static const char *const usual[] = {
-		[CONF_TIME] = "1us", [CONF_BYTES] = "40MB", [CONF_RATE] = "10Gbps"
-	};
-	enum unit_kind kind = conf_unit_kind(row->type);
-	char bound[32];
-	uint64_t value = 0;
-
-	unit_parse(kind, usual[row->type], &value);
-	if (value < row->min || (row->max > 0 && value > row->max))
-		conf_buf_addf(text, "\"%s\"",
-			      unit_format(kind, value < row->min ? row->min : row->max, bound,
-					  sizeof(bound)));
-	else
-		conf_buf_addf(text, "\"%s\"", usual[row->type]);
-}
-
 static void add_sample_number(struct conf_buf *text, const struct conf_row *row)
 {
 	bool whole = row->type == CONF_INT;
@@ -179,48 +139,30 @@ static void add_sample_number(struct conf_buf *text, const struct conf_row *row)
 
 static void add_sample(struct conf_buf *text, const struct conf_row *row)
 {
-	if (has_default(row) && row->type != CONF_LIST && row->type != CONF_MAP) {
-		add_default(text, row);
-		return;
-	}
-	switch (row->type) {
-	case CONF_BOOL:
-		conf_buf_add(text, "true");
-		break;
-	case CONF_INT:
-	case CONF_REAL:
-		add_sample_number(text, row);
-		break;
-	case CONF_STRING:
-		conf_buf_add(text, "\"...\"");
-		break;
-	case CONF_ENUM:
-		conf_buf_add_json_string(text, row->choices[0]);
-		break;
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-		add_sample_amount(text, row);
-		break;
-	case CONF_QUEUE:
-		conf_buf_add(text, "\"85pkt\"");
-		break;
-	case CONF_OBJECT:
-		add_sample_object(text, row->table->rows);
-		break;
-	case CONF_LIST:
-	case CONF_MAP:
-		conf_buf_add(text, row->type == CONF_LIST ? "[ " : "{ \"NAME\": ");
+	bool list = row->type == CONF_LIST, map = row->type == CONF_MAP;
+
+	if (list || map) {
+		conf_buf_add(text, list ? "[ " : "{ \"NAME\": ");
 		add_sample(text, row->item);
-		conf_buf_add(text, row->type == CONF_LIST ? " ]" : " }");
-		break;
-	case CONF_ONEOF:
+		conf_buf_add(text, list ? " ]" : " }");
+	} else if (conf_has_default(row)) {
+		add_default(text, row);
+	} else if (conf_kinds[row->type].usual != NULL) {
+		conf_describe_amount(text, row);
+	} else if (row->type == CONF_INT || row->type == CONF_REAL) {
+		add_sample_number(text, row);
+	} else if (row->type == CONF_BOOL) {
+		conf_buf_add(text, "true");
+	} else if (row->type == CONF_STRING) {
+		conf_buf_add(text, "\"...\"");
+	} else if (row->type == CONF_ENUM) {
+		conf_buf_add_json_string(text, row->choices[0]);
+	} else if (row->type == CONF_OBJECT) {
+		add_sample_object(text, row->table->rows);
+	} else if (row->type == CONF_ONEOF) {
 		add_sample(text, row->table->rows);
-		break;
-	case CONF_JSON:
-	case CONF_SCHEMES:
+	} else {
 		conf_buf_add(text, "{}");
-		break;
 	}
 }
 
@@ -270,12 +212,12 @@ void conf_key_tell(const struct conf_key *key,
 		return;
 	add_allowed(&text, row);
 	tell(owner, "allowed", conf_buf_text(&text));
-	if (conf_is_quantity(row->type))
-		tell(owner, "units", unit_names(conf_unit_kind(row->type)));
+	if (conf_kinds[row->type].usual != NULL)
+		tell(owner, "units", unit_names(conf_kinds[row->type].unit));
 	conf_buf_cut(&text, 0);
 	if (row->def == CONF_REQUIRED)
 		conf_buf_add(&text, "none: it has to be given");
-	else if (has_default(row))
+	else if (conf_has_default(row))
 		add_default(&text, row);
 	if (text.length > 0)
 		tell(owner, "default", conf_buf_text(&text));

@@ -39,60 +39,30 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 	va_end(args);
 }
 
-/* The place of a message; one that will be dropped needs none, and finding it goes through lists.
- */
-static struct conf_place place_for(const struct conf_doc *doc, const char *pointer)
-{
-	return doc->message_count == CONF_MAX_MESSAGES
-		       ? (struct conf_place){ .offset = CONF_NOWHERE }
-		       : conf_place_of_pointer(doc, pointer);
-}
-
-void conf_error(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
-	va_end(args);
-}
-
-static const char *const severity_names[] = {
-	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
-};
-
-__attribute__((format(printf, 4, 0))) static void remark(struct conf_doc *doc,
-							 enum conf_severity severity,
-							 const char *pointer, const char *fmt,
-							 va_list args)
+void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
+	      const char *fmt, ...)
 {
 	size_t before = doc->message_count;
+	struct conf_place place = { .offset = CONF_NOWHERE };
+	va_list args;
 
-	SIM_BUG_ON(conf_errors(doc));
-	conf_reportv(doc, place_for(doc, pointer), pointer, fmt, args);
+	SIM_BUG_ON(severity != CONF_ERROR && conf_errors(doc));
+	if (before < CONF_MAX_MESSAGES) /* else it is dropped, and finding it goes through lists */
+		place = conf_place_of_pointer(doc, pointer);
+	va_start(args, fmt);
+	conf_reportv(doc, place, pointer, fmt, args);
+	va_end(args);
+	if (severity == CONF_ERROR)
+		return;
 	doc->remarks = doc->message_count + doc->dropped;
 	doc->warnings += severity == CONF_WARNING;
 	if (doc->message_count > before)
 		doc->messages[before].severity = severity;
 }
 
-void conf_warn(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	remark(doc, CONF_WARNING, pointer, fmt, args);
-	va_end(args);
-}
-
-void conf_note(struct conf_doc *doc, const char *pointer, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	remark(doc, CONF_NOTE, pointer, fmt, args);
-	va_end(args);
-}
+static const char *const severity_names[] = {
+	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
+};
 
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
 {
@@ -163,44 +133,34 @@ static void print_plain(const char *text, FILE *to)
 	free(plain);
 }
 
-static void print_pointer(const char *pointer, FILE *to)
-{
-	print_plain(*pointer == '\0' ? "/" : pointer, to);
-	fputs(": ", to);
-}
-
-static void print_message(const struct conf_message *message, FILE *to)
-{
-	if (message->severity != CONF_ERROR)
-		fprintf(to, "%s: ", severity_names[message->severity]);
-	print_plain(message->text, to);
-	fputc('\n', to);
-}
-
 static void print_text(const struct conf_doc *doc, const struct conf_message *message, FILE *to)
 {
-	const char *source;
-	size_t line, column;
+	const char *source = NULL, *pointer = message->pointer;
+	size_t line, column = 0;
+	bool told = false; /* the pointer, by the place */
 
 	if (message->place.override_index > 0) {
 		const char *set = doc->override_pointers[message->place.override_index - 1];
 
 		fprintf(to, "command line: --set %s: ", set);
-		if (strcmp(set, message->pointer) != 0)
-			print_pointer(message->pointer, to);
-		print_message(message, to);
+		told = strcmp(set, pointer) == 0;
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
-		if (message->pointer[0] != '\0')
-			print_pointer(message->pointer, to);
-		print_message(message, to);
+		told = *pointer == '\0';
 	} else {
 		source = conf_position(doc->text, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
-		print_pointer(message->pointer, to);
-		print_message(message, to);
-		print_source(source, column, to);
 	}
+	if (!told) {
+		print_plain(*pointer == '\0' ? "/" : pointer, to);
+		fputs(": ", to);
+	}
+	if (message->severity != CONF_ERROR)
+		fprintf(to, "%s: ", severity_names[message->severity]);
+	print_plain(message->text, to);
+	fputc('\n', to);
+	if (source != NULL)
+		print_source(source, column, to);
 }
 
 static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_message *message)
@@ -223,14 +183,10 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 static void print_json(const struct conf_doc *doc, const struct conf_message **sorted, FILE *to)
 {
 	cJSON *list = conf_node(cJSON_CreateArray());
-	struct conf_buf buf = { 0 };
 
 	for (size_t i = 0; i < doc->message_count; i++)
 		cJSON_AddItemToArray(list, json_of_message(doc, sorted[i]));
-	conf_buf_add_json(&buf, list, true);
-	fprintf(to, "%s\n", conf_buf_text(&buf));
-	conf_buf_release(&buf);
-	cJSON_Delete(list);
+	conf_print_json(list, to);
 }
 
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)

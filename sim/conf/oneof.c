@@ -6,63 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	SHAPE_OBJECT = 1,
-	SHAPE_LIST = 2,
-	SHAPE_STRING = 4,
-	SHAPE_NUMBER = 8,
-	SHAPE_BOOL = 16,
-};
-
-static unsigned shape_of(const cJSON *item)
-{
-	if (cJSON_IsObject(item))
-		return SHAPE_OBJECT;
-	if (cJSON_IsArray(item))
-		return SHAPE_LIST;
-	if (cJSON_IsString(item))
-		return SHAPE_STRING;
-	if (cJSON_IsNumber(item))
-		return SHAPE_NUMBER;
-	return cJSON_IsBool(item) ? SHAPE_BOOL : 0;
-}
-
 unsigned conf_row_shapes(const struct conf_row *row)
 {
-	unsigned shapes = 0;
+	unsigned shapes = conf_kinds[row->type].shapes;
 
-	switch (row->type) {
-	case CONF_BOOL:
-		return SHAPE_BOOL;
-	case CONF_INT:
-	case CONF_REAL:
-		return SHAPE_NUMBER;
-	case CONF_STRING:
-	case CONF_ENUM:
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-	case CONF_QUEUE:
-		return SHAPE_STRING;
-	case CONF_LIST:
-		return SHAPE_LIST;
-	case CONF_OBJECT:
-	case CONF_MAP:
-	case CONF_SCHEMES:
-		return SHAPE_OBJECT;
-	case CONF_JSON:
-		return SHAPE_OBJECT | SHAPE_LIST | SHAPE_STRING | SHAPE_NUMBER | SHAPE_BOOL;
-	case CONF_ONEOF:
+	if (row->type == CONF_ONEOF)
 		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
 			shapes |= conf_row_shapes(r);
-		break;
-	}
 	return shapes;
 }
 
 bool conf_has_shape(const struct conf_row *row, const cJSON *item)
 {
-	return (conf_row_shapes(row) & shape_of(item)) != 0;
+	return (conf_row_shapes(row) & (unsigned)item->type) != 0;
 }
 
 /* Whether an alternative for objects has this key. */

@@ -7,52 +7,39 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ANY_BOOL  (cJSON_False | cJSON_True)
+#define ANY_VALUE (ANY_BOOL | cJSON_Number | cJSON_String | cJSON_Array | cJSON_Object)
+
+const struct conf_kind conf_kinds[] = {
+	[CONF_BOOL] = { sizeof(bool), ANY_BOOL, "true or false" },
+	[CONF_INT] = { sizeof(int64_t), cJSON_Number, "a whole number" },
+	[CONF_REAL] = { sizeof(double), cJSON_Number, "a number" },
+	[CONF_STRING] = { sizeof(const char *), cJSON_String, "a string" },
+	[CONF_ENUM] = { sizeof(int), cJSON_String, "one of " },
+	[CONF_TIME] = { sizeof(uint64_t), cJSON_String, "a time with its unit", "1us", UNIT_TIME },
+	[CONF_BYTES] = { sizeof(uint64_t), cJSON_String, "a size with its unit", "40MB",
+			 UNIT_SIZE },
+	[CONF_RATE] = { sizeof(uint64_t), cJSON_String, "a rate with its unit", "10Gbps",
+			UNIT_RATE },
+	[CONF_QUEUE] = { sizeof(struct queue_size), cJSON_String,
+			 "a number of packets or bytes with its unit", "85pkt", UNIT_SIZE },
+	[CONF_OBJECT] = { 0, cJSON_Object, "an object with the keys " },
+	[CONF_LIST] = { sizeof(struct conf_list), cJSON_Array, "a list" },
+	[CONF_ONEOF] = { 0, 0, "" },
+	[CONF_MAP] = { sizeof(struct conf_map), cJSON_Object, "an object, each member " },
+	[CONF_JSON] = { sizeof(const char *), ANY_VALUE, "any value but null" },
+	[CONF_SCHEMES] = { 0, cJSON_Object, "an object with the keys " },
+};
+
 bool conf_is_scalar(enum conf_type type)
 {
 	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_MAP && type != CONF_ONEOF &&
 	       type != CONF_SCHEMES;
 }
 
-bool conf_is_quantity(enum conf_type type)
+bool conf_in_bounds(const struct conf_row *row, uint64_t value)
 {
-	return type == CONF_TIME || type == CONF_BYTES || type == CONF_RATE || type == CONF_QUEUE;
-}
-
-size_t conf_scalar_size(enum conf_type type)
-{
-	switch (type) {
-	case CONF_BOOL:
-		return sizeof(bool);
-	case CONF_INT:
-		return sizeof(int64_t);
-	case CONF_REAL:
-		return sizeof(double);
-	case CONF_STRING:
-	case CONF_JSON:
-		return sizeof(const char *);
-	case CONF_ENUM:
-		return sizeof(int);
-	case CONF_TIME:
-	case CONF_BYTES:
-	case CONF_RATE:
-		return sizeof(uint64_t);
-	case CONF_QUEUE:
-		return sizeof(struct queue_size);
-	case CONF_OBJECT:
-	case CONF_LIST:
-	case CONF_MAP:
-	case CONF_ONEOF:
-	case CONF_SCHEMES:
-		break;
-	}
-	sim_bug(__FILE__, __LINE__, "type %d is no scalar", (int)type);
-}
-
-enum unit_kind conf_unit_kind(enum conf_type type)
-{
-	if (type == CONF_TIME)
-		return UNIT_TIME;
-	return type == CONF_RATE ? UNIT_RATE : UNIT_SIZE;
+	return value >= row->min && (row->max == 0 || value <= row->max);
 }
 
 /* Fields are written by memcpy() because a struct may declare them as an enum
@@ -155,7 +142,7 @@ static cJSON *unit_failure(struct binding *b, const struct conf_row *row, const 
 	static const char *const base_units[] = {
 		[UNIT_TIME] = " ps", [UNIT_SIZE] = " B", [UNIT_RATE] = " bps"
 	};
-	enum unit_kind kind = conf_unit_kind(row->type);
+	enum unit_kind kind = conf_kinds[row->type].unit;
 	struct conf_buf problem = { 0 };
 
 	conf_describe_found(&problem, item);
@@ -170,15 +157,10 @@ static cJSON *unit_failure(struct binding *b, const struct conf_row *row, const 
 	return NULL;
 }
 
-static bool in_bounds(const struct conf_row *row, uint64_t value)
-{
-	return value >= row->min && (row->max == 0 || value <= row->max);
-}
-
 static cJSON *bind_quantity(struct binding *b, const struct conf_row *row, void *dest,
 			    const cJSON *item)
 {
-	enum unit_kind kind = conf_unit_kind(row->type);
+	enum unit_kind kind = conf_kinds[row->type].unit;
 	enum unit_error error;
 	uint64_t value = 0;
 	char text[32];
@@ -186,7 +168,7 @@ static cJSON *bind_quantity(struct binding *b, const struct conf_row *row, void 
 	error = unit_parse(kind, item->valuestring, &value);
 	if (error != UNIT_OK)
 		return unit_failure(b, row, item, error);
-	if (!in_bounds(row, value))
+	if (!conf_in_bounds(row, value))
 		return out_of_range(b, row, item);
 	store(dest, &value, sizeof(value));
 	return cJSON_CreateString(unit_format(kind, value, text, sizeof(text)));
@@ -218,7 +200,7 @@ static cJSON *bind_queue(struct binding *b, const struct conf_row *row, void *de
 		error = unit_parse(UNIT_SIZE, item->valuestring, &queue.amount);
 	if (error != UNIT_OK)
 		return unit_failure(b, row, item, error);
-	if (!in_bounds(row, queue.amount))
+	if (!conf_in_bounds(row, queue.amount))
 		return out_of_range(b, row, item);
 	store(dest, &queue, sizeof(queue));
 	if (queue.packets)

@@ -12,9 +12,8 @@
 
 struct schema {
 	cJSON *defs;
-	const struct conf_table **tables; /* seen so far, with their names in $defs */
-	char **names;
-	size_t count, capacity, name_capacity;
+	const struct conf_table **tables; /* seen so far */
+	size_t count, capacity;
 };
 
 static cJSON *schema_of_row(struct schema *s, const struct conf_row *row);
@@ -52,18 +51,18 @@ static void describe_member(cJSON *schema, const struct conf_row *row)
 	struct conf_buf text = { 0 };
 
 	conf_buf_add(&text, row->help != NULL ? row->help : "");
-	if (conf_is_quantity(row->type) && (row->min > 0 || row->max > 0)) {
+	if (conf_kinds[row->type].usual != NULL && (row->min > 0 || row->max > 0)) {
 		conf_buf_add(&text, text.length > 0 ? " Allowed: " : "Allowed: ");
 		conf_describe_row(&text, row);
 		conf_buf_add(&text, ".");
 	}
-	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL && row->source != NULL)
+	if (conf_has_default(row) && row->source != NULL)
 		conf_buf_addf(&text, "%sSource of the default: %s.", text.length > 0 ? " " : "",
 			      row->source);
 	if (text.length > 0)
 		add_string(schema, "description", conf_buf_text(&text));
 	conf_buf_release(&text);
-	if (row->def != CONF_REQUIRED && row->def != CONF_OPTIONAL)
+	if (conf_has_default(row))
 		add(schema, "default", conf_default(row));
 }
 
@@ -92,42 +91,23 @@ static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
 	return schema;
 }
 
-/* Two tables may bear one name; their definitions must not. */
-static char *new_name(const struct schema *s, const char *name)
-{
-	char *candidate = xstrdup(name);
-
-	for (int n = 2;; n++) {
-		size_t i = 0;
-
-		while (i < s->count && strcmp(s->names[i], candidate) != 0)
-			i++;
-		if (i == s->count)
-			return candidate;
-		free(candidate);
-		candidate = xasprintf("%s-%d", name, n);
-	}
-}
-
+/* Definitions are called like their tables, whose names are therefore their own. */
 static cJSON *reference(struct schema *s, const struct conf_table *table)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
 	struct conf_buf path = { 0 };
 	size_t i = 0;
 
-	while (i < s->count && s->tables[i] != table)
+	while (i < s->count && strcmp(s->tables[i]->name, table->name) != 0)
 		i++;
-	if (i == s->count) {
-		char *name = new_name(s, table->name);
-
+	SIM_BUG_ON(i < s->count && s->tables[i] != table);
+	if (i == s->count) { /* known before its rows: a table may hold itself */
 		s->tables = array_reserve(s->tables, s->count, &s->capacity, sizeof(*s->tables));
-		s->names = array_reserve(s->names, s->count, &s->name_capacity, sizeof(*s->names));
-		s->tables[s->count] = table;
-		s->names[s->count++] = name; /* before the rows: a table may hold itself */
-		add(s->defs, name, schema_of_table(s, table));
+		s->tables[s->count++] = table;
+		add(s->defs, table->name, schema_of_table(s, table));
 	}
 	conf_buf_add(&path, "#/$defs");
-	conf_buf_add_step(&path, s->names[i]);
+	conf_buf_add_step(&path, table->name);
 	add_string(schema, "$ref", conf_buf_text(&path));
 	conf_buf_release(&path);
 	return schema;
@@ -156,7 +136,7 @@ static cJSON *schema_of_quantity(const struct conf_row *row)
 {
 	cJSON *schema = typed("string");
 	struct conf_buf pattern = { 0 };
-	const char *names = unit_names(conf_unit_kind(row->type));
+	const char *names = unit_names(conf_kinds[row->type].unit);
 
 	conf_buf_add(&pattern, row->type == CONF_QUEUE ? "^([0-9]+[ \\t]*pkt|" : "^(");
 	conf_buf_add(&pattern, "[0-9]+(\\.[0-9]+)?[ \\t]*(");
@@ -276,20 +256,11 @@ static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
 	sim_bug(__FILE__, __LINE__, "no such type of row: %d", (int)row->type);
 }
 
-static void release(struct schema *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		free(s->names[i]);
-	free(s->names);
-	free(s->tables);
-}
-
 void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 {
 	struct schema s = { .defs = conf_node(cJSON_CreateObject()) };
 	cJSON *root = conf_node(cJSON_CreateObject());
 	cJSON *body = schema_of_table(&s, table);
-	struct conf_buf text = { 0 };
 
 	add_string(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	add_string(root, "title", title);
@@ -301,9 +272,6 @@ void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 	cJSON_Delete(body);
 	add(cJSON_GetObjectItemCaseSensitive(root, "properties"), "$schema", typed("string"));
 	add(root, "$defs", s.defs);
-	conf_buf_add_json(&text, root, true);
-	fprintf(to, "%s\n", conf_buf_text(&text));
-	conf_buf_release(&text);
-	cJSON_Delete(root);
-	release(&s);
+	conf_print_json(root, to);
+	free(s.tables);
 }

@@ -6,58 +6,36 @@
 #include "io/number.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER (256 * 1024)
+#define BUFFER ((size_t)256 * 1024) /* at first: of a table in place, always */
 
 struct csv_writer {
 	char *path;
-	char *target; /* where the commit renames it to; NULL: it stays, and fd is the caller's */
-	int fd;
-	bool nameless;       /* the file has no name before the commit */
+	int fd;              /* the caller's; -1: all rows stay in the buffer until the commit */
 	int failure;         /* errno of the first failed write, 0 if none */
 	size_t cells, width; /* of the present row, of the first one (0: not ended yet) */
-	size_t used;
-	char buffer[BUFFER];
+	size_t used, capacity;
+	char *buffer;
 };
-
-static struct csv_writer *open_on(int fd, char *path, char *target)
-{
-	struct csv_writer *csv = xmalloc(sizeof *csv);
-	csv->path = path;
-	csv->target = target;
-	csv->fd = fd;
-	csv->nameless = false;
-	csv->failure = 0;
-	csv->cells = csv->width = csv->used = 0;
-	return csv;
-}
-
-struct csv_writer *csv_writer_open(const char *path, char **error)
-{
-	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
-	int fd = folder_nameless(path);
-	bool nameless = fd >= 0;
-	if (!nameless)
-		fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd >= 0) {
-		struct csv_writer *csv = open_on(fd, partial, xstrdup(path));
-		csv->nameless = nameless;
-		return csv;
-	}
-	*error = xasprintf("cannot write %s: %s", partial, strerror(errno));
-	free(partial);
-	return NULL;
-}
 
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path)
 {
-	return open_on(fd, xstrdup(path), NULL);
+	struct csv_writer *csv = xcalloc(1, sizeof *csv);
+	csv->path = xstrdup(path);
+	csv->fd = fd;
+	csv->capacity = BUFFER;
+	csv->buffer = xmalloc(csv->capacity);
+	return csv;
+}
+
+struct csv_writer *csv_writer_open(const char *path)
+{
+	return csv_writer_open_in_place(-1, path);
 }
 
 static void flush(struct csv_writer *csv)
@@ -70,8 +48,10 @@ static void flush(struct csv_writer *csv)
 /* Where the next `length` characters go. */
 static char *room(struct csv_writer *csv, size_t length)
 {
-	if (csv->used + length > BUFFER)
+	if (csv->used + length > csv->capacity && csv->fd >= 0)
 		flush(csv);
+	else if (csv->used + length > csv->capacity)
+		csv->buffer = xrealloc(csv->buffer, csv->capacity *= 2, 1);
 	return csv->buffer + csv->used;
 }
 
@@ -157,43 +137,28 @@ static void cut_to_rows(const struct csv_writer *csv)
 		return; /* a disk that takes nothing any more: what is there is there */
 }
 
-static void writer_free(struct csv_writer *csv)
+void csv_writer_abandon(struct csv_writer *csv)
 {
+	free(csv->buffer);
 	free(csv->path);
-	free(csv->target);
 	free(csv);
 }
 
 bool csv_writer_commit(struct csv_writer *csv, char **error)
 {
 	SIM_BUG_ON(csv->cells > 0);
-	flush(csv);
-	bool atomic = csv->target != NULL;
-	if (csv->failure == 0 && !folder_sync(csv->fd))
+	if (csv->fd >= 0) {
+		flush(csv);
+		if (csv->failure == 0 && !folder_sync(csv->fd))
+			csv->failure = errno;
+		if (csv->failure != 0)
+			cut_to_rows(csv);
+	} else if (!folder_replace(csv->path, csv->buffer, csv->used)) {
 		csv->failure = errno;
-	if (csv->failure == 0 && csv->nameless && !folder_give_name(csv->fd, csv->path))
-		csv->failure = errno;
-	if (atomic && close(csv->fd) != 0 && csv->failure == 0)
-		csv->failure = errno;
-	if (csv->failure == 0 && atomic && rename(csv->path, csv->target) != 0)
-		csv->failure = errno;
+	}
 	bool ok = csv->failure == 0;
 	if (!ok)
-		*error = xasprintf("cannot write %s: %s", atomic ? csv->target : csv->path,
-				   strerror(csv->failure));
-	if (!ok && atomic)
-		unlink(csv->path);
-	else if (!ok)
-		cut_to_rows(csv);
-	writer_free(csv);
+		*error = xasprintf("cannot write %s: %s", csv->path, strerror(csv->failure));
+	csv_writer_abandon(csv);
 	return ok;
-}
-
-void csv_writer_abandon(struct csv_writer *csv)
-{
-	if (csv->target != NULL) {
-		close(csv->fd);
-		unlink(csv->path);
-	}
-	writer_free(csv);
 }

@@ -6,8 +6,7 @@
  * line is a row of texts. A failed write sticks and is told by the commit, so a
  * loop over rows needs no check of its own:
  *
- *     struct csv_writer *csv = csv_writer_open("groups.csv", &error);
- *     if (csv == NULL) ...
+ *     struct csv_writer *csv = csv_writer_open("groups.csv");
  *     csv_writer_text(csv, "metric");
  *     csv_writer_text(csv, "mean");
  *     csv_writer_end_row(csv);
@@ -26,14 +25,12 @@
 
 struct csv_writer;
 
-/* Writes PATH.partial.PID, which the commit renames to PATH: PATH is the former
- * table or the whole new one, at any time and with any number of writers. Where the file
- * system can (O_TMPFILE), that file has no name before the commit, so a process that is killed
- * leaves none. The folder must exist. NULL and *error (caller frees) on failure. */
-struct csv_writer *csv_writer_open(const char *path, char **error);
+/* A table that is held in memory until the commit, which replaces PATH by it (folder_replace()).
+ * The folder must exist then. */
+struct csv_writer *csv_writer_open(const char *path);
 
-/* The same into the file open as `fd`, for a folder that gets its name when it is complete. The
- * caller closes it, after the commit; `path` is for messages. */
+/* One that is streamed into the file open as `fd`, for a folder that gets its name when it is
+ * complete. The caller closes it, after the commit; `path` is for messages. */
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
 
 /* One cell each, from left to right. */
@@ -48,11 +45,11 @@ void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
  * caller and stop the program: they could not be read back. */
 void csv_writer_end_row(struct csv_writer *csv);
 
-/* Writes to the disk, closes, renames, frees in any case. False and *error (caller frees): PATH
- * is then what it was (in place: it holds what could be written). */
+/* Writes what is left, frees in any case. False and *error (caller frees): PATH is then what it was
+ * (in place: it holds what could be written, whole rows). */
 bool csv_writer_commit(struct csv_writer *csv, char **error);
 
-/* Closes, removes what was written (in place: leaves it), frees. */
+/* Frees; what is not yet written is lost. */
 void csv_writer_abandon(struct csv_writer *csv);
 
 #endif

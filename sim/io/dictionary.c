@@ -3,7 +3,6 @@
 
 #include "io/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct type_text {
@@ -66,9 +65,7 @@ static void dictionary_json(const struct out_schema *const *schemas, size_t coun
 		json_of(schemas[i], &json);
 	json_close_array(&json);
 	json_close_object(&json);
-	char *text = json_finish(&json);
-	fputs(text, to);
-	free(text);
+	json_print(&json, to);
 }
 
 void out_dictionary(const struct out_schema *const *schemas, size_t count, FILE *to, bool json)

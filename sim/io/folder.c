@@ -63,15 +63,6 @@ bool folder_is_empty_at(int fd)
 	return empty;
 }
 
-bool folder_is_empty(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool empty = fd >= 0 && folder_is_empty_at(fd);
-	if (fd >= 0)
-		close(fd);
-	return empty;
-}
-
 bool folder_has(const char *path, const char *file)
 {
 	char *full = folder_join(path, file);
@@ -146,7 +137,9 @@ char *folder_read_temporary(FILE *file, size_t *length)
 	return text;
 }
 
-int folder_nameless(const char *path)
+/* A new file in the folder of `path` that goes away with this process unless it is given a name; -1
+ * where there is no such thing. */
+static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
 	const char *end = strrchr(path, '/');
@@ -162,7 +155,7 @@ int folder_nameless(const char *path)
 #endif
 }
 
-bool folder_give_name(int fd, const char *path)
+static bool give_name(int fd, const char *path)
 {
 	char *own = xasprintf("/proc/self/fd/%d", fd);
 	unlink(path);
@@ -173,12 +166,11 @@ bool folder_give_name(int fd, const char *path)
 
 static bool write_new(const char *path, const char *text, size_t length)
 {
-	int fd = folder_nameless(path);
+	int fd = open_nameless(path);
 	bool nameless = fd >= 0;
 	if (!nameless)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	bool good = fd >= 0 && folder_write(fd, text, length) &&
-		    (!nameless || folder_give_name(fd, path));
+	bool good = fd >= 0 && folder_write(fd, text, length) && (!nameless || give_name(fd, path));
 	return fd >= 0 && close(fd) == 0 && good;
 }
 

@@ -14,8 +14,7 @@ char *folder_join(const char *folder, const char *name); /* caller frees */
 
 bool folder_exists(const char *path); /* anything of this name, a dangling link too */
 bool folder_is_folder(const char *path);
-bool folder_is_empty(const char *path); /* false when it is no folder */
-bool folder_is_empty_at(int fd);        /* the folder open as `fd` */
+bool folder_is_empty_at(int fd); /* the folder open as `fd` */
 bool folder_has(const char *path, const char *file);
 
 /* Makes the folder `path` is in, and those above it; _at: in the folder open as `fd`. */
@@ -41,15 +40,10 @@ char *folder_read(const char *path, size_t most, size_t *length);
  * frees. */
 char *folder_read_temporary(FILE *file, size_t *length);
 
-/* A new file in the folder of `path` that goes away with this process unless it is given a name; -1
- * where there is no such thing. The name replaces what a killed process has left there. */
-int folder_nameless(const char *path);
-bool folder_give_name(int fd, const char *path);
-
 /* Makes `text` the content of PATH: at any time that is the former file or the whole new one. The
- * new one gets the name PATH.partial.PID and is renamed at once: only between the two can a kill
- * leave it there. What is there and is no file (a device, a pipe, a link) stays what it is, and is
- * written to. */
+ * new one gets the name PATH.partial.PID when it is written (where the file system knows files
+ * without a name), and is renamed at once: only between the two can a kill leave it there. What is
+ * there and is no file (a device, a pipe, a link) stays what it is, and is written to. */
 bool folder_replace(const char *path, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. That somebody else removes

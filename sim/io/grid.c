@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "conf/buf.h"
 #include "io/tex.h"
 
 #include <stdarg.h>
@@ -42,15 +43,10 @@ void grid_free(struct grid *grid)
 
 static void add(struct grid *grid, bool line, const char *fmt, va_list args)
 {
-	va_list again;
-	va_copy(again, args);
-	int length = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	SIM_BUG_ON(length < 0);
-	char *text = xmalloc((size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, fmt, args);
+	struct conf_buf text = { 0 };
+	conf_buf_addv(&text, fmt, args);
 	grid->cells = array_reserve(grid->cells, grid->count, &grid->capacity, sizeof *grid->cells);
-	grid->cells[grid->count++] = (struct grid_cell){ text, line };
+	grid->cells[grid->count++] = (struct grid_cell){ conf_buf_take(&text), line };
 }
 
 void grid_add(struct grid *grid, const char *fmt, ...)

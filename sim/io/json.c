@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_line(struct json *json)
@@ -75,17 +75,18 @@ void json_init(struct json *json)
 	*json = (struct json){ 0 };
 }
 
-void json_release(struct json *json)
-{
-	conf_buf_release(&json->text);
-	json_init(json);
-}
-
 char *json_finish(struct json *json)
 {
 	SIM_BUG_ON(json->depth != 0 || json->text.length == 0);
 	conf_buf_add(&json->text, "\n");
 	return conf_buf_take(&json->text);
+}
+
+void json_print(struct json *json, FILE *to)
+{
+	char *text = json_finish(json);
+	fputs(text, to);
+	free(text);
 }
 
 void json_open_object(struct json *json, const char *key)
@@ -108,58 +109,56 @@ void json_close_array(struct json *json)
 	close_level(json, ']');
 }
 
-void json_null(struct json *json, const char *key)
+static void put(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);
-	conf_buf_add(&json->text, "null");
+	conf_buf_add(&json->text, value);
+}
+
+void json_null(struct json *json, const char *key)
+{
+	put(json, key, "null");
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	begin(json, key);
-	conf_buf_add(&json->text, value ? "true" : "false");
+	put(json, key, value ? "true" : "false");
 }
 
 void json_u64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];
-	begin(json, key);
-	conf_buf_add_bytes(&json->text, text, number_u64(text, value));
+	number_u64(text, value);
+	put(json, key, text);
 }
 
 void json_i64(struct json *json, const char *key, int64_t value)
 {
 	char text[NUMBER_TEXT];
-	begin(json, key);
 	snprintf(text, sizeof text, "%" PRId64, value);
-	conf_buf_add(&json->text, text);
+	put(json, key, text);
 }
 
 void json_real(struct json *json, const char *key, double value)
 {
-	if (!isfinite(value)) {
-		json_null(json, key);
-		return;
-	}
 	char text[NUMBER_TEXT];
-	begin(json, key);
-	conf_buf_add_bytes(&json->text, text, number_real(text, value));
+	number_real(text, value);
+	put(json, key, isfinite(value) ? text : "null");
 }
 
 void json_seconds(struct json *json, const char *key, sim_time value)
 {
 	char text[NUMBER_TEXT];
 	SIM_BUG_ON(value == SIM_TIME_MAX);
-	begin(json, key);
-	conf_buf_add_bytes(&json->text, text, number_seconds(text, value));
+	number_seconds(text, value);
+	put(json, key, text);
 }
 
 void json_hex64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];
-	begin(json, key);
 	snprintf(text, sizeof text, "\"%016" PRIx64 "\"", value);
-	conf_buf_add(&json->text, text);
+	put(json, key, text);
 }
 
 void json_string(struct json *json, const char *key, const char *value)

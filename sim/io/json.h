@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define JSON_DEPTH_MAX 32
 
@@ -34,11 +35,11 @@ struct json {
 
 void json_init(struct json *json);
 
-/* For a text that is given up half way; json_finish() releases by itself. */
-void json_release(struct json *json);
-
 /* The text, ended by a newline; the caller frees it. All must be closed. */
 char *json_finish(struct json *json);
+
+/* Writes that text and frees it. */
+void json_print(struct json *json, FILE *to);
 
 void json_open_object(struct json *json, const char *key);
 void json_close_object(struct json *json);

@@ -2,25 +2,13 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "conf/json_text.h"
 #include "io/folder.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LONGEST (64 << 20)
-
-/* The whole file, NULL with errno. */
-static char *read_text(const char *path)
-{
-	size_t length;
-	char *text = folder_read(path, LONGEST, &length);
-	if (text == NULL || (length > 0 && strlen(text) == length))
-		return text;
-	free(text);
-	errno = length == 0 ? ENODATA : EILSEQ; /* a zero byte */
-	return NULL;
-}
 
 static size_t line_of(const char *text, const char *place)
 {
@@ -32,22 +20,21 @@ static size_t line_of(const char *text, const char *place)
 
 cJSON *json_read(const char *dir, const char *file, char **error)
 {
-	char *path = folder_join(dir, file), *text = read_text(path);
-	cJSON *root = NULL;
-	if (text == NULL) {
-		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
-	} else {
-		const char *end = text;
-		root = cJSON_ParseWithLengthOpts(text, strlen(text) + 1, &end, 1);
-		if (root != NULL && !cJSON_IsObject(root)) {
-			cJSON_Delete(root);
-			root = NULL;
-			end = text;
-		}
-		if (root == NULL)
-			*error =
-				xasprintf("%s:%zu: is not a JSON object", path, line_of(text, end));
+	char *path = folder_join(dir, file);
+	size_t length = 0;
+	char *text = folder_read(path, LONGEST, &length);
+	int reason = text == NULL ? errno : ENODATA;
+	struct conf_syntax_error mistake = { 0 };
+	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;
+	if (root != NULL && !cJSON_IsObject(root)) {
+		cJSON_Delete(root);
+		root = NULL;
 	}
+	if (length == 0)
+		*error = xasprintf("cannot read %s: %s", path, input_why(reason));
+	else if (root == NULL)
+		*error = xasprintf("%s:%zu: is not a JSON object", path,
+				   line_of(text, text + mistake.offset));
 	free(text);
 	free(path);
 	return root;

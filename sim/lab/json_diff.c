@@ -1,6 +1,7 @@
 #include "lab/json_diff.h"
 
 #include "base/mem.h"
+#include "conf/buf.h"
 #include "io/number.h"
 
 #include <stdbool.h>
@@ -32,29 +33,14 @@ char *json_diff_text(const cJSON *value, const char *absent)
 	return shown;
 }
 
-/* "~" and "/" in a key are written "~0" and "~1". */
-static char *step(const char *pointer, const char *key)
-{
-	size_t length = strlen(pointer);
-	char *longer = xmalloc(length + 2 * strlen(key) + 2), *p = longer + length;
-	memcpy(longer, pointer, length);
-	*p++ = '/';
-	for (; *key != '\0'; key++) {
-		bool special = *key == '~' || *key == '/';
-		*p++ = special ? '~' : *key;
-		if (special)
-			*p++ = *key == '~' ? '0' : '1';
-	}
-	*p = '\0';
-	return longer;
-}
-
 static void add_member(struct json_diff *diff, const char *pointer, const char *key, const cJSON *a,
 		       const cJSON *b)
 {
-	char *longer = step(pointer, key);
-	json_diff_add(diff, longer, a, b);
-	free(longer);
+	struct conf_buf longer = { 0 };
+	conf_buf_add(&longer, pointer);
+	conf_buf_add_step(&longer, key);
+	json_diff_add(diff, conf_buf_text(&longer), a, b);
+	conf_buf_release(&longer);
 }
 
 static void diff_objects(struct json_diff *diff, const char *pointer, const cJSON *a,

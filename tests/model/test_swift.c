@@ -142,3 +142,28 @@ Test(swift, incast)
 	incast(16, 0.12, 0.98);
 	incast(200, 0.5, 0.9);
 }
+
+/* One ACK for 64 segments: a smaller window waits for the timer of 500 us at its end, and that wait
+ * is none of the network's. So each round adds a packet to the window, as with any other delay, the
+ * samples are those of an idle path, and a timeout leaves the receiver its wait. When the wait
+ * counted as delay, windows shrank to the hundredth of a packet. */
+Test(swift, wait_of_the_receiver_is_no_delay)
+{
+	const sim_time wait = 500 * PS_PER_US;
+	struct run run;
+	const struct tcp_tx *tx;
+	double before;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2 },"
+		  " 'tcp': { 'ack_every': 64, 'initial_window': 10 },"
+		  " 'flows': [ { 'size': '10MB', 'pairs': [[0, 1]], 'transport': 'swift' } ] }");
+	run_until(&run, wait + 100 * PS_PER_US);
+	tx = &run_conn(&run, 0)->tx;
+	before = tx->cc.cwnd;
+	run_until(&run, 21 * wait + 500 * PS_PER_US);
+	cr_expect_float_eq((tx->cc.cwnd - before) / MSS, 20, 1);
+	cr_expect_leq(tx->srtt, 30 * PS_PER_US);
+	cr_expect_eq(tx->rto, 10 * PS_PER_MS + wait);
+	run_free(&run);
+}

@@ -147,15 +147,6 @@ Test(json, raw_text_is_indented)
 	expect(&j, "{\n  \"scenario\": {\n    \"a\": 1\n  }\n}\n");
 }
 
-Test(json, given_up_half_way)
-{
-	struct json j;
-	json_init(&j);
-	json_open_object(&j, NULL);
-	json_release(&j);
-	json_release(&j);
-}
-
 Test(json, a_value_without_key_in_an_object_is_a_bug, .signal = SIGABRT)
 {
 	struct json j;

@@ -189,12 +189,11 @@ static void check_bus(const struct panama_conf *conf, const char *name,
 	if (!panama_slow_port(&latency, panama_frame(conf), rate))
 		return;
 	snprintf(pointer, sizeof(pointer), "/schemes/%s/accelerator_latency/bus", name);
-	(topology_pause(topology, false).on ? conf_error : conf_warn)(
-		doc, pointer,
-		"%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
-		" bits",
-		equation->bus, (double)equation->bus * 1e3 / (double)equation->cycle,
-		(double)rate / 1e9, panama_bus_for(equation, rate));
+	conf_say(doc, topology_pause(topology, false).on ? CONF_ERROR : CONF_WARNING, pointer,
+		 "%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
+		 " bits",
+		 equation->bus, (double)equation->bus * 1e3 / (double)equation->cycle,
+		 (double)rate / 1e9, panama_bus_for(equation, rate));
 }
 
 static void check(const struct panama_conf *conf, const char *name,

@@ -55,7 +55,8 @@ struct cc_ack {
 	uint64_t growth;  /* those of `acked` by which the window may open: 0 when the application
 			   * or the receiver, not the window, was the limit */
 	sim_time now;
-	sim_time rtt; /* from the departure of the packet that caused this ACK */
+	sim_time rtt; /* from the departure of the packet that caused this ACK; for a control that
+		       * `delays` without what the receiver waited */
 };
 
 struct cc_ops {

@@ -12,13 +12,3 @@ uint64_t fingerprint_count(uint64_t events)
 	count += (events - octave) / fingerprint_step(events);
 	return count + !fingerprint_due(events);
 }
-
-uint64_t fingerprint_before(uint64_t number)
-{
-	uint64_t step;
-
-	if (number <= 1)
-		return 0;
-	step = fingerprint_step(number - 1);
-	return (number - 1) / step * step;
-}

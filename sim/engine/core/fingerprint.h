@@ -31,9 +31,6 @@ static inline bool fingerprint_due(uint64_t number)
 /* How many a run of so many events has, that of its last event included. */
 uint64_t fingerprint_count(uint64_t events);
 
-/* The last event before `number` that has one; 0 = none. */
-uint64_t fingerprint_before(uint64_t number);
-
 /* Of what has happened so far, where the handler of the last event has run. */
 static inline uint16_t fingerprint_now(const struct sim *sim)
 {

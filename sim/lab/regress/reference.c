@@ -35,33 +35,6 @@ static bool count_of(const cJSON *item, uint64_t *value)
 	return true;
 }
 
-/* [time in ns, events, digest] */
-static bool read_checkpoint(const cJSON *item, struct checkpoint *checkpoint)
-{
-	uint64_t ns;
-
-	if (!cJSON_IsArray(item) || !count_of(cJSON_GetArrayItem(item, 0), &ns) ||
-	    !count_of(cJSON_GetArrayItem(item, 1), &checkpoint->events) ||
-	    !hex64(cJSON_GetArrayItem(item, 2), &checkpoint->digest))
-		return false;
-	checkpoint->at = ns * PS_PER_NS;
-	return true;
-}
-
-static bool read_checkpoints(struct reference *r)
-{
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->root, "checkpoints"), *item;
-
-	if (!cJSON_IsArray(list))
-		return false;
-	r->checkpoints = xcalloc((size_t)cJSON_GetArraySize(list), sizeof(*r->checkpoints));
-	cJSON_ArrayForEach(
-		item,
-		list) if (!read_checkpoint(item,
-					   &r->checkpoints[r->checkpoint_count++])) return false;
-	return true;
-}
-
 /* The member that is not right, or NULL. */
 static const char *read_members(struct reference *r)
 {
@@ -82,9 +55,7 @@ static const char *read_members(struct reference *r)
 	if (!cJSON_IsObject(r->summary))
 		return "summary";
 	r->resolved = cJSON_GetObjectItemCaseSensitive(r->root, "resolved");
-	if (!cJSON_IsObject(r->resolved))
-		return "resolved";
-	return read_checkpoints(r) ? NULL : "checkpoints";
+	return cJSON_IsObject(r->resolved) ? NULL : "resolved";
 }
 
 /* Header line "inasim fingerprints 1 EVENTS DIGEST", then 16 bits each, low byte first. */
@@ -142,7 +113,6 @@ enum reference_state reference_read(const char *dir, const char *name, struct re
 void reference_release(struct reference *r)
 {
 	cJSON_Delete(r->root);
-	free(r->checkpoints);
 	free(r->prints);
 }
 
@@ -170,21 +140,6 @@ static void json_tree(struct json *json, const char *key, const cJSON *item)
 	} else {
 		json_null(json, key);
 	}
-}
-
-/* One line each. */
-static void json_checkpoints(struct json *json, const struct checkpoints *checkpoints)
-{
-	json_open_array(json, "checkpoints");
-	for (size_t i = 0; i < checkpoints->count; i++) {
-		const struct checkpoint *c = &checkpoints->list[i];
-		char *line = xasprintf("[%" PRIu64 ", %" PRIu64 ", \"%016" PRIx64 "\"]",
-				       c->at / PS_PER_NS, c->events, c->digest);
-
-		json_raw(json, NULL, line);
-		free(line);
-	}
-	json_close_array(json);
 }
 
 static void json_history(struct json *json, const struct reference_run *run,
@@ -219,7 +174,6 @@ char *reference_text(const struct reference_run *run, const struct reference *be
 	json_history(&json, run, before, reason);
 	json_tree(&json, "summary", run->summary);
 	json_tree(&json, "resolved", run->resolved);
-	json_checkpoints(&json, run->checkpoints);
 	json_close_object(&json);
 	return json_finish(&json);
 }

@@ -1,21 +1,18 @@
-/* What a run of a scenario was, to hold later runs against: DIR/NAME.json with
- * digest, summary, checkpoints and the reasons of all changes, DIR/NAME.events
- * with the fingerprints of its events. Formats: traces/reference/README.md. */
+/* What a run of a scenario was, to hold later runs against: DIR/NAME.json with digest, summary and
+ * the reasons of all changes, DIR/NAME.events with the fingerprints of its events. Formats:
+ * traces/reference/README.md. */
 #ifndef INASIM_LAB_REGRESS_REFERENCE_H
 #define INASIM_LAB_REGRESS_REFERENCE_H
 
-#include "core/checkpoint.h"
-
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct reference {
 	cJSON *root; /* owns summary, resolved and history */
 	const cJSON *summary, *resolved, *history;
 	uint64_t digest, events;
-	struct checkpoint *checkpoints;
-	size_t checkpoint_count;
 	uint16_t *prints; /* fingerprint_count(events) of them */
 };
 
@@ -24,7 +21,6 @@ struct reference_run {
 	const char *name;
 	uint64_t digest, events;
 	const cJSON *summary, *resolved;
-	const struct checkpoints *checkpoints;
 	const uint16_t *prints;
 };
 

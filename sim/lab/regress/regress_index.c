@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,8 @@ size_t regress_index_find(const struct regress_index *index, const char *name)
 	return SIZE_MAX;
 }
 
-static struct regress_entry *add_entry(struct regress_index *index, char *name, char *path)
+static struct regress_entry *add_entry(struct regress_index *index, const char *name,
+				       const char *path)
 {
 	index->entries = array_reserve(index->entries, index->count, &index->capacity,
 				       sizeof(*index->entries));
@@ -93,29 +95,52 @@ static struct regress_entry *add_entry(struct regress_index *index, char *name, 
 }
 
 /* A path of the index, seen from where we are. */
-static char *path_from(const char *dir, const char *path)
+static const char *path_from(struct regress_index *index, const char *dir, const char *path)
 {
-	return path[0] == '/' ? xstrdup(path) : folder_join(dir, path);
+	return path[0] == '/' ? path : conf_at(index->doc, "%s/%s", dir, path);
+}
+
+static const char *text_at(const struct conf_list *texts, size_t i)
+{
+	return ((const char *const *)texts->items)[i];
 }
 
 static void check_scenario(const struct regress_index *index, const struct scenario_conf *conf,
 			   size_t number)
 {
-	char *pointer = xasprintf("/scenarios/%zu", number);
+	const char *pointer = conf_at(index->doc, "/scenarios/%zu", number);
 
 	if (!conf->name[0] || conf->name[0] == '.' || strchr(conf->name, '/') ||
 	    !strcmp(conf->name, INDEX_NAME))
 		conf_error(index->doc, pointer, "name \"%s\" cannot name a file", conf->name);
 	if (regress_index_find(index, conf->name) != SIZE_MAX)
 		conf_error(index->doc, pointer, "there are two of the name \"%s\"", conf->name);
-	for (size_t i = 0; i < conf->set.count; i++) {
-		const char *set = ((const char *const *)conf->set.items)[i];
-
-		if (set[0] != '/' || !strchr(set, '='))
+	for (size_t i = 0; i < conf->set.count; i++)
+		if (text_at(&conf->set, i)[0] != '/' || !strchr(text_at(&conf->set, i), '='))
 			conf_error(index->doc, pointer,
-				   "set \"%s\" is not of the form /pointer=value", set);
+				   "set \"%s\" is not of the form /pointer=value",
+				   text_at(&conf->set, i));
+}
+
+static void add_overrides(struct regress_index *index, const struct scenario_conf *conf,
+			  struct regress_entry *entry)
+{
+	struct conf_doc *doc = index->doc;
+	struct conf_override *list = conf_own(doc, conf->set.count + 1, sizeof(*list));
+	size_t count = conf->set.count;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *set = text_at(&conf->set, i);
+		size_t cut = strcspn(set, "=");
+
+		list[i].pointer = conf_at(doc, "%.*s", (int)cut, set);
+		list[i].value = set[cut] ? set + cut + 1 : "";
 	}
-	free(pointer);
+	if (conf->seed_given)
+		list[count++] =
+			(struct conf_override){ "/seed", conf_at(doc, "%" PRId64, conf->seed) };
+	entry->overrides = list;
+	entry->override_count = count;
 }
 
 static void add_named(struct regress_index *index, const char *dir,
@@ -127,11 +152,9 @@ static void add_named(struct regress_index *index, const char *dir,
 		struct regress_entry *entry;
 
 		check_scenario(index, conf, i);
-		entry = add_entry(index, xstrdup(conf->name), path_from(dir, conf->scenario));
-		entry->seed_given = conf->seed_given;
-		entry->seed = conf->seed;
-		entry->set = conf->set;
+		entry = add_entry(index, conf->name, path_from(index, dir, conf->scenario));
 		entry->tolerances = conf->tolerances;
+		add_overrides(index, conf, entry);
 	}
 }
 
@@ -154,31 +177,23 @@ static bool is_scenario(const char *path)
 static bool left_out(const struct conf_list *patterns, const char *name)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (!fnmatch(((const char *const *)patterns->items)[i], name, 0))
+		if (!fnmatch(text_at(patterns, i), name, 0))
 			return true;
 	return false;
 }
 
 /* `named`: how many entries have their own place in the index; they go before. */
 static void add_file(struct regress_index *index, size_t named, const struct conf_list *leave_out,
-		     const char *path, const char *inner)
+		     const char *path, const char *name)
 {
-	char *name = xstrndup(inner, strlen(inner) - strlen(".json"));
-	size_t known;
+	size_t known = regress_index_find(index, name);
 
-	for (char *c = name; *c; c++)
-		if (*c == '/')
-			*c = '-';
-	known = regress_index_find(index, name);
-	if (left_out(leave_out, name) || (known != SIZE_MAX && known < named) ||
-	    !is_scenario(path)) {
-		free(name);
+	if (left_out(leave_out, name) || (known != SIZE_MAX && known < named) || !is_scenario(path))
 		return;
-	}
 	if (known != SIZE_MAX || !strcmp(name, INDEX_NAME))
 		conf_error(index->doc, "/folders", "%s cannot have the name \"%s\": %s", path, name,
 			   known != SIZE_MAX ? "another file has it" : "the index has it");
-	add_entry(index, name, xstrdup(path));
+	add_entry(index, name, path);
 }
 
 static int visible(const struct dirent *entry)
@@ -186,25 +201,24 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* All scenarios in and below `folder`, sorted; `inner` is the way from the top. */
+/* All scenarios in and below `folder`, sorted; their names begin with `prefix`. */
 static void add_folder(struct regress_index *index, size_t named, const struct conf_list *leave_out,
-		       const char *folder, const char *inner)
+		       const char *folder, const char *prefix)
 {
 	struct dirent **list;
 	int count = scandir(folder, &list, visible, alphasort);
 
 	for (int i = 0; i < count; i++) {
 		const char *file = list[i]->d_name;
-		char *path = folder_join(folder, file);
-		char *inside = inner[0] ? folder_join(inner, file) : xstrdup(file);
-		size_t length = strlen(file);
+		const char *path = conf_at(index->doc, "%s/%s", folder, file);
+		int length = (int)strlen(file) - (int)strlen(".json");
 
 		if (folder_is_folder(path))
-			add_folder(index, named, leave_out, path, inside);
-		else if (length > 5 && !strcmp(file + length - 5, ".json"))
-			add_file(index, named, leave_out, path, inside);
-		free(path);
-		free(inside);
+			add_folder(index, named, leave_out, path,
+				   conf_at(index->doc, "%s%s-", prefix, file));
+		else if (length > 0 && !strcmp(file + length, ".json"))
+			add_file(index, named, leave_out, path,
+				 conf_at(index->doc, "%s%.*s", prefix, length, file));
 		free(list[i]);
 	}
 	if (count >= 0)
@@ -226,22 +240,17 @@ struct regress_index *regress_index_load(const char *dir)
 	add_named(index, dir, &conf.scenarios);
 	named = index->count;
 	for (size_t i = 0; i < conf.folders.count; i++) {
-		char *folder = path_from(dir, ((const char *const *)conf.folders.items)[i]);
+		const char *folder = path_from(index, dir, text_at(&conf.folders, i));
 
 		if (!folder_is_folder(folder))
 			conf_error(index->doc, "/folders", "there is no folder %s", folder);
 		add_folder(index, named, &conf.leave_out, folder, "");
-		free(folder);
 	}
 	return index;
 }
 
 void regress_index_free(struct regress_index *index)
 {
-	for (size_t i = 0; i < index->count; i++) {
-		free(index->entries[i].name);
-		free(index->entries[i].path);
-	}
 	free(index->entries);
 	conf_doc_free(index->doc);
 	free(index);

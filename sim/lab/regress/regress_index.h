@@ -16,12 +16,12 @@ struct regress_tolerance {
 	double relative, absolute;
 };
 
+/* The document of the index owns what it points to. */
 struct regress_entry {
-	char *name; /* of the reference: DIR/NAME.json, DIR/NAME.events */
-	char *path; /* of the scenario */
-	bool seed_given;
-	int64_t seed;
-	struct conf_list set;        /* of const char *, "/pointer=value" */
+	const char *name;                /* of the reference: DIR/NAME.json, DIR/NAME.events */
+	const char *path;                /* of the scenario */
+	struct conf_override *overrides; /* its `set` and `seed` */
+	size_t override_count;
 	struct conf_list tolerances; /* of struct regress_tolerance; go before the common ones */
 };
 

@@ -140,10 +140,8 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 			 char **error)
 {
 	const struct plan *plan = sweep->plan;
-	struct csv_writer *csv = csv_writer_open(path, error);
+	struct csv_writer *csv = csv_writer_open(path);
 
-	if (!csv)
-		return false;
 	put_header(csv, plan, metrics);
 	for (size_t i = 0; i < plan->point_count; i++) {
 		const struct plan_point *point = &plan->points[i];
@@ -185,10 +183,8 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 					       "cpu_s",  "peak_rss_bytes", "attempts", "exit_code",
 					       "signal", "host",           "version",  "commit",
 					       "message" };
-	struct csv_writer *csv = csv_writer_open(path, error);
+	struct csv_writer *csv = csv_writer_open(path);
 
-	if (!csv)
-		return false;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		csv_writer_text(csv, columns[i]);
 	csv_writer_end_row(csv);

@@ -156,9 +156,7 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 
 bool groups_write(const struct sweep_table *table, const char *path, char **error)
 {
-	struct csv_writer *csv = csv_writer_open(path, error);
-	if (csv == NULL)
-		return false;
+	struct csv_writer *csv = csv_writer_open(path);
 	struct groups groups = groups_of(table);
 	write_header(csv, table);
 	for (size_t g = 0; g < groups.count; g++) {
