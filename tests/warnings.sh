@@ -154,6 +154,8 @@ done <<'KEYS'
 /schemes/switchml/memory "2MB" no job has this scheme
 KEYS
 switchml=(--set /jobs/0/all_reduce=switchml)
+warned jobs.json 'has no effect: "format" is not rdma' "${switchml[@]}" --set /schemes/switchml/message=2
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"format":"rdma","message":2}'
 warned jobs.json 'has no effect: "timeout_rule" is not doubling' "${switchml[@]}" --set /schemes/switchml/timeout_threshold=9
 not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_threshold":9,"timeout_rule":"doubling"}'
 warned jobs.json 'has no effect: "timeout_rule" is not adaptive' "${switchml[@]}" --set /schemes/switchml/timeout_min=1ms
