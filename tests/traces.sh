@@ -91,6 +91,8 @@ gpt2_small 88 124439808 =
 gpt2_medium 172 354823168 =
 gpt2_large 256 774030080 =
 gpt2_xl 340 1557611200 =
+llama2_7b 34 6738415616 =
+mixtral_8x7b_ep8 66 1605636096 =
 deeplight_inferred 7 607911930 ~
 lstm_gbw 7 426465919 ~
 ncf_ml20m 8 31832577 ~
@@ -106,10 +108,12 @@ while read -r model rows params _; do
 		fail "$file is missing"
 		continue
 	fi
-	check "$file" "index,layer,kind,params,macs,tensors" '
+	columns="index,layer,kind,params,macs,tensors"
+	[[ $model != mixtral* ]] || columns+=,all_to_all
+	check "$file" "$columns" '
 		$1 != NR - 2 { bad("index " $1) }
 		$2 == "" || $3 == "" { bad("no name") }
-		$4 !~ /^[0-9]+$/ || $5 !~ /^[0-9]+$/ || $6 !~ /^[0-9]+$/ { bad("not a number") }
+		$4 !~ /^[0-9]+$/ || $5 !~ /^[0-9]+$/ || $6 !~ /^[0-9]+$/ || $7 !~ /^[0-9]*$/ { bad("not a number") }
 		($4 == 0) != ($6 == 0) { bad("parameters without tensor or the reverse") }
 		{ sum += $4 }
 		END { if (sum != '"$params"') bad("sum " sum ", published '"$params"'")

@@ -132,6 +132,7 @@ while read -r pointer value why; do
 done <<'KEYS'
 /jobs/0/gpu "v100" the layers say how long
 /jobs/0/inside "master" machines have one GPU
+/jobs/0/prefetch 2 parameters are not sharded
 /jobs/0/send_jitter_per "tensor" there is no
 /jobs/0/stragglers/slowdown 3 no worker is slow
 /jobs/0/max_steps 5 no job has more iterations

@@ -33,13 +33,32 @@ done
 [[ $(wc -l <why/why.csv) == $((1 + 3 * 6 + 2 * 4)) ]] || fail "$(wc -l <why/why.csv) rows"
 
 # decimal seconds as whole picoseconds: awk has 53 bits, enough for hours
-cells '
+adds_up='
 	function ps(t) { return int(t * 1e12 + 0.5) }
 	NR > 1 { sum = 0
 		for (i = 10; i < 10 + 17; i++) sum += ps($i)
 		if (sum != ps(c["duration_s"])) print "line " NR ": " sum
-		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }' \
-	why/why.csv
+		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }'
+cells "$adds_up" why/why.csv
+
+# so do waits for parameters, tokens and activations
+cat >three.json <<'JSON'
+{
+  "name": "three", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 8, "link": { "loss": 0.0005 } },
+  "jobs": [
+    { "name": "full", "workers": 4, "all_reduce": "ring", "iterations": 2, "overlap": "layers", "sharding": "full",
+      "model": { "layers": [ { "gradient": "300KB", "forward": "50us" }, { "gradient": "300KB", "backward": "100us" } ] } },
+    { "name": "experts", "workers": 4, "all_reduce": "switchml", "iterations": 2, "overlap": "layers", "sharding": "optimizer",
+      "model": { "layers": [ { "gradient": "300KB", "backward": "100us" }, { "gradient": "4B", "all_to_all": "300KB", "forward": "50us" } ] } },
+    { "name": "stages", "workers": 6, "all_reduce": "ring", "iterations": 2, "overlap": "layers",
+      "pipeline": { "stages": 3, "microbatches": 2, "activations": "100KB" },
+      "model": { "layers": [ { "gradient": "300KB", "forward": "50us" }, { "gradient": "4B", "backward": "90us" }, { "gradient": "3KB" } ] } }
+  ]
+}
+JSON
+ends 0 run three.json --why --out three --quiet
+cells "$adds_up" three/why.csv
+[[ $(wc -l <three/why.csv) == $((1 + 2 * (4 + 4 + 6))) ]] || fail "$(wc -l <three/why.csv) rows of three.json"
 
 # who filled the links: owners add up to what links.csv counts, over time, to the byte
 cells '

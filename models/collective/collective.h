@@ -114,8 +114,9 @@ struct collective_job {
 				       * jobs' servers' */
 	/* Ranks of each worker; 0 = 1: only where `inside` is "ring". Then hosts are machines. */
 	uint32_t gpus;
-	bytes gradients;  /* of an iteration, over all NICs */
-	uint64_t tensors; /* that each worker will hand over */
+	uint32_t first_edge; /* of connections, where a job has several schedules */
+	bytes gradients;     /* of an iteration, over all NICs */
+	uint64_t tensors;    /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
@@ -244,6 +245,9 @@ struct collective_ops {
 	 * which the caller releases. Returns what withdraw() takes, or NULL as start() does. */
 	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		      const char **never);
+	/* Optional: its reduce-scatter (steps.h), which takes the same scheme. Without it jobs that
+	 * want one get the all-reduce, of whose sums each worker needs a part only. */
+	const struct collective_ops *reduce_scatter;
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
 	struct fluid_tolerance tolerance;

@@ -4,6 +4,7 @@
  *   step s of rank r, reduce-scatter: send chunk r-s, receive and add r-s-1
  *                     all-gather:     send chunk r+1-s, receive and store r-s */
 #include "collective/ring.h"
+#include "collective/steps.h"
 
 #include <stdlib.h>
 
@@ -84,5 +85,6 @@ const struct collective_ops ring_collective = {
 	.injected = ring_injected,
 	.start = ring_start,
 	.plan = ring_plan,
+	.reduce_scatter = &reduce_scatter_collective,
 	.tolerance = { .one_switch = 0.02 },
 };

@@ -180,7 +180,12 @@ static void check_sums(const struct schedule_rank *rank)
 	struct schedule *schedule = rank->schedule;
 
 	for (uint32_t q = 0; q < rank->pieces; q++) {
-		if (exact_holds(&schedule->exact, piece_name(rank, q), rank->sums[q]))
+		uint64_t weight = schedule->ops->weight
+					  ? schedule->ops->weight(schedule, rank->number, q)
+					  : schedule->exact.sum;
+
+		if (!weight ||
+		    exact_holds_part(&schedule->exact, weight, piece_name(rank, q), rank->sums[q]))
 			continue;
 		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
 				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
@@ -407,7 +412,8 @@ void *schedule_open(const struct model_env *env, const void *conf)
 
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge)
 {
-	return connection_key(CONNECTION_RING, (uint64_t)schedule->job.number << 20 | edge);
+	return connection_key(CONNECTION_RING, (uint64_t)schedule->job.number << 20 |
+						       (schedule->job.first_edge + edge));
 }
 
 static void connect(struct schedule *schedule, uint32_t e)

@@ -1,4 +1,4 @@
-/* All-reduce between hosts as a schedule: which pieces of a tensor each rank sends to whom, and
+/* A collective between hosts as a schedule: which pieces of a tensor each rank sends to whom, and
  * what it must have received before. The field's term; as in MSCCL or in LogGOPSim's GOAL.
  *
  * A rank has threads, one or a few. A thread goes through its operations in order, for one tensor
@@ -14,7 +14,8 @@
  * Simplified: the sums on hosts take no time (`step_latency` adds a constant before each message).
  * A message without elements still has one byte, as it would cost a packet.
  *
- * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c. */
+ * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c; other collectives
+ * than all-reduce: steps.c. */
 #ifndef INASIM_COLLECTIVE_SCHEDULE_H
 #define INASIM_COLLECTIVE_SCHEDULE_H
 
@@ -87,6 +88,9 @@ struct schedule_ops {
 	/* The i-th step of a thread for a tensor of `pieces`. False: there are no more. */
 	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step);
+	/* Optional: the weight (exact.h) of what a rank must hold of a piece in the end; 0 = it has
+	 * no result there. Without this member it is that of all ranks: an all-reduce. */
+	uint64_t (*weight)(const struct schedule *schedule, uint32_t rank, uint32_t piece);
 	/* Optional: fills in schedule->data, once the ranks stand. */
 	void (*prepare)(struct schedule *schedule);
 };

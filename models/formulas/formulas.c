@@ -175,6 +175,17 @@ GIVES(parallel_wins_from_exact,
       x->gpus > 2 ? ring_share(x->per_machine) * x->gpus / (x->gpus - 2) : NAN)
 GIVES(parallel_wins_from_rate, parallel_wins_from_exact(x) * x->inter)
 
+/* One half of a ring all-reduce; and n - 1 rounds of which each passes a part of the bytes on. */
+static double one_half(const struct formula_inputs *x)
+{
+	return (x->workers - 1) * x->alpha + ring_share(x->workers) / 2 * over(x, x->rate);
+}
+
+GIVES(reduce_scatter, one_half(x))
+GIVES(all_gather, one_half(x))
+GIVES(all_to_all, one_half(x))
+GIVES(pipeline_time, (1 + (x->stages - 1) / x->microbatches) * x->compute)
+
 /* Beyond the largest power of two in n, pairs fold to one before and unfold after. */
 static double halving_doubling(const struct formula_inputs *x)
 {
@@ -265,6 +276,8 @@ static const struct formula_input inputs[] = {
 	INPUT(layers, COUNT, 1, 1e6, NAN, "L: of the network"),
 	INPUT(remaining, TIME, 1e-12, MOST_TIME, NAN, "T: of the job"),
 	INPUT(partition, TIME, 0, MOST_TIME, NAN, "communication of a quarter of the gradients"),
+	INPUT(stages, COUNT, 1, 1e6, NAN, "p: of a pipeline"),
+	INPUT(microbatches, COUNT, 1, 1e6, NAN, "m: that pass one after the other"),
 	INPUT(bound, REAL, 1e-30, 1e30, NAN, "B: no gradient is larger"),
 	INPUT(factor, REAL, 1e-30, 1e30, NAN, "f: gradients times it are rounded to integers"),
 	{ 0 },
@@ -387,6 +400,19 @@ static const struct formula formulas[] = {
 	FORMULA(double_tree, "s", "derived; Sanders et al. 2009, NCCL 2.4", "workers is 4 or more",
 		"all-reduce by two binary trees of half the data each", "workers", "alpha", "bytes",
 		"chunk", "rate"),
+
+	FORMULA(reduce_scatter, "s", "Thakur et al. 2005 section 4.4, as a ring", NULL,
+		"reduce-scatter: each worker has the sum of 1/n of the bytes", "workers", "alpha",
+		"bytes", "rate"),
+	FORMULA(all_gather, "s", "Thakur et al. 2005 section 4.1", NULL,
+		"all-gather by a ring: all bytes, of which each worker had 1/n", "workers", "alpha",
+		"bytes", "rate"),
+	FORMULA(all_to_all, "s", "Thakur et al. 2005 section 4.3: pairwise exchange", NULL,
+		"all-to-all: each worker has 1/n of its bytes for each", "workers", "alpha",
+		"bytes", "rate"),
+	FORMULA(pipeline_time, "s", "GPipe section 2.3: a bubble of (p - 1) / (m + p - 1)", NULL,
+		"an iteration of a pipeline; compute is of a stage, without its bubble", "stages",
+		"microbatches", "compute"),
 
 	FORMULA(panama_port_rate, "bps", "PANAMA appendix A, equation 1", NULL,
 		"that a port of an accelerator supports", "bus", "cycle"),

@@ -28,6 +28,7 @@ struct formula_inputs {
 	double compute, communication, iteration, overlap, share, batch, iterations, ratio;
 	double bus, cycle, ports, adder, fixed, memory, jobs;
 	double layer, layers, remaining, partition;
+	double stages, microbatches;
 	double bound, factor;
 };
 

@@ -136,7 +136,7 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].enabled &&
-		    scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+		    job_group_uses(&scenario_jobs(scenario)[i], scheme))
 			return true;
 	return false;
 }

@@ -563,6 +563,9 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
 			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", i),
 				   "%s runs as packets only", scheme_names[group->all_reduce]);
+		if (group->enabled && group->exchanges)
+			conf_error(doc, conf_at(doc, "/jobs/%zu", i),
+				   "sharding, pipelines and all-to-alls run as packets only");
 		if (group->enabled && topology->host.gpus.count > 1 && group->inside == INSIDE_RING)
 			conf_error(doc, conf_at(doc, "/jobs/%zu/inside", i),
 				   "a ring of all GPUs runs as packets only");

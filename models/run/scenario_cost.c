@@ -165,7 +165,12 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
-	injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
+	if (group->pipeline.stages > 1) /* each replica of a stage has a part */
+		injected = 2 * (workers / (double)group->pipeline.stages - 1);
+	else if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
+		injected = workers - 1;
+	else
+		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
 	if (!ops->payload)
 		return (struct exchange){
 			.hops = hops_of_bytes(place, transport ? transport : transport_kind(0),
@@ -180,6 +185,26 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 		2 * packets * (tree_links(place, group, workers) + (ops->servers != NULL)),
 		packets * ops->frame(conf)
 	};
+}
+
+/* What all workers send besides gradients. */
+static struct exchange others_of(const struct place *place, const struct job_group_conf *group,
+				 double workers, const struct job_models *models)
+{
+	double gathers = group->sharding == SHARDING_FULL        ? 2
+			 : group->sharding == SHARDING_OPTIMIZER ? 1
+								 : 0;
+	double stages = (double)group->pipeline.stages, sent;
+
+	sent = (workers / stages - 1) * gathers * job_models_gradient(models) +
+	       (workers - 1) * 4 * job_models_tokens(models) +
+	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
+		       (double)group->pipeline.activations * group->gradient_scale;
+	return (struct exchange){ .hops = hops_of_bytes(
+					  place,
+					  scenario_scheme_transport(place->scenario, SCHEME_ring),
+					  sent, job_path(place, group, workers)),
+				  .bytes = sent / workers };
 }
 
 /* --- jobs --- */
@@ -197,24 +222,28 @@ static double jobs_of_group(const struct place *place, const struct job_group_co
 
 /* Adds a number of like jobs. */
 static void add_jobs(struct place *place, const struct job_group_conf *group, double jobs,
-		     double workers, double iterations, double compute_s, double gradient,
-		     struct scenario_cost *cost)
+		     double workers, double iterations, double compute_s,
+		     const struct job_models *models, struct scenario_cost *cost)
 {
-	struct exchange exchange = exchange_of(place, group, workers, gradient);
+	struct exchange exchange = exchange_of(place, group, workers, job_models_gradient(models));
+	struct exchange others = { 0 };
 	double share = place->load < 0.9 ? 1 - place->load : 0.1;
-	double send_s = 8 * exchange.bytes / (place->rate_bps * share);
-	double one_s = iterations * (compute_s + send_s);
-	double over_s = seconds_of(group->arrival.at) + one_s;
+	double send_s, one_s, over_s;
 
+	if (group->exchanges && workers > 1)
+		others = others_of(place, group, workers, models);
+	send_s = 8 * (exchange.bytes + others.bytes) / (place->rate_bps * share);
+	one_s = iterations * (compute_s + send_s);
+	over_s = seconds_of(group->arrival.at) + one_s;
 	cost->jobs += jobs;
-	cost->hops += jobs * iterations * exchange.hops;
+	cost->hops += jobs * iterations * (exchange.hops + others.hops);
 	place->host_work_s += jobs * workers * one_s;
 	if (over_s > place->longest_s)
 		place->longest_s = over_s;
 }
 
 static void add_trace(struct place *place, const struct job_group_conf *group, double compute_s,
-		      double gradient, struct scenario_cost *cost)
+		      const struct job_models *models, struct scenario_cost *cost)
 {
 	struct job_trace trace;
 	char *error = NULL;
@@ -230,7 +259,7 @@ static void add_trace(struct place *place, const struct job_group_conf *group, d
 				 ? seconds_of(trace.jobs[i].duration) / group->arrival.speedup /
 					   compute_s
 				 : (double)group->iterations,
-			 compute_s, gradient, cost);
+			 compute_s, models, cost);
 	job_trace_release(&trace);
 }
 
@@ -240,20 +269,19 @@ static void add_job_group(struct place *place, const struct job_group_conf *grou
 	struct workers_span span = workers_span(&group->workers);
 	struct job_models models;
 	char *error = NULL;
-	double compute_s, gradient;
+	double compute_s;
 
 	if (!job_models_load(&models, group, &error)) {
 		free(error);
 		return;
 	}
 	compute_s = job_models_compute_s(&models) * group->compute_scale;
-	gradient = job_models_gradient(&models);
 	if (group->arrival.form == JOBS_TRACE)
-		add_trace(place, group, compute_s, gradient, cost);
+		add_trace(place, group, compute_s, &models, cost);
 	else
 		add_jobs(place, group, jobs_of_group(place, group, &models),
 			 (double)(span.least + span.most) / 2, (double)group->iterations, compute_s,
-			 gradient, cost);
+			 &models, cost);
 	job_models_release(&models);
 }
 

@@ -49,6 +49,8 @@ static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 
 		hash = hash_pair(hash, hash_string(layer->name));
 		hash = hash_pair(hash, layer->gradient);
+		if (layer->all_to_all)
+			hash = hash_pair(hash, layer->all_to_all);
 		hash = hash_pair(hash, layer->forward);
 		hash = hash_pair(hash, layer->backward);
 	}

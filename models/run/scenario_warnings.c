@@ -402,7 +402,7 @@ static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const
 static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].all_reduce == (int)scheme)
+		if (job_group_uses(&scenario_jobs(scenario)[i], scheme))
 			return true;
 	return false;
 }
@@ -438,6 +438,7 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
 		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
+		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
 		{ "max_steps",
 		  group->iterations_form == ITERATIONS_NUMBER &&
 			  group->max_steps >= group->iterations,

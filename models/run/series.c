@@ -136,6 +136,10 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
+	/* nor may one look at the sender of a packet in a window, if it is elsewhere (core/parts.h)
+	 */
+	if (!scenario_has_jobs(s->scenario))
+		return TRAFFIC_BACKGROUND;
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
 		return TRAFFIC_JOBS;
@@ -192,12 +196,11 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	struct out_cell *used = &cells[FIRST_OF_PACKETS], *queued = used + WATCH_CLASSES,
 			*longest = queued + WATCH_CLASSES, *packets = &cells[PACKETS];
 	struct port_sent carried[WATCH_CLASSES];
-	uint64_t queue[WATCH_CLASSES], length = 0, sent, size;
+	uint64_t queue[WATCH_CLASSES], length = 0;
 	double all = 0;
 
 	network_watched(net, set->ports[i], carried);
 	network_queue_by_class(net, set->ports[i], queue);
-	port_carried(&net->ports[set->ports[i]], &sent, &size);
 	for (unsigned c = 0; c < WATCH_CLASSES; c++) {
 		double share = port_sent_since(&carried[c], &set->before[i][c]) * 8 / could;
 
@@ -208,7 +211,7 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 		length += queue[c];
 	}
 	longest->count = length > longest->count ? length : longest->count;
-	packets->count += sent;
+	packets->count += network_arrived(net, set->ports[i]);
 	return all;
 }
 

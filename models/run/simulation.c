@@ -28,6 +28,10 @@ const char *const end_reason_names[] = {
 #define PARTITION_HOSTS 800
 #define PARTITIONS_FROM 8000
 
+/* With threads, from so many on. */
+#define THREADS_FROM      128
+#define THREADS_FROM_TEXT "128"
+
 static double clock_s(clockid_t clock)
 {
 	struct timespec now;
@@ -360,23 +364,71 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	options->tell(options->owner, news, s, &progress);
 }
 
-/* What acts on others without a link in between, at a time of its own, needs one queue: jobs,
- * groups of flows that end with them, observers. RoCE, as its receivers know at once when a sender
- * closes. */
-static bool may_cut(const struct simulation *s)
+/* Why it needs one queue: something acts on others without a link in between, at a time of its own.
+ * As jobs do, groups of flows that end with them, observers, PAUSE; and RoCE, whose receivers know
+ * at once when a sender closes. NULL: it does not. */
+static const char *not_in_parts(const struct simulation *s)
+{
+	if (s->fluid)
+		return "several are for simulated packets";
+	if (scenario_has_jobs(s->scenario))
+		return "several are for networks that carry flows only, and it has jobs";
+	if (scenario_uses_roce(s->scenario, false))
+		return "several are for flows over TCP, and it has some over RoCE";
+	if (s->topo.net.lossless)
+		return "several are for switches without PAUSE";
+	if (s->observer || s->topo.net.onlooker)
+		return "events are looked at in their order (--events, --why, --timeline)";
+	return NULL;
+}
+
+static bool stops_with_jobs(const struct simulation *s)
 {
 	const struct flow_group_conf *flows = scenario_flows(s->scenario);
 
 	for (size_t i = 0; i < s->scenario->flows.count; i++)
 		if (flows[i].stop == FLOWS_STOP_WITH_JOBS)
-			return false;
-	return !s->fluid && !s->observer && !s->topo.net.onlooker &&
-	       !scenario_has_jobs(s->scenario) && !scenario_uses_roce(s->scenario, false);
+			return true;
+	return false;
 }
 
-unsigned simulation_cut(struct simulation *s, unsigned count)
+unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 {
-	return may_cut(s) ? network_cut(&s->topo.net, count) : 1;
+	unsigned parts = 1;
+
+	if (!not_in_parts(s) && !stops_with_jobs(s))
+		parts = network_cut(&s->topo.net, count, threads);
+	if (parts > 1) {
+		tcp_cut(s->tcp, parts);
+		flows_cut(s->flows, parts);
+	}
+	return parts;
+}
+
+/* Each thread has as many partitions as the others, if there are pods enough. */
+static void cut_for(struct simulation *s, unsigned threads)
+{
+	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
+	bool pays = hosts >= (threads > 1 ? THREADS_FROM : PARTITIONS_FROM);
+
+	if (pays)
+		simulation_cut(s, (count < threads ? threads : count) / threads * threads, threads);
+	if (parts_threads(&s->sim) == threads)
+		return;
+	s->why_threads = not_in_parts(s);
+	if (!s->why_threads)
+		s->why_threads =
+			pays ? "each takes a pod at least, and links between pods take time"
+			     : "its hosts are too few for more to pay, below " THREADS_FROM_TEXT;
+}
+
+static void join(struct simulation *s)
+{
+	if (!s->sim.parts)
+		return;
+	network_join(&s->topo.net);
+	tcp_join(s->tcp);
+	flows_gather(s->flows);
 }
 
 /* A time before which no event of a flow can reach the goal. */
@@ -403,17 +455,19 @@ static bool run_windows(struct simulation *s, uint64_t budget)
 {
 	uint64_t enough = s->sim.events + budget;
 
-	while (s->sim.events < enough) {
+	while (s->sim.events < enough && !s->sim.stopped) {
 		sim_time until = goes_on_until(s);
 
 		if (!parts_fits(&s->sim, until)) {
-			network_join(&s->topo.net);
+			join(s);
 			return true;
 		}
 		if (!parts_run(&s->sim, enough - s->sim.events, until))
 			return false;
+		flows_gather(s->flows);
+		parts_control(&s->sim);
 	}
-	return true;
+	return !s->sim.stopped;
 }
 
 static bool run_some(struct simulation *s, uint64_t budget)
@@ -433,8 +487,11 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	sim_time stalled = 0, since;
 
 	fail_context(&context);
-	if (!s->sim.parts && s->topo.net.hosts >= PARTITIONS_FROM)
-		simulation_cut(s, s->topo.net.hosts / PARTITION_HOSTS);
+	if (!s->sim.parts)
+		cut_for(s, options->threads ? options->threads : 1);
+	s->threads = parts_threads(&s->sim);
+	if (s->why_threads)
+		tell(s, options, SIMULATION_THREADS, 0, 0);
 	if (!goal_reached(s)) {
 		/* the wall clock is looked at now and then, and decides nothing */
 		while (!interrupted && run_some(s, 1 << 17)) {
@@ -455,6 +512,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
+	join(s);
 	set_back_time(s);
 	series_stop(s->series);
 	fail_context(NULL);

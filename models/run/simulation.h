@@ -37,10 +37,12 @@ enum simulation_news {
 	SIMULATION_GOES_ON, /* a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
+	SIMULATION_THREADS, /* it runs in other than the threads asked for; told at the beginning */
 };
 
 struct simulation_options {
 	struct out_dir *dir; /* NULL = no tables; not owned */
+	unsigned threads;    /* 0 = 1; the results are the same */
 	/* May be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);

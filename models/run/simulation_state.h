@@ -32,6 +32,8 @@ struct simulation {
 	enum end_reason end;
 	bool limit_reached;
 	double cpu_s, wall_s;
+	unsigned threads;        /* in which it runs or ran */
+	const char *why_threads; /* not in as many as asked for; NULL = it is */
 
 	struct timer limit, window_end;
 	struct series *series; /* NULL = none wanted */
@@ -49,10 +51,10 @@ bool simulation_moves(const struct simulation *simulation);
 /* As simulation_run(), but only builds; for tests that look inside. */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
-/* Divides the run into `count` partitions (core/parts.h), at most one a pod; results stay the same.
- * Returns their number, which is 1 if something acts across them. Call it before simulation_go(),
- * which cuts large networks itself. */
-unsigned simulation_cut(struct simulation *simulation, unsigned count);
+/* Divides the run into `count` partitions (core/parts.h), at most one a pod, which run in
+ * `threads`; results stay the same. Returns their number, which is 1 if something acts across them.
+ * Call it before simulation_go(), which cuts large networks itself. */
+unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 

@@ -1,6 +1,7 @@
 #include "transport/tcp.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -33,10 +34,10 @@ const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 /* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
  * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
  * cannot know at once that the sender has closed. */
-static bool is_answered(const struct tcp_conn *conn, const struct packet *packet)
+static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
-	return conn->open ||
-	       (packet->kind != PACKET_ACK && packet->seq + packet->payload <= conn->rx.next);
+	return rx->generation == packet->generation &&
+	       (!rx->over || packet->seq + packet->payload <= rx->next);
 }
 
 static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
@@ -44,13 +45,15 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	struct tcp *tcp = self;
 	struct tcp_conn *conn = tcp->conns[packet->flow];
 
-	if (conn->generation != packet->generation || !is_answered(conn, packet))
-		return; /* of a connection that is over */
-	SIM_BUG_ON(host != (packet->kind == PACKET_ACK ? conn->tx.host : conn->rx.host));
-	if (packet->kind == PACKET_ACK)
-		tcp_tx_receive(conn, packet);
-	else
+	if (packet->kind != PACKET_ACK) {
+		if (!is_answered(&conn->rx, packet))
+			return;
+		SIM_BUG_ON(host != conn->rx.host);
 		tcp_rx_receive(conn, packet);
+	} else if (conn->generation == packet->generation && conn->open) {
+		SIM_BUG_ON(host != conn->tx.host);
+		tcp_tx_receive(conn, packet);
+	}
 }
 
 /* The lines that an ACK touches at the sender, or a segment at the receiver. */
@@ -63,7 +66,8 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 	size_t end = packet->kind == PACKET_ACK ? offsetof(struct tcp_conn, rx)
 						: offsetof(struct tcp_conn, owner);
 
-	__builtin_prefetch(conn);
+	if (packet->kind == PACKET_ACK)
+		__builtin_prefetch(conn);
 	for (size_t at = begin & ~(size_t)63; at < end; at += 64)
 		__builtin_prefetch(conn + at);
 }
@@ -98,15 +102,60 @@ void tcp_free(struct tcp *tcp)
 	}
 	free(tcp->conns);
 	free(tcp->idle);
+	free(tcp->closed);
 	free(tcp);
+}
+
+/* Idle slots are in the order of (time of closing, number): which is used next, and so the numbers
+ * in packets, does not hang on the order in which hosts of one time had their turn. */
+static int by_closing(const void *a, const void *b)
+{
+	const struct tcp_conn *const *x = a, *const *y = b;
+
+	if ((*x)->closed_at != (*y)->closed_at)
+		return (*x)->closed_at < (*y)->closed_at ? -1 : 1;
+	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+static void add_idle(struct tcp *tcp, struct tcp_conn *conn)
+{
+	tcp->idle =
+		array_reserve(tcp->idle, tcp->idle_count, &tcp->idle_capacity, sizeof(*tcp->idle));
+	tcp->idle[tcp->idle_count++] = conn;
+}
+
+static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
+{
+	size_t i = tcp->idle_count;
+
+	add_idle(tcp, conn);
+	for (; i > 0 && by_closing(&conn, &tcp->idle[i - 1]) < 0; i--)
+		tcp->idle[i] = tcp->idle[i - 1];
+	tcp->idle[i] = conn;
+}
+
+/* What partitions have closed, all of it later than what had been collected before. */
+static void collect_closed(struct tcp *tcp)
+{
+	size_t before = tcp->idle_count;
+
+	for (unsigned p = 1; p <= tcp->parts; p++) {
+		for (struct tcp_conn *conn = tcp->closed[p]; conn; conn = conn->next_closed)
+			add_idle(tcp, conn);
+		tcp->closed[p] = NULL;
+	}
+	if (tcp->idle_count > before + 1)
+		qsort(&tcp->idle[before], tcp->idle_count - before, sizeof(struct tcp_conn *),
+		      by_closing);
 }
 
 static struct tcp_conn *take_slot(struct tcp *tcp)
 {
 	struct tcp_conn *conn;
 
+	collect_closed(tcp);
 	if (tcp->idle_count) {
-		conn = tcp->conns[tcp->idle[--tcp->idle_count]];
+		conn = tcp->idle[--tcp->idle_count];
 		tcp_rx_close(conn);
 		conn->generation++;
 		return conn;
@@ -186,34 +235,35 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	return conn->number;
 }
 
-/* Idle slots are in the order of (time of closing, number): which is used next, and so the numbers
- * in packets, does not hang on the order in which hosts of one time had their turn. */
-static void give_slot(struct tcp *tcp, const struct tcp_conn *conn)
-{
-	size_t i;
-
-	tcp->idle =
-		array_reserve(tcp->idle, tcp->idle_count, &tcp->idle_capacity, sizeof(*tcp->idle));
-	for (i = tcp->idle_count++; i > 0; i--) {
-		const struct tcp_conn *other = tcp->conns[tcp->idle[i - 1]];
-
-		if (other->closed_at < conn->closed_at ||
-		    (other->closed_at == conn->closed_at && other->number < conn->number))
-			break;
-		tcp->idle[i] = other->number;
-	}
-	tcp->idle[i] = conn->number;
-}
-
 void tcp_close(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_conn *conn = tcp->conns[number];
+	unsigned part = parts_number(conn->tx.net->sim);
 
 	SIM_BUG_ON(!conn->open);
 	tcp_tx_close(conn);
 	conn->open = false;
-	conn->closed_at = tcp->sim->now;
-	give_slot(tcp, conn);
+	conn->closed_at = conn->tx.net->sim->now;
+	if (!part) {
+		conn->rx.over = true;
+		give_slot(tcp, conn);
+		return;
+	}
+	conn->next_closed = tcp->closed[part];
+	tcp->closed[part] = conn;
+}
+
+void tcp_cut(struct tcp *tcp, unsigned parts)
+{
+	tcp->parts = parts;
+	tcp->closed = xcalloc(parts + 1, sizeof(struct tcp_conn *));
+}
+
+void tcp_join(struct tcp *tcp)
+{
+	collect_closed(tcp);
+	for (size_t i = 0; i < tcp->count; i++)
+		tcp->conns[i]->tx.net = tcp->conns[i]->rx.net = &tcp->topo->net;
 }
 
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
@@ -263,8 +313,10 @@ bool tcp_deferrable(const struct tcp *tcp)
 
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
+	const struct tcp_tx *tx = &tcp->conns[number]->tx;
+
 	/* who asks may be an event of another host */
-	network_catch_up(&tcp->topo->net, tcp->conns[number]->tx.host, tcp->sim->now);
+	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
 }
 

@@ -68,6 +68,11 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
+/* The network has been cut into so many partitions (net/cut.h), before the first connection; it is
+ * joined again. */
+void tcp_cut(struct tcp *tcp, unsigned parts);
+void tcp_join(struct tcp *tcp);
+
 /* In a network with classes all segments of the connection are control packets. Before the first
  * byte is written. */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);

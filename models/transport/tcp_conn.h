@@ -6,8 +6,12 @@
 #include "transport/ranges.h"
 #include "transport/tcp.h"
 
+/* Two hosts share a connection, which may be of two partitions (core/parts.h): each has a half with
+ * its own view of the network, and touches nothing else in a window that the other one writes. */
+
 /* The sender's half. */
 struct tcp_tx {
+	struct network *net;
 	struct nic_source source;
 	struct cc cc;
 	const struct cc_ops *ops;
@@ -34,31 +38,41 @@ struct tcp_tx {
 	struct timer pacing; /* only of controls that pace */
 };
 
-/* The receiver's half. */
+/* The receiver's half, which begins with what never changes while its slot is not used again. */
 struct tcp_rx {
-	struct route route; /* of the ACKs */
+	struct tcp *tcp;
+	struct network *net;
+	uint32_t number;
+	uint16_t generation;
+	bool ce;     /* RFC 8257: DCTCP.CE */
+	bool delays; /* as that of the sender's control */
+	/* The sender has closed, and new data is for nobody: set at once where that is possible,
+	 * which is where it is needed, as who closes in a window has all acknowledged. */
+	bool over;
 	uint32_t host;
 	uint32_t ack_every;
-	uint64_t next; /* first byte not yet in order */
+	uint32_t unacked;   /* segments since the last ACK */
+	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
+	uint64_t next;      /* first byte not yet in order */
 	uint64_t expect;
-	struct ranges early;    /* received beyond a hole */
-	uint32_t unacked;       /* segments since the last ACK */
-	bool ce;                /* RFC 8257: DCTCP.CE */
 	sim_time echo, arrived; /* of the earliest segment that is not acknowledged */
-	struct timer timer;     /* delayed ACK; open only when ack_every > 1 */
+	struct ranges early;    /* received beyond a hole */
+	struct route route;     /* of the ACKs */
 };
 
+/* Each half has lines of cache of its own. */
 struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	bool open;
-	struct tcp_stats stats; /* up to here the first line of cache, for both halves */
+	bool open; /* of the sender */
+	struct tcp_stats stats;
 	struct tcp_tx tx;
-	struct tcp_rx rx;
+	_Alignas(64) struct tcp_rx rx;
 	const struct tcp_app *app;
 	void *owner;
 	sim_time closed_at;
+	struct tcp_conn *next_closed;
 };
 
 struct tcp {
@@ -68,8 +82,10 @@ struct tcp {
 	uint8_t protocol;
 	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
-	uint32_t *idle; /* slots of closed ones, the last is used next */
+	struct tcp_conn **idle; /* closed ones, the last is used next */
 	size_t idle_count, idle_capacity;
+	struct tcp_conn **closed; /* since the last was opened: a list by partition, 1..parts */
+	unsigned parts;
 };
 
 /* tcp_tx.c */

@@ -1,5 +1,4 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
-#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -7,49 +6,45 @@
  * of the network, so the time that an ACK was put off is added to what is echoed (Swift, SIGCOMM
  * 2020, section 3.1: the receiver states its own delay). Others measure it with the rest, as
  * RFC 7323 has it, for the sake of the timeout. */
-static sim_time echo(const struct tcp_conn *conn)
+static sim_time echo(const struct tcp_rx *rx)
 {
-	const struct tcp_rx *rx = &conn->rx;
-
-	return conn->tx.ops->delays ? rx->echo + (conn->tcp->sim->now - rx->arrived) : rx->echo;
+	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
 }
 
-static void send_ack(struct tcp_conn *conn, bool ece)
+static void send_ack(struct tcp_rx *rx, bool ece)
 {
-	struct tcp_rx *rx = &conn->rx;
 	struct packet packet = {
 		.next_expected = rx->next,
-		.echo = echo(conn),
-		.flow = conn->number,
-		.generation = conn->generation,
+		.echo = echo(rx),
+		.flow = rx->number,
+		.generation = rx->generation,
 		.size = TCP_MIN_FRAME,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
-		.protocol = conn->tcp->protocol,
+		.protocol = rx->tcp->protocol,
 	};
 
 	packet_set_route(&packet, &rx->route);
 	rx->unacked = 0;
 	if (rx->ack_every > 1)
-		timer_cancel(conn->tcp->sim, &rx->timer);
-	network_send(&conn->tcp->topo->net, rx->host, &packet);
+		timer_cancel(rx->net->sim, &rx->timer);
+	network_send(rx->net, rx->host, &packet);
 }
 
 static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct tcp_conn *conn = owner;
+	struct tcp_rx *rx = owner;
 
 	(void)sim, (void)entity;
-	if (conn->rx.unacked)
-		send_ack(conn, conn->rx.ce);
+	if (rx->unacked)
+		send_ack(rx, rx->ce);
 }
 
 /* RFC 8257 section 3.2: a change of the mark sends an ACK for what came before
  * at once, so that the sender can count marked bytes in spite of delayed ACKs. */
-static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool in_order,
+static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
 			uint64_t before)
 {
-	struct tcp_rx *rx = &conn->rx;
 	bool ce = packet->flags & PACKET_CE;
 	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
@@ -57,19 +52,18 @@ static void acknowledge(struct tcp_conn *conn, const struct packet *packet, bool
 		uint64_t next = rx->next;
 
 		rx->next = before;
-		send_ack(conn, rx->ce);
+		send_ack(rx, rx->ce);
 		rx->next = next;
 	}
 	rx->ce = ce;
 	if (!rx->unacked) { /* the earliest that the ACK answers (RFC 7323, 4.3) */
 		rx->echo = packet->sent_at;
-		rx->arrived = conn->tcp->sim->now;
+		rx->arrived = rx->net->sim->now;
 	}
 	if (at_once || ++rx->unacked >= rx->ack_every)
-		send_ack(conn, ce);
-	else if (!timer_pending(conn->tcp->sim, &rx->timer))
-		timer_set(conn->tcp->sim, &rx->timer,
-			  conn->tcp->sim->now + conn->tcp->conf->ack_delay);
+		send_ack(rx, ce);
+	else if (!timer_pending(rx->net->sim, &rx->timer))
+		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
@@ -85,9 +79,9 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	} else {
 		in_order = false; /* a duplicate: the sender wants to know at once */
 	}
-	if (conn->tcp->topo->net.onlooker && rx->next > before)
-		why_delivered(why_of(&conn->tcp->topo->net), conn->tcp->protocol, conn->number);
-	acknowledge(conn, packet, in_order, before);
+	if (rx->net->onlooker && rx->next > before)
+		why_delivered(why_of(rx->net), rx->tcp->protocol, rx->number);
+	acknowledge(rx, packet, in_order, before);
 	if (rx->next >= rx->expect && before < rx->expect) {
 		rx->expect = UINT64_MAX;
 		if (conn->app && conn->app->delivered)
@@ -99,6 +93,12 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 {
 	struct tcp_rx *rx = &conn->rx;
 
+	rx->tcp = conn->tcp;
+	rx->net = network_of(&conn->tcp->topo->net, dst);
+	rx->number = conn->number;
+	rx->generation = conn->generation;
+	rx->over = false;
+	rx->delays = conn->tx.ops->delays;
 	rx->host = dst;
 	rx->ack_every = ack_every;
 	rx->next = 0;
@@ -109,13 +109,12 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every <= 1)
 		return;
-	timer_open(conn->tcp->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
-		   on_ack_timer, conn);
-	parts_place(conn->tcp->sim, rx->timer.id, network_part(&conn->tcp->topo->net, dst));
+	timer_open(rx->net->sim, &rx->timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key + 1),
+		   on_ack_timer, rx);
 }
 
 void tcp_rx_close(struct tcp_conn *conn)
 {
 	if (conn->rx.ack_every > 1)
-		timer_close(conn->tcp->sim, &conn->rx.timer);
+		timer_close(conn->rx.net->sim, &conn->rx.timer);
 }

@@ -1,5 +1,4 @@
 /* The sender of a connection: window, retransmission, timer. */
-#include "core/parts.h"
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
@@ -60,9 +59,9 @@ static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 
-	if (tx->next_at <= conn->tcp->sim->now)
+	if (tx->next_at <= tx->net->sim->now)
 		return false;
-	timer_set(conn->tcp->sim, &tx->pacing, tx->next_at);
+	timer_set(tx->net->sim, &tx->pacing, tx->next_at);
 	return true;
 }
 
@@ -112,7 +111,7 @@ static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
 static void arm_timer(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
-	struct sim *sim = conn->tcp->sim;
+	struct sim *sim = tx->net->sim;
 
 	tx->deadline = sim->now + (tx->rto << tx->backoff);
 	/* the timer is left alone when it fires before the deadline: it will look then */
@@ -125,7 +124,7 @@ static void arm_timer(struct tcp_conn *conn)
 static void stop_timer(struct tcp_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
-	timer_cancel(conn->tcp->sim, &conn->tx.timer);
+	timer_cancel(conn->tx.net->sim, &conn->tx.timer);
 }
 
 static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
@@ -135,7 +134,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 
 	*packet = (struct packet){
 		.seq = seq,
-		.sent_at = conn->tcp->sim->now,
+		.sent_at = conn->tx.net->sim->now,
 		.flow = conn->number,
 		.generation = conn->generation,
 		.size = (uint16_t)(size < TCP_MIN_FRAME ? TCP_MIN_FRAME : size),
@@ -176,7 +175,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 		return NIC_NOTHING;
 	if (tx->resend) {
 		send_again(conn, packet);
-		pace(tx, packet->size, conn->tcp->sim->now);
+		pace(tx, packet->size, tx->net->sim->now);
 		return has_work(conn) && !held_back(conn) ? NIC_MORE : NIC_LAST;
 	}
 	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
@@ -187,14 +186,14 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 		arm_timer(conn);
 	more = has_work(conn);
 	note_usage(tx, !more && window_limited(conn));
-	pace(tx, packet->size, conn->tcp->sim->now);
+	pace(tx, packet->size, tx->net->sim->now);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 
 void tcp_tx_wake(struct tcp_conn *conn)
 {
 	if (!conn->tx.source.waiting && has_work(conn) && !held_back(conn))
-		nic_wake(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
+		nic_wake(&conn->tx.net->nics[conn->tx.host], &conn->tx.source);
 }
 
 /* --- acknowledgements at the sender --- */
@@ -228,7 +227,7 @@ static void enter_recovery(struct tcp_conn *conn)
 
 	tx->recovering = true;
 	tx->recover = tx->max;
-	tx->ops->on_loss(&tx->cc, conn->tcp->sim->now);
+	tx->ops->on_loss(&tx->cc, tx->net->sim->now);
 	tx->inflation = DUPACK_THRESHOLD * tx->cc.mss;
 	tx->resend = true;
 	conn->stats.fast_retransmits++;
@@ -294,8 +293,8 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 		.acked = packet->next_expected > tx->una ? packet->next_expected - tx->una : 0,
 		.ece = packet->flags & PACKET_ECE,
 		.in_recovery = tx->recovering,
-		.now = conn->tcp->sim->now,
-		.rtt = conn->tcp->sim->now - packet->echo,
+		.now = tx->net->sim->now,
+		.rtt = tx->net->sim->now - packet->echo,
 	};
 
 	if (packet->next_expected < tx->una)
@@ -356,6 +355,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	double mss = (double)tcp->conf->mss;
 
 	conn->tx = (struct tcp_tx){
+		.net = network_of(&tcp->topo->net, src),
 		.source = { .pull = tcp_pull,
 			    .owner = conn,
 			    .deferrable = !cc->paces && tcp_deferrable(tcp) },
@@ -373,22 +373,20 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
 	cc->init(&conn->tx.cc);
-	timer_open(tcp->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key), on_timer,
-		   conn);
-	parts_place(tcp->sim, conn->tx.timer.id, network_part(&tcp->topo->net, src));
+	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
+		   on_timer, conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
 	if (!cc->paces)
 		return;
-	timer_open(tcp->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
+	timer_open(conn->tx.net->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
 		   on_pacing_timer, conn);
-	parts_place(tcp->sim, conn->tx.pacing.id, network_part(&tcp->topo->net, src));
 	sim_name(tcp->sim, on_pacing_timer, "next paced segment of connection %n");
 }
 
 void tcp_tx_close(struct tcp_conn *conn)
 {
-	nic_forget(&conn->tcp->topo->net.nics[conn->tx.host], &conn->tx.source);
-	timer_close(conn->tcp->sim, &conn->tx.timer);
+	nic_forget(&conn->tx.net->nics[conn->tx.host], &conn->tx.source);
+	timer_close(conn->tx.net->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)
-		timer_close(conn->tcp->sim, &conn->tx.pacing);
+		timer_close(conn->tx.net->sim, &conn->tx.pacing);
 }

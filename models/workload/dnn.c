@@ -149,17 +149,20 @@ struct macs {
 static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 {
 	int name = csv_need(csv, "layer"), params = csv_need(csv, "params"),
-	    work = csv_need(csv, "macs");
+	    work = csv_need(csv, "macs"), routed = csv_find(csv, "all_to_all");
 	size_t capacity = 0, macs_capacity = 0;
 	uint64_t waiting = 0; /* of rows without parameters in front of the first layer */
 
 	while (csv_next(csv)) {
 		uint64_t count = csv_u64(csv, params), row = csv_u64(csv, work);
+		uint64_t values = routed < 0 ? 0 : csv_u64(csv, routed);
 
 		if (count > UINT32_MAX) /* 16 GiB; keeps every sum far from overflow */
 			csv_complain(csv, params, "is more than 2^32-1");
 		if (row > UINT64_C(1) << 50)
 			csv_complain(csv, work, "is more than 2^50");
+		if (values > (count ? UINT32_MAX : 0))
+			csv_complain(csv, routed, "is more than 2^32-1, or of no parameters");
 		macs->total += row;
 		if (count == 0 && dnn->layer_count == 0) {
 			waiting += row;
@@ -176,7 +179,9 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 		macs->items[dnn->layer_count] = row + waiting;
 		dnn->layers[dnn->layer_count++] =
 			(struct dnn_layer){ .name = xstrdup(csv_text(csv, name)),
-					    .gradient = count * BYTES_PER_PARAMETER };
+					    .gradient = count * BYTES_PER_PARAMETER,
+					    .all_to_all =
+						    values * BYTES_PER_PARAMETER * dnn->batch };
 		dnn->gradient_total += count * BYTES_PER_PARAMETER;
 		waiting = 0;
 	}
@@ -243,6 +248,7 @@ struct dnn *dnn_load(const char *name, const char *gpu, char **error)
 	} else {
 		dnn = dnn_new(profile->model);
 		dnn->compute_total = profile->compute;
+		dnn->batch = (uint64_t)profile->batch;
 		if (!load_layers(dnn, profile->layers, error)) {
 			dnn_free(dnn);
 			dnn = NULL;
@@ -304,6 +310,15 @@ void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time f
 	dnn->compute_total += forward + backward;
 }
 
+bytes dnn_tokens(const struct dnn *dnn)
+{
+	bytes sum = 0;
+
+	for (size_t i = 0; i < dnn->layer_count; i++)
+		sum += dnn->layers[i].all_to_all;
+	return sum;
+}
+
 /* Takes `front`, the layer before the fused ones, in; `last` names their last. */
 static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
@@ -313,6 +328,7 @@ static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, cons
 	free((char *)front->name);
 	fused->name = name;
 	fused->gradient += front->gradient;
+	fused->all_to_all += front->all_to_all;
 	fused->forward += front->forward;
 	fused->backward += front->backward;
 }
@@ -336,14 +352,21 @@ void dnn_fuse(struct dnn *dnn, bytes least)
 	memmove(dnn->layers, dnn->layers + free_place, dnn->layer_count * sizeof(*dnn->layers));
 }
 
+/* In whole 4-byte values, at least one; of nothing, nothing. */
+static bytes scaled(bytes size, double factor)
+{
+	double values = (double)(size / BYTES_PER_PARAMETER) * factor + 0.5;
+
+	return size ? (values < 1 ? 1 : (bytes)values) * BYTES_PER_PARAMETER : 0;
+}
+
 void dnn_scale(struct dnn *dnn, double factor)
 {
 	dnn->gradient_total = 0;
 	for (size_t i = 0; i < dnn->layer_count; i++) {
 		struct dnn_layer *layer = &dnn->layers[i];
-		double values = (double)(layer->gradient / BYTES_PER_PARAMETER) * factor + 0.5;
-
-		layer->gradient = (values < 1 ? 1 : (bytes)values) * BYTES_PER_PARAMETER;
+		layer->gradient = scaled(layer->gradient, factor);
+		layer->all_to_all = scaled(layer->all_to_all, factor);
 		dnn->gradient_total += layer->gradient;
 	}
 }
@@ -385,6 +408,7 @@ struct dnn *dnn_repeated(const struct dnn *dnn, double factor)
 			      (sim_time)((double)layer->forward * factor + 0.5),
 			      (sim_time)((double)layer->backward * factor + 0.5));
 		more->layers[i].tensors = layer->tensors;
+		more->layers[i].all_to_all = scaled(layer->all_to_all, factor);
 	}
 	more->tensor_count = dnn->tensor_count;
 	more->tensors = xcalloc(dnn->tensor_count, sizeof(*more->tensors));

@@ -8,6 +8,9 @@
  * inputs and of the weights). All sums are exact: the pieces of the time add up
  * to the profile's time to the picosecond.
  *
+ * Rows of experts that are spread over the workers also have the values that a sample's tokens take
+ * to them and back (column all_to_all, where there is one).
+ *
  * A row without parameters (attention products, tied output layers) has nothing
  * to exchange; its time belongs to the layer in front of it, whose gradient
  * appears, going backward, only when both are done. */
@@ -22,6 +25,7 @@
 struct dnn_layer {
 	const char *name; /* owned by the dnn */
 	bytes gradient;
+	bytes all_to_all; /* of a worker, to experts and back, each way; 0 = none */
 	sim_time forward, backward;
 	uint32_t tensors; /* that carry its gradient; dnn_plan_tensors() */
 };
@@ -40,6 +44,7 @@ struct dnn {
 	size_t tensor_count;
 	int64_t *send_order; /* layers, for dnn_plan_tensors(); NULL = last layer first */
 	size_t send_order_count;
+	uint64_t batch; /* of its profile: samples of a worker */
 	bytes gradient_total;
 	sim_time compute_total; /* forward and backward of all layers */
 };
@@ -58,12 +63,15 @@ struct dnn *dnn_new(const char *name);
 void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
 		   sim_time backward);
 
+/* The all-to-alls of all layers, each once. */
+bytes dnn_tokens(const struct dnn *dnn);
+
 /* Merges consecutive layers, from the last to the first as gradients appear,
  * until each has at least `least` bytes of gradient; what is left at the front
  * may have less. So do the buckets of PyTorch DDP. */
 void dnn_fuse(struct dnn *dnn, bytes least);
 
-/* Multiplies every gradient, rounded to whole 4-byte values, at least one. */
+/* Multiplies every gradient and all-to-all, rounded to whole 4-byte values, at least one. */
 void dnn_scale(struct dnn *dnn, double factor);
 
 /* A network an iteration of which is as much as `factor` >= 1 of *dnn: all times and tensors are

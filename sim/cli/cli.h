@@ -54,6 +54,7 @@ struct cli {
 	struct {
 		struct span events, timeline;
 		bool why, force;
+		long threads; /* 0 = not given */
 	} run;
 	struct {
 		bool strict;

@@ -22,7 +22,8 @@ static const struct verb verbs[] = {
 	  NULL, 1, verb_init },
 	{ "run",
 	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
-	  "[--events FROM..TO]] [--seed N] [--set /pointer=value] [--fidelity F]",
+	  "[--events FROM..TO]] [--seed N] [--set /pointer=value] "
+	  "[--fidelity F] [--threads N]",
 	  "simulate", "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "validate only; tell all mistakes at once", "a scenario", INT_MAX, verb_check },

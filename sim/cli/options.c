@@ -13,7 +13,7 @@ enum take {
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
 	TAKE_SPAN,     /* struct span */
-	TAKE_JOBS,     /* --jobs */
+	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
 };
@@ -29,6 +29,7 @@ struct option_row {
 
 #define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field)
 #define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field)
+#define COUNT(field) TAKE_COUNT, offsetof(struct cli, field)
 #define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field)
 #define SPAN(field)  TAKE_SPAN, offsetof(struct cli, field)
 
@@ -54,6 +55,8 @@ static const struct option_row rows[] = {
 	  "write a timeline of this time for Perfetto: timeline.pftrace, at most 64 MB" },
 	{ "why", NULL, "run|sweep run", FLAG(run.why),
 	  "write what each iteration of each worker was spent on, in why.csv" },
+	{ "threads", "N", "run", COUNT(run.threads),
+	  "run a network of flows over TCP in N threads, with the same results (default: 1)" },
 	{ "force", NULL, "run", FLAG(run.force), "replace results even of another scenario" },
 	{ "json", NULL,
 	  "run|check|explain|list|schema|formula|why|compare|regress|"
@@ -111,7 +114,8 @@ static const struct option_row rows[] = {
 
 	{ "scenario", "NAME", "regress", TEXTS(regress.scenarios),
 	  "only this reference; may be repeated" },
-	{ "jobs", "N", "regress", TAKE_JOBS, 0, "runs at a time (default: one per processor)" },
+	{ "jobs", "N", "regress", COUNT(regress.jobs),
+	  "runs at a time (default: one per processor)" },
 	{ "update", "REASON", "regress", TAKE_UPDATE, 0,
 	  "write what is new and note the reason; on a terminal asks for it" },
 
@@ -181,14 +185,14 @@ static bool take_span(struct span *span, const char *name, char *text)
 	return true;
 }
 
-static bool take_jobs(struct cli *cli, const char *text)
+static bool take_count(long *count, const char *name, const char *text)
 {
 	char *end;
 
-	cli->regress.jobs = strtol(text, &end, 10);
-	if (*text && !*end && cli->regress.jobs >= 1 && cli->regress.jobs <= 4096)
+	*count = strtol(text, &end, 10);
+	if (*text && !*end && *count >= 1 && *count <= 4096)
 		return true;
-	complain("--jobs takes a number from 1 to 4096; found \"%s\"", text);
+	complain("--%s takes a number from 1 to 4096; found \"%s\"", name, text);
 	return false;
 }
 
@@ -212,8 +216,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return add_override(cli, xstrdup(argument));
 	case TAKE_SPAN:
 		return take_span((struct span *)(void *)field, row->name, argument);
-	case TAKE_JOBS:
-		return take_jobs(cli, argument);
+	case TAKE_COUNT:
+		return take_count((long *)(void *)field, row->name, argument);
 	case TAKE_UPDATE:
 		cli->regress.update = true;
 		cli->regress.reason = argument;

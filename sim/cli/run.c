@@ -109,6 +109,7 @@ struct following {
 	const char *name; /* plain */
 	bool line;        /* on the terminal: one line that is written over */
 	bool warn;
+	long threads; /* that were asked for */
 };
 
 static void clear_progress(void)
@@ -141,6 +142,11 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 				 "simulated time; kill -USR1 %ld shows who waits for what",
 				 following->name, seconds_of(progress->stalled),
 				 seconds_of(progress->now), (long)getpid());
+		return;
+	case SIMULATION_THREADS:
+		if (following->warn)
+			complain("%s: --threads %ld, but it runs in %u: %s", following->name,
+				 following->threads, s->threads, s->why_threads);
 		return;
 	}
 }
@@ -225,6 +231,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_time(&json, "end", time(NULL));
 	json_real(&json, "wall_s", s->wall_s);
 	json_real(&json, "cpu_s", s->cpu_s);
+	json_u64(&json, "threads", s->threads);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_u64(&json, "events", simulation_events(s));
 	if (s->fluid)
@@ -371,13 +378,15 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 		    const struct conf_doc *doc, struct out_dir *dir)
 {
 	char *name = xstrdup(scenario->name), *error = NULL;
-	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet };
+	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet,
+				       cli->run.threads };
 	const struct simulation_options options = {
 		.dir = dir,
 		.tell = follow,
 		.owner = &following,
 		.interrupted = &interrupted,
 		.asked = &asked,
+		.threads = (unsigned)cli->run.threads,
 		.why = cli->run.why,
 		.log_events = cli->run.events.given,
 		.log_from = cli->run.events.from,

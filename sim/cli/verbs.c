@@ -110,7 +110,8 @@ static bool may_run(const struct scenario *scenario, unsigned scheme)
 
 		if (ops->runs_as)
 			other = ops->runs_as(scenario->schemes[own], &scenario->topology, 0).scheme;
-		if (own == (int)scheme || (other && !strcmp(other, scheme_names[scheme])))
+		if (job_group_uses(&scenario_jobs(scenario)[i], scheme) ||
+		    (other && !strcmp(other, scheme_names[scheme])))
 			return true;
 	}
 	return false;

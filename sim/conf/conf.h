@@ -8,9 +8,10 @@
  * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments,
  * everywhere. Unknown keys and duplicate keys are errors. `null` is never a value.
  *
- * A struct conf_doc owns the text, the positions, the messages and every string, list and sub-struct
- * that the rows filled in; conf_doc_free() releases them all. Filled structs must not outlive their
- * document. A struct is zeroed first; after an error it is filled in part and not to be used. */
+ * A struct conf_doc owns the text, the positions, the messages and every string, list and
+ * sub-struct that the rows filled in; conf_doc_free() releases them all. Filled structs must not
+ * outlive their document. A struct is zeroed first; after an error it is filled in part and not to
+ * be used. */
 #ifndef INASIM_CONF_CONF_H
 #define INASIM_CONF_CONF_H
 

@@ -1,8 +1,9 @@
-/* A run is the same, to the last row of its tables, in whatever number of partitions
+/* A run is the same, to the last row of its tables, in whatever number of partitions and threads
  * (core/parts.h). */
 #include "model_run.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 #include "core/rng.h"
 #include "io/folder.h"
 #include "io/table.h"
@@ -23,7 +24,7 @@ struct outcome {
 	char *tables[TABLES]; /* NULL = there is none */
 };
 
-static struct outcome outcome_of(unsigned partitions, const char *text)
+static struct outcome outcome_of(unsigned partitions, unsigned threads, const char *text)
 {
 	char folder[] = INASIM_WORK_DIR "/inasim-partitions-XXXXXX", *error = NULL;
 	const struct simulation_options options = { 0 };
@@ -34,7 +35,9 @@ static struct outcome outcome_of(unsigned partitions, const char *text)
 	cr_assert_not_null(mkdtemp(folder));
 	cr_assert_not_null(dir = out_dir_open(folder, &error), "%s", error);
 	run_build_to(&run, dir, "%s", text);
-	outcome.partitions = partitions > 1 ? simulation_cut(run.s, partitions) : 1;
+	outcome.partitions = partitions > 1 ? simulation_cut(run.s, partitions, threads) : 1;
+	cr_expect_eq(parts_threads(&run.s->sim),
+		     threads < outcome.partitions ? threads : outcome.partitions);
 	simulation_go(run.s, &options);
 	results_write_tables(run.s);
 	outcome.digest = simulation_digest(run.s);
@@ -76,15 +79,17 @@ static void expect_same(const struct outcome *a, const struct outcome *b, const 
 	}
 }
 
-/* As it is and in 2, 3 and 8 partitions; returns the most that it was cut into. */
+/* As it is and in some partitions and threads; returns the most that it was cut into. */
 static unsigned same_in_any(const char *text)
 {
-	static const unsigned counts[] = { 2, 3, 8 };
-	struct outcome one = outcome_of(1, text);
+	static const struct {
+		unsigned partitions, threads;
+	} counts[] = { { 2, 1 }, { 3, 1 }, { 8, 1 }, { 2, 2 }, { 3, 3 }, { 8, 4 }, { 8, 8 } };
+	struct outcome one = outcome_of(1, 1, text);
 	unsigned most = 1;
 
-	for (size_t i = 0; i < 3; i++) {
-		struct outcome some = outcome_of(counts[i], text);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct outcome some = outcome_of(counts[i].partitions, counts[i].threads, text);
 
 		expect_same(&one, &some, text);
 		most = some.partitions > most ? some.partitions : most;

@@ -467,6 +467,20 @@ Test(formulas, halving_doubling)
 	CHECK(rows);
 }
 
+/* By hand: n - 1 steps and (n - 1) / n M / B; m + p - 1 micro-batches of which m are computed. */
+Test(formulas, other_collectives)
+{
+	static const struct row rows[] = {
+		{ "reduce_scatter", EVEN(8), 1e-3, "7.007" },
+		{ "all_gather", EVEN(4), 1e-3, "6.003" },
+		{ "all_to_all", EVEN(5), 1e-3, "6.404" },
+		{ "pipeline_time", { .stages = 4, .microbatches = 8, .compute = 24 }, 1, "33" },
+		{ "pipeline_time", { .stages = 1, .microbatches = 8, .compute = 24 }, 1, "24" },
+	};
+
+	CHECK(rows);
+}
+
 /* Every formula names inputs that exist, at most as many as fit, and has no value where it should
  * not; every input is of some formula. */
 Test(formulas, tables)

@@ -2,6 +2,7 @@
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,21 @@ static void record(struct flow *flow)
 
 /* --- finished flows --- */
 
+void flow_list_add(struct flow_list *list, struct flow *flow)
+{
+	list->items =
+		array_reserve(list->items, list->count, &list->capacity, sizeof(struct flow *));
+	list->items[list->count++] = flow;
+}
+
 void flow_settle(struct flow *flow)
 {
-	struct flows *flows = flow->flows;
+	const struct sim *sim = network_of(&flow->flows->env.topo->net, flow->src)->sim;
 
-	flow->settled_at = flows->env.sim->now;
-	flows->settled = array_reserve(flows->settled, flows->settled_count,
-				       &flows->settled_capacity, sizeof(struct flow *));
-	flows->settled[flows->settled_count++] = flow;
+	flow->settled_at = sim->now;
+	flow_list_add(parts_number(sim) ? &flow->flows->news[parts_number(sim)].settled
+					: &flow->flows->settled,
+		      flow);
 }
 
 static int by_id(const void *a, const void *b)
@@ -150,16 +158,18 @@ static void write_finished(struct flow *flow)
 
 void flow_write_settled(struct flows *flows)
 {
-	if (flows->settled_count > 1)
-		qsort(flows->settled, flows->settled_count, sizeof(struct flow *), by_time);
-	for (size_t i = 0; i < flows->settled_count; i++) {
-		struct flow *flow = flows->settled[i];
+	struct flow_list *list = &flows->settled;
+
+	if (list->count > 1)
+		qsort(list->items, list->count, sizeof(struct flow *), by_time);
+	for (size_t i = 0; i < list->count; i++) {
+		struct flow *flow = list->items[i];
 
 		write_finished(flow);
 		flow->next_idle = flows->idle;
 		flows->idle = flow;
 	}
-	flows->settled_count = 0;
+	list->count = 0;
 }
 
 void flows_end(struct flows *flows)

@@ -1,6 +1,7 @@
 #include "workload/flows/flows.h"
 
 #include "base/mem.h"
+#include "core/parts.h"
 #include "why/why.h"
 #include "workload/flows/flow_load.h"
 #include "workload/flows/flows_parts.h"
@@ -13,14 +14,11 @@
 
 /* --- generators --- */
 
-/* At the receiver: the flow is complete. What has an order waits until it is settled. */
-static void complete(struct flow *flow)
+static void count_received(const struct flow *flow)
 {
 	struct flows *flows = flow->flows;
-	sim_time now = flows->env.sim->now, fct = now - flow->start;
+	sim_time fct = flow->finish - flow->start;
 
-	flow->received = true;
-	flow->finish = now;
 	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
 	if (fct < flow->ideal) {
@@ -29,15 +27,49 @@ static void complete(struct flow *flow)
 				flow->id, seconds_of(fct), seconds_of(flow->ideal));
 		sim_stop(flows->env.sim);
 	}
-	if (flows->env.topo->net.onlooker)
-		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
-			      flow->start);
 	if (flow->measured) {
 		flow_class_of(flows, flow->size)->finished++;
 		flow->group->stats.finished++;
 	}
+}
+
+/* At the receiver: the flow is complete. What has an order waits until it is settled. */
+static void complete(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+	const struct sim *sim = network_of(&flows->env.topo->net, flow->dst)->sim;
+
+	flow->received = true;
+	flow->finish = sim->now;
+	if (parts_number(sim)) {
+		flow_list_add(&flows->news[parts_number(sim)].received, flow);
+		return;
+	}
+	count_received(flow);
+	if (flows->env.topo->net.onlooker)
+		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
+			      flow->start);
 	if (flows->changed)
 		flows->changed(flows->owner);
+}
+
+void flows_cut(struct flows *flows, unsigned parts)
+{
+	flows->parts = parts;
+	flows->news = xcalloc(parts + 1, sizeof(*flows->news));
+}
+
+void flows_gather(struct flows *flows)
+{
+	for (unsigned p = 1; p <= flows->parts; p++) {
+		struct flow_news *news = &flows->news[p];
+
+		for (size_t i = 0; i < news->received.count; i++)
+			count_received(news->received.items[i]);
+		for (size_t i = 0; i < news->settled.count; i++)
+			flow_list_add(&flows->settled, news->settled.items[i]);
+		news->received.count = news->settled.count = 0;
+	}
 }
 
 static void on_delivered(void *owner, uint64_t total)
@@ -421,7 +453,12 @@ void flows_free(struct flows *flows)
 	}
 	free(flows->classes);
 	free(flows->all);
-	free(flows->settled);
+	free(flows->settled.items);
+	for (unsigned p = 1; p <= flows->parts; p++) {
+		free(flows->news[p].received.items);
+		free(flows->news[p].settled.items);
+	}
+	free(flows->news);
 	free(flows);
 }
 

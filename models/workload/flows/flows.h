@@ -148,6 +148,11 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
  * to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
+/* The network has been cut into so many partitions (net/cut.h). From then on what happens to flows
+ * in windows is counted, and seen by all the functions here, when it is gathered. */
+void flows_cut(struct flows *flows, unsigned parts);
+void flows_gather(struct flows *flows);
+
 /* Whether connections of this application are flows. */
 bool flows_own(const struct tcp_app *app);
 

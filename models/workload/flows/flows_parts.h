@@ -41,6 +41,16 @@ struct flow {
 	struct flow *next_idle;
 };
 
+struct flow_list {
+	struct flow **items;
+	size_t count, capacity;
+};
+
+/* What has happened to flows on the hosts of a partition (core/parts.h), and is not counted yet. */
+struct flow_news {
+	struct flow_list received, settled;
+};
+
 struct flows {
 	struct model_env env;
 	struct group *groups;
@@ -50,10 +60,11 @@ struct flows {
 	struct flow **all; /* every flow object ever made, for the end */
 	size_t all_count, all_capacity;
 	struct flow *idle;
-	struct flow **settled; /* not written yet */
-	size_t settled_count, settled_capacity;
-	uint64_t numbers;        /* of flows, those of disabled groups included */
-	struct flow_ahead ahead; /* fluid */
+	struct flow_news *news; /* by partition, 1..parts */
+	unsigned parts;
+	struct flow_list settled; /* not written yet */
+	uint64_t numbers;         /* of flows, those of disabled groups included */
+	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
 	struct flow_class *classes; /* by size */
 	size_t class_count;
@@ -70,6 +81,8 @@ struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
 /* All of a flow is known: it is acknowledged, and its connection closed. */
 void flow_settle(struct flow *flow);
+
+void flow_list_add(struct flow_list *list, struct flow *flow);
 
 /* Those that are settled get their rows and enter the summary, and are forgotten, in the order of
  * (time, number): the same whatever the order in which hosts of one time had their turn. Called

@@ -78,9 +78,11 @@ struct dnn *job_model_in_place(const char *name, const struct model_conf *model)
 	size_t count = model->send_order.count;
 	struct dnn *dnn = dnn_new(name);
 
-	for (size_t i = 0; i < model->layers.count; i++)
+	for (size_t i = 0; i < model->layers.count; i++) {
 		dnn_add_layer(dnn, layers[i].name ? layers[i].name : "layer", layers[i].gradient,
 			      layers[i].forward, layers[i].backward);
+		dnn->layers[i].all_to_all = layers[i].all_to_all;
+	}
 	if (count) {
 		dnn->send_order = xcalloc(count, sizeof(*dnn->send_order));
 		memcpy(dnn->send_order, model->send_order.items, count * sizeof(*dnn->send_order));
@@ -191,6 +193,15 @@ double job_models_gradient(const struct job_models *models)
 	for (size_t i = 0; i < models->count; i++)
 		mean += weights_fraction(&models->weights, i) *
 			(double)models->dnns[i]->gradient_total;
+	return mean;
+}
+
+double job_models_tokens(const struct job_models *models)
+{
+	double mean = 0;
+
+	for (size_t i = 0; i < models->count; i++)
+		mean += weights_fraction(&models->weights, i) * (double)dnn_tokens(models->dnns[i]);
 	return mean;
 }
 

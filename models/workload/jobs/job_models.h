@@ -40,6 +40,7 @@ const struct dnn *job_models_draw(const struct job_models *models, struct rng *r
 /* Means over the mixture: bytes that a worker all-reduces in an iteration, and
  * how long it computes (compute_scale and jitter not counted). */
 double job_models_gradient(const struct job_models *models);
+double job_models_tokens(const struct job_models *models); /* that go to experts, once */
 double job_models_compute_s(const struct job_models *models);
 
 #endif

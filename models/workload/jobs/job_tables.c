@@ -57,8 +57,9 @@ static const struct out_column job_columns[] = {
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
 	{ "ideal_jct_s", OUT_SECONDS,
 	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
-	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", on "
-	  "machines with several GPUs, in runs of streams, and for jobs that did not finish." },
+	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", for "
+	  "jobs that exchange more than gradients, on machines with several GPUs, in runs of "
+	  "streams, and for jobs that did not finish." },
 	{ "slowdown", OUT_REAL,
 	  "jct_s / ideal_jct_s, waiting included. Where packets are a little faster than the "
 	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
@@ -68,7 +69,7 @@ static const struct out_column job_columns[] = {
 	{ "busbw_bytes_per_s", OUT_REAL,
 	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
 	  "workers, what a ring would need of each link; with switches that add it may be above a "
-	  "link's rate." },
+	  "link's rate. Empty for jobs that shard, too." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -213,6 +214,8 @@ static double job_algbw(const struct job *job)
 
 static double job_busbw(const struct job *job)
 {
+	if (job->conf->sharding != SHARDING_NONE)
+		return NAN;
 	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
 }
 

@@ -211,6 +211,12 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 			last_by_duration(groups, i);
 		job_trace_release(&trace);
 	}
+	for (size_t i = 0; i < groups->count; i++) {
+		struct job_group_conf *group = &((struct job_group_conf *)groups->items)[i];
+
+		group->exchanges = group->sharding != SHARDING_NONE || group->pipeline.stages > 1 ||
+				   job_group_routes_tokens(group);
+	}
 }
 
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,

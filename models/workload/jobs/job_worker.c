@@ -13,14 +13,16 @@ static void begin_iteration(struct job_worker *worker)
 		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
 
 	worker->phase = PHASE_PAUSE;
-	worker->layer = worker->tensor = 0;
+	worker->layer = worker->layer_first;
+	worker->tensor = worker->tensor_first;
+	worker->microbatch = 0;
 	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
 	if (conf->compute_jitter > 0)
 		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
+	worker->factor /= (double)conf->pipeline.microbatches;
 }
 
-/* The sum of a layer of the iteration before is here. */
-static bool holds(const struct job_worker *worker, size_t layer)
+bool worker_updated(const struct job_worker *worker, size_t layer)
 {
 	return worker->held[layer] >=
 	       worker->iteration * (int64_t)worker->job->dnn->layers[layer].tensors;
@@ -38,20 +40,23 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	const struct dnn_layer *layer = &job->dnn->layers[worker->layer];
 
 	*computes = worker->phase == PHASE_FORWARD || worker->phase == PHASE_BACKWARD;
+	if (worker->phase <= PHASE_FORWARD && !worker_updated(worker, worker->layer))
+		return false;
+	if (worker_waits(worker))
+		return false;
 	switch (worker->phase) {
 	case PHASE_PAUSE: /* begins when the iteration could */
-		if (!holds(worker, 0))
-			return false;
 		*duration = draw(worker, job->conf->start_jitter);
 		return true;
 	case PHASE_FORWARD:
 		*duration = (sim_time)((double)layer->forward * worker->factor);
-		return holds(worker, worker->layer);
+		return true;
 	case PHASE_BACKWARD:
 		*duration = (sim_time)((double)layer->backward * worker->factor);
 		return true;
 	case PHASE_SEND:
-		*duration = worker->tensor == 0 || job->conf->send_jitter_per == JITTER_PER_TENSOR
+		*duration = worker->tensor == worker->tensor_first ||
+					    job->conf->send_jitter_per == JITTER_PER_TENSOR
 				    ? draw(worker, job->conf->send_jitter)
 				    : 0;
 		return true;
@@ -61,17 +66,31 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
+/* To the next micro-batch, if there is one, at this layer. */
+static bool next_microbatch(struct job_worker *worker, size_t layer)
+{
+	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;
+
+	worker->layer = layer;
+	if (!more)
+		worker->microbatch = 0;
+	return more;
+}
+
 /* The backward pass has come down to worker->layer: more tensors to send, or the next layer. */
 static void after_backward(struct job_worker *worker)
 {
 	const struct dnn *dnn = worker->job->dnn;
+	bool last = worker->microbatch + 1 == worker->job->conf->pipeline.microbatches;
 
-	if (worker->tensor < dnn->tensor_count &&
+	if (last && worker->tensor < worker->tensor_end &&
 	    dnn->tensors[worker->tensor].layer >= worker->layer) {
 		worker->phase = PHASE_SEND;
-	} else if (worker->layer > 0) {
+	} else if (worker->layer > worker->layer_first) {
 		worker->phase = PHASE_BACKWARD;
 		worker->layer--;
+	} else if (next_microbatch(worker, worker->layer_end - 1)) {
+		worker->phase = PHASE_BACKWARD;
 	} else if (++worker->iteration < worker->job->iterations) {
 		begin_iteration(worker);
 	} else {
@@ -120,17 +139,13 @@ static void send_tensor(struct job_worker *worker)
 		give_hint(worker);
 	if (job_why(job))
 		why_contributes(job_why(job), job->number, worker->number);
-	if (worker->tensor++ == 0) {
+	if (worker->tensor++ == worker->tensor_first) {
 		worker->exchange_since = job->jobs->env.sim->now;
 		job_sends(job, worker->iteration);
 	}
 	after_backward(worker);
-	if (job->fusion)
-		fusion_contribute(job->fusion, worker->number, tensor->size);
-	else if (job->instance)
-		job_scheme(job)->contribute(job->instance, worker->number, tensor->size);
-	else
-		worker_holds(worker, tensor->layer); /* alone: its own gradient is the sum */
+	if (!job_reduce(worker, tensor->size))
+		worker_holds(worker, tensor->layer);
 }
 
 /* What follows when the task is done. */
@@ -141,14 +156,19 @@ static void task_done(struct job_worker *worker)
 		worker->phase = PHASE_FORWARD;
 		return;
 	case PHASE_FORWARD:
-		if (worker->layer + 1 < worker->job->dnn->layer_count) {
+		worker_computed(worker);
+		if (worker->layer + 1 < worker->layer_end) {
 			worker->layer++;
 			return;
 		}
+		if (next_microbatch(worker, worker->layer_first))
+			return;
+		worker->layer = worker->layer_end - 1;
 		worker->phase = PHASE_BACKWARD;
 		job_forward_over(worker->job, worker->iteration);
 		return;
 	case PHASE_BACKWARD:
+		worker_computed(worker);
 		after_backward(worker);
 		return;
 	case PHASE_SEND:
@@ -207,13 +227,14 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 void worker_holds(struct job_worker *worker, size_t layer)
 {
 	struct job *job = worker->job;
+	size_t tensors = worker->tensor_end - worker->tensor_first;
 
 	if (job_why(job))
 		why_holds(job_why(job), job->number, worker->number,
-			  worker->tensors_held + 1 == job->dnn->tensor_count);
+			  worker->tensors_held + 1 == tensors);
 	job->moved = job->jobs->env.sim->now;
 	worker->held[layer]++;
-	if (++worker->tensors_held == job->dnn->tensor_count) {
+	if (++worker->tensors_held == tensors) {
 		worker->tensors_held = 0;
 		worker->last_exchange = job->jobs->env.sim->now - worker->exchange_since;
 		worker->last_busy = worker->busy - worker->busy_mark;
@@ -231,10 +252,33 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	step(worker);
 }
 
+void worker_goes_on(struct job_worker *worker)
+{
+	worker->job->moved = worker->job->jobs->env.sim->now;
+	step(worker);
+}
+
 void worker_begin(struct job_worker *worker)
 {
 	begin_iteration(worker);
 	step(worker);
+}
+
+/* Layers of its stage of a pipeline; tensors are those of the last layer first. */
+static void take_stage(struct job_worker *worker)
+{
+	const struct job *job = worker->job;
+	size_t count = job->dnn->layer_count, stages = (size_t)job->conf->pipeline.stages;
+	size_t stage = worker->number / (job->workers / stages);
+
+	worker->layer_first = stage * count / stages;
+	worker->layer_end = (stage + 1) * count / stages;
+	worker->tensor_end = job->dnn->tensor_count;
+	if (stages > 1) {
+		worker->tensor_first = count - worker->layer_end;
+		worker->tensor_end = count - worker->layer_first;
+	}
+	worker->updated = worker->tensor_first;
 }
 
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
@@ -244,6 +288,7 @@ void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 
 	*worker = (struct job_worker){ .job = job, .number = number };
 	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;
+	take_stage(worker);
 	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
 	rng_init(&worker->rng, sim->seed, "worker", key);
 	timer_open(sim, &worker->timer, SIM_TIMER, timer_key(TIMER_TASK, key), on_task_timer,
@@ -255,4 +300,5 @@ void worker_release(struct job_worker *worker)
 {
 	timer_close(worker->job->jobs->env.sim, &worker->timer);
 	free(worker->held);
+	free(worker->reduced);
 }

@@ -13,7 +13,7 @@ static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
 
-	worker_holds(&job->worker[w], job->dnn->tensors[tensor % job->dnn->tensor_count].layer);
+	job_reduced(&job->worker[w], tensor);
 }
 
 /* --- the life of a job --- */
@@ -43,6 +43,8 @@ static void job_end(struct job *job)
 		fusion_free(job->fusion);
 		job->fusion = NULL;
 	}
+	job_exchange_stats(job, &job->stats);
+	job_end_exchanges(job);
 	if (job_why(job))
 		why_job_end(job_why(job), job->number);
 	collective_stats_add(&jobs->stats, &job->stats);
@@ -143,7 +145,7 @@ static enum admission admit(struct job *job)
 	if (job_why(job))
 		why_job_admit(job_why(job), job->number, job->conf->name,
 			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
-	if (job->workers == 1)
+	if (job->workers == 1 || job->conf->pipeline.stages > 1)
 		return ADMIT_NOW;
 	if (start_scheme(job, &never))
 		return ADMIT_NOW;
@@ -192,11 +194,11 @@ static void note_ran_as(struct job *job)
 	struct collective_actual actual = { 0 };
 	char text[COLLECTIVE_ACTUAL_SIZE];
 
-	if (!job->instance) {
-		job->ran_as = xstrdup("none"); /* one worker: there is nothing to add */
+	if (!job->instance && !job->worker[0].gradients) {
+		job->ran_as = xstrdup("none"); /* one worker, or replica: nothing to add */
 		return;
 	}
-	if (job_scheme(job)->ran_as)
+	if (job->instance && job_scheme(job)->ran_as)
 		actual = job_scheme(job)->ran_as(job->instance);
 	job->ran_as = xstrdup(collective_actual_text(&actual, given, text));
 	if (actual.scheme || actual.what)
@@ -209,6 +211,7 @@ static void job_launch(struct job *job)
 
 	jobs->report.running++;
 	make_workers(job);
+	job_start_exchanges(job);
 	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
 		job->slots = job_scheme(job)->slots(job->instance);
@@ -456,8 +459,11 @@ void jobs_free(struct jobs *jobs)
 		if (job->instance)
 			job_scheme(job)->finish(job->instance);
 		fusion_free(job->fusion);
-		for (uint32_t w = 0; job->worker && w < job->workers; w++)
+		job_end_exchanges(job);
+		for (uint32_t w = 0; job->worker && w < job->workers; w++) {
 			free(job->worker[w].held);
+			free(job->worker[w].reduced);
+		}
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);
@@ -500,9 +506,11 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 {
 	collective_stats_add(stats, &jobs->stats);
-	for (size_t i = 0; i < jobs->report.count; i++)
+	for (size_t i = 0; i < jobs->report.count; i++) {
 		if (jobs->jobs[i].instance)
 			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);
+		job_exchange_stats(&jobs->jobs[i], stats);
+	}
 }
 
 void jobs_iterations(const struct jobs *jobs, double *finished, double *total)
@@ -524,12 +532,13 @@ static bool computes(const struct job *job)
 	return false;
 }
 
-/* What a ring, which sends the most, would take a hundred times; and a second, which is longer than
- * timeouts are that have doubled a few times. */
+/* A hundred times what a ring, which sends the most, would take for all that a job exchanges; and a
+ * second, which is longer than timeouts are that have doubled a few times. */
 static sim_time patience(const struct job *job)
 {
-	double ring_s = 2 * 8 * (double)job->gradients * job->stands_for /
-			(double)job->jobs->env.topo->conf->link.rate;
+	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
+		      (double)job->activations;
+	double ring_s = 2 * 8 * sent / (double)job->jobs->env.topo->conf->link.rate;
 
 	return PS_PER_S + (sim_time)(100 * ring_s * (double)PS_PER_S);
 }
@@ -569,6 +578,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 			continue; /* the run ended before it came, and nobody waits for it */
 		if (job->instance)
 			job_scheme(job)->stats(job->instance, &job->stats);
+		job_exchange_stats(job, &job->stats);
 		job_write(job);
 	}
 }
@@ -582,9 +592,11 @@ static uint64_t outstanding(const struct job *job)
 	for (uint32_t w = 0; job->worker && w < job->workers; w++) {
 		const struct job_worker *worker = &job->worker[w];
 
-		sum += worker->iteration * (int64_t)dnn->tensor_count + (int64_t)worker->tensor;
-		if (worker->phase == PHASE_OVER) /* its count still stands */
-			sum -= (int64_t)worker->tensor;
+		int64_t each = (int64_t)(worker->tensor_end - worker->tensor_first);
+
+		sum += worker->iteration * each;
+		if (worker->phase != PHASE_OVER) /* there the count of the last one still stands */
+			sum += (int64_t)(worker->tensor - worker->tensor_first);
 		for (size_t l = 0; l < dnn->layer_count; l++)
 			sum -= worker->held[l];
 	}
@@ -619,5 +631,6 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 			outstanding(job), seconds_of(job->moved));
 		if (job->instance)
 			job_scheme(job)->report_waiting(job->instance, to, 4);
+		job_exchange_waiting(job, to, 4);
 	}
 }

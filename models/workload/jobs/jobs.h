@@ -11,6 +11,18 @@
  * barrier. An iteration has finished when all workers hold all its sums; a job,
  * with its last iteration.
  *
+ * Workers may exchange more than gradients (job_exchange.c), by collective/steps.h:
+ *
+ *   sharding   optimizer  each has the optimizer's state of a part of the parameters (ZeRO stages 1
+ *                         and 2): a reduce-scatter of each tensor, then its all-gather
+ *              full       and of the parameters (ZeRO-3, FSDP): an all-gather of each layer before
+ *                         its forward and before its backward pass, and a reduce-scatter after it
+ *   all_to_all            of a layer whose experts are spread over all workers: before its
+ * computing (dispatch) and after it (combine), forward and backward; its gradient goes out when
+ * these are over pipeline              stage s has the s-th part of the layers, and of N workers N
+ * / stages. All micro-batches pass forward, then backward (GPipe; 1F1B has the same bubble and less
+ * memory); the replicas of a stage add up when they have done the last one
+ *
  * With `max_steps`, a job of more iterations is simulated in so many steps, each of which stands
  * for iterations / max_steps of them: its computing times and its gradients are those of one
  * iteration times this, so that the whole job computes and exchanges what it would. Within a step
@@ -31,14 +43,14 @@
 #ifndef INASIM_WORKLOAD_JOBS_JOBS_H
 #define INASIM_WORKLOAD_JOBS_JOBS_H
 
-#include "collective/collective.h"
+#include "collective/schemes.h"
 #include "io/table.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
 
 struct layer_conf {
 	const char *name;
-	bytes gradient;
+	bytes gradient, all_to_all;
 	sim_time forward, backward;
 };
 
@@ -102,6 +114,15 @@ struct job_arrival_conf {
 };
 enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
+/* Stages of a pipeline (GPipe); 1 = there is none. */
+struct pipeline_conf {
+	int64_t stages, microbatches;
+	bytes activations;
+};
+
+/* Which parts of the state of the training each worker has alone (ZeRO). */
+enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_FULL };
+
 struct job_group_conf {
 	size_t origin; /* its number in the scenario, set by job_groups_part() */
 	const char *name;
@@ -119,6 +140,10 @@ struct job_group_conf {
 	int all_reduce;    /* enum scheme_index */
 	int placement;
 	int inside; /* enum inside: GPUs of a machine */
+	int sharding;
+	int64_t prefetch;
+	struct pipeline_conf pipeline;
+	bool exchanges; /* besides gradients; set by job_groups_part() */
 	struct job_arrival_conf arrival;
 	int overlap;
 	bytes fusion;          /* 0 = not given */
@@ -140,6 +165,12 @@ enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 #define JOBS_MOST 1000000 /* of a group */
 
+/* Its all-reduce, or what its other exchanges go over. */
+static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
+{
+	return conf->all_reduce == (int)scheme || (conf->exchanges && scheme == SCHEME_ring);
+}
+
 /* Arrives at random times, and goes on until the run ends when `count` is not given. */
 static inline bool job_group_poisson(const struct job_group_conf *conf)
 {
@@ -152,7 +183,8 @@ struct cluster_conf; /* cluster.h */
 
 /* Splits groups by what their traces name: jobs with a model or scheme of their own become a group
  * behind the others that is alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. job_group_check() reports traces that are not right. */
+ * iterations, the durations decide. job_group_check() reports traces that are not right. Says
+ * which groups exchange more than gradients. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
@@ -186,8 +218,6 @@ struct jobs_times {
 	sim_time end; /* of the run at the latest */
 	struct measured_window window;
 };
-
-struct scheme_run; /* collective/schemes.h */
 
 /* `schemes` by enum scheme_index; not owned. NULL and *error (caller frees) when a model or trace
  * is not right. Arrivals start by themselves. */

@@ -18,6 +18,11 @@ static const struct conf_row layer_rows[] = {
 		  "Forward computation.", "communication only"),
 	CONF_TIME("backward", struct layer_conf, backward, "0s", 0, 10000 * PS_PER_S,
 		  "Backward computation.", "communication only"),
+	CONF_BYTES("all_to_all", struct layer_conf, all_to_all, CONF_OPTIONAL, 4, UINT64_C(1) << 44,
+		   "The layer has experts, spread over all workers. So many bytes of a worker's "
+		   "tokens, its own included, go to them before the layer computes and come back "
+		   "after it, forward and backward; \"gradient\" is then of what all workers have, "
+		   "not of experts."),
 	{ 0 },
 };
 static const struct conf_table layer_table = { "layer", layer_rows, sizeof(struct layer_conf),
@@ -162,6 +167,19 @@ static const struct conf_row group_rows[] = {
 		"master: reduce to one of them, the scheme, broadcast; ring: all of them are "
 		"ranks of one ring, halving-doubling or tree.",
 		"NetReduce section 3.4"),
+	CONF_ENUM(
+		"sharding", struct job_group_conf, sharding, "none", sharding_names,
+		"What a worker has only a part of. optimizer: its state (ZeRO-1 and 2): gradients "
+		"are reduce-scattered, then parameters all-gathered. full: parameters, too "
+		"(ZeRO-3, FSDP): a layer's are all-gathered before its forward and before its "
+		"backward pass, its gradients reduce-scattered. By rings (schemes.ring); "
+		"schemes without a reduce-scatter do their all-reduce instead.",
+		"data parallelism"),
+	CONF_INT("prefetch", struct job_group_conf, prefetch, "1", 0, 100000,
+		 "sharding full: so many layers ahead are all-gathered.",
+		 "PyTorch FSDP: the next layer"),
+	CONF_GROUP("pipeline", "{}", &pipeline_table,
+		   "Layers spread over workers (schemes.ring has the connections)."),
 	CONF_ENUM("placement", struct job_group_conf, placement, "compact", placement_names,
 		  "Which free hosts a job gets (unless workers is a list of hosts).",
 		  "PANAMA section 7"),
@@ -181,7 +199,9 @@ static const struct conf_row group_rows[] = {
 		  "have by then are handed over, together as far as a buffer takes them "
 		  "(HOROVOD_CYCLE_TIME: 5ms, since 0.21 1ms and 128 MiB)."),
 	CONF_REAL("gradient_scale", struct job_group_conf, gradient_scale, "1", 1e-9, 1e6,
-		  "Multiplies all gradients: a smaller experiment that says so.", "full size"),
+		  "Multiplies all gradients, and what experts and stages exchange: a smaller "
+		  "experiment that says so.",
+		  "full size"),
 	CONF_REAL("compute_scale", struct job_group_conf, compute_scale, "1", 0, 1e6,
 		  "Multiplies all computing times.", "full size"),
 	CONF_REAL("compute_jitter", struct job_group_conf, compute_jitter, "0", 0, 100,
@@ -355,6 +375,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	check_model(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology);
 	check_inside(conf, doc, pointer, topology);
+	job_group_check_parallel(conf, doc, pointer, topology);
 	job_group_check_servers(conf, doc, pointer, topology_machines(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)

@@ -7,6 +7,7 @@
 #include "collective/fusion.h"
 #include "collective/machine.h"
 #include "collective/schemes.h"
+#include "collective/steps.h"
 #include "workload/cluster.h"
 #include "workload/jobs/job_models.h"
 #include "workload/jobs/job_trace.h"
@@ -15,9 +16,42 @@
 
 enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
+/* What workers exchange besides the gradients of all of them (job_exchange.c). */
+enum exchange {
+	EXCHANGE_GRADIENTS, /* of a stage of a pipeline */
+	EXCHANGE_GATHER,
+	EXCHANGE_TOKENS,
+	EXCHANGE_FORWARD, /* activations to the next stage */
+	EXCHANGE_BACKWARD,
+	EXCHANGES
+};
+struct job_exchange {
+	struct job *job;
+	enum exchange what;
+	const struct collective_ops *ops;
+	void *instance;
+	int64_t first, stride; /* worker of rank r: first + r * stride */
+	uint32_t *hosts;       /* by rank; owned */
+};
+/* Their connections have numbers up to here, where those of an all-reduce begin at 0. */
+#define EXCHANGE_EDGES_END (UINT32_C(1) << 20)
+
 struct job_worker {
 	struct job *job;
 	uint32_t number;
+	size_t layer_first, layer_end;   /* of its stage: all, without a pipeline */
+	size_t tensor_first, tensor_end; /* the same */
+	int64_t microbatch;              /* of this pass */
+	/* What it exchanges besides; NULL = nothing. */
+	struct job_exchange *gradients, *gather, *tokens;
+	struct job_exchange *from[2], *to[2]; /* stages: forward, backward */
+	uint64_t need[EXCHANGES], have[EXCHANGES];
+	unsigned asked;   /* for the layer: parameters and activations, then tokens */
+	uint64_t gathers; /* asked for */
+	/* SHARDING_OPTIMIZER: by tensor, its sum has come before that of an earlier one; and up to
+	 * where parameters are on their way. Owned. */
+	bool *reduced;
+	size_t updated;
 	enum phase phase;
 	int64_t iteration;
 	size_t layer;
@@ -66,7 +100,11 @@ struct job {
 	struct job_worker *worker;
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
 	struct fusion *fusion;         /* NULL = it has no buffers by time */
-	void *instance;                /* of the scheme; NULL for one worker */
+	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
+	struct job_exchange *exchanges; /* owned; NULL = none */
+	size_t exchange_count;
+	uint32_t edges;    /* numbers that they have taken */
+	bytes activations; /* of a microbatch */
 	struct collective_stats stats;
 	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
@@ -97,11 +135,15 @@ struct jobs {
 	void *owner;
 };
 
-/* Its scheme, or that with stages inside machines around it. */
+/* Its scheme, or that with stages inside machines around it; of sharded jobs its reduce-scatter, if
+ * it has one. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	return job->machine.sim ? &machine_collective
-				: job->jobs->schemes[job->conf->all_reduce].ops;
+	const struct collective_ops *ops = job->jobs->schemes[job->conf->all_reduce].ops;
+
+	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
+		return ops->reduce_scatter;
+	return job->machine.sim ? &machine_collective : ops;
 }
 
 static inline struct why *job_why(const struct job *job)
@@ -115,6 +157,24 @@ void worker_release(struct job_worker *worker);
 void worker_begin(struct job_worker *worker);
 /* The worker holds the sum of a layer. */
 void worker_holds(struct job_worker *worker, size_t layer);
+/* Something that it may have waited for is here. */
+void worker_goes_on(struct job_worker *worker);
+/* The parameters of a layer are those of its iteration: the sum of the one before is here. */
+bool worker_updated(const struct job_worker *worker, size_t layer);
+
+/* job_exchange.c. Once there are workers, and when the job is over. */
+void job_start_exchanges(struct job *job);
+void job_end_exchanges(struct job *job);
+void job_exchange_stats(const struct job *job, struct collective_stats *stats);
+void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
+/* Hands the next tensor to the scheme; false: the worker's own gradient is the sum. */
+bool job_reduce(struct job_worker *worker, bytes size);
+/* The worker has the sum of a tensor of its stream, or the part of it that it needs. */
+void job_reduced(struct job_worker *worker, uint64_t tensor);
+/* Whether it still lacks something for what it does next; asks for what a layer needs. */
+bool worker_waits(struct job_worker *worker);
+/* It has computed a layer, which others may need. */
+void worker_computed(struct job_worker *worker);
 
 /* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
  * there is no room now. */
@@ -141,6 +201,12 @@ void job_record(struct job *job);
 /* servers_conf.c */
 extern const struct conf_table servers_table;
 extern const struct conf_table model_in_place_table; /* of struct model_conf */
+/* parallel_conf.c: rows of a group, and their checks */
+extern const struct conf_table pipeline_table;
+extern const char *const sharding_names[];
+bool job_group_routes_tokens(const struct job_group_conf *conf);
+void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
+			      const char *pointer, const struct topology_conf *topology);
 /* job_arrival_conf.c */
 extern const struct conf_table job_arrival_table;
 /* Lists of hosts, of workers too, and room for both. */

@@ -15,6 +15,11 @@ void fail_context(const struct fail_context *context)
 	current = context;
 }
 
+const struct fail_context *fail_context_now(void)
+{
+	return current;
+}
+
 /* What ran, as the next line. */
 static void print_context(void)
 {

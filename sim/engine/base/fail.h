@@ -29,6 +29,7 @@ struct fail_context {
 	const uint64_t *events;
 };
 void fail_context(const struct fail_context *context);
+const struct fail_context *fail_context_now(void); /* for a thread that helps this one */
 
 #define SIM_BUG_ON(cond)                                                                           \
 	do {                                                                                       \

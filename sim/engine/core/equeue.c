@@ -264,6 +264,7 @@ void equeue_release(struct equeue *q)
 	free(q->batch);
 	free(q->scratch);
 	free(q->heap);
+	free(q->away);
 }
 
 uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key)
@@ -286,7 +287,7 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 {
 	SIM_BUG_ON(equeue_pending(q, id) || class > 15);
 	q->nodes[id].class = class;
-	q->nodes[id].queue = 0;
+	q->nodes[id].queue = q->number;
 	q->keys[id] = key;
 }
 
@@ -322,15 +323,18 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
-/* An event of another queue. Partitions act on each other behind the end of their windows only, and
- * never on queue 0, which is of all. */
+/* An event of another queue: partitions act on each other behind the end of their windows only. */
 void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
 {
-	struct equeue *other = &q->all[q->nodes[id].queue];
+	unsigned number = q->nodes[id].queue;
 
-	SIM_BUG_ON(q->number && (at < q->end || !other->number));
-	equeue_share(other, q);
-	equeue_push(other, id, at);
+	if (number != EQ_AWAY) {
+		SIM_BUG_ON(!number || !q->all || at < q->end);
+		equeue_push(q->all[number], id, at);
+		return;
+	}
+	q->away = array_reserve(q->away, q->away_count, &q->away_capacity, sizeof(*q->away));
+	q->away[q->away_count++] = id;
 }
 
 static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
@@ -396,10 +400,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	struct eq_node *node = &q->nodes[id];
 	uint32_t *link;
 
-	if (node->place > EQ_CANCELLED && node->queue != q->number) {
-		SIM_BUG_ON(q->number); /* at once, which no partition can do to another */
-		q = &q->all[node->queue];
-	}
+	SIM_BUG_ON(node->place > EQ_CANCELLED && node->queue != q->number);
 	switch ((enum eq_place)node->place) {
 	case EQ_IDLE:
 	case EQ_CANCELLED:

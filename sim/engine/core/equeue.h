@@ -32,6 +32,7 @@
 #include <stddef.h>
 
 #define EQ_NONE UINT32_MAX
+#define EQ_AWAY UINT16_MAX /* an entity of no queue: see `away` */
 
 /* The first two are not pending; a node that is EQ_IDLE has the time at which it was popped last.
  */
@@ -43,7 +44,7 @@ struct eq_node {
 	uint32_t link;  /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
 	uint8_t place;  /* enum eq_place */
 	uint8_t class;  /* small = first among equal times */
-	uint16_t queue; /* number of the queue that it is put into */
+	uint16_t queue; /* number of the queue that it is put into, or EQ_AWAY */
 };
 
 struct eq_item {
@@ -80,7 +81,11 @@ struct equeue {
 	uint64_t last_slot; /* ... and this one, which holds the last instant before, is opened last
 			     */
 	uint16_t number;
-	struct equeue *all; /* the queues of a simulation, by number; not owned */
+	struct equeue **all; /* the queues of the partitions, by number; not owned */
+	/* Entities of EQ_AWAY that were scheduled here: they never become pending, and whoever made
+	 * them so looks after them. */
+	uint32_t *away;
+	size_t away_count, away_capacity;
 };
 
 void equeue_init(struct equeue *q, uint64_t seed);
@@ -117,6 +122,13 @@ static inline bool equeue_pending(const struct equeue *q, uint32_t id)
 static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 {
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
+}
+
+/* Entity `id`, which is not pending, stands for `other`, too. */
+static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
+{
+	if (equeue_last(q, other) > equeue_last(q, id))
+		q->nodes[id].at = q->nodes[other].at;
 }
 
 /* The parts that are not hot. */

@@ -1,96 +1,161 @@
 #include "core/parts.h"
 
 #include "base/mem.h"
+#include "core/team.h"
 
 #include <stdlib.h>
 
-struct sim_parts {
-	unsigned count;
-	struct equeue *queues; /* 0..count; that of the partition that runs is in sim->queue */
-	sim_time lookahead;
-	sim_time begin; /* of the next window: nothing is pending before */
+#define APART 128   /* bytes: two lines of cache, which some processors fetch together */
+#define FEW   64    /* events: a window of these is over before another thread has begun */
+#define MANY  10000 /* which take longer than any thread takes to wake */
+
+#define ALONE_MOST 255 /* windows */
+
+struct part {
+	struct sim sim;
+	sim_time holds; /* what give() said */
 };
 
-void parts_cut(struct sim *sim, unsigned count, sim_time lookahead)
-{
-	struct sim_parts *parts = xcalloc(1, sizeof(*parts));
+enum phase { RUN_AND_GIVE, TAKE };
 
-	SIM_BUG_ON(sim->parts || !lookahead || count >= UINT16_MAX);
-	*parts = (struct sim_parts){ .count = count, .lookahead = lookahead, .begin = sim->now };
-	parts->queues = xcalloc(count + 1, sizeof(*parts->queues));
-	for (unsigned p = 1; p <= count; p++) {
-		struct equeue *queue = &parts->queues[p];
+struct sim_parts {
+	struct sim *whole;
+	unsigned count, threads;
+	struct part **list;     /* 1..count */
+	struct equeue **queues; /* of the same */
+	const struct parts_ops *ops;
+	sim_time lookahead;
+	sim_time begin; /* of the next window: nothing is pending before */
+	bool due;       /* an event of the whole, at `begin` */
+	struct team *team;
+	uint64_t events;        /* of the last window: the next one has about as many */
+	bool slept;             /* in it, as this thread waited for others */
+	bool together;          /* the window before that was not run alone */
+	unsigned penalty, left; /* windows to run alone, the next time; now */
+	/* of the window that runs */
+	bool running, alone;
+	enum phase phase;
+	sim_time end;
+};
 
-		equeue_init(queue, sim->seed);
-		queue->number = (uint16_t)p;
-		queue->last = sim->now;
-		queue->all = parts->queues;
-		equeue_share(queue, &sim->queue);
-	}
-	sim->queue.all = parts->queues;
-	sim->parts = parts;
-}
+/* --- windows --- */
 
-struct equeue *parts_queue(struct sim *sim, unsigned part)
-{
-	SIM_BUG_ON(sim->queue.number);
-	return part ? &sim->parts->queues[part] : &sim->queue;
-}
-
-static void enter(struct sim *sim, unsigned part)
-{
-	struct equeue *queues = sim->parts->queues;
-
-	if (sim->queue.number == part)
-		return;
-	equeue_share(&queues[part], &sim->queue);
-	queues[sim->queue.number] = sim->queue;
-	sim->queue = queues[part];
-}
-
-/* The events of one queue before `end`; returns how many. */
-static uint64_t run_until(struct sim *sim, sim_time end)
+/* The events of one partition before `end`. */
+static void run_until(struct sim *sim, sim_time end)
 {
 	struct equeue *q = &sim->queue;
-	uint64_t before = sim->events;
 	uint32_t id;
 
 	equeue_bound(q, end);
-	while (!sim->stopped && (id = equeue_pop_before(q, &sim->now)) != EQ_NONE) {
+	while ((id = equeue_pop_before(q, &sim->now)) != EQ_NONE) {
 		if (sim->events % SIM_LOOK_EVERY == 0 && sim->lookahead)
 			sim->lookahead(sim, &q->batch[q->batch_head],
 				       q->batch_count - q->batch_head);
 		if (id < sim->block_count) {
 			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
+		} else if (id - sim->more_first < sim->more_count) {
+			sim->events++;
+			sim->more.handler(sim, id, sim->more.owner);
 		} else {
 			sim_run_entity(sim, id);
 		}
 	}
-	return sim->events - before;
 }
 
+static void work_on(const struct sim_parts *parts, struct part *part)
+{
+	if (parts->phase == TAKE) {
+		parts->ops->take(&part->sim);
+		return;
+	}
+	run_until(&part->sim, parts->end);
+	part->holds = parts->ops->give(&part->sim, parts->end);
+}
+
+/* Where the system gives fewer threads than it was cut for, some do the work of several. */
+static void work(void *owner, unsigned thread)
+{
+	const struct sim_parts *parts = owner;
+
+	for (unsigned t = thread; t < parts->threads; t += team_size(parts->team))
+		for (unsigned p = 1; p <= parts->count; p++)
+			if (parts_thread(p, parts->count, parts->threads) == t)
+				work_on(parts, parts->list[p]);
+}
+
+/* A phase, by all threads or by this one alone. */
+static void run_phase(struct sim_parts *parts, enum phase phase)
+{
+	parts->phase = phase;
+	if (!parts->alone) {
+		parts->slept |= !team_run(parts->team);
+		return;
+	}
+	for (unsigned p = 1; p <= parts->count; p++)
+		work_on(parts, parts->list[p]);
+}
+
+/* Where a thread has to wait for a core, because others use them, all threads wait for it at the
+ * end of each window, which may take many times as long as the window. So this one does the work
+ * for some windows, and for more of them each time. The first window thereafter tells nothing, as
+ * the others were asleep. */
+static void choose_threads(struct sim_parts *parts)
+{
+	bool together = !parts->alone;
+
+	if (together && parts->together && parts->events < MANY) {
+		if (parts->slept)
+			parts->left = parts->penalty = parts->penalty < ALONE_MOST / 2
+							       ? 2 * parts->penalty + 1
+							       : ALONE_MOST;
+		else if (parts->penalty)
+			parts->penalty--;
+	} else if (parts->left) {
+		parts->left--;
+	}
+	parts->together = together;
+	parts->slept = false;
+	parts->alone = parts->left || parts->events < FEW;
+}
+
+static void add_up(struct sim *whole, struct sim *part)
+{
+	whole->events += part->events;
+	whole->digest += part->digest;
+	whole->uncounted += part->uncounted;
+	part->events = part->digest = part->uncounted = 0;
+}
+
+/* False when there was no event. */
 static bool run_window(struct sim *sim, sim_time end)
 {
-	uint64_t events = 0;
+	struct sim_parts *parts = sim->parts;
+	uint64_t before = sim->events;
 
-	for (unsigned p = 1; p <= sim->parts->count && !sim->stopped; p++) {
-		enter(sim, p);
-		events += run_until(sim, end);
-	}
-	enter(sim, 0);
-	return events;
+	choose_threads(parts);
+	parts->running = true;
+	parts->end = end;
+	run_phase(parts, RUN_AND_GIVE);
+	run_phase(parts, TAKE);
+	parts->running = false;
+	for (unsigned p = 1; p <= parts->count; p++)
+		add_up(sim, &parts->list[p]->sim);
+	sim->now = end - 1;
+	parts->events = sim->events - before;
+	return parts->events;
 }
 
-/* The first event of all partitions. */
-static sim_time first_event(struct sim *sim)
+/* When something happens first in any partition. */
+static sim_time first_event(const struct sim_parts *parts)
 {
 	sim_time first = SIM_TIME_MAX;
 
-	for (unsigned p = 1; p <= sim->parts->count; p++) {
-		sim_time at = equeue_first(&sim->parts->queues[p]);
+	for (unsigned p = 1; p <= parts->count; p++) {
+		sim_time at = equeue_first(&parts->list[p]->sim.queue);
 
 		first = at < first ? at : first;
+		first = parts->list[p]->holds < first ? parts->list[p]->holds : first;
 	}
 	return first;
 }
@@ -100,67 +165,161 @@ bool parts_fits(const struct sim *sim, sim_time until)
 	return sim->parts->begin + sim->parts->lookahead <= until;
 }
 
-/* The event of queue 0 at time `at`, which finds all partitions there. */
-static void run_control(struct sim *sim, sim_time at)
-{
-	uint32_t id;
-
-	equeue_bound(&sim->queue, at + 1);
-	id = equeue_pop_before(&sim->queue, &sim->now);
-	if (id != EQ_NONE)
-		sim_run_entity(sim, id);
-}
-
 bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 {
 	struct sim_parts *parts = sim->parts;
 	uint64_t enough = sim->events < UINT64_MAX - budget ? sim->events + budget : UINT64_MAX;
 
-	while (!sim->stopped && sim->events < enough && parts_fits(sim, until)) {
+	while (!parts->due && sim->events < enough && parts_fits(sim, until)) {
 		sim_time control = equeue_first(&sim->queue), end = parts->begin + parts->lookahead;
-		bool idle;
 
-		if (control < end)
+		parts->due = control < end;
+		if (parts->due)
 			end = control + 1;
-		idle = !run_window(sim, end);
-		parts->begin = end;
-		if (sim->stopped)
-			break;
-		if (control < end) {
-			run_control(sim, control);
-			parts->begin = control; /* it may have scheduled events of this time */
-			break;
-		} else if (idle) {
-			sim_time first = first_event(sim);
+		if (!run_window(sim, end) && !parts->due) {
+			sim_time first = first_event(parts);
 
-			parts->begin = first < control ? first : control;
-			if (parts->begin == SIM_TIME_MAX)
+			end = first < control ? first : control;
+			if (end == SIM_TIME_MAX)
 				return false;
 		}
+		parts->begin = parts->due ? control : end; /* it may schedule events of this time */
 	}
+	return true;
+}
+
+void parts_control(struct sim *sim)
+{
+	struct sim_parts *parts = sim->parts;
+	uint32_t id;
+
+	if (!parts->due)
+		return;
+	parts->due = false;
+	for (unsigned p = 1; p <= parts->count; p++)
+		parts->list[p]->sim.now = parts->begin;
+	equeue_bound(&sim->queue, parts->begin + 1);
+	id = equeue_pop_before(&sim->queue, &sim->now);
+	if (id != EQ_NONE)
+		sim_run_entity(sim, id);
 	if (sim->stopped && sim->catch_up)
 		sim->catch_up(sim->catch_up_owner, sim->now);
-	return !sim->stopped;
+}
+
+bool parts_hold(const struct sim *sim)
+{
+	for (unsigned p = 1; sim->parts && p <= sim->parts->count; p++)
+		if (sim->parts->list[p]->holds != SIM_TIME_MAX)
+			return true;
+	return false;
+}
+
+/* --- cutting and joining --- */
+
+static struct part *part_new(const struct sim *whole, unsigned number)
+{
+	struct part *part = xaligned(APART, sizeof(*part));
+	struct equeue *queue = &part->sim.queue;
+
+	part->sim = *whole;
+	part->sim.events = part->sim.digest = part->sim.uncounted = 0;
+	part->sim.idle_timers = NULL;
+	part->sim.idle_count = part->sim.idle_capacity = 0;
+	equeue_init(queue, whole->seed);
+	queue->number = (uint16_t)number;
+	queue->last = whole->now;
+	equeue_share(queue, &whole->queue);
+	part->holds = SIM_TIME_MAX;
+	return part;
+}
+
+void parts_cut(struct sim *sim, unsigned count, unsigned threads, sim_time lookahead,
+	       const struct parts_ops *ops)
+{
+	struct sim_parts *parts = xcalloc(1, sizeof(*parts));
+
+	threads = threads < count ? threads : count;
+	SIM_BUG_ON(sim->parts || !lookahead || count >= EQ_AWAY);
+	*parts = (struct sim_parts){ .whole = sim,
+				     .count = count,
+				     .threads = threads,
+				     .ops = ops,
+				     .lookahead = lookahead,
+				     .begin = sim->now };
+	sim->parts = parts;
+	parts->list = xcalloc(count + 1, sizeof(struct part *));
+	parts->queues = xcalloc(count + 1, sizeof(struct equeue *));
+	for (unsigned p = 1; p <= count; p++) {
+		parts->list[p] = part_new(sim, p);
+		parts->queues[p] = &parts->list[p]->sim.queue;
+		parts->queues[p]->all = parts->queues;
+	}
+	parts->team = team_new(threads, work, parts);
+}
+
+unsigned parts_threads(const struct sim *sim)
+{
+	return sim->parts ? team_size(sim->parts->team) : 1;
+}
+
+struct sim *parts_sim(const struct sim *sim, unsigned part)
+{
+	return &sim->parts->list[part]->sim;
+}
+
+uint32_t parts_add_entity(struct sim *part, enum sim_class class, uint64_t key,
+			  sim_handler *handler, void *owner)
+{
+	struct sim_parts *parts = part->parts;
+	struct sim *whole = parts->whole;
+	uint32_t id = sim_add_entity(whole, class, key, handler, owner);
+
+	SIM_BUG_ON(parts->running);
+	parts_place(whole, id, part->queue.number);
+	for (unsigned p = 1; p <= parts->count; p++) {
+		struct sim *other = &parts->list[p]->sim;
+
+		equeue_share(&other->queue, &whole->queue);
+		other->entities = whole->entities;
+	}
+	return id;
+}
+
+/* Its timers that are idle are those of the whole. */
+static void part_free(struct part *part, struct sim *whole)
+{
+	static const struct equeue nothing;
+	struct sim *sim = &part->sim;
+
+	for (size_t i = 0; i < sim->idle_count; i++) {
+		struct timer timer = { sim->idle_timers[i] };
+
+		timer_close(whole, &timer);
+	}
+	free(sim->idle_timers);
+	equeue_share(&sim->queue, &nothing);
+	equeue_release(&sim->queue);
+	free(part);
 }
 
 void parts_free(struct sim *sim)
 {
-	static const struct equeue nothing;
+	struct sim_parts *parts = sim->parts;
 
-	if (!sim->parts)
+	if (!parts)
 		return;
-	for (unsigned p = 1; p <= sim->parts->count; p++) {
-		equeue_share(&sim->parts->queues[p], &nothing);
-		equeue_release(&sim->parts->queues[p]);
-	}
-	free(sim->parts->queues);
-	free(sim->parts);
+	team_free(parts->team);
+	for (unsigned p = 1; p <= parts->count; p++)
+		part_free(parts->list[p], sim);
+	free(parts->list);
+	free(parts->queues);
+	free(parts);
 	sim->parts = NULL;
-	sim->queue.all = NULL;
 }
 
 void parts_join(struct sim *sim)
 {
+	struct sim_parts *parts = sim->parts;
 	struct equeue *queue = &sim->queue;
 
 	equeue_bound(queue, SIM_TIME_MAX);
@@ -171,10 +330,12 @@ void parts_join(struct sim *sim)
 		if (!node->queue)
 			continue;
 		if (pending)
-			equeue_cancel(queue, id);
+			equeue_cancel(&parts->list[node->queue]->sim.queue, id);
 		node->queue = 0;
 		if (pending)
 			equeue_push(queue, id, node->at);
 	}
+	for (unsigned p = 1; p <= parts->count; p++)
+		add_up(sim, &parts->list[p]->sim);
 	parts_free(sim);
 }

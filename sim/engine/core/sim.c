@@ -33,8 +33,11 @@ void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_ha
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner)
 {
-	uint32_t id = equeue_add(&sim->queue, (uint8_t) class, key);
+	uint32_t id;
 
+	if (parts_number(sim))
+		return parts_add_entity(sim, class, key, handler, owner);
+	id = equeue_add(&sim->queue, (uint8_t) class, key);
 	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
 				      sizeof(*sim->entities));
 	sim->entities[sim->entity_count++] =
@@ -149,7 +152,7 @@ bool sim_moves(const struct sim *sim, uint32_t end)
 	for (uint32_t id = 0; id < sim->queue.node_count; id++)
 		if (sim_pending(sim, id) && id != end && sim->queue.nodes[id].class != SIM_SAMPLE)
 			return true;
-	return false;
+	return parts_hold(sim);
 }
 
 sim_time sim_last_move(const struct sim *sim, uint32_t end)

@@ -58,6 +58,8 @@ struct sim {
 	bool stopped;
 	struct sim_entity block; /* of entities 0..block_count-1 */
 	uint32_t block_count;
+	struct sim_entity more; /* of a partition: a second block, from more_first on */
+	uint32_t more_first, more_count;
 	struct sim_entity *entities; /* of the others, by id - block_count */
 	size_t entity_count, entity_capacity;
 	uint32_t *idle_timers; /* ids for reuse */
@@ -65,7 +67,7 @@ struct sim {
 	sim_lookahead *lookahead; /* optional */
 	sim_catch_up *catch_up;   /* optional: for whoever defers events (net/nic.h) */
 	void *catch_up_owner;
-	struct equeue queue;     /* of the partition that runs */
+	struct equeue queue;
 	struct sim_parts *parts; /* NULL = not cut; see parts.h */
 	uint64_t uncounted;      /* events that are no part of the run, counted by their handlers */
 	struct sim_names *names;

@@ -59,12 +59,22 @@ static inline const struct nic *nic_of(const struct network *net, uint32_t entit
 	return host < net->hosts ? &net->nics[host] : NULL;
 }
 
+/* The port, or wire, whose event this is; NULL when it is neither's. */
+HOT_INLINE const struct port *port_of(const struct network *net, uint32_t entity)
+{
+	if (__builtin_expect(entity < net->port_count, 1))
+		return &net->ports[entity];
+	return entity - net->first_wire < net->wire_count ? &net->wires[entity - net->first_wire]
+							  : NULL;
+}
+
 HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
 {
+	const struct port *port = port_of(net, id);
 	const struct nic *nic;
 
-	if (id < net->port_count) {
-		__builtin_prefetch(&net->ports[id]);
+	if (port) {
+		__builtin_prefetch(port);
 	} else if ((nic = nic_of(net, id))) {
 		__builtin_prefetch(nic);
 		__builtin_prefetch(&net->ports[nic->host]);
@@ -73,35 +83,36 @@ HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
 
 HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
 {
+	const struct port *port = port_of(net, id);
 	const struct nic *nic;
 
-	if (id < net->port_count)
-		port_prefetch(port_head(&net->ports[id]));
+	if (port)
+		port_prefetch(port_head(port));
 	else if ((nic = nic_of(net, id)))
 		__builtin_prefetch(nic->last); /* whose `next` comes first */
 }
 
 HOT_INLINE void ahead_out(const struct network *net, uint32_t id)
 {
+	const struct port *port = port_of(net, id);
 	const struct nic *nic;
 
-	if (id < net->port_count)
-		prefetch_out(net, &net->ports[id]);
+	if (port)
+		prefetch_out(net, port);
 	else if ((nic = nic_of(net, id)))
 		prefetch_source(nic);
 }
 
 HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
 {
-	const struct port *port;
+	const struct port *port = port_of(net, id);
 	const struct nic *nic;
 
-	if (id >= net->port_count) {
+	if (!port) {
 		if ((nic = nic_of(net, id)))
 			port_prefetch_tail(&net->ports[nic->host]);
 		return;
 	}
-	port = &net->ports[id];
 	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {
 		prefetch_scheme(net, port, true);
 		if (!port->to_host)

@@ -1,8 +1,9 @@
 #include "net/cut.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
+#include "net/hop.h"
 #include "net/network.h"
+#include "net/wire.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,42 @@ static sim_time shortest_crossing(const struct network *net)
 	return shortest;
 }
 
+/* Its sim, too, is of the partition: handlers find one in the other. */
+static struct network *view_new(struct network *net, unsigned part)
+{
+	struct network *view = xaligned(128, sizeof(*view));
+
+	*view = *net;
+	view->sim = parts_sim(net->sim, part);
+	view->sim->block.owner = view;
+	view->sim->more = (struct sim_entity){ .handler = hop_arrive_by_wire, .owner = view };
+	view->sim->more_first = net->first_wire;
+	view->sim->more_count = net->wire_count;
+	view->sim->catch_up_owner = view;
+	view->deferred_first = NIC_NONE;
+	view->crossings = xcalloc(net->part_count + 1, sizeof(*view->crossings));
+	view->created = view->delivered = view->dropped = view->lost = view->absorbed = 0;
+	view->hops = view->departures_deferred = view->deferred_looks = 0;
+	return view;
+}
+
+static void view_free(struct network *view, unsigned count)
+{
+	for (unsigned p = 1; p <= count; p++)
+		free(view->crossings[p].items);
+	free(view->crossings);
+	free(view);
+}
+
+static void uncut(struct network *net)
+{
+	free(net->views);
+	free(net->part_of);
+	net->views = NULL;
+	net->part_of = NULL;
+	net->part_count = 0;
+}
+
 static void place_entities(struct network *net)
 {
 	for (uint32_t p = 0; p < net->port_count; p++)
@@ -100,15 +137,17 @@ static void place_entities(struct network *net)
 		parts_place(net->sim, net->nics[h].entity, net->part_of[h]);
 }
 
-static void uncut(struct network *net)
+static void open_views(struct network *net)
 {
-	free(net->part_of);
-	net->part_of = NULL;
-	net->part_count = 0;
+	net->views = xcalloc(net->part_count + 1, sizeof(struct network *));
+	for (unsigned p = 1; p <= net->part_count; p++)
+		net->views[p] = view_new(net, p);
+	nic_cut(net);
 }
 
-unsigned network_cut(struct network *net, unsigned count)
+unsigned network_cut(struct network *net, unsigned count, unsigned threads)
 {
+	static const struct parts_ops ops = { .give = wires_give, .take = wires_take };
 	uint32_t *pods = xcalloc(net->hosts + net->switches, sizeof(*pods)), pod_count;
 	uint8_t top = highest_tier(net);
 	sim_time lookahead;
@@ -118,20 +157,42 @@ unsigned network_cut(struct network *net, unsigned count)
 	give_parts(net, top, pods, pod_count);
 	free(pods);
 	lookahead = shortest_crossing(net);
-	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless) {
+	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless || net->faults) {
 		uncut(net);
 		return 1;
 	}
-	parts_cut(net->sim, net->part_count, lookahead);
+	net->thread_count = threads < net->part_count ? threads : net->part_count;
 	place_entities(net);
+	wires_open(net);
+	parts_cut(net->sim, net->part_count, net->thread_count, lookahead, &ops);
+	open_views(net);
 	for (unsigned p = 1; p <= net->part_count; p++)
-		network_tune_part(net, p, lookahead);
+		network_tune_part(net->views[p], lookahead);
 	return net->part_count;
+}
+
+static void add_up(struct network *net, const struct network *view)
+{
+	net->created += view->created;
+	net->delivered += view->delivered;
+	net->dropped += view->dropped;
+	net->lost += view->lost;
+	net->absorbed += view->absorbed;
+	net->hops += view->hops;
+	net->departures_deferred += view->departures_deferred;
+	net->deferred_looks += view->deferred_looks;
 }
 
 void network_join(struct network *net)
 {
+	if (!net->part_count)
+		return;
 	nic_join(net);
+	for (unsigned p = 1; p <= net->part_count; p++) {
+		add_up(net, net->views[p]);
+		view_free(net->views[p], net->part_count);
+	}
 	parts_join(net->sim);
+	wires_close(net);
 	uncut(net);
 }

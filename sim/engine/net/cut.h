@@ -9,12 +9,13 @@
 
 #include "net/state.h"
 
-/* Cuts the network, before the first packet, into `count` partitions or as many as it has pods.
- * Returns how many; 1, and nothing is done, where it cannot be cut: it has one pod, a link between
- * pods takes no time, or its switches send PAUSE. */
-unsigned network_cut(struct network *net, unsigned count);
+/* Cuts the network, before the first packet, into `count` partitions or as many as it has pods,
+ * which run in `threads`. Returns how many; 1, and nothing is done, where it cannot be cut: it has
+ * one pod, a link between pods takes no time, its switches send PAUSE, or packets are lost or
+ * delayed by name. */
+unsigned network_cut(struct network *net, unsigned count, unsigned threads);
 
-/* As if it never had been. */
+/* As if it never had been, which is nothing where it was not. */
 void network_join(struct network *net);
 
 #endif

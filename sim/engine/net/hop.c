@@ -153,17 +153,17 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* Where PORT_LOSES: whether the packet at the head is lost. */
-__attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number)
+__attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
+					const struct packet *packet)
 {
 	struct port_cold *cold = &net->cold[number];
 	uint64_t threshold = port_class(net, &net->ports[number])->loss_threshold;
 
 	if (net->watch)
-		net_watch_count(net, number, port_head(&net->ports[number]));
+		net_watch_count(net, number, packet);
 	if ((!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
 	    !(net->faults && net->faults->lose &&
-	      net->faults->lose(net->faults->owner, number, port_head(&net->ports[number]))))
+	      net->faults->lose(net->faults->owner, number, packet)))
 		return false;
 	cold->losses++;
 	net->lost++;
@@ -181,4 +181,23 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 {
 	(void)sim;
 	hop_path(owner, number, &plain, aggregate);
+}
+
+/* Wires lead from switch to switch, and carry what no switch aggregates. */
+void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct network *net = owner;
+	uint32_t number = net->wire_ports[entity - net->first_wire];
+	struct port *wire = &net->wires[entity - net->first_wire];
+	const struct packet *head = port_head(wire);
+
+	hop_note(net, number, head);
+	hop_prefetch_next(net);
+	if (!(wire->flags & PORT_LOSES && hop_lose(net, number, head)))
+		hop_put(net, wire->to_port + head->route[head->hop], head, head->hop + 1, 0,
+			&plain);
+	if (hop_unlink_head(wire))
+		sim_schedule(sim, entity, port_head(wire)->depart + port_class(net, wire)->latency);
+	if (ring_is_wide(wire))
+		port_resize(wire, wire->ring_bits - 1);
 }

@@ -10,6 +10,7 @@
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
 
 sim_handler hop_arrive;
+sim_handler hop_arrive_by_wire; /* of a wire (wire.h) */
 
 /* network.send and network.switch_send(_each) where there is no PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);
@@ -66,8 +67,8 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 		hop_longest_backlog(port, backlog);
 }
 
-/* Whether the link loses the packet at the head, by chance. */
-bool hop_lose(struct network *net, uint32_t number);
+/* Where PORT_LOSES: whether the link loses the packet that arrives, by chance. */
+bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
 /* A packet has crossed the link behind a port. */
 HOT_INLINE void hop_note(struct network *net, uint32_t number, const struct packet *packet)
@@ -246,7 +247,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 		net->catch_up(net, number, net->sim->now); /* what is sent comes behind */
 	head = port_head(port);
 	hop_note(net, number, head);
-	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number)) {
+	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number, head)) {
 		hop_next(net, number, port, kind);
 		hop_shrink(net, number, port, kind);
 		return;

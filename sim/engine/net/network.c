@@ -1,7 +1,6 @@
 #include "net/network.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 #include "net/ahead.h"
 #include "net/hop.h"
 #include "net/lossless.h"
@@ -55,9 +54,7 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
-	free(net->deferred_first);
 	free(net->deferred_next);
-	free(net->part_of);
 	net_watch_free(net->watch);
 }
 
@@ -175,7 +172,8 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		sim_time frame;
 
-		if (net->ports[i].class == CLASSES_MAX || queue->nodes[i].queue != queue->number)
+		if (net->ports[i].class == CLASSES_MAX ||
+		    (net->part_of && net->part_of[net->ports[i].to] != queue->number))
 			continue;
 		frame = link_transmission(link, 1518);
 		events_per_ps += 1 / (double)frame;
@@ -205,9 +203,9 @@ void network_tune(struct network *net)
 		nic_may_defer(net);
 }
 
-void network_tune_part(struct network *net, unsigned part, sim_time window)
+void network_tune_part(struct network *net, sim_time window)
 {
-	struct equeue *queue = parts_queue(net->sim, part);
+	struct equeue *queue = &net->sim->queue;
 	sim_time shortest = tune_queue(net, queue, window);
 
 	if (net->sim->lookahead)
@@ -267,6 +265,14 @@ struct port_sent network_sent(const struct network *net, uint32_t number)
 	if (net->lossless)
 		sent.part += lossless_frames_sent(net, number);
 	return sent;
+}
+
+uint64_t network_arrived(const struct network *net, uint32_t number)
+{
+	const struct port *port = &net->ports[number];
+	const struct port *wire = network_wire(net, number);
+
+	return port->packets - port->count - (wire ? wire->count : 0);
 }
 
 uint64_t network_queue_bytes(struct network *net, uint32_t port)

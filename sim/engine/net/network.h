@@ -65,8 +65,9 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 /* Chooses the width of the event queue's slots from the links; call it last. */
 void network_tune(struct network *net);
 
-/* The same of the queue of a partition, for windows of this length (cut.h). */
-void network_tune_part(struct network *net, unsigned part, sim_time window);
+/* The same of the queue of a partition, which `net` is the view of, for windows of this length
+ * (cut.h). */
+void network_tune_part(struct network *net, sim_time window);
 
 /* Returns the number that packets carry in `protocol`. `self` is not owned. */
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self);
@@ -90,10 +91,13 @@ void network_inject(struct network *net, const struct network_faults *faults);
 /* What a port has sent: port_sent(), and PAUSE frames. */
 struct port_sent network_sent(const struct network *net, uint32_t port);
 
+/* Packets that have reached the far end of a port, those that were lost there included. */
+uint64_t network_arrived(const struct network *net, uint32_t port);
+
 /* Bytes that wait in a port or are being sent. */
 uint64_t network_queue_bytes(struct network *net, uint32_t port);
 
-/* Packets that are in rings now, and PAUSE frames. */
+/* Packets that are in rings now, and PAUSE frames. Of a network that is not cut. */
 uint64_t network_in_flight(const struct network *net);
 
 /* Conservation of packets, no link faster than its rate, empty queues counted

@@ -47,13 +47,12 @@ static void nic_drop_first(struct nic *nic)
 static void list(struct nic *nic)
 {
 	struct network *net = nic->net;
-	uint32_t *first = &net->deferred_first[network_part(net, nic->host)];
 
 	if (nic->listed)
 		return;
 	nic->listed = true;
-	net->deferred_next[nic->host] = *first;
-	*first = nic->host;
+	net->deferred_next[nic->host] = net->deferred_first;
+	net->deferred_first = nic->host;
 }
 
 /* Goes on when the transmitter is free. */
@@ -138,8 +137,8 @@ static void make_event(struct nic *nic)
 /* network.catch_up */
 static void catch_up(struct network *net, uint32_t host, sim_time until)
 {
-	struct sim *sim = net->sim;
 	struct nic *nic = &net->nics[host];
+	struct sim *sim = nic->net->sim;
 	struct port *port = &net->ports[host];
 	sim_time now = sim->now;
 
@@ -151,14 +150,14 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 	}
 	nic->catching_up = false;
 	sim->now = now;
-	if (nic->by_event || net->nics_by_event)
+	if (nic->by_event || nic->net->nics_by_event)
 		make_event(nic);
 }
 
 /* Those that have nothing deferred any more leave the list. */
-static void catch_up_list(struct network *net, uint32_t *first, sim_time until)
+static void catch_up_list(struct network *net, sim_time until)
 {
-	for (uint32_t *link = first; *link != NIC_NONE;) {
+	for (uint32_t *link = &net->deferred_first; *link != NIC_NONE;) {
 		struct nic *nic = &net->nics[*link];
 
 		net->deferred_looks++;
@@ -177,26 +176,30 @@ static void catch_up_list(struct network *net, uint32_t *first, sim_time until)
 static void catch_up_all(void *owner, sim_time until)
 {
 	struct network *net = owner;
-	unsigned part = parts_now(net->sim), last = part ? part : net->part_count;
 
 	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
 		net->nics_by_event = true;
-	for (; part <= last; part++)
-		catch_up_list(net, &net->deferred_first[part], until);
+	catch_up_list(net, until);
+	for (unsigned p = 1; !parts_number(net->sim) && p <= net->part_count; p++)
+		catch_up_list(net->views[p], until);
+}
+
+void nic_cut(struct network *net)
+{
+	for (uint32_t h = 0; h < net->hosts; h++)
+		net->nics[h].net = network_of(net, h);
 }
 
 void nic_join(struct network *net)
 {
-	for (unsigned part = 1; part <= net->part_count; part++) {
-		uint32_t *link = &net->deferred_first[part], first = *link;
+	for (uint32_t h = 0; h < net->hosts; h++) {
+		struct nic *nic = &net->nics[h];
 
-		if (first == NIC_NONE)
-			continue;
-		while (*link != NIC_NONE)
-			link = &net->deferred_next[*link];
-		*link = net->deferred_first[0];
-		net->deferred_first[0] = first;
-		net->deferred_first[part] = NIC_NONE;
+		nic->net = net;
+		if (nic->listed) {
+			nic->listed = false;
+			list(nic);
+		}
 	}
 }
 
@@ -227,9 +230,7 @@ void nic_may_defer(struct network *net)
 		return;
 	net->nics_by_event = false;
 	net->deferred_next = xcalloc(net->hosts, sizeof(*net->deferred_next));
-	net->deferred_first = xcalloc(net->hosts + 1, sizeof(*net->deferred_first));
-	for (uint32_t part = 0; part <= net->hosts; part++)
-		net->deferred_first[part] = NIC_NONE;
+	net->deferred_first = NIC_NONE;
 	net->catch_up = catch_up;
 	net->sim->catch_up = catch_up_all;
 	net->sim->catch_up_owner = net;

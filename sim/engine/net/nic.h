@@ -86,7 +86,9 @@ bool nic_deferrable(const struct network *net, sim_time least);
  * time. */
 void nic_may_defer(struct network *net);
 
-/* The network is going to be joined: what is deferred becomes that of one list. */
+/* The network has been cut: each NIC is of the view of its host. Before the first packet. */
+void nic_cut(struct network *net);
+/* Each is of the whole again, as is what it has deferred. */
 void nic_join(struct network *net);
 
 /* The source has something to send. Harmless when it waits already. */

@@ -1,7 +1,8 @@
 /* What a network consists of: nodes, ports, protocols, and the counts that have to add up.
  *
  * The files of net/ know each other in one direction. From below: packet, port, state, watch, hop
- * (the way of a packet), nic, ahead (prefetching), lossless (PAUSE), network (building and asking).
+ * (the way of a packet), nic, ahead (prefetching), lossless (PAUSE), network (building and asking),
+ * wire and cut (a network in partitions).
  * Where a packet on its way has to go up, to a NIC or to PAUSE, there is a pointer in here. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
@@ -74,6 +75,22 @@ struct network_faults {
 	void *owner;
 };
 
+/* What crosses from one partition to another in a window. */
+struct crossing {
+	struct packet packet;
+	uint32_t wire;
+};
+
+/* Where an egress port leads. */
+struct wire_end {
+	uint32_t wire, part; /* 0: to its own thread, without a wire */
+};
+
+struct crossings {
+	struct crossing *items; /* owned */
+	size_t count, capacity;
+};
+
 struct network {
 	struct sim *sim;
 	uint32_t hosts, switches, port_count;
@@ -100,13 +117,25 @@ struct network {
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
-	/* Hosts that have a deferred departure, or had one: a list for each partition; both owned.
-	 */
-	uint32_t *deferred_first, *deferred_next;     /* by partition; by host; NIC_NONE ends it */
+	/* Hosts that have a deferred departure, or had one: a list, which NIC_NONE ends. */
+	uint32_t deferred_first;
+	uint32_t *deferred_next;                      /* by host; owned */
 	uint64_t departures_deferred, deferred_looks; /* so far, at one of them */
 	const struct network_faults *faults;          /* NULL = none; not owned */
-	uint16_t *part_of;   /* NULL = not cut (cut.h); else the partition of each node */
-	unsigned part_count; /* 0 = not cut */
+
+	/* Where it is cut (cut.h) each partition has a copy of this, its view: with its own sim,
+	 * list and counts; all it points to is shared. */
+	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
+	unsigned thread_count;
+	uint16_t *part_of;           /* the partition of each node; owned, as all here */
+	struct network **views;      /* by partition, from 1 */
+	struct crossings *crossings; /* of a view: by partition that it leads to */
+	/* Wires: links between threads, for the one that they lead to (wire.h). Of a port only
+	 * its ring and its constants are used. */
+	struct port *wires;
+	uint32_t wire_count, first_wire; /* the entity of the first; the others follow */
+	uint32_t *wire_ports;            /* by wire: number of the egress port */
+	struct wire_end *wire_ends;      /* by port */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -127,10 +156,17 @@ static inline const struct link_class *port_class(const struct network *net,
 	return &net->classes[port->class];
 }
 
-/* The partition of a host; 0 where nothing is cut. */
-static inline unsigned network_part(const struct network *net, uint32_t host)
+/* The view of the partition of a host; all of it where nothing is cut. */
+static inline struct network *network_of(struct network *net, uint32_t host)
 {
-	return net->part_of ? net->part_of[host] : 0;
+	return net->part_of ? net->views[net->part_of[host]] : net;
+}
+
+/* The wire behind a port; NULL where its packets stay in its ring until they arrive. */
+static inline struct port *network_wire(const struct network *net, uint32_t port)
+{
+	return net->wire_ends && net->wire_ends[port].part ? &net->wires[net->wire_ends[port].wire]
+							   : NULL;
 }
 
 /* A host's NIC has done what comes before the time `until`: see nic.h. */

@@ -35,13 +35,10 @@ void net_watch_count(struct network *net, uint32_t port, const struct packet *pa
 		(uint64_t)packet->size + port_class(net, &net->ports[port])->wire_extra;
 }
 
-void net_watch_sent(const struct network *net, uint32_t number,
-		    struct port_sent sent[WATCH_CLASSES])
+/* What has been sent of the packets in a ring. */
+static void add_sent(const struct network *net, const struct port *port,
+		     struct port_sent sent[WATCH_CLASSES])
 {
-	const struct port *port = &net->ports[number];
-
-	for (unsigned c = 0; c < WATCH_CLASSES; c++)
-		sent[c] = (struct port_sent){ .whole = net->watch->bytes[number][c] };
 	for (uint32_t i = 0; i < port->count; i++) {
 		const struct packet *packet = &port->ring[ring_index(port, i)];
 		double gone = link_sent(port_class(net, port), packet, net->sim->now);
@@ -49,6 +46,18 @@ void net_watch_sent(const struct network *net, uint32_t number,
 		if (gone > 0)
 			sent[class_of(net->watch, packet)].part += gone;
 	}
+}
+
+void net_watch_sent(const struct network *net, uint32_t number,
+		    struct port_sent sent[WATCH_CLASSES])
+{
+	const struct port *wire = network_wire(net, number);
+
+	for (unsigned c = 0; c < WATCH_CLASSES; c++)
+		sent[c] = (struct port_sent){ .whole = net->watch->bytes[number][c] };
+	if (wire)
+		add_sent(net, wire, sent);
+	add_sent(net, &net->ports[number], sent);
 }
 
 void network_queue_by_class(struct network *net, uint32_t number, uint64_t queued[WATCH_CLASSES])

@@ -1,0 +1,286 @@
+/* What the workers of a job exchange besides gradients, and how a worker waits for it. */
+#include "workload/jobs/jobs_parts.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static bool sharded_fully(const struct job *job)
+{
+	return job->conf->sharding == SHARDING_FULL;
+}
+
+static void contribute(struct job_exchange *exchange, const struct job_worker *worker, bytes size)
+{
+	int64_t rank = ((int64_t)worker->number - exchange->first) / exchange->stride;
+
+	exchange->ops->contribute(exchange->instance, (uint32_t)rank, size);
+}
+
+/* --- gradients --- */
+
+/* The sum of a tensor is here. In the order of tensors, the parameters that each worker has updated
+ * by its part of a sum go to all. */
+static void gather_updated(struct job_worker *worker, size_t tensor)
+{
+	const struct dnn *dnn = worker->job->dnn;
+
+	worker->reduced[tensor] = true;
+	while (worker->reduced[worker->updated]) {
+		bytes size = dnn->tensors[worker->updated].size;
+
+		worker->reduced[worker->updated++] = false;
+		if (worker->updated == worker->tensor_end)
+			worker->updated = worker->tensor_first; /* of the next iteration */
+		contribute(worker->gather, worker, size);
+	}
+}
+
+static size_t place_of(const struct job_worker *worker, uint64_t tensor)
+{
+	return worker->tensor_first +
+	       (size_t)(tensor % (worker->tensor_end - worker->tensor_first));
+}
+
+void job_reduced(struct job_worker *worker, uint64_t tensor)
+{
+	size_t place = place_of(worker, tensor);
+
+	if (worker->reduced)
+		gather_updated(worker, place);
+	else
+		worker_holds(worker, worker->job->dnn->tensors[place].layer);
+}
+
+bool job_reduce(struct job_worker *worker, bytes size)
+{
+	struct job *job = worker->job;
+
+	if (job->fusion)
+		fusion_contribute(job->fusion, worker->number, size);
+	else if (job->instance)
+		job_scheme(job)->contribute(job->instance, worker->number, size);
+	else if (worker->gradients)
+		contribute(worker->gradients, worker, size);
+	return job->instance || worker->gradients;
+}
+
+/* --- what a layer's computing needs, and what comes of it --- */
+
+static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes size)
+{
+	worker->need[exchange->what]++;
+	contribute(exchange, worker, size);
+}
+
+/* All-gathers of an iteration: of all layers forward, then backward. They go out before they are
+ * needed, in that order, as far as gradients have updated the parameters. */
+static void ask_parameters(struct job_worker *worker, size_t at)
+{
+	const struct dnn *dnn = worker->job->dnn;
+	uint64_t each = 2 * dnn->layer_count, base = (uint64_t)worker->iteration * each;
+	uint64_t last = at + (uint64_t)worker->job->conf->prefetch;
+
+	worker->need[EXCHANGE_GATHER] = base + at + 1;
+	while (worker->gathers <= base + (last < each ? last : each - 1)) {
+		uint64_t place = worker->gathers - base;
+		size_t layer = place < dnn->layer_count ? place : each - 1 - place;
+
+		if (place < dnn->layer_count && !worker_updated(worker, layer))
+			return;
+		worker->gathers++;
+		contribute(worker->gather, worker, dnn->layers[layer].gradient);
+	}
+}
+
+static void ask_tokens(struct job_worker *worker)
+{
+	bytes size = worker->job->dnn->layers[worker->layer].all_to_all;
+
+	if (worker->tokens && size)
+		ask(worker, worker->tokens, size);
+}
+
+static void ask_inputs(struct job_worker *worker)
+{
+	bool back = worker->phase == PHASE_BACKWARD;
+	size_t count = worker->job->dnn->layer_count;
+	size_t edge = back ? worker->layer_end - 1 : worker->layer_first;
+
+	if (worker->gather && sharded_fully(worker->job))
+		ask_parameters(worker, back ? 2 * count - 1 - worker->layer : worker->layer);
+	if (worker->layer == edge && worker->from[back])
+		ask(worker, worker->from[back], worker->job->activations);
+}
+
+static bool has_all(const struct job_worker *worker)
+{
+	for (unsigned i = 0; i < EXCHANGES; i++)
+		if (worker->have[i] < worker->need[i])
+			return false;
+	return true;
+}
+
+bool worker_waits(struct job_worker *worker)
+{
+	bool computes = worker->phase == PHASE_FORWARD || worker->phase == PHASE_BACKWARD;
+
+	if (!worker->job->exchanges)
+		return false;
+	while (has_all(worker)) {
+		if (!computes || worker->asked == 2)
+			return false;
+		if (worker->asked++ == 0)
+			ask_inputs(worker);
+		else
+			ask_tokens(worker);
+	}
+	return true;
+}
+
+void worker_computed(struct job_worker *worker)
+{
+	bool back = worker->phase == PHASE_BACKWARD;
+	size_t edge = back ? worker->layer_first : worker->layer_end - 1;
+
+	worker->asked = 0;
+	if (!worker->job->exchanges)
+		return;
+	ask_tokens(worker);
+	if (worker->layer == edge && worker->to[back])
+		contribute(worker->to[back], worker, worker->job->activations);
+}
+
+static void on_done(void *owner, uint32_t rank, uint64_t tensor)
+{
+	struct job_exchange *exchange = owner;
+	struct job_worker *worker =
+		&exchange->job->worker[exchange->first + rank * exchange->stride];
+
+	switch (exchange->what) {
+	case EXCHANGE_GRADIENTS:
+		job_reduced(worker, tensor);
+		return;
+	case EXCHANGE_GATHER:
+		if (worker->reduced) {
+			worker_holds(worker,
+				     worker->job->dnn->tensors[place_of(worker, tensor)].layer);
+			return;
+		}
+		break;
+	case EXCHANGE_FORWARD:
+	case EXCHANGE_BACKWARD:
+		if (rank == 0) /* it has sent */
+			return;
+		break;
+	case EXCHANGE_TOKENS:
+	case EXCHANGES:
+		break;
+	}
+	worker->have[exchange->what]++;
+	worker_goes_on(worker);
+}
+
+/* --- the exchanges of a job --- */
+
+/* Among `ranks` workers, the first and others at a distance. */
+static struct job_exchange *add(struct job *job, enum exchange what,
+				const struct collective_ops *ops, void *scheme, uint32_t ranks,
+				int64_t first, int64_t stride)
+{
+	struct job_exchange *exchange = &job->exchanges[job->exchange_count++];
+	struct collective_job spec = job_spec(job);
+	const char *never;
+
+	*exchange = (struct job_exchange){ job, what, ops, NULL, first, stride, NULL };
+	exchange->hosts = xcalloc(ranks, sizeof(*exchange->hosts));
+	for (uint32_t r = 0; r < ranks; r++)
+		exchange->hosts[r] = job->hosts[first + r * stride];
+	job->edges += what == EXCHANGE_TOKENS ? ranks * (ranks - 1) : ranks;
+	spec.first_edge = EXCHANGE_EDGES_END - job->edges;
+	spec.workers = ranks;
+	spec.hosts = exchange->hosts;
+	spec.done = on_done;
+	spec.owner = exchange;
+	exchange->instance = ops->start(scheme, &spec, &never);
+	SIM_BUG_ON(!exchange->instance); /* schedules take no memory of switches */
+	return exchange;
+}
+
+/* Stage s has workers s * each to s * each + each - 1. */
+static void add_stage(struct job *job, uint32_t first, uint32_t each, void *ring)
+{
+	struct job_exchange *gradients = NULL, *gather = NULL;
+
+	if (!job->instance)
+		gradients = add(job, EXCHANGE_GRADIENTS, job_scheme(job),
+				job->jobs->schemes[job->conf->all_reduce].self, each, first, 1);
+	if (job->conf->sharding != SHARDING_NONE)
+		gather = add(job, EXCHANGE_GATHER, &all_gather_collective, ring, each, first, 1);
+	for (uint32_t w = first; w < first + each; w++) {
+		struct job_worker *worker = &job->worker[w];
+
+		worker->gradients = gradients;
+		worker->gather = gather;
+		if (gather && !sharded_fully(job))
+			worker->reduced = xcalloc(job->dnn->tensor_count, sizeof(*worker->reduced));
+	}
+}
+
+/* A worker and the one of the next stage that trains on the same samples. */
+static void join(struct job *job, uint32_t w, uint32_t each, void *ring)
+{
+	struct job_worker *this = &job->worker[w], *next = &job->worker[w + each];
+
+	this->to[0] = next->from[0] =
+		add(job, EXCHANGE_FORWARD, &point_to_point_collective, ring, 2, w, each);
+	next->to[1] = this->from[1] = add(job, EXCHANGE_BACKWARD, &point_to_point_collective, ring,
+					  2, (int64_t)w + each, -(int64_t)each);
+}
+
+void job_start_exchanges(struct job *job)
+{
+	const struct pipeline_conf *pipeline = &job->conf->pipeline;
+	uint32_t stages = (uint32_t)pipeline->stages, each = job->workers / stages;
+	void *ring = job->jobs->schemes[SCHEME_ring].self;
+
+	if (job->workers == 1 || !job->conf->exchanges)
+		return;
+	job->activations = (bytes)((double)pipeline->activations * job->conf->gradient_scale + 0.5);
+	job->activations += !job->activations; /* a message has a byte at least */
+	job->exchanges =
+		xcalloc(2 * (size_t)stages + 2 * (size_t)job->workers + 1, sizeof(*job->exchanges));
+	for (uint32_t s = 0; s < stages && each > 1; s++)
+		add_stage(job, s * each, each, ring);
+	for (uint32_t w = 0; w + each < job->workers; w++)
+		join(job, w, each, ring);
+	if (!dnn_tokens(job->dnn))
+		return;
+	job->worker[0].tokens =
+		add(job, EXCHANGE_TOKENS, &all_to_all_collective, ring, job->workers, 0, 1);
+	for (uint32_t w = 1; w < job->workers; w++)
+		job->worker[w].tokens = job->worker[0].tokens;
+}
+
+void job_exchange_stats(const struct job *job, struct collective_stats *stats)
+{
+	for (size_t i = 0; i < job->exchange_count; i++)
+		job->exchanges[i].ops->stats(job->exchanges[i].instance, stats);
+}
+
+void job_end_exchanges(struct job *job)
+{
+	for (size_t i = 0; i < job->exchange_count; i++) {
+		job->exchanges[i].ops->finish(job->exchanges[i].instance);
+		free(job->exchanges[i].hosts);
+	}
+	free(job->exchanges);
+	job->exchanges = NULL;
+	job->exchange_count = 0;
+}
+
+void job_exchange_waiting(const struct job *job, FILE *to, size_t limit)
+{
+	for (size_t i = 0; i < job->exchange_count && limit; i++, limit--)
+		job->exchanges[i].ops->report_waiting(job->exchanges[i].instance, to, 1);
+}

@@ -1,0 +1,135 @@
+/* What a user may write about how a job spreads its network over workers, and what is checked. */
+#include "workload/jobs/jobs_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define EXCHANGE_WORKERS_MOST 512 /* all-to-all: a connection between any two */
+
+const char *const sharding_names[] = {
+	[SHARDING_NONE] = "none", [SHARDING_OPTIMIZER] = "optimizer", [SHARDING_FULL] = "full", NULL
+};
+
+static const struct conf_row pipeline_rows[] = {
+	CONF_INT("stages", struct job_group_conf, pipeline.stages, "1", 1, 100000,
+		 "Stages, of the same number of layers (give or take one) and of workers: of N "
+		 "workers the first N / stages are the first.",
+		 "no pipeline"),
+	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
+		 "An iteration's samples pass in so many equal parts, all of them forward, then "
+		 "all of them backward.",
+		 "GPipe section 2.3"),
+	CONF_BYTES("activations", struct job_group_conf, pipeline.activations, "1B", 1,
+		   UINT64_C(1) << 40,
+		   "That a worker sends to the next stage for each micro-batch, and gets back as "
+		   "gradients.",
+		   "none to speak of"),
+	{ 0 },
+};
+const struct conf_table pipeline_table = { "pipeline", pipeline_rows, sizeof(struct job_group_conf),
+					   NULL };
+
+/* The i-th network of a group; NULL where it does not exist, which check_model() says. */
+static struct dnn *network(const struct job_group_conf *conf, size_t i)
+{
+	char *error = NULL;
+	struct dnn *dnn =
+		conf->model.form == MODEL_IN_PLACE
+			? job_model_in_place("in place", &conf->model)
+			: job_model_load(model_conf_name(&conf->model, i), conf->gpu, &error);
+
+	free(error);
+	return dnn;
+}
+
+static size_t networks(const struct job_group_conf *conf)
+{
+	return conf->model.form == MODEL_IN_PLACE ? 1 : model_conf_names(&conf->model);
+}
+
+bool job_group_routes_tokens(const struct job_group_conf *conf)
+{
+	bool routes = false;
+
+	for (size_t i = 0; i < networks(conf); i++) {
+		struct dnn *dnn = network(conf, i);
+
+		routes |= dnn && dnn_tokens(dnn);
+		dnn_free(dnn);
+	}
+	return routes;
+}
+
+/* --- checks --- */
+
+static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer)
+{
+	const char *place = conf_at(doc, "%s/model", pointer);
+
+	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+		conf_error(
+			doc, place,
+			"its experts need \"overlap\": \"layers\" and no \"fusion\": else layers "
+			"are merged, and tokens go to experts between them");
+	if (workers_span(&conf->workers).most > EXCHANGE_WORKERS_MOST)
+		conf_error(doc, place,
+			   "its experts are spread over all workers, each connected with each: at "
+			   "most %d workers",
+			   EXCHANGE_WORKERS_MOST);
+	if (conf->pipeline.stages > 1)
+		conf_error(doc, conf_at(doc, "%s/pipeline", pointer),
+			   "experts and stages at once are not modelled");
+}
+
+static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer)
+{
+	const char *place = conf_at(doc, "%s/pipeline", pointer);
+	struct workers_span span = workers_span(&conf->workers);
+	int64_t stages = conf->pipeline.stages;
+
+	if (span.least != span.most || !span.most || span.most % stages)
+		conf_error(doc, place,
+			   "%" PRId64 " stages need a number of workers that is a multiple of them",
+			   stages);
+	else if (span.most > stages && conf->all_reduce != SCHEME_ring)
+		conf_error(doc, place,
+			   "replicas of stages add their gradients up stage by stage, which here "
+			   "only \"ring\" does, not %s",
+			   scheme_names[conf->all_reduce]);
+	if (conf->overlap == OVERLAP_NONE || conf->fusion || conf->model.send_order.count)
+		conf_error(doc, place,
+			   "needs \"overlap\": \"layers\", no \"fusion\" and no \"send_order\"");
+	if (conf->sharding == SHARDING_FULL)
+		conf_error(doc, place,
+			   "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
+	if (conf->max_steps)
+		conf_error(doc, place, "with \"max_steps\" is not modelled");
+	for (size_t i = 0; i < networks(conf); i++) {
+		struct dnn *dnn = network(conf, i);
+
+		if (dnn && (int64_t)dnn->layer_count < stages)
+			conf_error(doc, place, "%s has %zu layers, fewer than stages", dnn->name,
+				   dnn->layer_count);
+		dnn_free(dnn);
+	}
+}
+
+void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
+			      const char *pointer, const struct topology_conf *topology)
+{
+	if (!conf->exchanges)
+		return;
+	if (topology->host.gpus.count > 1)
+		conf_error(doc, pointer,
+			   "workers that exchange more than gradients have one GPU here (one may "
+			   "stand for several that a tensor is spread over: their layers' times)");
+	if (conf->fusion_cycle)
+		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
+			   "of jobs that exchange more than gradients is not modelled");
+	if (job_group_routes_tokens(conf))
+		check_tokens(conf, doc, pointer);
+	if (conf->pipeline.stages > 1)
+		check_stages(conf, doc, pointer);
+}
