@@ -548,15 +548,14 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
+	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
 	const struct topology_conf *topology = &scenario->topology;
+	const char *fidelity = fidelity_names[scenario->fidelity];
 
 	if (topology->link.loss > 0)
-		conf_error(doc, "/topology/link/loss", "streams lose nothing; %s fidelity needs 0",
-			   fidelity_names[scenario->fidelity]);
+		conf_error(doc, "/topology/link/loss", lossy, fidelity);
 	if (topology->uplink_given && topology->uplink.loss > 0)
-		conf_error(doc, "/topology/uplink/loss",
-			   "streams lose nothing; %s fidelity needs 0",
-			   fidelity_names[scenario->fidelity]);
+		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 

@@ -531,19 +531,19 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 				  const struct simulation_options *options, char **error)
 {
 	struct simulation *s = simulation_build(scenario, path, options->dir, error);
-
 	struct event_log *log = NULL;
 	struct why_table *why = NULL;
+	bool good = s;
 
-	if (!s)
-		return NULL;
-	if (options->log_events &&
-	    !(log = event_log_open(s, options->dir, options->log_from, options->log_to, error))) {
-		simulation_free(s);
-		return NULL;
+	if (good && options->log_events) {
+		log = event_log_open(s, options->dir, options->log_from, options->log_to, error);
+		good = log;
 	}
-	if ((options->why || options->timeline) &&
-	    !(why = why_table_open(s, options->why ? options->dir : NULL, error))) {
+	if (good && (options->why || options->timeline)) {
+		why = why_table_open(s, options->why ? options->dir : NULL, error);
+		good = why;
+	}
+	if (!good) {
 		simulation_free(s);
 		return NULL;
 	}

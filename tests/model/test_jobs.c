@@ -671,6 +671,30 @@ Test(jobs, trace)
 	unlink(path);
 }
 
+/* A single worker has nothing to add up, and its job ends all the same, under every scheme, in
+ * packets and in closed form. (That nobody looks for a second one is the sanitizers' to see.) */
+Test(jobs, of_one_worker)
+{
+	static const char *const fidelities[] = { "packet", "analytic" };
+
+	for (unsigned i = 0; scheme_ops(i); i++)
+		for (unsigned f = 0; f < 2; f++) {
+			struct run run;
+
+			run_build(
+				&run,
+				"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', "
+				"'hosts': 4 }, 'schemes': { 'panama': { 'aggregate_above': '0B' }, "
+				"'switchml_star': { 'aggregate_above': '0B' } }, 'jobs': [ { "
+				"'workers': 1, 'all_reduce': '%s', 'iterations': 2, 'model': { "
+				"'layers': [ { 'gradient': '100KB', 'forward': '10us' } ] } } ] }",
+				fidelities[f], scheme_ops(i)->name);
+			run_to(&run, END_ALL_DONE);
+			cr_expect_geq(run.s->sim.now, 20 * PS_PER_US);
+			run_free(&run);
+		}
+}
+
 #define WRONG(rest)                                                                                \
 	"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 }, 'jobs': [ { 'all_reduce': "    \
 	"'ring', 'model': { 'layers': [ { 'gradient': '4B' } ] }, " rest " } ] }"
