@@ -84,6 +84,21 @@ cat >crowd.json <<'JSON'
 JSON
 warned crowd.json '7 workers with 794 slots .* 1000440 bytes at once, more than the 1000000 ' --set /schemes/ps_stream/slots=794
 not_warned crowd.json --set /schemes/ps_stream/slots=793
+# as many slots as the run has, where the wait for the copies of all workers decides between 64 and 128 of them
+cat >many.json <<'JSON'
+{ "name": "many", "topology": { "kind": "star", "hosts": 54, "link": { "rate": "10Gbps" }, "wire_overhead": false,
+                                "host": { "nic_jitter": "0s" }, "switch": { "ecn": false } },
+  "jobs": [ { "workers": 26, "servers": 26, "all_reduce": "ps_stream", "model": { "layers": [ { "gradient": "100KB" } ] } } ] }
+JSON
+while read -r n slots; do
+	options=(--set "/jobs/0/workers=$n" --set "/jobs/0/servers=$n")
+	warned many.json "$n workers with $slots slots a server" "${options[@]}" --set /topology/switch/buffer=3KB
+	ends 0 run --quiet many.json "${options[@]}" --out "many-$n"
+	cells "c[\"slots\"] != $n * $slots { print c[\"slots\"] \" slots\" }" "many-$n/jobs.csv"
+done <<'CASES'
+26 3
+27 5
+CASES
 
 # --- RoCE ---
 
@@ -139,6 +154,8 @@ done <<'KEYS'
 /schemes/switchml/memory "2MB" no job has this scheme
 KEYS
 switchml=(--set /jobs/0/all_reduce=switchml)
+warned jobs.json 'has no effect: "format" is not rdma' "${switchml[@]}" --set /schemes/switchml/message=2
+not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"format":"rdma","message":2}'
 warned jobs.json 'has no effect: "timeout_rule" is not doubling' "${switchml[@]}" --set /schemes/switchml/timeout_threshold=9
 not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_threshold":9,"timeout_rule":"doubling"}'
 warned jobs.json 'has no effect: "timeout_rule" is not adaptive' "${switchml[@]}" --set /schemes/switchml/timeout_min=1ms

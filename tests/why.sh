@@ -160,6 +160,8 @@ ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out 
 says err '^inasim: --why follows packets, and two.json has none'
 ends 2 run two.json --why --set /topology/host/gpus/count=2 --out machines
 says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
+ends 2 run two.json --why --set /jobs/0/overlap=layers --set /jobs/0/fusion_cycle=5ms --out fusion
+says err '^inasim: --why follows packets, not .* nor what waits for the end of a cycle'
 ends 6 why plain
 says err 'why.csv.*\(inasim run --why writes it\)'
 ends 6 why nowhere

@@ -103,20 +103,30 @@ void collective_violated(const struct model_env *env, const char *scheme, uint32
 
 /* What a job looks like to its scheme. */
 struct collective_job {
-	uint32_t number; /* of the job in the run */
+	/* Of the job in the run; where machines have several NICs, number * nics + NIC: each NIC
+	 * of the machines has an instance of its own. */
+	uint32_t number;
+	uint32_t nics; /* 0 = 1 */
 	uint32_t workers;
 	const uint32_t *hosts;        /* by rank, all different */
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
 				       * jobs' servers' */
-	uint32_t gpus;       /* ranks of each worker; 0 = 1: only where `inside` is "ring" */
+	/* Ranks of each worker; 0 = 1: only where `inside` is "ring". Then hosts are machines. */
+	uint32_t gpus;
 	uint32_t first_edge; /* of connections, where a job has several schedules */
-	bytes gradients;     /* of an iteration */
+	bytes gradients;     /* of an iteration, over all NICs */
 	uint64_t tensors;    /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
 };
+
+/* Of the job in the run, for reports. */
+static inline uint32_t collective_job_number(const struct collective_job *job)
+{
+	return job->nics ? job->number / job->nics : job->number;
+}
 
 /* What a scheme may know about the tensor that a worker hands over next. */
 struct collective_hint {

@@ -28,6 +28,8 @@ struct machine {
 	struct machines *machines;
 	uint32_t number; /* the worker's */
 	uint64_t contributed;
+	uint16_t *missing; /* ring by tensor: rails that have no sum of it here yet */
+	uint64_t missing_mask, oldest;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
 	struct stage *stages; /* ring: one after the other over its links */
@@ -36,17 +38,25 @@ struct machine {
 	struct timer timer; /* for the first */
 };
 
+/* The scheme between NICs of one number. */
+struct rail {
+	struct machines *machines;
+	void *inner;
+	uint32_t *hosts; /* workers, then servers */
+};
+
 struct machines {
 	const struct machine_scheme *scheme;
 	struct collective_job job;
-	void *inner;
+	struct rail *rails;
+	uint32_t rail_count;
 	struct tensor_sizes sizes;
 	struct machine *machine; /* by worker */
 };
 
 static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
 {
-	const struct gpus_conf *gpus = scheme->gpus;
+	const struct gpus_conf *gpus = &scheme->topo->conf->host.gpus;
 	struct formula_machine machine = { (uint64_t)gpus->count, gpus->latency, gpus->rate,
 					   gpus->shared };
 
@@ -71,81 +81,145 @@ static void add_stage(struct machine *machine, struct stage stage)
 		timer_set(scheme->sim, &machine->timer, stage.due);
 }
 
+static const struct collective_ops *inner_ops(const struct machines *machines)
+{
+	return machines->scheme->inner.ops;
+}
+
+/* A tensor goes from the GPUs to the NICs. */
+static void hand_over(struct machine *machine, const struct stage *stage)
+{
+	struct machines *machines = machine->machines;
+	const struct collective_ops *ops = inner_ops(machines);
+
+	for (uint32_t r = 0; r < machines->rail_count; r++) {
+		void *inner = machines->rails[r].inner;
+
+		if (stage->hinted && ops->hint)
+			ops->hint(inner, machine->number, &stage->hint);
+		ops->contribute(inner, machine->number,
+				tensor_part(stage->size, r, machines->rail_count));
+	}
+}
+
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct machine *machine = owner;
 	struct machines *machines = machine->machines;
-	const struct collective_ops *ops = machines->scheme->inner.ops;
 	struct stage stage = machine->stages[machine->first++ & machine->mask];
 
 	(void)entity;
 	if (machine->first < machine->end)
 		timer_set(sim, &machine->timer,
 			  machine->stages[machine->first & machine->mask].due);
-	if (stage.after) {
+	if (stage.after)
 		machines->job.done(machines->job.owner, machine->number, stage.tensor);
-		return;
-	}
-	if (stage.hinted && ops->hint)
-		ops->hint(machines->inner, machine->number, &stage.hint);
-	ops->contribute(machines->inner, machine->number, stage.size);
+	else
+		hand_over(machine, &stage);
 }
 
-/* The scheme between machines has the sum. */
+/* A NIC has the sum of its part. */
 static void on_done(void *owner, uint32_t worker, uint64_t tensor)
 {
-	struct machines *machines = owner;
+	struct machines *machines = ((struct rail *)owner)->machines;
+	struct machine *machine = &machines->machine[worker];
 
-	add_stage(&machines->machine[worker], (struct stage){ .after = true,
-							      .tensor = tensor,
-							      .size = machines->sizes.of[tensor] });
+	if (--machine->missing[tensor & machine->missing_mask])
+		return;
+	while (machine->oldest < machine->contributed &&
+	       !machine->missing[machine->oldest & machine->missing_mask])
+		machine->oldest++;
+	add_stage(machine, (struct stage){ .after = true,
+					   .tensor = tensor,
+					   .size = machines->sizes.of[tensor] });
 }
+
+/* --- life --- */
 
 static void free_machines(struct machines *machines)
 {
 	for (uint32_t w = 0; w < machines->job.workers; w++) {
 		timer_close(machines->scheme->sim, &machines->machine[w].timer);
 		free(machines->machine[w].stages);
+		free(machines->machine[w].missing);
 	}
+	for (uint32_t r = 0; r < machines->rail_count; r++)
+		free(machines->rails[r].hosts);
+	free(machines->rails);
 	free(machines->machine);
 	free(machines->sizes.of);
 	free(machines);
+}
+
+static void open_machine(struct machines *machines, uint32_t w)
+{
+	struct machine *machine = &machines->machine[w];
+
+	*machine = (struct machine){ .machines = machines, .number = w };
+	machine->mask = machine->missing_mask = STAGES_FIRST - 1;
+	machine->stages = xcalloc(STAGES_FIRST, sizeof(*machine->stages));
+	machine->missing = xcalloc(STAGES_FIRST, sizeof(*machine->missing));
+	timer_open(machines->scheme->sim, &machine->timer, SIM_TIMER,
+		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
+}
+
+/* False: there is no room now, or *never is told. */
+static bool start_rail(struct machines *machines, uint32_t r, const char **never)
+{
+	const struct machine_scheme *scheme = machines->scheme;
+	struct rail *rail = &machines->rails[r];
+	struct collective_job inner = machines->job;
+
+	rail->machines = machines;
+	rail->hosts = xcalloc(inner.workers + inner.servers, sizeof(*rail->hosts));
+	for (uint32_t i = 0; i < inner.workers; i++)
+		rail->hosts[i] = topology_nic(scheme->topo, inner.hosts[i], r);
+	for (uint32_t i = 0; i < inner.servers; i++)
+		rail->hosts[inner.workers + i] =
+			topology_nic(scheme->topo, inner.server_hosts[i], r);
+	inner.number += r;
+	inner.hosts = rail->hosts;
+	inner.server_hosts = rail->hosts + inner.workers;
+	inner.done = on_done;
+	inner.owner = rail;
+	rail->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
+	return rail->inner;
 }
 
 static void *start(void *self, const struct collective_job *job, const char **never)
 {
 	const struct machine_scheme *scheme = self;
 	struct machines *machines = xcalloc(1, sizeof(*machines));
-	struct collective_job inner = *job;
 
 	machines->scheme = scheme;
 	machines->job = *job;
 	machines->machine = xcalloc(job->workers, sizeof(*machines->machine));
-	for (uint32_t w = 0; w < job->workers; w++) {
-		struct machine *machine = &machines->machine[w];
-
-		*machine = (struct machine){ .machines = machines, .number = w };
-		machine->mask = STAGES_FIRST - 1;
-		machine->stages = xcalloc(STAGES_FIRST, sizeof(*machine->stages));
-		timer_open(scheme->sim, &machine->timer, SIM_TIMER,
-			   timer_key_of_job(TIMER_MACHINE, job->number, w), on_due, machine);
-	}
+	for (uint32_t w = 0; w < job->workers; w++)
+		open_machine(machines, w);
 	sim_name(scheme->sim, on_due, "GPUs of a machine are through");
-	inner.done = on_done;
-	inner.owner = machines;
-	machines->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
-	if (machines->inner)
-		return machines;
-	free_machines(machines);
-	return NULL;
+	machines->rail_count =
+		scheme->inside == INSIDE_MASTER ? 1 : topology_nics(scheme->topo->conf);
+	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
+	for (uint32_t r = 0; r < machines->rail_count; r++) {
+		if (start_rail(machines, r, never))
+			continue;
+		while (r--)
+			inner_ops(machines)->finish(machines->rails[r].inner);
+		free_machines(machines);
+		return NULL;
+	}
+	return machines;
 }
 
 static void hint(void *instance, uint32_t worker, const struct collective_hint *hint)
 {
-	struct machine *machine = &((struct machines *)instance)->machine[worker];
+	struct machines *machines = instance;
+	struct machine *machine = &machines->machine[worker];
 
 	machine->hinted = true;
 	machine->hint = *hint;
+	machine->hint.left /= machines->rail_count;
+	machine->hint.iteration_bytes /= machines->rail_count;
 }
 
 static void contribute(void *instance, uint32_t worker, bytes size)
@@ -153,6 +227,10 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 	struct machines *machines = instance;
 	struct machine *machine = &machines->machine[worker];
 
+	machine->missing = ring_reserve(machine->missing, &machine->missing_mask, machine->oldest,
+					machine->contributed, sizeof(*machine->missing));
+	machine->missing[machine->contributed & machine->missing_mask] =
+		(uint16_t)machines->rail_count;
 	tensor_sizes_add(&machines->sizes, machine->contributed++, size);
 	add_stage(machine,
 		  (struct stage){ .size = size, .hinted = machine->hinted, .hint = machine->hint });
@@ -163,38 +241,45 @@ static void finish(void *instance)
 {
 	struct machines *machines = instance;
 
-	machines->scheme->inner.ops->finish(machines->inner);
+	for (uint32_t r = 0; r < machines->rail_count; r++)
+		inner_ops(machines)->finish(machines->rails[r].inner);
 	free_machines(machines);
 }
+
+/* --- questions --- */
 
 static void stats(const void *instance, struct collective_stats *sum)
 {
 	const struct machines *machines = instance;
 
-	machines->scheme->inner.ops->stats(machines->inner, sum);
+	for (uint32_t r = 0; r < machines->rail_count; r++)
+		inner_ops(machines)->stats(machines->rails[r].inner, sum);
 }
 
+/* This and the next: of the first NICs; the others differ in their trees at most. */
 static uint64_t slots(const void *instance)
 {
 	const struct machines *machines = instance;
-	const struct collective_ops *ops = machines->scheme->inner.ops;
+	const struct collective_ops *ops = inner_ops(machines);
 
-	return ops->slots ? ops->slots(machines->inner) : 0;
+	return ops->slots ? ops->slots(machines->rails[0].inner) : 0;
 }
 
 static struct collective_actual ran_as(const void *instance)
 {
 	const struct machines *machines = instance;
-	const struct collective_ops *ops = machines->scheme->inner.ops;
+	const struct collective_ops *ops = inner_ops(machines);
 
-	return ops->ran_as ? ops->ran_as(machines->inner) : (struct collective_actual){ 0 };
+	return ops->ran_as ? ops->ran_as(machines->rails[0].inner)
+			   : (struct collective_actual){ 0 };
 }
 
 static void report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct machines *machines = instance;
 
-	machines->scheme->inner.ops->report_waiting(machines->inner, to, limit);
+	for (uint32_t r = 0; r < machines->rail_count; r++)
+		inner_ops(machines)->report_waiting(machines->rails[r].inner, to, limit);
 }
 
 const struct collective_ops machine_collective = {

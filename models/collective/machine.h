@@ -8,9 +8,12 @@
  *
  * A worker of a job is a machine, of whose GPUs all compute alike. The stages take the times of
  * formulas.h, tensor by tensor in their order over the links among the GPUs, which no other job
- * uses; the parts of a tensor do not overlap, as in the papers' model. The n rings of PR and PN are
- * one with all their bytes, as they share one NIC: beside flows each would have a share of its own.
- */
+ * uses; the parts of a tensor do not overlap, as in the papers' model.
+ *
+ * Each NIC of the machines has an instance of the scheme of its own, for an equal part of every
+ * tensor: the pieces of the GPUs that use it. The rings of these in PR and PN are one with all
+ * their bytes: beside flows each would have a share of its own. With `master` one GPU exchanges
+ * all, over its NIC, the first. */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 
@@ -24,8 +27,8 @@ extern const char *const inside_names[]; /* for ENUM rows */
 /* What start() of machine_collective takes: a scheme with these stages around it. */
 struct machine_scheme {
 	struct sim *sim;
+	const struct topology *topo;
 	struct scheme_run inner;
-	const struct gpus_conf *gpus;
 	enum inside inside;
 };
 

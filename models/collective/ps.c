@@ -106,8 +106,8 @@ static void wrong_sum(const struct stream *stream)
 	checks_violated(ps->exact.checks, &ps->exact.checks->exact_violations,
 			"ps of job %" PRIu32 ": wrong sum of block %" PRIu64 " of server %" PRIu32
 			" at worker %" PRIu32 " at %.9f s",
-			ps->job.number, stream->next.number, stream->server, stream->worker,
-			seconds_of(ps->scheme->env.sim->now));
+			collective_job_number(&ps->job), stream->next.number, stream->server,
+			stream->worker, seconds_of(ps->scheme->env.sim->now));
 	sim_stop(ps->scheme->env.sim);
 }
 
@@ -361,8 +361,8 @@ static void ps_report_waiting(const void *instance, FILE *to, size_t limit)
 				") waits for block %" PRIu64 " of server %" PRIu32 " (h%" PRIu32
 				"), which has sent %" PRIu64 " and has %" PRIu64
 				" of this worker\n",
-				ps->job.number, w, ps->job.hosts[w], pull->next.number, q,
-				server->host, server->sent, server->added[w]);
+				collective_job_number(&ps->job), w, ps->job.hosts[w],
+				pull->next.number, q, server->host, server->sent, server->added[w]);
 			limit--;
 			break;
 		}

@@ -190,7 +190,8 @@ static void check_sums(const struct schedule_rank *rank)
 		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
 				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
 				" of tensor %" PRIu64 " at worker %" PRIu32 " at %.9f s",
-				schedule->name, schedule->job.number, q, rank->tensor, rank->worker,
+				schedule->name, collective_job_number(&schedule->job), q,
+				rank->tensor, rank->worker,
 				seconds_of(schedule->scheme->env.sim->now));
 		sim_stop(schedule->scheme->env.sim);
 		return;
@@ -316,7 +317,9 @@ static int by_host(const void *a, const void *b)
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
-	uint32_t p = schedule->count, *order = xcalloc(p, sizeof(*order));
+	const struct topology *topo = scheme->env.topo;
+	uint32_t p = schedule->count, each = ranks_each(schedule);
+	uint32_t *order = xcalloc(p, sizeof(*order));
 	struct rng rng;
 
 	for (uint32_t g = 0; g < p; g++)
@@ -326,7 +329,7 @@ static void order_ranks(struct schedule *schedule)
 		rng_shuffle(&rng, order, p);
 	}
 	for (uint32_t r = 0; r < p; r++) {
-		uint32_t worker = order[r] / ranks_each(schedule);
+		uint32_t worker = order[r] / each;
 
 		schedule->ranks[r] = (struct schedule_rank){ .schedule = schedule,
 							     .worker = worker,
@@ -338,6 +341,10 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
+		if (each > 1) /* neighbours share a NIC */
+			rank->host =
+				topology_nic(topo, rank->host,
+					     rank->gpu % each * topology_nics(topo->conf) / each);
 		rank->number = r;
 		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)
@@ -532,7 +539,8 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	fprintf(to,
 		"  %s of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 		") waits for tensor %" PRIu64,
-		schedule->name, schedule->job.number, rank->worker, rank->host, rank->tensor);
+		schedule->name, collective_job_number(&schedule->job), rank->worker, rank->host,
+		rank->tensor);
 	for (unsigned i = 0; i < schedule->ops->threads; i++) {
 		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
 			continue;

@@ -259,8 +259,8 @@ static void report_waiting(const void *self, FILE *to, size_t limit)
 	fprintf(to,
 		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors, %" PRIu64
 		" have left, %" PRIu64 " are handed over by all and %" PRIu64 " by some\n",
-		instance->scheme->ops->name, instance->job.number, instance->held, instance->left,
-		instance->ready, instance->count);
+		instance->scheme->ops->name, collective_job_number(&instance->job), instance->held,
+		instance->left, instance->ready, instance->count);
 }
 
 const struct collective_ops fluid_collective = {

@@ -8,13 +8,6 @@
 
 #define PLACE "/topology/switch/pause"
 
-static bool is_on(const struct topology_conf *conf)
-{
-	const struct pause_conf *pause = &conf->switches.pause;
-
-	return pause->form == PAUSE_SET || pause->on;
-}
-
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
@@ -137,7 +130,7 @@ void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc
 	uint32_t hosts, switches;
 	size_t before = conf_errors(doc);
 
-	if (!is_on(conf))
+	if (!topology_pause(conf, false).on)
 		return;
 	if (conf->host.queue)
 		conf_error(doc, "/topology/host/queue",

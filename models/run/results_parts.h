@@ -59,8 +59,8 @@ char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);
 
-/* Copies values, since distributions sort them. The caller frees. */
-double *results_copy(const double *values, size_t count);
+/* A sorted copy. The caller frees. */
+double *results_sorted(const double *values, size_t count);
 
 /* Sums over all memories of switches. The caller frees `held`. */
 struct memory_sum {

@@ -143,45 +143,35 @@ static void json_packets(struct json *json, const struct simulation *s, const ch
 
 enum { P999 = 1 }; /* flows also get the 99.9th percentile */
 
-/* Sorts its values. */
-static void json_distribution(struct json *json, const char *key, double *values, size_t count,
-			      bool with_p999)
+double *results_sorted(const double *values, size_t count)
 {
-	double mean = stats_mean(values, count);
-	struct median median;
+	double *sorted = xcalloc(count, sizeof(*sorted));
 
-	stats_sort(values, count);
-	median = infer_median(values, count, 0.95);
+	if (count)
+		memcpy(sorted, values, count * sizeof(*sorted));
+	stats_sort(sorted, count);
+	return sorted;
+}
+
+static void json_distribution(struct json *json, const char *key, const double *values,
+			      size_t count, bool with_p999)
+{
+	double *sorted = results_sorted(values, count);
+	struct median median = infer_median(sorted, count, 0.95);
+
 	json_open_object(json, key);
-	json_real(json, "mean", mean);
+	json_real(json, "mean", stats_mean(values, count));
 	json_real(json, "p50", median.value);
 	json_real(json, "p50_low", median.low);
 	json_real(json, "p50_high", median.high);
 	json_real(json, "p50_level", median.level);
-	json_real(json, "p95", stats_percentile(values, count, 0.95));
-	json_real(json, "p99", stats_percentile(values, count, 0.99));
+	json_real(json, "p95", stats_percentile(sorted, count, 0.95));
+	json_real(json, "p99", stats_percentile(sorted, count, 0.99));
 	if (with_p999)
-		json_real(json, "p999", stats_percentile(values, count, 0.999));
-	json_real(json, "max", stats_max(values, count));
+		json_real(json, "p999", stats_percentile(sorted, count, 0.999));
+	json_real(json, "max", stats_max(sorted, count));
 	json_close_object(json);
-}
-
-double *results_copy(const double *values, size_t count)
-{
-	double *copy = xcalloc(count, sizeof(*copy));
-
-	if (count)
-		memcpy(copy, values, count * sizeof(*copy));
-	return copy;
-}
-
-static void json_copied(struct json *json, const char *key, const double *values, size_t count,
-			bool with_p999)
-{
-	double *copy = results_copy(values, count);
-
-	json_distribution(json, key, copy, count, with_p999);
-	free(copy);
+	free(sorted);
 }
 
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
@@ -274,8 +264,8 @@ static void json_jobs(struct json *json, const struct simulation *s)
 	json_u64(json, "refused", report->measured.refused);
 	json_u64(json, "arrived", report->arrived);
 	json_job_fields(json, s, NULL);
-	json_copied(json, "iteration_s", report->durations, report->duration_count, false);
-	json_copied(json, "cycle_s", report->cycles, report->cycle_count, false);
+	json_distribution(json, "iteration_s", report->durations, report->duration_count, false);
+	json_distribution(json, "cycle_s", report->cycles, report->cycle_count, false);
 	json_lines(json, "ran_as", results_otherwise(s));
 	json_open_object(json, "by_name");
 	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
@@ -303,9 +293,9 @@ static void json_flow_class(struct json *json, const struct flow_class *class)
 		json_null(json, "max_bytes");
 	json_u64(json, "count", class->count);
 	json_u64(json, "finished", class->finished);
-	json_copied(json, "fct_s", class->fct, class->finished, P999);
-	json_copied(json, "slowdown", class->slowdown, class->finished, P999);
-	json_copied(json, "throughput_bps", class->throughput, class->finished, false);
+	json_distribution(json, "fct_s", class->fct, class->finished, P999);
+	json_distribution(json, "slowdown", class->slowdown, class->finished, P999);
+	json_distribution(json, "throughput_bps", class->throughput, class->finished, false);
 	json_close_object(json);
 }
 

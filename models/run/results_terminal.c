@@ -100,10 +100,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 
 		if (!classes[c].count)
 			continue;
-		fct = results_copy(classes[c].fct, n);
-		slowdown = results_copy(classes[c].slowdown, n);
-		stats_sort(fct, n);
-		stats_sort(slowdown, n);
+		fct = results_sorted(classes[c].fct, n);
+		slowdown = results_sorted(classes[c].slowdown, n);
 		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
 			classes[c].count, n);
 		print_time(to, 10, stats_mean(fct, n));
@@ -150,11 +148,9 @@ static void print_load(const struct simulation *s, FILE *to)
 /* What the scenario turns on and only packets know. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
-	const struct pause_conf *pause = &topology->switches.pause;
-
 	if (topology->classes != CLASSES_SINGLE)
 		fprintf(to, "without effect on streams: /topology/classes\n");
-	if (pause->form == PAUSE_SET || pause->on)
+	if (topology_pause(topology, false).on)
 		fprintf(to, "without effect on streams: /topology/switch/pause\n");
 }
 

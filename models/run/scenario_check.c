@@ -30,7 +30,7 @@
 struct looking {
 	const struct scenario *scenario;
 	struct conf_doc *doc;
-	uint32_t hosts;
+	uint32_t hosts, machines;
 	uint32_t pool; /* of them are kept for parameter servers */
 };
 
@@ -403,7 +403,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	sim_time longest = 0;
 	char *error;
 
-	if (!job_group_trace(group, conf_path(look->doc), look->hosts - look->pool, look->pool,
+	if (!job_group_trace(group, conf_path(look->doc), look->machines - look->pool, look->pool,
 			     &trace, &error)) {
 		take_error(look, where, error);
 		return 0;
@@ -548,15 +548,14 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 /* What streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
+	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
 	const struct topology_conf *topology = &scenario->topology;
+	const char *fidelity = fidelity_names[scenario->fidelity];
 
 	if (topology->link.loss > 0)
-		conf_error(doc, "/topology/link/loss", "streams lose nothing; %s fidelity needs 0",
-			   fidelity_names[scenario->fidelity]);
+		conf_error(doc, "/topology/link/loss", lossy, fidelity);
 	if (topology->uplink_given && topology->uplink.loss > 0)
-		conf_error(doc, "/topology/uplink/loss",
-			   "streams lose nothing; %s fidelity needs 0",
-			   fidelity_names[scenario->fidelity]);
+		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
@@ -604,12 +603,13 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
+	look.machines = topology_machines(&scenario->topology);
 	check_series(scenario, doc);
 	check_flow_classes(scenario, doc);
 	before = conf_errors(doc);
-	cluster_conf_check(&scenario->cluster, doc, look.hosts);
+	cluster_conf_check(&scenario->cluster, doc, look.machines);
 	if (conf_errors(doc) == before)
-		free(cluster_conf_pool(&scenario->cluster, look.hosts, &look.pool));
+		free(cluster_conf_pool(&scenario->cluster, look.machines, &look.pool));
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)

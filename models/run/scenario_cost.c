@@ -52,15 +52,9 @@ static struct place place_of(const struct scenario *scenario, const struct conf_
 			       .hosts = topology_hosts(topology),
 			       .tiers = links_tiers(topology),
 			       .rate_bps = (double)topology->link.rate,
+			       .per_rack = topology_rack(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
-	struct topology_shape shape;
-	double racks = 0;
 
-	topology_shape(topology, &shape);
-	for (uint32_t s = 0; s < shape.switches; s++)
-		racks += shape.tiers[s] == 1;
-	topology_shape_release(&shape);
-	place.per_rack = place.hosts / racks;
 	place.per_pod = place.tiers > 2 ? place.per_rack * (double)topology->k / 2 : place.hosts;
 	place.load = scenario_offered(scenario).flows;
 	place.receivers = count_receivers(scenario);

@@ -264,7 +264,7 @@ static uint32_t slots_of_job(const struct job_group_conf *group)
 
 static uint64_t slots_of_cluster(const struct scenario *scenario)
 {
-	uint32_t hosts = topology_hosts(&scenario->topology), pool;
+	uint32_t hosts = topology_machines(&scenario->topology), pool;
 
 	free(cluster_conf_pool(&scenario->cluster, hosts, &pool));
 	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
@@ -519,7 +519,7 @@ static void warn_columns(struct conf_doc *doc, const char *where, const char *un
 static void warn_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-	uint32_t hosts = topology_hosts(&scenario->topology);
+	uint32_t hosts = topology_machines(&scenario->topology);
 	struct job_trace trace;
 	char *error = NULL;
 

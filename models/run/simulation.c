@@ -259,7 +259,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	s->roce = roce_new(&s->topo, &scenario->roce);
-	reducers_init(&s->reducers, s->topo.net.hosts, scenario->topology.host.reduction_rate);
+	reducers_init(&s->reducers, s->topo.net.hosts,
+		      scenario->topology.host.reduction_rate / topology_nics(&scenario->topology));
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
 	env = (struct model_env){ &s->sim,
@@ -530,19 +531,19 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 				  const struct simulation_options *options, char **error)
 {
 	struct simulation *s = simulation_build(scenario, path, options->dir, error);
-
 	struct event_log *log = NULL;
 	struct why_table *why = NULL;
+	bool good = s;
 
-	if (!s)
-		return NULL;
-	if (options->log_events &&
-	    !(log = event_log_open(s, options->dir, options->log_from, options->log_to, error))) {
-		simulation_free(s);
-		return NULL;
+	if (good && options->log_events) {
+		log = event_log_open(s, options->dir, options->log_from, options->log_to, error);
+		good = log;
 	}
-	if ((options->why || options->timeline) &&
-	    !(why = why_table_open(s, options->why ? options->dir : NULL, error))) {
+	if (good && (options->why || options->timeline)) {
+		why = why_table_open(s, options->why ? options->dir : NULL, error);
+		good = why;
+	}
+	if (!good) {
 		simulation_free(s);
 		return NULL;
 	}

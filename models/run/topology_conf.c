@@ -1,6 +1,7 @@
 /* A topology as a scenario describes it: rows, and what they cannot say. */
 #include "run/topology_conf.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Same order as TOPOLOGIES; a unit test holds it against the ops. */
@@ -117,7 +118,7 @@ static const char *const nic_modes[] = {
 static const struct conf_row gpus_rows[] = {
 	CONF_INT("count", struct host_conf, gpus.count, "1", 1, 1024,
 		 "GPUs of a worker: it is then a machine, whose GPUs compute alike and share its "
-		 "NIC (\"inside\" of a job)."),
+		 "NICs (\"inside\" of a job)."),
 	CONF_RATE("rate", struct host_conf, gpus.rate, "150GBps", 1000000, MAX_RATE,
 		  "Of a GPU's link to the others, each direction.",
 		  "NetReduce section 5.4: NVLink, 150 GB/s"),
@@ -130,6 +131,25 @@ static const struct conf_row gpus_rows[] = {
 };
 static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct host_conf),
 					      "GPUs of a worker." };
+
+static const char *const nics_wirings[] = { [NICS_RACK] = "rack", [NICS_RAILS] = "rails", NULL };
+
+static const struct conf_row nics_rows[] = {
+	CONF_INT("count", struct host_conf, nics.count, "1", 1, 64,
+		 "NICs of a machine; must divide its GPUs, which share them in blocks. Each is a "
+		 "host of the network: \"hosts\" and flows count NICs; jobs, servers and "
+		 "\"cluster\" "
+		 "count machines.",
+		 "one NIC a machine, as in all five papers"),
+	CONF_ENUM("wiring", struct host_conf, nics.wiring, "rack", nics_wirings,
+		  "Which hosts the n NICs of machine j are. rack: nj to nj + n - 1, all below one "
+		  "switch; rails: NIC i is host iM + j of M machines, so that NICs of one number "
+		  "share switches (rail-optimised).",
+		  "our choice"),
+	{ 0 },
+};
+static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct host_conf),
+					      "NICs of a machine." };
 
 static const struct conf_row host_rows[] = {
 	CONF_ENUM("nic", struct host_conf, nic, "turns", nic_modes,
@@ -156,6 +176,7 @@ static const struct conf_row host_rows[] = {
 		 "Workers that fit on a host, each of a different job.",
 		 "one worker per host, as in all five papers' simulations"),
 	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
+	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
 	CONF_RATE("reduction_rate", struct host_conf, reduction_rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(1000000000000000),
 		  "Gradients that the parameter servers on a host add up together, first come "
@@ -257,6 +278,29 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
+/* Of a network whose hosts are right. */
+static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
+{
+	static const char *const place = "/topology/host/nics";
+	uint32_t nics = topology_nics(conf), hosts = topology_hosts(conf);
+
+	if (conf->host.gpus.count % nics)
+		conf_error(doc, place,
+			   "%" PRId64 " GPUs (\"gpus\") cannot share %" PRIu32
+			   " NICs evenly: the number of NICs divides that of GPUs",
+			   conf->host.gpus.count, nics);
+	else if (hosts % nics || hosts < 2 * nics)
+		conf_error(doc, place,
+			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
+			   hosts, nics);
+	else if (conf->host.nics.wiring == NICS_RACK && topology_rack(conf) % nics)
+		conf_error(doc, place,
+			   "machines of %" PRIu32
+			   " NICs each do not fit below switches with %" PRIu32
+			   " hosts each; see \"wiring\": \"rails\"",
+			   nics, topology_rack(conf));
+}
+
 static void add_mistake(void *doc, const char *pointer, const char *text)
 {
 	conf_error(doc, pointer, "%s", text);
@@ -279,4 +323,6 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 		ops->check(conf, &to);
 	if (conf_errors(doc) == before)
 		topology_check_routes(ops, conf, &to);
+	if (conf_errors(doc) == before && topology_nics(conf) > 1)
+		check_nics(conf, doc);
 }

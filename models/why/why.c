@@ -444,30 +444,36 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 
 /* --- schemes --- */
 
-struct why_job *why_join_in(struct why *why, uint32_t number, uint8_t protocol, uint32_t flow,
-			    struct why_bypass bypass)
+struct why_job *why_join(const struct network *net, uint32_t number, uint8_t protocol,
+			 uint32_t flow, struct why_bypass bypass)
 {
-	struct why_job *job = why_job_of(why, number);
+	struct why *why = why_of(net);
+	struct why_job *job = why ? why_job_of(why, number) : NULL;
 
+	if (!why)
+		return NULL;
 	why->flows[protocol] = reach(why->flows[protocol], &why->flow_count[protocol], flow,
 				     sizeof(*why->flows[protocol]));
 	why->flows[protocol][flow] = (struct why_flow){ job, number + 1, bypass };
 	return job;
 }
 
-void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk)
+void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
 {
-	charge(job, worker, why_is_broken(job->why, job->number, chunk));
+	if (job)
+		charge(job, worker, why_is_broken(job->why, job->number, chunk));
 }
 
-void why_timed_out_in(struct why_job *job)
+void why_timed_out(struct why_job *job)
 {
-	job->timed_out = job->why->net->sim->now;
+	if (job)
+		job->timed_out = job->why->net->sim->now;
 }
 
-void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut)
+void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
 {
-	job->accounts[worker].cut = cut;
+	if (job)
+		job->accounts[worker].cut = cut;
 }
 
 /* --- TCP --- */

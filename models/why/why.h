@@ -165,42 +165,20 @@ struct why_bypass {
 			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
-/* A job's packets carry `flow` in `protocol`. Returns what the hooks below take; NULL without
- * --why. */
-struct why_job *why_join_in(struct why *why, uint32_t job, uint8_t protocol, uint32_t flow,
-			    struct why_bypass bypass);
-static inline struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol,
-				       uint32_t flow, struct why_bypass bypass)
-{
-	return net->onlooker ? why_join_in(why_of(net), job, protocol, flow, bypass) : NULL;
-}
-
-/* `job` is NULL without --why. */
-void why_result_in(struct why_job *job, uint32_t worker, uint64_t chunk);
-void why_timed_out_in(struct why_job *job);
+/* A job's packets carry `flow` in `protocol`. Returns what the hooks below take: NULL without
+ * --why, and then they do nothing. */
+struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol, uint32_t flow,
+			 struct why_bypass bypass);
 
 /* A worker has the result of a chunk, for the first time (tensors.c tells it for all). */
-static inline void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
-{
-	if (job)
-		why_result_in(job, worker, chunk);
-}
+void why_result(struct why_job *job, uint32_t worker, uint64_t chunk);
 
 /* A timeout has declared something lost. */
-static inline void why_timed_out(struct why_job *job)
-{
-	if (job)
-		why_timed_out_in(job);
-}
+void why_timed_out(struct why_job *job);
 
 /* What has cut a window below what it was at first. */
 enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
-void why_window_in(struct why_job *job, uint32_t worker, enum why_cut cut);
-static inline void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
-{
-	if (job)
-		why_window_in(job, worker, cut);
-}
+void why_window(struct why_job *job, uint32_t worker, enum why_cut cut);
 
 /* --- hooks for transports: connections of jobs --- */
 

@@ -36,15 +36,16 @@ static uint32_t pod_name(const struct network *net, uint32_t sw)
 }
 
 /* Numbers racks and pods in the order in which hosts name them. */
-static void number_racks(struct cluster *cluster, const struct network *net)
+static void number_racks(struct cluster *cluster, const struct topology *topo)
 {
+	const struct network *net = &topo->net;
 	uint32_t *rack_of_switch = xmalloc(net->switches * sizeof(*rack_of_switch));
 	uint32_t *pod_of_node = xmalloc((net->hosts + net->switches) * sizeof(*pod_of_node));
 
 	memset(rack_of_switch, 0xff, net->switches * sizeof(*rack_of_switch));
 	memset(pod_of_node, 0xff, (net->hosts + net->switches) * sizeof(*pod_of_node));
-	for (uint32_t host = 0; host < net->hosts; host++) {
-		uint32_t sw = net->ports[host].to - net->hosts;
+	for (uint32_t host = 0; host < cluster->host_count; host++) {
+		uint32_t sw = net->ports[topology_nic(topo, host, 0)].to - net->hosts;
 
 		SIM_BUG_ON(sw >= net->switches); /* hosts hang on switches */
 		if (rack_of_switch[sw] == NO_RACK) {
@@ -84,19 +85,21 @@ void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t
 {
 	const struct network *net = &topo->net;
 
-	*cluster = (struct cluster){ .host_count = net->hosts, .slots_per_host = slots_per_host };
+	uint32_t hosts = topology_machines(topo->conf);
+
+	*cluster = (struct cluster){ .host_count = hosts, .slots_per_host = slots_per_host };
 	SIM_BUG_ON(slots_per_host == 0);
-	cluster->free_slots = (uint64_t)net->hosts * slots_per_host;
-	cluster->room = net->hosts;
-	cluster->host_free = xcalloc(net->hosts, sizeof(*cluster->host_free));
-	cluster->rack_of = xcalloc(net->hosts, sizeof(*cluster->rack_of));
-	cluster->rack_hosts = xcalloc(net->hosts, sizeof(*cluster->rack_hosts));
+	cluster->free_slots = (uint64_t)hosts * slots_per_host;
+	cluster->room = hosts;
+	cluster->host_free = xcalloc(hosts, sizeof(*cluster->host_free));
+	cluster->rack_of = xcalloc(hosts, sizeof(*cluster->rack_of));
+	cluster->rack_hosts = xcalloc(hosts, sizeof(*cluster->rack_hosts));
 	cluster->rack_room = xcalloc(net->switches, sizeof(*cluster->rack_room));
 	cluster->rack_first = xcalloc(net->switches + 1, sizeof(*cluster->rack_first));
 	cluster->pod_of = xcalloc(net->switches, sizeof(*cluster->pod_of));
-	for (uint32_t host = 0; host < net->hosts; host++)
+	for (uint32_t host = 0; host < hosts; host++)
 		cluster->host_free[host] = slots_per_host;
-	number_racks(cluster, net);
+	number_racks(cluster, topo);
 	list_racks(cluster);
 }
 

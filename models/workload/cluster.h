@@ -3,7 +3,8 @@
  * A host takes a fixed number of workers (slots), each of a different job: the
  * workers of a job are on hosts of their own. A rack is what hangs on one
  * switch; a pod is a set of racks that reach each other over the second tier
- * (leaf-spine: all of them; star: the one rack). */
+ * (leaf-spine: all of them; star: the one rack). A machine with several NICs is
+ * one host here, in the rack of its first. */
 #ifndef INASIM_WORKLOAD_CLUSTER_H
 #define INASIM_WORKLOAD_CLUSTER_H
 

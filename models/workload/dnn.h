@@ -68,7 +68,7 @@ bytes dnn_tokens(const struct dnn *dnn);
 
 /* Merges consecutive layers, from the last to the first as gradients appear,
  * until each has at least `least` bytes of gradient; what is left at the front
- * may have less. So do Horovod's fusion buffer and the buckets of PyTorch DDP. */
+ * may have less. So do the buckets of PyTorch DDP. */
 void dnn_fuse(struct dnn *dnn, bytes least);
 
 /* Multiplies every gradient and all-to-all, rounded to whole 4-byte values, at least one. */

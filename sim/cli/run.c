@@ -444,6 +444,14 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
+static bool fuses_by_time(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].enabled && scenario_jobs(scenario)[i].fusion_cycle)
+			return true;
+	return false;
+}
+
 /* --why and --timeline follow packets from switch to switch. False after a complaint. */
 static bool can_follow(const struct cli *cli, const struct scenario *scenario, const char *path)
 {
@@ -453,10 +461,13 @@ static bool can_follow(const struct cli *cli, const struct scenario *scenario, c
 		complain("--%s follows packets, and %s has none: leave it out, or give --fidelity "
 			 "packet",
 			 cli->run.why ? "why" : "timeline", path);
-	else if (cli->run.why && scenario->topology.host.gpus.count > 1)
-		complain("--why follows packets, not what GPUs of a machine do among themselves "
-			 "(\"gpus\" of %s): leave it out",
-			 path);
+	else if (cli->run.why &&
+		 (scenario->topology.host.gpus.count > 1 || fuses_by_time(scenario)))
+		complain(
+			"--why follows packets, not what GPUs of a machine do among themselves "
+			"nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "
+			"leave it out",
+			path);
 	else
 		return true;
 	return false;

@@ -481,6 +481,22 @@ Test(atp_index, crc_of_the_public_code)
 	}
 }
 
+/* An index that is remembered is the one that the hash gives, from chunk 0 on. */
+Test(atp_index, known_indices)
+{
+	struct bench bench;
+	struct pool_job *job;
+
+	atp_star(&bench, 3, "", "", "", 1000 * 256);
+	sim_run(&bench.s->sim, 1);
+	job = bench_job(&bench, 0);
+	for (int again = 0; again < 2; again++)
+		for (uint64_t chunk = 0; chunk < 5000; chunk++)
+			cr_assert_eq(pool_known_index(job, chunk), pool_index(job, chunk, 0),
+				     "chunk %" PRIu64, chunk);
+	bench_close(&bench);
+}
+
 /* Positions: a job touches as many aggregators as it has positions, all different, so
  * its own chunks never collide, whatever the memory holds beyond. */
 Test(atp_index, positions_do_not_collide_with_themselves)
@@ -529,6 +545,34 @@ Test(atp_index, rehash_ends_collisions)
 	cr_expect_gt(collisions[0], 10000);
 	cr_expect_lt(collisions[1], 2000, "%" PRIu64 " after %" PRIu64, collisions[1],
 		     collisions[0]);
+}
+
+/* New indices come in an order of the job's own: two jobs that gave up their first ones together
+ * would go on colliding if their servers gave the same. Of 500 indices of a server in
+ * either order, one at the same place is chance, and 20 are not. */
+Test(atp_index, jobs_rehash_in_orders_of_their_own)
+{
+	const struct atp_server *first, *second;
+	struct bench bench;
+	unsigned same = 0;
+
+	bench_open(
+		&bench, SCHEME_atp,
+		"{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 12}, "
+		"\"schemes\": {\"atp\": {\"index\": \"rehash\", \"positions\": 1, "
+		"\"memory\": \"%uB\"}}, \"jobs\": [{\"count\": 2, \"workers\": 4, \"servers\": 2, "
+		"\"all_reduce\": \"atp\", \"model\": {\"layers\": [{\"gradient\": "
+		"\"5120000B\"}]}}]}",
+		1001 * 256);
+	sim_run(&bench.s->sim, 1000);
+	first = bench_job(&bench, 0)->servers[0].state;
+	second = bench_job(&bench, 1)->servers[0].state;
+	cr_assert_geq(first->count, 500);
+	cr_assert_geq(second->count, 500);
+	for (uint32_t i = 0; i < 500; i++)
+		same += first->unused[i] == second->unused[i];
+	cr_expect_lt(same, 20, "%u", same);
+	bench_close(&bench);
 }
 
 /* --- congestion --- */

@@ -2,6 +2,7 @@
 #include "model_run.h"
 
 #include "net/lossless.h"
+#include "transport/messages.h"
 
 /* Two racks of four hosts; %s: rest of "topology", scheme, flows. */
 #define RACKS                                                                                      \
@@ -144,4 +145,46 @@ Test(classes, acks_do_not_wait_behind_windows)
 	cr_expect_geq(two, alone);
 	cr_expect_leq(two, 1.055 * alone + 4 * 1.2304e-6);
 	cr_expect_gt(one, alone + 2 * 700e-6);
+}
+
+static void note_arrival(void *owner, const struct message *message)
+{
+	struct run *run = owner;
+
+	cr_expect_eq(message->number, 7);
+	run->s->sim.stopped = true;
+}
+
+/* How long a message of 6 bytes is under way from a host that nine flows keep busy. */
+static double message_time(const char *topology)
+{
+	struct messages messages;
+	struct run run;
+	sim_time sent = 5 * PS_PER_MS, now;
+
+	run_build(&run,
+		  "{'name':'o','topology':{'kind':'star','hosts':2,%s'switch':{'ecn':false}},"
+		  "'flows':[{'count':9,'size':'100MB','pairs':[[0,1]],'arrival':{'at':'0s'}}]}",
+		  topology);
+	run_until(&run, sent);
+	messages_init(&messages, run.s->tcp, &run.s->sim, 0, 1, 12345, note_arrival, &run);
+	messages_send(&messages, (struct message){ .number = 7 }, 6);
+	sim_run(&run.s->sim, 1000000);
+	cr_assert(run.s->sim.stopped);
+	now = run.s->sim.now;
+	messages_release(&messages);
+	run_free(&run);
+	return (double)(now - sent) / PS_PER_S;
+}
+
+/* Messages about what seems lost do not wait for the turns of other sources at their NIC, nor in
+ * the switch's queue: with two classes for one frame (1538 bytes, 1.23 us) at either, besides
+ * their own 84 bytes and 2.5 us of links and switch. With one class they wait for nine flows. */
+Test(classes, messages_do_not_wait_for_their_turn)
+{
+	double two = message_time("'classes':'control-first',");
+
+	cr_expect_geq(two, 2.5e-6 + 2 * 67.2e-9);
+	cr_expect_leq(two, 2.5e-6 + 2 * 67.2e-9 + 2 * 1.2304e-6, "%g s", two);
+	cr_expect_gt(message_time("'classes':'single',"), 2.5e-6 + 9 * 1.2304e-6);
 }

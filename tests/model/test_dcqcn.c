@@ -108,6 +108,66 @@ Test(dcqcn, hpcc_paper)
 	cr_expect_eq(dcqcn_of(&cc)->target, target + 200000000);
 }
 
+/* Values of the three sets, as SIGCOMM 2015 (sections 3.3 and 5.2) and the simulator of HPCC have
+ * them for 100 Gbps: a sender whose set says nothing else does at each step what one does to which
+ * all of them are given, through heavy congestion, some, and none. */
+static const struct dcqcn_conf published[] = {
+	{ .set = DCQCN_SIGCOMM15,
+	  .g = 1.0 / 256,
+	  .alpha_timer = 55 * US,
+	  .increase_timer = 55 * US,
+	  .byte_counter = 10000000,
+	  .fast_recovery = 5,
+	  .additive = GBPS / 25,
+	  .hyper = GBPS * 2 / 5,
+	  .least = GBPS / 100,
+	  .clamp_given = true,
+	  .clamp_target = true },
+	{ .set = DCQCN_HPCC_PAPER,
+	  .g = 1.0 / 256,
+	  .cut_interval = 50 * US,
+	  .alpha_timer = 50 * US,
+	  .increase_timer = 55 * US,
+	  .fast_recovery = 1,
+	  .additive = GBPS / 50,
+	  .hyper = GBPS / 5,
+	  .least = GBPS,
+	  .clamp_given = true },
+	{ .set = DCQCN_HPCC,
+	  .g = 1.0 / 256,
+	  .cut_interval = 4 * US,
+	  .alpha_timer = US,
+	  .increase_timer = 300 * US,
+	  .fast_recovery = 1,
+	  .additive = GBPS / 50,
+	  .hyper = GBPS / 5,
+	  .least = GBPS,
+	  .clamp_given = true },
+};
+
+Test(dcqcn, values_of_the_sets)
+{
+	for (size_t i = 0; i < 3; i++) {
+		struct dcqcn_conf conf = { .set = published[i].set };
+		struct cc cc = sender(&conf, 100 * GBPS), given = sender(&published[i], 100 * GBPS);
+		bps slowest = 100 * GBPS;
+
+		cr_expect_eq(dcqcn_cc.cnp_interval(&cc), i ? 0 : 50 * US); /* a receiver's */
+		for (sim_time t = 0; t < 20000 * US; t += US) {
+			if (t < 2000 * US || (t < 4000 * US && t % (100 * US) == 0)) {
+				dcqcn_cc.on_cnp(&cc, t);
+				dcqcn_cc.on_cnp(&given, t);
+			}
+			dcqcn_cc.on_send(&cc, 12500, t);
+			dcqcn_cc.on_send(&given, 12500, t);
+			cr_assert_eq(cc.rate, given.rate, "set %zu at %lu us", i, t / US);
+			slowest = cc.rate < slowest ? cc.rate : slowest;
+		}
+		cr_expect_eq(slowest, published[i].least);
+		cr_expect_gt(cc.rate, 50 * GBPS);
+	}
+}
+
 /* A second cut without an increase between: the target stays, unless it is clamped. */
 static bps target_after_two_cuts(struct dcqcn_conf conf)
 {

@@ -3,6 +3,7 @@
 #include "model_run.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Without recovery a tree that lost a packet stands still. The flow fills the buffer of one port.
  */
@@ -88,4 +89,89 @@ Test(end, a_time_that_is_asked_for_passes)
 	run_to(&run, END_TIME);
 	cr_expect_eq(run.s->sim.now, 3600 * PS_PER_S);
 	run_free(&run);
+}
+
+/* Lines of the report that have these words; the number behind each one's colon is below `most`. */
+static unsigned lines_with(const char *report, const char *words, uint64_t most)
+{
+	unsigned count = 0;
+
+	for (const char *at = strstr(report, words); at; at = strstr(at + 1, words)) {
+		while (at[-1] != ':')
+			at--;
+		cr_expect_lt(strtoull(at, NULL, 10), most, "%.80s", at);
+		at = strstr(at, words);
+		count++;
+	}
+	return count;
+}
+
+/* Connections that have something under way at a time limit are told one by one, with what they
+ * lack: ten of a kind at most. */
+Test(end, connections_that_are_not_done)
+{
+	static const char *const transports[] = { "dctcp", "roce" };
+
+	for (unsigned flows = 3; flows <= 12; flows += 9)
+		for (unsigned t = 0; t < 2; t++) {
+			char *text = NULL;
+			size_t length = 0;
+			FILE *to = open_memstream(&text, &length);
+			struct run run;
+
+			run_build(
+				&run,
+				"{'name': 't', 'topology': {'kind': 'star', 'hosts': 2}, 'flows': "
+				"[{'count': %u, 'size': '1MB', 'pairs': [[0, 1]], 'transport': "
+				"'%s', 'arrival': {'at': '0s'}}], 'stop': {'after': '100us'}}",
+				flows, transports[t]);
+			run_to(&run, END_TIME_LIMIT);
+			simulation_report(run.s, to);
+			fclose(to);
+			cr_expect_eq(lines_with(text,
+						t ? " packets are not acknowledged"
+						  : " of 1000000 bytes acknowledged",
+						t ? 977 : 1000000),
+				     flows < 10 ? flows : 10, "%s", text);
+			free(text);
+			run_free(&run);
+		}
+}
+
+/* Every worker of a scheme whose job is in its midst is told, with what it waits for. */
+Test(end, workers_that_are_not_done)
+{
+	static const struct {
+		const char *scheme, *words;
+	} cases[] = {
+		{ "switchml", "SwitchML job 0: worker %u (h%u) waits for chunk " },
+		{ "panama", "PANAMA job 0: worker %u (h%u) waits for VID " },
+		{ "netreduce", "NetReduce job 0: worker %u (h%u) " },
+		{ "atp", "ATP job 0: worker %u (h%u) " },
+		{ "esa", "ESA job 0: worker %u (h%u) " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL, words[80];
+		size_t length = 0;
+		FILE *to = open_memstream(&text, &length);
+		struct run run;
+
+		run_build(&run,
+			  "{'name': 't', 'topology': {'kind': 'star', 'hosts': 8}, 'schemes': "
+			  "{'panama': {'aggregate_above': '0B'}, 'switchml': {'slots': 1}}, "
+			  "'jobs': [{'workers': [0, 1, 2, "
+			  "3], 'all_reduce': '%s', 'model': {'layers': [{'gradient': '1MB'}]}}], "
+			  "'stop': {'after': '100us'}}",
+			  cases[i].scheme);
+		run_to(&run, END_TIME_LIMIT);
+		simulation_report(run.s, to);
+		fclose(to);
+		for (unsigned w = 0; w < 4; w++) {
+			snprintf(words, sizeof(words), cases[i].words, w, w);
+			cr_expect_not_null(strstr(text, words), "no \"%s\" in %s", words, text);
+		}
+		free(text);
+		run_free(&run);
+	}
 }

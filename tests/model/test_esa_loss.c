@@ -90,13 +90,15 @@ Test(esa_cases, case_1_gradient_lost)
 	bench_close(&bench);
 }
 
-/* Case 2, first scenario: the result is lost on the way to worker 1, which reminds the
+/* Case 2, first scenario: the result is lost on the way to one worker, which reminds the
  * server; a peer has it in its cache; nobody sends a gradient again, nobody waits. */
-Test(esa_cases, case_2_result_lost_at_one)
+static void lose_result_at(uint32_t worker)
 {
-	struct named named = {
-		.node = 1, .chunk = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
-	};
+	struct named named = { .node = worker,
+			       .chunk = 2,
+			       .flags = PACKET_RESULT,
+			       .mask = PACKET_RESULT,
+			       .times = 1 };
 	struct seen seen = { 0 };
 	struct collective_stats stats;
 	struct bench bench;
@@ -114,6 +116,12 @@ Test(esa_cases, case_2_result_lost_at_one)
 	cr_expect_eq(bench.server, 0);
 	cr_expect_lt(tat(&bench, 0), 100e-6);
 	bench_close(&bench);
+}
+
+Test(esa_cases, case_2_result_lost_at_one)
+{
+	for (uint32_t worker = 0; worker < 3; worker++)
+		lose_result_at(worker);
 }
 
 /* Case 2, second scenario: no worker has received the result, the aggregator is free:
@@ -327,6 +335,134 @@ Test(esa_cases, aggregator_left_behind)
 	cr_expect_geq(job_stats(&bench).retransmissions, 3);
 	cr_expect_eq(held_bytes(&bench), 0);
 	bench_close(&bench);
+}
+
+/* All reminders are lost until the job is over: the gradient that was lost is in by the transport,
+ * and so are the others, which the only aggregator still holds. It is fetched when the job has
+ * gone, and is free for the next. */
+static bool lose_until_over(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+	const struct pool_job *job = bench_job(named->bench, 0);
+
+	if (lose_named(owner, port, packet))
+		return true;
+	return packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) &&
+	       !packet_bitmap(packet).bits && job && !job->over;
+}
+
+Test(esa_cases, the_first_aggregator_is_fetched_at_the_end)
+{
+	struct named named = { .node = 4, .chunk = 0, .bits = 2, .times = 1 };
+	struct bench bench;
+
+	esa_star(&bench, 3, "", "\"memory\": \"256B\", " TIMERS, "", 256);
+	named.bench = &bench;
+	bench_lose(&bench, lose_until_over, &named);
+	bench_finish(&bench, 3);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(job_stats(&bench).retransmissions, 3);
+	cr_expect_eq(held_bytes(&bench), 256);
+	bench.s->sim.stopped = false;
+	cr_assert_not(sim_run(&bench.s->sim, 1000000), "something goes on for ever");
+	cr_expect_eq(held_bytes(&bench), 0);
+	bench_close(&bench);
+}
+
+/* Reminders of a job are those of its workers and of all its servers. Chunk 3 of a job with two
+ * servers lacks a gradient: it is the second server that reminds. */
+struct reminders {
+	uint64_t workers, server[2];
+};
+
+static void look_at_reminders(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	const struct pool_job *job = bench_job(bench, 0);
+	struct reminders *seen = bench->owner;
+
+	(void)node, (void)packet;
+	if (!job || job->over)
+		return;
+	seen->workers = job->base.stats.reminders;
+	for (uint32_t q = 0; q < 2; q++)
+		seen->server[q] = ((const struct esa_server *)job->servers[q].state)->reminders;
+}
+
+Test(esa_cases, reminders_of_two_servers)
+{
+	struct named named = { .node = 5, .chunk = 3, .bits = 2, .times = 1 };
+	struct reminders seen = { 0 };
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_esa,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 5, "
+		   "\"link\": {\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": {" TIMERS
+		   "}}, \"jobs\": [{\"workers\": 3, \"servers\": 2, \"all_reduce\": \"esa\", "
+		   "\"model\": {\"layers\": [{\"gradient\": \"5120B\"}]}}]}");
+	named.bench = &bench;
+	bench_lose(&bench, lose_named, &named);
+	bench.after = look_at_reminders;
+	bench.owner = &seen;
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_gt(seen.workers, 0);
+	cr_expect_eq(seen.server[0], 0);
+	cr_expect_gt(seen.server[1], 0);
+	cr_expect_eq(job_stats(&bench).reminders, seen.workers + seen.server[1]);
+	bench_close(&bench);
+}
+
+/* A reminder, query or answer without a value fills a frame of 64 bytes: 6 behind the headers of
+ * TCP. A gradient or result has them before its 64 elements, and fewer in a smaller packet. */
+struct payloads {
+	struct named named;
+	unsigned brief, full, others;
+	uint32_t full_bytes;
+};
+
+static bool count_payloads(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct payloads *payloads = owner;
+
+	if (packet->kind == PACKET_DATA && payloads->named.bench->net->ports[port].to_host) {
+		if (packet->payload == 6)
+			payloads->brief++;
+		else if (packet->payload == payloads->full_bytes)
+			payloads->full++;
+		else
+			payloads->others++;
+	}
+	return lose_named(&payloads->named, port, packet);
+}
+
+static void expect_payloads(struct named named, unsigned elements, unsigned full)
+{
+	struct payloads payloads = { .named = named, .full_bytes = 6 + 4 * elements };
+	char scheme[128];
+	struct bench bench;
+
+	snprintf(scheme, sizeof(scheme), "\"elements_per_packet\": %u, " TIMERS, elements);
+	esa_star(&bench, 3, "", scheme, "", 20 * 4 * elements);
+	payloads.named.bench = &bench;
+	bench_lose(&bench, count_payloads, &payloads);
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(payloads.named.lost, 1);
+	cr_expect_eq(payloads.full, full, "%u elements: %u", elements, payloads.full);
+	cr_expect_eq(payloads.others, 0);
+	cr_expect_geq(payloads.brief, 3); /* the query */
+	bench_close(&bench);
+}
+
+Test(esa_cases, bytes_of_messages)
+{
+	struct named gradient = { .node = 4, .chunk = 2, .bits = 2, .times = 1 };
+	struct named result = {
+		.node = 1, .chunk = 2, .flags = PACKET_RESULT, .mask = PACKET_RESULT, .times = 1
+	};
+
+	expect_payloads(gradient, 64, 1); /* case 1: that gradient */
+	expect_payloads(gradient, 32, 1);
+	expect_payloads(result, 64, 3); /* case 2: both that have it answer, one is told */
 }
 
 /* --- any single packet --- */

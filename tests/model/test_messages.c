@@ -71,6 +71,7 @@ Test(messages, in_order_and_once)
 			if (same)
 				cr_expect_eq(out.last, 0); /* within a host: at once */
 			messages_release(&there);
+			messages_release(&there); /* nothing is left to release */
 			messages_release(&back);
 			cr_expect_eq(tcp_open_count(bench.s->tcp), before);
 			bench_close(&bench);

@@ -56,8 +56,9 @@ static bool lose_doomed(void *owner, uint32_t port, const struct packet *packet)
 	"'recovery': true, 'retransmission_timeout': '1ms'}}, 'jobs': [{'all_reduce': 'panama', "  \
 	"'workers': 4, 'iterations': %u, 'model': {'layers': [{'gradient': '%uB'}]}}]}"
 
-/* 2 racks of 2 (hosts 0..3, leaves 4, 5), spines 6, 7, two trees; 20 chunks, so VIDs 0..9. */
-static void lose_some(const char *what, struct doom *list, unsigned count, bool timeout)
+/* 2 racks of 2 (hosts 0..3, leaves 4, 5), spines 6, 7, two trees; 20 chunks, so VIDs 0..9. Returns
+ * how many packets were sent again. */
+static uint64_t lose_some(const char *what, struct doom *list, unsigned count, bool timeout)
 {
 	struct bench bench;
 	struct dooms dooms = { &bench, list, count, 0 };
@@ -71,6 +72,7 @@ static void lose_some(const char *what, struct doom *list, unsigned count, bool 
 	cr_expect_eq(dooms.lost, count, "%s: %u lost", what, dooms.lost);
 	cr_expect_eq(stats.timeouts > 0, timeout, "%s: %" PRIu64 " timeouts", what, stats.timeouts);
 	bench_close(&bench);
+	return stats.retransmissions;
 }
 
 /* A contribution that is lost with others behind it is known to be lost when the next result
@@ -85,10 +87,10 @@ Test(panama_recovery, contributions)
 				      { .vid = 4, .from = from },
 				      { .vid = 5, .from = from } };
 
-		lose_some("first", &first, 1, false);
-		lose_some("middle", &middle, 1, false);
+		cr_expect_eq(lose_some("first", &first, 1, false), 4, "once by each worker");
+		cr_expect_eq(lose_some("middle", &middle, 1, false), 4);
 		lose_some("last", &last, 1, true);
-		lose_some("three in a row", run, 3, false);
+		cr_expect_eq(lose_some("three in a row", run, 3, false), 4 * 3);
 	}
 }
 
@@ -126,7 +128,9 @@ Test(panama_recovery, repairs)
 
 	for (unsigned i = 1; i < 12; i++)
 		often[i] = (struct doom){ .repair = true, .vid = i - 1, .from = i % 4 };
-	lose_some("repair", again, 2, true);
+	/* once at once, once by the timer; the second one's result shows that the first is lost,
+	 * but nothing is missing any more */
+	cr_expect_eq(lose_some("repair", again, 2, true), 4 * 2);
 	lose_some("result of a repair", result, 3, true);
 	lose_some("eleven times", often, 12, true);
 }
@@ -168,6 +172,39 @@ Test(panama_recovery, memory_for_a_packet)
 		cr_expect(i % 2 || switch_stats(&bench).overflows > 0);
 		bench_close(&bench);
 	}
+}
+
+/* Every tenth contribution of worker 1, never the last. */
+static bool lose_every_tenth(void *owner, uint32_t port, const struct packet *packet)
+{
+	const struct bench *bench = owner;
+	const struct panama_sequence *sequence = bench_sequence(bench, packet->flow);
+
+	return packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) && sequence &&
+	       !sequence->repair && packet->seq % 10 == 5 && sender(bench, port) == 1;
+}
+
+/* What bounds repairs is how many are out, not how many there have been: of a job with 600 chunks,
+ * 60 are sent again by all four workers where wnd_cap is 16, and no timer runs out. */
+Test(panama_recovery, more_repairs_than_the_cap)
+{
+	struct collective_stats stats = { 0 };
+	struct bench bench;
+	struct network_faults faults = { .lose = lose_every_tenth, .owner = &bench };
+
+	bench_open(&bench, false,
+		   "{'name': 't', 'topology': {'kind': 'star', 'hosts': 4, 'link': {'rate': "
+		   "'10Gbps', 'delay': '1us'}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+		   "'trees': 1, 'recovery': true, 'memory': '%uB'}}, 'jobs': [{'workers': 4, "
+		   "'all_reduce': 'panama', 'model': {'layers': [{'gradient': '%uB'}]}}]}",
+		   2 * 4 * 16 * (1448 + 52), 600 * 1448);
+	network_inject(bench.net, &faults);
+	bench_finish(&bench);
+	jobs_stats(bench.run.s->jobs, &stats);
+	cr_expect_eq(stats.retransmissions, 4 * 60);
+	cr_expect_eq(stats.timeouts, 0);
+	cr_expect_eq(bench.cap[0][0], 16);
+	bench_close(&bench);
 }
 
 /* Random losses on every link, up to 1 %: everything arrives, right at all workers, on one switch,
@@ -272,6 +309,38 @@ Test(panama_loss, without_recovery_a_job_never_ends)
 	cr_expect_not_null(strstr(text, "lacks 1 results for ever"), "%s", text);
 	free(text);
 	bench_close(&bench);
+}
+
+/* What else helps where accelerators drop for want of memory hangs on the settings: what is lost
+ * for ever without recovery is sent again with it, and sums of a fraction need no recovery. */
+Test(panama_loss, advice_about_full_memory)
+{
+	static const struct {
+		const char *scheme, *advice;
+	} cases[] = {
+		{ "", "jobs run at once, or set \"recovery\" to true\n" },
+		{ ", 'fraction': 0.5", "jobs run at once\n" },
+		{ ", 'recovery': true", "jobs run at once, or lower \"retransmission_timeout\"\n" },
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		char *text = NULL;
+		size_t length = 0;
+		FILE *to = open_memstream(&text, &length);
+		struct panama_job *job;
+		struct bench bench;
+
+		leaf_spine(&bench, 2, 2, 2, "", cases[i].scheme, "4", 1000 * 1448, "");
+		run_until(&bench.run, 20 * PS_PER_US);
+		job = ina_find(&bench.scheme->base.jobs, 0);
+		job->overflows = 3; /* by hand */
+		simulation_waiting(bench.run.s, to);
+		fclose(to);
+		cr_expect_not_null(strstr(text, "dropped 3 of its packets"), "%s", text);
+		cr_expect_not_null(strstr(text, cases[i].advice), "%s", text);
+		free(text);
+		bench_close(&bench);
+	}
 }
 
 /* --- fractions --- */

@@ -393,6 +393,40 @@ Test(panama_memory, takes_what_makes_room)
 	cr_expect_eq(node->expected, 1);
 	cr_expect_eq(switch_stats(&bench).discarded, 1);
 	bench_close(&bench);
+
+	node = empty_node(&bench, "1", &sequence);
+	for (unsigned vid = 1; vid <= 160; vid++)
+		cr_assert(stores(&bench, sequence, node, 0, vid, 0));
+	cr_expect_not(stores(&bench, sequence, node, 1, 1, 0));
+	cr_expect_not(stores(&bench, sequence, node, 2, 1, 0));
+	cr_expect(stores(&bench, sequence, node, 3, 0, 0), "VID 0 is over with it");
+	cr_expect_eq(node->expected, 1);
+	cr_expect_eq(switch_stats(&bench).discarded, 1);
+	bench_close(&bench);
+}
+
+/* Two of four are enough, but VID 0 waits for all, and `waiting` complete sums for it: one of them
+ * leaves with it, others wait for a timer. */
+static void expect_backlog(unsigned waiting, bool behind)
+{
+	struct panama_sequence *sequence;
+	struct panama_node *node;
+	struct bench bench;
+
+	node = empty_node(&bench, "0.5", &sequence);
+	for (unsigned child = 0; child < 4; child++)
+		for (unsigned vid = 0; vid <= (child < 2 ? waiting : 0); vid++)
+			cr_expect(stores(&bench, sequence, node, child, vid, vid ? 0 : PANAMA_ALL));
+	cr_expect_eq(node->expected, 1 + (waiting > 0));
+	cr_expect_eq(node->behind, behind, "%u waited", waiting);
+	bench_close(&bench);
+}
+
+Test(panama_fraction, two_sums_leave_at_once)
+{
+	expect_backlog(0, false);
+	expect_backlog(1, false);
+	expect_backlog(2, true);
 }
 
 /* FIN: when the last packet of each tree has been added up, the accelerators have forgotten the

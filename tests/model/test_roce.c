@@ -241,7 +241,48 @@ Test(roce, coalesced_acks)
 	run_free(&run);
 }
 
+/* Packets in flight without a "window": one less than half of all PSNs, so that none is taken for
+ * one of the round before. A window is whole packets. */
+Test(roce, window_in_packets)
+{
+	static const struct {
+		const char *roce;
+		uint64_t packets;
+	} cases[] = {
+		{ "", (1 << 23) - 1 },
+		{ "'window': '5KB'", 4 },
+		{ "'window': '1024B'", 1 },
+		{ "'window': '1TB'", (1 << 23) - 1 },
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct watch watch = { .lose = NULL };
+		struct run run;
+
+		build(&run, &watch, 100 * 1024, "roce", cases[i].roce);
+		run_until(&run, 1);
+		cr_expect_eq(run.s->roce->conns[0]->tx.window, cases[i].packets, "%s",
+			     cases[i].roce);
+		run_free(&run);
+	}
+}
+
 /* --- CNPs --- */
+
+/* An interval of ten packets is over when the tenth comes: a CNP for every ten of 1954, the first
+ * included, of which three are under way when the flow is done. */
+Test(roce, cnp_interval_is_over)
+{
+	struct watch watch = { .mark = true };
+	struct run run;
+
+	build(&run, &watch, 2000000, "dcqcn",
+	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'least': '100Gbps', 'cnp_interval': "
+	      "'884800ps' } }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(watch.cnps, 196 - 3, "%zu", watch.cnps);
+	run_free(&run);
+}
 
 /* All packets of 1 ms are marked: a CNP every 50 us at most. The flag in ACKs of the other sets is
  * none. */

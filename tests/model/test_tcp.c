@@ -462,6 +462,31 @@ Test(tcp, receive_window)
 	run_free(&run);
 }
 
+/* Two flows share a link with marks: each ACK is counted, and those that echo a mark as such. */
+Test(tcp, counts_acks_and_marks)
+{
+	struct run run;
+	struct watch *watch;
+	size_t marked = 0;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 3 }, 'stop': "
+		  "{ 'after': '10s' }, 'flows': [ { 'size': '500kB', 'pairs': [[0, 2], [1, 2]], "
+		  "'transport': 'dctcp', 'arrival': { 'at': '0s' } } ] }");
+	watch = watch_new(&run, NULL);
+	run_to(&run, END_ALL_DONE);
+	for (size_t i = 0; i < watch->ack_count; i++)
+		marked += watch->acks[i].ece;
+	cr_expect_gt(marked, 0);
+	cr_expect_lt(marked, watch->ack_count);
+	cr_expect_eq(run_conn(&run, 0)->stats.acks + run_conn(&run, 1)->stats.acks,
+		     watch->ack_count);
+	cr_expect_eq(run_conn(&run, 0)->stats.marked_acks + run_conn(&run, 1)->stats.marked_acks,
+		     marked);
+	run_free(&run);
+	free(watch);
+}
+
 /* --- an application that writes as it likes --- */
 
 struct writer {
@@ -470,7 +495,7 @@ struct writer {
 	uint32_t conn;
 	int writes, left;
 	uint64_t size, last;
-	unsigned drained;
+	unsigned drained, delivered;
 };
 
 static void write_some(struct sim *sim, uint32_t entity, void *owner)
@@ -490,7 +515,15 @@ static void on_drained(void *owner)
 	w->drained++;
 }
 
-static const struct tcp_app writer_app = { .drained = on_drained };
+static void on_delivered(void *owner, uint64_t total)
+{
+	struct writer *w = owner;
+
+	cr_expect_geq(total, 5000);
+	w->delivered++;
+}
+
+static const struct tcp_app writer_app = { .drained = on_drained, .delivered = on_delivered };
 
 /* `count` writes of `size` bytes, 1 us apart, and one of `last`; the scenario's own
  * flow begins much later. */
@@ -534,6 +567,19 @@ Test(tcp, boundary_of_short_segments)
 	run_to(&w.run, END_ALL_DONE);
 	run_free(&w.run);
 	free(watch);
+}
+
+/* The receiver is told once when the bytes that it expects are in, and not of those behind them. */
+Test(tcp, expected_bytes)
+{
+	struct writer w;
+
+	writer_init(&w, "", 99, 100, 100);
+	tcp_expect(w.run.s->tcp, w.conn, 5000);
+	run_until(&w.run, 900 * PS_PER_MS);
+	cr_expect_eq(run_conn(&w.run, w.conn)->rx.next, 10000);
+	cr_expect_eq(w.delivered, 1);
+	run_free(&w.run);
 }
 
 /* The application is the limit: 200 writes of 100 bytes, acknowledged one by one,

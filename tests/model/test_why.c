@@ -181,6 +181,37 @@ Test(why, a_straggler_is_named)
 	run_free(&run);
 }
 
+/* Sums that come by streams: what a stream is for decides what the wait for it is. Without losses
+ * nobody waits for a timeout; with a server everybody waits for the straggler as long as it
+ * computes longer, in a ring those that a late chunk has not come to yet. */
+Test(why, a_straggler_of_streams)
+{
+	static const char *const streams[] = { "ring", "halving_doubling", "ps" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct run run;
+		struct look look;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8 },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s', 'iterations': 1,"
+			  " 'stragglers': { 'workers': 1, 'slowdown': 3 }, 'model': { 'layers':"
+			  " [ { 'gradient': '300KB', 'forward': '50us', 'backward': '100us' } ] } "
+			  "} ] }",
+			  streams[i]);
+		look_on(&look, &run);
+		run_to(&run, END_ALL_DONE);
+		cr_assert_eq(look.count, 4);
+		cr_expect_eq(look.cause[WHY_TIMEOUT], 0, "%s", streams[i]);
+		cr_expect_gt(look.cause[WHY_STRAGGLER], 300 * PS_PER_US, "%s", streams[i]);
+		for (size_t w = 0; w < 4 && i == 2; w++)
+			cr_expect_eq(look.rows[w].cause[WHY_STRAGGLER],
+				     look.rows[w].worker < 3 ? 300 * PS_PER_US : 0);
+		look_away(&look, &run);
+		run_free(&run);
+	}
+}
+
 /* Hosts 0 and 1 send the job's contributions alone, host 2 the second flow's data, host 3 its
  * ACKs: each up-link has one owner. */
 Test(why, a_link_has_its_owner)

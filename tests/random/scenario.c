@@ -20,18 +20,23 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static struct rng rng;
+/* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
+ */
+static struct rng all, later;
+static struct rng *rng = &all;
 static bool calm;
 
 static unsigned between(unsigned least, unsigned most)
 {
-	return least + (unsigned)rng_below(&rng, most - least + 1);
+	return least + (unsigned)rng_below(rng, most - least + 1);
 }
 
 static bool chance(unsigned percent)
 {
-	return rng_below(&rng, 100) < percent;
+	return rng_below(rng, 100) < percent;
 }
+
+static bool mute;
 
 static void put(const char *format, ...)
 {
@@ -41,7 +46,7 @@ static void put(const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	for (const char *c = text; *c; c++)
+	for (const char *c = text; *c && !mute; c++)
 		putchar(*c == '\'' ? '"' : *c);
 }
 
@@ -53,7 +58,7 @@ static const char *one_of(const char *values)
 
 	for (const char *c = values; *c; c++)
 		count += *c == '|';
-	for (skip = rng_below(&rng, count); skip; skip--)
+	for (skip = rng_below(rng, count); skip; skip--)
 		values = strchr(values, '|') + 1;
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(values, "|"), values);
 	return text;
@@ -76,7 +81,8 @@ static void put_options(const struct option *options, size_t count)
 
 /* --- the network --- */
 
-static unsigned hosts, pool, slots, gbps;
+static unsigned hosts, machines, rack, pool, slots, gbps;
+static bool gpus;
 static unsigned places; /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
 
@@ -84,15 +90,16 @@ static void put_kind(void)
 {
 	unsigned leaves, per_leaf;
 
-	switch (rng_below(&rng, 3)) {
+	switch (rng_below(rng, 3)) {
 	case 0:
-		hosts = between(calm ? 6 : 2, 20);
+		hosts = rack = between(calm ? 6 : 2, 20);
 		put("'kind': 'star', 'hosts': %u", hosts);
 		return;
 	case 1:
 		leaves = between(1 + calm, 4);
 		per_leaf = between(2 + calm, 6);
 		hosts = leaves * per_leaf;
+		rack = per_leaf;
 		put("'kind': 'leaf-spine', 'leaves': %u, 'hosts_per_leaf': %u", leaves, per_leaf);
 		put(", 'spines': %u", between(1, 4));
 		if (calm || chance(50))
@@ -102,6 +109,7 @@ static void put_kind(void)
 		return;
 	default:
 		hosts = 16;
+		rack = 2;
 		put("'kind': 'fat-tree', 'k': 4");
 	}
 }
@@ -134,6 +142,38 @@ static void put_switch(void)
 	put(" }");
 }
 
+/* Machines of several GPUs, some of them with several NICs; six machines at least, so that jobs
+ * with servers have two. */
+static void put_gpus(void)
+{
+	unsigned nics;
+
+	rng = &later;
+	machines = hosts;
+	gpus = !calm && hosts >= 6 && chance(30);
+	if (gpus) {
+		put(", 'gpus': { 'count': %s", one_of("4|8"));
+		put(", 'rate': %s", one_of("'1GBps'|'150GBps'"));
+		put(", 'shared': %s }", one_of("true|false"));
+		nics = (unsigned)strtoul(one_of("1|2|2|4"), NULL, 10);
+		if (hosts % nics == 0 && hosts / nics >= 6) {
+			machines = hosts / nics;
+			put(", 'nics': { 'count': %u, 'wiring': '%s' }", nics,
+			    rack % nics || chance(50) ? "rails" : "rack");
+		}
+	}
+	rng = &all;
+}
+
+static void put_inside(unsigned scheme)
+{
+	rng = &later;
+	if (gpus)
+		put(", 'inside': '%s'",
+		    one_of(scheme_ops(scheme)->ranks ? "scatter|master|ring" : "scatter|master"));
+	rng = &all;
+}
+
 static void put_host(void)
 {
 	static const struct option options[] = {
@@ -151,6 +191,7 @@ static void put_host(void)
 	OPTIONS(options);
 	if (!calm && !lossless && chance(10))
 		put(", 'queue': '100kB'");
+	put_gpus();
 	put(" }");
 }
 
@@ -175,7 +216,7 @@ static void put_topology(void)
 	put_host();
 	OPTIONS(options);
 	put(" }");
-	pool = !calm && hosts > 6 && chance(25) ? between(1, 2) : 0;
+	pool = !calm && machines > 6 && chance(25) ? between(1, 2) : 0;
 	if (pool)
 		put(", 'cluster': { 'servers': %u }", pool);
 }
@@ -260,6 +301,22 @@ static void put_rings(void)
 	put(" }");
 }
 
+static bool put_messages_of_rdma(void)
+{
+	static const struct option options[] = { { "message", 70, "1|2|8" },
+						 { "slots", 40, "8|64" } };
+	bool rdma;
+
+	rng = &later;
+	rdma = chance(20);
+	if (rdma) {
+		put(", 'format': 'rdma'");
+		OPTIONS(options);
+	}
+	rng = &all;
+	return rdma;
+}
+
 static void put_slotted(void)
 {
 	static const struct option both[] = {
@@ -278,7 +335,9 @@ static void put_slotted(void)
 	put(", 'ps_stream': { 'timeout_rule': %s", one_of("'doubling'|'adaptive'"));
 	OPTIONS(both);
 	put(" }, 'switchml': { '_': 0");
+	mute = put_messages_of_rdma(); /* in place of what the next line draws */
 	OPTIONS(both);
+	mute = false;
 	OPTIONS(switchml);
 	put(" }");
 }
@@ -419,7 +478,7 @@ static void put_schemes(void)
  * multiplications: the last bit of exp() differs among C libraries. */
 static unsigned long size_from(double least, unsigned doublings)
 {
-	for (uint64_t steps = rng_below(&rng, 8 * doublings + 1); steps; steps--)
+	for (uint64_t steps = rng_below(rng, 8 * doublings + 1); steps; steps--)
 		least *= 1.0905077326652577; /* 2^(1/8) */
 	return (unsigned long)least;
 }
@@ -441,17 +500,25 @@ static void put_layers(unsigned count, bool experts)
 	put(" ]");
 }
 
+static void put_fusion_cycle(void)
+{
+	rng = &later;
+	if (!calm && chance(20))
+		put(", 'fusion_cycle': %s", one_of("'5us'|'50us'|'1ms'"));
+	rng = &all;
+}
+
 static void put_model(void)
 {
 	static const struct option options[] = { { "gradient_scale", 10, "0.3" },
 						 { "compute_scale", 10, "0|2.5" } };
-	unsigned layers = between(1, 3), form = calm ? 0 : (unsigned)rng_below(&rng, 10);
+	unsigned layers = between(1, 3), form = calm ? 0 : (unsigned)rng_below(rng, 10);
 	bool overlap = chance(50);
 
 	put(", 'overlap': '%s'", overlap ? "layers" : "none");
 	if (form < 8) {
 		put(", 'model': { ");
-		put_layers(layers, !calm && overlap && chance(20));
+		put_layers(layers, !calm && overlap && !gpus && chance(20));
 		if (!calm && overlap && chance(20))
 			put(", 'send_order': %s", layers == 1   ? "[0]"
 						  : layers == 2 ? "[1, 0]"
@@ -468,22 +535,24 @@ static void put_model(void)
 	}
 	if (form >= 8 && overlap && chance(50))
 		put(", 'fusion': '30kB'");
+	if (overlap)
+		put_fusion_cycle();
 }
 
 /* As many as fit beside the servers, which are at most as many as the workers. */
 static unsigned put_workers(bool servers)
 {
-	unsigned most = calm && places < hosts ? places : hosts - pool, workers, first;
+	unsigned most = calm && places < machines ? places : machines - pool, workers, first;
 
 	if (servers)
 		most /= 2;
 	most = most > (calm ? 16 : 8) ? (calm ? 16 : 8) : most;
-	workers = most < 2 || (!calm && chance(3)) ? 1 : between(2, most);
+	workers = most < 2 || (!calm && chance(3) && !gpus) ? 1 : between(2, most);
 	places -= calm ? workers + (servers ? 3 : 0) : 0;
 	if (!calm && workers > 2 && chance(15)) {
 		put(", 'workers': { 'min': 2, 'max': %u }", workers);
 	} else if (!calm && chance(15)) {
-		first = between(0, hosts - pool - workers);
+		first = between(0, machines - pool - workers);
 		put(", 'workers': [ %u", first);
 		for (unsigned i = 1; i < workers; i++)
 			put(", %u", first + i);
@@ -523,21 +592,22 @@ static void put_job(unsigned number, unsigned scheme)
 		{ "send_jitter", 15, "'20us'" },
 		{ "send_jitter_per", 15, "'tensor'" },
 		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
-		{ "sharding", 20, "'optimizer'|'full'" },
-		{ "prefetch", 20, "0|3" },
-	};
+	}, sharded[] = { { "sharding", 20, "'optimizer'|'full'" }, { "prefetch", 20, "0|3" } };
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
+	put_inside(scheme);
 	put(", 'iterations': %u", between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
-	if (!calm && hosts - pool > 4 && chance(5))
+	if (!calm && machines - pool > 4 && chance(5))
 		put(", 'arrival': { 'trace': 'philly_8plus', 'limit': 3, 'speedup': 1e9, "
 		    "'gpus_per_worker': 16 }");
 	else
 		put_arrival(put_workers(scheme_ops(scheme)->servers));
 	put_model();
 	OPTIONS(options);
+	if (!gpus)
+		OPTIONS(sharded);
 	if (!calm && number && chance(10))
 		put(", 'enabled': false");
 	put(" }");
@@ -549,7 +619,7 @@ enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
 
 static unsigned put_jobs(enum family family)
 {
-	unsigned scheme = (unsigned)rng_below(&rng, SCHEME_COUNT),
+	unsigned scheme = (unsigned)rng_below(rng, SCHEME_COUNT),
 		 count = family == ALONE || family == FLOWS ? 1 : between(2, calm ? 6 : 4);
 
 	if (family == FLOWS && !calm)
@@ -558,7 +628,7 @@ static unsigned put_jobs(enum family family)
 	for (unsigned i = 0; i < count && (!calm || places >= 6); i++) {
 		put_job(i, scheme);
 		if (family < ALIKE)
-			scheme = (unsigned)rng_below(&rng, SCHEME_COUNT);
+			scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
 	}
 	put(" ]");
 	return count;
@@ -636,8 +706,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	calm = argc == 4;
-	rng_init(&rng, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
-	family = (enum family)rng_below(&rng, FAMILIES);
+	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
+	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
+	family = (enum family)rng_below(rng, FAMILIES);
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();
 	put_tcp();

@@ -134,6 +134,29 @@ Test(window, additive_increase_multiplicative_decrease)
 	window_release(&window);
 }
 
+/* A cut begins a new window, as an increase does: as many results as it has, and none from before,
+ * bring the next increase. */
+Test(window, grows_by_whole_windows)
+{
+	struct window_conf conf = conf_of(20);
+	struct window window;
+
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	for (unsigned i = 0; i < 5; i++)
+		window_result(&window, window.first, false, 1);
+	window_result(&window, window.first, true, 2);
+	for (uint64_t limit = 10; limit < 14; limit++) {
+		for (uint64_t i = 0; i < limit; i++) {
+			cr_expect_eq(window.limit, limit);
+			send_all(&window, 2);
+			window_result(&window, window.first, false, 3);
+		}
+	}
+	cr_expect_eq(window.limit, 14);
+	window_release(&window);
+}
+
 /* What one window has allowed halves it once. Of two workers that receive the same results one
  * began late: half of its window is still at its NIC when the first hole shows. */
 Test(window, halves_once_for_all_that_it_allowed)

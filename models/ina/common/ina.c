@@ -26,6 +26,7 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 	scheme->conf = conf;
 	scheme->frame = format.frame;
 	scheme->elements = format.elements;
+	scheme->message = format.message ? format.message : 1;
 	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
 	for (uint32_t s = 0; s < switches; s++)
@@ -209,6 +210,7 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
 	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first = ina_available(worker);
 
+	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
 	tensors_add(&job->tensors, w, chunks);
 	if (job->scheme->ops->contribute)
 		job->scheme->ops->contribute(worker, first, chunks);
@@ -220,8 +222,8 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
 {
-	collective_violated(&job->scheme->env, job->scheme->ops->title, job->spec.number, "chunk",
-			    chunk, node, what);
+	collective_violated(&job->scheme->env, job->scheme->ops->title,
+			    collective_job_number(&job->spec), "chunk", chunk, node, what);
 }
 
 void ina_stats(const void *instance, struct collective_stats *stats)
@@ -256,7 +258,8 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 		if (!waits(worker, text, sizeof(text)))
 			continue;
 		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
-			job->scheme->ops->title, job->spec.number, w, worker->host, text);
+			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,
+			text);
 		limit--;
 	}
 }
@@ -264,7 +267,7 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
 		   struct packet_about *about)
 {
-	*about = (struct packet_about){ .job = job->spec.number,
+	*about = (struct packet_about){ .job = collective_job_number(&job->spec),
 					.aggregator = UINT32_MAX,
 					.chunk = packet->chunk,
 					.worker_of_host = job->worker_of_host };

@@ -91,13 +91,14 @@ struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included */
 	uint32_t elements; /* in it: of a chunk */
 	bytes memory;      /* of a switch, for aggregation */
+	uint32_t message;  /* chunks that go together: tensors are padded to so many; 0 = 1 */
 };
 
 struct ina_scheme {
 	struct model_env env;
 	const struct ina_ops *ops;
 	const void *conf; /* as the scheme has described it; not owned */
-	uint32_t frame, elements;
+	uint32_t frame, elements, message;
 	uint8_t protocol;
 	struct ina_registry jobs;         /* `flow` of their packets */
 	struct collective_memory *memory; /* by switch */

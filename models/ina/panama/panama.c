@@ -49,8 +49,8 @@ extern const struct collective_ops ring_collective; /* models/collective/ring.c 
 
 void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
 {
-	collective_violated(&job->base.scheme->env, "PANAMA", job->base.spec.number, "VID", vid,
-			    node, what);
+	collective_violated(&job->base.scheme->env, "PANAMA",
+			    collective_job_number(&job->base.spec), "VID", vid, node, what);
 }
 
 /* --- packets --- */
@@ -407,7 +407,7 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
 		" of its packets because their memory of %" PRIu64
 		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
-		job->base.spec.number, job->overflows, conf->memory, or_else);
+		collective_job_number(&job->base.spec), job->overflows, conf->memory, or_else);
 }
 
 static bool waits(const void *self, char *text, size_t size)

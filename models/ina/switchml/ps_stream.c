@@ -164,6 +164,9 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 	const struct switchml_conf *conf = self;
 
 	(void)topology;
+	if (conf->format == FORMAT_RDMA)
+		conf_error(doc, "/schemes/ps_stream/format",
+			   "\"rdma\" is made for switches; allowed: the others");
 	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
 		conf_error(doc, "/schemes/ps_stream/slots",
 			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
@@ -337,7 +340,7 @@ static void open_server(struct switchml *job, uint32_t q)
 					    .down_ports = job->servers->children };
 	server->node.base.place = &server->place;
 	server->node.base.memory = &job->servers->counters;
-	switchml_node_init(&server->node, job->slots);
+	switchml_node_init(&server->node, job->slots, 1);
 	if (env->reducers->rate)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
@@ -364,6 +367,7 @@ static bool admit(void *self, const char **never)
 	for (uint32_t w = 0; w < spec->workers; w++)
 		servers->children[w] = w;
 	find_routes(job);
+	job->format = switchml_format_of(switchml_conf(&job->base));
 	job->slots = choose_slots(job);
 	return true;
 }

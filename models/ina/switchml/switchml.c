@@ -7,7 +7,8 @@
  * copy, a retransmission timer per slot at the workers, self-clocking with at
  * most one packet per slot; switch memory as a finite resource, split among tenants
  * or not, with a queue or refusal; packet formats of the paper and of the public
- * code; fixed, doubling and adaptive timeouts (rto.h).
+ * code, messages of several packets included (its RDMA variant, "V3"); fixed, doubling and adaptive
+ * timeouts (rto.h).
  * Simplified: packets are processed in the switch's constant latency; scaling and
  * conversion on hosts take no time, nor does the public code's exchange of exponents
  * (one more window of packets for each float tensor): tensors are of integers. With
@@ -20,6 +21,10 @@
  *   data; the first contribution always overwrites;
  * - recovery above the leaf is sketched in section 6: a switch that gets a
  *   duplicate sends its partial sum up again, or the stored result down;
+ * - messages of several packets (format rdma) are described for one switch: a switch that misses
+ *   a packet discards the rest, for only the first names the slot, and a worker drops what does not
+ *   follow. Between switches each packet names its slot: a switch sends again what it has, and that
+ *   need not be whole messages;
  * - a timeout that follows the round trip (section 6) must know which sums have waited
  *   for somebody's timeout. With timeout_rule adaptive a bit of each packet says so
  *   (SWITCHML_LATE). Where hardly any sum comes without (8 workers, 20 % loss: 0.8^16
@@ -53,13 +58,14 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 /* --- slots --- */
 
 /* Worker to root and back for one packet on an idle network, the host's processing
- * included. */
+ * included; and the rest of its message, for which its slot waits. */
 static sim_time round_trip(const struct switchml *job)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
 	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[0];
 	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[0]);
-	sim_time sum = 0;
+	sim_time sum = (job->format.message - 1) *
+		       link_transmission(port_class(net, &net->ports[port]), size);
 
 	for (;;) {
 		const struct link_class *up = port_class(net, &net->ports[port]);
@@ -99,9 +105,11 @@ static uint64_t slots_held(uint64_t wanted, uint64_t most)
 /* `wanted` = that cover the round trip, `most` = that a share of the memory holds. */
 static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted, uint64_t most)
 {
+	uint64_t message = switchml_format_of(conf).message;
+
 	if (conf->slots_rule == SLOTS_MEMORY)
-		return most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX;
-	return slots_held(wanted, most);
+		return (most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX) / message * message;
+	return slots_held(wanted > message ? wanted : message, most);
 }
 
 /* Bytes of values of a slot, in both versions. */
@@ -136,11 +144,13 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 {
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
-	uint32_t frame = switchml_frame(&format);
+	uint32_t frame = switchml_frame(&format, 0);
 	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
 	/* up to the root and down again is as long as one way between hosts */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
-	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, trip);
+	sim_time rest =
+		(format.message - 1) * (frame * UINT64_C(8) * PS_PER_S / topology->link.rate);
+	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, trip + rest);
 
 	(void)gradients;
 	return fewer_slots(conf, slots_by_rule(conf, wanted, most), wanted);
@@ -168,6 +178,7 @@ static bool admit(void *self, const char **never)
 {
 	struct switchml *job = self;
 
+	job->format = switchml_format_of(switchml_conf(&job->base));
 	job->slots = choose_slots(job);
 	if (ina_reserve(&job->base, bytes_of_job(job)))
 		return true;
@@ -203,9 +214,14 @@ void switchml_workers_end(struct switchml *job)
 static void begin(void *self)
 {
 	struct switchml *job = self;
+	const struct network *net = &job->base.scheme->env.topo->net;
 
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++)
-		switchml_node_init(ina_node(&job->base, i), job->slots);
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+		struct node *node = ina_node(&job->base, i);
+		bool leaf = net->switch_nodes[node->base.place->sw].tier == 1;
+
+		switchml_node_init(node, job->slots, leaf ? job->format.message : 1);
+	}
 	switchml_workers_begin(job);
 }
 
@@ -222,8 +238,17 @@ static void end(void *self)
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
+	const struct switchml_format *format = &job->format;
+	struct plan_packets *packets;
+	uint32_t largest = switchml_frame(format, 0), frames = 0;
 
 	ina_plan_tree(&job->base, job->slots, plan);
+	for (uint32_t p = 0; p < format->message; p++)
+		frames += switchml_frame(format, p);
+	packets = &plan->streams[0].packets; /* whole messages: tensors are padded to them */
+	packets->overhead =
+		packets->overhead * format->message - (largest * format->message - frames);
+	packets->payload *= format->message;
 }
 
 uint64_t switchml_slots(const void *instance)
@@ -258,7 +283,8 @@ void *switchml_open_as(const struct ina_ops *as, const struct model_env *env, co
 
 	return ina_open(
 		as, env, conf,
-		(struct ina_format){ .frame = switchml_frame(&format),
+		(struct ina_format){ .frame = switchml_frame(&format, 0),
+				     .message = format.message,
 				     .elements = (uint32_t)format.elements,
 				     .memory = ((const struct switchml_conf *)conf)->memory });
 }

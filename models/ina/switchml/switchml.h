@@ -7,7 +7,8 @@
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
  * Chunk g of the whole stream of tensors of a job uses slot g mod s in version
- * floor(g / s) mod 2, at all workers and switches. */
+ * floor(g / s) mod 2, at all workers and switches. Where packets are sent in messages of m, those
+ * of a message use m slots from a multiple of m on, which go on together. */
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
@@ -17,6 +18,7 @@
 #define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
 #define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
 #define SWITCHML_NONE      UINT32_MAX
+#define SWITCHML_GAP       UINT8_MAX
 
 /* Flags of its packets. */
 enum {
@@ -33,13 +35,23 @@ struct switchml_conf {
 	int slots_form;  /* enum slots_form */
 	int64_t slots;
 	int slots_rule; /* enum slots_rule */
-	int format;
+	int format;     /* enum switchml_formats */
+	int64_t message;
 	int64_t elements_per_packet, header, switch_elements; /* 0 = as the format says */
 	struct rto_conf timeout;
 };
+enum switchml_formats { FORMAT_S19, FORMAT_MTU, FORMAT_32, FORMAT_64, FORMAT_256, FORMAT_RDMA };
 enum switchml_admission { ADMISSION_QUEUE, ADMISSION_REFUSE };
 enum slots_form { SLOTS_NUMBER, SLOTS_RULE };
 enum slots_rule { SLOTS_BDP, SLOTS_MEMORY };
+
+/* A packet as somebody has built it. */
+struct switchml_format {
+	int64_t elements, header; /* header: all bytes of a frame besides the elements */
+	int64_t switch_elements;  /* that the switch adds and keeps */
+	uint32_t message;         /* packets of a message */
+	bool rdma;                /* its first and last packets have more headers */
+};
 
 /* --- at switches --- */
 
@@ -65,6 +77,10 @@ struct node {
 	struct slot *slots; /* [2 * slot + version] */
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
 	uint32_t words;
+	/* Of messages of several packets from hosts, [slot / message * children + child]: the
+	 * number in its message of the packet that comes next; SWITCHML_GAP: none, until a first
+	 * one comes. */
+	uint8_t *next;
 };
 
 /* --- at workers --- */
@@ -84,7 +100,9 @@ struct worker_slot {
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `chunk` */
 	bool again;                   /* it has been sent twice: its round trip means nothing */
-	bool late; /* the result before it came by repair: others have sent theirs long ago */
+	bool late;   /* the result before it came by repair: others have sent theirs long ago */
+	bool held;   /* its result has been here, but not yet the whole message in order */
+	uint8_t got; /* of the first slot of a message: packets of the result, in order */
 };
 
 static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
@@ -111,6 +129,7 @@ struct switchml {
 	struct ina_job base;
 	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
 	uint32_t slots;
+	struct switchml_format format;
 };
 
 /* ps_stream.c; NULL in SwitchML */
@@ -135,15 +154,14 @@ static inline struct worker *switchml_worker(const struct switchml *job, uint32_
 
 extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/schemes.c, too */
 
-/* A packet as somebody has built it. */
-struct switchml_format {
-	int64_t elements, header; /* header: all bytes of a frame besides the elements */
-	int64_t switch_elements;  /* that the switch adds and keeps */
-};
+/* RDMA: what the first packet of a message has more (RETH), and the last (immediate data). */
+#define SWITCHML_FIRST_HEADER 16
+#define SWITCHML_LAST_HEADER  4
 
-/* The format, and what replaces parts of it; bytes of its frame, and of a slot's values. */
+/* The format, and what replaces parts of it; bytes of a packet of a message by its number (the
+ * first is the largest), and of a slot's values. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
-uint32_t switchml_frame(const struct switchml_format *format);
+uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
 uint32_t switchml_conf_payload(const void *conf);
 uint64_t switchml_slot_bytes(const struct switchml_format *format);
@@ -180,8 +198,9 @@ void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
 
-/* Memory of a node's slots, empty. */
-void switchml_node_init(struct node *node, uint32_t slots);
+/* Memory of a node's slots, empty. Below it are hosts that send messages of so many packets, or
+ * whatever sends packets alone. */
+void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
 void switchml_node_release(struct node *node);
 
 /* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: is the child that sent

@@ -4,12 +4,17 @@
 #include <inttypes.h>
 
 static const struct switchml_format formats[] = {
-	{ 32, 52, 32 },  /* section 3.4: 180 bytes */
-	{ 366, 52, 32 }, /* section 5.5: 1516 bytes, "just the first 32 elements" */
-	{ 32, 56, 32 },  /* p4app-switchML headers.p4: 52 and an FCS */
-	{ 64, 56, 64 },  { 256, 56, 256 },
+	[FORMAT_S19] = { 32, 52, 32, 1 }, /* section 3.4: 180 bytes */
+	[FORMAT_MTU] = { 366, 52, 32,
+			 1 },            /* section 5.5: 1516 bytes, "just the first 32 elements" */
+	[FORMAT_32] = { 32, 56, 32, 1 }, /* p4app-switchML headers.p4: 52 and an FCS */
+	[FORMAT_64] = { 64, 56, 64, 1 },
+	[FORMAT_256] = { 256, 56, 256, 1 },
+	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
+	[FORMAT_RDMA] = { 256, 62, 256, 4, .rdma = true },
 };
-static const char *const format_names[] = { "s19", "s19-mtu", "udp-32", "udp-64", "udp-256", NULL };
+static const char *const format_names[] = { "s19",     "s19-mtu", "udp-32", "udp-64",
+					    "udp-256", "rdma",    NULL };
 
 static const char *const admission_names[] = {
 	[ADMISSION_QUEUE] = "queue", [ADMISSION_REFUSE] = "refuse", NULL
@@ -44,6 +49,11 @@ static const struct conf_row switchml_rows[] = {
 		 "Elements of a packet that a switch adds and has memory for; when missing, the "
 		 "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
 		 "switch that could add more."),
+	CONF_INT("message", struct switchml_conf, message, "4", 1, 64,
+		 "Packets of a message with format rdma, a power of two: they have as many slots, "
+		 "which go on when all of the result is there in order, and are sent again "
+		 "together.",
+		 "p4app-switchML rdma.cfg: 1024 elements, 256 in a packet"),
 	{ .name = "slots",
 	  .type = CONF_ONEOF,
 	  .offset = 0,
@@ -55,7 +65,9 @@ static const struct conf_row switchml_rows[] = {
 	CONF_ENUM("format", struct switchml_conf, format, "s19", format_names,
 		  "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
 		  "32 and passes the rest as it is; udp-32, udp-64, udp-256: the public code's, "
-		  "with 56 bytes of headers.",
+		  "with 56 bytes of headers; rdma: the same code's over unreliable connections of "
+		  "RoCE, 256 in a packet with 62 bytes of headers, 16 more in the first packet of "
+		  "a message and 4 in the last.",
 		  "SwitchML sections 3.4 and 5.5; p4app-switchML"),
 	CONF_INT("elements_per_packet", struct switchml_conf, elements_per_packet, CONF_OPTIONAL, 1,
 		 2048, "32-bit elements in a packet (k), instead of the format's."),
@@ -75,8 +87,9 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
-/* Hosts that do a switch's work have no memory to share: the rows from "slots" on. */
-#define ROWS_OF_MEMORY 4
+/* Hosts that do a switch's work have no memory to share, and send no messages: the rows from
+ * "slots" on. */
+#define ROWS_OF_MEMORY 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
 					   "SwitchML with loss recovery." };
@@ -96,19 +109,26 @@ struct switchml_format switchml_format_of(const struct switchml_conf *conf)
 		format.header = conf->header;
 	if (conf->switch_elements)
 		format.switch_elements = conf->switch_elements;
+	if (format.rdma && conf->message)
+		format.message = (uint32_t)conf->message;
 	return format;
 }
 
-uint32_t switchml_frame(const struct switchml_format *format)
+uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet)
 {
-	return (uint32_t)(format->elements * ELEMENT_BYTES + format->header);
+	uint32_t size = (uint32_t)(format->elements * ELEMENT_BYTES + format->header);
+
+	if (!format->rdma)
+		return size;
+	return size + (packet == 0 ? SWITCHML_FIRST_HEADER : 0) +
+	       (packet == format->message - 1 ? SWITCHML_LAST_HEADER : 0);
 }
 
 uint32_t switchml_conf_frame(const void *conf)
 {
 	struct switchml_format format = switchml_format_of(conf);
 
-	return switchml_frame(&format);
+	return switchml_frame(&format, 0);
 }
 
 uint32_t switchml_conf_payload(const void *conf)
@@ -130,7 +150,7 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 			 struct conf_doc *doc)
 {
 	bool number = conf->slots_form == SLOTS_NUMBER;
-	uint64_t slots = number ? (uint64_t)conf->slots : 1,
+	uint64_t slots = number ? (uint64_t)conf->slots : format->message,
 		 need = slots * switchml_slot_bytes(format);
 
 	if (need <= switchml_share(conf))
@@ -152,6 +172,14 @@ void switchml_check(const void *self, const struct topology_conf *topology, stru
 		conf_error(doc, "/schemes/switchml/switch_elements",
 			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,
 			   format.switch_elements, format.elements);
+	if (format.message & (format.message - 1))
+		conf_error(doc, "/schemes/switchml/message",
+			   "%" PRIu32 " packets: allowed: a power of two", format.message);
+	else if (conf->slots_form == SLOTS_NUMBER && conf->slots % format.message)
+		conf_error(doc, "/schemes/switchml/slots",
+			   "messages of %" PRIu32
+			   " packets have as many slots each: allowed: a multiple",
+			   format.message);
 	check_memory(conf, &format, doc);
 }
 
@@ -160,6 +188,8 @@ size_t switchml_idle(const void *self, struct collective_idle list[COLLECTIVE_ID
 	const struct switchml_conf *conf = self;
 	size_t count = 0;
 
+	if (conf->format != FORMAT_RDMA)
+		list[count++] = (struct collective_idle){ "message", "\"format\" is not rdma" };
 	if (conf->timeout.rule != RTO_DOUBLING)
 		list[count++] = (struct collective_idle){ "timeout_threshold",
 							  "\"timeout_rule\" is not doubling" };

@@ -6,11 +6,14 @@
 
 #include <stdlib.h>
 
-void switchml_node_init(struct node *node, uint32_t slots)
+void switchml_node_init(struct node *node, uint32_t slots, uint32_t message)
 {
 	node->words = (node->base.place->children + 63) / 64;
 	node->slots = xcalloc((size_t)SWITCHML_VERSIONS * slots, sizeof(*node->slots));
 	node->seen = xcalloc((size_t)SWITCHML_VERSIONS * slots * node->words, sizeof(*node->seen));
+	if (message > 1)
+		node->next = xcalloc((size_t)slots / message * node->base.place->children,
+				     sizeof(*node->next));
 	for (uint32_t i = 0; i < slots; i++)
 		for (uint32_t v = 0; v < SWITCHML_VERSIONS; v++)
 			node->slots[SWITCHML_VERSIONS * i + v].chunk = i + (uint64_t)v * slots;
@@ -20,6 +23,7 @@ void switchml_node_release(struct node *node)
 {
 	free(node->slots);
 	free(node->seen);
+	free(node->next);
 }
 
 static uint32_t slot_index(const struct packet *packet)
@@ -106,11 +110,28 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 		    node->base.place->children);
 }
 
+/* Of a message from which a packet is missing the rest is discarded, up to the next first packet:
+ * its slot is known from the first alone (p4app-switchML rdma_receiver.p4). */
+static bool in_order(const struct switchml *job, const struct node *node,
+		     const struct packet *packet)
+{
+	uint32_t message = job->format.message, p = packet->slot % message;
+	uint8_t *next = &node->next[(size_t)packet->slot / message * node->base.place->children +
+				    packet->source];
+
+	*next = p == 0 || p == *next ? (uint8_t)(p + 1) : SWITCHML_GAP;
+	return *next != SWITCHML_GAP;
+}
+
 static void contribution(struct switchml *job, struct node *node, const struct packet *packet,
 			 struct switch_actions *actions)
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
+	if (node->next && !in_order(job, node, packet)) {
+		node->base.memory->stats.discarded++;
+		return;
+	}
 	if (switchml_seen(node->seen, node->words, packet)) {
 		repeat(node, slot, packet, actions);
 		return;

@@ -72,6 +72,8 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	bool late = worker->rto.conf->rule == RTO_ADAPTIVE && (again || slot->late);
 
 	ina_packet(packet, &worker->base, slot->chunk);
+	if (job->format.rdma)
+		packet->size = (uint16_t)switchml_frame(&job->format, i % job->format.message);
 	packet->source = worker->child;
 	packet->slot = (uint16_t)i;
 	packet->flags = (uint8_t)((slot->version ? SWITCHML_VERSION : 0) |
@@ -86,7 +88,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 
 /* The slot's chunk waits for the NIC, for the first time or again; a server on the same host gets
  * it at once. */
-static void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
+static inline void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
 {
 	struct packet packet;
 
@@ -116,6 +118,21 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 	return NIC_MORE;
 }
 
+/* All of the message is sent again, in order. Returns its packets. */
+static uint32_t expire_message(struct worker *worker, uint32_t i)
+{
+	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
+
+	for (i = first; i < first + message; i++) {
+		list_remove(worker,
+			    worker->slots[i].state == WORKER_SLOT_SENT ? &worker->sent
+								       : &worker->ready,
+			    i);
+		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+	}
+	return message;
+}
+
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
@@ -127,10 +144,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
-		expired++;
 		newest = worker->slots[i].sent; /* oldest first */
-		list_remove(worker, &worker->sent, i);
-		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+		expired += expire_message(worker, i);
 	}
 	worker->base.job->stats.timeouts += expired;
 	if (expired) {
@@ -159,7 +174,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* The slot goes on to its next chunk; `flags` of the result. A result is a sum: its round trip
  * holds the timeouts of all workers, which as samples of each other would grow without end. */
-static void advance(struct worker *worker, uint32_t i, uint8_t flags)
+static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
 
@@ -183,6 +198,35 @@ static void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
+/* Of a message: its packets come in order, or the connection drops them up to the next first one.
+ * Its slots go on together. */
+static __attribute__((noinline)) void result_of_message(struct worker *worker,
+							const struct packet *packet)
+{
+	uint32_t message = switchml_of(worker)->format.message, p = packet->slot % message;
+	uint32_t first = packet->slot - p;
+	struct worker_slot *slots = &worker->slots[first];
+
+	if (p && slots->got != p) {
+		worker->base.job->stats.stale++;
+		return;
+	}
+	slots->got = (uint8_t)(p + 1);
+	if (!slots[p].held && !ina_holds(&worker->base, packet->chunk, packet->value))
+		return;
+	slots[p].held = true;
+	if (p + 1 < message)
+		return;
+	slots->got = 0;
+	for (uint32_t i = 0; i < message; i++) {
+		slots[i].held = false;
+		advance(worker, first + i, packet->flags);
+	}
+	wake(worker);
+	for (uint64_t chunk = packet->chunk - p; chunk <= packet->chunk; chunk++)
+		ina_complete(&worker->base, chunk);
+}
+
 void switchml_worker_result(struct worker *worker, const struct packet *packet)
 {
 	const struct worker_slot *slot = &worker->slots[packet->slot];
@@ -195,6 +239,10 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
 		ina_violated(worker->base.job, worker->base.host, packet->chunk,
 			     "a result came before the contribution");
+		return;
+	}
+	if (switchml_of(worker)->format.message > 1) {
+		result_of_message(worker, packet);
 		return;
 	}
 	if (!ina_holds(&worker->base, packet->chunk, packet->value))

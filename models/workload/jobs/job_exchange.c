@@ -56,7 +56,9 @@ bool job_reduce(struct job_worker *worker, bytes size)
 {
 	struct job *job = worker->job;
 
-	if (job->instance)
+	if (job->fusion)
+		fusion_contribute(job->fusion, worker->number, size);
+	else if (job->instance)
 		job_scheme(job)->contribute(job->instance, worker->number, size);
 	else if (worker->gradients)
 		contribute(worker->gradients, worker, size);

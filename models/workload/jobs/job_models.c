@@ -138,7 +138,7 @@ static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 		dnn_scale(dnn, conf->gradient_scale);
 	if (conf->overlap == OVERLAP_NONE)
 		dnn_fuse(dnn, UINT64_MAX); /* one layer, one tensor */
-	else if (conf->fusion)
+	else if (conf->fusion && !conf->fusion_cycle)
 		dnn_fuse(dnn, conf->fusion);
 	dnn_plan_tensors(dnn, dnn->send_order, dnn->send_order_count);
 }

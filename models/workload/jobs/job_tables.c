@@ -29,7 +29,8 @@ static const struct out_column job_columns[] = {
 	{ "retransmissions", OUT_COUNT,
 	  "Packets that its workers (and servers over TCP) sent again." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
-	{ "hosts", OUT_TEXT, "Host of each rank, separated by blanks." },
+	{ "hosts", OUT_TEXT,
+	  "Host (machine, where these have several NICs) of each rank, separated by blanks." },
 	{ "server_hosts", OUT_TEXT,
 	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
 	{ "measured", OUT_FLAG,
@@ -196,8 +197,8 @@ static double job_throughput_share(const struct job *job)
 
 	if (job->workers == 1 || !time)
 		return NAN;
-	return bits /
-	       (seconds_of(time) * (double)port_class(net, &net->ports[job->hosts[0]])->rate);
+	return bits / (seconds_of(time) * topology_nics(job->jobs->env.topo->conf) *
+		       (double)port_class(net, &net->ports[0])->rate);
 }
 
 /* As NCCL's tests (PERFORMANCE.md) define it, in bytes per second; NAN where there is no exchange.

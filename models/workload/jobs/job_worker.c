@@ -122,7 +122,10 @@ static void give_hint(const struct job_worker *worker)
 	for (size_t l = 0; l < dnn->layer_count; l++)
 		left += (double)dnn->layers[l].forward;
 	hint.compute_left = (sim_time)(left * scale);
-	job_scheme(job)->hint(job->instance, worker->number, &hint);
+	if (job->fusion)
+		fusion_hint(job->fusion, worker->number, &hint);
+	else
+		job_scheme(job)->hint(job->instance, worker->number, &hint);
 }
 
 /* Hands the next tensor over. The worker's state is that of after it, for a sum

@@ -40,6 +40,8 @@ static void job_end(struct job *job)
 		job_scheme(job)->stats(job->instance, &job->stats);
 		job_scheme(job)->finish(job->instance);
 		job->instance = NULL;
+		fusion_free(job->fusion);
+		job->fusion = NULL;
 	}
 	job_exchange_stats(job, &job->stats);
 	job_end_exchanges(job);
@@ -91,8 +93,11 @@ enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
 struct collective_job job_spec(struct job *job)
 {
+	uint32_t nics = topology_nics(job->jobs->env.topo->conf);
+
 	return (struct collective_job){
-		.number = job->number,
+		.number = job->number * nics,
+		.nics = nics,
 		.workers = job->workers,
 		.hosts = job->hosts,
 		.servers = job->servers,
@@ -107,11 +112,32 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
+/* Its instance, with fusion buffers before it. */
+static bool start_scheme(struct job *job, const char **never)
+{
+	const struct job_group_conf *conf = job->conf;
+	struct collective_job spec = job_spec(job);
+
+	if (conf->fusion_cycle)
+		job->fusion = fusion_new(job->jobs->env.sim, &spec, conf->fusion_cycle,
+					 conf->fusion ? conf->fusion : FUSION_BUFFER);
+	job->instance = job_scheme(job)->start(
+		job->machine.sim ? &job->machine : job->jobs->schemes[conf->all_reduce].self, &spec,
+		never);
+	if (job->instance) {
+		if (job->fusion)
+			fusion_open(job->fusion, job_scheme(job), job->instance);
+		return true;
+	}
+	fusion_free(job->fusion);
+	job->fusion = NULL;
+	return false;
+}
+
 /* Hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	struct collective_job spec;
 	const char *never = NULL;
 
 	if (!job_take_hosts(job))
@@ -121,13 +147,11 @@ static enum admission admit(struct job *job)
 			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1 || job->conf->pipeline.stages > 1)
 		return ADMIT_NOW;
-	spec = job_spec(job);
-	job->instance = job_scheme(job)->start(
-		job->machine.sim ? &job->machine : jobs->schemes[job->conf->all_reduce].self, &spec,
-		&never);
-	if (job->instance)
+	if (start_scheme(job, &never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
+	if (!jobs->report.running && topology_nics(jobs->env.topo->conf) > 1 && !never)
+		never = "no switch memory for all NICs of its machines"; /* nobody gives any back */
 	job->refusal = never;
 	return never ? ADMIT_NEVER : ADMIT_LATER;
 }
@@ -257,8 +281,8 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 	};
 	if (has_stages(job))
 		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
+							.topo = jobs->env.topo,
 							.inner = jobs->schemes[conf->all_reduce],
-							.gpus = &jobs->env.topo->conf->host.gpus,
 							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
@@ -284,7 +308,8 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 {
 	struct job_trace trace;
 
-	if (!job_group_trace(conf, scenario, jobs->env.topo->net.hosts - jobs->pool_count,
+	if (!job_group_trace(conf, scenario,
+			     topology_machines(jobs->env.topo->conf) - jobs->pool_count,
 			     jobs->pool_count, &trace, error))
 		return false;
 	for (size_t i = 0; i < trace.count; i++) {
@@ -406,7 +431,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->group_count = count;
 	jobs->models = xcalloc(count, sizeof(*jobs->models));
 	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
-	jobs->pool = cluster_conf_pool(cluster, env->topo->net.hosts, &jobs->pool_count);
+	jobs->pool =
+		cluster_conf_pool(cluster, topology_machines(env->topo->conf), &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);
@@ -432,6 +458,7 @@ void jobs_free(struct jobs *jobs)
 
 		if (job->instance)
 			job_scheme(job)->finish(job->instance);
+		fusion_free(job->fusion);
 		job_end_exchanges(job);
 		for (uint32_t w = 0; job->worker && w < job->workers; w++) {
 			free(job->worker[w].held);

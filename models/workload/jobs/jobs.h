@@ -146,7 +146,8 @@ struct job_group_conf {
 	bool exchanges; /* besides gradients; set by job_groups_part() */
 	struct job_arrival_conf arrival;
 	int overlap;
-	bytes fusion;
+	bytes fusion;          /* 0 = not given */
+	sim_time fusion_cycle; /* the same */
 	double gradient_scale, compute_scale;
 	double compute_jitter;
 	sim_time start_jitter, send_jitter;
@@ -159,6 +160,8 @@ struct job_group_conf {
 enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
 enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
 enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
+
+#define FUSION_BUFFER (UINT64_C(64) << 20) /* with fusion_cycle, when fusion is not given */
 
 #define JOBS_MOST 1000000 /* of a group */
 

@@ -191,7 +191,13 @@ static const struct conf_row group_rows[] = {
 		  "PANAMA section 2"),
 	CONF_BYTES("fusion", struct job_group_conf, fusion, CONF_OPTIONAL, 1, UINT64_C(1) << 40,
 		   "overlap layers: consecutive layers are merged until a tensor has at least this "
-		   "size."),
+		   "size (PyTorch DDP's buckets: 25MiB, the first 1MiB). With fusion_cycle: the "
+		   "most that a buffer takes; when missing 64 MiB (HOROVOD_FUSION_THRESHOLD)."),
+	CONF_TIME("fusion_cycle", struct job_group_conf, fusion_cycle, CONF_OPTIONAL, PS_PER_NS,
+		  PS_PER_S / 2,
+		  "overlap layers: at the end of each such time the gradients that all workers "
+		  "have by then are handed over, together as far as a buffer takes them "
+		  "(HOROVOD_CYCLE_TIME: 5ms, since 0.21 1ms and 128 MiB)."),
 	CONF_REAL("gradient_scale", struct job_group_conf, gradient_scale, "1", 1e-9, 1e6,
 		  "Multiplies all gradients, and what experts and stages exchange: a smaller "
 		  "experiment that says so.",
@@ -263,7 +269,7 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 				   " parts but has fewer 4-byte values",
 				   i, parts[i]);
 	}
-	if (conf->overlap == OVERLAP_NONE || conf->fusion)
+	if (conf->overlap == OVERLAP_NONE || (conf->fusion && !conf->fusion_cycle))
 		conf_error(doc, place,
 			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
 			   "are merged into one tensor");
@@ -305,8 +311,10 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 }
 
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
-			  const char *pointer, uint32_t hosts)
+			  const char *pointer, const struct topology_conf *topology)
 {
+	const char *places = topology_nics(topology) > 1 ? "machine" : "host";
+	uint32_t hosts = topology_machines(topology);
 	int64_t most = workers_span(&conf->workers).most;
 
 	if (!conf->workers.given) {
@@ -328,9 +336,8 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	if (most > (int64_t)hosts)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
-			   " hosts and a host has one "
-			   "worker of a job",
-			   most, hosts);
+			   " %ss and a %s has one worker of a job",
+			   most, hosts, places, places);
 }
 
 /* Machines with several GPUs. */
@@ -366,10 +373,10 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 		     bool bounded)
 {
 	check_model(conf, doc, pointer);
-	check_workers(conf, doc, pointer, topology_hosts(topology));
+	check_workers(conf, doc, pointer, topology);
 	check_inside(conf, doc, pointer, topology);
 	job_group_check_parallel(conf, doc, pointer, topology);
-	job_group_check_servers(conf, doc, pointer, topology_hosts(topology), cluster);
+	job_group_check_servers(conf, doc, pointer, topology_machines(topology), cluster);
 	job_group_check_scheme(conf, doc, pointer, topology);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
@@ -380,6 +387,13 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	if (conf->fusion && conf->overlap == OVERLAP_NONE)
 		conf_error(doc, conf_at(doc, "%s/fusion", pointer),
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
+	if (conf->fusion_cycle && conf->overlap == OVERLAP_NONE)
+		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
+			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
+	if (conf->fusion_cycle && conf->pipeline.stages > 1)
+		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
+			   "stages of a pipeline have no buffers by time; \"fusion\" alone is by "
+			   "size");
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/count", pointer),
 			   "the trace says how many jobs; see \"limit\"");

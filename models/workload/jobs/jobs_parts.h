@@ -4,6 +4,7 @@
 #define INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 
 #include "core/rng.h"
+#include "collective/fusion.h"
 #include "collective/machine.h"
 #include "collective/schemes.h"
 #include "collective/steps.h"
@@ -98,6 +99,7 @@ struct job {
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
+	struct fusion *fusion; /* NULL = it has no buffers by time */
 	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
 	struct job_exchange *exchanges; /* owned; NULL = none */
 	size_t exchange_count;

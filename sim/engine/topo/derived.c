@@ -13,6 +13,24 @@ uint32_t topology_hosts(const struct topology_conf *conf)
 	return hosts;
 }
 
+uint32_t topology_rack(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	uint32_t racks = 0, hosts;
+
+	topology_shape(conf, &shape);
+	for (uint32_t s = 0; s < shape.switches; s++)
+		racks += shape.tiers[s] == 1;
+	hosts = shape.hosts / racks;
+	topology_shape_release(&shape);
+	return hosts;
+}
+
+uint32_t topology_machines(const struct topology_conf *conf)
+{
+	return topology_hosts(conf) / topology_nics(conf);
+}
+
 bps topology_uplink_rate(const struct topology_conf *conf)
 {
 	if (conf->uplink_given)

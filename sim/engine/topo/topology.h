@@ -74,6 +74,16 @@ struct gpus_conf {
 	bool shared;      /* one link for all of them, as a PCIe switch; else one each */
 };
 
+/* NICs of a machine, each of which is a host of the network. */
+struct nics_conf {
+	int64_t count;
+	int wiring; /* enum nics_wiring */
+};
+enum nics_wiring {
+	NICS_RACK,  /* those of a machine are neighbours: below one switch */
+	NICS_RAILS, /* NICs of one number are neighbours: rail-optimised */
+};
+
 struct host_conf {
 	int nic; /* enum nic_mode */
 	sim_time latency;
@@ -84,6 +94,7 @@ struct host_conf {
 	struct ecn_conf ecn;
 	int64_t slots; /* workers (GPUs) that a host takes */
 	struct gpus_conf gpus;
+	struct nics_conf nics;
 	bps reduction_rate; /* of the parameter servers on a host together; 0 = without limit */
 };
 
@@ -155,6 +166,16 @@ const struct topology_ops *topology_kind(size_t index); /* NULL behind the last 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
+/* Hosts below each switch that has some. */
+uint32_t topology_rack(const struct topology_conf *conf);
+
+/* NICs of a machine, at least 1; machines that the hosts of a valid configuration are. */
+static inline uint32_t topology_nics(const struct topology_conf *conf)
+{
+	return conf->host.nics.count > 1 ? (uint32_t)conf->host.nics.count : 1;
+}
+uint32_t topology_machines(const struct topology_conf *conf);
+
 /* What a network is made of, before it is built. */
 struct topology_shape {
 	uint32_t hosts, switches;
@@ -177,6 +198,9 @@ void topology_shape_release(struct topology_shape *shape);
 /* Builds the network; `conf` must outlive it. */
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
+
+/* The host that a NIC of a machine is. */
+uint32_t topology_nic(const struct topology *topo, uint32_t machine, uint32_t nic);
 
 /* For wire(): joins two nodes by the link that belongs between their tiers. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);

@@ -190,58 +190,30 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-/* Values of an entry, NaN where there are none; the caller frees. */
-static double *values_of(const struct entry *entry, const char *metric)
+/* Whether the two ran the same replications with the same seeds, where both have one; *besides: how
+ * many b has that a has not. */
+static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
-	size_t m = sweep_table_metric(entry->table, metric);
-	if (m != SIZE_MAX)
-		return group_values(entry->group, m);
-	double *values = xcalloc(entry->group->count + 1, sizeof *values);
-	for (size_t i = 0; i < entry->group->count; i++)
-		values[i] = NAN;
-	return values;
-}
-
-/* Index of a replication in a group, or its count. */
-static size_t replication_of(const struct group *group, uint64_t replication)
-{
-	size_t i = 0;
-	while (i < group->count && group->points[i]->replication != replication)
-		i++;
-	return i;
-}
-
-/* The values of b in the order of the replications of a, NaN where it lacks one; how many b has
- * besides. NULL when what both have of the same replication ran with different seeds, or there is
- * nothing. The caller frees. */
-static double *in_order_of(const struct group *a, const struct group *b, const double *values_b,
-			   size_t *besides)
-{
-	double *ordered = xcalloc(a->count + 1, sizeof *ordered);
 	size_t common = 0;
 	bool same = true;
-	for (size_t i = 0; i < a->count; i++) {
-		size_t k = replication_of(b, a->points[i]->replication);
-		ordered[i] = k < b->count ? values_b[k] : NAN;
-		if (k == b->count)
-			continue;
-		same = same && b->points[k]->seed == a->points[i]->seed;
-		common++;
-	}
+	for (size_t i = 0; i < a->count; i++)
+		for (size_t k = 0; k < b->count; k++) {
+			if (a->points[i]->replication != b->points[k]->replication)
+				continue;
+			same = same && a->points[i]->seed == b->points[k]->seed;
+			common++;
+		}
 	*besides = b->count - common;
-	if (same && common > 0)
-		return ordered;
-	free(ordered);
-	return NULL;
+	return same && common > 0;
 }
 
 static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
 	const struct group *a = base->group, *b = entry->group;
-	double *x = values_of(base, row->metric), *y = values_of(entry, row->metric);
-	size_t besides;
-	double *z = in_order_of(a, b, y, &besides);
-	if (z != NULL) {
+	size_t metric = sweep_table_metric(entry->table, row->metric), besides;
+	double *x = group_values(a, sweep_table_metric(base->table, row->metric));
+	double *y = group_values(b, metric), *z = group_values_like(a, b, metric);
+	if (are_pairs(a, b, &besides)) {
 		row->basis = BASIS_PAIRS;
 		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
 		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
@@ -266,7 +238,7 @@ static void add_entry(struct report *report, const struct frame *frame, const ch
 	struct compare_row *row = report_add(report, metric);
 	const struct sweep_table *table = entry->table;
 	const struct group *group = entry->group;
-	double *values = values_of(entry, metric);
+	double *values = group_values(group, sweep_table_metric(table, metric));
 	size_t label = 0;
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,22 +167,8 @@ static void put_plain(FILE *data, const char *text)
 	}
 }
 
-static char *formatted(const char *fmt, va_list args)
+void figure_comment(struct figure *f, char *text)
 {
-	char *text;
-	size_t length;
-	FILE *to = open_memstream(&text, &length);
-	vfprintf(to, fmt, args);
-	fclose(to);
-	return text;
-}
-
-void figure_comment(struct figure *f, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	char *text = formatted(fmt, args);
-	va_end(args);
 	fputs("# ", f->head);
 	put_plain(f->head, text);
 	putc('\n', f->head);
@@ -218,7 +203,7 @@ static void put_number(FILE *to, double value)
 	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", to);
 }
 
-void figure_number(struct figure *f, const char *variable, double value)
+static void put_variable(struct figure *f, const char *variable, double value)
 {
 	fprintf(f->script, "%s = ", variable);
 	put_number(f->script, value);
@@ -229,17 +214,12 @@ void figure_count(struct figure *f, const char *variable, size_t value)
 	fprintf(f->script, "%s = %zu\n", variable, value);
 }
 
-void figure_title(struct figure *f, const char *title, const char *fmt, ...)
+void figure_title(struct figure *f, const char *title, char *second)
 {
-	va_list args;
-	va_start(args, fmt);
-	char *second = formatted(fmt, args);
-	va_end(args);
 	figure_text(f, "TITLE", title);
 	figure_text(f, "SUBTITLE", second);
-	figure_comment(f, "%s", title);
-	figure_comment(f, "%s", second);
-	free(second);
+	figure_comment(f, xstrdup(title));
+	figure_comment(f, second);
 }
 
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic)
@@ -253,7 +233,7 @@ void figure_panel(struct figure *f, size_t panel, const char *label, const char 
 	figure_text_at(f, "YLABEL", panel, label);
 	fprintf(f->script, "YUNIT[%zu] = '%s'\n", panel, unit);
 	if (f->panels > 1)
-		figure_comment(f, "panel %zu: %s", panel, label);
+		figure_comment(f, xasprintf("panel %zu: %s", panel, label));
 }
 
 void figure_tics(struct figure *f, char axis, size_t count)
@@ -278,17 +258,12 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 	putc('\n', f->script);
 }
 
-void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *fmt, ...)
+void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *name)
 {
-	va_list args;
-	va_start(args, fmt);
-	char *text = formatted(fmt, args);
-	va_end(args);
 	fprintf(f->script, "LOOK[%zu] = %zu; DASH[%zu] = %zu; LEGEND[%zu] = ", curve, look, curve,
 		dash, curve);
-	quote(f, text, false);
+	quote(f, name, false);
 	putc('\n', f->script);
-	free(text);
 }
 
 /* ---- Numbers ---- */
@@ -381,9 +356,9 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 	fprintf(f->script, "NAME = '%s'\nTERM = '%s'\nFONT = '%s'\nPIXELS_HIGH = %d\n%s", f->name,
 		f->options->term, f->options->font, FIGURE_HEIGHT,
 		f->options->no_title ? "NO_TITLE = 1\n" : "");
-	figure_number(f, "WIDTH", f->options->width_in);
-	figure_number(f, "HEIGHT", f->options->height_in);
-	figure_number(f, "FONT_POINTS", f->options->font_points);
+	put_variable(f, "WIDTH", f->options->width_in);
+	put_variable(f, "HEIGHT", f->options->height_in);
+	put_variable(f, "FONT_POINTS", f->options->font_points);
 	fprintf(f->script,
 		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
 		"array POINTS[%zu]\n"
@@ -400,8 +375,8 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 
 static void write_ranges(struct figure *f)
 {
-	figure_number(f, "XLOW", f->x.low);
-	figure_number(f, "XHIGH", f->x.high);
+	put_variable(f, "XLOW", f->x.low);
+	put_variable(f, "XHIGH", f->x.high);
 	for (size_t p = 0; p < f->panels; p++) {
 		bool any = isfinite(f->y[p].low);
 		fprintf(f->script, "YLOW[%zu] = ", p + 1);

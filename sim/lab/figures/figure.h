@@ -56,18 +56,16 @@ struct figure {
 void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
 		  const char *columns);
 
-/* Both lines above the figure; the second one is formatted. */
-void figure_title(struct figure *f, const char *title, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Sets both lines above the figure. Takes the second one. */
+void figure_title(struct figure *f, const char *title, char *second);
 
-/* A line of comment at the head of the table. */
-void figure_comment(struct figure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a line of comment at the head of the table. Takes the text. */
+void figure_comment(struct figure *f, char *text);
 
 /* Set variables of the template. gnuplot takes flags as whole numbers: set them as counts. */
 void figure_text(struct figure *f, const char *variable, const char *text);
 void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
-void figure_number(struct figure *f, const char *variable, double value);
 
 /* Sets the words beside an axis and the unit of its numbers: "s", "%" (of shares), "bytes",
  * "bit/s", "number" or "". The template adds a prefix. */
@@ -85,8 +83,7 @@ void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name
 
 /* Sets the name of a curve in the legend ("" = none). `look` and `dash` number its colour and dash,
  * so that a thing looks the same in all figures. */
-void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *name);
 
 /* Adds a row to the curve: a value for each column, NaN where one is missing. The y axis covers
  * `y_columns` of them, from the second on. */

@@ -61,10 +61,12 @@ static void counted_legend(struct figure *f, const struct runs *runs, size_t r, 
 {
 	char number[32], other[32];
 	uint64_t unfinished = runs->together ? runs->of[r].unfinished : 0;
-	figure_legend(f, curve, look, dash, "%s (n = %s%s%s%s)", name, figure_thousands(number, n),
-		      unfinished > 0 ? ", " : "",
-		      unfinished > 0 ? figure_thousands(other, unfinished) : "",
-		      unfinished > 0 ? " unfinished" : "");
+	char *legend = xasprintf("%s (n = %s%s%s%s)", name, figure_thousands(number, n),
+				 unfinished > 0 ? ", " : "",
+				 unfinished > 0 ? figure_thousands(other, unfinished) : "",
+				 unfinished > 0 ? " unfinished" : "");
+	figure_legend(f, curve, look, dash, legend);
+	free(legend);
 }
 
 /* Links of one tier are of one colour, those up and down differ in dash. */
@@ -90,7 +92,7 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 			if (counted)
 				counted_legend(f, runs, r, curve, look, dash, group->count, name);
 			else
-				figure_legend(f, curve, look, dash, "%s", name);
+				figure_legend(f, curve, look, dash, name);
 			figure_curve(f, 1, curve, name);
 			put(f, group);
 			free(name);
@@ -143,7 +145,7 @@ static void slowdown_curve(struct figure *f, const struct runs *runs, size_t pan
 	const char *name = runs->together ? runs->labels[r] : percentiles[i].name;
 	if (panel == 1)
 		figure_legend(f, curve, runs->together ? curve : percentiles[i].look,
-			      runs->together ? curve : percentiles[i].dash, "%s", name);
+			      runs->together ? curve : percentiles[i].dash, name);
 	figure_curve(f, panel, curve, name);
 	for (size_t c = 0; c < SIZES; c++) {
 		const struct value_group *size = &runs->of[r].groups[c];
@@ -172,10 +174,11 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 	char number[32], *flows = tally(runs, "flows");
 	for (size_t r = 0; r < runs->count; r++)
 		below_one += runs->of[r].below_one;
-	figure_title(f, "Flow slowdown by flow size", "%s%s%s%s", flows,
-		     runs->together ? "; no bar where the class has too few" : "",
-		     below_one > 0 ? "; slowdowns BELOW 1: " : "",
-		     below_one > 0 ? figure_thousands(number, below_one) : "");
+	figure_title(f, "Flow slowdown by flow size",
+		     xasprintf("%s%s%s%s", flows,
+			       runs->together ? "; no bar where the class has too few" : "",
+			       below_one > 0 ? "; slowdowns BELOW 1: " : "",
+			       below_one > 0 ? figure_thousands(number, below_one) : ""));
 	free(flows);
 }
 
@@ -221,16 +224,15 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 static bool completion_cdf(struct figure *f, const struct runs *runs, const char *what)
 {
 	bool flows = strcmp(what, "flows") == 0;
-	char *finished = tally(runs, what);
 	for (size_t r = 0; r < runs->count; r++)
 		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
-	figure_title(f, flows ? "Flow completion times" : "Job completion times", "%s", finished);
+	figure_title(f, flows ? "Flow completion times" : "Job completion times",
+		     tally(runs, what));
 	figure_text(f, "STYLE", "steps");
 	figure_x(f, flows ? "Flow completion time" : "Job completion time", "s", true);
 	figure_panel(f, 1, flows ? "Share of finished flows" : "Share of finished jobs", "");
 	put_curves(f, runs, true, put_cdf);
-	free(finished);
 	return true;
 }
 
@@ -286,7 +288,8 @@ static bool jct(struct figure *f, const struct runs *runs)
 		return jct_cdf(f, runs);
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion times",
-		     "Mean of the finished jobs of a name; from the shortest to the longest");
+		     xstrdup("Mean of the finished jobs of a name; from the shortest to the "
+			     "longest"));
 	figure_count(f, "INTERVALS", 1);
 	figure_x(f, "", "", false);
 	figure_count(f, "LABELLED", 1);
@@ -295,11 +298,12 @@ static bool jct(struct figure *f, const struct runs *runs)
 	figure_tics(f, 'X', count);
 	job_names(f, runs, names);
 	for (size_t r = 0; r < runs->count; r++) {
-		char unfinished[48] = "";
-		if (runs->of[r].unfinished > 0)
-			snprintf(unfinished, sizeof unfinished, " (%" PRIu64 " unfinished)",
-				 runs->of[r].unfinished);
-		figure_legend(f, r + 1, r + 1, r + 1, "%s%s", runs->labels[r], unfinished);
+		uint64_t unfinished = runs->of[r].unfinished;
+		char *legend = unfinished > 0 ? xasprintf("%s (%" PRIu64 " unfinished)",
+							  runs->labels[r], unfinished)
+					      : xstrdup(runs->labels[r]);
+		figure_legend(f, r + 1, r + 1, r + 1, legend);
+		free(legend);
 		figure_curve(f, 1, r + 1, runs->labels[r]);
 		for (size_t n = 0; n < count; n++)
 			job_row(f, n, values_find(&runs->of[r], names[n]));
@@ -333,8 +337,8 @@ static bool link_utilization(struct figure *f, const struct runs *runs)
 	figure_reach(f, 1, 0);
 	put_curves(f, runs, true, put_ranks);
 	figure_title(f, "Utilisation of links, ranked within tier and direction",
-		     "%s links, highest %.1f %%", figure_thousands(number, runs->of->finished),
-		     100 * f->y[0].high);
+		     xasprintf("%s links, highest %.1f %%",
+			       figure_thousands(number, runs->of->finished), 100 * f->y[0].high));
 	return true;
 }
 
@@ -391,12 +395,10 @@ static bool series(struct figure *f, const struct runs *runs)
 		}
 	}
 	for (size_t r = 0; r < runs->count; r++)
-		figure_legend(f, r + 1, r + 1, r + 1, "%s", runs->labels[r]);
-	if (most > 1)
-		figure_title(f, "Load over time", "Means of up to %zu samples (busiest: maxima)",
-			     most);
-	else
-		figure_title(f, "Load over time", "Every sample");
+		figure_legend(f, r + 1, r + 1, r + 1, runs->labels[r]);
+	figure_title(f, "Load over time",
+		     most > 1 ? xasprintf("Means of up to %zu samples (busiest: maxima)", most)
+			      : xstrdup("Every sample"));
 	return true;
 }
 
@@ -424,7 +426,7 @@ static bool packets(struct figure *f, const struct runs *runs)
 	if (too_many(f, runs))
 		return false;
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s packets");
-	figure_title(f, "Packets over time", "All classes of traffic, lost ones included");
+	figure_title(f, "Packets over time", xstrdup("All classes of traffic, lost ones included"));
 	time_axis(f);
 	packets_label(f, runs);
 	figure_reach(f, 1, 0);

@@ -149,8 +149,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 static char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
-	size_t points = 0, usable = 0, unfinished = 0, without = 0;
-	size_t lacking[POINT_STATUSES] = { 0 }, length;
+	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0, length;
 	const char *before = " (";
 	char *text;
 	FILE *to = open_memstream(&text, &length);
@@ -163,21 +162,20 @@ static char *tally(const struct page *page)
 		if (sheet->metric != page->sheets->metric) /* counted with the first one */
 			continue;
 		points++;
-		usable += point->usable;
-		unfinished += point->status == POINT_UNFINISHED;
-		lacking[point->status] += !point->usable;
+		count[point->status]++;
 	}
+	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
 	fprintf(to, "%zu of %zu points are in", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* missing ones last */
-		if (lacking[s] == 0)
+		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
 			continue;
-		fprintf(to, "%s%zu %s", before, lacking[s], point_status_names[s]);
+		fprintf(to, "%s%zu %s", before, count[s], point_status_names[s]);
 		before = ", ";
 	}
 	fputs(usable < points ? ")" : "", to);
-	if (unfinished > 0)
-		fprintf(to, ", %zu with UNFINISHED work", unfinished);
+	if (count[POINT_UNFINISHED] > 0)
+		fprintf(to, ", %zu with UNFINISHED work", count[POINT_UNFINISHED]);
 	if (without > 0)
 		fprintf(to, ", %zu without this value", without);
 	fclose(to);
@@ -209,7 +207,7 @@ static void put_titles(struct figure *f, const struct page *page)
 	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
 	char *points = tally(page), *base = base_words(sheet);
 	char *title = title_words(sheet, words, base, fixed);
-	figure_title(f, title, "%s; %s", statistic(sheet), points);
+	figure_title(f, title, xasprintf("%s; %s", statistic(sheet), points));
 	free(title);
 	free(base);
 	free(points);
@@ -225,7 +223,7 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 	char *fixed = fixed_words(sheet);
 	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_called(sheet))
 				      : xstrdup(words);
-	figure_comment(f, "value: %s%s", metric, base);
+	figure_comment(f, xasprintf("value: %s%s", metric, base));
 	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
 	if (page->count > page->metrics)
 		figure_text_at(f, "PANEL_TITLE", panel, fixed);
@@ -255,8 +253,8 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 	for (size_t c = 0; c < choice->columns; c++) {
 		figure_tic(f, 'X', c + 1, axis_scale_label(scale, choice->x_level[c], buffer),
 			   x_of(sheet, c), NULL);
-		figure_comment(f, "x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
-			       scale->axis->values[choice->x_level[c]]);
+		figure_comment(f, xasprintf("x = %.15g: %s %s", x_of(sheet, c), scale->axis->name,
+					    scale->axis->values[choice->x_level[c]]));
 	}
 }
 
@@ -310,7 +308,7 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 		char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
 		if (panel == 1)
-			figure_legend(f, row + 1, look, look, "%s", name);
+			figure_legend(f, row + 1, look, look, name);
 		figure_curve(f, panel, row + 1, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
 		free(name);
@@ -403,7 +401,6 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 				   table->replications > 1 ? " of all replications" : "", points);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
 		  title, subtitle);
-	free(subtitle);
 	free(title);
 	free(fixed);
 	free(points);

@@ -36,26 +36,35 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* A part of each bar, on what is below it: the time of cause `c`, or, `c` behind the last, of all
- * that are not shown. */
-static void put_parts(struct figure *f, const struct stack_bar *bars, size_t count, size_t series,
-		      size_t c, const bool *shown, double *below)
+/* Of a cause, or, behind the last one, of all that are not shown. */
+static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
-	const char *words = c < BREAKDOWN_CAUSES ? breakdown_causes[c].words : "rest";
-	figure_legend(f, series, c < BREAKDOWN_CAUSES ? breakdown_causes[c].colour : 8,
-		      c < BREAKDOWN_CAUSES ? breakdown_causes[c].fill : 5, "%s", words);
-	figure_curve(f, 1, series, words);
+	double rest = 0;
+	if (cause < BREAKDOWN_CAUSES)
+		return bar->cause[cause];
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+		rest += shown[c] ? 0 : bar->cause[c];
+	return rest;
+}
+
+/* Puts a part of each bar on top of what is below it. */
+static void put_parts(struct figure *f, const struct stack_bar *bars, size_t count, size_t series,
+		      size_t cause, const bool *shown, double *below)
+{
+	static const struct breakdown_cause rest = { "rest", "rest", 8, 5 };
+	const struct breakdown_cause *look =
+		cause < BREAKDOWN_CAUSES ? &breakdown_causes[cause] : &rest;
+	figure_legend(f, series, look->colour, look->fill, look->words);
+	figure_curve(f, 1, series, look->words);
 	for (size_t i = 0; i < count; i++) {
-		double time = c < BREAKDOWN_CAUSES ? bars[i].cause[c] : 0, from = below[i];
-		for (size_t k = 0; k < BREAKDOWN_CAUSES && c == BREAKDOWN_CAUSES; k++)
-			time += shown[k] ? 0 : bars[i].cause[k];
+		double time = time_of(&bars[i], cause, shown), from = below[i];
 		below[i] += time;
 		figure_row(f, (double[]){ bars[i].x, time, from, below[i], bars[i].rows }, 3);
 	}
 }
 
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
-	       const char *rows, const char *title, const char *subtitle)
+	       const char *rows, const char *title, char *subtitle)
 {
 	bool shown[BREAKDOWN_CAUSES], any = false;
 	double *below = xcalloc(count, sizeof *below);
@@ -64,17 +73,17 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		shown[c] = is_shown(bars, count, c);
 		series += shown[c];
-		for (size_t i = 0; i < count; i++)
-			any = any || (!shown[c] && bars[i].cause[c] > 0);
 	}
+	for (size_t i = 0; i < count; i++)
+		any = any || time_of(&bars[i], BREAKDOWN_CAUSES, shown) > 0;
 	figure_begin(f, "stack", 1, series + any, columns);
-	figure_title(f, title, "%s", subtitle);
+	figure_title(f, title, subtitle);
 	figure_x(f, x, "", false);
 	figure_count(f, "LABELLED", 1);
 	figure_tics(f, 'X', count);
 	for (size_t i = 0; i < count; i++) {
 		figure_tic(f, 'X', i + 1, bars[i].label, bars[i].x, NULL);
-		figure_comment(f, "bar = %.15g: %s", bars[i].x, bars[i].label);
+		figure_comment(f, xasprintf("bar = %.15g: %s", bars[i].x, bars[i].label));
 	}
 	figure_panel(f, 1, "Time of an iteration", "s");
 	figure_reach(f, 1, 0);
@@ -183,14 +192,13 @@ static bool read_run(struct figure *f, struct bars *bars, const char *label)
 
 static bool put_runs(struct figure *f, const struct bars *bars)
 {
-	char *subtitle = xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
-				   bars->jobs > 1 ? "s" : "",
-				   bars->merged ? ", those of a name together" : "");
 	f->why = "there are more names of jobs than bars have room";
 	if (bars->count <= STACK_BARS)
 		stack_put(f, bars->at, bars->count, "", "worker_iterations",
-			  "What iterations are spent on", subtitle);
-	free(subtitle);
+			  "What iterations are spent on",
+			  xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
+				    bars->jobs > 1 ? "s" : "",
+				    bars->merged ? ", those of a name together" : ""));
 	return bars->count <= STACK_BARS;
 }
 

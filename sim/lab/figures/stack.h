@@ -18,9 +18,10 @@ struct stack_bar {
 /* The place of the i-th of `together` bars that stand in a group, whose first label is `first`. */
 double stack_place(size_t first, size_t together, size_t i);
 
-/* Draws the bars. `x` stands below the axis; `rows` names the column of stack_bar.rows. */
+/* Draws the bars. `x` stands below the axis; `rows` names the column of stack_bar.rows. Takes
+ * `subtitle`. */
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
-	       const char *rows, const char *title, const char *subtitle);
+	       const char *rows, const char *title, char *subtitle);
 
 /* The figure of runs. False with f->why or f->error. */
 bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,

@@ -26,14 +26,6 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 	return found;
 }
 
-static double value_of_replication(const struct group *group, uint64_t replication, size_t metric)
-{
-	for (size_t i = 0; group != NULL && i < group->count; i++)
-		if (group->points[i]->replication == replication && group->points[i]->usable)
-			return group->points[i]->metrics[metric];
-	return NAN;
-}
-
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct group *own = group_at(sheet, column, row, false);
@@ -44,11 +36,7 @@ struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t 
 	if (sheet->choice->base_axis == SIZE_MAX) {
 		estimate = infer_mean(values, own->count, INFERENCE_LEVEL);
 	} else {
-		const struct group *base = group_at(sheet, column, row, true);
-		bases = xcalloc(own->count, sizeof *bases);
-		for (size_t i = 0; i < own->count; i++)
-			bases[i] = value_of_replication(base, own->points[i]->replication,
-							sheet->metric);
+		bases = group_values_like(own, group_at(sheet, column, row, true), sheet->metric);
 		estimate = infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL);
 	}
 	free(values);

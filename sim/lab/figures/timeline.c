@@ -188,7 +188,7 @@ static void put_iterations(struct figure *f, const struct jobs *jobs, size_t row
 static void put_bars(struct figure *f, const struct jobs *jobs, size_t together)
 {
 	for (enum phase phase = 0; phase < PHASES; phase++) {
-		figure_legend(f, phase + 1, phase + 1, 1, "%s", phases[phase]);
+		figure_legend(f, phase + 1, phase + 1, 1, phases[phase]);
 		figure_curve(f, 1, phase + 1, phases[phase]);
 		for (size_t row = 0; row < jobs->count; row++) {
 			const struct job *job = &jobs->jobs[row];
@@ -244,8 +244,9 @@ static void draw(struct figure *f, const struct jobs *jobs)
 	if (together > 1)
 		snprintf(bars, sizeof bars, "; a bar is %zu iterations", together);
 	figure_begin(f, "timeline", 1, PHASES, "from_s to_s row job_id");
-	figure_title(f, "Jobs over time", "%zu jobs, %zu unfinished%s", jobs->count,
-		     jobs->count - jobs->finished, bars);
+	figure_title(f, "Jobs over time",
+		     xasprintf("%zu jobs, %zu unfinished%s", jobs->count,
+			       jobs->count - jobs->finished, bars));
 	figure_count(f, "PIXELS_HIGH",
 		     height < FIGURE_HEIGHT ? FIGURE_HEIGHT
 		     : height > HEIGHT_MAX  ? HEIGHT_MAX

@@ -18,14 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct number {
-	size_t metric;
-	double value;
-};
-
-/* What a summary.json says. */
+/* The numbers of a point, NaN for those that it lacks; later metrics may be missing at the end. */
 struct numbers {
-	struct number *items;
+	double *values; /* by metric */
 	size_t count, capacity;
 };
 
@@ -60,13 +55,17 @@ static void take_numbers(struct metrics *metrics, struct numbers *numbers,
 {
 	for (size_t i = 0; i < summary->count; i++) {
 		const struct summary_number *number = &summary->numbers[i];
+		size_t metric;
 
 		if (isnan(number->value) || !strcmp(number->name, "seed"))
 			continue;
-		numbers->items = array_reserve(numbers->items, numbers->count, &numbers->capacity,
-					       sizeof(*numbers->items));
-		numbers->items[numbers->count++] =
-			(struct number){ find_metric(metrics, number->name), number->value };
+		metric = find_metric(metrics, number->name);
+		while (numbers->count <= metric) {
+			numbers->values = array_reserve(numbers->values, numbers->count,
+							&numbers->capacity, sizeof(double));
+			numbers->values[numbers->count++] = NAN;
+		}
+		numbers->values[metric] = number->value;
 	}
 }
 
@@ -107,7 +106,7 @@ static void metrics_release(struct metrics *metrics, size_t points)
 	for (size_t i = 0; i < metrics->count; i++)
 		free(metrics->names[i]);
 	for (size_t i = 0; i < points; i++)
-		free(metrics->points[i].items);
+		free(metrics->points[i].values);
 	free(metrics->names);
 	free(metrics->points);
 }
@@ -137,31 +136,16 @@ static void put_header(struct csv_writer *csv, const struct plan *plan,
 	csv_writer_end_row(csv);
 }
 
-/* `values` has room for one value a metric. */
-static void put_metrics(struct csv_writer *csv, const struct metrics *metrics, size_t number,
-			double *values)
-{
-	const struct numbers *numbers = &metrics->points[number];
-
-	for (size_t m = 0; m < metrics->count; m++)
-		values[m] = NAN;
-	for (size_t i = 0; i < numbers->count; i++)
-		values[numbers->items[i].metric] = numbers->items[i].value;
-	for (size_t m = 0; m < metrics->count; m++)
-		csv_writer_real(csv, values[m]);
-}
-
 static bool write_points(const struct sweep *sweep, const struct metrics *metrics, const char *path,
 			 char **error)
 {
 	const struct plan *plan = sweep->plan;
 	struct csv_writer *csv = csv_writer_open(path);
-	double *values;
 
-	values = xcalloc(metrics->count, sizeof(*values));
 	put_header(csv, plan, metrics);
 	for (size_t i = 0; i < plan->point_count; i++) {
 		const struct plan_point *point = &plan->points[i];
+		const struct numbers *numbers = &metrics->points[i];
 
 		csv_writer_count(csv, i);
 		put_hash(csv, sweep->facts[i].hash);
@@ -170,10 +154,10 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 		for (size_t a = 0; a < plan->axis_count; a++)
 			csv_writer_text(csv, plan->axes[a].levels[point->levels[a]].label);
 		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
-		put_metrics(csv, metrics, i, values);
+		for (size_t m = 0; m < metrics->count; m++)
+			csv_writer_real(csv, m < numbers->count ? numbers->values[m] : NAN);
 		csv_writer_end_row(csv);
 	}
-	free(values);
 	return csv_writer_commit(csv, error);
 }
 
@@ -214,9 +198,12 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 	return csv_writer_commit(csv, error);
 }
 
-static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
+static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
+		       char **error)
 {
 	struct json json;
+	char *text;
+	bool good;
 
 	json_init(&json);
 	json_open_object(&json, NULL);
@@ -229,15 +216,8 @@ static char *sweep_json(const struct plan *plan, const struct metrics *metrics)
 		json_string(&json, NULL, metrics->names[m]);
 	json_close_array(&json);
 	json_close_object(&json);
-	return json_finish(&json);
-}
-
-static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
-		       char **error)
-{
-	char *text = sweep_json(plan, metrics);
-	bool good = folder_replace(path, text, strlen(text));
-
+	text = json_finish(&json);
+	good = folder_replace(path, text, strlen(text));
 	if (!good)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
 	free(text);

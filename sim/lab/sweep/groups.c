@@ -69,11 +69,28 @@ void groups_release(struct groups *groups)
 	free(groups->points);
 }
 
+static double value_of(const struct sweep_point *point, size_t metric)
+{
+	return point->usable && metric != SIZE_MAX ? point->metrics[metric] : NAN;
+}
+
 double *group_values(const struct group *group, size_t metric)
 {
 	double *values = xcalloc(group->count + 1, sizeof *values);
 	for (size_t i = 0; i < group->count; i++)
-		values[i] = group->points[i]->usable ? group->points[i]->metrics[metric] : NAN;
+		values[i] = value_of(group->points[i], metric);
+	return values;
+}
+
+double *group_values_like(const struct group *like, const struct group *group, size_t metric)
+{
+	double *values = xcalloc(like->count + 1, sizeof *values);
+	for (size_t i = 0; i < like->count; i++) {
+		values[i] = NAN;
+		for (size_t k = 0; group != NULL && k < group->count; k++)
+			if (group->points[k]->replication == like->points[i]->replication)
+				values[i] = value_of(group->points[k], metric);
+	}
 	return values;
 }
 

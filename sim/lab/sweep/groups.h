@@ -30,10 +30,14 @@ bool group_is_same(const struct sweep_table *table, const struct group *group);
 /* The number of groups of two or more points, and in *same how many of them agree. */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
-/* Values of a metric over the points of a group, NaN where a point has none; the caller frees.
- * Unfinished points count, with the work that they finished: leaving slow runs out would be worse.
- * `censored` tells how many there are. */
+/* Values of a metric over the points of a group, NaN where a point has none (or for metric
+ * SIZE_MAX); the caller frees. Unfinished points count, with the work that they finished: leaving
+ * slow runs out would be worse. `censored` tells how many there are. */
 double *group_values(const struct group *group, size_t metric);
+
+/* Values of a metric of `group` in the order of the replications of `like`, NaN where it has none;
+ * the caller frees. `group` may be NULL. */
+double *group_values_like(const struct group *like, const struct group *group, size_t metric);
 
 /* Writes groups.csv, a row for each group and metric: the axes, then metric, n, mean, sd,
  * half_width_95, low, high (t-interval of the mean; empty where all replications agree), censored,

@@ -30,23 +30,28 @@ void plan_add_setting(struct plan_level *level, struct plan_setting setting)
 	level->settings[level->count++] = setting;
 }
 
+/* Returns the new count. */
+static size_t add_uses(struct plan_use **uses, size_t count, size_t *capacity,
+		       const struct plan_level *level, const struct plan_axis *axis)
+{
+	for (size_t i = 0; i < level->count; i++) {
+		*uses = array_reserve(*uses, count, capacity, sizeof(**uses));
+		(*uses)[count++] = (struct plan_use){ &level->settings[i], axis,
+						      axis ? (size_t)(level - axis->levels) : 0 };
+	}
+	return count;
+}
+
 size_t plan_uses(const struct plan *plan, struct plan_use **uses)
 {
-	size_t count = 0, capacity = 0;
+	size_t capacity = 0, count;
 
 	*uses = NULL;
-	for (size_t i = 0; i < plan->set_count; i++) {
-		*uses = array_reserve(*uses, count, &capacity, sizeof(**uses));
-		(*uses)[count++] = (struct plan_use){ &plan->set[i], NULL, 0 };
-	}
-	for (const struct plan_axis *axis = plan->axes; axis < plan->axes + plan->axis_count;
-	     axis++)
-		for (size_t l = 0; l < axis->count; l++)
-			for (size_t i = 0; i < axis->levels[l].count; i++) {
-				*uses = array_reserve(*uses, count, &capacity, sizeof(**uses));
-				(*uses)[count++] =
-					(struct plan_use){ &axis->levels[l].settings[i], axis, l };
-			}
+	count = add_uses(uses, 0, &capacity, &plan->set, NULL);
+	for (size_t a = 0; a < plan->axis_count; a++)
+		for (size_t l = 0; l < plan->axes[a].count; l++)
+			count = add_uses(uses, count, &capacity, &plan->axes[a].levels[l],
+					 &plan->axes[a]);
 	return count;
 }
 
@@ -144,7 +149,7 @@ void plan_free(struct plan *plan)
 		free(plan->texts[i]);
 	free(plan->texts);
 	free(plan->axes);
-	free(plan->set);
+	free(plan->set.settings);
 	free(plan->points);
 	free(plan->level_of);
 	conf_doc_free(plan->doc);
@@ -153,7 +158,7 @@ void plan_free(struct plan *plan)
 
 static size_t settings_of_point(const struct plan *plan, size_t number)
 {
-	size_t count = plan->set_count + 1;
+	size_t count = plan->set.count + 1;
 
 	for (size_t a = 0; a < plan->axis_count; a++)
 		count += plan->axes[a].levels[plan->points[number].levels[a]].count;
@@ -169,8 +174,8 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 	struct conf_override *overrides = xmalloc(room * sizeof(*overrides) + 24);
 	char *seed = (char *)(overrides + room);
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		from[n++] = &plan->set[i];
+	for (size_t i = 0; i < plan->set.count; i++)
+		from[n++] = &plan->set.settings[i];
 	for (size_t a = 0; a < plan->axis_count; a++) {
 		const struct plan_level *level =
 			&plan->axes[a].levels[plan->points[number].levels[a]];

@@ -46,9 +46,8 @@ struct plan_point {
 
 struct plan {
 	struct conf_doc *doc;
-	const char *name, *base;  /* base: path of the scenario, from the working directory */
-	struct plan_setting *set; /* for all points, before the axes' */
-	size_t set_count, set_capacity;
+	const char *name, *base; /* base: path of the scenario, from the working directory */
+	struct plan_level set;   /* for all points, before the axes' */
 	struct plan_axis *axes;
 	size_t axis_count, axis_capacity;
 	struct plan_point *points; /* none after a mistake; their index is their number */

@@ -397,13 +397,9 @@ static void check_labels(struct plan *plan, const struct plan_axis *axis)
 
 static void make_set(struct plan *plan, const struct conf_map *set)
 {
-	struct plan_level all = { 0 };
-
-	set_map(plan, &all, set, "/set");
-	for (size_t i = 0; i < all.count; i++)
-		check_pointer(plan, all.settings[i].pointer, all.settings[i].place);
-	plan->set = all.settings;
-	plan->set_count = all.count;
+	set_map(plan, &plan->set, set, "/set");
+	for (size_t i = 0; i < plan->set.count; i++)
+		check_pointer(plan, plan->set.settings[i].pointer, plan->set.settings[i].place);
 }
 
 /* Counts everything before anything is made: a million points by mistake must

@@ -155,18 +155,19 @@ bool plan_check_point(struct plan *plan, size_t number, const struct plan_model 
 /* The base scenario must be valid before anything is changed but by "set". */
 static bool check_base(struct plan *plan, const struct plan_model *model)
 {
-	struct conf_override *overrides = xcalloc(plan->set_count, sizeof(*overrides));
+	struct conf_override *overrides = xcalloc(plan->set.count, sizeof(*overrides));
 	struct conf_mistake mistake;
 	struct point_facts facts;
 	struct conf_doc *doc;
 	bool good;
 
-	for (size_t i = 0; i < plan->set_count; i++)
-		overrides[i] = (struct conf_override){ plan->set[i].pointer, plan->set[i].value };
-	doc = model->load(model->owner, plan->base, overrides, plan->set_count, &facts);
+	for (size_t i = 0; i < plan->set.count; i++)
+		overrides[i] = (struct conf_override){ plan->set.settings[i].pointer,
+						       plan->set.settings[i].value };
+	doc = model->load(model->owner, plan->base, overrides, plan->set.count, &facts);
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
 		if (mistake.override)
-			conf_error(plan->doc, plan->set[mistake.override - 1].place,
+			conf_error(plan->doc, plan->set.settings[mistake.override - 1].place,
 				   "the scenario's %s: %s", mistake.pointer, mistake.text);
 		else
 			conf_error(plan->doc, "/base", "%s%s%s: %s", plan->base,

@@ -1,0 +1,166 @@
+#include "collective/fusion.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+#include "collective/tensors.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+#define RING_FIRST 8 /* a power of two */
+#define NO_WORKER  0xffffff
+
+/* Tensors `first` to `end` - 1 in one. */
+struct buffer {
+	uint64_t first, end;
+	uint32_t missing; /* workers that have no sum of it */
+};
+
+struct fusion {
+	struct sim *sim;
+	struct collective_job job;
+	const struct collective_ops *ops; /* of the scheme */
+	void *instance;
+	sim_time cycle, start;
+	bytes most; /* in a buffer */
+	struct tensor_sizes sizes;
+	uint64_t *contributed;  /* by worker: tensors */
+	uint64_t handed_over;   /* tensors */
+	uint32_t ahead;         /* workers that have contributed more */
+	struct buffer *buffers; /* ring by number: those that some worker has no sum of */
+	uint64_t mask, oldest, end;
+	bool hinted; /* `hint` is of the first tensor that is not handed over */
+	struct collective_hint hint;
+	struct timer timer; /* the end of the cycle */
+};
+
+/* Once there is something that all workers have. */
+static void await_end_of_cycle(struct fusion *fusion)
+{
+	struct sim *sim = fusion->sim;
+	sim_time past = (sim->now - fusion->start) % fusion->cycle;
+
+	if (fusion->ahead == fusion->job.workers && !timer_pending(sim, &fusion->timer))
+		timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
+}
+
+/* Tensors that all workers have. */
+static uint64_t ready(const struct fusion *fusion)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t w = 0; w < fusion->job.workers; w++)
+		if (fusion->contributed[w] < least)
+			least = fusion->contributed[w];
+	return least;
+}
+
+/* As many as fit, one at least; up to `end`. Returns their bytes. */
+static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
+{
+	bytes size = 0;
+
+	*buffer = (struct buffer){ fusion->handed_over, fusion->handed_over, fusion->job.workers };
+	do
+		size += fusion->sizes.of[buffer->end++];
+	while (buffer->end < end && size + fusion->sizes.of[buffer->end] <= fusion->most);
+	fusion->handed_over = buffer->end;
+	return size;
+}
+
+static void hand_over(struct fusion *fusion, uint64_t end)
+{
+	struct buffer buffer;
+	bytes size = fill(fusion, end, &buffer);
+
+	fusion->buffers = ring_reserve(fusion->buffers, &fusion->mask, fusion->oldest, fusion->end,
+				       sizeof(*fusion->buffers));
+	fusion->buffers[fusion->end++ & fusion->mask] = buffer;
+	for (uint32_t w = 0; w < fusion->job.workers; w++) {
+		if (fusion->hinted)
+			fusion->ops->hint(fusion->instance, w, &fusion->hint);
+		fusion->ops->contribute(fusion->instance, w, size);
+	}
+}
+
+static void on_cycle(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct fusion *fusion = owner;
+	uint64_t end = ready(fusion);
+
+	(void)sim, (void)entity;
+	while (fusion->handed_over < end)
+		hand_over(fusion, end);
+	fusion->hinted = false;
+	fusion->ahead = 0;
+	for (uint32_t w = 0; w < fusion->job.workers; w++)
+		fusion->ahead += fusion->contributed[w] > end;
+	await_end_of_cycle(fusion);
+}
+
+/* A worker may take its next step, and contribute, from within. */
+static void on_done(void *owner, uint32_t worker, uint64_t number)
+{
+	struct fusion *fusion = owner;
+	struct buffer *buffer = &fusion->buffers[number & fusion->mask];
+	uint64_t end = buffer->end;
+
+	buffer->missing--;
+	for (uint64_t t = buffer->first; t < end; t++)
+		fusion->job.done(fusion->job.owner, worker, t);
+	while (fusion->oldest < fusion->end &&
+	       !fusion->buffers[fusion->oldest & fusion->mask].missing)
+		fusion->oldest++;
+}
+
+struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time cycle, bytes buffer)
+{
+	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
+
+	*fusion = (struct fusion){ .sim = sim,
+				   .job = *job,
+				   .cycle = cycle,
+				   .most = buffer,
+				   .start = sim->now,
+				   .mask = RING_FIRST - 1 };
+	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
+	fusion->buffers = xcalloc(RING_FIRST, sizeof(*fusion->buffers));
+	timer_open(sim, &fusion->timer, SIM_TIMER,
+		   timer_key_of_job(TIMER_MACHINE, job->number, NO_WORKER), on_cycle, fusion);
+	sim_name(sim, on_cycle, "fusion buffers are handed over");
+	job->done = on_done;
+	job->owner = fusion;
+	return fusion;
+}
+
+void fusion_open(struct fusion *fusion, const struct collective_ops *ops, void *instance)
+{
+	fusion->ops = ops;
+	fusion->instance = instance;
+}
+
+void fusion_free(struct fusion *fusion)
+{
+	if (!fusion)
+		return;
+	timer_close(fusion->sim, &fusion->timer);
+	free(fusion->contributed);
+	free(fusion->buffers);
+	free(fusion->sizes.of);
+	free(fusion);
+}
+
+void fusion_hint(struct fusion *fusion, uint32_t worker, const struct collective_hint *hint)
+{
+	if (fusion->contributed[worker] != fusion->handed_over)
+		return;
+	fusion->hinted = true;
+	fusion->hint = *hint;
+}
+
+void fusion_contribute(struct fusion *fusion, uint32_t worker, bytes size)
+{
+	fusion->ahead += fusion->contributed[worker] == fusion->handed_over;
+	tensor_sizes_add(&fusion->sizes, fusion->contributed[worker]++, size);
+	await_end_of_cycle(fusion);
+}

@@ -1,0 +1,124 @@
+/* SwitchML's packets in messages of several (format rdma): times against a closed form, and loss of
+ * named packets and at random. What messages are for packets that come alone is in the other tests
+ * of SwitchML. */
+#include "test_switchml.h"
+
+/* Bytes on the wire: 1024 of data, 62 of headers, 20 of preamble and gap; 16 more in the first
+ * packet of a message, 4 in the last. */
+#define PACKET 1106
+#define FIRST  16
+#define LAST   4
+
+/* Messages leave at line rate: each packet costs its headers, each message 20 bytes more. The last
+ * result leaves the switch behind the others of its message, which are as late as the first of
+ * them is longer. */
+Test(switchml_rdma, headers_of_messages)
+{
+	static const unsigned sizes[] = { 1, 2, 4, 16, 64 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		unsigned m = sizes[i], messages = 6400 / m;
+		double byte = 8 / 100e9, first = PACKET + FIRST + (m == 1 ? LAST : 0), wanted;
+		struct bench bench;
+		char scheme[80];
+
+		snprintf(scheme, sizeof(scheme), "\"format\": \"rdma\", \"message\": %u", m);
+		star(&bench, 6, 100, "", scheme, 6400 * UINT64_C(1024));
+		bench_finish(&bench, 6 * UINT64_C(6400));
+		wanted = (messages * ((double)m * PACKET + FIRST + LAST) + first) * byte + 2.5e-6;
+		expect_near(tat(&bench, 0), wanted, 1e-9, "TAT, s", m);
+		cr_expect_eq(bench.up, 6 * UINT64_C(6400));
+		bench_close(&bench);
+	}
+}
+
+/* Tensors are padded to whole messages: 5 packets, 1 and 4 are 2 messages, 1 and 1. */
+Test(switchml_rdma, padding)
+{
+	static const struct {
+		unsigned bytes, packets;
+	} sizes[] = { { 5000, 8 }, { 4, 4 }, { 4096, 4 } };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct bench bench;
+
+		star(&bench, 4, 10, "", "\"format\": \"rdma\"", sizes[i].bytes);
+		bench_finish(&bench, 4 * sizes[i].packets);
+		bench_close(&bench);
+	}
+}
+
+struct loss {
+	bool result, done;
+	unsigned chunk;
+};
+
+/* The contribution of worker 0, or the result on its way to it. */
+static bool lose_one(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	struct loss *loss = bench->owner;
+	bool here = loss->result ? node == 0 : node == bench->net->hosts && packet->source == 0;
+
+	if (loss->done || !here || packet->seq != loss->chunk)
+		return false;
+	loss->done = true;
+	return true;
+}
+
+/* Without the second packet of its second message the switch discards the other two, and all
+ * workers send the message again; without the result of its third packet worker 0 drops that of the
+ * fourth, and gets all four once more. */
+Test(switchml_rdma, one_packet_is_lost)
+{
+	for (int result = 0; result < 2; result++) {
+		struct loss loss = { .result = result, .chunk = result ? 6 : 5 };
+		struct collective_stats workers;
+		struct bench bench;
+
+		star(&bench, 4, 10, "", "\"format\": \"rdma\", \"slots\": 16", 64 * 1024);
+		bench.lose = lose_one;
+		bench.owner = &loss;
+		bench.watch = true;
+		bench_finish(&bench, 4 * 64);
+		workers = worker_stats(&bench);
+		cr_expect_eq(switch_stats(&bench).discarded, result ? 0 : 2);
+		cr_expect_eq(workers.retransmissions, result ? 4 : 4 * 4);
+		cr_expect_eq(workers.stale, result ? 1 : workers.stale);
+		cr_expect_eq(bench.unicasts, result ? 4 : bench.unicasts);
+		bench_close(&bench);
+	}
+}
+
+/* On a switch and over two levels, whole messages and one slot of them at a time: every sum is
+ * right, with all invariants at every packet. (An adaptive timeout has no samples where hardly a
+ * message passes.) With the check of order between switches, too, runs over two levels hang. */
+Test(switchml_rdma, uniform_loss, .timeout = 60)
+{
+	static const char *const nets[] = {
+		"\"kind\": \"star\", \"hosts\": 4",
+		"\"kind\": \"leaf-spine\", \"leaves\": 2, \"spines\": 1, \"hosts_per_leaf\": 2"
+	};
+	static const double rates[] = { 1e-3, 1e-2, 0.1, 0.2 };
+	static const unsigned messages[] = { 2, 4, 8 };
+
+	for (unsigned i = 0; i < 2 * 4 * 3 * 3; i++) {
+		unsigned m = messages[i / 8 % 3];
+		struct bench bench;
+
+		bench_open(&bench,
+			   "{\"name\": \"t\", \"seed\": %u, \"topology\": {%s, \"link\": "
+			   "{\"loss\": %g}}, "
+			   "\"schemes\": {\"switchml\": {\"format\": \"rdma\", \"message\": %u, "
+			   "\"slots\": %u, "
+			   "\"retransmission_timeout\": \"200us\", \"timeout_rule\": \"%s\"}}, "
+			   "\"jobs\": "
+			   "[{\"workers\": 4, \"all_reduce\": \"switchml\", \"iterations\": 2, "
+			   "\"model\": "
+			   "{\"layers\": [{\"gradient\": \"%uB\"}]}}]}",
+			   i, nets[i % 2], rates[i / 2 % 4], m, m * (1 + i / 24),
+			   i / 2 % 4 < 2 && i % 5 == 0 ? "adaptive" : "fixed", 64 * 1024);
+		bench.watch = true;
+		bench_finish(&bench, 2 * 4 * 64);
+		bench_close(&bench);
+	}
+}
