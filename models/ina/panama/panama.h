@@ -196,7 +196,6 @@ struct panama_worker {
 	uint64_t chunk;            /* strict order: next to send */
 	uint64_t ready;            /* bit per tree that may send */
 	uint32_t turn;             /* tree whose turn it is */
-	uint64_t skipped;          /* VIDs whose result came before they were sent (fraction < 1) */
 	uint64_t lost;             /* VIDs whose result will never come (no recovery) */
 	struct panama_asker *asker; /* recovery */
 } __attribute__((aligned(64)));
