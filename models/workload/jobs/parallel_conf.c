@@ -125,9 +125,6 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 		conf_error(doc, pointer,
 			   "workers that exchange more than gradients have one GPU here (one may "
 			   "stand for several that a tensor is spread over: their layers' times)");
-	if (conf->fusion_cycle)
-		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
-			   "of jobs that exchange more than gradients is not modelled");
 	if (job_group_routes_tokens(conf))
 		check_tokens(conf, doc, pointer);
 	if (conf->pipeline.stages > 1)
