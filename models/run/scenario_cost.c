@@ -156,7 +156,7 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 	const struct transport *transport = scenario_scheme_transport(place->scenario, scheme);
 	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
 	const char *other = NULL;
-	double injected, packets;
+	double injected, packets, each = workers / (double)group->pipeline.stages;
 
 	if (workers < 2)
 		return (struct exchange){ 0 };
@@ -165,10 +165,10 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
-	if (group->pipeline.stages > 1) /* each replica of a stage has a part */
-		injected = 2 * (workers / (double)group->pipeline.stages - 1);
-	else if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
-		injected = workers - 1;
+	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
+		injected = each - 1;
+	else if (group->pipeline.stages > 1) /* by rings; each replica of a stage has a part */
+		injected = 2 * (each - 1);
 	else
 		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
 	if (!ops->payload)

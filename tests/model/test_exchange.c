@@ -10,6 +10,7 @@
 #include "formulas/formulas.h"
 #include "workload/jobs/jobs_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define DATA_RATE (10e9 * 1460 / (1538 + 42))
@@ -59,6 +60,20 @@ static void check(const char *what, double t, double want)
 	", 'pipeline': { 'stages': " #stages ", 'microbatches': " #m ", 'activations': '" size "'" \
 	" "                                                                                        \
 	"}"
+
+/* A share of the link's throughput is of sums that every worker gets whole. */
+Test(exchange, shards_have_no_share_of_throughput)
+{
+	for (int sharded = 0; sharded < 2; sharded++) {
+		struct run run;
+
+		build(&run, STAR, 2, sharded ? RING(FULL) : RING(), "{ 'gradient': '1MB' }");
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(isnan(jobs_report(run.s->jobs)->records[0].throughput_share) != 0,
+			     sharded);
+		run_free(&run);
+	}
+}
 
 /* A star, and fat trees whose edges neighbours of a ring do not share. */
 Test(exchange, time_of_shards, .timeout = 60)

@@ -82,8 +82,8 @@ static void put_options(const struct option *options, size_t count)
 /* --- the network --- */
 
 static unsigned hosts, machines, rack, pool, slots, gbps;
-static bool gpus;
-static unsigned places; /* slots of hosts that no job has: in calm ones nobody waits */
+static bool gpus, fused; /* fused: the job's gradients, by time */
+static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
 
 static void put_kind(void)
@@ -493,8 +493,10 @@ static void put_layers(unsigned count, bool experts)
 			put(", 'forward': '%uus'", between(0, calm ? 1000 : 40));
 		if (chance(calm ? 0 : 50))
 			put(", 'backward': '%uus'", between(0, 80));
+		mute = gpus; /* where workers exchange gradients only */
 		if (experts && chance(50))
 			put(", 'all_to_all': '%luB'", size_from(16, 14));
+		mute = false;
 		put(" }");
 	}
 	put(" ]");
@@ -503,7 +505,8 @@ static void put_layers(unsigned count, bool experts)
 static void put_fusion_cycle(void)
 {
 	rng = &later;
-	if (!calm && chance(20))
+	fused = !calm && chance(20);
+	if (fused)
 		put(", 'fusion_cycle': %s", one_of("'5us'|'50us'|'1ms'"));
 	rng = &all;
 }
@@ -513,12 +516,13 @@ static void put_model(void)
 	static const struct option options[] = { { "gradient_scale", 10, "0.3" },
 						 { "compute_scale", 10, "0|2.5" } };
 	unsigned layers = between(1, 3), form = calm ? 0 : (unsigned)rng_below(rng, 10);
-	bool overlap = chance(50);
+	bool overlap = chance(50), experts = false;
 
 	put(", 'overlap': '%s'", overlap ? "layers" : "none");
 	if (form < 8) {
 		put(", 'model': { ");
-		put_layers(layers, !calm && overlap && !gpus && chance(20));
+		experts = !calm && overlap && chance(20);
+		put_layers(layers, experts);
 		if (!calm && overlap && chance(20))
 			put(", 'send_order': %s", layers == 1   ? "[0]"
 						  : layers == 2 ? "[1, 0]"
@@ -535,7 +539,8 @@ static void put_model(void)
 	}
 	if (form >= 8 && overlap && chance(50))
 		put(", 'fusion': '30kB'");
-	if (overlap)
+	fused = false;
+	if (overlap && !experts)
 		put_fusion_cycle();
 }
 
@@ -592,7 +597,9 @@ static void put_job(unsigned number, unsigned scheme)
 		{ "send_jitter", 15, "'20us'" },
 		{ "send_jitter_per", 15, "'tensor'" },
 		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
-	}, sharded[] = { { "sharding", 20, "'optimizer'|'full'" }, { "prefetch", 20, "0|3" } };
+		{ "prefetch", 20, "0|3" },
+	};
+	static const struct option sharding[] = { { "sharding", 20, "'optimizer'|'full'" } };
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
@@ -606,8 +613,9 @@ static void put_job(unsigned number, unsigned scheme)
 		put_arrival(put_workers(scheme_ops(scheme)->servers));
 	put_model();
 	OPTIONS(options);
-	if (!gpus)
-		OPTIONS(sharded);
+	mute = gpus || fused;
+	OPTIONS(sharding);
+	mute = false;
 	if (!calm && number && chance(10))
 		put(", 'enabled': false");
 	put(" }");

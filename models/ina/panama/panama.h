@@ -191,13 +191,12 @@ struct panama_flow {
 
 struct panama_worker {
 	struct ina_worker base;
-	struct panama_flow *flows; /* by tree */
-	uint64_t available;        /* chunks handed over */
-	uint64_t chunk;            /* strict order: next to send */
-	uint64_t ready;            /* bit per tree that may send */
-	uint32_t turn;             /* tree whose turn it is */
-	uint64_t skipped;          /* VIDs whose result came before they were sent (fraction < 1) */
-	uint64_t lost;             /* VIDs whose result will never come (no recovery) */
+	struct panama_flow *flows;  /* by tree */
+	uint64_t available;         /* chunks handed over */
+	uint64_t chunk;             /* strict order: next to send */
+	uint64_t ready;             /* bit per tree that may send */
+	uint32_t turn;              /* tree whose turn it is */
+	uint64_t lost;              /* VIDs whose result will never come (no recovery) */
 	struct panama_asker *asker; /* recovery */
 } __attribute__((aligned(64)));
 

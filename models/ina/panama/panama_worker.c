@@ -172,10 +172,8 @@ static bool take_in_order(struct panama_worker *worker, struct panama_flow *flow
 	}
 	worker->lost += vid - flow->una;
 	flow->una = vid + 1;
-	if (flow->next < flow->una) { /* too late to be in it: only with a fraction */
-		worker->skipped += flow->una - flow->next;
+	if (flow->next < flow->una) /* too late to be in it: only with a fraction */
 		flow->next = flow->una;
-	}
 	return true;
 }
 

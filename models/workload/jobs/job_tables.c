@@ -41,9 +41,10 @@ static const struct out_column job_columns[] = {
 	  "Mean over the workers of the time from the first gradient of an iteration to its last "
 	  "sum, over all finished iterations." },
 	{ "throughput_share", OUT_REAL,
-	  "Aggregation throughput over the bit rate of a worker's link: gradient_bytes * "
+	  "Aggregation throughput over the bit rate of a worker's links: gradient_bytes * "
 	  "iterations_done / exchange_s (ESA section 7.3 calls this switch memory utilisation); "
-	  "empty for one worker and before the first iteration has finished." },
+	  "empty for one worker, for jobs that shard (a worker needs a part of each sum only), and "
+	  "before the first iteration has finished." },
 	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
 	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
 	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
@@ -65,7 +66,7 @@ static const struct out_column job_columns[] = {
 	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
 	{ "algbw_bytes_per_s", OUT_REAL,
 	  "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "
-	  "iterations_done / exchange_s (stands_for included). Empty as throughput_share." },
+	  "iterations_done / exchange_s (stands_for included); empty for one worker." },
 	{ "busbw_bytes_per_s", OUT_REAL,
 	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
 	  "workers, what a ring would need of each link; with switches that add it may be above a "
@@ -195,7 +196,7 @@ static double job_throughput_share(const struct job *job)
 	double bits = (double)job->dnn->gradient_total * 8 * (double)job->iterations_done;
 	sim_time time = job->worker ? exchange_mean(job) : 0;
 
-	if (job->workers == 1 || !time)
+	if (job->workers == 1 || !time || job->conf->sharding != SHARDING_NONE)
 		return NAN;
 	return bits / (seconds_of(time) * topology_nics(job->jobs->env.topo->conf) *
 		       (double)port_class(net, &net->ports[0])->rate);

@@ -390,10 +390,6 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	if (conf->fusion_cycle && conf->overlap == OVERLAP_NONE)
 		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
-	if (conf->fusion_cycle && conf->pipeline.stages > 1)
-		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
-			   "stages of a pipeline have no buffers by time; \"fusion\" alone is by "
-			   "size");
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/count", pointer),
 			   "the trace says how many jobs; see \"limit\"");

@@ -99,7 +99,7 @@ struct job {
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
-	struct fusion *fusion; /* NULL = it has no buffers by time */
+	struct fusion *fusion;         /* NULL = it has no buffers by time */
 	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
 	struct job_exchange *exchanges; /* owned; NULL = none */
 	size_t exchange_count;
