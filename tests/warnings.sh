@@ -90,14 +90,15 @@ cat >many.json <<'JSON'
                                 "host": { "nic_jitter": "0s" }, "switch": { "ecn": false } },
   "jobs": [ { "workers": 26, "servers": 26, "all_reduce": "ps_stream", "model": { "layers": [ { "gradient": "100KB" } ] } } ] }
 JSON
-while read -r n slots; do
-	options=(--set "/jobs/0/workers=$n" --set "/jobs/0/servers=$n")
+while read -r n slots overhead; do
+	options=(--set "/jobs/0/workers=$n" --set "/jobs/0/servers=$n" --set "/topology/wire_overhead=$overhead")
 	warned many.json "$n workers with $slots slots a server" "${options[@]}" --set /topology/switch/buffer=3KB
 	ends 0 run --quiet many.json "${options[@]}" --out "many-$n"
 	cells "c[\"slots\"] != $n * $slots { print c[\"slots\"] \" slots\" }" "many-$n/jobs.csv"
 done <<'CASES'
-26 3
-27 5
+26 3 false
+27 5 false
+25 6 true
 CASES
 
 # --- RoCE ---

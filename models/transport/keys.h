@@ -31,13 +31,14 @@ enum timer_tag {
 	TIMER_POOL_INBOX = 15,
 };
 
+/* Below 8, as TIMER_TCP doubles the number. */
 enum connection_tag {
 	CONNECTION_FLOW = 0,
 	CONNECTION_RING = 1,
 	CONNECTION_PS = 2,
 	CONNECTION_NETREDUCE = 3,
 	CONNECTION_ESA = 4,
-	CONNECTION_PANAMA = 8,
+	CONNECTION_PANAMA = 5,
 };
 
 /* The key of a timer of class SIM_TIMER, for timer_open(). */

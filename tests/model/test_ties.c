@@ -53,3 +53,26 @@ Test(ties, no_key_is_anothers, .timeout = 120)
 		run_free(&run);
 	}
 }
+
+/* Connections of PANAMA's recovery, whose timers count from twice their number, beside flows that
+ * pace. When the tag of these connections was 8, it ran over into that of pacing. */
+Test(ties, recovery_beside_paced_flows, .timeout = 120)
+{
+	struct run run;
+
+	run_build(
+		&run,
+		"{'name': 't', 'topology': {'kind': 'star', 'hosts': 40, 'link': {'loss': 0.003}, "
+		"'switch': {'pause': false}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+		"'recovery': true, "
+		"'retransmission_timeout': '100us'}}, 'jobs': [{'workers': 8, 'all_reduce': "
+		"'panama', "
+		"'iterations': 20, 'model': {'layers': [{'gradient': '500KB'}]}}], 'flows': "
+		"[{'size': '10MB', "
+		"'transport': 'dcqcn', 'pairs': 'incast', 'fan_in': 30, 'receiver': 39, 'arrival': "
+		"{'at': "
+		"'0s'}}], 'stop': {'after': '1s'}}");
+	while (sim_run(&run.s->sim, 20) && sim_event_count(&run.s->sim) < 1000000)
+		expect_own_keys(&run.s->sim, "panama");
+	run_free(&run);
+}

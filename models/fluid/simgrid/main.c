@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,8 +217,10 @@ int main(void)
 		child = fork();
 		if (child < 0)
 			give_up(strerror(errno));
-		if (child == 0)
+		if (child == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it */
 			serve(text);
+		}
 		free(text);
 		if (waitpid(child, &status, 0) != child || status)
 			return 1; /* the simulation sees that the socket is closed */

@@ -295,7 +295,7 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 {
 	bps rate = topology->link.rate;
 	sim_time trip = ideal_round_trip(topology, frame, frame),
-		 wait = (n - 1) * (frame * UINT64_C(8) * PS_PER_S / rate);
+		 wait = (n - 1) * topology_transmission(topology, frame);
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;

@@ -75,13 +75,18 @@ bytes topology_buffer(const struct topology_conf *conf, bool fabric)
 	return in_proportion > BUFFER_LEAST ? in_proportion : BUFFER_LEAST;
 }
 
-sim_time topology_nic_jitter(const struct topology_conf *conf)
+sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)
 {
 	struct link_class link = { .rate = conf->link.rate,
 				   .wire_extra = conf->wire_overhead ? PREAMBLE_AND_GAP : 0 };
 
+	return link_transmission(&link, frame);
+}
+
+sim_time topology_nic_jitter(const struct topology_conf *conf)
+{
 	return conf->host.nic_jitter_given ? conf->host.nic_jitter
-					   : link_transmission(&link, FULL_FRAME);
+					   : topology_transmission(conf, FULL_FRAME);
 }
 
 bps topology_fastest(const struct topology_conf *conf)

@@ -217,6 +217,9 @@ bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 /* Rate of the fastest links. */
 bps topology_fastest(const struct topology_conf *conf);
 
+/* Time of a frame on the wire of a host's link. */
+sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
+
 /* How much later a NIC begins to send at most, when it was idle; not given, the time of a full
  * frame. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);
