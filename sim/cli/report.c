@@ -198,8 +198,7 @@ static bool put_comparison(struct report *r, const struct cli *cli, int first, i
 		if (i)
 			fputs("<th>ratio to the first</th>", r->to);
 	}
-	cJSON_ArrayForEach(row, member(root, "rows"))
-	{
+	cJSON_ArrayForEach(row, member(root, "rows")) {
 		const char *metric = text_of(row, "metric");
 
 		if (strcmp(last, metric)) {
@@ -220,8 +219,8 @@ static void put_breakdown(struct report *r, const cJSON *summary)
 	const cJSON *jobs = member(summary, "jobs"), *cause;
 	double all = 0;
 
-	cJSON_ArrayForEach(cause, member(jobs, "why_s")) all +=
-		cJSON_IsNumber(cause) ? cause->valuedouble : 0;
+	cJSON_ArrayForEach(cause, member(jobs, "why_s"))
+		all += cJSON_IsNumber(cause) ? cause->valuedouble : 0;
 	if (all <= 0)
 		return;
 	html_element(r->to, "h3", "What iterations are spent on");
@@ -259,8 +258,7 @@ static char *command_of(const cJSON *manifest)
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
 
-	cJSON_ArrayForEach(word, member(manifest, "command_line"))
-	{
+	cJSON_ArrayForEach(word, member(manifest, "command_line")) {
 		const char *p = cJSON_GetStringValue(word);
 
 		if (word->prev && word != member(manifest, "command_line")->child)
@@ -308,8 +306,9 @@ static void put_lines(struct report *r, const cJSON *list, const char *before)
 {
 	const cJSON *line;
 
-	cJSON_ArrayForEach(line, list) html_element(r->to, WARNING, "%s%s", before,
-						    cJSON_IsString(line) ? line->valuestring : "");
+	cJSON_ArrayForEach(line, list)
+		html_element(r->to, WARNING, "%s%s", before,
+			     cJSON_IsString(line) ? line->valuestring : "");
 }
 
 static void put_unfinished(struct report *r, const cJSON *summary, const char *what)

@@ -45,8 +45,7 @@ void long_usual(const struct runs *runs, struct metric_list *usual)
 	metric_list_add(usual, xstrdup("flows.fct_s.mean"));
 	metric_list_add(usual, xstrdup("flows.slowdown.mean"));
 	for (size_t i = 0; i < runs->count; i++)
-		cJSON_ArrayForEach(group, groups_of(&runs->items[i]))
-		{
+		cJSON_ArrayForEach(group, groups_of(&runs->items[i])) {
 			if (!has_group(runs, i, group->string))
 				metric_list_add(&groups, group->string);
 		}

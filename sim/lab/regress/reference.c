@@ -125,11 +125,13 @@ static void json_tree(struct json *json, const char *key, const cJSON *item)
 
 	if (cJSON_IsObject(item)) {
 		json_open_object(json, key);
-		cJSON_ArrayForEach(child, item) json_tree(json, child->string, child);
+		cJSON_ArrayForEach(child, item)
+			json_tree(json, child->string, child);
 		json_close_object(json);
 	} else if (cJSON_IsArray(item)) {
 		json_open_array(json, key);
-		cJSON_ArrayForEach(child, item) json_tree(json, NULL, child);
+		cJSON_ArrayForEach(child, item)
+			json_tree(json, NULL, child);
 		json_close_array(json);
 	} else if (cJSON_IsNumber(item)) {
 		json_real(json, key, item->valuedouble);
@@ -149,7 +151,8 @@ static void json_history(struct json *json, const struct reference_run *run,
 
 	json_open_array(json, "history");
 	if (before)
-		cJSON_ArrayForEach(item, before->history) json_tree(json, NULL, item);
+		cJSON_ArrayForEach(item, before->history)
+			json_tree(json, NULL, item);
 	json_open_object(json, NULL);
 	json_string(json, "date", reason->date);
 	json_string(json, "reason", reason->reason);
