@@ -171,7 +171,7 @@ char *event_what(const struct simulation *s, const struct event_record *record,
 struct event_log {
 	struct simulation *s;
 	struct out_table *table;
-	sim_time from, to;
+	struct time_span span;
 	struct event_record record;
 	struct switch_seen seen; /* the switch that a packet reaches, before */
 	struct sim_observer observer;
@@ -189,16 +189,11 @@ static uint32_t switch_of(const struct event_log *log)
 	return to < net->hosts ? UINT32_MAX : to - net->hosts;
 }
 
-static bool is_wanted(const struct event_log *log, const struct sim_event *event)
-{
-	return event->at >= log->from && event->at <= log->to;
-}
-
 static void keep_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
 
-	if (!is_wanted(log, event))
+	if (!time_span_has(&log->span, event->at))
 		return;
 	event_record(log->s, event, &log->record);
 	if (switch_of(log) != UINT32_MAX)
@@ -236,7 +231,7 @@ static void log_event(void *owner, const struct sim_event *event)
 	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17], name[32], did[SWITCH_DID];
 	struct out_cell cells[EVENT_CELLS];
 
-	if (!is_wanted(log, event))
+	if (!time_span_has(&log->span, event->at))
 		return;
 	snprintf(state_text, sizeof(state_text), "%016" PRIx64, state);
 	cells[0] = (struct out_cell){ .count = event->number };
@@ -249,8 +244,8 @@ static void log_event(void *owner, const struct sim_event *event)
 	out_table_row(log->table, cells);
 }
 
-struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_time from,
-				 sim_time to, char **error)
+struct event_log *event_log_open(struct simulation *s, struct out_dir *dir,
+				 const struct time_span *span, char **error)
 {
 	struct out_table *table = out_table_open(dir, &events_schema, error);
 	struct event_log *log;
@@ -258,11 +253,9 @@ struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_
 	if (!table)
 		return NULL;
 	log = xcalloc(1, sizeof(*log));
-	*log = (struct event_log){ .s = s,
-				   .table = table,
-				   .from = from,
-				   .to = to,
-				   .observer = { keep_event, log_event, log } };
+	*log = (struct event_log){
+		.s = s, .table = table, .span = *span, .observer = { keep_event, log_event, log }
+	};
 	s->observer = &log->observer;
 	return log;
 }

@@ -3,8 +3,10 @@
 #ifndef INASIM_RUN_RESULTS_PARTS_H
 #define INASIM_RUN_RESULTS_PARTS_H
 
+#include "io/json.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
+#include "stats/inference.h"
 
 extern const struct out_schema summary_schema;
 
@@ -58,6 +60,13 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);
+
+/* Fairness (fairness.c): write members of the open objects "flows" and "network". */
+void fairness_flows(struct json *json, const struct simulation *s);
+void fairness_links(struct json *json, const struct simulation *s);
+
+/* Utilization of the links of a tier in one direction; sets *max to that of the busiest. */
+struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max);
 
 /* A sorted copy. The caller frees. */
 double *results_sorted(const double *values, size_t count);

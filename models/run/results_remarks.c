@@ -4,7 +4,6 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "run/fairness.h"
 #include "run/links.h"
 
 #include <inttypes.h>
@@ -76,7 +75,7 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
 
-	for (unsigned tier = 1; tier < links_tiers(&s->scenario->topology) && shared; tier++)
+	for (unsigned tier = 1; tier < topology_tiers(&s->scenario->topology) && shared; tier++)
 		for (int up = 0; up <= 1; up++) {
 			double max;
 			struct jain jain = fairness_tier(s, tier, up, &max);

@@ -3,10 +3,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "stats/inference.h"
 #include "stats/stats.h"
-#include "run/fairness.h"
-#include "io/json.h"
 
 #include <math.h>
 #include <stdlib.h>

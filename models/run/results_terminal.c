@@ -27,20 +27,15 @@ static void print_time(FILE *to, int width, double seconds)
 
 static void print_jobs(const struct simulation *s, FILE *to)
 {
-	const struct job_group_conf *groups = scenario_jobs(s->scenario);
-
 	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s %9s %10s\n", "jobs", "scheme",
 		"finished", "JCT mean", "JCT max", "waiting", "compute", "communication",
 		"slowdown", "busbw");
-	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+	for_enabled_jobs(group, s->scenario) {
 		size_t count;
 
-		if (!groups[g].enabled)
-			continue;
-		fprintf(to, "%-16s %-12s", groups[g].name,
-			scheme_ops((unsigned)groups[g].all_reduce)->name);
+		fprintf(to, "%-16s %-12s", group->name, scheme_names[group->all_reduce]);
 		for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
-			double *values = results_job_values(s, &groups[g], NULL, f, &count);
+			double *values = results_job_values(s, group, NULL, f, &count);
 
 			stats_sort(values, count);
 			if (f == JOB_JCT) {

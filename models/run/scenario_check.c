@@ -112,7 +112,7 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 				   "no links \"%s\"; write TIER/up or TIER/down, or a number; the "
 				   "tiers are from \"%s\" to \"%s\"",
 				   links[i].tier, ops->tier_names[0],
-				   ops->tier_names[links_tiers(topology) - 1]);
+				   ops->tier_names[topology_tiers(topology) - 1]);
 	}
 }
 
@@ -556,16 +556,16 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, "/topology/link/loss", lossy, fidelity);
 	if (topology->uplink_given && topology->uplink.loss > 0)
 		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
+		size_t i = (size_t)(group - scenario_jobs(scenario));
 
-		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
+		if (!scheme_ops((unsigned)group->all_reduce)->plan)
 			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", i),
 				   "%s runs as packets only", scheme_names[group->all_reduce]);
-		if (group->enabled && group->exchanges)
+		if (group->exchanges)
 			conf_error(doc, conf_at(doc, "/jobs/%zu", i),
 				   "sharding, pipelines and all-to-alls run as packets only");
-		if (group->enabled && topology->host.gpus.count > 1 && group->inside == INSIDE_RING)
+		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING)
 			conf_error(doc, conf_at(doc, "/jobs/%zu/inside", i),
 				   "a ring of all GPUs runs as packets only");
 	}

@@ -34,11 +34,10 @@ static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
 
-	for (size_t g = 0; g < scenario->flows.count; g++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[g];
+	for_enabled_flows(group, scenario) {
 		const struct conf_list *pairs = group->pairs.list.items;
 
-		for (size_t i = 0; group->enabled && i < group->pairs.list.count; i++)
+		for (size_t i = 0; i < group->pairs.list.count; i++)
 			flows[((const int64_t *)pairs[i].items)[1]]++;
 	}
 	return flows;
@@ -50,7 +49,7 @@ static struct place place_of(const struct scenario *scenario, const struct conf_
 	struct place place = { .scenario = scenario,
 			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
-			       .tiers = links_tiers(topology),
+			       .tiers = topology_tiers(topology),
 			       .rate_bps = (double)topology->link.rate,
 			       .per_rack = topology_rack(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
@@ -345,12 +344,9 @@ static double measured_end(const struct place *place)
 {
 	double longest = place->longest_s;
 
-	for (size_t i = 0; i < place->scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(place->scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+	for_enabled_flows(group, place->scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
 			longest = fmax(longest, largest_s(place, group));
-	}
 	return fmin(place->end_s + longest, seconds_of(place->scenario->stop.after));
 }
 
@@ -400,21 +396,18 @@ struct scenario_cost scenario_cost(const struct scenario *scenario, const struct
 	struct scenario_cost cost = { .hosts = (uint32_t)place.hosts };
 	double slots = place.hosts * (double)scenario->topology.host.slots, jobs_s;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled)
-			add_job_group(&place, &scenario_jobs(scenario)[i], &cost);
+	for_enabled_jobs(group, scenario)
+		add_job_group(&place, group, &cost);
 	jobs_s = fmax(place.host_work_s / slots, place.longest_s);
 	jobs_s = fmin(jobs_s, seconds_of(scenario->stop.after));
 	if (scenario->stop.when == STOP_MEASURED_DONE)
 		place.end_s = measured_end(&place);
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+	for_enabled_flows(group, scenario) {
 		bool with_jobs =
 			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
 							group->stop == FLOWS_STOP_WITH_JOBS);
 
-		if (group->enabled)
-			cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
+		cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
 	}
 	free(place.receivers);
 	return cost;

@@ -114,13 +114,11 @@ static bool network_draws(const struct topology_conf *topology)
 
 bool scenario_draws(const struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_draws(&scenario_jobs(scenario)[i]))
+	for_enabled_jobs(group, scenario)
+		if (job_group_draws(group))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    flow_group_draws(&scenario_flows(scenario)[i]))
+	for_enabled_flows(group, scenario)
+		if (flow_group_draws(group))
 			return true;
 	return network_draws(&scenario->topology);
 }
@@ -133,14 +131,10 @@ struct offered scenario_offered(const struct scenario *scenario)
 	bps rate = scenario->topology.link.rate;
 	struct offered sum = { 0 };
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
 			sum.flows += group->arrival.load;
-	}
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		struct job_models models;
 		double gap_s;
 
@@ -166,13 +160,10 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 	struct offered_fabric fabric = { 0 };
 	double load = 0, racks = 0, links = 0, hosts;
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON &&
-		    group->pairs.form == PAIRS_NAMED && group->pairs.kind != PAIRS_INCAST)
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind != PAIRS_INCAST)
 			load += group->arrival.load;
-	}
 	topology_shape(topology, &shape);
 	hosts = shape.hosts;
 	for (uint32_t s = 0; s < shape.switches; s++)

@@ -11,12 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Fewest and most workers of a job of the group; 0 when only a trace knows. */
-static uint32_t least_workers(const struct job_group_conf *group)
-{
-	return (uint32_t)workers_span(&group->workers).least;
-}
-
+/* The workers of the group's largest job; 0 when only a trace knows. */
 static uint32_t most_workers(const struct job_group_conf *group)
 {
 	return (uint32_t)workers_span(&group->workers).most;
@@ -32,9 +27,9 @@ static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
 }
 
-static bool flows_over_roce(const struct scenario *scenario, size_t group)
+static bool flows_over_roce(const struct flow_group_conf *group)
 {
-	return transport_kind((unsigned)scenario_flows(scenario)[group].transport)->roce;
+	return transport_kind((unsigned)group->transport)->roce;
 }
 
 static bool uses_tcp(const struct scenario *scenario)
@@ -42,8 +37,8 @@ static bool uses_tcp(const struct scenario *scenario)
 	for (unsigned s = 0; scheme_ops(s); s++)
 		if (over_tcp(scenario, s) && scenario_uses(scenario, s))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled && !flows_over_roce(scenario, i))
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group))
 			return true;
 	return false;
 }
@@ -69,13 +64,9 @@ static bool heeds_marks(const struct scenario *scenario)
 		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
 		    scenario_uses(scenario, s))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && !flows_over_roce(scenario, i) &&
-		    transport_kind((unsigned)group->transport)->cc->ecn)
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group) && transport_kind((unsigned)group->transport)->cc->ecn)
 			return true;
-	}
 	return false;
 }
 
@@ -189,17 +180,22 @@ static double wire_factor(const struct scenario *scenario)
 	       mss;
 }
 
+/* Where a key of a group of flows stands. */
+static const char *flows_at(const struct scenario *scenario, const struct flow_group_conf *group,
+			    struct conf_doc *doc, const char *key)
+{
+	return conf_at(doc, "/flows/%zu/%s", (size_t)(group - scenario_flows(scenario)), key);
+}
+
 /* Where the first Poisson process stands. */
 static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
-			return conf_at(doc, "/flows/%zu/arrival", i);
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_poisson(&scenario_jobs(scenario)[i]))
-			return conf_at(doc, "/jobs/%zu/arrival", i);
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
+			return flows_at(scenario, group, doc, "arrival");
+	for_enabled_jobs(group, scenario)
+		if (job_group_poisson(group))
+			return conf_at(doc, "/jobs/%zu/arrival", group->origin);
 	return "";
 }
 
@@ -236,19 +232,16 @@ static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *d
 /* All flows of an incast end on one link. */
 static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+	for_enabled_flows(group, scenario) {
 		double wire = group->arrival.load * topology_hosts(&scenario->topology) *
 			      wire_factor(scenario);
 
-		if (!group->enabled || group->arrival.form != ARRIVE_POISSON ||
-		    group->pairs.form != PAIRS_NAMED || group->pairs.kind != PAIRS_INCAST ||
-		    wire <= 1)
-			continue;
-		conf_warn(doc, conf_at(doc, "/flows/%zu/arrival/poisson_load", i),
-			  "%g of hosts x link rate is %.4g times what the link of the one receiver "
-			  "can carry, headers included",
-			  group->arrival.load, wire);
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind == PAIRS_INCAST && wire > 1)
+			conf_warn(doc, flows_at(scenario, group, doc, "arrival/poisson_load"),
+				  "%g of hosts x link rate is %.4g times what the link of the one "
+				  "receiver can carry, headers included",
+				  group->arrival.load, wire);
 	}
 }
 
@@ -257,7 +250,7 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 /* That a job takes, its servers included where they have hosts of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
-	uint32_t workers = least_workers(group);
+	uint32_t workers = (uint32_t)workers_span(&group->workers).least;
 
 	return workers + job_group_own_servers(group, workers);
 }
@@ -273,14 +266,13 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 /* Jobs that come together, and find no hosts together. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
-	const struct job_group_conf *groups = scenario_jobs(scenario), *first = NULL;
+	const struct job_group_conf *first = NULL;
 	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &groups[i];
+	for_enabled_jobs(group, scenario) {
 		uint64_t count = group->count ? (uint64_t)group->count : 1;
 
-		if (!group->enabled || group->arrival.form != JOBS_AT || group->arrival.spread ||
+		if (group->arrival.form != JOBS_AT || group->arrival.spread ||
 		    (first && first->arrival.at != group->arrival.at))
 			continue;
 		first = first ? first : group;
@@ -291,7 +283,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 		}
 	}
 	if (needed > slots)
-		conf_warn(doc, conf_at(doc, "/jobs/%zu", (size_t)(first - groups)),
+		conf_warn(doc, conf_at(doc, "/jobs/%zu", first->origin),
 			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
 			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
 			  " run at once, the others wait for them",
@@ -306,8 +298,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	double busy = 0;
 	const char *where = NULL;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		struct job_models models;
 		double gap_s;
 
@@ -317,7 +308,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 			busy += slots_of_job(group) * (double)group->iterations *
 				job_models_compute_s(&models) * group->compute_scale / gap_s;
 		if (!where)
-			where = conf_at(doc, "/jobs/%zu/arrival", i);
+			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
 		job_models_release(&models);
 	}
 	if (busy > (double)slots)
@@ -333,12 +324,11 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 /* Each enabled group, by its largest job; those of a trace are as they are. */
 static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
 
-		if (group->enabled && workers >= 2 && ops->warn)
+		if (workers >= 2 && ops->warn)
 			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
 				  workers, job_group_servers(group, workers), doc,
 				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
@@ -349,15 +339,11 @@ static bool several_jobs(const struct scenario *scenario)
 {
 	size_t jobs = 0;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-
-		if (group->enabled)
-			jobs += group->count == 1 ||
-						(!group->count && group->arrival.form == JOBS_AT)
-					? 1
-					: 2;
-	}
+	for_enabled_jobs(group, scenario)
+		if (group->count == 1 || (!group->count && group->arrival.form == JOBS_AT))
+			jobs++;
+		else
+			jobs += 2;
 	return jobs > 1;
 }
 
@@ -372,12 +358,11 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
  * windows follow marks, or at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
 
-		if (!group->enabled || workers < 2 || !in_step(scenario, group) ||
+		if (workers < 2 || !in_step(scenario, group) ||
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
 		      (ops->first_come && several_jobs(scenario))))
 			continue;
@@ -417,11 +402,9 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 				       ? ops->idle(scenario->schemes[s], list)
 				       : 0;
 
-		for (size_t i = 0; i < count; i++) {
-
+		for (size_t i = 0; i < count; i++)
 			idle_key(doc, conf_at(doc, "/schemes/%s/%s", ops->name, list[i].key), true,
 				 list[i].why);
-		}
 	}
 }
 
@@ -459,14 +442,12 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
  * kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (unsigned s = 0; scheme_ops(s); s++) {
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (any_group_has(scenario, s) && scheme_given(doc, s))
 			return;
-	}
-	for (unsigned s = 0; scheme_ops(s); s++) {
+	for (unsigned s = 0; scheme_ops(s); s++)
 		idle_key(doc, conf_at(doc, "/schemes/%s", scheme_names[s]), true,
 			 "no job has this scheme");
-	}
 }
 
 /* By itself, or where it falls back to another scheme. */
@@ -484,10 +465,11 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = false, roce = false;
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		roce |= flows_over_roce(scenario, i);
-		tcp |= !flows_over_roce(scenario, i);
-	}
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (flows_over_roce(&scenario_flows(scenario)[i]))
+			roce = true;
+		else
+			tcp = true;
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		if (!any_group_has(scenario, s) && !scheme_given(doc, s))
 			continue;
@@ -558,14 +540,12 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 
 static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		struct job_models models;
 		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
 
-		if (!group->enabled || !ops->runs_as ||
-		    (group->workers.given && most_workers(group) < 2) ||
+		if (!ops->runs_as || (group->workers.given && most_workers(group) < 2) ||
 		    !job_models_load(&models, group, &error)) {
 			free(error);
 			continue;
@@ -604,16 +584,15 @@ static const char *off_beside_flows(const struct scenario *scenario, int scheme)
 
 static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const char *off = off_beside_flows(scenario, group->all_reduce);
 
-		if (!group->enabled || !off)
-			continue;
-		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
-			  "fluid does not know what %s gets beside these flows: packets took %s "
-			  "times as long where it was measured (models/fluid/findings.md)",
-			  scheme_names[group->all_reduce], off);
+		if (off && scenario->fidelity == FIDELITY_FLUID)
+			conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+				  "fluid does not know what %s gets beside these flows: packets "
+				  "took %s times as long where it was measured "
+				  "(models/fluid/findings.md)",
+				  scheme_names[group->all_reduce], off);
 	}
 }
 

@@ -381,21 +381,11 @@ static const char *not_in_parts(const struct simulation *s)
 	return NULL;
 }
 
-static bool stops_with_jobs(const struct simulation *s)
-{
-	const struct flow_group_conf *flows = scenario_flows(s->scenario);
-
-	for (size_t i = 0; i < s->scenario->flows.count; i++)
-		if (flows[i].stop == FLOWS_STOP_WITH_JOBS)
-			return true;
-	return false;
-}
-
 unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 {
 	unsigned parts = 1;
 
-	if (!not_in_parts(s) && !stops_with_jobs(s))
+	if (!not_in_parts(s))
 		parts = network_cut(&s->topo.net, count, threads);
 	if (parts > 1) {
 		tcp_cut(s->tcp, parts);
@@ -534,11 +524,11 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 	struct why_table *why = NULL;
 	bool good = s;
 
-	if (good && options->log_events) {
-		log = event_log_open(s, options->dir, options->log_from, options->log_to, error);
+	if (good && options->events.given) {
+		log = event_log_open(s, options->dir, &options->events, error);
 		good = log;
 	}
-	if (good && (options->why || options->timeline)) {
+	if (good && (options->why || options->timeline.given)) {
 		why = why_table_open(s, options->why ? options->dir : NULL, error);
 		good = why;
 	}
@@ -546,8 +536,8 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
-	if (options->timeline)
-		s->timeline = timeline_open(s, options->timeline_from, options->timeline_to);
+	if (options->timeline.given)
+		s->timeline = timeline_open(s, &options->timeline);
 	simulation_go(s, options);
 	if (s->timeline)
 		timeline_close(s->timeline);

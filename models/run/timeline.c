@@ -54,7 +54,7 @@ struct flow_lanes {
 struct timeline {
 	struct simulation *s;
 	struct trace *trace;
-	sim_time from, to;
+	struct time_span span;
 	struct job_lane *jobs;        /* by number */
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
@@ -70,11 +70,6 @@ struct timeline {
 	struct switch_seen seen;
 };
 
-static bool is_wanted(const struct timeline *t, sim_time at)
-{
-	return at >= t->from && at <= t->to;
-}
-
 static sim_time now_of(const struct timeline *t)
 {
 	return t->s->sim.now;
@@ -84,8 +79,8 @@ static sim_time now_of(const struct timeline *t)
 
 static void end_slice(struct timeline *t, struct worker_lane *lane)
 {
-	sim_time begin = lane->begin > t->from ? lane->begin : t->from;
-	sim_time end = lane->end < t->to ? lane->end : t->to;
+	sim_time begin = lane->begin > t->span.from ? lane->begin : t->span.from;
+	sim_time end = lane->end < t->span.to ? lane->end : t->span.to;
 
 	if (end > begin)
 		trace_slice(t->trace, lane->track, why_cause_names[lane->cause], begin, end);
@@ -146,7 +141,7 @@ static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
 	struct worker_lane *lane = &t->jobs[job].workers[worker];
 
 	lane->exchanged = held ? lane->exchanged - 1 : lane->exchanged + 1;
-	if (is_wanted(t, now_of(t)))
+	if (time_span_has(&t->span, now_of(t)))
 		trace_count(t->trace, lane->tensors, now_of(t), lane->exchanged);
 }
 
@@ -157,7 +152,7 @@ static void on_last(void *owner, uint32_t job, uint32_t worker, uint32_t last, s
 	struct trace_mark from = { "last contribution", "to_worker", worker, ++t->arrows, false };
 	struct trace_mark to = { "sum", "last_worker", last, t->arrows, true };
 
-	if (!is_wanted(t, sent) || !is_wanted(t, now_of(t)))
+	if (!time_span_has(&t->span, sent) || !time_span_has(&t->span, now_of(t)))
 		return;
 	trace_instant(t->trace, lanes[last].track, sent, &from);
 	trace_instant(t->trace, lanes[worker].track, now_of(t), &to);
@@ -172,7 +167,7 @@ static void look_at_link(struct timeline *t, uint32_t port)
 	sim_time now = now_of(t);
 	uint64_t queue, marked = net->cold[port].marks;
 
-	if (!lane->queue || !is_wanted(t, now))
+	if (!lane->queue || !time_span_has(&t->span, now))
 		return;
 	queue = network_queue_bytes(net, port);
 	if (queue != lane->bytes)
@@ -251,12 +246,12 @@ static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time
 static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_time start)
 {
 	struct timeline *t = owner;
-	sim_time begin = start > t->from ? start : t->from, end = now_of(t);
+	sim_time begin = start > t->span.from ? start : t->span.from, end = now_of(t);
 	struct flow_lane *lane;
 	char text[64];
 
-	if (end > t->to)
-		end = t->to;
+	if (end > t->span.to)
+		end = t->span.to;
 	if (end <= begin)
 		return;
 	lane = lane_of_flow(t, src, begin);
@@ -318,7 +313,7 @@ static void before(void *owner, const struct sim_event *event)
 
 	t->why->before(t->why->owner, event);
 	t->sw = t->job = UINT32_MAX;
-	if (event->entity < t->s->topo.net.port_count && is_wanted(t, event->at))
+	if (event->entity < t->s->topo.net.port_count && time_span_has(&t->span, event->at))
 		note_packet(t, event);
 }
 
@@ -337,7 +332,7 @@ static void after(void *owner, const struct sim_event *event)
 
 /* --- from the start to the end --- */
 
-struct timeline *timeline_open(struct simulation *s, sim_time from, sim_time to)
+struct timeline *timeline_open(struct simulation *s, const struct time_span *span)
 {
 	struct timeline *t = xcalloc(1, sizeof(*t));
 	const struct network *net = &s->topo.net;
@@ -345,8 +340,7 @@ struct timeline *timeline_open(struct simulation *s, sim_time from, sim_time to)
 	*t = (struct timeline){
 		.s = s,
 		.trace = trace_new(TIMELINE_MOST),
-		.from = from,
-		.to = to,
+		.span = *span,
 		.jobs = xcalloc(jobs_report(s->jobs)->count + 1, sizeof(*t->jobs)),
 		.switches = xcalloc(net->switches, sizeof(*t->switches)),
 		.links = xcalloc(net->port_count, sizeof(*t->links)),

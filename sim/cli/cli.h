@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "conf/conf.h"
+#include "run/simulation.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,12 +27,6 @@ struct texts {
 	size_t count;
 };
 
-/* FROM..TO */
-struct span {
-	bool given;
-	sim_time from, to;
-};
-
 struct cli_plot {
 	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
 	struct texts metrics, where, labels, y_labels;
@@ -52,7 +47,7 @@ struct cli {
 
 	/* options of single verbs; `sweep` serves all verbs of sweeps */
 	struct {
-		struct span events, timeline;
+		struct time_span events, timeline;
 		bool why, force;
 		long threads; /* 0 = not given */
 	} run;
@@ -112,7 +107,6 @@ int verb_sweep_collect(const struct cli *cli);
 
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
  * nowhere). Returns the exit code. */
-struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
 

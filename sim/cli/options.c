@@ -12,7 +12,7 @@ enum take {
 	TAKE_TEXT,     /* const char * */
 	TAKE_TEXTS,    /* struct texts; may be repeated */
 	TAKE_SET,      /* --set */
-	TAKE_SPAN,     /* struct span */
+	TAKE_SPAN,     /* struct time_span */
 	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
@@ -168,7 +168,7 @@ static bool add_override(struct cli *cli, char *text)
 }
 
 /* Reads FROM..TO, two times with units. False after a complaint. */
-static bool take_span(struct span *span, const char *name, char *text)
+static bool take_span(struct time_span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
 
@@ -215,7 +215,7 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 	case TAKE_SET:
 		return add_override(cli, xstrdup(argument));
 	case TAKE_SPAN:
-		return take_span((struct span *)(void *)field, row->name, argument);
+		return take_span((struct time_span *)(void *)field, row->name, argument);
 	case TAKE_COUNT:
 		return take_count((long *)(void *)field, row->name, argument);
 	case TAKE_UPDATE:
