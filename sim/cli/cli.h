@@ -4,6 +4,8 @@
 
 #include "base/fail.h"
 #include "conf/conf.h"
+#include "lab/compare/compare.h"
+#include "lab/figures/plot.h"
 #include "run/simulation.h"
 
 #include <stdbool.h>
@@ -21,16 +23,11 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* The values of an option that may be repeated. The texts belong to the command line. */
-struct texts {
-	const char **items;
-	size_t count;
-};
-
 struct cli_plot {
-	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
-	struct texts metrics, where, labels, y_labels;
-	bool together, panels, no_title;
+	struct plot_options options;
+	struct plot_sweep_options sweep; /* its labels are those of directories, too */
+	const char *size, *font;
+	bool together;
 };
 
 /* Options as typed (options.c), and what is left of the command line. A text is NULL when its
@@ -59,12 +56,11 @@ struct cli {
 	} schema;
 	struct cli_plot plot;
 	struct {
-		const char *by, *baseline, *tolerance, *warmup;
-		struct texts metrics;
-		bool long_run, latex;
+		struct compare_options options;
+		const char *tolerance, *warmup;
 	} compare;
 	struct {
-		struct texts scenarios;
+		struct names scenarios;
 		const char *reason;
 		bool update;
 		long jobs; /* 0 = not given */

@@ -79,7 +79,7 @@ static bool select_named(struct regress *r, const char *name)
 
 static bool select_scenarios(struct regress *r)
 {
-	const struct texts *named = &r->cli->regress.scenarios;
+	const struct names *named = &r->cli->regress.scenarios;
 
 	r->processes = xcalloc(r->index->count + named->count + 1, sizeof(*r->processes));
 	for (size_t i = 0; i < named->count; i++)

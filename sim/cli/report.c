@@ -7,8 +7,6 @@
 #include "io/folder.h"
 #include "io/json_read.h"
 #include "lab/breakdown.h"
-#include "lab/compare/compare.h"
-#include "lab/figures/plot.h"
 #include "lab/sweep/groups.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
-#include "lab/figures/plot.h"
 #include "io/json.h"
 #include "run/results.h"
 #include "run/scenario.h"

@@ -9,6 +9,13 @@
 
 #define LISTED 20
 
+void names_add(struct names *names, const char *name)
+{
+	names->items =
+		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
+	names->items[names->count++] = name;
+}
+
 void names_list(FILE *to, const char *const *names, size_t count, size_t most)
 {
 	for (size_t i = 0; i < count && i < most; i++)

@@ -1,9 +1,16 @@
-/* Messages about unknown names, and names of directories. */
+/* Lists of names, messages about unknown ones, and names of directories. */
 #ifndef INASIM_LAB_NAMES_H
 #define INASIM_LAB_NAMES_H
 
 #include <stddef.h>
 #include <stdio.h>
+
+/* All zero is empty; whoever adds frees the items. The names belong to others. */
+struct names {
+	const char **items;
+	size_t count, capacity;
+};
+void names_add(struct names *names, const char *name);
 
 /* "A, B and C"; of more than `most`, those and ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t most);

@@ -13,11 +13,12 @@
 char *long_nonsense(const struct compare_options *options)
 {
 	struct sample_source source;
-	for (size_t i = 0; options->long_run && i < options->metric_count; i++)
-		if (!sample_source(options->metrics[i], &source) || !isnan(source.quantile))
+	const struct names *asked = &options->metrics;
+	for (size_t i = 0; options->long_run && i < asked->count; i++)
+		if (!sample_source(asked->items[i], &source) || !isnan(source.quantile))
 			return xasprintf("--long-run gives means of flows, jobs or iterations, "
 					 "such as jobs.iteration_s.mean; \"%s\" is none",
-					 options->metrics[i]);
+					 asked->items[i]);
 	return NULL;
 }
 
@@ -38,21 +39,21 @@ static bool has_group(const struct runs *runs, size_t count, const char *name)
 	return false;
 }
 
-void long_usual(const struct runs *runs, struct metric_list *usual)
+void long_usual(const struct runs *runs, struct names *usual)
 {
-	struct metric_list groups = { 0 };
+	struct names groups = { 0 };
 	const cJSON *group;
-	metric_list_add(usual, xstrdup("flows.fct_s.mean"));
-	metric_list_add(usual, xstrdup("flows.slowdown.mean"));
+	names_add(usual, xstrdup("flows.fct_s.mean"));
+	names_add(usual, xstrdup("flows.slowdown.mean"));
 	for (size_t i = 0; i < runs->count; i++)
 		cJSON_ArrayForEach(group, groups_of(&runs->items[i])) {
 			if (!has_group(runs, i, group->string))
-				metric_list_add(&groups, group->string);
+				names_add(&groups, group->string);
 		}
 	if (groups.count <= 1) /* the short name says as much, and is in summary.json */
-		metric_list_add(usual, xstrdup("jobs.iteration_s.mean"));
+		names_add(usual, xstrdup("jobs.iteration_s.mean"));
 	for (size_t i = 0; i < groups.count && groups.count > 1; i++)
-		metric_list_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
+		names_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
 	free(groups.items);
 }
 

@@ -62,10 +62,10 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
 			       char **error)
 {
-	bool wanted = options->metric_count == 0 && !options->long_run;
-	for (size_t i = 0; i < options->metric_count; i++)
-		wanted |=
-			strncmp(options->metrics[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+	const struct names *asked = &options->metrics;
+	bool wanted = asked->count == 0 && !options->long_run;
+	for (size_t i = 0; i < asked->count; i++)
+		wanted |= strncmp(asked->items[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
 	for (size_t i = 0; wanted && i < runs->count; i++)
 		if (!fairness_read(runs->items[i].dir, &runs->items[i].fairness, error))
 			return false;
@@ -108,7 +108,7 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 }
 
 /* Once each, though runs have most in common. */
-static void add_fairness(struct metric_list *names, const struct runs *runs)
+static void add_fairness(struct names *names, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
@@ -117,17 +117,17 @@ static void add_fairness(struct metric_list *names, const struct runs *runs)
 			for (size_t before = 0; before < i && !seen; before++)
 				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
 			if (!seen)
-				metric_list_add(names, metric);
+				names_add(names, metric);
 		}
 }
 
-static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
+static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
-	struct metric_list known = { 0 }, usual = { 0 };
+	struct names known = { 0 }, usual = { 0 };
 	for (size_t i = 0; i < runs->series.count; i++) {
-		metric_list_add(&usual, runs->series.items[i]);
-		metric_list_add(&known, runs->series.items[i]);
+		names_add(&usual, runs->series.items[i]);
+		names_add(&known, runs->series.items[i]);
 	}
 	if (!options->long_run)
 		compare_add_usual(&usual);
@@ -135,9 +135,10 @@ static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
 	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
-			metric_list_add(&known, runs->items[i].summary.numbers[k].name);
-	bool ok = compare_metrics(metrics, options, options->long_run ? long_has : runs_have, runs,
-				  &usual, &known, error);
+			names_add(&known, runs->items[i].summary.numbers[k].name);
+	bool ok = compare_metrics(metrics, &options->metrics,
+				  options->long_run ? long_has : runs_have, runs, &usual, &known,
+				  error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -452,7 +453,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	struct report report = { .label_count = 1,
 				 .work_name = "finished",
 				 .latex = options->latex };
-	struct metric_list metrics = { 0 };
+	struct names metrics = { 0 };
 	enum compare_end end = COMPARE_IO;
 	size_t outside;
 	if ((*error = nonsense(count, options)) != NULL)

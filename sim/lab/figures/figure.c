@@ -394,8 +394,8 @@ static void write_labels(struct figure *f)
 		figure_text(f, "XLABEL", options->x_label);
 	for (size_t p = 0; p < f->panels; p++) {
 		size_t i = f->group > 0 ? p / f->group : p;
-		if (i < options->y_label_count)
-			figure_text_at(f, "YLABEL", p + 1, options->y_labels[i]);
+		if (i < options->y_labels.count)
+			figure_text_at(f, "YLABEL", p + 1, options->y_labels.items[i]);
 	}
 }
 

@@ -427,26 +427,21 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 
 /* ---- Names ---- */
 
-/* Names of the figures of a call. */
-struct names {
-	char **at;
-	size_t count;
-};
-
-/* Takes `name`; returns it, or, of names that became equal by what was replaced or cut off, one
- * with a number. `names` owns it. */
-static const char *names_add(struct names *names, char *name)
+/* Adds the name of a figure to those of this call, and returns it: with a number if replacing or
+ * cutting off letters has made it equal to another. Takes `name`; `names` owns the result. */
+static const char *add_unique(struct names *names, char *name)
 {
 	char *unique = xstrdup(name);
 	for (size_t i = 0, n = 2; i < names->count; i++) {
-		if (strcmp(names->at[i], unique) != 0)
+		if (strcmp(names->items[i], unique) != 0)
 			continue;
 		free(unique);
 		unique = xasprintf("%s-%zu", name, n++);
 		i = SIZE_MAX; /* from the first one again */
 	}
 	free(name);
-	return names->at[names->count++] = unique;
+	names_add(names, unique);
+	return unique;
 }
 
 /* Returns 1 or 0; *error when it failed. */
@@ -455,11 +450,11 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 {
 	struct plot_options own = *options;
 	for (const size_t *m = page->sheets->choice->metrics;
-	     *m != page->sheets->metric && own.y_label_count > 0; m++) { /* whose label is it? */
-		own.y_labels++;
-		own.y_label_count--;
+	     *m != page->sheets->metric && own.y_labels.count > 0; m++) { /* whose label is it? */
+		own.y_labels.items++;
+		own.y_labels.count--;
 	}
-	struct figure f = { .name = names_add(names, figure_name(page)),
+	struct figure f = { .name = add_unique(names, figure_name(page)),
 			    .folder = folder,
 			    .group = page->count / page->metrics,
 			    .options = &own };
@@ -499,7 +494,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 	struct groups groups = groups_of(table);
 	size_t *fixed = xcalloc(choice->figures * (table->axis_count + 1), sizeof *fixed);
 	struct page all = all_sheets(table, choice, &groups, fixed);
-	struct names names = { .at = xcalloc(all.count + 1, sizeof *names.at) };
+	struct names names = { 0 };
 	int drawn = 0;
 	if (choice->panels && all.count > 1)
 		drawn = draw_page(&all, &names, folder, options, to, error);
@@ -510,8 +505,8 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 					   options, to, error);
 		}
 	while (names.count > 0)
-		free(names.at[--names.count]);
-	free(names.at);
+		free((char *)names.items[--names.count]);
+	free(names.items);
 	free(all.sheets);
 	free(fixed);
 	groups_release(&groups);

@@ -47,9 +47,9 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 {
 	bool *picked = xcalloc(table->axis_count + 1, sizeof *picked);
 	bool ok = true;
-	for (size_t i = 0; i < options->where_count && ok; i++) {
+	for (size_t i = 0; i < options->where.count && ok; i++) {
 		size_t axis, level;
-		ok = find_pair(table, "--where", options->where[i], &axis, &level, error);
+		ok = find_pair(table, "--where", options->where.items[i], &axis, &level, error);
 		if (ok)
 			choice->wanted[axis][level] = picked[axis] = true;
 	}
@@ -99,14 +99,14 @@ static bool choose_causes(struct sweep_choice *choice, const struct sweep_table 
 static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
 			   const struct plot_sweep_options *options, char **error)
 {
-	choice->metrics = xcalloc(options->metric_count + USUAL_METRICS + BREAKDOWN_CAUSES,
+	choice->metrics = xcalloc(options->metrics.count + USUAL_METRICS + BREAKDOWN_CAUSES,
 				  sizeof *choice->metrics);
 	if (choice->kind == SWEEP_STACK)
 		return choose_causes(choice, table, error);
-	for (size_t i = 0; i < options->metric_count; i++) {
-		size_t metric = sweep_table_metric(table, options->metrics[i]);
+	for (size_t i = 0; i < options->metrics.count; i++) {
+		size_t metric = sweep_table_metric(table, options->metrics.items[i]);
 		if (metric == SIZE_MAX) {
-			char *what = names_unknown("metric", options->metrics[i], NULL,
+			char *what = names_unknown("metric", options->metrics.items[i], NULL,
 						   table->metrics, table->metric_count);
 			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
 					   what, table->dir);
@@ -230,7 +230,7 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 					     [SWEEP_BOX] = "box" };
 	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
 	if (options->breakdown &&
-	    (kind || options->log || options->relative_to || options->metric_count > 0)) {
+	    (kind || options->log || options->relative_to || options->metrics.count > 0)) {
 		*error = xstrdup("the breakdown of a sweep goes with --x, --by and --where alone");
 		return false;
 	}
@@ -362,22 +362,22 @@ static const char *label_text(const char *label, const struct sweep_axis *axis, 
 static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
 			  const struct plot_sweep_options *options, char **error)
 {
-	for (size_t i = 0; i < options->label_count && *error == NULL; i++) {
+	for (size_t i = 0; i < options->labels.count && *error == NULL; i++) {
 		bool known = false;
 		for (size_t a = 0; a < table->axis_count; a++) {
 			for (size_t k = 0; k < table->axes[a].count; k++) {
 				const char *text =
-					label_text(options->labels[i], &table->axes[a], k);
+					label_text(options->labels.items[i], &table->axes[a], k);
 				known = known || text != NULL;
 				if (text != NULL)
 					choice->scales[a].called[k] = text;
 			}
 		}
 		if (!known)
-			*error =
-				xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
-					  "as in --label \"%s=TEXT\"; found \"%s\"",
-					  table->axes[choice->x].values[0], options->labels[i]);
+			*error = xasprintf(
+				"--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
+				"as in --label \"%s=TEXT\"; found \"%s\"",
+				table->axes[choice->x].values[0], options->labels.items[i]);
 	}
 	return *error == NULL;
 }
