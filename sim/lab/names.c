@@ -45,6 +45,18 @@ char *names_unknown(const char *what, const char *word, const char *has, const c
 	return text;
 }
 
+char *names_mistakes(const struct conf_doc *doc)
+{
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	conf_print_errors(doc, to, false);
+	fclose(to);
+	while (length > 0 && text[length - 1] == '\n')
+		text[--length] = '\0';
+	return text;
+}
+
 static char *last_part(const char *path)
 {
 	char *trimmed = folder_trim(path), *slash = strrchr(trimmed, '/');

@@ -287,8 +287,6 @@ size_t report_json_end(struct json *json, const struct report *report, double to
 		json_close_array(json);
 	}
 	json_close_object(json);
-	char *text = json_finish(json);
-	fputs(text, to);
-	free(text);
+	json_print(json, to);
 	return outside_count;
 }

@@ -112,8 +112,7 @@ static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 	plan->name = conf->name;
 	plan->base = plan_keep(plan, base_path(conf_path(doc), conf->base));
 	plan->replications = (uint64_t)conf->replications;
-	plan->time_limit = conf->limits.time;
-	plan->memory_limit = conf->limits.memory;
+	plan->limits = conf->limits;
 	plan_make_axes(plan, conf, taken);
 	if (!conf_errors(doc))
 		plan_expand(plan, conf);

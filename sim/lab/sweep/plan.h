@@ -2,15 +2,15 @@
  * has the format; the schema comes from plan_table.
  *
  * The plan knows no model. A point is a list of values to put into the base scenario; the caller
- * says what they mean (struct plan_model). Reading and expanding a plan touches no scenario, so one
+ * says what they mean (plan_model). Reading and expanding a plan touches no scenario, so one
  * point of thousands can run without a look at the others; plan_check() looks at all of them.
  *
  * The plan's document collects mistakes, each at its place in the plan. */
 #ifndef INASIM_LAB_SWEEP_PLAN_H
 #define INASIM_LAB_SWEEP_PLAN_H
 
-#include "base/types.h"
 #include "conf/conf.h"
+#include "lab/sweep/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,11 +53,10 @@ struct plan {
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
 	uint64_t replications;
-	bool own_seeds;      /* an axis or "set" decides about /seed, not the replication */
-	sim_time time_limit; /* wall time of a point; 0 = none */
-	bytes memory_limit;  /* 0 = none */
-	size_t *level_of;    /* what the points' levels point into */
-	char **texts;        /* all texts above that the document does not own */
+	bool own_seeds; /* an axis or "set" decides about /seed, not the replication */
+	struct point_limits limits;
+	size_t *level_of; /* what the points' levels point into */
+	char **texts;     /* all texts above that the document does not own */
 	size_t text_count, text_capacity;
 };
 
@@ -98,21 +97,17 @@ struct point_facts {
 	bool draws;   /* something in it is random: replications differ */
 };
 
-struct plan_model {
-	/* Loads and checks the base scenario with these values, and fills in the facts if it has
-	 * no errors. The caller frees the document. */
-	struct conf_doc *(*load)(void *owner, const char *base,
-				 const struct conf_override *overrides, size_t count,
-				 struct point_facts *facts);
-	void *owner;
-};
+/* The model: loads and checks the base scenario with these values, and fills in the facts if it has
+ * no errors. The caller frees the document. */
+typedef struct conf_doc *plan_model(const char *base, const struct conf_override *overrides,
+				    size_t count, struct point_facts *facts);
 
 /* Whether the scenario of one point is valid. Adds what is wrong to the plan's errors. */
-bool plan_check_point(struct plan *plan, size_t number, const struct plan_model *model,
+bool plan_check_point(struct plan *plan, size_t number, plan_model *model,
 		      struct point_facts *facts);
 
 /* Checks the base scenario, every point, and that no two points are the same. `facts` are by
  * number. Reports a mistake once for each value of an axis that makes it. */
-bool plan_check(struct plan *plan, const struct plan_model *model, struct point_facts *facts);
+bool plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 #endif

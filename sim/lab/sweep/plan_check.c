@@ -124,14 +124,13 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	}
 }
 
-static bool look_at(struct findings *findings, size_t number, const struct plan_model *model,
+static bool look_at(struct findings *findings, size_t number, plan_model *model,
 		    struct point_facts *facts)
 {
 	const struct plan_setting **settings;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(findings->plan, number, &count, &settings);
-	struct conf_doc *doc =
-		model->load(model->owner, findings->plan->base, overrides, count, facts);
+	struct conf_doc *doc = model(findings->plan->base, overrides, count, facts);
 	bool good = !conf_errors(doc);
 
 	if (!good)
@@ -142,7 +141,7 @@ static bool look_at(struct findings *findings, size_t number, const struct plan_
 	return good;
 }
 
-bool plan_check_point(struct plan *plan, size_t number, const struct plan_model *model,
+bool plan_check_point(struct plan *plan, size_t number, plan_model *model,
 		      struct point_facts *facts)
 {
 	struct findings findings = { .plan = plan };
@@ -153,7 +152,7 @@ bool plan_check_point(struct plan *plan, size_t number, const struct plan_model 
 }
 
 /* The base scenario must be valid before anything is changed but by "set". */
-static bool check_base(struct plan *plan, const struct plan_model *model)
+static bool check_base(struct plan *plan, plan_model *model)
 {
 	struct conf_override *overrides = xcalloc(plan->set.count, sizeof(*overrides));
 	struct conf_mistake mistake;
@@ -164,7 +163,7 @@ static bool check_base(struct plan *plan, const struct plan_model *model)
 	for (size_t i = 0; i < plan->set.count; i++)
 		overrides[i] = (struct conf_override){ plan->set.settings[i].pointer,
 						       plan->set.settings[i].value };
-	doc = model->load(model->owner, plan->base, overrides, plan->set.count, &facts);
+	doc = model(plan->base, overrides, plan->set.count, &facts);
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
 		if (mistake.override)
 			conf_error(plan->doc, plan->set.settings[mistake.override - 1].place,
@@ -225,7 +224,7 @@ static void look_for_twins(struct findings *findings, const struct point_facts *
 	free(sorted);
 }
 
-bool plan_check(struct plan *plan, const struct plan_model *model, struct point_facts *facts)
+bool plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
 {
 	struct findings findings = { .plan = plan };
 

@@ -42,10 +42,7 @@ struct plan_conf {
 	struct conf_list exclude, only; /* of struct conf_map of const char *, JSON */
 	int64_t replications, seed, max_points;
 	bool common_random_numbers;
-	struct {
-		sim_time time;
-		bytes memory;
-	} limits;
+	struct point_limits limits;
 };
 
 /* --- plan.c --- */

@@ -176,8 +176,8 @@ static _Noreturn void be_child(const struct running *run)
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(6);
 	setrlimit(RLIMIT_CORE, &no_core); /* of a point that crashes; nobody would look at it */
-	limit_memory(run->order->memory_limit);
-	limit_time(run->order->time_limit);
+	limit_memory(run->order->limits.memory);
+	limit_time(run->order->limits.time);
 	code = run->order->simulate(run->order->owner, run->result);
 	fflush(NULL);
 	_exit(code);
@@ -253,10 +253,10 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 	if (status == POINT_DONE)
 		return xstrdup("");
 	if (status == POINT_TIMEOUT)
-		return xasprintf("longer than %g s", seconds_of(order->time_limit));
+		return xasprintf("longer than %g s", seconds_of(order->limits.time));
 	end = end_of_log(log);
-	if (status == POINT_MEMORY && order->memory_limit)
-		text = xasprintf("more than %g MB: %s", (double)order->memory_limit / 1e6, end);
+	if (status == POINT_MEMORY && order->limits.memory)
+		text = xasprintf("more than %g MB: %s", (double)order->limits.memory / 1e6, end);
 	else if (!WIFSIGNALED(outcome->status))
 		return end;
 	else
@@ -288,8 +288,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->cpu_s = (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 			(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
-	record->time_limit = order->time_limit;
-	record->memory_limit = order->memory_limit;
+	record->limits = order->limits;
 	free(record->message);
 	record->message = message_of(record->status, outcome, order, log ? log : "");
 	set_text(&record->host, host);
@@ -312,7 +311,7 @@ static void remove_remains(const struct running *run, const struct point_record 
 
 static bool is_wanted(const struct point_order *order, const struct point_record *record)
 {
-	return order->force || record_wants_run(record, order->time_limit, order->memory_limit);
+	return order->force || record_wants_run(record, &order->limits);
 }
 
 static enum point_end run_locked(struct running *run, struct point_record *record, char **words)

@@ -119,8 +119,7 @@ static int compare_pending(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      size_t *count)
+size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limits, size_t *count)
 {
 	size_t points = sweep->plan->point_count;
 	struct pending *pending = xcalloc(points, sizeof(*pending));
@@ -128,7 +127,7 @@ size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memo
 
 	*count = 0;
 	for (size_t i = 0; i < points; i++)
-		if (record_wants_run(&sweep->records[i], time_limit, memory_limit))
+		if (record_wants_run(&sweep->records[i], limits))
 			pending[(*count)++] = (struct pending){ i, sweep->facts[i].cost };
 	qsort(pending, *count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < *count; i++)

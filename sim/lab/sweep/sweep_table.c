@@ -1,6 +1,5 @@
 #include "lab/sweep/sweep_table.h"
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "io/csv_read.h"
@@ -52,19 +51,10 @@ static const struct conf_row sweep_rows[] = {
 static const struct conf_table sweep_table_conf = { "sweep", sweep_rows, sizeof(struct sweep_text),
 						    NULL };
 
-/* ---- The table and what it owns ---- */
-
-struct store {
-	struct sweep_table table; /* first: what the caller holds */
-	struct conf_doc *doc;     /* owns names, values, metrics */
-	char *dir;
-	size_t capacity; /* of table.points */
-	uint64_t points; /* that sweep.json says there are; 0 = it does not */
-};
-
-static void store_free(struct store *store)
+void sweep_table_free(struct sweep_table *table)
 {
-	struct sweep_table *table = &store->table;
+	if (table == NULL)
+		return;
 	for (size_t i = 0; i < table->point_count; i++) {
 		free((char *)table->points[i].hash);
 		free(table->points[i].levels);
@@ -72,31 +62,12 @@ static void store_free(struct store *store)
 	}
 	free(table->points);
 	free(table->axes);
-	conf_doc_free(store->doc);
-	free(store->dir);
-	free(store);
-}
-
-void sweep_table_free(struct sweep_table *table)
-{
-	if (table != NULL)
-		store_free((struct store *)table);
+	conf_doc_free(table->doc);
+	free((char *)table->dir);
+	free(table);
 }
 
 /* ---- Reading sweep.json ---- */
-
-static char *messages_of(const struct conf_doc *doc)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to = open_memstream(&text, &length);
-	SIM_BUG_ON(to == NULL);
-	conf_print_errors(doc, to, false);
-	fclose(to);
-	while (length > 0 && text[length - 1] == '\n')
-		text[--length] = '\0';
-	return text;
-}
 
 static void complain_twice(struct conf_doc *doc, const char *list, size_t index, const char *name)
 {
@@ -114,41 +85,39 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 				complain_twice(doc, list, i, names[i]);
 }
 
-static void take_axes(struct store *store, const struct sweep_text *text)
+static void take_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
-	struct sweep_table *table = &store->table;
 	table->axis_count = text->axes.count;
 	table->axes = xcalloc(table->axis_count + 1, sizeof *table->axes);
 	for (size_t i = 0; i < table->axis_count; i++) {
 		char *list = xasprintf("/axes/%zu/values", i);
 		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
 						      axes[i].values.count };
-		check_distinct(store->doc, list, table->axes[i].values, table->axes[i].count);
+		check_distinct(table->doc, list, table->axes[i].values, table->axes[i].count);
 		free(list);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(axes[i].name, axes[j].name) == 0)
-				complain_twice(store->doc, "/axes", i, axes[i].name);
+				complain_twice(table->doc, "/axes", i, axes[i].name);
 	}
 }
 
-static bool read_sweep(struct store *store, const char *path, char **error)
+static bool read_sweep(struct sweep_table *table, const char *path, char **error)
 {
 	struct sweep_text text;
-	struct sweep_table *table = &store->table;
-	store->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
-	if (conf_errors(store->doc) == 0) {
+	table->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
+	if (conf_errors(table->doc) == 0) {
 		table->name = text.name;
 		table->metrics = text.metrics.items;
 		table->metric_count = text.metrics.count;
 		table->replications = (uint64_t)text.replications;
-		store->points = (uint64_t)text.points;
-		take_axes(store, &text);
-		check_distinct(store->doc, "/metrics", table->metrics, table->metric_count);
+		table->rows = (uint64_t)text.points;
+		take_axes(table, &text);
+		check_distinct(table->doc, "/metrics", table->metrics, table->metric_count);
 	}
-	if (conf_errors(store->doc) == 0)
+	if (conf_errors(table->doc) == 0)
 		return true;
-	*error = messages_of(store->doc);
+	*error = names_mistakes(table->doc);
 	return false;
 }
 
@@ -233,18 +202,17 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 	table->point_count++;
 }
 
-static bool read_points(struct store *store, const char *path, char **error)
+static bool read_points(struct sweep_table *table, const char *path, char **error)
 {
-	struct sweep_table *table = &store->table;
 	char *misfit = NULL;
 	struct csv *csv = csv_open(path, error);
 	if (csv == NULL)
 		return false;
-	if (store->points)
-		csv_expect(csv, store->points, "sweep.json");
+	if (table->rows)
+		csv_expect(csv, table->rows, "sweep.json");
 	struct columns columns = find_columns(table, csv, &misfit);
 	while (misfit == NULL && csv_next(csv)) {
-		table->points = array_reserve(table->points, table->point_count, &store->capacity,
+		table->points = array_reserve(table->points, table->point_count, &table->capacity,
 					      sizeof *table->points);
 		read_point(table, csv, &columns);
 	}
@@ -278,17 +246,16 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 				 : xasprintf("%s is not a sweep: it has no sweep.json", dir);
 		return NULL;
 	}
-	struct store *store = xcalloc(1, sizeof *store);
-	store->dir = folder_trim(dir);
-	store->table.dir = store->dir;
-	char *json = folder_join(store->dir, "sweep.json");
-	char *csv = folder_join(store->dir, "sweep.csv");
-	bool ok = read_sweep(store, json, error) && read_points(store, csv, error);
+	struct sweep_table *table = xcalloc(1, sizeof *table);
+	table->dir = folder_trim(dir);
+	char *json = folder_join(table->dir, "sweep.json");
+	char *csv = folder_join(table->dir, "sweep.csv");
+	bool ok = read_sweep(table, json, error) && read_points(table, csv, error);
 	free(json);
 	free(csv);
 	if (ok)
-		return &store->table;
-	store_free(store);
+		return table;
+	sweep_table_free(table);
 	return NULL;
 }
 

@@ -34,6 +34,11 @@ struct sweep_table {
 	struct sweep_point *points; /* by number */
 	size_t point_count;
 	uint64_t replications;
+
+	/* Of sweep_table.c alone. */
+	struct conf_doc *doc; /* owns names, values, metrics */
+	size_t capacity;      /* of points */
+	uint64_t rows;        /* that sweep.json says there are; 0 = it does not */
 };
 
 /* DIR holds a collected sweep (a sweep.json). */
