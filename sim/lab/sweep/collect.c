@@ -124,13 +124,13 @@ static void put_hash(struct csv_writer *csv, uint64_t hash)
 static void put_header(struct csv_writer *csv, const struct plan *plan,
 		       const struct metrics *metrics)
 {
-	static const char *const fixed[] = { "point", "hash", "replication", "seed" };
+	const char *const *column = sweep_columns;
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		csv_writer_text(csv, fixed[i]);
+	for (; column[1]; column++)
+		csv_writer_text(csv, *column);
 	for (size_t a = 0; a < plan->axis_count; a++)
 		csv_writer_text(csv, plan->axes[a].name);
-	csv_writer_text(csv, "status");
+	csv_writer_text(csv, *column);
 	for (size_t m = 0; m < metrics->count; m++)
 		csv_writer_text(csv, metrics->names[m]);
 	csv_writer_end_row(csv);
@@ -179,14 +179,10 @@ static void put_cost(struct csv_writer *csv, const struct point_record *record)
 
 static bool write_costs(const struct sweep *sweep, const char *path, char **error)
 {
-	static const char *const columns[] = { "point",  "hash",           "status",   "wall_s",
-					       "cpu_s",  "peak_rss_bytes", "attempts", "exit_code",
-					       "signal", "host",           "version",  "commit",
-					       "message" };
 	struct csv_writer *csv = csv_writer_open(path);
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		csv_writer_text(csv, columns[i]);
+	for (const char *const *column = costs_columns; *column; column++)
+		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		csv_writer_count(csv, i);

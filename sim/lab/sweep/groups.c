@@ -125,12 +125,10 @@ size_t groups_replicated(const struct sweep_table *table, size_t *same)
 
 static void write_header(struct csv_writer *csv, const struct sweep_table *table)
 {
-	static const char *const columns[] = { "metric", "n",    "mean",     "sd",  "half_width_95",
-					       "low",    "high", "censored", "same" };
 	for (size_t i = 0; i < table->axis_count; i++)
 		csv_writer_text(csv, table->axes[i].name);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		csv_writer_text(csv, columns[i]);
+	for (const char *const *column = groups_columns; *column != NULL; column++)
+		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 }
 

@@ -3,19 +3,12 @@
 
 #include "base/mem.h"
 #include "conf/buf.h"
+#include "lab/sweep/sweep_table.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Columns of sweep.csv, costs.csv and groups.csv. */
-static const char *const fixed_columns[] = {
-	"point",   "hash",           "replication", "seed",      "status",  "wall_s",
-	"cpu_s",   "peak_rss_bytes", "attempts",    "exit_code", "signal",  "host",
-	"version", "commit",         "message",     "metric",    "n",       "mean",
-	"sd",      "half_width_95",  "low",         "high",      "censored"
-};
 
 static const char *const *texts_of(const struct conf_list *list)
 {
@@ -34,15 +27,11 @@ static bool good_name(const char *name)
 		       length;
 }
 
-static bool is_taken(const char *name, const char *const *taken)
+static bool is_in(const char *name, const char *const *list)
 {
-	for (size_t i = 0; i < sizeof(fixed_columns) / sizeof(fixed_columns[0]); i++)
-		if (!strcmp(name, fixed_columns[i]))
-			return true;
-	for (; taken && *taken; taken++)
-		if (!strcmp(name, *taken))
-			return true;
-	return false;
+	while (list && *list && strcmp(name, *list) != 0)
+		list++;
+	return list && *list;
 }
 
 /* The last step of the axis' pointer; NULL: it has none of its own. */
@@ -71,7 +60,8 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 			   "\"%s\" cannot be the name of an axis: a letter, then letters, digits, "
 			   "\"_\" and \"-\"%s",
 			   name, conf->has_name ? "" : " (give it a \"name\")");
-	} else if (is_taken(name, taken)) {
+	} else if (is_in(name, sweep_columns) || is_in(name, costs_columns) ||
+		   is_in(name, groups_columns) || is_in(name, taken)) {
 		conf_error(plan->doc, place,
 			   "\"%s\" is a column of the tables already; give the axis another "
 			   "\"name\"",

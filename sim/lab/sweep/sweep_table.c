@@ -14,6 +14,15 @@
 
 #define HASH_DIGITS 16
 
+const char *const sweep_columns[] = { "point", "hash", "replication", "seed", "status", NULL };
+
+const char *const costs_columns[] = { "point",          "hash",     "status",    "wall_s", "cpu_s",
+				      "peak_rss_bytes", "attempts", "exit_code", "signal", "host",
+				      "version",        "commit",   "message",   NULL };
+
+const char *const groups_columns[] = { "metric", "n",    "mean",     "sd",   "half_width_95",
+				       "low",    "high", "censored", "same", NULL };
+
 /* ---- sweep.json ---- */
 
 struct axis_text {

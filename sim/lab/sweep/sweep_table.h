@@ -41,6 +41,10 @@ struct sweep_table {
 	uint64_t rows;        /* that sweep.json says there are; 0 = it does not */
 };
 
+/* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
+ * the axes stand before the last of them. */
+extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
+
 /* DIR holds a collected sweep (a sweep.json). */
 bool sweep_table_exists(const char *dir);
 
