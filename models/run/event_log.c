@@ -62,13 +62,9 @@ static uint32_t worker_at(const struct network *net, uint32_t port, const uint32
 
 static void record_about(const struct network *net, struct event_record *record)
 {
-	const struct packet *packet = &record->packet;
 	struct packet_about about;
 
-	record->about_job =
-		packet->kind == PACKET_AGGREGATION && net->protocols[packet->protocol].ops->about &&
-		net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
-							    packet, &about);
+	record->about_job = packet_tells(net, &record->packet, &about);
 	if (!record->about_job)
 		return;
 	record->job = about.job;
@@ -180,13 +176,8 @@ struct event_log {
 /* The switch that a packet of a scheme reaches; UINT32_MAX = it reaches none. */
 static uint32_t switch_of(const struct event_log *log)
 {
-	const struct network *net = &log->s->topo.net;
-	uint32_t to;
-
-	if (!log->record.about_job)
-		return UINT32_MAX;
-	to = net->ports[log->record.event.entity].to;
-	return to < net->hosts ? UINT32_MAX : to - net->hosts;
+	return log->record.about_job ? switch_behind(&log->s->topo.net, log->record.event.entity)
+				     : UINT32_MAX;
 }
 
 static void keep_event(void *owner, const struct sim_event *event)

@@ -1,10 +1,8 @@
 #include "run/topology_conf.h"
 
-#include "base/mem.h"
 #include "net/network.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define PLACE "/topology/switch/pause"
 

@@ -2,7 +2,6 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "base/units.h"
 #include "stats/stats.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "base/input.h"
-#include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 #include "workload/flows/flows.h"

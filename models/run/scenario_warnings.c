@@ -3,7 +3,6 @@
  * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "run/scenario.h"
 
-#include "run/links.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"

@@ -267,15 +267,13 @@ static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
 	const struct packet *packet = port_head(&net->ports[event->entity]);
+	uint32_t sw = switch_behind(net, event->entity);
 	struct packet_about about;
-	uint32_t to = net->ports[event->entity].to;
 
-	if (to < net->hosts || packet->kind != PACKET_AGGREGATION)
+	if (sw == UINT32_MAX || packet->kind != PACKET_AGGREGATION)
 		return;
-	t->sw = to - net->hosts;
-	if (net->protocols[packet->protocol].ops->about &&
-	    net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
-							packet, &about))
+	t->sw = sw;
+	if (packet_tells(net, packet, &about))
 		t->job = about.job;
 	switch_look(t->s, t->sw, &t->seen);
 }

@@ -5,7 +5,6 @@
 #include "run/series.h"
 #include "run/simulation_state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

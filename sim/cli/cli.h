@@ -74,32 +74,19 @@ struct cli {
 	} sweep;
 };
 
+/* Returns the exit code. */
+typedef int verb_function(const struct cli *cli);
+
 struct verb {
 	const char *name, *synopsis, *help;
 	const char *needs; /* what its first argument must be; NULL = it needs none */
 	int most;          /* arguments it takes */
-	int (*run)(const struct cli *cli);
+	verb_function *run;
 };
 
-int verb_run(const struct cli *cli);
-int verb_check(const struct cli *cli);
-int verb_explain(const struct cli *cli);
-int verb_list(const struct cli *cli);
-int verb_schema(const struct cli *cli);
-int verb_plot(const struct cli *cli);
-int verb_compare(const struct cli *cli);
-int verb_regress(const struct cli *cli);
-int verb_export(const struct cli *cli);
-int verb_why(const struct cli *cli);
-int verb_formula(const struct cli *cli);
-int verb_report(const struct cli *cli);
-int verb_help(const struct cli *cli);
-int verb_init(const struct cli *cli);
-int verb_manual(const struct cli *cli);
-int verb_sweep_plan(const struct cli *cli);
-int verb_sweep_run(const struct cli *cli);
-int verb_sweep_status(const struct cli *cli);
-int verb_sweep_collect(const struct cli *cli);
+verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_plot, verb_compare,
+	verb_regress, verb_export, verb_why, verb_formula, verb_report, verb_help, verb_init,
+	verb_manual, verb_sweep_plan, verb_sweep_run, verb_sweep_status, verb_sweep_collect;
 
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
  * nowhere). Returns the exit code. */

@@ -1,7 +1,6 @@
 /* The verb run: simulate, show progress, write the result directory. */
 #include "cli/cli.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
@@ -12,7 +11,6 @@
 #include "run/simulation_state.h"
 #include "run/timeline.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -118,13 +118,12 @@ static int run_point(const struct cli *cli, struct plan *plan, const char *folde
 	size_t count;
 	struct conf_override *overrides = plan_overrides(plan, number, &count, NULL);
 	struct conf_doc *doc = scenario_load(plan->base, &scenario, overrides, count);
-	struct point_facts facts;
 	int code = EXIT_INVALID;
 
 	if (!conf_errors(doc))
 		code = run_valid(cli, plan, folder, limits, number, doc, &scenario);
 	else
-		plan_check_point(plan, number, sweep_model, &facts); /* in words of the plan */
+		plan_check_point(plan, number, sweep_model); /* in words of the plan */
 	conf_doc_free(doc);
 	free(overrides);
 	return code;

@@ -7,7 +7,6 @@
 #include "lab/names.h"
 #include "lab/compare/samples.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

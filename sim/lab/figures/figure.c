@@ -7,7 +7,6 @@
 #include "io/number.h"
 #include "io/tex.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,12 +102,11 @@ struct point_facts {
 typedef struct conf_doc *plan_model(const char *base, const struct conf_override *overrides,
 				    size_t count, struct point_facts *facts);
 
-/* Whether the scenario of one point is valid. Adds what is wrong to the plan's errors. */
-bool plan_check_point(struct plan *plan, size_t number, plan_model *model,
-		      struct point_facts *facts);
+/* Adds what is wrong with the scenario of one point to the plan's errors. */
+void plan_check_point(struct plan *plan, size_t number, plan_model *model);
 
 /* Checks the base scenario, every point, and that no two points are the same. `facts` are by
  * number. Reports a mistake once for each value of an axis that makes it. */
-bool plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
+void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 #endif

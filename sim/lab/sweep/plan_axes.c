@@ -5,7 +5,6 @@
 #include "conf/buf.h"
 #include "lab/sweep/sweep_table.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

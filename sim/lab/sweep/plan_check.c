@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "conf/buf.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,31 +123,27 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	}
 }
 
-static bool look_at(struct findings *findings, size_t number, plan_model *model,
+static void look_at(struct findings *findings, size_t number, plan_model *model,
 		    struct point_facts *facts)
 {
 	const struct plan_setting **settings;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(findings->plan, number, &count, &settings);
 	struct conf_doc *doc = model(findings->plan->base, overrides, count, facts);
-	bool good = !conf_errors(doc);
 
-	if (!good)
-		sort_mistakes(findings, number, doc, settings);
+	sort_mistakes(findings, number, doc, settings);
 	conf_doc_free(doc);
 	free(overrides);
 	free(settings);
-	return good;
 }
 
-bool plan_check_point(struct plan *plan, size_t number, plan_model *model,
-		      struct point_facts *facts)
+void plan_check_point(struct plan *plan, size_t number, plan_model *model)
 {
 	struct findings findings = { .plan = plan };
-	bool good = look_at(&findings, number, model, facts);
+	struct point_facts facts;
 
+	look_at(&findings, number, model, &facts);
 	report_all(&findings);
-	return good;
 }
 
 /* The base scenario must be valid before anything is changed but by "set". */
@@ -224,16 +219,15 @@ static void look_for_twins(struct findings *findings, const struct point_facts *
 	free(sorted);
 }
 
-bool plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
+void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
 {
 	struct findings findings = { .plan = plan };
 
 	if (!check_base(plan, model))
-		return false;
+		return;
 	for (size_t i = 0; i < plan->point_count && findings.count < MOST_FINDINGS; i++)
 		look_at(&findings, i, model, &facts[i]);
 	if (!findings.count)
 		look_for_twins(&findings, facts);
 	report_all(&findings);
-	return !conf_errors(plan->doc);
 }

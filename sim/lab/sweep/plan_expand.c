@@ -7,7 +7,6 @@
 #include "lab/names.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "base/units.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/types.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */

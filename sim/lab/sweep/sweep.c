@@ -7,10 +7,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LONGEST_PLAN (64 << 20)
 

@@ -6,9 +6,7 @@
 #include "io/folder.h"
 #include "lab/names.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
