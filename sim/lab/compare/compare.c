@@ -67,7 +67,7 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* What stands around the tabular becomes comments. */
+/* Makes comments of what stands around the tabular. */
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;

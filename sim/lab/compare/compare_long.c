@@ -50,7 +50,7 @@ void long_usual(const struct runs *runs, struct names *usual)
 			if (!has_group(runs, i, group->string))
 				names_add(&groups, group->string);
 		}
-	if (groups.count <= 1) /* the short name says as much, and is in summary.json */
+	if (groups.count <= 1) /* the short name means the same, and is in summary.json */
 		names_add(usual, xstrdup("jobs.iteration_s.mean"));
 	for (size_t i = 0; i < groups.count && groups.count > 1; i++)
 		names_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
@@ -77,8 +77,7 @@ enum compare_has long_has(const void *owner, const char *metric)
 
 /* ---- Rows ---- */
 
-/* The jobs that iterations are of: those that did not finish have some that are in
- * no row. */
+/* Counts the jobs that the iterations are of: one that did not finish has iterations in no row. */
 static bool take_jobs(struct compare_row *row, const struct run *run,
 		      const struct sample_source *source, char **error)
 {
@@ -136,7 +135,7 @@ bool long_add_metric(struct report *report, const struct runs *runs, const char 
 		     double warmup_s, char **error)
 {
 	struct sample_source source;
-	if (!sample_source(metric, &source)) /* long_has() has let it pass */
+	if (!sample_source(metric, &source)) /* cannot be: long_has() knows the metric */
 		return false;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct compare_row *row = report_add(report, metric);

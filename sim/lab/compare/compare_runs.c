@@ -57,7 +57,7 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 	return true;
 }
 
-/* Flows and jobs are read for this alone: only when somebody may want it. */
+/* Only if it may be shown: nothing else here reads all flows and jobs. */
 static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
 			       char **error)
 {
@@ -73,8 +73,7 @@ static bool runs_read_fairness(struct runs *runs, const struct compare_options *
 
 /* ---- Metrics ---- */
 
-/* Whether all runs lack the work that PREFIX.count counts: then PREFIX.finished
- * says nothing. */
+/* Whether PREFIX.count is 0 in all runs: then PREFIX.finished says nothing. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
@@ -106,7 +105,7 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-/* Once each, though runs have most in common. */
+/* Adds each name once; most are in all runs. */
 static void add_fairness(struct names *names, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
@@ -145,7 +144,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 
 /* ---- Rows ---- */
 
-/* finished/count of the nearest object around a metric that has both. */
+/* Takes `finished` and `count` from the innermost object around the metric that has both. */
 static void take_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
@@ -163,8 +162,7 @@ static void take_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
-/* The files of a directory must tell the same story; of what the summary does not
- * tell, any. */
+/* The tables must agree with the summary, if that has the metric. */
 bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
 {
 	double told = summary_value(&run->summary, metric);
@@ -176,7 +174,7 @@ bool run_tells_truth(const struct run *run, const char *metric, double found, ch
 	return false;
 }
 
-/* False and *error when what was read and what the summary tells differ. */
+/* False and *error if the tables and the summary differ. */
 static bool take_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples,
 		       char **error)
@@ -207,7 +205,7 @@ static bool take_value(struct compare_row *row, const struct run *run,
 	return ok;
 }
 
-/* Of so many pairs x and y; 0: of the samples apart. */
+/* Over pairs of x and y; if there are none, of two independent samples. */
 static struct estimate ratio_of(const struct sample_source *source, const struct samples *a,
 				const struct samples *b, size_t pairs, const double *x,
 				const double *y, struct rng *rng)
@@ -221,9 +219,9 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
-/* The quotient of the values; an interval around it if there are samples. In
- * pairs, the ratio is over the work that both runs finished. With other seeds the
- * same job is not the same random experiment. */
+/* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
+ * of work that both runs finished. They need the same seed: with another one, a job of the same
+ * number is another random experiment. */
 static void take_ratio(struct compare_row *row, const struct sample_source *source,
 		       const struct samples *a, const struct samples *b, bool same_seed)
 {
@@ -231,7 +229,7 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 	row->basis = BASIS_QUOTIENT;
 	if (source != NULL && a->count > 0 && b->count > 0) {
 		double *x, *y;
-		struct rng rng; /* one stream a metric: other metrics do not move its draws */
+		struct rng rng; /* one for each metric: draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
 		size_t pairs = samples_pair(a, b, &x, &y);
 		if (!same_seed)

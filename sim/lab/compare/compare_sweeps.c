@@ -191,8 +191,8 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-/* Whether the two ran the same replications with the same seeds, where both have one; *besides: how
- * many b has that a has not. */
+/* Whether the two have replications in common, and these the same seeds. Sets *besides to the
+ * number of those that only b has. */
 static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
 	size_t common = 0;

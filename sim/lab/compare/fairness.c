@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a member has got in how long. */
+/* What a member got, and in what time. */
 struct table {
 	const char *file, *prefix, *group;
-	const char *bytes, *times; /* the product of the two; `times` may be NULL: 1 */
-	const char *from, *to;     /* its time; `from` may be NULL: 0 */
+	const char *bytes, *times; /* what it got is their product; `times` NULL: 1 */
+	const char *from, *to;     /* its time is their difference; `from` NULL: 0 */
 };
 
 static const struct table tables[] = {

@@ -10,8 +10,8 @@
 
 #define COLUMNS_MAX 5
 
-/* What a table says about its rows: which number they have, what makes two rows
- * of this number in two runs the same, which of them have finished, which count. */
+/* What a table says about its rows: their number, what makes two rows of this number in two runs
+ * the same, whether they have finished. */
 struct sample_table {
 	const char *prefix, *file;
 	const char *time, *group;
@@ -67,7 +67,7 @@ static const struct {
 
 struct sample {
 	uint64_t id, inner;
-	uint64_t identity; /* hash of what makes it the same */
+	uint64_t identity; /* hash of the columns of its identity */
 	uint64_t group;    /* hash of its name */
 	double time, value;
 };
@@ -85,7 +85,7 @@ static bool ends_with(const char *text, size_t *length, const char *word)
 	return true;
 }
 
-/* What is left between prefix and field: nothing, or "by_name.NAME" of jobs. */
+/* Takes the name from between prefix and field: nothing, or "by_name.NAME" of jobs. */
 static bool take_name(struct sample_source *source, const char *text, size_t length)
 {
 	static const char by[] = "jobs.by_name.";
@@ -201,7 +201,7 @@ static int compare_hashes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many of `hashes` differ; sorts them. */
+/* How many different `hashes` there are; sorts them. */
 static size_t distinct(uint64_t *hashes, size_t count)
 {
 	size_t different = count > 0;
@@ -234,7 +234,7 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		return *error == NULL;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
-		struct sample sample = read_sample(csv, &columns, source); /* strict for all rows */
+		struct sample sample = read_sample(csv, &columns, source); /* checks all rows */
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,

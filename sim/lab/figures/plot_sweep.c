@@ -25,7 +25,7 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* What one figure shows: mostly one sheet. Those of a metric stand together. */
+/* What one figure shows, usually one sheet. Sheets of a metric are neighbours. */
 struct page {
 	struct sheet *sheets;
 	size_t count, metrics;
@@ -61,8 +61,8 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* What a value is called: as the user says, else a number with the name of its axis. The caller
- * frees. */
+/* What to call a value: the user's word, else the value, and `named` says whether behind the name
+ * of its axis. The caller frees. */
 static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
@@ -89,7 +89,7 @@ static char *fixed_words(const struct sheet *sheet)
 	return words;
 }
 
-/* Name of a curve. The caller frees. */
+/* The name of a curve. The caller frees. */
 static char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
@@ -130,7 +130,7 @@ static char *figure_name(const struct page *page)
 	return name;
 }
 
-/* The point is drawn, or what is drawn is compared with it. */
+/* Whether the point is drawn, or something drawn is compared with it. */
 static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -145,7 +145,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 }
 
 /* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
- * all that stand behind a figure. The caller frees. */
+ * counts all points behind a figure. The caller frees. */
 static char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
@@ -159,7 +159,7 @@ static char *tally(const struct page *page)
 		if (!is_in(sheet, point))
 			continue;
 		without += point->usable && isnan(point->metrics[sheet->metric]);
-		if (sheet->metric != page->sheets->metric) /* counted with the first one */
+		if (sheet->metric != page->sheets->metric) /* counted with the first metric */
 			continue;
 		points++;
 		count[point->status]++;
@@ -241,7 +241,8 @@ static double x_of(const struct sheet *sheet, size_t column)
 	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
-/* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
+/* In the table x is a number in base units (bytes, bit/s, ps) or a place; comments say which value
+ * it is. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -301,7 +302,7 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 	}
 }
 
-/* A curve keeps its colour, dash and mark in all figures of a sweep. */
+/* A curve looks the same in all figures of a sweep. */
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0; row < sheet->choice->rows; row++) {
@@ -371,7 +372,7 @@ static size_t bars_of(const struct sheet *sheet)
 	return sheet->choice->columns * sheet->choice->rows;
 }
 
-/* Means over replications, as each cause has them: means of parts add up to that of the whole. */
+/* Each cause is a mean over replications: the means of the parts add up to that of the whole. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -450,7 +451,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 {
 	struct plot_options own = *options;
 	for (const size_t *m = page->sheets->choice->metrics;
-	     *m != page->sheets->metric && own.y_labels.count > 0; m++) { /* whose label is it? */
+	     *m != page->sheets->metric && own.y_labels.count > 0;
+	     m++) { /* skip the labels of the metrics before */
 		own.y_labels.items++;
 		own.y_labels.count--;
 	}
@@ -467,8 +469,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call: those of a metric stand together, in the order of fixed levels, which
- * `fixed` has room for. The caller frees sheets. */
+/* All sheets of a call, metric by metric, each in the order of the fixed levels, which are put into
+ * `fixed`. The caller frees the sheets. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
 			      const struct groups *groups, size_t *fixed)
 {

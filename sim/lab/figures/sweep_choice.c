@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define USUAL_METRICS 2
-#define FIGURES_MAX   24 /* of a call for one metric; more are hardly meant */
+#define FIGURES_MAX   24 /* figures of one metric in a call; more are hardly meant */
 
 /* ---- Names ---- */
 
-/* "AXIS=VALUE" */
+/* Reads "AXIS=VALUE". */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -60,7 +60,7 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
-/* The metrics of a sweep of which nobody said any. Few flows have no 99th percentile. */
+/* Chooses metrics where the user named none. Few flows have no 99th percentile: then their mean. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
 	static const struct {
@@ -77,7 +77,7 @@ static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep
 	}
 }
 
-/* All causes, in their order. */
+/* Chooses the times of all causes, in their order. */
 static bool choose_causes(struct sweep_choice *choice, const struct sweep_table *table,
 			  char **error)
 {
@@ -345,7 +345,7 @@ static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t 
 
 /* ---- Labels and panels ---- */
 
-/* Of "VALUE=TEXT" or "AXIS=VALUE=TEXT", if it is about this value. */
+/* The TEXT of "VALUE=TEXT" or "AXIS=VALUE=TEXT"; NULL if it is of another value. */
 static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
 {
 	char *whole = xasprintf("%s=%s=", axis->name, axis->values[level]);

@@ -1,6 +1,5 @@
-/* sweep.csv, costs.csv and sweep.json out of the points. What is the same on any
- * machine, and what is not, are different tables: sweep.csv is the same to the
- * byte whatever was killed and resumed on the way. */
+/* Makes sweep.csv, costs.csv and sweep.json from the points. What depends on the machine is in
+ * costs.csv alone: sweep.csv is the same to the byte, whatever was killed and resumed. */
 #include "lab/sweep/sweep.h"
 
 #include "base/mem.h"
@@ -49,7 +48,8 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	return metrics->count++;
 }
 
-/* The seed is no metric, it has a column of its own; what is null in all points has none. */
+/* Leaves out the seed, which has a column of its own, and what is null: a number that is null in
+ * all points gets no column. */
 static void take_numbers(struct metrics *metrics, struct numbers *numbers,
 			 const struct summary *summary)
 {
@@ -235,7 +235,7 @@ static bool write_all(const struct sweep *sweep, const struct metrics *metrics, 
 	return good;
 }
 
-/* groups.csv, from the tables just written: what can be read is what counts. */
+/* Writes groups.csv from the tables just written: what readers find there counts. */
 static bool write_groups(const struct sweep *sweep, char **error)
 {
 	struct sweep_table *table = sweep_table_read(sweep->dir, error);

@@ -80,7 +80,7 @@ const char *plan_place_index(struct plan *plan, const char *parent, size_t index
 	return plan_keep(plan, xasprintf("%s/%zu", parent, index));
 }
 
-/* The base scenario stands relative to the plan. */
+/* The path of the base scenario is relative to the plan. */
 static char *base_path(const char *plan, const char *base)
 {
 	const char *slash = strrchr(plan, '/');
@@ -99,7 +99,7 @@ static void check_name(struct plan *plan, const char *name)
 			   "starting with \".\", at most 100 bytes");
 }
 
-/* Takes the document, which has filled in `conf`. */
+/* Takes the document, from which `conf` was filled in. */
 static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 			    const char *const *taken)
 {

@@ -72,9 +72,8 @@ struct plan *plan_parse(const char *name, const char *text, size_t length,
 			const char *const *taken);
 void plan_free(struct plan *plan);
 
-/* The values of a point, in the order in which they go into the scenario; the caller frees the
- * array. With `settings` also where each comes from, NULL for the seed; the caller frees that, too.
- */
+/* The values of a point, in the order in which they go into the scenario, and, with `settings`,
+ * where each comes from (NULL: the seed). The caller frees both arrays. */
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings);
 

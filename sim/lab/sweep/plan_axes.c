@@ -1,4 +1,4 @@
-/* From what the user wrote to axes with levels. */
+/* Makes axes with levels from what the user wrote. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -74,7 +74,7 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 
 /* --- pointers --- */
 
-/* Only what can be seen without the scenario. */
+/* Checks what can be checked without the scenario. */
 static void check_pointer(struct plan *plan, const char *pointer, const char *place)
 {
 	if (pointer[0] != '/' || !pointer[1])
@@ -197,8 +197,8 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* Number of levels; above `most`, any number that is. 0 after a mistake. Values that the axis is
- * computed from are in *list. */
+/* The number of levels; 0 after a mistake; if there are more than `most`, any number above it. Sets
+ * *list to the values of a range or a log. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
 			     const char *at, uint64_t most, struct value_list *list)
 {
@@ -225,8 +225,9 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 
 /* --- making --- */
 
-/* A level for each value, which each strand has in its own list. `list`: where the strands of a zip
- * stand; NULL: one strand, that of the axis. `computed`: the place of values that stand nowhere. */
+/* Makes a level for each value; each strand has its own list of values. `list`: where the strands
+ * of a zip stand; NULL: one strand, that of the axis. `computed`: the place of values that are
+ * computed; NULL: they stand in the plan. */
 static void make_levels(struct plan *plan, struct plan_axis *axis,
 			const struct strand_conf *strands, size_t strand_count, const char *list,
 			const char *computed)
@@ -264,7 +265,7 @@ static void make_computed(struct plan *plan, struct plan_axis *axis, const struc
 	free(values);
 }
 
-/* Takes settings from a map of pointers to values that stands at `at`. */
+/* Takes settings from a map of pointers to values; it stands at `at`. */
 static void set_map(struct plan *plan, struct plan_level *level, const struct conf_map *map,
 		    const char *at)
 {
@@ -315,7 +316,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two that set the same --- */
 
-/* One pointer is the other, or above it. */
+/* Whether one pointer is the other, or above it. */
 static bool overlap(const char *a, const char *b)
 {
 	size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
@@ -328,7 +329,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
 	bool same = !strcmp(pointer, other);
 
-	/* cases of one axis exclude each other */
+	/* only one case of an axis is in force */
 	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
 	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s%s%s%s%s", pointer,
@@ -337,7 +338,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		   same ? "" : "\"");
 }
 
-/* All levels of an axis set the same, unless they are cases. */
+/* Looks at one level of each axis, since all set the same keys; of cases at all. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;

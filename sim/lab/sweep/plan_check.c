@@ -1,5 +1,5 @@
-/* Are the scenarios of the points valid, and all different? What is wrong with a
- * point is wrong with many: it is reported once, at the value that brings it in. */
+/* Checks that the scenarios of all points are valid and different. What is wrong with one point is
+ * wrong with many: it is reported once, at the value that causes it. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 /* Something wrong with some points. */
 struct finding {
 	const char *place;  /* in the plan */
-	const char *origin; /* of the pointer there; NULL: no value is to blame alone */
+	const char *origin; /* of the pointer there; NULL: no single value is wrong */
 	char *pointer;      /* in the scenario */
 	char *text;
 	size_t first; /* point */
@@ -25,7 +25,7 @@ struct findings {
 	size_t count, capacity;
 };
 
-#define MOST_FINDINGS 200 /* more are not looked for */
+#define MOST_FINDINGS 200 /* of more, the rest is not looked for */
 
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
@@ -48,8 +48,8 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 							       .count = 1 };
 }
 
-/* Whether all values of an axis, more than one, meet with the same words: then
- * it is not the value that is wrong, but where it goes. */
+/* Whether all values of an axis, two or more, get the same message: then the pointer is wrong, not
+ * the values. */
 static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
 {
 	size_t values = 0, same = 0, count;
@@ -107,7 +107,7 @@ static void report_all(struct findings *findings)
 	free(findings->items);
 }
 
-/* Sorts the mistakes of a scenario by the values that made them. */
+/* Assigns the mistakes of a scenario to the values that make them. */
 static void sort_mistakes(struct findings *findings, size_t point, const struct conf_doc *doc,
 			  const struct plan_setting *const *settings)
 {
@@ -146,7 +146,7 @@ void plan_check_point(struct plan *plan, size_t number, plan_model *model)
 	report_all(&findings);
 }
 
-/* The base scenario must be valid before anything is changed but by "set". */
+/* The base scenario must be valid when only "set" has changed it. */
 static bool check_base(struct plan *plan, plan_model *model)
 {
 	struct conf_override *overrides = xcalloc(plan->set.count, sizeof(*overrides));

@@ -1,4 +1,4 @@
-/* From axes to numbered points: all combinations, less what is left out. */
+/* Makes numbered points from axes: all combinations except those left out. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/hash.h"
@@ -70,7 +70,7 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 	conf_buf_release(&text);
 }
 
-/* A value, or a list of values (unless the list is itself a value of the axis). */
+/* Reads a value, or a list of values, unless the list is itself a value of the axis. */
 static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
 			   const char *place)
 {
@@ -141,7 +141,7 @@ static bool any_holds(const struct plan *plan, const bool *allowed, size_t count
 
 /* --- points --- */
 
-/* Replication r of all combinations has the same seed, or one of its own. */
+/* Replication r has the same seed in all combinations, or one of its own in each. */
 static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
 			uint64_t replication)
 {

@@ -24,7 +24,7 @@ enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_
 struct amount {
 	enum amount_kind kind;
 	double value;
-	double unit; /* that it was written in, in base units; 1 of a number */
+	double unit; /* the unit that it was written in, in base units; 1 of a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
@@ -35,7 +35,7 @@ static const enum unit_kind unit_kinds[] = {
 
 /* --- printing --- */
 
-/* Without trailing zeros. */
+/* Prints without trailing zeros. */
 static char *print_decimal(double value, int decimals, const char *behind)
 {
 	char *digits = xasprintf("%.*f", decimals, value), *text;
@@ -50,7 +50,7 @@ static char *print_decimal(double value, int decimals, const char *behind)
 	return text;
 }
 
-/* To the last decimal that `largest` has among its digits. */
+/* Prints as many decimals as `largest` has among its digits. */
 static char *print_number(double value, double largest)
 {
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
@@ -77,8 +77,8 @@ static const char *const spoken_units[][6] = {
 };
 static const char *const binary_units[] = { "TiB", "GiB", "MiB", "KiB", "B", NULL };
 
-/* In the largest unit that is not above the value and needs at most six decimals:
- * "31.9KB" rather than "31900B", which unit_format() prefers for being whole. */
+/* Prints in the largest unit that is not above the value and needs at most six decimals: "31.9KB",
+ * where unit_format() prefers "31900B" for being whole. */
 static char *print_quantity(const struct amount *amount)
 {
 	uint64_t value = (uint64_t)amount->value, written = (uint64_t)amount->unit;
@@ -95,7 +95,7 @@ static char *print_quantity(const struct amount *amount)
 	return print_decimal(amount->value, 0, *unit);
 }
 
-/* `largest` of the numbers that are printed alike. */
+/* `largest`: of the numbers that are printed alike. */
 static char *print_amount(const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)
@@ -235,7 +235,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 
 /* --- log --- */
 
-/* NULL, or what is wrong; *key is then the place of it, or NULL: the whole. */
+/* NULL, or what is wrong; *key then says with which key, NULL: with the whole. */
 static const char *log_mistake(const struct log_conf *conf, const struct amount ends[2],
 			       const char **key)
 {
@@ -251,7 +251,7 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 	return NULL;
 }
 
-/* The readable amount next to `value`. `whole`: a number that must be one. */
+/* Rounds to a readable amount or, with `whole`, to a whole number. */
 static double round_amount(double value, double unit, bool whole)
 {
 	double in_unit = value / unit;

@@ -67,7 +67,7 @@ static void host_name(char host[HOST_SIZE])
 	host[HOST_SIZE - 1] = '\0';
 }
 
-/* Names the holder, for people. */
+/* Writes who holds the lock, for people. */
 static void sign(int fd)
 {
 	char host[HOST_SIZE] = "";
@@ -101,7 +101,7 @@ static bool take_lock(struct running *run)
 			run->lock_fd = fd;
 			return true;
 		}
-		close(fd); /* its holder has removed it meanwhile */
+		close(fd); /* its holder has removed it in between */
 	}
 }
 
@@ -175,7 +175,7 @@ static _Noreturn void be_child(const struct running *run)
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(6);
-	setrlimit(RLIMIT_CORE, &no_core); /* of a point that crashes; nobody would look at it */
+	setrlimit(RLIMIT_CORE, &no_core); /* a crash leaves no core file; nobody would look at it */
 	limit_memory(run->order->limits.memory);
 	limit_time(run->order->limits.time);
 	code = run->order->simulate(run->order->owner, run->result);
@@ -191,7 +191,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* False: no process could be started. */
+/* Runs the child to its end. False: no process could be started. */
 static bool run_child(const struct running *run, struct outcome *outcome)
 {
 	double start = now_s();
@@ -211,7 +211,7 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 
 /* --- what became of it --- */
 
-/* An exit code that is none of ours: a tool made one of a crash. */
+/* An unknown exit code is a crash: a tool has made one of it. */
 static enum point_status status_of(const struct outcome *outcome)
 {
 	static const enum point_status by_code[] = {
@@ -299,7 +299,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	free(log);
 }
 
-/* What is left of a child that was ended, and the results of an earlier attempt. */
+/* Removes what a killed child left, and the results of an earlier attempt. */
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);
@@ -319,7 +319,7 @@ static enum point_end run_locked(struct running *run, struct point_record *recor
 	const struct point_order *order = run->order;
 	struct outcome outcome = { 0 };
 
-	/* somebody may just have finished it */
+	/* another process may just have finished it */
 	point_read_record(order->folder, order->hash, record);
 	if (!is_wanted(order, record))
 		return POINT_KEPT;

@@ -40,7 +40,7 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-/* 0 for what is no number up to `most`: nobody has written that. */
+/* 0 for what is no number from 0 to `most`: record_write() writes none. */
 static double number_at(const cJSON *object, const char *key, double most)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -146,7 +146,7 @@ bool record_write(const struct point_record *record, const char *path)
 
 /* --- rules --- */
 
-/* More than the limit that was too low; 0 is none. */
+/* Whether a limit is above a former one; 0 = no limit. */
 static bool is_higher(uint64_t limit, uint64_t former)
 {
 	return former != 0 && (limit == 0 || limit > former);

@@ -50,7 +50,7 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		sweep->running[i].holder =
 			point_runs(sweep->folder, facts[i].hash, &sweep->running[i].seconds);
 	}
-	sweep->others = count_records(sweep->folder) - own; /* counted last: new ones may come */
+	sweep->others = count_records(sweep->folder) - own; /* last, for new ones may appear */
 }
 
 void sweep_release(struct sweep *sweep)

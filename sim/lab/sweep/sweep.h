@@ -1,5 +1,4 @@
-/* A sweep directory as its plan sees it: how each point ended, what is left to do, and the tables.
- */
+/* A sweep directory as its plan sees it: how each point ended, what is left to do, the tables. */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 

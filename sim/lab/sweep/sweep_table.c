@@ -135,7 +135,7 @@ struct columns {
 	int *axes, *metrics; /* owned */
 };
 
-/* Which column is which; together they must be all there are. */
+/* Finds the columns; there may be no others. */
 static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
 {
 	struct columns c = { .point = csv_need(csv, "point"),
@@ -185,7 +185,7 @@ static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int col
 	return 0;
 }
 
-/* What belongs to one point is in `point` even after an error, to be freed. */
+/* Adds the point even after an error, so that what it owns is freed. */
 static void read_point(struct sweep_table *table, struct csv *csv, const struct columns *c)
 {
 	struct sweep_point *point = &table->points[table->point_count];
