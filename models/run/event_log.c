@@ -50,7 +50,7 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
-/* A host at either end of the link, the receiver's first. */
+/* The worker on a host at one end of the link, the receiving end first; UINT32_MAX: none. */
 static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
 {
 	uint32_t to = net->ports[port].to;
@@ -94,7 +94,7 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 		       : sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
 }
 
-/* The protocol, the kind, and what the kind's fields mean (net/packet.h). */
+/* Writes the protocol, the kind, and the fields of the kind (net/packet.h). */
 static int packet_words(const struct network *net, const struct event_record *record, char *text,
 			size_t size)
 {
@@ -169,7 +169,7 @@ struct event_log {
 	struct out_table *table;
 	struct time_span span;
 	struct event_record record;
-	struct switch_seen seen; /* the switch that a packet reaches, before */
+	struct switch_seen seen; /* the switch that a packet reaches, before the event */
 	struct sim_observer observer;
 };
 
@@ -191,7 +191,7 @@ static void keep_event(void *owner, const struct sim_event *event)
 		switch_look(log->s, switch_of(log), &log->seen);
 }
 
-/* The columns of packets that switches add. */
+/* Fills in the columns of packets that switches add. */
 static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
 			char did[SWITCH_DID])
 {

@@ -44,7 +44,7 @@ static void check_headroom(const struct pause_check *check)
 			check->params.headroom, links_of(check), needed, answers, needed);
 }
 
-/* False: there is not even room for the headroom. */
+/* False if there is not even room for the headroom. */
 static bool check_memory(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -84,9 +84,8 @@ static void check_thresholds(const struct topology_conf *conf, struct conf_doc *
 			   params.xoff);
 }
 
-/* A queue that is fed by one port only has to reach the ECN threshold before that
- * port is stopped. With alpha, one port alone gets alpha / (1 + alpha) of the memory
- * that the smallest switch shares. */
+/* A queue fed by a single port must reach the ECN threshold before that port is stopped. With
+ * alpha, a single port gets alpha / (1 + alpha) of the memory that the smallest switch shares. */
 static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;

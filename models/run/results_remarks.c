@@ -57,7 +57,7 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 
 		for (size_t m = 0; m < count; m++) {
 			if (!memory[m].held)
-				continue; /* it is reserved, not contended for */
+				continue; /* it is reserved, so no job contends for it */
 			added += memory[m].stats.packets_aggregated;
 			collisions += memory[m].stats.collisions;
 		}
@@ -70,7 +70,7 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 	}
 }
 
-/* Streams that do not share (analytic) have no capacity to fill. */
+/* In analytic runs streams do not share links, so none is ever full. */
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;

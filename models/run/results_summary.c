@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of summary.json for the dictionary; it is written by hand below, and
- * tests/results.sh holds the two against each other. */
+/* Members of summary.json for the dictionary. The functions below write them; tests/results.sh
+ * checks that the two agree. */
 static const struct out_column summary_columns[] = {
 	{ "scenario", OUT_TEXT, "Name of the scenario." },
 	{ "seed", OUT_COUNT, "Seed of all random streams." },
@@ -127,7 +127,7 @@ const struct out_schema summary_schema = { "summary.json",
 					   "One object a run; a.b is the member b of the object a.",
 					   summary_columns };
 
-/* What counts packets is null where there are none. */
+/* Writes null where there are no packets to count. */
 static void json_packets(struct json *json, const struct simulation *s, const char *key,
 			 uint64_t count)
 {
@@ -137,7 +137,7 @@ static void json_packets(struct json *json, const struct simulation *s, const ch
 		json_u64(json, key, count);
 }
 
-enum { P999 = 1 }; /* flows also get the 99.9th percentile */
+enum { P999 = 1 }; /* flows get the 99.9th percentile, too */
 
 double *results_sorted(const double *values, size_t count)
 {
@@ -195,7 +195,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* Of the jobs of a name, or of all. */
+/* Of the jobs of a name; NULL: of all. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -402,8 +402,8 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
-/* What switches count (in their memories) and what workers count (in the jobs) are different
- * things: adding both counts nothing twice. */
+/* Switches count in their memories and workers in their jobs, but never the same thing: the sum
+ * counts nothing twice. */
 static void json_aggregation(struct json *json, const struct simulation *s)
 {
 	struct memory_sum sum = results_memory(s);

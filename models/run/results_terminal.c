@@ -109,7 +109,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 	}
 }
 
-/* What the means above leave out. */
+/* Prints what the means above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -140,7 +140,7 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
-/* What the scenario turns on and only packets know. */
+/* Prints what the scenario turns on and streams ignore. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
 	if (topology->classes != CLASSES_SINGLE)

@@ -1,11 +1,11 @@
-/* How much a run is, by counting: packet-hops, hosts and jobs, from sizes and paths alone.
+/* Estimates packet-hops, hosts and jobs of a run by counting sizes and paths.
  *
- * Of an all-reduce in switches each chunk crosses each link of its tree once up and once down;
- * other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
- * on as long as jobs do last as long as these take at the rate that other flows leave them. What
- * that misses: packets that are sent again or go round by a server (aggregators that are short,
- * losses), and jobs that others, or marks of flows, slow down while flows go on. scripts/estimates
- * has how far it is off. */
+ * In an all-reduce in switches each chunk crosses each link of its tree once up and once down.
+ * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
+ * on as long as jobs last as long as these take at the rate that other flows leave them. The
+ * estimate misses packets that are sent again or go by way of a server (when aggregators are short
+ * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
+ * go on. scripts/estimates shows how far it is off. */
 #include "run/scenario.h"
 
 #include "base/mem.h"
@@ -29,7 +29,7 @@ struct place {
 	double *receivers;  /* by host: flows of lists that end there; owned */
 };
 
-/* Flows of lists by the host that they end at; the caller frees. */
+/* Counts flows of lists by the host that they end at; the caller frees. */
 static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
@@ -89,7 +89,7 @@ static double parts_of(const struct place *place, const struct job_group_conf *g
 {
 	double parts = place->hosts / size, last = -1, count = 0;
 
-	if (group->workers.form == WORKERS_HOSTS) { /* as if they were listed in order */
+	if (group->workers.form == WORKERS_HOSTS) { /* as if hosts were listed in order */
 		const int64_t *hosts = group->workers.hosts.items;
 
 		for (size_t i = 0; i < group->workers.hosts.count; i++) {
@@ -130,7 +130,7 @@ static double job_path(const struct place *place, const struct job_group_conf *g
 
 /* --- bytes --- */
 
-/* Data packets and ACKs of so many bytes, each over so many links. */
+/* Hops of the data packets and ACKs of so many bytes, each over so many links. */
 static double hops_of_bytes(const struct place *place, const struct transport *transport,
 			    double size, double links)
 {
@@ -141,7 +141,7 @@ static double hops_of_bytes(const struct place *place, const struct transport *t
 	return links * (ceil(size / segment) + ceil(size / segment / every));
 }
 
-/* An exchange of a job: what it costs, and the time that its hosts send or receive at least. */
+/* An exchange of a job: packet-hops, and the bytes that each host sends or receives at least. */
 struct exchange {
 	double hops, bytes;
 };
@@ -166,7 +166,7 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 			ops = scheme_ops(i);
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		injected = each - 1;
-	else if (group->pipeline.stages > 1) /* by rings; each replica of a stage has a part */
+	else if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
 		injected = 2 * (each - 1);
 	else
 		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
@@ -317,7 +317,7 @@ static double hops_of_trace(const struct place *place, const struct flow_group_c
 	return hops;
 }
 
-/* How long the largest of the flows that arrive in a window takes alone. */
+/* How long the largest flow that arrives in the window takes alone. */
 static double largest_s(const struct place *place, const struct flow_group_conf *group)
 {
 	struct measured_window window = scenario_window(place->scenario);
@@ -339,7 +339,7 @@ static double largest_s(const struct place *place, const struct flow_group_conf 
 	return 8 * most / (place->rate_bps * (1 - fmin(place->load, 0.9)));
 }
 
-/* Arrivals go on until all that began in the window is over. */
+/* Until when flows arrive: until all that began in the window is over. */
 static double measured_end(const struct place *place)
 {
 	double longest = place->longest_s;
@@ -350,7 +350,7 @@ static double measured_end(const struct place *place)
 	return fmin(place->end_s + longest, seconds_of(place->scenario->stop.after));
 }
 
-/* One flow for each pair; none is faster than its part of the link that it ends at. */
+/* A flow for each pair; none is faster than its share of the link that it ends at. */
 static double hops_of_list(const struct place *place, const struct flow_group_conf *group,
 			   double size, double room)
 {

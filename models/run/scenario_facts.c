@@ -1,5 +1,5 @@
-/* What sweeps ask about a scenario without running it: which run is it (hash); its load. How long
- * it will take is scenario_cost.c's. */
+/* What is known of a scenario without a run: its hash, whether anything in it is random, its load.
+ * scenario_cost.c estimates how long a run takes. */
 #include "run/scenario.h"
 
 #include "base/hash.h"
@@ -15,7 +15,7 @@
 
 /* --- hash --- */
 
-/* A file that the check could read a moment ago; gone, it counts as empty. */
+/* The check has just read the file; if it is gone, it counts as empty. */
 static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
 {
 	uint64_t hash = 0;
@@ -33,7 +33,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 	return hash;
 }
 
-/* A network by what a job sees of it: its tables hold others, too. */
+/* Hashes what a job sees of a model: the file of the model holds others, too. */
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
@@ -150,8 +150,8 @@ struct offered scenario_offered(const struct scenario *scenario)
 	return sum;
 }
 
-/* Racks are alike in all kinds of topology, and above the first tier no kind has less capacity for
- * what still has to pass it: so that tier decides. */
+/* Racks are alike in all kinds of topology. No kind has less capacity above the first tier for the
+ * traffic that gets there, so the first tier decides. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 {
 	const struct topology_conf *topology = &scenario->topology;

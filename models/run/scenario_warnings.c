@@ -18,7 +18,7 @@ static uint32_t most_workers(const struct job_group_conf *group)
 
 /* --- transports --- */
 
-/* Its parameters may name RoCE instead. */
+/* Whether a scheme runs over TCP: its parameters may name RoCE instead. */
 static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
@@ -42,7 +42,7 @@ static bool uses_tcp(const struct scenario *scenario)
 	return false;
 }
 
-/* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
+/* A timeout before any ACK can come says nothing about the network, but TCP reduces its window. */
 static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 {
 	sim_time round_trip = ideal_round_trip(
@@ -56,7 +56,7 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
-/* Windows that do: a rate that CNPs cut may begin with any queue. */
+/* Whether a window follows marks. Rates that CNPs cut do not count: they start with any queue. */
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -69,15 +69,16 @@ static bool heeds_marks(const struct scenario *scenario)
 	return false;
 }
 
-/* Thresholds scale with the rate, so that the time that a queue at the threshold takes is the same:
- * from 85 full frames at 10 Gbps (PANAMA section 7); DCTCP (SIGCOMM 2010, section 4) has 65 of 1500
- * bytes, Alibaba's HPCC simulator 30 KB. One in packets that is so many times off is one of another
- * rate; one in bytes was chosen, so only much too long queues are told. */
+/* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7) and grows with the rate, so
+ * that a queue at the threshold takes the same time at any rate. DCTCP (SIGCOMM 2010, section 4)
+ * has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A threshold in packets that is
+ * ECN_FAR times too low or too high was made for another rate. One in bytes was chosen on purpose,
+ * so only one that is too high gets the warning. */
 #define ECN_BYTES_AT_10G (85.0 * 1518)
 #define ECN_FAR          4
 
-/* A window that is halved at a threshold of half the bandwidth-delay product leaves the link empty
- * for part of the time; DCTCP's smaller cuts bear a seventh (section 3.4 there). */
+/* If a window is halved when the queue is half the bandwidth-delay product, the link is idle for
+ * part of the time. DCTCP cuts less: a seventh is enough (section 3.4 there). */
 #define ECN_LEAST 0.5
 
 static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
@@ -109,9 +110,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
-/* A packet that is lost takes all behind it with it. A user who writes that there is no PAUSE
- * knows.
- */
+/* RoCE sends all again from a lost packet on. A user who writes that there is no PAUSE knows. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -136,7 +135,7 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  "stays that of the link");
 }
 
-/* Others than this scheme use the network. */
+/* Whether flows or other schemes use the network, too. */
 static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
@@ -146,8 +145,8 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 	return others;
 }
 
-/* A threshold in packets counts the small packets of a scheme like the full frames beside them, so
- * that marks begin at fewer bytes. */
+/* A threshold in packets counts small packets of a scheme like the full frames beside them, so
+ * marks begin at fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
@@ -212,8 +211,7 @@ static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc
 		  payload, wire);
 }
 
-/* Pairs choose their ends alike all over the network, so this part of a rack's traffic leaves it.
- */
+/* Flows choose their ends uniformly, so the same share of each rack's traffic leaves it. */
 static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
@@ -246,7 +244,7 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- hosts --- */
 
-/* That a job takes, its servers included where they have hosts of their own. */
+/* The places on hosts that a job takes, with its servers where these have hosts of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
 	uint32_t workers = (uint32_t)workers_span(&group->workers).least;
@@ -262,7 +260,7 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
 }
 
-/* Jobs that come together, and find no hosts together. */
+/* Jobs that arrive at one time and do not all find hosts. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *first = NULL;
@@ -289,7 +287,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
 }
 
-/* Poisson arrivals that would keep more hosts busy than there are, by computing alone. */
+/* Poisson arrivals whose computing alone would keep more hosts busy than there are. */
 static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint64_t slots = slots_of_cluster(scenario);
@@ -320,7 +318,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- schemes --- */
 
-/* Each enabled group, by its largest job; those of a trace are as they are. */
+/* Asks the scheme of each group about its largest job, unless only a trace knows that. */
 static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
@@ -346,15 +344,15 @@ static bool several_jobs(const struct scenario *scenario)
 	return jobs > 1;
 }
 
-/* Nothing at all moves the workers of a job against each other. */
+/* Whether nothing makes one worker of a job later than another. */
 static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
 {
 	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step the same packet always comes first: at a queue that is shared with flows, where
- * windows follow marks, or at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first. That decides at a queue shared with flows, where
+ * windows follow marks, and at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
@@ -391,7 +389,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Of schemes that jobs have. */
+/* Parameters without effect, of schemes that jobs have. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++) {
@@ -437,8 +435,8 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
 	return conf_given(doc, conf_at(doc, "/schemes/%s", scheme_names[scheme]));
 }
 
-/* Parameters of schemes, but of none that any job has: beside those of one that is in use, they are
- * kept for a comparison. */
+/* Parameters of schemes that no job has. Beside parameters of a scheme in use they get no warning:
+ * they are kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -449,7 +447,7 @@ static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *d
 			 "no job has this scheme");
 }
 
-/* By itself, or where it falls back to another scheme. */
+/* Whether a scheme may use TCP, by itself or where it falls back to another. */
 static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
@@ -484,7 +482,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
-/* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
+/* Columns of a trace without effect: `unread` (or NULL) and, with `durations`, duration_s. */
 static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
 			 bool durations)
 {
@@ -566,7 +564,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* What fluid cannot know of this scheme beside the flows of the scenario; NULL when it does. */
+/* By what factor packets of a scheme take longer beside these flows than fluid says; NULL: none. */
 static const char *off_beside_flows(const struct scenario *scenario, int scheme)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -597,7 +595,7 @@ static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
 
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
-	bool packets; /* of packets alone */
+	bool packets; /* of runs with packets alone */
 } warnings[] = {
 	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
 	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },

@@ -28,7 +28,7 @@ void switch_look(const struct simulation *s, uint32_t sw, struct switch_seen *se
 		const struct collective_memory *list;
 		size_t count = simulation_memory(s, i, &list);
 
-		if (sw >= count) /* entries are by switch (ina_memory()) */
+		if (sw >= count) /* a scheme has an entry for each switch (ina_memory()), or none */
 			continue;
 		seen->used_bytes += list[sw].used_bytes;
 		collective_stats_add(&seen->stats, &list[sw].stats);

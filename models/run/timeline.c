@@ -37,7 +37,7 @@ struct switch_lane {
 };
 
 struct link_lane {
-	uint64_t queue, marks, pause; /* tracks; 0 = not asked for */
+	uint64_t queue, marks, pause; /* tracks; 0 = the scenario does not name the link */
 	uint64_t bytes, marked;
 	sim_time paused; /* so far */
 };
@@ -59,7 +59,7 @@ struct timeline {
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
 	struct flow_lanes *flows;     /* by host */
-	uint32_t *touched;            /* ports that were asked for and got packets in this event */
+	uint32_t *touched;            /* ports with tracks that got packets in this event */
 	size_t touched_count, touched_capacity;
 	uint64_t switch_root, flow_root;
 	uint64_t arrows;
@@ -104,7 +104,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	uint64_t track;
 
 	if (job->workers)
-		return; /* it had to wait, and comes again */
+		return; /* it has waited, and comes again */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.60s", number, name);
 	track = trace_track(t->trace, 0, text);
 	job->count = workers;
@@ -182,7 +182,7 @@ static void look_at_link(struct timeline *t, uint32_t port)
 	lane->marked = marked;
 }
 
-/* The packet is not in the queue yet: the look comes with the end of the event. */
+/* The packet is not in the queue yet, so the queue is read at the end of the event. */
 static void on_queued(void *owner, uint32_t port)
 {
 	struct timeline *t = owner;
@@ -262,7 +262,7 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 
 /* --- switches --- */
 
-/* Of an arrival, before it is handled. */
+/* Notes the packet of an arrival, before it is handled. */
 static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
