@@ -123,8 +123,7 @@ static void check_marks(const struct pause_check *check)
 
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc)
 {
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
-	uint32_t hosts, switches;
+	unsigned kinds = topology_tiers(conf) > 1 ? 2 : 1; /* of links: of hosts, of the fabric */
 	size_t before = conf_errors(doc);
 
 	if (!topology_pause(conf, false).on)
@@ -133,8 +132,7 @@ void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc
 		conf_error(doc, "/topology/host/queue",
 			   "a limited queue drops, and a network with PAUSE must not");
 	check_thresholds(conf, doc);
-	ops->count(conf, &hosts, &switches);
-	for (unsigned fabric = 0; fabric < (switches > 1 ? 2u : 1u); fabric++) {
+	for (unsigned fabric = 0; fabric < kinds; fabric++) {
 		struct pause_check check = { conf, doc, fabric, topology_pause(conf, fabric) };
 
 		check_headroom(&check);

@@ -58,7 +58,7 @@ static void select_entry(struct regress *r, const struct regress_entry *entry)
 
 static bool select_named(struct regress *r, const char *name)
 {
-	const char **names;
+	struct names names = { 0 };
 	char *text;
 	size_t i = regress_index_find(r->index, name);
 
@@ -66,13 +66,12 @@ static bool select_named(struct regress *r, const char *name)
 		select_entry(r, &r->index->entries[i]);
 		return true;
 	}
-	names = xcalloc(r->index->count + 1, sizeof(*names));
 	for (i = 0; i < r->index->count; i++)
-		names[i] = r->index->entries[i].name;
-	text = names_unknown("scenario", name, NULL, names, r->index->count);
+		names_add(&names, r->index->entries[i].name);
+	text = names_unknown("scenario", name, NULL, names.items, names.count);
 	complain("%s: %s", r->dir, text);
 	free(text);
-	free(names);
+	free(names.items);
 	return false;
 }
 

@@ -34,29 +34,26 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 
 /* The members of summary.json: they become columns beside the axes, so no axis may have their name.
  */
-static const char **metric_names(void)
+static struct names metric_names(void)
 {
-	const struct out_column *columns = NULL;
-	const char **names;
-	size_t count = 0;
+	struct names names = { 0 };
 
-	for (size_t i = 0; i < results_schema_count; i++)
-		if (!strcmp(results_schemas[i]->file, "summary.json"))
-			columns = results_schemas[i]->columns;
-	while (columns && columns[count].name)
-		count++;
-	names = xcalloc(count + 1, sizeof(*names));
-	for (size_t i = 0; i < count; i++)
-		names[i] = columns[i].name;
+	for (size_t i = 0; i < results_schema_count; i++) {
+		const struct out_column *column = results_schemas[i]->columns;
+
+		for (; !strcmp(results_schemas[i]->file, "summary.json") && column->name; column++)
+			names_add(&names, column->name);
+	}
+	names_add(&names, NULL);
 	return names;
 }
 
 struct plan *sweep_load_plan(const struct cli *cli)
 {
-	const char **taken = metric_names();
-	struct plan *plan = plan_load(cli->argv[0], taken);
+	struct names taken = metric_names();
+	struct plan *plan = plan_load(cli->argv[0], taken.items);
 
-	free(taken);
+	free(taken.items);
 	return plan;
 }
 
