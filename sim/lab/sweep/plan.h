@@ -45,19 +45,16 @@ struct plan_point {
 };
 
 struct plan {
-	struct conf_doc *doc;
+	struct conf_doc *doc;    /* owns texts, axes and points */
 	const char *name, *base; /* base: path of the scenario, from the working directory */
 	struct plan_level set;   /* for all points, before the axes' */
 	struct plan_axis *axes;
-	size_t axis_count, axis_capacity;
+	size_t axis_count;
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
 	uint64_t replications;
 	bool own_seeds; /* an axis or "set" decides about /seed, not the replication */
 	struct point_limits limits;
-	size_t *level_of; /* what the points' levels point into */
-	char **texts;     /* all texts above that the document does not own */
-	size_t text_count, text_capacity;
 };
 
 /* For `inasim schema --plan`. */

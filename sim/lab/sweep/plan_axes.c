@@ -96,9 +96,9 @@ static const char *strand_pointer(struct plan *plan, const struct strand_conf *s
 				  const char *at, size_t i, const char **place)
 {
 	if (strand->has_pointer && i == 0)
-		*place = plan_place(plan, at, "pointer");
+		*place = conf_at(plan->doc, "%s/pointer", at);
 	else if (strand->has_pointers && i < strand->pointers.count)
-		*place = plan_place_index(plan, plan_place(plan, at, "pointers"), i);
+		*place = conf_at(plan->doc, "%s/pointers/%zu", at, i);
 	else
 		return NULL;
 	return strand->has_pointer ? strand->pointer : texts_of(&strand->pointers)[i];
@@ -169,7 +169,7 @@ static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const
 	uint64_t count = strands[0].values.count;
 
 	for (size_t i = 0; i < conf->zip.count; i++) {
-		const char *place = plan_place_index(plan, list, i);
+		const char *place = conf_at(plan->doc, "%s/%zu", list, i);
 
 		check_strand(plan, &strands[i], place);
 		if (!strands[i].has_values) {
@@ -237,17 +237,18 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 		struct conf_buf label = { 0 };
 
 		for (size_t i = 0; i < strand_count; i++) {
-			const char *at = list ? plan_place_index(plan, list, i) : axis->place;
+			const char *at = list ? conf_at(plan->doc, "%s/%zu", list, i) : axis->place;
 			const char *value = texts_of(&strands[i].values)[v], *place = computed;
 
 			if (!computed)
-				place = plan_place_index(plan, plan_place(plan, at, "values"), v);
+				place = conf_at(plan->doc, "%s/values/%zu", at, v);
 			set_strand(plan, level, &strands[i], at, value, place);
 			conf_buf_addf(&label, "%s%s", i ? "/" : "", plan_label(plan, value));
 			if (!level->place)
 				level->place = place;
 		}
-		level->label = plan_keep(plan, conf_buf_take(&label));
+		level->label = conf_at(plan->doc, "%s", conf_buf_text(&label));
+		conf_buf_release(&label);
 	}
 }
 
@@ -258,8 +259,7 @@ static void make_computed(struct plan *plan, struct plan_axis *axis, const struc
 	const char **values = xcalloc(list->count, sizeof(*values));
 
 	for (size_t i = 0; i < list->count; i++)
-		values[i] =
-			plan_keep(plan, xasprintf(list->quoted ? "\"%s\"" : "%s", list->labels[i]));
+		values[i] = conf_at(plan->doc, list->quoted ? "\"%s\"" : "%s", list->labels[i]);
 	strand.values = (struct conf_list){ .items = values, .count = list->count };
 	make_levels(plan, axis, &strand, 1, NULL, plan_place(plan, axis->place, key));
 	free(values);
@@ -444,11 +444,11 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 	struct value_list *lists = xcalloc(conf->axes.count, sizeof(*lists));
 
 	make_set(plan, &conf->set);
-	plan->axes = xcalloc(conf->axes.count, sizeof(*plan->axes));
+	plan->axes = conf_own(plan->doc, conf->axes.count, sizeof(*plan->axes));
 	for (size_t a = 0; a < conf->axes.count; a++) {
 		struct plan_axis *axis = &plan->axes[a];
 
-		axis->place = plan_place_index(plan, "/axes", a);
+		axis->place = conf_at(plan->doc, "/axes/%zu", a);
 		forms[a] = form_of(plan, &axes[a], axis->place);
 		if (forms[a] != FORMS)
 			name_axis(plan, axis, &axes[a], taken);

@@ -91,7 +91,7 @@ static void read_condition(struct plan *plan, bool *allowed, const char *name, c
 	else
 		for (const cJSON *item = value->child; item; item = item->next, index++)
 			allow_value(plan, axis, item, allowed,
-				    plan_place_index(plan, place, index));
+				    conf_at(plan->doc, "%s/%zu", place, index));
 	cJSON_Delete(value);
 }
 
@@ -114,7 +114,7 @@ static bool *read_constraints(struct plan *plan, const struct conf_list *list, c
 	memset(allowed, true, list->count * levels);
 	for (size_t c = 0; c < list->count; c++) {
 		const char *const *values = maps[c].items;
-		const char *place = plan_place_index(plan, at, c);
+		const char *place = conf_at(plan->doc, "%s/%zu", at, c);
 
 		for (size_t i = 0; i < maps[c].count; i++)
 			read_condition(plan, &allowed[c * levels], maps[c].keys[i], values[i],
@@ -186,12 +186,13 @@ void plan_expand(struct plan *plan, const struct plan_conf *conf)
 {
 	bool *exclude = read_constraints(plan, &conf->exclude, "/exclude");
 	bool *only = read_constraints(plan, &conf->only, "/only");
-	size_t combinations = combinations_of(plan);
+	size_t combinations = combinations_of(plan), *level_of;
 
-	plan->points = xcalloc(combinations * plan->replications, sizeof(*plan->points));
-	plan->level_of = xcalloc(combinations, (plan->axis_count + 1) * sizeof(size_t));
+	plan->points =
+		conf_own(plan->doc, combinations * plan->replications, sizeof(*plan->points));
+	level_of = conf_own(plan->doc, combinations, (plan->axis_count + 1) * sizeof(size_t));
 	for (size_t c = 0; c < combinations && !conf_errors(plan->doc); c++) {
-		size_t *levels = plan->level_of + c * plan->axis_count;
+		size_t *levels = level_of + c * plan->axis_count;
 
 		levels_of(plan, c, levels);
 		if (any_holds(plan, exclude, conf->exclude.count, levels) ||

@@ -47,8 +47,6 @@ struct plan_conf {
 
 /* --- plan.c --- */
 
-/* Takes a text that lives as long as the plan. */
-const char *plan_keep(struct plan *plan, char *text);
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
 void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 
@@ -67,7 +65,6 @@ const char *plan_label(struct plan *plan, const char *json);
 
 /* "/axes/0/range" + "step"; kept. */
 const char *plan_place(struct plan *plan, const char *parent, const char *step);
-const char *plan_place_index(struct plan *plan, const char *parent, size_t index);
 
 /* --- plan_values.c: the values that a range or a log stands for --- */
 

@@ -62,13 +62,7 @@ void sweep_table_free(struct sweep_table *table)
 {
 	if (table == NULL)
 		return;
-	for (size_t i = 0; i < table->point_count; i++) {
-		free((char *)table->points[i].hash);
-		free(table->points[i].levels);
-		free((double *)table->points[i].metrics);
-	}
 	free(table->points);
-	free(table->axes);
 	conf_doc_free(table->doc);
 	free((char *)table->dir);
 	free(table);
@@ -78,9 +72,7 @@ void sweep_table_free(struct sweep_table *table)
 
 static void complain_twice(struct conf_doc *doc, const char *list, size_t index, const char *name)
 {
-	char *pointer = xasprintf("%s/%zu", list, index);
-	conf_error(doc, pointer, "\"%s\" stands here twice", name);
-	free(pointer);
+	conf_error(doc, conf_at(doc, "%s/%zu", list, index), "\"%s\" stands here twice", name);
 }
 
 static void check_distinct(struct conf_doc *doc, const char *list, const char *const *names,
@@ -96,13 +88,12 @@ static void take_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
 	table->axis_count = text->axes.count;
-	table->axes = xcalloc(table->axis_count + 1, sizeof *table->axes);
+	table->axes = conf_own(table->doc, table->axis_count, sizeof *table->axes);
 	for (size_t i = 0; i < table->axis_count; i++) {
-		char *list = xasprintf("/axes/%zu/values", i);
 		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
 						      axes[i].values.count };
-		check_distinct(table->doc, list, table->axes[i].values, table->axes[i].count);
-		free(list);
+		check_distinct(table->doc, conf_at(table->doc, "/axes/%zu/values", i),
+			       table->axes[i].values, table->axes[i].count);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(axes[i].name, axes[j].name) == 0)
 				complain_twice(table->doc, "/axes", i, axes[i].name);
@@ -132,7 +123,7 @@ static bool read_sweep(struct sweep_table *table, const char *path, char **error
 
 struct columns {
 	int point, hash, replication, seed, status;
-	int *axes, *metrics; /* owned */
+	int *axes, *metrics; /* the document's */
 };
 
 /* Finds the columns; there may be no others. */
@@ -143,8 +134,9 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 			     .replication = csv_need(csv, "replication"),
 			     .seed = csv_need(csv, "seed"),
 			     .status = csv_need(csv, "status"),
-			     .axes = xcalloc(table->axis_count + 1, sizeof *c.axes),
-			     .metrics = xcalloc(table->metric_count + 1, sizeof *c.metrics) };
+			     .axes = conf_own(table->doc, table->axis_count, sizeof *c.axes),
+			     .metrics =
+				     conf_own(table->doc, table->metric_count, sizeof *c.metrics) };
 	for (size_t i = 0; i < table->axis_count; i++)
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
@@ -157,12 +149,12 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 	return c;
 }
 
-static void read_hash(struct sweep_point *point, struct csv *csv, int column)
+static const char *read_hash(struct sweep_table *table, struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
-	point->hash = xstrdup(text);
 	if (strlen(text) != HASH_DIGITS || strspn(text, "0123456789abcdef") != HASH_DIGITS)
 		csv_complain(csv, column, "is not a hash of 16 digits (0-9, a-f)");
+	return conf_at(table->doc, "%s", text);
 }
 
 static void read_status(struct sweep_point *point, struct csv *csv, int column)
@@ -185,22 +177,21 @@ static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int col
 	return 0;
 }
 
-/* Adds the point even after an error, so that what it owns is freed. */
 static void read_point(struct sweep_table *table, struct csv *csv, const struct columns *c)
 {
 	struct sweep_point *point = &table->points[table->point_count];
-	double *metrics = xcalloc(table->metric_count + 1, sizeof *metrics);
+	double *metrics = conf_own(table->doc, table->metric_count, sizeof *metrics);
 	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
 				       .replication = csv_u64(csv, c->replication),
 				       .seed = csv_u64(csv, c->seed),
-				       .levels = xcalloc(table->axis_count + 1,
-							 sizeof *point->levels),
+				       .levels = conf_own(table->doc, table->axis_count,
+							  sizeof *point->levels),
 				       .metrics = metrics };
 	if (point->number != table->point_count)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
 	if (point->replication >= table->replications)
 		csv_complain(csv, c->replication, "is beyond the replications in sweep.json");
-	read_hash(point, csv, c->hash);
+	point->hash = read_hash(table, csv, c->hash);
 	read_status(point, csv, c->status);
 	for (size_t i = 0; i < table->axis_count; i++)
 		point->levels[i] = read_level(&table->axes[i], csv, c->axes[i]);
@@ -223,8 +214,6 @@ static bool read_points(struct sweep_table *table, const char *path, char **erro
 					      sizeof *table->points);
 		read_point(table, csv, &columns);
 	}
-	free(columns.axes);
-	free(columns.metrics);
 	bool ok = csv_close(csv, error);
 	if (ok && misfit != NULL) {
 		*error = misfit;

@@ -36,7 +36,7 @@ struct sweep_table {
 	uint64_t replications;
 
 	/* Of sweep_table.c alone. */
-	struct conf_doc *doc; /* owns names, values, metrics */
+	struct conf_doc *doc; /* owns all but the points' array and `dir` */
 	size_t capacity;      /* of points */
 	uint64_t rows;        /* that sweep.json says there are; 0 = it does not */
 };
