@@ -71,10 +71,10 @@ struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, do
 /* A sorted copy. The caller frees. */
 double *results_sorted(const double *values, size_t count);
 
-/* Sums over all memories of switches. The caller frees `held`. */
+/* Sums over all memories of switches. */
 struct memory_sum {
 	struct collective_stats stats;
-	struct holding_times *held; /* of aggregators */
+	struct holding_times held; /* of aggregators */
 	/* Shares of the memories that were used: the most reserved at one time, and the average
 	 * over the run; 0 if none was used. */
 	double reserved_max, utilization;

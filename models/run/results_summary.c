@@ -365,7 +365,7 @@ static void json_network(struct json *json, const struct simulation *s)
 
 struct memory_sum results_memory(const struct simulation *s)
 {
-	struct memory_sum sum = { .held = xcalloc(1, sizeof(*sum.held)) };
+	struct memory_sum sum = { 0 };
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
@@ -379,7 +379,7 @@ struct memory_sum results_memory(const struct simulation *s)
 			used += memory[m].used_max_bytes;
 			used_time += collective_reserved(&memory[m], s->sim.now);
 			if (memory[m].held)
-				holding_times_merge(sum.held, memory[m].held);
+				holding_times_merge(&sum.held, memory[m].held);
 		}
 	}
 	sum.reserved_max = whole ? (double)used / (double)whole : 0;
@@ -414,14 +414,13 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	SWITCH_COUNTERS(ROW)
 	HOST_COUNTERS(ROW)
 #undef ROW
-	json_packets(json, s, "held_count", sum.held->count);
-	json_real(json, "held_mean_s", holding_times_mean(sum.held));
-	json_real(json, "held_p99_s", holding_times_percentile(sum.held, 0.99));
+	json_packets(json, s, "held_count", sum.held.count);
+	json_real(json, "held_mean_s", holding_times_mean(&sum.held));
+	json_real(json, "held_p99_s", holding_times_percentile(&sum.held, 0.99));
 	json_real(json, "throughput_share", throughput_share(s));
 	json_real(json, "memory_reserved_max", sum.reserved_max);
 	json_real(json, "memory_utilization", sum.utilization);
 	json_close_object(json);
-	free(sum.held);
 }
 
 static void json_checks(struct json *json, const struct simulation *s)

@@ -169,7 +169,6 @@ static void print_overflows(const struct simulation *s, FILE *to)
 			" contributions were dropped because it was full; give it more bytes, or "
 			"let fewer jobs run at once\n",
 			sum.stats.overflows);
-	free(sum.held);
 }
 
 void results_print_summary(const struct simulation *s, FILE *to)

@@ -464,8 +464,6 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
-	for (size_t a = 0; a < conf->axes.count; a++)
-		value_list_release(&lists[a]);
 	free(lists);
 	free(forms);
 }

@@ -69,18 +69,17 @@ const char *plan_place(struct plan *plan, const char *parent, const char *step);
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	char **labels; /* as a cell says them; NULL: there are too many */
-	bool quoted;   /* quantities: strings in JSON */
+	const char **labels; /* as a cell says them; NULL: there are too many */
+	bool quoted;         /* quantities: strings in JSON */
 	uint64_t count;
 };
 
 /* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
- * and at most `most` + 1, then without labels. The caller releases. */
+ * and at most `most` + 1, then without labels. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t most);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
 			     uint64_t most);
-void value_list_release(struct value_list *list);
 
 /* --- plan_axes.c: conf -> axes with levels; reports --- */
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);
