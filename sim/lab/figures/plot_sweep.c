@@ -1,5 +1,7 @@
-/* Figures of a sweep: which points, in which words. How they look is in the templates. */
+/* Figures of a sweep: which points, in which words. How they look is in the templates. The words
+ * live as long as the table, whose document owns them. */
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
 #include "lab/figures/stack.h"
@@ -61,51 +63,47 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* What to call a value: the user's word, else the value, and `named` says whether behind the name
- * of its axis. The caller frees. */
-static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
+/* What to call a value: the user's word, else the value, `named` behind the name of its axis. */
+static const char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
 	const char *called = sheet->choice->scales[axis].called[level];
-	return called != NULL ? xstrdup(called)
-	       : named        ? xasprintf("%s %s", from->name, from->values[level])
-			      : xstrdup(from->values[level]);
+	if (called != NULL)
+		return called;
+	return named ? conf_at(sheet->table->doc, "%s %s", from->name, from->values[level])
+		     : from->values[level];
 }
 
-/* "load 0.2, delay 1us" of the axes that are not drawn; the caller frees. */
-static char *fixed_words(const struct sheet *sheet)
+/* "load 0.2, delay 1us" of the axes that are not drawn. */
+static const char *fixed_words(const struct sheet *sheet)
 {
-	char *words;
-	size_t length, count = 0;
-	FILE *to = open_memstream(&words, &length);
+	const char *words = "";
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
 			continue;
-		char *value = value_words(sheet, i, sheet->fixed[i], true);
-		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
-		free(value);
+		words = conf_at(sheet->table->doc, "%s%s%s", words, *words != '\0' ? ", " : "",
+				value_words(sheet, i, sheet->fixed[i], true));
 	}
-	fclose(to);
 	return words;
 }
 
-/* The name of a curve. The caller frees. */
-static char *row_name(const struct sheet *sheet, size_t row)
+/* The name of a curve. */
+static const char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
-	return by == SIZE_MAX ? xstrdup("")
+	return by == SIZE_MAX ? ""
 			      : value_words(sheet, by, sheet->choice->y_level[row],
 					    sheet->choice->scales[by].numeric);
 }
 
 /* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
- * The caller frees. */
-static char *figure_name(const struct page *page)
+ */
+static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
-	char *fixed = page->count > 1 ? xstrdup("panels") : fixed_words(sheet);
+	const char *fixed = page->count > 1 ? "panels" : fixed_words(sheet), *kept;
 	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
 			       choice->kind == SWEEP_STACK ? "breakdown"
 			       : page->metrics > 1         ? "metrics"
@@ -126,8 +124,9 @@ static char *figure_name(const struct page *page)
 	while (to > name && to[-1] == '-')
 		to--;
 	*to = '\0';
-	free(fixed);
-	return name;
+	kept = conf_at(table->doc, "%s", name);
+	free(name);
+	return kept;
 }
 
 /* Whether the point is drawn, or something drawn is compared with it. */
@@ -145,14 +144,12 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 }
 
 /* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
- * counts all points behind a figure. The caller frees. */
-static char *tally(const struct page *page)
+ * counts all points behind a figure. */
+static const char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
-	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0, length;
-	const char *before = " (";
-	char *text;
-	FILE *to = open_memstream(&text, &length);
+	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0;
+	const char *text, *before = " (";
 	for (size_t i = 0; i < page->count * table->point_count; i++) {
 		const struct sheet *sheet = &page->sheets[i / table->point_count];
 		const struct sweep_point *point = &table->points[i % table->point_count];
@@ -165,53 +162,51 @@ static char *tally(const struct page *page)
 		count[point->status]++;
 	}
 	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
-	fprintf(to, "%zu of %zu points are in", usable, points);
+	text = conf_at(table->doc, "%zu of %zu points are in", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* missing ones last */
 		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
 			continue;
-		fprintf(to, "%s%zu %s", before, count[s], point_status_names[s]);
+		text = conf_at(table->doc, "%s%s%zu %s", text, before, count[s],
+			       point_status_names[s]);
 		before = ", ";
 	}
-	fputs(usable < points ? ")" : "", to);
+	if (usable < points)
+		text = conf_at(table->doc, "%s)", text);
 	if (count[POINT_UNFINISHED] > 0)
-		fprintf(to, ", %zu with UNFINISHED work", count[POINT_UNFINISHED]);
+		text = conf_at(table->doc, "%s, %zu with UNFINISHED work", text,
+			       count[POINT_UNFINISHED]);
 	if (without > 0)
-		fprintf(to, ", %zu without this value", without);
-	fclose(to);
+		text = conf_at(table->doc, "%s, %zu without this value", text, without);
 	return text;
 }
 
-/* ", relative to scheme ring"; the caller frees. */
-static char *base_words(const struct sheet *sheet)
+/* ", relative to scheme ring" */
+static const char *base_words(const struct sheet *sheet)
 {
-	return is_ratio(sheet) ? xasprintf(", relative to %s %s",
-					   sheet->table->axes[sheet->choice->base_axis].name,
-					   base_of(sheet))
-			       : xstrdup("");
+	return is_ratio(sheet)
+		       ? conf_at(sheet->table->doc, ", relative to %s %s",
+				 sheet->table->axes[sheet->choice->base_axis].name, base_of(sheet))
+		       : "";
 }
 
-/* "sizes: job completion time, relative to scheme ring (load 0.2)"; the caller frees. */
-static char *title_words(const struct sheet *sheet, const char *words, const char *base,
-			 const char *fixed)
+/* "sizes: job completion time, relative to scheme ring (load 0.2)" */
+static const char *title_words(const struct sheet *sheet, const char *words, const char *base,
+			       const char *fixed)
 {
 	const char *of = sheet->table->name;
-	return xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
-			 base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+	return conf_at(sheet->table->doc, "%s%s%s%s%s%s%s", of,
+		       *of != '\0' && *words != '\0' ? ": " : "", words, base,
+		       *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
 }
 
 static void put_titles(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
-	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
-	char *points = tally(page), *base = base_words(sheet);
-	char *title = title_words(sheet, words, base, fixed);
-	figure_title(f, title, xasprintf("%s; %s", statistic(sheet), points));
-	free(title);
-	free(base);
-	free(points);
-	free(fixed);
+	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
+	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
+		     xasprintf("%s; %s", statistic(sheet), tally(page)));
 	free(words);
 }
 
@@ -219,17 +214,14 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 {
 	const struct sheet *sheet = &page->sheets[panel - 1];
 	const char *metric = sheet->table->metrics[sheet->metric];
-	char *words = metric_words(sheet->table, sheet->metric), *base = base_words(sheet);
-	char *fixed = fixed_words(sheet);
-	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_called(sheet))
-				      : xstrdup(words);
-	figure_comment(f, xasprintf("value: %s%s", metric, base));
+	char *words = metric_words(sheet->table, sheet->metric);
+	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
+						      base_called(sheet))
+					    : words;
+	figure_comment(f, xasprintf("value: %s%s", metric, base_words(sheet)));
 	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
 	if (page->count > page->metrics)
-		figure_text_at(f, "PANEL_TITLE", panel, fixed);
-	free(label);
-	free(fixed);
-	free(base);
+		figure_text_at(f, "PANEL_TITLE", panel, fixed_words(sheet));
 	free(words);
 }
 
@@ -306,13 +298,12 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0; row < sheet->choice->rows; row++) {
-		char *name = row_name(sheet, row);
+		const char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
 		if (panel == 1)
 			figure_legend(f, row + 1, look, look, name);
 		figure_curve(f, panel, row + 1, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
-		free(name);
 	}
 }
 
@@ -377,9 +368,9 @@ static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t 
 {
 	const struct sweep_choice *choice = sheet->choice;
 	struct sheet cause = *sheet;
-	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
-	const char *x =
-		axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
+	char buffer[AXIS_LABEL];
+	const char *by = row_name(sheet, row), *x;
+	x = axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
 	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
 				 .x = stack_place(column * choice->rows, choice->rows, row) };
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
@@ -388,7 +379,6 @@ static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t 
 		bar.cause[c] = at.value;
 		bar.rows = (double)at.n;
 	}
-	free(by);
 	return bar;
 }
 
@@ -396,15 +386,10 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
-	char *points = tally(page), *fixed = fixed_words(sheet);
-	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
-	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
-				   table->replications > 1 ? " of all replications" : "", points);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
-		  title, subtitle);
-	free(title);
-	free(fixed);
-	free(points);
+		  title_words(sheet, "what iterations are spent on", "", fixed_words(sheet)),
+		  xasprintf("Mean over workers and iterations%s; %s",
+			    table->replications > 1 ? " of all replications" : "", tally(page)));
 }
 
 static bool draw_breakdown(struct figure *f, const struct page *page)
@@ -429,18 +414,16 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 /* ---- Names ---- */
 
 /* Adds the name of a figure to those of this call, and returns it: with a number if replacing or
- * cutting off letters has made it equal to another. Takes `name`; `names` owns the result. */
-static const char *add_unique(struct names *names, char *name)
+ * cutting off letters has made it equal to another. */
+static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
-	char *unique = xstrdup(name);
+	const char *unique = name;
 	for (size_t i = 0, n = 2; i < names->count; i++) {
 		if (strcmp(names->items[i], unique) != 0)
 			continue;
-		free(unique);
-		unique = xasprintf("%s-%zu", name, n++);
+		unique = conf_at(doc, "%s-%zu", name, n++);
 		i = SIZE_MAX; /* from the first one again */
 	}
-	free(name);
 	names_add(names, unique);
 	return unique;
 }
@@ -456,7 +439,7 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 		own.y_labels.items++;
 		own.y_labels.count--;
 	}
-	struct figure f = { .name = add_unique(names, figure_name(page)),
+	struct figure f = { .name = add_unique(names, figure_name(page), page->sheets->table->doc),
 			    .folder = folder,
 			    .group = page->count / page->metrics,
 			    .options = &own };
@@ -506,8 +489,6 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
 		}
-	while (names.count > 0)
-		free((char *)names.items[--names.count]);
 	free(names.items);
 	free(all.sheets);
 	free(fixed);

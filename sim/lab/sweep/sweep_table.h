@@ -35,10 +35,11 @@ struct sweep_table {
 	size_t point_count;
 	uint64_t replications;
 
+	struct conf_doc *doc; /* of sweep.json; owns all but `points` and `dir` */
+
 	/* Of sweep_table.c alone. */
-	struct conf_doc *doc; /* owns all but the points' array and `dir` */
-	size_t capacity;      /* of points */
-	uint64_t rows;        /* that sweep.json says there are; 0 = it does not */
+	size_t capacity; /* of points */
+	uint64_t rows;   /* that sweep.json says there are; 0 = it does not */
 };
 
 /* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
