@@ -76,9 +76,9 @@ int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts
 
 /* --- options --- */
 
-char *sweep_dir(const struct cli *cli, const struct plan *plan)
+const char *sweep_dir(const struct cli *cli, const struct plan *plan)
 {
-	return cli->out ? xstrdup(cli->out) : xasprintf("results/%s", plan->name);
+	return cli->out ? cli->out : conf_at(plan->doc, "results/%s", plan->name);
 }
 
 /* Replaces the limit of the plan by that of the command line. False after a complaint. */

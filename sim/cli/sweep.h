@@ -16,8 +16,8 @@ struct plan *sweep_load_plan(const struct cli *cli);
  * caller frees both in any case. */
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);
 
-/* Where the points of a plan go; the caller frees. */
-char *sweep_dir(const struct cli *cli, const struct plan *plan);
+/* Where the points of a plan go; it lives as long as the plan. */
+const char *sweep_dir(const struct cli *cli, const struct plan *plan);
 
 /* Reads the limits of the plan; those of the command line replace them. False after a complaint. */
 bool sweep_read_limits(const struct cli *cli, const struct plan *plan, struct point_limits *limits);

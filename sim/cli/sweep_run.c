@@ -1,7 +1,6 @@
 /* The verb sweep run: points by number, each in a process of its own (lab/sweep/point.h). */
 #include "cli/sweep.h"
 
-#include "base/mem.h"
 #include "build_info.h"
 #include "run/scenario.h"
 #include "lab/sweep/point.h"
@@ -34,15 +33,11 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			 enum point_end end, const struct point_record *record, const char *words)
 {
 	const char *status = point_status_names[record->status];
-	char *point = plan_point_words(plan, number);
+	const char *point = plan_point_words(plan, number);
 
-	if (cli->quiet &&
-	    (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE))) {
-		free(point);
+	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE)))
 		return;
-	}
 	fprintf(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point, *point ? ")" : "");
-	free(point);
 	switch (end) {
 	case POINT_RAN:
 		fprintf(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,
@@ -152,7 +147,7 @@ static bool read_numbers(const char *text, size_t points, size_t *first, size_t 
 static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 		      const struct point_limits *limits)
 {
-	char *folder = xasprintf("%s/points", dir);
+	const char *folder = conf_at(plan->doc, "%s/points", dir);
 	size_t first, last;
 	int worst = EXIT_DONE;
 
@@ -166,7 +161,6 @@ static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 	}
 	if (conf_errors(plan->doc))
 		conf_print_errors(plan->doc, stderr, false);
-	free(folder);
 	return worst;
 }
 
@@ -186,7 +180,8 @@ int verb_sweep_run(const struct cli *cli)
 {
 	struct plan *plan = sweep_load_plan(cli);
 	int code = exit_code_of(plan->doc);
-	char *dir = NULL, *error = NULL;
+	const char *dir;
+	char *error = NULL;
 	struct point_limits limits;
 
 	if (code != EXIT_DONE) {
@@ -203,7 +198,6 @@ int verb_sweep_run(const struct cli *cli)
 		}
 	}
 	free(error);
-	free(dir);
 	plan_free(plan);
 	return code;
 }

@@ -30,15 +30,12 @@ static void print_running(const struct sweep *sweep)
 
 	for (size_t i = 0; i < sweep->plan->point_count && told < TOLD; i++) {
 		const struct sweep_running *running = &sweep->running[i];
-		char *words;
 
 		if (!running->holder)
 			continue;
 		told++;
-		words = plan_point_words(sweep->plan, i);
-		printf("  point %zu (%s): running for %.0f s by %s\n", i, words, running->seconds,
-		       running->holder);
-		free(words);
+		printf("  point %zu (%s): running for %.0f s by %s\n", i,
+		       plan_point_words(sweep->plan, i), running->seconds, running->holder);
 	}
 }
 
@@ -70,15 +67,12 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	print_running(sweep);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		const struct point_record *record = &sweep->records[i];
-		char *words;
 
 		if (!has_failed(record) || ++failed > TOLD)
 			continue;
-		words = plan_point_words(sweep->plan, i);
-		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i, words,
-		       point_status_names[record->status], record->attempts,
-		       *record->message ? ": " : "", record->message);
-		free(words);
+		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i,
+		       plan_point_words(sweep->plan, i), point_status_names[record->status],
+		       record->attempts, *record->message ? ": " : "", record->message);
 	}
 	if (failed > TOLD)
 		printf("  and %zu more\n", failed - TOLD);
@@ -177,12 +171,9 @@ static int with_sweep(const struct cli *cli,
 	if (code == EXIT_DONE && !sweep_read_limits(cli, plan, &limits))
 		code = EXIT_USAGE;
 	if (code == EXIT_DONE) {
-		char *dir = sweep_dir(cli, plan);
-
-		sweep_read(&sweep, dir, plan, facts);
+		sweep_read(&sweep, sweep_dir(cli, plan), plan, facts);
 		code = look(cli, &sweep, &limits);
 		sweep_release(&sweep);
-		free(dir);
 	}
 	free(facts);
 	plan_free(plan);

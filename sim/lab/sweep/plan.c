@@ -180,18 +180,18 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 	return overrides;
 }
 
-char *plan_point_words(const struct plan *plan, size_t number)
+const char *plan_point_words(const struct plan *plan, size_t number)
 {
 	const struct plan_point *point = &plan->points[number];
-	struct conf_buf words = { 0 };
+	const char *words = "";
 
 	for (size_t a = 0; a < plan->axis_count; a++)
-		conf_buf_addf(&words, "%s%s=%s", a ? " " : "", plan->axes[a].name,
-			      plan->axes[a].levels[point->levels[a]].label);
+		words = conf_at(plan->doc, "%s%s%s=%s", words, a ? " " : "", plan->axes[a].name,
+				plan->axes[a].levels[point->levels[a]].label);
 	if (plan->replications > 1)
-		conf_buf_addf(&words, "%sreplication=%" PRIu64, plan->axis_count ? " " : "",
-			      point->replication);
-	return conf_buf_take(&words);
+		words = conf_at(plan->doc, "%s%sreplication=%" PRIu64, words, *words ? " " : "",
+				point->replication);
+	return words;
 }
 
 void plan_axes_json(const struct plan *plan, struct json *json)

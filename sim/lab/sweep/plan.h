@@ -74,8 +74,8 @@ void plan_free(struct plan *plan);
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings);
 
-/* "scheme=ring load=0.2", for messages; the caller frees. */
-char *plan_point_words(const struct plan *plan, size_t number);
+/* "scheme=ring load=0.2", for messages; the plan's document owns it. */
+const char *plan_point_words(const struct plan *plan, size_t number);
 
 struct json; /* io/json.h */
 

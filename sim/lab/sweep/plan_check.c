@@ -10,10 +10,10 @@
 
 /* Something wrong with some points. */
 struct finding {
-	const char *place;  /* in the plan */
-	const char *origin; /* of the pointer there; NULL: no single value is wrong */
-	char *pointer;      /* in the scenario */
-	char *text;
+	const char *place;   /* in the plan */
+	const char *origin;  /* of the pointer there; NULL: no single value is wrong */
+	const char *pointer; /* in the scenario */
+	const char *text;
 	size_t first; /* point */
 	size_t count; /* of points */
 	bool reported;
@@ -30,6 +30,8 @@ struct findings {
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
 {
+	struct conf_doc *doc = findings->plan->doc;
+
 	for (size_t i = 0; i < findings->count; i++) {
 		struct finding *known = &findings->items[i];
 
@@ -40,12 +42,13 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 	}
 	findings->items = array_reserve(findings->items, findings->count, &findings->capacity,
 					sizeof(*findings->items));
-	findings->items[findings->count++] = (struct finding){ .place = place,
-							       .origin = origin,
-							       .pointer = xstrdup(pointer),
-							       .text = xstrdup(text),
-							       .first = point,
-							       .count = 1 };
+	findings->items[findings->count++] =
+		(struct finding){ .place = place,
+				  .origin = origin,
+				  .pointer = conf_at(doc, "%s", pointer),
+				  .text = conf_at(doc, "%s", text),
+				  .first = point,
+				  .count = 1 };
 }
 
 /* Whether all values of an axis, two or more, get the same message: then the pointer is wrong, not
@@ -73,7 +76,7 @@ static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
 	bool whole = pointer_is_wrong(findings, finding);
-	char *words = plan_point_words(findings->plan, finding->first);
+	const char *words = plan_point_words(findings->plan, finding->first);
 
 	for (size_t i = 0; whole && i < findings->count; i++) {
 		struct finding *other = &findings->items[i];
@@ -92,7 +95,6 @@ static void report_finding(struct findings *findings, struct finding *finding)
 			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
 			   words);
 	finding->reported = true;
-	free(words);
 }
 
 static void report_all(struct findings *findings)
@@ -100,10 +102,6 @@ static void report_all(struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++)
 		if (!findings->items[i].reported)
 			report_finding(findings, &findings->items[i]);
-	for (size_t i = 0; i < findings->count; i++) {
-		free(findings->items[i].pointer);
-		free(findings->items[i].text);
-	}
 	free(findings->items);
 }
 
@@ -195,14 +193,15 @@ static void add_twin(struct findings *findings, size_t former, size_t number)
 	const struct plan *plan = findings->plan;
 	const size_t *x = plan->points[former].levels, *y = plan->points[number].levels;
 	const char *place = "/replications";
-	char *text = xasprintf("makes the same scenario as another value: point %zu is point %zu",
-			       number, former);
 
 	for (size_t a = plan->axis_count; a-- > 0;)
 		if (x[a] != y[a])
 			place = plan->axes[a].levels[y[a]].place;
-	add_finding(findings, number, place, NULL, "", text);
-	free(text);
+	add_finding(findings, number, place, NULL, "",
+		    conf_at(plan->doc,
+			    "makes the same scenario as another value: point %zu is "
+			    "point %zu",
+			    number, former));
 }
 
 static void look_for_twins(struct findings *findings, const struct point_facts *facts)
