@@ -554,16 +554,17 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	if (topology->uplink_given && topology->uplink.loss > 0)
 		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
 	for_enabled_jobs(group, scenario) {
-		size_t i = (size_t)(group - scenario_jobs(scenario));
+		const char *where = conf_at(doc, "/jobs/%zu", group->origin);
 
 		if (!scheme_ops((unsigned)group->all_reduce)->plan)
-			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", i),
+			conf_error(doc, conf_at(doc, "%s/all_reduce", where),
 				   "%s runs as packets only", scheme_names[group->all_reduce]);
 		if (group->exchanges)
-			conf_error(doc, conf_at(doc, "/jobs/%zu", i),
+			conf_error(doc, where,
 				   "sharding, pipelines and all-to-alls run as packets only");
-		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING)
-			conf_error(doc, conf_at(doc, "/jobs/%zu/inside", i),
+		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING &&
+		    group == &scenario_jobs(scenario)[group->origin]) /* once for all parts */
+			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs runs as packets only");
 	}
 	check_fluid_transports(scenario, doc);
