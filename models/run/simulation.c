@@ -560,11 +560,6 @@ double simulation_carried(const struct simulation *s, uint32_t link)
 	return (double)sent.whole + sent.part;
 }
 
-enum end_reason simulation_end(const struct simulation *s)
-{
-	return s->end;
-}
-
 bool simulation_unfinished(const struct simulation *s)
 {
 	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK;

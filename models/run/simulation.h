@@ -73,7 +73,6 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 				  const struct simulation_options *options, char **error);
 void simulation_free(struct simulation *simulation);
 
-enum end_reason simulation_end(const struct simulation *simulation);
 /* Whether work was left that should have ended. */
 bool simulation_unfinished(const struct simulation *simulation);
 uint64_t simulation_digest(const struct simulation *simulation);

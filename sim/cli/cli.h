@@ -88,6 +88,17 @@ verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_p
 	verb_regress, verb_export, verb_why, verb_formula, verb_report, verb_help, verb_init,
 	verb_manual, verb_sweep_plan, verb_sweep_run, verb_sweep_status, verb_sweep_collect;
 
+/* options.c: reads the options of a verb from argv (argv[0] is the verb) into *cli and leaves the
+ * rest in cli->argv. Returns an exit code when there is nothing to go on with (a mistake, told on
+ * stderr; --help, --version), else -1. */
+int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
+
+/* Frees what options_parse() allocated. */
+void options_release(struct cli *cli);
+
+/* Tells each option of a verb: its form, "--out DIR", and what it does. */
+void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
+
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
  * nowhere). Returns the exit code. */
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,

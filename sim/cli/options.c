@@ -1,4 +1,6 @@
-#include "cli/options.h"
+/* The options of all verbs: a row for each says what it is called, which verbs take it, and where
+ * in struct cli it goes. */
+#include "cli/cli.h"
 
 #include "base/mem.h"
 #include "base/units.h"

@@ -453,7 +453,7 @@ static int write_what_is_new(const struct regress_case *job, const struct regres
 	note_run(run, v);
 	if (v->reference)
 		compare_runs(job, run, false, v);
-	if (simulation_end(run->s) == END_VIOLATION) {
+	if (run->s->end == END_VIOLATION) {
 		v->problem = xasprintf("a check was violated: %s", run->s->checks.first);
 		return conclude(v, "is no reference", EXIT_VIOLATED);
 	}

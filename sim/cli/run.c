@@ -302,7 +302,7 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 
 static int code_of(const struct simulation *s)
 {
-	switch (simulation_end(s)) {
+	switch (s->end) {
 	case END_ALL_DONE:
 	case END_JOBS_DONE:
 	case END_FLOWS_DONE:

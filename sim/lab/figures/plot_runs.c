@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "stats/stats.h"
 #include "lab/figures/stack.h"
-#include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
 #include "lab/names.h"
 #include "io/result_read.h"

@@ -1,5 +1,5 @@
-/* One row of bars per job, by arrival. */
-#include "lab/figures/timeline.h"
+/* The timeline of jobs: a row of bars for each, by arrival. */
+#include "lab/figures/figure.h"
 
 #include "base/mem.h"
 #include "lab/figures/values.h"
