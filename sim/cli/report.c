@@ -474,17 +474,15 @@ static void put_sweep_again(struct report *r, const char *dir)
 static bool put_sweep(struct report *r, const char *dir)
 {
 	struct sweep_table *table = sweep_table_read(dir, &r->error);
-	char *facts;
 
 	if (!table)
 		return false;
 	html_element(r->to, "h3", "What was run");
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
-	facts = xasprintf("%zu, of %" PRIu64 " replications", table->point_count,
-			  table->replications);
-	put_fact(r, "points", facts);
-	free(facts);
+	put_fact(r, "points",
+		 conf_at(table->doc, "%zu, of %" PRIu64 " replications", table->point_count,
+			 table->replications));
 	fputs("</table></div>\n", r->to);
 	html_element(r->to, "h3", "Does it mean what it says?");
 	put_sweep_warnings(r, table);

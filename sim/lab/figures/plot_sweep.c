@@ -452,14 +452,14 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call, metric by metric, each in the order of the fixed levels, which are put into
- * `fixed`. The caller frees the sheets. */
+/* All sheets of a call, metric by metric, each in the order of the fixed levels. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
-			      const struct groups *groups, size_t *fixed)
+			      const struct groups *groups)
 {
+	size_t *fixed = conf_own(table->doc, choice->figures * table->axis_count, sizeof *fixed);
 	size_t base = choice->base_axis, count = 0, axes = table->axis_count;
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
-	all.sheets = xcalloc(choice->figures * all.metrics, sizeof *all.sheets);
+	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof *all.sheets);
 	for (size_t i = 0; i < choice->figures; i++) {
 		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
 		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
@@ -477,8 +477,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
 	struct groups groups = groups_of(table);
-	size_t *fixed = xcalloc(choice->figures * (table->axis_count + 1), sizeof *fixed);
-	struct page all = all_sheets(table, choice, &groups, fixed);
+	struct page all = all_sheets(table, choice, &groups);
 	struct names names = { 0 };
 	int drawn = 0;
 	if (choice->panels && all.count > 1)
@@ -490,8 +489,6 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 					   options, to, error);
 		}
 	free(names.items);
-	free(all.sheets);
-	free(fixed);
 	groups_release(&groups);
 	return *error == NULL ? drawn : PLOT_IO;
 }

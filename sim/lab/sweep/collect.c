@@ -222,28 +222,21 @@ static bool write_json(const struct plan *plan, const struct metrics *metrics, c
 
 static bool write_all(const struct sweep *sweep, const struct metrics *metrics, char **error)
 {
-	char *points = folder_join(sweep->dir, "sweep.csv");
-	char *costs = folder_join(sweep->dir, "costs.csv");
-	char *axes = folder_join(sweep->dir, "sweep.json");
-	bool good = write_points(sweep, metrics, points, error) &&
-		    write_costs(sweep, costs, error) &&
-		    write_json(sweep->plan, metrics, axes, error);
+	struct conf_doc *doc = sweep->plan->doc;
 
-	free(axes);
-	free(costs);
-	free(points);
-	return good;
+	return write_points(sweep, metrics, conf_at(doc, "%s/sweep.csv", sweep->dir), error) &&
+	       write_costs(sweep, conf_at(doc, "%s/costs.csv", sweep->dir), error) &&
+	       write_json(sweep->plan, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
 }
 
 /* Writes groups.csv from the tables just written: what readers find there counts. */
 static bool write_groups(const struct sweep *sweep, char **error)
 {
 	struct sweep_table *table = sweep_table_read(sweep->dir, error);
-	char *path = folder_join(sweep->dir, "groups.csv");
+	const char *path = conf_at(sweep->plan->doc, "%s/groups.csv", sweep->dir);
 	bool good = table && groups_write(table, path, error);
 
 	sweep_table_free(table);
-	free(path);
 	return good;
 }
 

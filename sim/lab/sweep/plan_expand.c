@@ -17,7 +17,7 @@
 
 static void unknown_axis(struct plan *plan, const char *name, const char *place)
 {
-	const char **names = xcalloc(plan->axis_count + 1, sizeof(*names));
+	const char **names = conf_own(plan->doc, plan->axis_count, sizeof(*names));
 	char *text;
 
 	for (size_t a = 0; a < plan->axis_count; a++)
@@ -26,22 +26,20 @@ static void unknown_axis(struct plan *plan, const char *name, const char *place)
 			     plan->axis_count);
 	conf_error(plan->doc, place, "%s", text);
 	free(text);
-	free(names);
 }
 
 static void unknown_value(struct plan *plan, const struct plan_axis *axis, const char *label,
 			  const char *place)
 {
-	const char **labels = xcalloc(axis->count + 1, sizeof(*labels));
-	char *has = xasprintf("axis \"%s\" has", axis->name), *text;
+	const char **labels = conf_own(plan->doc, axis->count, sizeof(*labels));
+	char *text;
 
 	for (size_t l = 0; l < axis->count; l++)
 		labels[l] = axis->levels[l].label;
-	text = names_unknown("value", label, has, labels, axis->count);
+	text = names_unknown("value", label, conf_at(plan->doc, "axis \"%s\" has", axis->name),
+			     labels, axis->count);
 	conf_error(plan->doc, place, "%s", text);
 	free(text);
-	free(has);
-	free(labels);
 }
 
 static size_t find_level(const struct plan_axis *axis, const char *label)

@@ -287,11 +287,10 @@ bool sweep_table_find_axis(const struct sweep_table *table, const char *name, si
 	*axis = sweep_table_axis(table, name);
 	if (*axis != SIZE_MAX)
 		return true;
-	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
+	const char **names = conf_own(table->doc, table->axis_count, sizeof *names);
 	for (size_t i = 0; i < table->axis_count; i++)
 		names[i] = table->axes[i].name;
 	*error = names_unknown("axis", name, "the axes are", names, table->axis_count);
-	free(names);
 	return false;
 }
 
