@@ -1,6 +1,6 @@
-/* What readers of results must know before they believe them: which jobs ran otherwise than the
- * scenario says, and which set-ups the run has shown to be hardly meant. A warning is one function
- * and its line in `warnings`. Warnings from the scenario alone are in scenario_warnings.c. */
+/* Finds what readers of results must know: which jobs ran otherwise than the scenario says, and
+ * what the run shows that is hardly meant. A warning is one function and its line in `warnings`.
+ * Warnings from the scenario alone are in scenario_warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"

@@ -28,7 +28,7 @@ const char *const end_reason_names[] = {
 #define PARTITION_HOSTS 800
 #define PARTITIONS_FROM 12000
 
-/* In several threads, networks from so many hosts on are cut. */
+/* With several threads, networks of at least so many hosts are cut. */
 #define THREADS_FROM      128
 #define THREADS_FROM_TEXT "128"
 

@@ -10,8 +10,8 @@
 
 #define COLUMNS_MAX 5
 
-/* What a table says about its rows: their number, what makes two rows of this number in two runs
- * the same, whether they have finished. */
+/* Columns of a table: the number of a row, its identity (what makes rows of one number in two runs
+ * the same), whether it has finished. */
 struct sample_table {
 	const char *prefix, *file;
 	const char *time, *group;

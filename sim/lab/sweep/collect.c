@@ -26,7 +26,7 @@ struct numbers {
 struct metrics {
 	char **names; /* in the order of their first appearance, points by number */
 	size_t count, capacity;
-	size_t next; /* where the next name is likely to be: summaries are alike */
+	size_t next; /* where the next name is likely to be, since summaries have one order */
 	struct numbers *points;
 };
 

@@ -20,7 +20,7 @@
 
 enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_PACKETS };
 
-/* A number, or so many base units. */
+/* A number, or a quantity in base units. */
 struct amount {
 	enum amount_kind kind;
 	double value;
@@ -93,7 +93,7 @@ static const char *print_quantity(struct plan *plan, const struct amount *amount
 	return print_decimal(plan, amount->value, 0, *unit);
 }
 
-/* `largest`: of the numbers that are printed alike. */
+/* `largest`: the largest of the numbers that are printed in one form. */
 static const char *print_amount(struct plan *plan, const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)

@@ -211,7 +211,7 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 
 /* --- what became of it --- */
 
-/* An unknown exit code is a crash: a tool has made one of it. */
+/* An unknown exit code counts as a crash: some tools turn a signal into one. */
 static enum point_status status_of(const struct outcome *outcome)
 {
 	static const enum point_status by_code[] = {
