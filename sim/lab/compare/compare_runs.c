@@ -286,19 +286,16 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 {
 	const struct run *run = &runs->items[index];
 	const char *digest = text_of(run->root, "digest");
+	double jobs = summary_value(&run->summary, "jobs.count");
+	double flows = summary_value(&run->summary, "flows.count");
 	fprintf(to, "%s  %s: %s, seed %.0f, %s", run->label, run->dir,
 		text_of(run->root, "scenario"), seed_of(run), text_of(run->root, "end_reason"));
-	for (const char *const *work = (const char *const[]){ "jobs", "flows", NULL };
-	     *work != NULL; work++) {
-		char *finished = xasprintf("%s.finished", *work),
-		     *count = xasprintf("%s.count", *work);
-		double all = summary_value(&run->summary, count);
-		if (all > 0)
-			fprintf(to, ", %s %.0f/%.0f", *work, summary_value(&run->summary, finished),
-				all);
-		free(finished);
-		free(count);
-	}
+	if (jobs > 0)
+		fprintf(to, ", jobs %.0f/%.0f", summary_value(&run->summary, "jobs.finished"),
+			jobs);
+	if (flows > 0)
+		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
+			flows);
 	if (index > 0 && strcmp(digest, text_of(runs->items[0].root, "digest")) == 0)
 		fprintf(to, " (same digest as %s)", runs->items[0].label);
 	fputc('\n', to);

@@ -245,27 +245,20 @@ static bool jct_cdf(struct figure *f, const struct runs *runs)
 	return completion_cdf(f, runs, "jobs");
 }
 
-/* Returns the number of names of jobs in all runs. Unless `names` is NULL, also lists them by their
- * first jobs and makes them tics. */
-static size_t job_names(struct figure *f, const struct runs *runs, const char **names)
+/* All names of jobs, in the order of their first jobs. The caller frees the items. */
+static struct names job_names(const struct runs *runs)
 {
-	size_t count = 0;
-	for (size_t r = 0; r < runs->count; r++) {
+	struct names names = { 0 };
+	for (size_t r = 0; r < runs->count; r++)
 		for (size_t i = 0; i < runs->of[r].group_count; i++) {
 			const char *name = runs->of[r].groups[i].name;
 			bool known = false;
 			for (size_t k = 0; k < r && !known; k++)
 				known = values_find(&runs->of[k], name) != NULL;
-			if (known)
-				continue;
-			if (names != NULL) {
-				figure_tic(f, 'X', count + 1, name, (double)count, NULL);
-				names[count] = name;
-			}
-			count++;
+			if (!known)
+				names_add(&names, name);
 		}
-	}
-	return count;
+	return names;
 }
 
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
@@ -282,10 +275,11 @@ static void job_row(struct figure *f, size_t name, const struct value_group *job
 
 static bool jct(struct figure *f, const struct runs *runs)
 {
-	const char *names[NAMES_SHOWN];
-	size_t count = job_names(f, runs, NULL);
-	if (count > NAMES_SHOWN)
+	struct names names = job_names(runs);
+	if (names.count > NAMES_SHOWN) {
+		free(names.items);
 		return jct_cdf(f, runs);
+	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion times",
 		     xstrdup("Mean of the finished jobs of a name; from the shortest to the "
@@ -295,8 +289,9 @@ static bool jct(struct figure *f, const struct runs *runs)
 	figure_count(f, "LABELLED", 1);
 	figure_panel(f, 1, "Job completion time", "s");
 	figure_reach(f, 1, 0);
-	figure_tics(f, 'X', count);
-	job_names(f, runs, names);
+	figure_tics(f, 'X', names.count);
+	for (size_t n = 0; n < names.count; n++)
+		figure_tic(f, 'X', n + 1, names.items[n], (double)n, NULL);
 	for (size_t r = 0; r < runs->count; r++) {
 		uint64_t unfinished = runs->of[r].unfinished;
 		char *legend = unfinished > 0 ? xasprintf("%s (%" PRIu64 " unfinished)",
@@ -305,9 +300,10 @@ static bool jct(struct figure *f, const struct runs *runs)
 		figure_legend(f, r + 1, r + 1, r + 1, legend);
 		free(legend);
 		figure_curve(f, 1, r + 1, runs->labels[r]);
-		for (size_t n = 0; n < count; n++)
-			job_row(f, n, values_find(&runs->of[r], names[n]));
+		for (size_t n = 0; n < names.count; n++)
+			job_row(f, n, values_find(&runs->of[r], names.items[n]));
 	}
+	free(names.items);
 	return true;
 }
 
