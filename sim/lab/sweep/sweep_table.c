@@ -184,7 +184,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
 				       .replication = csv_u64(csv, c->replication),
 				       .seed = csv_u64(csv, c->seed),
-				       .levels = conf_own(table->doc, table->axis_count,
+				       .levels = conf_own(table->doc, table->axis_count + 1,
 							  sizeof *point->levels),
 				       .metrics = metrics };
 	if (point->number != table->point_count)
@@ -195,6 +195,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 	read_status(point, csv, c->status);
 	for (size_t i = 0; i < table->axis_count; i++)
 		point->levels[i] = read_level(&table->axes[i], csv, c->axes[i]);
+	point->levels[table->axis_count] = SIZE_MAX;
 	for (size_t i = 0; i < table->metric_count; i++)
 		metrics[i] = csv_empty(csv, c->metrics[i]) ? NAN : csv_real(csv, c->metrics[i]);
 	table->point_count++;

@@ -21,7 +21,7 @@ struct sweep_point {
 	uint64_t replication, seed;
 	enum point_status status;
 	bool usable;           /* done or unfinished: it has metrics */
-	size_t *levels;        /* by axis: index into its values */
+	size_t *levels;        /* by axis: index into its values; then SIZE_MAX */
 	const double *metrics; /* by metric; NaN where the cell is empty */
 };
 
