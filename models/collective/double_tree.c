@@ -230,7 +230,7 @@ static void plan_edge(const struct schedule *schedule, uint32_t edge, struct pla
 		return;
 	from = schedule->ranks[between.from].host;
 	to = schedule->ranks[between.to].host;
-	tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
+	transport_route(env->topo, from, to, schedule_edge_key(schedule, edge), false, &route);
 	plan_add_route(stream, env->topo, from, &route, 1);
 	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
 			 stream->packets.payload + TCP_OVERHEAD);

@@ -195,7 +195,8 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 		ends(schedule, edge, &between);
 		from = schedule->ranks[between.from].host;
 		to = schedule->ranks[between.to].host;
-		tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
+		transport_route(env->topo, from, to, schedule_edge_key(schedule, edge), false,
+				&route);
 		plan_add_route(stream, env->topo, from, &route, weight);
 		path = plan_path(&env->topo->net, ports,
 				 topology_path(env->topo, from, &route, ports),

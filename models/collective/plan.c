@@ -468,10 +468,10 @@ struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topolog
 	struct plan_path there, back;
 	struct route route;
 
-	tcp_route(tcp, src, dst, key, false, &route);
+	transport_route(topo, src, dst, key, false, &route);
 	there = plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
 			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
-	tcp_route(tcp, src, dst, key, true, &route);
+	transport_route(topo, src, dst, key, true, &route);
 	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
 	return plan_path_then(&there, &back);
 }

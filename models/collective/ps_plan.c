@@ -24,7 +24,7 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 
 	if (from == to)
 		return;
-	tcp_route(env->tcp, from, to, key, false, &route);
+	transport_route(env->topo, from, to, key, false, &route);
 	plan_add_route(stream, env->topo, from, &route, 1);
 	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
 			 stream->packets.payload + TCP_OVERHEAD);

@@ -34,7 +34,7 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 	struct plan_path path;
 	struct route route;
 
-	tcp_route(env->tcp, from, to, key, false, &route);
+	transport_route(env->topo, from, to, key, false, &route);
 	plan_add_route(stream, env->topo, from, &route, 1);
 	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
 	plan_path_longest(round_trip, &path);

@@ -178,18 +178,6 @@ void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_pack
 	conn->packets = packets;
 }
 
-void roce_post(struct roce *roce, uint32_t number, uint64_t size)
-{
-	roce_tx_post(roce->conns[number], size);
-}
-
-uint64_t roce_packets_of(const struct roce *roce, uint64_t size)
-{
-	uint64_t mtu = (uint64_t)roce->conf->mtu;
-
-	return (size + mtu - 1) / mtu;
-}
-
 void roce_expect(struct roce *roce, uint32_t number, uint64_t offset)
 {
 	SIM_BUG_ON(offset <= roce->conns[number]->rx.bytes);
@@ -219,16 +207,6 @@ uint16_t roce_generation(const struct roce *roce, uint32_t number)
 	return roce->conns[number]->generation;
 }
 
-uint64_t roce_acknowledged(const struct roce *roce, uint32_t number)
-{
-	return roce->conns[number]->tx.una;
-}
-
-uint64_t roce_received(const struct roce *roce, uint32_t number)
-{
-	return roce->conns[number]->rx.next;
-}
-
 uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 {
 	return roce->conns[number]->rx.bytes;
@@ -241,11 +219,6 @@ const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
 	return &roce->conns[number]->stats;
 }
 
-const struct cc *roce_control(const struct roce *roce, uint32_t number)
-{
-	return &roce->conns[number]->tx.cc;
-}
-
 sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 {
 	const struct roce_conn *conn = roce->conns[number];
@@ -254,11 +227,6 @@ sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 
 	return ideal_transfer(&roce->topo->net, ports, count, size, (uint32_t)roce->conf->mtu,
 			      (uint32_t)roce->conf->header, TCP_MIN_FRAME);
-}
-
-const struct roce_conf *roce_parameters(const struct roce *roce)
-{
-	return roce->conf;
 }
 
 size_t roce_open_count(const struct roce *roce)

@@ -84,9 +84,9 @@ void roce_free(struct roce *roce);
  * keys of its timers, and digests hang on those. */
 void roce_register(struct roce *roce);
 
-/* Opens a connection from host to host (different ones); as tcp_open(). `cc` is one of roce_cc().
- * `app` hears of bytes and of the end; it may be NULL, and is when the owner has packets. Neither
- * `app` nor `owner` is owned. */
+/* Opens a connection from host to host (different ones); as tcp_open(). `cc` is one of
+ * ROCE_CONTROLS. `app` hears of bytes and of the end; it may be NULL, and is when the owner has
+ * packets. Neither `app` nor `owner` is owned. */
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
@@ -95,11 +95,8 @@ void roce_close(struct roce *roce, uint32_t conn);
  * with a control that goes by delays (cc_ops.delays), as such packets need not carry a time. */
 void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets);
 
-/* Posts a message (an RDMA write) of `size` >= 1 bytes; it takes roce_packets_of() packets. */
+/* Posts a message (an RDMA write) of `size` >= 1 bytes. */
 void roce_post(struct roce *roce, uint32_t conn, uint64_t size);
-
-/* Packets of a message. */
-uint64_t roce_packets_of(const struct roce *roce, uint64_t size);
 
 /* The number that the first packet of the next message will have. */
 uint64_t roce_next_number(const struct roce *roce, uint32_t conn);
@@ -107,11 +104,6 @@ uint64_t roce_next_number(const struct roce *roce, uint32_t conn);
 /* What `source` of its packets is: tells them from those of an earlier connection of this number.
  */
 uint16_t roce_generation(const struct roce *roce, uint32_t conn);
-
-/* All packets with smaller numbers have been acknowledged to the sender; delivered at the receiver.
- */
-uint64_t roce_acknowledged(const struct roce *roce, uint32_t conn);
-uint64_t roce_received(const struct roce *roce, uint32_t conn);
 
 /* For the deliver() and prefetch() of an owner's protocol: a packet of RoCE has reached the host.
  * What belongs to a connection that is over is ignored. */
@@ -124,13 +116,10 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t conn);
 bool roce_app_of(const struct roce *roce, const struct packet *packet, const struct tcp_app **app);
 
 const struct roce_stats *roce_stats(const struct roce *roce, uint32_t conn);
-const struct cc *roce_control(const struct roce *roce, uint32_t conn);
 
 /* Ideal time of `size` bytes on the path of this connection: a lower bound, as it leaves out the
  * header that only first packets have. */
 sim_time roce_ideal(const struct roce *roce, uint32_t conn, bytes size);
-
-const struct roce_conf *roce_parameters(const struct roce *roce);
 
 /* Open connections; 0 after everything has finished. */
 size_t roce_open_count(const struct roce *roce);

@@ -84,7 +84,6 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
 void roce_tx_wake(struct roce_conn *conn); /* there may be something to send */
-void roce_tx_post(struct roce_conn *conn, uint64_t size);
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */

@@ -174,18 +174,19 @@ void roce_tx_wake(struct roce_conn *conn)
 		nic_wake(&conn->roce->topo->net.nics[tx->host], &tx->source);
 }
 
-void roce_tx_post(struct roce_conn *conn, uint64_t size)
+void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 {
+	struct roce_conn *conn = roce->conns[number];
 	struct roce_tx *tx = &conn->tx;
+	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
 	*message(tx, tx->posted++) = (struct roce_message){ .first = tx->end, .size = size };
-	tx->end += roce_packets_of(conn->roce, size);
-	if (conn->roce->topo->net.onlooker)
-		why_writes(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number,
-			   tx->end);
+	tx->end += (size + mtu - 1) / mtu;
+	if (roce->topo->net.onlooker)
+		why_writes(why_of(&roce->topo->net), roce->protocol, number, tx->end);
 	roce_tx_wake(conn);
 }
 
@@ -243,14 +244,16 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 		on_acknowledged(tx, number);
 	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
 		conn->stats.nacks++;
-		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
+		if (tx->ops->on_loss)
+			tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
 		go_back(tx);
 	}
 	if (tx->asked <= tx->una)
 		stop_timer(conn);
 	else if (acked)
 		arm_timer(conn);
-	tell_control(conn, acked, packet);
+	if (tx->ops->on_ack)
+		tell_control(conn, acked, packet);
 }
 
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet)
@@ -285,8 +288,9 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	conn->stats.timeouts++;
-	tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
-			    sim->now);
+	if (tx->ops->on_timeout)
+		tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
+				    sim->now);
 	go_back(tx);
 	roce_tx_wake(conn);
 }
@@ -342,10 +346,11 @@ static void open_control(struct roce_conn *conn, uint32_t dst)
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
 			      .line = port_class(net, &net->ports[tx->host])->rate,
-			      .conf = roce->conf->control[roce_cc_index(tx->ops)],
+			      .conf = roce->conf->control[cc_index(roce_cc_tables, tx->ops)],
 			      .hops = tx->route.hops };
 	tx->cc.cwnd = first_window(conn, dst);
-	tx->ops->init(&tx->cc);
+	if (tx->ops->init)
+		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)
 		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
 }

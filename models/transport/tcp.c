@@ -178,12 +178,6 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
-void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
-	       struct route *route)
-{
-	transport_route(tcp->topo, src, dst, key, back, route);
-}
-
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 {
 	return tcp->conf;
@@ -229,7 +223,7 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->stats = (struct tcp_stats){ 0 };
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
-	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
+	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	if (tcp->topo->net.onlooker)
 		tell_why(tcp, conn, key);
 	return conn->number;
@@ -320,11 +314,6 @@ const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 	return &tcp->conns[number]->stats;
 }
 
-const struct cc *tcp_cc(const struct tcp *tcp, uint32_t number)
-{
-	return &tcp->conns[number]->tx.cc;
-}
-
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t number)
 {
 	return tcp->conns[number]->rx.next;
@@ -358,7 +347,7 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 {
 	struct route route;
 
-	tcp_route(tcp, src, dst, key, false, &route);
+	transport_route(tcp->topo, src, dst, key, false, &route);
 	return ideal_on(tcp, src, &route, size);
 }
 

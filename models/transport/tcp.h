@@ -88,7 +88,6 @@ void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
 
 const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
-const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
 /* How many of the first `size` bytes are not at the receiver, in order or not. */
@@ -100,14 +99,11 @@ sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* The path of a connection with this key, and (back) that of its ACKs. */
-void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
-	       struct route *route);
-
 /* For --why: a connection of this key has been opened; `stream` and `job` are left to this. */
 void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn);
 
-/* The same of any transport: ECMP by a hash of the key and the run's seed. */
+/* The path of a connection with this key, of any transport, and (back) that of its ACKs: ECMP by a
+ * hash of the key and the run's seed. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 

@@ -368,11 +368,12 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			.ssthresh = INFINITY,
 			.mss = mss,
 			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
-			.conf = tcp->conf->control[cc_index(cc)] },
+			.conf = tcp->conf->control[cc_index(cc_tables, cc)] },
 	};
-	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
+	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
-	cc->init(&conn->tx.cc);
+	if (cc->init)
+		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
 		   on_timer, conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");

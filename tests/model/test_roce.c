@@ -296,14 +296,14 @@ Test(roce, cnp_interval)
 	run_until(&run, PS_PER_MS);
 	cr_expect(watch.cnps >= 19 && watch.cnps <= 20, "%zu", watch.cnps);
 	cr_expect_eq(roce_stats(run.s->roce, 0)->cnps, watch.cnps);
-	cr_expect_lt(roce_control(run.s->roce, 0)->rate, UINT64_C(11000000000));
+	cr_expect_lt(run.s->roce->conns[0]->tx.cc.rate, UINT64_C(11000000000));
 	run_free(&run);
 	watch = (struct watch){ .mark = true };
 	build(&run, &watch, 2000000, "dcqcn", "");
 	run_until(&run, PS_PER_MS);
 	cr_expect_eq(watch.cnps, 0);
 	cr_expect_eq(roce_stats(run.s->roce, 0)->cnps, watch.acks);
-	cr_expect_lt(roce_control(run.s->roce, 0)->rate, UINT64_C(2000000000));
+	cr_expect_lt(run.s->roce->conns[0]->tx.cc.rate, UINT64_C(2000000000));
 	run_free(&run);
 }
 
@@ -418,8 +418,8 @@ static void owner_run(double loss, unsigned seed, bool aggregation, const char *
 	owner.last += 30;
 	run_to(&owner.run, END_TIME);
 	cr_expect_eq(owner.next, owner.first + 5000);
-	cr_expect_eq(roce_acknowledged(of, owner.conn), owner.first + 5000);
-	cr_expect_eq(roce_received(of, owner.conn), owner.first + 5000);
+	cr_expect_eq(of->conns[owner.conn]->tx.una, owner.first + 5000);
+	cr_expect_eq(of->conns[owner.conn]->rx.next, owner.first + 5000);
 	cr_expect_eq(owner.filled, roce_stats(of, owner.conn)->packets);
 	if (loss <= 0)
 		cr_expect_eq(owner.filled, 5000);

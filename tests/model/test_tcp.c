@@ -193,7 +193,7 @@ Test(tcp, second_timeout_keeps_ssthresh)
 	watch = watch_new(&run, lose_window_and_repeat);
 	run_until(&run, 35 * PS_PER_MS);
 	cr_expect_eq(run_conn(&run, 0)->stats.timeouts, 2);
-	cr_expect_float_eq(tcp_cc(run.s->tcp, 0)->ssthresh, 20 * MSS, 0);
+	cr_expect_float_eq(run_conn(&run, 0)->tx.cc.ssthresh, 20 * MSS, 0);
 	run_to(&run, END_ALL_DONE);
 	run_free(&run);
 	free(watch);

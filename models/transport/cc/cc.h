@@ -65,34 +65,30 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` */
 	bool delays;                    /* goes by cc_ack.rtt */
-	/* Required, as the next three. cwnd, ssthresh, mss, line, conf, hops are set before. */
+	/* Optional. cwnd, ssthresh, mss, line, conf and hops are set before; all else is 0. */
 	void (*init)(struct cc *cc);
+	/* TCP requires the next three; over RoCE they are optional. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
-	void (*on_loss)(struct cc *cc, sim_time now); /* third duplicate ACK */
-	/* The first timeout of a segment, not its repetitions; flight in bytes. */
+	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
+	/* TCP: the first timeout of a segment, not its repetitions. `flight` in bytes. */
 	void (*on_timeout)(struct cc *cc, uint64_t flight, sim_time now);
-	/* The rest is asked by RoCE alone, and optional.
-	 * A frame of `size` bytes leaves now; the gap behind it is by the rate that this leaves. An
-	 * algorithm with timers works off here, and in on_cnp(), those that were due before now:
-	 * between two packets nobody looks at its rate, so they need no events. */
+	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now. The gap behind it
+	 * follows the rate that this function sets. An algorithm with timers runs here, and in
+	 * on_cnp(), those that were due before now: nobody looks at the rate between two packets,
+	 * so they need no events. */
 	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
 	/* The receiver says that marked packets have come. */
 	void (*on_cnp)(struct cc *cc, sim_time now);
-	/* With on_cnp(): the receiver says so at most once in this time, by a packet; 0: by a bit
-	 * in the ACK of each marked packet. */
+	/* Required with on_cnp(). The receiver sends a packet that says so, at most one in this
+	 * time. 0: it sets a bit in the ACK of each marked packet. */
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* Of TCP: NULL behind the last. */
-const struct cc_ops *cc_kind(unsigned index);
-unsigned cc_index(const struct cc_ops *ops);
-extern const char *const cc_names[];               /* same order */
-extern const struct conf_table *const cc_tables[]; /* for the row of all parameters, same order */
+/* The parameters of all controls of TCP, and of RoCE; NULL behind the last. */
+extern const struct conf_table *const cc_tables[], *const roce_cc_tables[];
 
-/* The same of RoCE. */
-const struct cc_ops *roce_cc(unsigned index);
-unsigned roce_cc_index(const struct cc_ops *ops);
-extern const struct conf_table *const roce_cc_tables[];
+/* The place of a control's parameters in such a list. */
+unsigned cc_index(const struct conf_table *const *tables, const struct cc_ops *ops);
 
 /* What several algorithms share: slow start up to ssthresh, then one mss a window. */
 void cc_grow(struct cc *cc, uint64_t growth);

@@ -20,16 +20,8 @@
 #define LEAST_ALPHA     1e-9
 #define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
 
-static const struct preset {
-	bool flags; /* see above */
-	double g;
-	sim_time cnp_interval, cut_interval, alpha_timer, increase_timer;
-	bytes byte_counter;
-	int64_t fast_recovery;
-	bps additive, hyper; /* at 100 Gbps, or at any */
-	bps least;
-	bool by_line, clamp_target;
-} presets[] = {
+/* HPCC's sets: `additive` and `hyper` are those of a link of 100 Gbps. */
+static const struct dcqcn_conf presets[] = {
 	[DCQCN_SIGCOMM15] = { .g = 1.0 / 256,
 			      .cnp_interval = 50 * PS_PER_US,
 			      .alpha_timer = 55 * PS_PER_US,
@@ -40,26 +32,22 @@ static const struct preset {
 			      .hyper = 400 * MBPS,
 			      .least = 10 * MBPS,
 			      .clamp_target = true },
-	[DCQCN_HPCC_PAPER] = { .flags = true,
-			       .g = 1.0 / 256,
+	[DCQCN_HPCC_PAPER] = { .g = 1.0 / 256,
 			       .cut_interval = 50 * PS_PER_US,
 			       .alpha_timer = 50 * PS_PER_US,
 			       .increase_timer = 55 * PS_PER_US,
 			       .fast_recovery = 1,
 			       .additive = 20 * MBPS,
 			       .hyper = 200 * MBPS,
-			       .least = 1000 * MBPS,
-			       .by_line = true },
-	[DCQCN_HPCC] = { .flags = true,
-			 .g = 1.0 / 256,
+			       .least = 1000 * MBPS },
+	[DCQCN_HPCC] = { .g = 1.0 / 256,
 			 .cut_interval = 4 * PS_PER_US,
 			 .alpha_timer = PS_PER_US,
 			 .increase_timer = 300 * PS_PER_US,
 			 .fast_recovery = 1,
 			 .additive = 20 * MBPS,
 			 .hyper = 200 * MBPS,
-			 .least = 1000 * MBPS,
-			 .by_line = true },
+			 .least = 1000 * MBPS },
 };
 
 static const char *const set_names[] = { [DCQCN_SIGCOMM15] = "sigcomm15",
@@ -118,9 +106,14 @@ static const struct dcqcn_conf *conf_of(const struct cc *cc)
 	return cc->conf;
 }
 
-static const struct preset *preset_of(const struct cc *cc)
+static const struct dcqcn_conf *preset_of(const struct cc *cc)
 {
 	return &presets[conf_of(cc)->set];
+}
+
+static bool is_hpcc(const struct cc *cc)
+{
+	return conf_of(cc)->set != DCQCN_SIGCOMM15;
 }
 
 #define PICK(cc, field) (conf_of(cc)->field ? conf_of(cc)->field : preset_of(cc)->field)
@@ -129,7 +122,7 @@ static bps step(const struct cc *cc, bps given, bps preset)
 {
 	if (given)
 		return given;
-	return preset_of(cc)->by_line ? preset * (cc->line / MBPS) / (100 * GBPS / MBPS) : preset;
+	return is_hpcc(cc) ? preset * (cc->line / MBPS) / (100 * GBPS / MBPS) : preset;
 }
 
 /* --- rates --- */
@@ -162,12 +155,12 @@ static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 	const struct dcqcn_conf *conf = conf_of(cc);
-	const struct preset *preset = preset_of(cc);
+	const struct dcqcn_conf *preset = preset_of(cc);
 	int64_t f = PICK(cc, fast_recovery);
 	int64_t most = d->times > d->fills ? d->times : d->fills;
 	int64_t least = d->times < d->fills ? d->times : d->fills;
-	bool fast = preset->flags ? d->times <= f : most < f;
-	bool hyper = preset->flags ? d->times > f + 1 : least > f;
+	bool fast = is_hpcc(cc) ? d->times <= f : most < f;
+	bool hyper = is_hpcc(cc) ? d->times > f + 1 : least > f;
 
 	if (!fast)
 		grow_target(cc, hyper ? step(cc, conf->hyper, preset->hyper)
@@ -244,7 +237,7 @@ static void skip(struct cc *cc, sim_time now)
 	d->alpha_at = behind(d->alpha_at, PICK(cc, alpha_timer), now);
 	if (d->increase_at != SIM_TIME_MAX)
 		d->increase_at = behind(d->increase_at, PICK(cc, increase_timer), now);
-	if (preset_of(cc)->flags)
+	if (is_hpcc(cc))
 		d->cut_at = behind(d->cut_at, PICK(cc, cut_interval), now);
 }
 
@@ -254,7 +247,7 @@ static void catch_up(struct cc *cc, sim_time now)
 	struct dcqcn *d = dcqcn_of(cc);
 
 	for (;;) {
-		sim_time cut_at = preset_of(cc)->flags ? d->cut_at : SIM_TIME_MAX;
+		sim_time cut_at = is_hpcc(cc) ? d->cut_at : SIM_TIME_MAX;
 		sim_time first = cut_at < d->alpha_at ? cut_at : d->alpha_at;
 
 		if (d->increase_at < first)
@@ -316,7 +309,7 @@ static void dcqcn_on_cnp(struct cc *cc, sim_time now)
 
 	if (d->armed)
 		catch_up(cc, now);
-	if (preset_of(cc)->flags)
+	if (is_hpcc(cc))
 		set_flags(cc, now);
 	else
 		cut_at_once(cc, now);
@@ -341,7 +334,7 @@ static void dcqcn_on_send(struct cc *cc, uint32_t size, sim_time now)
 	if (!dcqcn_of(cc)->armed)
 		return;
 	catch_up(cc, now);
-	if (!preset_of(cc)->flags)
+	if (!is_hpcc(cc))
 		count_bytes(cc, size);
 }
 
@@ -351,21 +344,6 @@ static sim_time dcqcn_cnp_interval(const struct cc *cc)
 }
 
 /* Neither ACKs nor losses change the rate. */
-static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
-{
-	(void)cc, (void)ack;
-}
-
-static void dcqcn_on_loss(struct cc *cc, sim_time now)
-{
-	(void)cc, (void)now;
-}
-
-static void dcqcn_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
-{
-	(void)cc, (void)flight, (void)now;
-}
-
 const struct cc_ops dcqcn_cc = {
 	.name = "dcqcn",
 	.help = "DCQCN (SIGCOMM 2015) over RoCE: a rate that CNPs cut and timers raise",
@@ -373,9 +351,6 @@ const struct cc_ops dcqcn_cc = {
 	.ecn = true,
 	.paces = true,
 	.init = dcqcn_init,
-	.on_ack = dcqcn_on_ack,
-	.on_loss = dcqcn_on_loss,
-	.on_timeout = dcqcn_on_timeout,
 	.on_send = dcqcn_on_send,
 	.on_cnp = dcqcn_on_cnp,
 	.cnp_interval = dcqcn_cnp_interval,

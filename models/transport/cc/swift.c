@@ -57,11 +57,6 @@ static const struct swift_conf *conf_of(const struct cc *cc)
 	return cc->conf;
 }
 
-static void swift_init(struct cc *cc)
-{
-	*swift_of(cc) = (struct swift){ 0 };
-}
-
 /* Section 3.5: alpha / sqrt(cwnd) + beta is fs_range at fs_min_cwnd and 0 at fs_max_cwnd. */
 static double target(const struct cc *cc)
 {
@@ -131,7 +126,6 @@ const struct cc_ops swift_cc = {
 	.table = &swift_cc_table,
 	.paces = true,
 	.delays = true,
-	.init = swift_init,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,
 	.on_timeout = swift_on_timeout,
