@@ -237,8 +237,8 @@ struct collective_ops {
 	void (*close)(void *scheme);
 	/* Required. An instance for a job, or NULL when resources (switch memory) are
 	 * short now; the job then waits. When it need not come again (more than ever fits, or
-	 * the scheme refuses instead of queueing), *never says why (a static string), and the
-	 * job is refused. */
+	 * the scheme refuses instead of queueing), *never, NULL before, says why (a static
+	 * string), and the job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
 	/* Optional; a scheme without it has no fluid fidelity. Admits a job as start() does, with
 	 * the same memory and the same refusals, but without workers or packets: fills in *plan,

@@ -176,6 +176,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 }
 
 static const struct schedule_ops ops = {
+	.name = "double_tree",
 	.threads = 4,
 	.edges = edges,
 	.ends = ends,
@@ -186,15 +187,8 @@ static const struct schedule_ops ops = {
 
 static void *start(void *self, const struct collective_job *job, const char **never)
 {
-	*never = NULL;
-	return schedule_start(self, "double_tree", &ops, job);
-}
-
-/* Half the tensor over each of 2 (n - 1) edges, both ways. */
-static double injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return 2 * ((double)workers - 1);
+	(void)never;
+	return schedule_start(self, &ops, job);
 }
 
 /* --- as a stream --- */
@@ -216,45 +210,24 @@ static uint32_t depth_of(const struct schedule *schedule)
 	return deepest;
 }
 
-/* Adds an edge; the path of the longest so far to *longest. */
-static void plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
-		      struct plan_path *longest)
-{
-	const struct model_env *env = &schedule->scheme->env;
-	uint32_t ports[ROUTE_MAX + 1], from, to;
-	struct schedule_ends between;
-	struct plan_path path;
-	struct route route;
-
-	if (!ends(schedule, edge, &between))
-		return;
-	from = schedule->ranks[between.from].host;
-	to = schedule->ranks[between.to].host;
-	transport_route(env->topo, from, to, schedule_edge_key(schedule, edge), false, &route);
-	plan_add_route(stream, env->topo, from, &route, 1);
-	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			 stream->packets.payload + TCP_OVERHEAD);
-	plan_path_longest(longest, &path);
-}
-
 static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		  const char **never)
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
-	struct schedule *schedule = schedule_new(self, "double_tree", &ops, job);
+	struct schedule *schedule = schedule_new(self, &ops, job);
 	struct plan_stream *stream;
 	struct plan_path longest = { 0 };
 	uint32_t turns = 2 * depth_of(schedule);
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	stream->packets.fraction = 0.5;
 	plan_fill_queues(stream, net);
 	for (uint32_t edge = 0; edge < edges(schedule); edge++)
-		plan_edge(schedule, edge, stream, &longest);
+		schedule_plan_edge(schedule, edge, stream, 1, &longest);
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->latency = turns * (plan_path_latency(&longest) + scheme->conf->step_latency);
@@ -269,7 +242,6 @@ const struct collective_ops double_tree_collective = {
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
 	.beside = { .many = "0.9 to 1.2" },
-	.injected = injected,
 	.start = start,
 	.plan = plan,
 };

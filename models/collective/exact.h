@@ -29,7 +29,6 @@ struct exact {
 	uint64_t key; /* of the job */
 	uint64_t *weights;
 	uint64_t sum;
-	uint32_t workers;
 	struct checks *checks;
 };
 

@@ -151,6 +151,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 }
 
 static const struct schedule_ops ops = {
+	.name = "halving_doubling",
 	.threads = 1,
 	.rendezvous = true,
 	.edges = edges,
@@ -161,15 +162,8 @@ static const struct schedule_ops ops = {
 
 static void *start(void *self, const struct collective_job *job, const char **never)
 {
-	*never = NULL;
-	return schedule_start(self, "halving_doubling", &ops, job);
-}
-
-/* m ranks send (m - 1) / m M twice, and each pair M twice. */
-static double injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return 2 * ((1 << levels_of(workers)) - 1.0) + 2.0 * pairs_of(workers);
+	(void)never;
+	return schedule_start(self, &ops, job);
 }
 
 /* --- as a stream --- */
@@ -179,30 +173,16 @@ static double injected(uint32_t workers, bool beside)
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
-	const struct model_env *env = &schedule->scheme->env;
-	uint32_t n = schedule->count, ports[ROUTE_MAX + 1];
+	uint32_t n = schedule->count;
 	bool folds = level == levels_of(n);
 	uint32_t count = folds ? pairs_of(n) : UINT32_C(1) << levels_of(n);
 	uint32_t weight = folds ? UINT32_C(1) << levels_of(n) : distance(n, level);
 	struct plan_path longest = { 0 };
 
-	for (uint32_t k = 0; k < count; k++) {
-		uint32_t edge = folds ? pair_edge(n, k, back) : level_edge(n, k, level), from, to;
-		struct schedule_ends between;
-		struct plan_path path;
-		struct route route;
-
-		ends(schedule, edge, &between);
-		from = schedule->ranks[between.from].host;
-		to = schedule->ranks[between.to].host;
-		transport_route(env->topo, from, to, schedule_edge_key(schedule, edge), false,
-				&route);
-		plan_add_route(stream, env->topo, from, &route, weight);
-		path = plan_path(&env->topo->net, ports,
-				 topology_path(env->topo, from, &route, ports),
-				 stream->packets.payload + TCP_OVERHEAD);
-		plan_path_longest(&longest, &path);
-	}
+	for (uint32_t k = 0; k < count; k++)
+		schedule_plan_edge(schedule,
+				   folds ? pair_edge(n, k, back) : level_edge(n, k, level), stream,
+				   weight, &longest);
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
@@ -228,11 +208,11 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
-	struct schedule *schedule = schedule_new(self, "halving_doubling", &ops, job);
+	struct schedule *schedule = schedule_new(self, &ops, job);
 	unsigned levels = levels_of(job->workers);
 	double seconds = 0;
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	plan->streams[0].packets =
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
@@ -256,7 +236,6 @@ const struct collective_ops halving_doubling_collective = {
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
 	.beside = { .many = "1.2 to 2.3" },
-	.injected = injected,
 	.start = start,
 	.plan = plan,
 	.tolerance = { .one_switch = 0.02 },

@@ -40,6 +40,18 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 		plan_add(stream, ports[i], weight);
 }
 
+struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
+				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+
+	transport_route(topo, src, dst, key, false, &route);
+	plan_add_route(stream, topo, src, &route, weight);
+	return plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
+			 stream->packets.payload + TCP_OVERHEAD);
+}
+
 void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
 		   uint32_t workers)
 {
@@ -461,17 +473,24 @@ struct plan_path plan_tree_path(const struct network *net, const struct tree *tr
 	return plan_path_then(&up_longest, &down_longest);
 }
 
+/* A connection's path for a frame of this size, or (back) for one against it. */
+static struct plan_path path_one_way(const struct topology *topo, uint32_t src, uint32_t dst,
+				     uint64_t key, bool back, uint32_t frame)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+
+	transport_route(topo, src, dst, key, back, &route);
+	return plan_path(&topo->net, ports, topology_path(topo, back ? dst : src, &route, ports),
+			 frame);
+}
+
 struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key)
 {
-	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_path there, back;
-	struct route route;
+	uint32_t segment = (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD;
+	struct plan_path there = path_one_way(topo, src, dst, key, false, segment);
+	struct plan_path back = path_one_way(topo, src, dst, key, true, TCP_MIN_FRAME);
 
-	transport_route(topo, src, dst, key, false, &route);
-	there = plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
-			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
-	transport_route(topo, src, dst, key, true, &route);
-	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
 	return plan_path_then(&there, &back);
 }

@@ -21,7 +21,10 @@ struct plan_link {
 	uint32_t weight; /* what the link carries of each byte of the stream */
 };
 
-struct plan_path; /* below */
+/* The path of one frame, port by port; host jitter at its most, as the slowest of many decides. */
+struct plan_path {
+	sim_time sum, slowest; /* slowest: transmission on the slowest link */
+};
 
 /* How a part of a tensor becomes packets. */
 struct plan_packets {
@@ -91,6 +94,10 @@ void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight);
 /* The links of a route, the source's NIC first, with this weight. */
 void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
 		    const struct route *route, uint32_t weight);
+
+/* The links of a TCP connection. Returns its path for a full segment of the stream. */
+struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
+				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight);
 
 /* All links of an aggregation tree, up and down; hosts by worker. */
 void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
@@ -186,11 +193,6 @@ double plan_slowest(const struct stream_plan *plan, const struct network *net);
 /* From the end of a tensor's last stream until all workers hold it. */
 sim_time plan_latency(const struct stream_plan *plan, bytes size);
 
-/* Sums up the path of one frame: add port by port. Host jitter at its most, for the slowest of many
- * decides. */
-struct plan_path {
-	sim_time sum, slowest; /* slowest: transmission on the slowest link */
-};
 void plan_path_add(struct plan_path *path, const struct network *net, uint32_t port,
 		   uint32_t frame);
 

@@ -54,6 +54,35 @@ extern const struct conf_table ps_table; /* named by ina/schemes.c */
 const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
 				     "Parameter servers over TCP or RoCE." };
 
+/* --- a tensor as shards, one a server, and a shard as blocks --- */
+
+/* Bytes of its shard from the cursor on; its tensor has been handed over. */
+static uint64_t bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at)
+{
+	return tensor_part(ps->sizes.of[at->tensor], server, ps->job.servers) -
+	       at->block * ps->scheme->block;
+}
+
+/* Bytes of the block at the cursor. */
+static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at)
+{
+	uint64_t left = bytes_left(ps, server, at);
+
+	return left < ps->scheme->block ? left : ps->scheme->block;
+}
+
+/* Past a block; true when it was the last of its shard. */
+static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
+{
+	bool last = bytes_left(ps, server, at) <= ps->scheme->block;
+
+	at->bytes += block_bytes(ps, server, at);
+	at->number++;
+	at->block = last ? 0 : at->block + 1;
+	at->tensor += last;
+	return last;
+}
+
 /* --- streams --- */
 
 static struct stream *stream_of(struct stream *streams, const struct ps *ps, uint32_t worker,
@@ -65,11 +94,11 @@ static struct stream *stream_of(struct stream *streams, const struct ps *ps, uin
 /* The sender writes its next block. */
 static void write_block(struct stream *stream)
 {
-	uint64_t size = ps_block_bytes(stream->ps, stream->server, &stream->written);
+	uint64_t size = block_bytes(stream->ps, stream->server, &stream->written);
 
 	if (!stream->local)
 		connection_write(&stream->conn, size);
-	ps_advance(stream->ps, stream->server, &stream->written);
+	pass_block(stream->ps, stream->server, &stream->written);
 }
 
 /* Whether the next block is here; if not, but it has been written, its end is waited for. */
@@ -79,7 +108,7 @@ static bool has_block(const struct stream *stream)
 
 	if (stream->next.number == stream->written.number || stream->local)
 		return stream->next.number < stream->written.number;
-	end = stream->next.bytes + ps_block_bytes(stream->ps, stream->server, &stream->next);
+	end = stream->next.bytes + block_bytes(stream->ps, stream->server, &stream->next);
 	if (connection_delivered(&stream->conn) >= end)
 		return true;
 	connection_expect(&stream->conn, end);
@@ -145,7 +174,7 @@ static void pull_next(struct stream *stream)
 			return;
 		}
 		ps_server_delivered(server, number);
-		if (ps_advance(ps, stream->server, &stream->next))
+		if (pass_block(ps, stream->server, &stream->next))
 			shard_done(ps, stream->worker, tensor);
 	}
 	push_more(stream_of(ps->push, ps, stream->worker, stream->server));
@@ -172,9 +201,9 @@ static void push_next(struct stream *stream)
 	struct ps *ps = stream->ps;
 
 	while (has_block(stream)) {
-		uint64_t size = ps_block_bytes(ps, stream->server, &stream->next);
+		uint64_t size = block_bytes(ps, stream->server, &stream->next);
 
-		ps_advance(ps, stream->server, &stream->next);
+		pass_block(ps, stream->server, &stream->next);
 		ps_server_receive(&ps->servers[stream->server], stream->worker, size);
 	}
 }
@@ -271,9 +300,10 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 	uint64_t streams = (uint64_t)job->workers * job->servers;
 	struct ps *ps;
 
-	*never = 2 * streams < CONNECTIONS_MAX ? NULL : "more than 2^24 connections";
-	if (*never)
+	if (2 * streams >= CONNECTIONS_MAX) {
+		*never = "more than 2^24 connections";
 		return NULL;
+	}
 	ps = xcalloc(1, sizeof(*ps));
 	ps->scheme = scheme;
 	ps->job = *job;

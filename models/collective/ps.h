@@ -1,7 +1,6 @@
 /* The inside of "ps", parameter servers over TCP: for ps*.c alone.
  *
  *   ps.c         parameters, workers, connections, what other schemes have too
- *   ps_blocks.c  a tensor as shards and blocks
  *   ps_server.c  what a server holds: copies that its host adds, sums that are on their way
  *   ps_plan.c    a job as a fluid stream
  *
@@ -85,16 +84,11 @@ struct ps {
 	struct tensor_sizes sizes;
 };
 
-/* --- ps_blocks.c --- */
-
-/* Bytes of the block at the cursor, whose tensor has been handed over. */
-uint64_t ps_block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at);
-
-/* Past a block; true when it was the last of its shard. */
-bool ps_advance(const struct ps *ps, uint32_t server, struct cursor *at);
-
 /* For the check of sums (exact.h). */
-uint64_t ps_block_name(uint32_t server, uint64_t number);
+static inline uint64_t ps_block_name(uint32_t server, uint64_t number)
+{
+	return (uint64_t)server << 40 | number;
+}
 
 /* --- ps_server.c --- */
 

@@ -18,16 +18,11 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 	uint64_t key = ps_connection_key(ps, w, q, push);
 	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
 	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
-	uint32_t ports[ROUTE_MAX + 1];
 	struct plan_path path;
-	struct route route;
 
 	if (from == to)
 		return;
-	transport_route(env->topo, from, to, key, false, &route);
-	plan_add_route(stream, env->topo, from, &route, 1);
-	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			 stream->packets.payload + TCP_OVERHEAD);
+	path = plan_add_connection(stream, env->topo, from, to, key, 1);
 	plan_path_longest(push ? &paths->push : &paths->pull, &path);
 	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
 	plan_path_longest(&paths->round_trip, &path);
@@ -96,7 +91,7 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	struct plan_packets *packets;
 	struct stream_plan apart; /* push, pull */
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	packets = &plan->streams[0].packets;
 	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);

@@ -161,7 +161,7 @@ static void begin(struct schedule_rank *rank)
 {
 	struct schedule *schedule = rank->schedule;
 
-	if (rank->begun || rank->tensor >= rank->contributed)
+	if (rank->tensor >= rank->contributed)
 		return;
 	rank->begun = true;
 	rank->pieces = schedule->ops->pieces(schedule, schedule->sizes.of[rank->tensor]);
@@ -190,7 +190,7 @@ static void check_sums(const struct schedule_rank *rank)
 		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
 				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
 				" of tensor %" PRIu64 " at worker %" PRIu32 " at %.9f s",
-				schedule->name, collective_job_number(&schedule->job), q,
+				schedule->ops->name, collective_job_number(&schedule->job), q,
 				rank->tensor, rank->worker,
 				seconds_of(schedule->scheme->env.sim->now));
 		sim_stop(schedule->scheme->env.sim);
@@ -353,13 +353,12 @@ static void order_ranks(struct schedule *schedule)
 	free(order);
 }
 
-struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
-			      const struct schedule_ops *ops, const struct collective_job *job)
+struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+			      const struct collective_job *job)
 {
 	struct schedule *schedule = xcalloc(1, sizeof(*schedule));
 
 	schedule->scheme = scheme;
-	schedule->name = name;
 	schedule->ops = ops;
 	schedule->job = *job;
 	schedule->count = job->workers * (job->gpus ? job->gpus : 1);
@@ -375,8 +374,10 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
 	return schedule;
 }
 
-void schedule_free(struct schedule *schedule)
+void schedule_free(void *self)
 {
+	struct schedule *schedule = self;
+
 	exact_release(&schedule->exact);
 	for (uint32_t r = 0; r < schedule->count; r++)
 		free(schedule->ranks[r].sums);
@@ -396,9 +397,12 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-void schedule_withdraw(void *schedule)
+/* Whatever the steps are: for each element n - 1 values go to where it is added up, and n - 1 sums
+ * come back. */
+double schedule_injected(uint32_t workers, bool beside)
 {
-	schedule_free(schedule);
+	(void)beside;
+	return 2 * ((double)workers - 1);
 }
 
 void *schedule_open(const struct model_env *env, const void *conf)
@@ -414,6 +418,20 @@ uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge)
 {
 	return connection_key(CONNECTION_RING, (uint64_t)schedule->job.number << 20 |
 						       (schedule->job.first_edge + edge));
+}
+
+void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
+			uint32_t weight, struct plan_path *longest)
+{
+	struct schedule_ends ends;
+	struct plan_path path;
+
+	if (!schedule->ops->ends(schedule, edge, &ends))
+		return;
+	path = plan_add_connection(stream, schedule->scheme->env.topo,
+				   schedule->ranks[ends.from].host, schedule->ranks[ends.to].host,
+				   schedule_edge_key(schedule, edge), weight);
+	plan_path_longest(longest, &path);
 }
 
 static void connect(struct schedule *schedule, uint32_t e)
@@ -462,10 +480,10 @@ static void open_threads(struct schedule_rank *rank)
 	sim_name(sim, on_prepared, "chunk ready on ring edge %n");
 }
 
-void *schedule_start(void *self, const char *name, const struct schedule_ops *ops,
+void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job)
 {
-	struct schedule *schedule = schedule_new(self, name, ops, job);
+	struct schedule *schedule = schedule_new(scheme, ops, job);
 
 	schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
 	for (uint32_t e = 0; e < schedule->edge_count; e++)
@@ -539,8 +557,8 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	fprintf(to,
 		"  %s of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 		") waits for tensor %" PRIu64,
-		schedule->name, collective_job_number(&schedule->job), rank->worker, rank->host,
-		rank->tensor);
+		schedule->ops->name, collective_job_number(&schedule->job), rank->worker,
+		rank->host, rank->tensor);
 	for (unsigned i = 0; i < schedule->ops->threads; i++) {
 		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
 			continue;

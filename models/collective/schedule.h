@@ -74,7 +74,8 @@ struct schedule_ends {
 struct schedule;
 
 struct schedule_ops {
-	unsigned threads;
+	const char *name;
+	unsigned threads; /* of a rank */
 	/* Messages wait at their sender until the receiver comes to them, as large ones do in MPI
 	 * and in Gloo; that it says so takes no time. Without it and without `credit` they go at
 	 * once. */
@@ -144,7 +145,6 @@ struct schedule_rank {
 struct schedule {
 	struct schedule_scheme *scheme;
 	const struct schedule_ops *ops;
-	const char *name; /* of the scheme */
 	struct collective_job job;
 	struct exact exact;
 	struct schedule_rank *ranks;
@@ -163,11 +163,12 @@ struct schedule {
 /* What the schemes have in common of struct collective_ops. */
 #define SCHEDULE_OPS                                                                               \
 	.ranks = true, .over_tcp = true, .transport = schedule_transport, .open = schedule_open,   \
-	.close = free, .contribute = schedule_contribute, .finish = schedule_finish,               \
-	.withdraw = schedule_withdraw, .stats = schedule_stats,                                    \
+	.close = free, .injected = schedule_injected, .contribute = schedule_contribute,           \
+	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
 	.report_waiting = schedule_report_waiting
 
 const struct transport *schedule_transport(const void *conf);
+double schedule_injected(uint32_t workers, bool beside);
 void *schedule_open(const struct model_env *env, const void *conf);
 void schedule_contribute(void *instance, uint32_t worker, bytes size);
 void schedule_finish(void *instance);
@@ -175,14 +176,17 @@ void schedule_stats(const void *instance, struct collective_stats *stats);
 void schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 
 /* An instance with its connections. */
-void *schedule_start(void *scheme, const char *name, const struct schedule_ops *ops,
+void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job);
 
 /* The ranks of a job in their order, without connections; for plans. */
-struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
-			      const struct schedule_ops *ops, const struct collective_job *job);
-void schedule_free(struct schedule *schedule);
-void schedule_withdraw(void *schedule); /* the same of one that a plan was made from */
+struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+			      const struct collective_job *job);
+void schedule_free(void *schedule);
+
+/* Adds the path of an edge, if it is used, to a stream. *longest becomes the longest so far. */
+void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
+			uint32_t weight, struct plan_path *longest);
 
 /* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);
