@@ -70,7 +70,7 @@ static void renew_platform(struct fluid *fluid)
 	fluid->busy = xrealloc(fluid->busy, fluid->room, sizeof(*fluid->busy));
 	fluid->values = xrealloc(fluid->values, 2 * fluid->room, sizeof(*fluid->values));
 	for (uint32_t i = 0; i < fluid->count; i++) {
-		if (!fluid->transfers[i].route.links)
+		if (!fluid->transfers[i].route.stream.links)
 			continue;
 		fluid->transfers[i].place = count;
 		fluid->numbers[count] = i;
@@ -174,8 +174,8 @@ static void change(struct fluid *fluid)
 
 static void credit(double *links, const struct fluid_route *route, double carried)
 {
-	for (size_t i = 0; i < route->count; i++)
-		links[route->links[i].link] += route->links[i].weight * carried;
+	for (size_t i = 0; i < route->stream.count; i++)
+		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
 /* Transfers of one instant end in the order of their routes, before any of them is told. */
@@ -219,11 +219,11 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 
 static void find_alone(const struct fluid *fluid, struct fluid_route *route)
 {
-	route->alone = route->cap;
-	for (size_t i = 0; i < route->count; i++) {
-		double rate = fluid->links.capacity[route->links[i].link] / route->links[i].weight;
+	route->alone = route->stream.cap;
+	for (size_t i = 0; i < route->stream.count; i++) {
+		const struct plan_link *link = &route->stream.links[i];
 
-		route->alone = fmin(route->alone, rate);
+		route->alone = fmin(route->alone, fluid->links.capacity[link->link] / link->weight);
 	}
 	SIM_BUG_ON(!(route->alone > 0 && isfinite(route->alone)));
 }
@@ -243,23 +243,17 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 	uint32_t number = new_number(fluid);
 	struct transfer *transfer = &fluid->transfers[number];
 	struct fluid_route *route = &transfer->route;
+	struct plan_link *links;
 
 	SIM_BUG_ON(!(stream->share > 0 && stream->turn > 0));
 	*transfer = (struct transfer){ .ended = ended, .owner = owner, .place = NOWHERE };
-	*route = (struct fluid_route){ .count = stream->count,
-				       .cap = stream->cap,
-				       .share = stream->share,
-				       .least = stream->least,
-				       .turn = stream->turn,
-				       .fixed = stream->fixed,
-				       .fills = stream->fills,
-				       .key = key };
-	route->links = xcalloc(stream->count + 1, sizeof(*route->links));
+	*route = (struct fluid_route){ .stream = *stream, .key = key };
+	links = route->stream.links = xcalloc(stream->count + 1, sizeof(*links));
 	if (stream->count)
-		memcpy(route->links, stream->links, stream->count * sizeof(*route->links));
-	plan_merge(route->links, &route->count);
-	for (size_t i = 0; i < route->count; i++)
-		route->way += hash_pair(route->links[i].link, route->links[i].weight);
+		memcpy(links, stream->links, stream->count * sizeof(*links));
+	plan_merge(links, &route->stream.count);
+	for (size_t i = 0; i < route->stream.count; i++)
+		route->way += hash_pair(links[i].link, links[i].weight);
 	find_alone(fluid, route);
 	return number;
 }
@@ -283,8 +277,8 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 	}
 	if (transfer->place != NOWHERE)
 		fluid->numbers[transfer->place] = NOWHERE;
-	free(transfer->route.links);
-	transfer->route.links = NULL;
+	free(transfer->route.stream.links);
+	transfer->route.stream.links = NULL;
 	fluid->idle = array_reserve(fluid->idle, fluid->idle_count, &fluid->idle_room,
 				    sizeof(*fluid->idle));
 	fluid->idle[fluid->idle_count++] = number;
@@ -294,7 +288,7 @@ void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
 	memcpy(fluid->links.capacity, capacity, fluid->links.count * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++)
-		if (fluid->transfers[i].route.links)
+		if (fluid->transfers[i].route.stream.links)
 			find_alone(fluid, &fluid->transfers[i].route);
 	fluid->outdated = true;
 	change(fluid);
@@ -389,7 +383,7 @@ void fluid_free(struct fluid *fluid)
 		return;
 	fluid_stop(fluid);
 	for (size_t i = 0; i < fluid->count; i++)
-		free(fluid->transfers[i].route.links);
+		free(fluid->transfers[i].route.stream.links);
 	timer_close(fluid->sim, &fluid->next);
 	timer_close(fluid->sim, &fluid->changed);
 	platform_release(&fluid->platform);

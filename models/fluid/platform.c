@@ -26,8 +26,8 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	size_t total = 0;
 
 	for (uint32_t r = 0; r < platform->routes; r++)
-		for (size_t i = 0; i < routes[r]->count; i++)
-			end[routes[r]->links[i].link]++;
+		for (size_t i = 0; i < routes[r]->stream.count; i++)
+			end[routes[r]->stream.links[i].link]++;
 	for (size_t l = 0; l < links; l++) {
 		size_t here = end[l];
 
@@ -37,9 +37,9 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	}
 	platform->uses = xcalloc(total, sizeof(*platform->uses));
 	for (uint32_t r = 0; r < platform->routes; r++)
-		for (size_t i = 0; i < routes[r]->count; i++)
-			platform->uses[end[routes[r]->links[i].link]++] =
-				(struct use){ r, routes[r]->links[i].weight };
+		for (size_t i = 0; i < routes[r]->stream.count; i++)
+			platform->uses[end[routes[r]->stream.links[i].link]++] =
+				(struct use){ r, routes[r]->stream.links[i].weight };
 }
 
 static void find_meetings(struct platform *platform, const struct fluid_route *const *routes,
@@ -91,16 +91,18 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 		const struct fluid_route *route = busy[uses[i].route];
 
 		if (route)
-			*(route->fixed ? &windows : &heeding) += uses[i].weight * route->share;
+			*(route->stream.fixed ? &windows : &heeding) +=
+				uses[i].weight * route->stream.share;
 	}
 	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
 		const struct fluid_route *route = busy[uses[i].route];
 		double left;
 
-		if (!route || !route->fixed)
+		if (!route || !route->stream.fixed)
 			continue;
-		left = fmax(1 - windows, heeding * route->least);
-		share[uses[i].route] = fmax(share[uses[i].route], heeding * route->share / left);
+		left = fmax(1 - windows, heeding * route->stream.least);
+		share[uses[i].route] =
+			fmax(share[uses[i].route], heeding * route->stream.share / left);
 	}
 }
 
@@ -125,7 +127,7 @@ static void find_senders(const struct platform *platform, const struct meeting *
 			continue;
 		first = first ? first : route;
 		*several |= sender(route) != sender(first);
-		*filled |= route->fills;
+		*filled |= route->stream.fills;
 	}
 }
 
@@ -142,8 +144,8 @@ static void share_nic(const struct platform *platform, const struct meeting *nic
 
 		if (!busy[r])
 			continue;
-		turns[r] = fmin(turns[r], busy[r]->turn);
-		if (filled && busy[r]->fixed)
+		turns[r] = fmin(turns[r], busy[r]->stream.turn);
+		if (filled && busy[r]->stream.fixed)
 			turns[r] = fmin(turns[r], share[r]);
 	}
 }
@@ -154,7 +156,7 @@ static void find_shares(const struct platform *platform, const struct fluid_rout
 	double *turns = xcalloc(platform->routes, sizeof(*turns));
 
 	for (uint32_t r = 0; r < platform->routes; r++) {
-		share[r] = busy[r] ? busy[r]->share : 0;
+		share[r] = busy[r] ? busy[r]->stream.share : 0;
 		turns[r] = INFINITY;
 	}
 	for (size_t m = 0; m < platform->meeting_count; m++)
@@ -214,16 +216,16 @@ static bool *write_links(FILE *to, struct platform *platform,
 }
 
 static void write_route(FILE *to, const struct platform *platform, uint32_t number,
-			const struct fluid_route *route, const bool *written)
+			const struct plan_stream *stream, const bool *written)
 {
 	fprintf(to,
 		"<route src=\"a%" PRIu32 "\" dst=\"b%" PRIu32
 		"\" symmetrical=\"NO\"><link_ctn id=\"c%" PRIu32 "\"/>",
 		number / platform->side, number % platform->side, number);
-	for (size_t i = 0; i < route->count; i++)
-		for (uint32_t w = 0; written[route->links[i].link] && w < route->links[i].weight;
+	for (size_t i = 0; i < stream->count; i++)
+		for (uint32_t w = 0; written[stream->links[i].link] && w < stream->links[i].weight;
 		     w++)
-			fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>", route->links[i].link);
+			fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>", stream->links[i].link);
 	fprintf(to, "</route>\n");
 }
 
@@ -243,7 +245,7 @@ static void write_text(struct platform *platform, const struct fluid_route *cons
 			h, h);
 	written = write_links(to, platform, routes, links);
 	for (uint32_t r = 0; r < platform->routes; r++)
-		write_route(to, platform, r, routes[r], written);
+		write_route(to, platform, r, &routes[r]->stream, written);
 	fprintf(to, "</zone></platform>\n");
 	fclose(to);
 	free(written);
