@@ -1,17 +1,15 @@
 /* All-reduce by recursive halving and doubling (Rabenseifner; Thakur, Rabenseifner and Gropp,
  * IJHPCA 2005, section 4.5; Gloo). What is modelled and simplified: schedule.h.
  *
- * Of m = 2^L ranks, each exchanges half of what it still adds up with the rank at distance m/2,
- * then a quarter at distance m/4, ...: it then has the sum of one of m pieces, and gets the others
- * the same way back. With n ranks beyond m, the first 2 (n - m) fold in pairs, as in MPICH: the
- * even one sends all it has to the odd one, which takes part for both and sends it all sums in the
- * end.
+ * Each of m = 2^L ranks exchanges half of the tensor with the rank at distance m/2, then a quarter
+ * with that at distance m/4, and so on. It then has the sum of one of m pieces and gets the others
+ * the same way back. If there are n > m ranks, the first 2 (n - m) fold in pairs, as in MPICH: the
+ * even rank sends its tensor to the odd one, which takes part for both and sends the sums back.
  *
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
- * (inasim formula halving_doubling). Its plan is one stream that takes as long as its steps do one
- * after the other, each as long as on the busiest of its links. Left out there: that windows grow.
- */
+ * (inasim formula halving_doubling). Its fluid plan is one stream, as slow as all steps one after
+ * the other, each on its busiest link. It leaves out that windows grow. */
 #include "collective/schedule.h"
 
 #include <stdlib.h>
@@ -34,7 +32,7 @@ static uint32_t pairs_of(uint32_t n)
 	return n - (UINT32_C(1) << levels_of(n));
 }
 
-/* The rank that has number `v` among those that take part. */
+/* Those that take part have numbers `v`. */
 static uint32_t rank_of(uint32_t n, uint32_t v)
 {
 	uint32_t pairs = pairs_of(n);
@@ -49,8 +47,8 @@ static uint32_t number_of(uint32_t n, uint32_t rank)
 	return rank < 2 * pairs ? rank / 2 : rank - pairs;
 }
 
-/* Edges: number v at level i to the one at its distance; then of pair q to its odd rank, and back.
- */
+/* Edges: from number v at level i to its partner; behind these from pair q's even rank to its odd
+ * one, and back. */
 static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 {
 	return v * levels_of(n) + i;
@@ -94,7 +92,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return UINT32_C(1) << levels_of(schedule->count);
 }
 
-/* Folding (`back`: unfolding) at either rank of a pair. */
+/* The step of a rank that folds (or, `back`, unfolds) with the other of its pair. */
 static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
 {
 	bool sends = rank % 2 == back;
@@ -105,8 +103,7 @@ static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step
 	return true;
 }
 
-/* The pieces that number v adds up after a level: it gives those of the other one away, and gets
- * them back when doubling. */
+/* The pieces that number v still adds up after a level. */
 static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule_step *step)
 {
 	uint32_t size = distance(n, level);
@@ -115,7 +112,8 @@ static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule
 	step->end = step->first + size;
 }
 
-/* Halving on levels 0 to L - 1, then doubling back: at each, send and receive. */
+/* Halving sends the partner's pieces at levels 0 to L - 1; doubling sends one's own at L - 1 to 0.
+ * At each level a rank sends, then receives. */
 static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
@@ -140,7 +138,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
 
 	(void)thread, (void)pieces;
-	if (folds && rank % 2 == 0) /* takes no part */
+	if (folds && rank % 2 == 0) /* its partner takes part for it */
 		return i < 2 && pair_step(n, rank, i, step);
 	if (folds && i == 0)
 		return pair_step(n, rank, false, step);
@@ -168,8 +166,8 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-/* The edges of a level, or (level == L) of a fold: what they carry at once, in pieces, into
- * `stream`. Returns the latency of the longest. */
+/* Adds the edges of a level, or (level == L) of the fold, to `stream`; weights are pieces. Returns
+ * the latency of the longest. */
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
@@ -186,7 +184,7 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
-/* One step: adds its links to the plan, its latency, and what a piece takes in it to *seconds. */
+/* Adds a step to the plan, and what a piece takes in it to *seconds. */
 static void plan_step(const struct schedule *schedule, unsigned level, bool back,
 		      struct stream_plan *plan, double *seconds)
 {

@@ -135,7 +135,7 @@ static double count_of(const struct plan_packets *packets, double data)
 	return ceil(data / packets->payload - 1e-9);
 }
 
-/* Of so many bytes of data. */
+/* On the wire, of a message of so many bytes. */
 static double wire_bytes(const struct plan_packets *packets, double data)
 {
 	double count = count_of(packets, data);
@@ -210,15 +210,15 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* What a threshold counts of a packet, per byte on the wire. */
+/* Bytes, or packets, that a threshold counts for each byte on the wire. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
 }
 
-/* Where DCTCP with a window of so many segments keeps a queue that is marked above `threshold`, on
- * average: the sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). That of
- * four is as low, by its formula. */
+/* The average queue of DCTCP with a window of so many segments, marked above `threshold`: the
+ * sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). By the same formula that
+ * of four is as low. */
 static double dctcp_queue(const struct link_class *class, double threshold, double segments)
 {
 	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;
@@ -226,12 +226,13 @@ static double dctcp_queue(const struct link_class *class, double threshold, doub
 	return threshold + segment * (1 - sqrt(2 * fmax(segments, 1)) / 4);
 }
 
-/* Bytes on the wire in a queue at its marks, when `fixed` of all that is in flight are such packets
- * and the others full-sized segments of TCP. Both are in the queue in proportion to their rates:
+/* Bytes on the wire in a queue at its marks. `fixed` bytes of all that is in flight are packets of
+ * this size, the rest full-sized segments of TCP. The queue holds both in proportion to their
+ * rates:
  *
  *     queue * (part * a + (1 - part) * b) = threshold,    part = fixed / (flight + queue)
  *
- * with what the threshold counts of their bytes, a and b. */
+ * where a and b are what the threshold counts of their bytes. */
 static double queue_at_marks(const struct link_class *class, double packet, double fixed,
 			     double flight)
 {
@@ -259,7 +260,7 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 	stream->least = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
 }
 
-/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. */
+/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where turns are not by packet. */
 static double turn_of(const struct plan_packets *packets, const struct network *net)
 {
 	if (net->nics[0].mode != NIC_TURNS)
@@ -273,7 +274,7 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net)
 	stream->fills = true;
 }
 
-/* Turns of each NIC, and what it sends in all of them for a byte of each stream. */
+/* Turns of a NIC, and bytes that it sends in them for a byte of each stream. */
 struct nic_load {
 	uint32_t turns, weight;
 };

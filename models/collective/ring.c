@@ -32,7 +32,7 @@ uint32_t ring_pieces(const struct schedule *ring, bytes size)
 	return ring->count;
 }
 
-/* Chunk that rank r sends in step s. */
+/* The chunk that a rank sends in step s. */
 static uint32_t chunk_sent(uint32_t p, uint32_t rank, uint32_t s)
 {
 	return s < p - 1 ? (rank + p - s) % p : (rank + 1 + p - (s - (p - 1))) % p;

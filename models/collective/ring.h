@@ -11,7 +11,7 @@ uint32_t ring_pieces(const struct schedule *ring, bytes size);
 bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 	       uint32_t pieces, struct schedule_step *step);
 
-/* So many messages of a tensor go over each edge: half of them in reduce-scatter. */
+/* Messages of a tensor over each edge, half of them in reduce-scatter. */
 static inline uint32_t ring_steps(uint32_t ranks)
 {
 	return 2 * (ranks - 1);

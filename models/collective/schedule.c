@@ -58,7 +58,7 @@ static bool may_send(const struct schedule_edge *edge)
 	return !credit || edge->sent - edge->received < credit;
 }
 
-/* Over the link to another GPU of the machine. */
+/* Sends over the link to another GPU of the machine. */
 static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
@@ -97,7 +97,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	advance(reader_of(edge));
 }
 
-/* So many bytes are there; if not, the edge tells when they are. */
+/* So many bytes have arrived; if not, the connection will tell. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -154,9 +154,9 @@ static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 	advance(thread);
 }
 
-/* --- a tensor's beginning and end --- */
+/* --- a tensor begins and ends --- */
 
-/* Threads send what they can before anything is received. */
+/* All threads send what they can before anything is received. */
 static void begin(struct schedule_rank *rank)
 {
 	struct schedule *schedule = rank->schedule;
@@ -208,7 +208,7 @@ static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker,
 	return &schedule->ranks[schedule->rank_of_gpu[worker * ranks_each(schedule) + k]];
 }
 
-/* All ranks of a worker are beyond a tensor. */
+/* All ranks of a worker are done with a tensor. */
 static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
 {
 	for (uint32_t k = 0; k < ranks_each(schedule); k++)
@@ -217,8 +217,8 @@ static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor
 	return true;
 }
 
-/* The thread may have come to its end of the tensor, and be the last of its rank to do so. True if
- * so: the next tensor has begun, if it is here. */
+/* Ends the rank's tensor if this thread, and all others of the rank, have no step left. True if so:
+ * the next tensor has begun if it has been handed over. */
 static bool end_tensor(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -256,8 +256,8 @@ static void take_message(struct schedule_rank *rank, struct schedule_edge *edge,
 	}
 }
 
-/* The message that the thread waits for, if it has come. Its bytes may be here before its tensor
- * has begun, so that there is nothing yet to add it to. */
+/* Takes the message that the thread waits for, if it has come. A message may come before its tensor
+ * has begun here, when there is nothing to add it to. */
 static bool receive(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -277,7 +277,7 @@ static bool receive(struct schedule_thread *thread)
 	return true;
 }
 
-/* As far as a thread gets. At the end of a tensor all threads of its rank have new steps. */
+/* A thread goes on as far as it can. When a tensor ends, all threads of the rank have new steps. */
 static void advance(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -313,7 +313,7 @@ static int by_host(const void *a, const void *b)
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-/* Which GPU of which worker has which rank. */
+/* Gives each GPU of each worker its rank. */
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
@@ -397,8 +397,7 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-/* Whatever the steps are: for each element n - 1 values go to where it is added up, and n - 1 sums
- * come back. */
+/* Whatever the steps are: to add an element up n - 1 values are sent, and then n - 1 sums. */
 double schedule_injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -548,7 +547,7 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 	}
 }
 
-/* What the first thread of a rank that is not at its end waits for. */
+/* What a rank waits for: the step of the first thread that receives. */
 static void report_rank(const struct schedule_rank *rank, FILE *to)
 {
 	const struct schedule *schedule = rank->schedule;
