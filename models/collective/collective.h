@@ -163,9 +163,8 @@ struct collective_idle {
 };
 #define COLLECTIVE_IDLE_MAX 4
 
-/* How far the fluid fidelity may be from packets, as a share: what tests/crosscheck.sh holds it to
- * and scripts/crosscheck judges by; models/fluid/findings.md has the measurements. 0 = not stated.
- */
+/* How far the fluid fidelity may be from packets, as a share; 0 = not stated. tests/crosscheck.sh
+ * and scripts/crosscheck judge by it; models/fluid/findings.md has the measurements. */
 struct fluid_tolerance {
 	/* Of the time that gradients are exchanged, of a job alone that exchanges 10 MB and more at
 	 * a time and has one parameter server at most, where queues mark and drop above the
