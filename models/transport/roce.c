@@ -47,7 +47,7 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 	bool to_sender = packet->kind == PACKET_ACK || packet->kind == PACKET_CONTROL;
 
 	if (!conn->open || conn->generation != packet->generation)
-		return; /* of a connection that is over */
+		return; /* of a closed connection */
 	SIM_BUG_ON(host != (to_sender ? conn->tx.host : conn->rx.host));
 	if (to_sender)
 		roce_tx_receive(conn, packet);
@@ -55,7 +55,7 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 		roce_rx_receive(conn, packet);
 }
 
-/* The lines that an ACK touches at the sender, or a packet at the receiver. */
+/* Prefetches the cache lines that an ACK touches at the sender, or a packet at the receiver. */
 void roce_prefetch(void *self, const struct packet *packet)
 {
 	const struct roce *roce = self;

@@ -22,7 +22,7 @@ static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
 	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
 }
 
-/* `at` is the message of `nxt` again. */
+/* Moves `at` to the message of `nxt`. */
 static void find_message(struct roce_tx *tx)
 {
 	while (tx->at < tx->posted && message_end(tx, tx->at) <= tx->nxt)
@@ -58,7 +58,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	roce_tx_wake(owner);
 }
 
-/* Whether the next packet has to wait; it is sent when the timer runs. */
+/* Whether the next packet has to wait for the pacing timer, which is then set. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -84,22 +84,22 @@ static void arm_timer(struct roce_conn *conn)
 	struct sim *sim = conn->roce->sim;
 
 	tx->deadline = sim->now + conn->roce->conf->rto;
-	/* the timer is left alone when it fires before the deadline: it will look then */
+	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
-/* No ACK is waited for: nothing is under way, or the sender has gone back and not yet sent. */
+/* No ACK is due: nothing is under way, or the sender has gone back and not yet sent. */
 static void stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* An ACK is due for this packet, and waited for. Others need no timer: if they are lost, this one
- * tells, or is lost, too. */
+/* An ACK is due for this packet, and the timer waits for it. Other packets need no timer: if one is
+ * lost, this packet shows it, or is lost, too. */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -109,7 +109,7 @@ static void ask(struct roce_conn *conn, uint64_t number)
 	tx->asked = number + 1;
 }
 
-/* The packet at `nxt`, without what hangs on what comes behind it. */
+/* The packet at `nxt`, apart from what depends on the packets behind it. */
 static void fill_packet(struct roce_conn *conn, struct packet *packet)
 {
 	const struct roce_tx *tx = &conn->tx;
@@ -202,7 +202,7 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 {
 	tx->una = number;
 	drop_acknowledged(tx);
-	if (tx->nxt < number) { /* it had come before the sender went back */
+	if (tx->nxt < number) { /* the packets had come before the sender went back */
 		tx->nxt = number;
 		find_message(tx);
 	}
@@ -233,13 +233,12 @@ static void on_congestion(struct roce_conn *conn)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* A NACK says as much as an ACK, and that the rest has to come again. */
+/* A NACK acknowledges as an ACK does, and the rest has to be sent again. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
 	uint64_t acked = number - tx->una;
 
-	conn->stats.acks++;
 	if (acked)
 		on_acknowledged(tx, number);
 	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
@@ -297,7 +296,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- opening and closing --- */
 
-/* A window that keeps the path busy: NICs begin at the rate of their link. */
+/* A window that fills the path, as NICs begin at the rate of their link. */
 static double first_window(const struct roce_conn *conn, uint32_t dst)
 {
 	const struct topology *topo = conn->roce->topo;
@@ -327,7 +326,7 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
 }
 
-/* Packets in flight at most. */
+/* The most packets in flight. */
 static uint64_t window_of(const struct roce_conf *conf)
 {
 	uint64_t packets = conf->window / (uint64_t)conf->mtu;

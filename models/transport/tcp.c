@@ -31,9 +31,9 @@ static const struct conf_row tcp_rows[] = {
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 				      "All TCP connections (flows and rings)." };
 
-/* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
- * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
- * cannot know at once that the sender has closed. */
+/* New data is for open connections only. Repeated segments are answered until the slot is used
+ * again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver cannot know at once that
+ * the sender has closed. */
 static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
 	return rx->generation == packet->generation &&
@@ -56,7 +56,7 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	}
 }
 
-/* The lines that an ACK touches at the sender, or a segment at the receiver. */
+/* Prefetches the cache lines that an ACK touches at the sender, or a segment at the receiver. */
 static void tcp_prefetch(void *self, const struct packet *packet)
 {
 	const struct tcp *tcp = self;
@@ -106,8 +106,8 @@ void tcp_free(struct tcp *tcp)
 	free(tcp);
 }
 
-/* Idle slots are in the order of (time of closing, number): which is used next, and so the numbers
- * in packets, does not hang on the order in which hosts of one time had their turn. */
+/* Idle slots are sorted by (time of closing, number). So the slot that is used next, and with it
+ * the numbers in packets, does not depend on the order of hosts that close at the same time. */
 static int by_closing(const void *a, const void *b)
 {
 	const struct tcp_conn *const *x = a, *const *y = b;
@@ -134,7 +134,7 @@ static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 	tcp->idle[i] = conn;
 }
 
-/* What partitions have closed, all of it later than what had been collected before. */
+/* Collects what partitions have closed, all of it later than what was collected before. */
 static void collect_closed(struct tcp *tcp)
 {
 	size_t before = tcp->idle_count;

@@ -1,16 +1,16 @@
-/* DCQCN: Zhu et al., SIGCOMM 2015, and as NICs and the simulator of HPCC (SIGCOMM 2019) have it.
+/* DCQCN: Zhu et al., SIGCOMM 2015, and as in NICs and the simulator of HPCC (SIGCOMM 2019).
  *
- * Two versions of the sender, by the parameter set:
+ * The parameter set decides between two versions of the sender:
  *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
- *   hpcc_paper, hpcc  a CNP only sets two flags, at which the update of alpha and the cut look at
+ *   hpcc_paper, hpcc  a CNP only sets two flags. The update of alpha and the cut look at these at
  *                     intervals of their own; grows by the timer alone (cnp_received_mlx() and
  *                     others in rdma-hw.cc of that simulator)
- * A connection begins at the rate of its link, and nothing runs before its first CNP. Rates are
+ * A connection begins at the rate of its link, and no timer runs before its first CNP. Rates are
  * whole bits per second, halves rounded up, so that growth ends at the target.
  *
  * Simplified: a gap between packets keeps the rate of its beginning (the HPCC simulator re-times it
- * when the rate changes); an alpha below 1e-9 counts as 0. The mark itself is the switch's ("ecn"),
- * by the queue that a packet meets (the HPCC simulator: that it leaves). */
+ * when the rate changes); an alpha below 1e-9 counts as 0. Switches mark ("ecn") by the queue that
+ * a packet meets (the HPCC simulator: by the queue that it leaves). */
 #include "transport/cc/dcqcn.h"
 
 #include <math.h>
@@ -149,8 +149,8 @@ static void grow_target(struct cc *cc, bps by)
 	d->target = d->target + by < cc->line ? d->target + by : cc->line;
 }
 
-/* The stages of both versions: in HPCC's the count is of the increases before this one, and a
- * single additive one comes before hyper increase. */
+/* The stages of both versions. HPCC's counts the increases before this one, and has a single
+ * additive increase before hyper increase. */
 static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -184,7 +184,7 @@ static void update_alpha(struct cc *cc, bool cnp)
 		d->alpha = 0;
 }
 
-/* --- timers, worked off when somebody looks --- */
+/* --- timers, which run when somebody looks --- */
 
 static void run_alpha(struct cc *cc)
 {
@@ -221,7 +221,7 @@ static sim_time behind(sim_time at, sim_time interval, sim_time now)
 	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
 }
 
-/* Nothing can change any more: the timers go on in one step. */
+/* Nothing can change any more: skip() moves the timers on in one step. */
 static bool rests(const struct cc *cc)
 {
 	const struct dcqcn *d = dcqcn_of(cc);
@@ -241,7 +241,7 @@ static void skip(struct cc *cc, sim_time now)
 		d->cut_at = behind(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* All that was due before now, in its order: at one time the cut is first, then alpha. */
+/* Runs all that was due before now in its order; at the same time first the cut, then alpha. */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -279,7 +279,7 @@ static void dcqcn_init(struct cc *cc)
 	cc->rate = cc->line;
 }
 
-/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers begin anew. */
+/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers start again. */
 static void cut_at_once(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);

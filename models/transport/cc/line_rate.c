@@ -1,4 +1,4 @@
-/* No congestion control: RoCE at the rate of its link, which PAUSE alone slows down. */
+/* No congestion control: RoCE at the rate of its link, which only PAUSE slows down. */
 #include "transport/cc/cc.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* TCP NewReno without ECN (RFC 5681, RFC 6582): the plain loss-driven baseline. */
+/* TCP NewReno without ECN (RFC 5681, RFC 6582): the baseline that loss drives. */
 #include "transport/cc/cc.h"
 
 static const struct conf_row reno_rows[] = { { 0 } };

@@ -2,10 +2,10 @@
  *
  * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
  * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
- * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: one
- * window, that of the fabric; the endpoint window of section 3.3 would follow
- * `topology.host.latency`, which is constant here and part of every round trip. The paper leaves
- * the values of its parameters to the operator; the defaults say where ours are from. */
+ * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: only the
+ * window of the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`,
+ * which is constant here and part of every round trip. The paper leaves the values of its
+ * parameters to the operator; the rows below say where ours are from. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static double target(const struct cc *cc)
 	return (double)conf->target + cc->hops * (double)conf->hop + scaled;
 }
 
-/* Windows below a packet leave it to the rate. */
+/* A window below a packet has a rate, which paces. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
