@@ -15,16 +15,15 @@ struct transfer {
 	struct fluid_route route;
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;
-	uint32_t place; /* in the platform; NOWHERE = it does not know the route */
+	uint32_t place; /* in the platform; NOWHERE = the platform does not have the route */
 	bool active;
 	double bytes;
 	double remaining, rate; /* bytes, and bytes per second, since the last change */
 	sim_time end;           /* at this rate */
 };
 
-/* Between two changes (a transfer begins, ends or is broken off; capacities change) all rates are
- * constant, and so every end is known. At the end of an instant with a change they are found anew.
- */
+/* Rates change when a transfer begins, ends or is broken off, and when capacities change. They are
+ * found at the end of that instant and stay until the next change, so every end is known. */
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
@@ -43,9 +42,9 @@ struct fluid {
 	/* NULL = transfers do not share: */
 	struct solver *solver;
 	struct platform platform;
-	bool outdated, told; /* a busy route is not in it; the solver has it */
+	bool outdated, told; /* the platform lacks a busy route; the solver has the platform */
 	bool stopped;
-	uint32_t *numbers; /* of its routes; NOWHERE = removed since */
+	uint32_t *numbers; /* of the platform's routes; NOWHERE = removed since */
 	const struct fluid_route **busy;
 	double *values; /* shares, then rates */
 };
@@ -60,7 +59,7 @@ static void fail(struct fluid *fluid)
 
 /* --- rates --- */
 
-/* Takes up all routes that exist. */
+/* Makes a platform of all routes that exist. */
 static void renew_platform(struct fluid *fluid)
 {
 	const struct fluid_route **routes = xcalloc(fluid->count, sizeof(*routes));
@@ -82,7 +81,7 @@ static void renew_platform(struct fluid *fluid)
 	free(routes);
 }
 
-/* Those that meet nobody keep the rate that they have alone. */
+/* Routes that meet no other keep the rate that they have alone. */
 static bool ask_solver(struct fluid *fluid)
 {
 	const struct platform *platform = &fluid->platform;
@@ -157,7 +156,7 @@ static double remaining_now(const struct fluid *fluid, const struct transfer *tr
 	return fmax(transfer->remaining - transfer->rate * passed, 0);
 }
 
-/* From now on rates are others. */
+/* Rates change now. */
 static void change(struct fluid *fluid)
 {
 	struct sim *sim = fluid->sim;
@@ -178,7 +177,8 @@ static void credit(double *links, const struct fluid_route *route, double carrie
 		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
-/* Transfers of one instant end in the order of their routes, before any of them is told. */
+/* Transfers that end at the same instant do so in the order of their routes, before any ended() is
+ * called. */
 static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct fluid *fluid = owner;
@@ -360,7 +360,7 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
 		   on_next_end, fluid);
 	sim_name(sim, on_next_end, "a fluid transfer ends");
-	/* the last class: everything else of the instant has happened */
+	/* the last class of events: everything else of the instant has happened */
 	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41),
 		   on_changed, fluid);
 	sim_name(sim, on_changed, "fluid rates change");

@@ -62,7 +62,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Could its busy routes fill it, if nothing else stopped them? */
+/* Whether its busy routes could fill it, each at the rate that it has alone. */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -77,10 +77,9 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return most > meeting->capacity;
 }
 
-/* Windows that heed no marks beside streams that do. The streams share what the windows leave of
- * the link, and at least the windows that they themselves never go below. A window that meets
- * streams at several links has its share from the link where it meets most of them: no other link
- * stops it. */
+/* The shares of windows that heed no marks beside streams that do. The streams get what the windows
+ * leave of the link, but at least their own smallest windows. A window that meets streams at
+ * several links has its share from the link where it meets most of them: no other link stops it. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {
@@ -106,13 +105,13 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 	}
 }
 
-/* Who sends by turns: the routes of a job differ in the last bits of their keys only. */
+/* The routes of one sender differ in the last bits of their keys only. */
 static uint64_t sender(const struct fluid_route *route)
 {
 	return route->key >> FLUID_KEY_BITS;
 }
 
-/* Who sends by this NIC: several that take turns, and TCP among them? */
+/* Whether several senders take turns at this NIC, and whether TCP is among them. */
 static void find_senders(const struct platform *platform, const struct meeting *nic,
 			 const struct fluid_route *const *busy, bool *several, bool *filled)
 {
@@ -131,8 +130,8 @@ static void find_senders(const struct platform *platform, const struct meeting *
 	}
 }
 
-/* Beside TCP, which fills queues of switches, a window that heeds no marks has most of its packets
- * in those queues, and none left for some of its turns: the smaller share counts. */
+/* Beside TCP, which fills the queues of switches, a window that heeds no marks has most of its
+ * packets there and misses some of its turns at the NIC: the smaller share counts. */
 static void share_nic(const struct platform *platform, const struct meeting *nic,
 		      const struct fluid_route *const *busy, const double *share, double *turns)
 {

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What a platform has to know of a route. */
+/* A route as the platform needs it. */
 struct fluid_route {
 	struct plan_stream stream; /* its links: owned; each once, by number; NULL = removed */
 	double alone;              /* its rate when nobody else is there, bytes per second */
