@@ -361,13 +361,14 @@ static void ps_stats(const void *instance, struct collective_stats *stats)
 	const struct ps *ps = instance;
 
 	for (size_t i = 0; i < (size_t)ps->job.workers * ps->job.servers; i++) {
-		const struct connection *push = &ps->push[i].conn, *pull = &ps->pull[i].conn;
+		const struct transport_stats *push, *pull;
 
 		if (ps->push[i].local)
 			continue;
-		stats->retransmissions +=
-			connection_retransmissions(push) + connection_retransmissions(pull);
-		stats->timeouts += connection_timeouts(push) + connection_timeouts(pull);
+		push = connection_stats(&ps->push[i].conn);
+		pull = connection_stats(&ps->pull[i].conn);
+		stats->retransmissions += push->retransmissions + pull->retransmissions;
+		stats->timeouts += push->timeouts + pull->timeouts;
 	}
 }
 

@@ -542,8 +542,8 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 
 		if (edge->ends.from == SCHEDULE_NOBODY || edge->local)
 			continue;
-		stats->retransmissions += connection_retransmissions(&edge->conn);
-		stats->timeouts += connection_timeouts(&edge->conn);
+		stats->retransmissions += connection_stats(&edge->conn)->retransmissions;
+		stats->timeouts += connection_stats(&edge->conn)->timeouts;
 	}
 }
 

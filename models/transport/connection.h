@@ -41,12 +41,8 @@ void connection_close(const struct connection *connection);
 void connection_write(const struct connection *connection, uint64_t size);
 void connection_expect(const struct connection *connection, uint64_t offset);
 uint64_t connection_delivered(const struct connection *connection);
-/* Of the first `size` bytes those that are not at the receiver yet; TCP only. */
-uint64_t connection_missing(const struct connection *connection, uint64_t size);
 sim_time connection_ideal(const struct connection *connection, bytes size);
 
-/* Packets with data that were sent again; timeouts. */
-uint64_t connection_retransmissions(const struct connection *connection);
-uint64_t connection_timeouts(const struct connection *connection);
+const struct transport_stats *connection_stats(const struct connection *connection);
 
 #endif

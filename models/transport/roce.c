@@ -98,7 +98,8 @@ void roce_free(struct roce *roce)
 	if (!roce)
 		return;
 	for (size_t i = 0; i < roce->count; i++) {
-		free(roce->conns[i]->tx.messages);
+		if (roce->conns[i]->open)
+			free(roce->conns[i]->tx.messages);
 		free(roce->conns[i]);
 	}
 	free(roce->conns);
@@ -121,22 +122,6 @@ static struct roce_conn *take_slot(struct roce *roce)
 	return conn;
 }
 
-/* For --why. */
-static void tell_why(const struct roce *roce, const struct roce_conn *conn, uint64_t key)
-{
-	const struct roce_stats *stats = &conn->stats;
-
-	transport_tell_why(&roce->topo->net, key,
-			   (struct why_conn){ .protocol = roce->protocol,
-					      .number = conn->number,
-					      .src = conn->tx.host,
-					      .dst = conn->rx.host,
-					      .mask = ROCE_PSN_MASK,
-					      .timeouts = &stats->timeouts,
-					      .losses = &stats->retransmissions,
-					      .marks = &stats->cnps });
-}
-
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -147,13 +132,18 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	conn->app = app;
 	conn->packets = NULL;
 	conn->owner = owner;
-	conn->stats = (struct roce_stats){ 0 };
+	conn->stats = (struct transport_stats){ 0 };
 	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
 	roce_rx_open(conn, dst);
 	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
 		     key);
 	if (roce->topo->net.onlooker)
-		tell_why(roce, conn, key);
+		transport_tell_why(&roce->topo->net, key, &conn->stats,
+				   (struct why_conn){ .protocol = roce->protocol,
+						      .number = conn->number,
+						      .src = src,
+						      .dst = dst,
+						      .mask = ROCE_PSN_MASK });
 	return conn->number;
 }
 
@@ -212,7 +202,7 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 	return roce->conns[number]->rx.bytes;
 }
 
-const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
+const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
 	/* who asks may be an event of another host */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);

@@ -67,13 +67,6 @@ struct roce_packets {
 	void (*delivered)(void *owner, uint64_t number, const struct packet *packet);
 };
 
-struct roce_stats {
-	uint64_t packets, retransmissions, timeouts;
-	uint64_t nacks; /* that made the sender go back */
-	uint64_t cnps;
-	uint64_t discarded; /* at the receiver: out of order, or seen before */
-};
-
 struct roce_conn; /* roce_conn.h, for tests and traces */
 
 /* All connections of a simulation. */
@@ -115,7 +108,7 @@ void roce_expect(struct roce *roce, uint32_t conn, uint64_t offset);
 uint64_t roce_delivered(const struct roce *roce, uint32_t conn);
 bool roce_app_of(const struct roce *roce, const struct packet *packet, const struct tcp_app **app);
 
-const struct roce_stats *roce_stats(const struct roce *roce, uint32_t conn);
+const struct transport_stats *roce_stats(const struct roce *roce, uint32_t conn);
 
 /* Ideal time of `size` bytes on the path of this connection. A lower bound: it leaves out the
  * header that only first packets have. */

@@ -21,7 +21,7 @@ struct roce_tx {
 	uint64_t end;           /* behind the last posted */
 	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none asks */
 	uint32_t ack_every;
-	struct roce_message *messages; /* a ring by number of message; kept when the slot is idle */
+	struct roce_message *messages;     /* a ring by number of message */
 	uint64_t mask, oldest, at, posted; /* messages: oldest kept, that of `nxt`, next */
 	uint64_t window;                   /* most packets in flight, by the configuration */
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
@@ -38,6 +38,7 @@ struct roce_rx {
 	struct route route; /* of the ACKs */
 	uint32_t host;
 	uint64_t next;          /* number of the packet that is due */
+	uint64_t discarded;     /* packets out of order, or seen before */
 	uint64_t bytes, expect; /* of a stream: in order; and at which to call delivered() */
 	bool nacked;            /* a NACK has asked for `next`, at `nacked_at` */
 	bool congested;         /* a marked packet came that no ACK has told of */
@@ -52,7 +53,7 @@ struct roce_conn {
 	uint32_t number;
 	uint16_t generation;
 	bool open;
-	struct roce_stats stats;
+	struct transport_stats stats;
 	struct roce_tx tx;
 	struct roce_rx rx;
 	const struct tcp_app *app;

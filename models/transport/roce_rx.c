@@ -84,7 +84,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 	if (!conn->packets)
 		rx->echo = packet->sent_at;
 	if (number != rx->next) {
-		conn->stats.discarded++;
+		rx->discarded++;
 		if (number > rx->next)
 			on_gap(conn);
 		else

@@ -6,6 +6,7 @@
 #include "transport/keys.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define MESSAGES_FIRST 4 /* a power of two */
 
@@ -228,7 +229,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 
 static void on_congestion(struct roce_conn *conn)
 {
-	conn->stats.cnps++;
+	conn->stats.marks++;
 	if (conn->tx.ops->on_cnp)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
@@ -242,7 +243,7 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 	if (acked)
 		on_acknowledged(tx, number);
 	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
-		conn->stats.nacks++;
+		conn->stats.recoveries++;
 		if (tx->ops->on_loss)
 			tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
 		go_back(tx);
@@ -360,13 +361,8 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 	const struct roce *roce = conn->roce;
 	const struct network *net = &roce->topo->net;
 	struct roce_tx *tx = &conn->tx;
-	uint64_t first = roce_first_number(roce), mask = tx->mask;
-	struct roce_message *messages = tx->messages;
+	uint64_t first = roce_first_number(roce);
 
-	if (!messages) {
-		messages = xcalloc(MESSAGES_FIRST, sizeof(*messages));
-		mask = MESSAGES_FIRST - 1;
-	}
 	*tx = (struct roce_tx){
 		.source = { .pull = roce_pull,
 			    .owner = conn,
@@ -377,8 +373,8 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.nxt = first,
 		.max = first,
 		.end = first,
-		.messages = messages,
-		.mask = mask,
+		.messages = xcalloc(MESSAGES_FIRST, sizeof(*tx->messages)),
+		.mask = MESSAGES_FIRST - 1,
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,
@@ -392,6 +388,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 
 void roce_tx_close(struct roce_conn *conn)
 {
+	free(conn->tx.messages);
 	nic_forget(&conn->roce->topo->net.nics[conn->tx.host], &conn->tx.source);
 	timer_close(conn->roce->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)

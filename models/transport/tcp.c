@@ -183,7 +183,8 @@ const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 	return tcp->conf;
 }
 
-void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn)
+void transport_tell_why(const struct network *net, uint64_t key,
+			const struct transport_stats *stats, struct why_conn conn)
 {
 	uint64_t tag = key >> 48 & 15;
 
@@ -193,22 +194,10 @@ void transport_tell_why(const struct network *net, uint64_t key, struct why_conn
 		conn.stream = WHY_FLOW;
 	else if (tag == CONNECTION_PS)
 		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	conn.timeouts = &stats->timeouts;
+	conn.losses = &stats->retransmissions;
+	conn.marks = &stats->marks;
 	why_connection(why_of(net), &conn);
-}
-
-static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
-{
-	const struct tcp_stats *stats = &conn->stats;
-
-	transport_tell_why(&tcp->topo->net, key,
-			   (struct why_conn){ .protocol = tcp->protocol,
-					      .number = conn->number,
-					      .src = conn->tx.host,
-					      .dst = conn->rx.host,
-					      .mask = UINT64_MAX,
-					      .timeouts = &stats->timeouts,
-					      .losses = &stats->retransmissions,
-					      .marks = &stats->marked_acks });
 }
 
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
@@ -220,12 +209,17 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->open = true;
 	conn->app = app;
 	conn->owner = owner;
-	conn->stats = (struct tcp_stats){ 0 };
+	conn->stats = (struct transport_stats){ 0 };
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
 	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	if (tcp->topo->net.onlooker)
-		tell_why(tcp, conn, key);
+		transport_tell_why(&tcp->topo->net, key, &conn->stats,
+				   (struct why_conn){ .protocol = tcp->protocol,
+						      .number = conn->number,
+						      .src = src,
+						      .dst = dst,
+						      .mask = UINT64_MAX });
 	return conn->number;
 }
 
@@ -305,7 +299,7 @@ bool tcp_deferrable(const struct tcp *tcp)
 	       nic_deferrable(net, tcp->conf->initial_rto);
 }
 
-const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
+const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 

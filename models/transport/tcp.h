@@ -46,9 +46,13 @@ struct tcp_app {
 	void (*drained)(void *owner);
 };
 
-struct tcp_stats {
-	uint64_t segments, retransmissions, timeouts, fast_retransmits;
-	uint64_t acks, marked_acks;
+/* Counters of a connection of any transport. */
+struct transport_stats {
+	uint64_t packets, retransmissions; /* with data, that the sender sent */
+	uint64_t timeouts;
+	uint64_t recoveries; /* TCP: fast retransmits; RoCE: NACKs that made the sender go back */
+	uint64_t acks;       /* TCP */
+	uint64_t marks;      /* TCP: marked ACKs; RoCE: CNPs, or what stands for them */
 };
 
 struct tcp_conn; /* tcp_conn.h, for tests and traces */
@@ -83,7 +87,7 @@ void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 /* Whether this is a packet of TCP. *app becomes that of its connection, NULL if it is closed. */
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
 
-const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
+const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
 /* How many of the first `size` bytes have not come to the receiver, in order or not. */
@@ -94,8 +98,9 @@ sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* For --why: a connection with this key has been opened. Fills in `stream` and `job`. */
-void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn);
+/* For --why: a connection with this key has been opened. Fills in stream, job and counters. */
+void transport_tell_why(const struct network *net, uint64_t key,
+			const struct transport_stats *stats, struct why_conn conn);
 
 /* The path of a connection with this key, of any transport, or (`back`) of its ACKs: ECMP by a hash
  * of the key and the run's seed. */

@@ -66,7 +66,7 @@ struct tcp_conn {
 	uint32_t number;
 	uint16_t generation;
 	bool open; /* of the sender */
-	struct tcp_stats stats;
+	struct transport_stats stats;
 	struct tcp_tx tx;
 	_Alignas(64) struct tcp_rx rx;
 	const struct tcp_app *app;

@@ -146,7 +146,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	packet_set_route(packet, &conn->tx.route);
 	if (seq + payload == conn->tx.written)
 		packet->flags |= TCP_PUSH;
-	conn->stats.segments++;
+	conn->stats.packets++;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
@@ -229,7 +229,7 @@ static void enter_recovery(struct tcp_conn *conn)
 	tx->ops->on_loss(&tx->cc, tx->net->sim->now);
 	tx->inflation = DUPACK_THRESHOLD * tx->cc.mss;
 	tx->resend = true;
-	conn->stats.fast_retransmits++;
+	conn->stats.recoveries++;
 }
 
 /* RFC 6582, section 3.2, step 2: duplicates of an ACK up to `recover` may answer segments that were
@@ -299,7 +299,7 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 		return;
 	ack.growth = growth(tx, ack.acked);
 	conn->stats.acks++;
-	conn->stats.marked_acks += ack.ece;
+	conn->stats.marks += ack.ece;
 	measure_rtt(conn, ack.rtt);
 	if (ack.acked)
 		on_new_ack(conn, packet->next_expected);

@@ -376,7 +376,8 @@ static void cnps(struct bench *bench, uint64_t counts[4])
 	while ((job = bench_job(bench, 0)) == NULL || job->rings[0].ends[3].results < 15)
 		cr_assert(sim_run(&bench->run.s->sim, 1));
 	for (uint32_t w = 0; w < 4; w++)
-		counts[w] = roce_stats(bench->scheme->roce, job->rings[0].ends[w].connection)->cnps;
+		counts[w] =
+			roce_stats(bench->scheme->roce, job->rings[0].ends[w].connection)->marks;
 }
 
 /* On one switch each packet keeps its own mark: only the worker whose packets are marked is told.

@@ -61,7 +61,7 @@ static uint64_t retransmissions_of(const struct flow *flow)
 {
 	if (flow->flows->env.fluid || flow->settled_at)
 		return flow->retransmissions;
-	return connection_retransmissions(&flow->conn);
+	return connection_stats(&flow->conn)->retransmissions;
 }
 
 static void write_row(const struct flow *flow)
