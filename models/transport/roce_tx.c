@@ -221,7 +221,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.in_recovery = tx->nxt < tx->max,
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
-		.rtt = conn->packets ? 0 : now - packet->echo,
+		.rtt = now - packet->echo, /* read with streams alone: roce_set_packets() */
 	};
 
 	tx->ops->on_ack(&tx->cc, &ack);
