@@ -42,8 +42,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 #define SCHEDULE_ROWS                                                                              \
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
 		  "Transport of the edges: a congestion control of TCP, or RoCE (dcqcn, "          \
-		  "roce_swift, "                                                                   \
-		  "roce).",                                                                        \
+		  "roce_swift, roce).",                                                            \
 		  "PANAMA section 7"),                                                             \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
 			  "placement: by host number, so that a rack is entered once; random: a "  \

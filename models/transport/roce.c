@@ -18,8 +18,7 @@ static const struct conf_row roce_rows[] = {
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
 		 "Packets per ACK; the end of a message, and the last packet that a window has "
-		 "room for, "
-		 "always ask for one.",
+		 "room for, always ask for one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
 	CONF_TIME("rto", struct roce_conf, rto, "1ms", PS_PER_US, 100 * PS_PER_S,
 		  "Retransmission timeout, always the same.",
