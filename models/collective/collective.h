@@ -26,46 +26,43 @@ struct model_env {
 	struct reducers *reducers; /* adding on hosts */
 	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
 	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
-	struct roce *roce;         /* packets */
+	struct roce *roce;
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */
 struct collective_stats {
 	uint64_t packets_aggregated; /* contributions added in switches */
 	uint64_t results;            /* sums completed in switches */
-	uint64_t duplicates;         /* contributions that a switch had already */
-	uint64_t repairs;            /* sums, complete for who keeps them, sent again */
-	/* Contributions that workers sent again, by any way; of schemes over TCP, segments that
-	 * workers and servers did. */
+	uint64_t duplicates;         /* contributions that a switch already had */
+	uint64_t repairs; /* sums sent again, complete for the switch or host that kept them */
+	/* Contributions that workers sent again for any reason. Schemes over TCP: segments that
+	 * workers and servers sent again. */
 	uint64_t retransmissions;
-	uint64_t timeouts; /* of the same */
-	/* Packets that met an aggregator of another owner ... */
-	uint64_t collisions;
-	uint64_t collisions_own;                 /* ... of the same job (another chunk) */
-	uint64_t collisions_complete;            /* ... that was complete and waited for its ack */
-	uint64_t collisions_waiting;             /* ... that waited for more of its workers */
-	uint64_t preemptions_tried, preemptions; /* of an owner by a later packet, if it may */
+	uint64_t timeouts;       /* of the same senders */
+	uint64_t collisions;     /* packets that found their aggregator taken by another owner */
+	uint64_t collisions_own; /* of these: by another chunk of the same job */
+	uint64_t collisions_complete; /* of these: the sum was complete and waited for its ACK */
+	uint64_t collisions_waiting;  /* of these: the sum waited for more of its workers */
+	uint64_t preemptions_tried, preemptions; /* packets that tried to take it, that did */
 	/* Contributions that switches sent on to a server unadded: new ones that collided, and
-	 * those sent again that found no aggregator to be added in. */
+	 * repeated ones that found no aggregator. */
 	uint64_t fallbacks;
-	/* Sums that left for a server before all were in: preempted, fetched by a reminder, or
-	 * flushed by a packet that was sent again. */
+	/* Incomplete sums that left for a server: preempted, fetched by a reminder, or flushed by
+	 * a packet that was sent again. */
 	uint64_t partials;
-	uint64_t late;      /* contributions that came when the sum had left without them */
-	uint64_t discarded; /* the same: of sums of which a contribution was lost, or of messages
-			     * whose first packet was (NetReduce) */
-	uint64_t overflows; /* the same: dropped because a switch's memory was full */
+	/* Contributions that switches threw away: the sum had left without them; another one of
+	 * the sum or message was lost; the memory was full. */
+	uint64_t late, discarded, overflows;
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
 	uint64_t reminders; /* from workers to servers and from servers to switches */
-	uint64_t server_packets, server_bytes; /* that servers received, frames */
-	uint64_t stale;                        /* results that a worker had already */
+	uint64_t server_packets, server_bytes; /* received by servers; bytes of frames */
+	uint64_t stale;                        /* results that a worker already had */
 };
 
 /* Adds every counter of *one. */
 void collective_stats_add(struct collective_stats *sum, const struct collective_stats *one);
 
-/* Bytes times picoseconds. In integers, so that a memory that is always full is used to
- * exactly 1. */
+/* Bytes times picoseconds: an integer, so that a memory that is always full has utilization 1. */
 typedef unsigned __int128 byte_time;
 
 /* Memory of one switch, for aggregators.csv. */
@@ -73,11 +70,9 @@ struct collective_memory {
 	uint32_t sw;
 	uint64_t memory_bytes, used_bytes, used_max_bytes;
 	sim_time changed;        /* when used_bytes last changed */
-	byte_time used_time;     /* integral of used_bytes up to then; for reports only */
-	uint64_t draining_bytes; /* of used_bytes: of jobs that are over; their release is under way
-				  */
-	const struct holding_times
-		*held; /* of aggregators; NULL where memory is reserved per job */
+	byte_time used_time;     /* integral of used_bytes until then; for reports only */
+	uint64_t draining_bytes; /* part of used_bytes that jobs which are over still release */
+	const struct holding_times *held; /* of aggregators; NULL: memory is reserved per job */
 	struct collective_stats stats;
 };
 
@@ -87,34 +82,32 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 /* The integral up to `now`. */
 byte_time collective_reserved(const struct collective_memory *memory, sim_time now);
 
-/* What share of `whole` bytes was in use from the start to `now`, on average; 0 when that is
- * no time or nothing. */
+/* The average share of `whole` bytes in use from the start to `now`; 0 if either is 0. */
 double collective_utilization(byte_time used, bytes whole, sim_time now);
 
-/* Adds an error at "elements_per_packet" of a scheme when packets of `frame` bytes cannot pass: a
- * queue of a switch or of a NIC does not take one, or PAUSE is made for smaller ones. */
+/* Adds an error at "elements_per_packet" of a scheme if packets of `frame` bytes are too long for a
+ * queue of a switch or NIC, or for the headroom of PAUSE. */
 void collective_check_frame(const char *scheme, uint32_t frame,
 			    const struct topology_conf *topology, struct conf_doc *doc);
 
-/* What is held at `node` cannot be, as `what` says: notes it (exact.h) and stops the run. `unit`
- * and `number` say which part of the job's stream of tensors. */
+/* Notes a violation (exact.h) at `node` and stops the run. `what` describes it; `unit` and `number`
+ * name the part of the job's stream of tensors. */
 void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
 			 const char *unit, uint64_t number, uint32_t node, const char *what);
 
 /* What a job looks like to its scheme. */
 struct collective_job {
-	/* Of the job in the run; where machines have several NICs, number * nics + NIC: each NIC
-	 * of the machines has an instance of its own. */
+	/* The job's number in the run. Where machines have several NICs, each NIC has an instance
+	 * of its own, with the job's number * nics + NIC. */
 	uint32_t number;
 	uint32_t nics; /* 0 = 1 */
 	uint32_t workers;
 	const uint32_t *hosts;        /* by rank, all different */
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
-	const uint32_t *server_hosts; /* all different; perhaps workers' hosts too, or other
-				       * jobs' servers' */
-	/* Ranks of each worker; 0 = 1: only where `inside` is "ring". Then hosts are machines. */
-	uint32_t gpus;
-	uint32_t first_edge; /* of connections, where a job has several schedules */
+	const uint32_t *server_hosts; /* all different, but workers or servers of other jobs may
+				       * be on the same hosts */
+	uint32_t gpus; /* ranks of a worker, where `inside` is "ring" (hosts are machines); 0 = 1 */
+	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
 	bytes gradients;     /* of an iteration, over all NICs */
 	uint64_t tensors;    /* that each worker will hand over */
 	/* Worker `worker` holds the sum of tensor `tensor`. Called from an event. */
@@ -122,7 +115,7 @@ struct collective_job {
 	void *owner;
 };
 
-/* Of the job in the run, for reports. */
+/* The job's number in the run, for reports. */
 static inline uint32_t collective_job_number(const struct collective_job *job)
 {
 	return job->nics ? job->number / job->nics : job->number;
@@ -135,25 +128,25 @@ struct collective_hint {
 	sim_time compute_left;    /* rest of the backward pass, and the next forward pass */
 	bytes iteration_bytes;    /* of a whole iteration */
 	sim_time compute;         /* of a whole iteration, without stragglers and jitter */
-	uint64_t iterations_left; /* behind this one */
+	uint64_t iterations_left; /* after this one */
 	sim_time attained;        /* since the job began to run */
 	sim_time last_compute;    /* of the iteration before at this worker; 0 = there is none */
 	sim_time last_exchange;   /* the same: from the first gradient to the last sum */
 };
 
-/* What a lossless network has to make room for: packets that a switch charges to a port later, or
- * of which it sends more, than those that came in by it. */
+/* A switch may hold packets back, or send several for one that came in. A lossless network needs
+ * headroom for both. */
 struct collective_burst {
 	sim_time held;    /* longest time that a switch keeps a packet beyond its own latency */
-	unsigned packets; /* at most, that leave because one came */
+	unsigned packets; /* most packets that leave because one came */
 };
 
-/* What a job runs as, where that is not what it was given. All zero: it is. */
+/* What a job runs as, if that is not what it was given. All zero: it is. */
 struct collective_actual {
 	const char *scheme; /* another one; NULL = its own */
-	const char *key;    /* that decides it, among the parameters of its scheme */
-	const char *what;   /* "slots": it has fewer than it asked for, or could use; NULL = none */
-	uint64_t has, of;   /* so many of so many */
+	const char *key;    /* the parameter of its scheme that decides so */
+	const char *what;   /* what it has too few of ("slots"); NULL = nothing */
+	uint64_t has, of;   /* it has `has` of `of` */
 };
 
 /* Room for "switchml_star with 65536 of 65536 trees". */
@@ -164,15 +157,14 @@ struct collective_actual {
 char *collective_actual_text(const struct collective_actual *actual, const char *scheme,
 			     char *text);
 
-/* A parameter that the others leave without effect. */
+/* A parameter that has no effect beside the others. */
 struct collective_idle {
 	const char *key, *why; /* static strings */
 };
 #define COLLECTIVE_IDLE_MAX 4
 
-/* How far the fluid fidelity may be from packets, as a share: what tests/crosscheck.sh holds it to
- * and scripts/crosscheck judges by; models/fluid/findings.md has the measurements. 0 = not stated.
- */
+/* How far the fluid fidelity may be from packets, as a share; 0 = not stated. tests/crosscheck.sh
+ * and scripts/crosscheck judge by it; models/fluid/findings.md has the measurements. */
 struct fluid_tolerance {
 	/* Of the time that gradients are exchanged, of a job alone that exchanges 10 MB and more at
 	 * a time and has one parameter server at most, where queues mark and drop above the
@@ -181,8 +173,8 @@ struct fluid_tolerance {
 	double together; /* of the end of the last of several jobs, all under this scheme */
 };
 
-/* How far the fluid fidelity is off for a job beside flows, because it cannot know what windows get
- * there: how many times its time packets took (models/fluid/findings.md). NULL: it is close. */
+/* How many times as long a job beside flows takes in packets as in the fluid fidelity, which cannot
+ * know what windows get there (models/fluid/findings.md). NULL: about as long. */
 struct collective_beside {
 	const char *flows; /* any */
 	const char *paths; /* flows on a network with several paths */
@@ -193,65 +185,63 @@ struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
 	bool ranks;       /* a worker may have several ranks (struct collective_job) */
-	bool over_tcp;    /* its gradients go over TCP connections, ... */
+	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
 	bool heeds_marks; /* windows of its own shrink when packets are marked */
-	bool first_come;  /* jobs share aggregators, and who comes first has one */
+	bool first_come;  /* jobs share aggregators, and who comes first gets one */
 	struct collective_beside beside;
-	/* Optional: ... or over RoCE; the transport that its parameters name, of any that is. */
+	/* Optional: the transport that its parameters name. */
 	const struct transport *(*transport)(const void *conf);
 
-	/* Optional: parameter servers that an instance with so many workers (two or more) has
-	 * unless the job says otherwise. A scheme without this member has none. */
+	/* Optional: the number of parameter servers for so many workers (two or more), unless the
+	 * job says otherwise. A scheme without this member has none. */
 	uint32_t (*servers)(uint32_t workers);
-	/* Optional: why a job of this size can have no instance anywhere on this topology (a
-	 * static string); NULL when it may. */
+	/* Optional: why no job of this size can run on this topology (a static string), or NULL. */
 	const char *(*refuses)(const struct topology_conf *topology, uint32_t workers,
 			       uint32_t servers);
 	/* Optional: payload bytes that the hosts of a job send for each byte of its gradient
-	 * when nothing is lost (workers >= 2; `beside`: its servers are on workers' hosts). For
-	 * loads that are stated, never for a decision. Without this member it is one byte a
-	 * worker: switches add all up, and results come from them. */
+	 * when nothing is lost (workers >= 2; `beside`: its servers are on workers' hosts). Used
+	 * for stated loads, never for a decision. Without this member each worker sends one byte,
+	 * as switches add all up and send the results. */
 	double (*injected)(uint32_t workers, bool beside);
-	/* Optional: without it, one packet at once. `ports`: of the largest switch. */
+	/* Optional: without it, one packet, at once. `ports`: of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
 					 uint32_t ports);
 	/* Optional: bytes of its packets, FCS included, and of gradients in a full one. A scheme
-	 * over TCP has none of its own. */
+	 * over TCP has no packets of its own. */
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
-	/* Optional. Adds errors for parameters that cannot work on this topology, besides what
-	 * collective_check_frame() finds. */
+	/* Optional. Adds errors for parameters that cannot work on this topology, besides those of
+	 * collective_check_frame(). */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
-	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this
-	 * topology is possible but hardly meant. Of packets alone. */
+	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
+	 * this topology but hardly meant. Not asked in the fluid fidelity. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,
 		     uint32_t servers, struct conf_doc *doc, const char *pointer);
 	/* Optional. Parameters without effect; returns how many. */
 	size_t (*idle)(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
-	/* Optional: as what a job with so many bytes of gradients in an iteration will run, as far
-	 * as the scenario alone decides it. */
+	/* Optional: what a job with so many bytes of gradients an iteration will run as, as far as
+	 * the scenario alone decides it. */
 	struct collective_actual (*runs_as)(const void *conf, const struct topology_conf *topology,
 					    bytes gradients);
 	/* Required. The scheme for a run; `conf` outlives it. */
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);
-	/* Required. An instance for a job, or NULL when resources (switch memory) are
-	 * short now; the job then waits. When it need not come again (more than ever fits, or
-	 * the scheme refuses instead of queueing), *never says why (a static string), and the
-	 * job is refused. */
+	/* Required. An instance for a job, or NULL if resources (switch memory) are short now; the
+	 * job then waits. If waiting is useless (more than ever fits, or the scheme refuses instead
+	 * of queueing), *never, NULL before, says why (a static string), and the job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
 	/* Optional; a scheme without it has no fluid fidelity. Admits a job as start() does, with
 	 * the same memory and the same refusals, but without workers or packets: fills in *plan,
 	 * which the caller releases. Returns what withdraw() takes, or NULL as start() does. */
 	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		      const char **never);
-	/* Optional: its reduce-scatter (steps.h), which takes the same scheme. Without it jobs that
-	 * want one get the all-reduce, of whose sums each worker needs a part only. */
+	/* Optional: its reduce-scatter (steps.h), on the same scheme object. Without it jobs that
+	 * want one get the all-reduce, and each worker uses a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
 	struct fluid_tolerance tolerance;
-	/* Optional: told right before contribute(). */
+	/* Optional: called right before contribute(). */
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
@@ -265,7 +255,7 @@ struct collective_ops {
 	size_t (*memory)(void *scheme, const struct collective_memory **list);
 	/* Optional: slots per job or the like, for reports; 0 = does not apply. */
 	uint64_t (*slots)(const void *instance);
-	/* Optional: as what an instance, or what plan() returned, runs. */
+	/* Optional: what an instance, or what plan() returned, runs as. */
 	struct collective_actual (*ran_as)(const void *instance);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);

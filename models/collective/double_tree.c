@@ -1,20 +1,19 @@
 /* All-reduce by a double binary tree (Sanders, Speck and Traff, Parallel Computing 35, 2009; NCCL
  * since 2.4). What is modelled and simplified: schedule.h.
  *
- * Two trees, each adds up one half of the tensor on the way to its root and sends the sums back,
- * `chunk` by chunk. A rank that has children in one tree is a leaf of the other, so that all send
- * and receive about 2 M at once. The trees are NCCL's: the first one alternates leaves and inner
- * ranks, the second is its mirror image (even number of ranks) or shifted by one (odd). A rank has
- * four threads, up and down in each tree, of which a root's go as one; NCCL's are the same.
+ * Each of two trees adds up one half of the tensor on the way to its root and sends the sums back,
+ * chunk by chunk. A rank that has children in one tree is a leaf of the other, so that all ranks
+ * send and receive about 2 M. The trees are NCCL's: the first one alternates leaves and inner
+ * ranks; the second is its mirror image (even number of ranks) or shifted by one (odd). As in NCCL,
+ * a rank has four threads, up and down in each tree; a root has one for both ways.
  *
- * Our choice: chunks of 64 kB, of which two may be on their way over an edge (NCCL has up to 512 kB
- * and 8). Links are not shared evenly, and a rank that runs ahead takes from those that all wait
- * for: 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B: 6.93
- * ms).
+ * Our choice: chunks of 64 kB, of which two may be under way on an edge (NCCL: up to 512 kB, 8).
+ * TCP does not share links evenly, and a rank that runs ahead slows down those that all wait for:
+ * 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B: 6.93 ms).
  *
  *     T = 2 M / B + filling the trees                        (four ranks or more)
  *
- * Its plan is one stream over all edges. Left out there: that windows grow. */
+ * Its fluid plan is one stream over all edges, which leaves out that windows grow. */
 #include "collective/schedule.h"
 
 #include "base/mem.h"
@@ -37,8 +36,8 @@ const struct conf_table double_tree_table = { "double_tree", rows, sizeof(struct
 
 enum way { WAY_UP, WAY_DOWN };
 
-/* The tree that begins with rank 0: a rank's lowest bit moves up by one, or, where there is no such
- * rank, out. */
+/* The first tree has root 0. A parent has the rank's lowest bit one place higher or, if there is no
+ * such rank, without it. */
 static uint32_t parent_in_first(uint32_t n, uint32_t rank)
 {
 	uint32_t bit = rank & -rank, up = (rank ^ bit) | bit << 1;
@@ -61,7 +60,7 @@ static uint32_t parent_of(uint32_t n, uint32_t rank, unsigned tree)
 	return mirror ? n - 1 - up : (up + 1) % n;
 }
 
-/* In schedule->data, of each rank in each tree. */
+/* Of a rank in a tree; schedule->data has all. */
 struct place {
 	uint32_t parent, children[2], count;
 };
@@ -120,7 +119,7 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 	return true;
 }
 
-/* Both halves have as many. */
+/* Both halves have the same number of chunks. */
 static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 {
 	bytes chunk = schedule->scheme->conf->chunk, half = (size + 1) / 2;
@@ -128,7 +127,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return 2 * (uint32_t)((half + chunk - 1) / chunk);
 }
 
-/* Of each chunk, `i` counts what is received first, and then what is sent. */
+/* For each chunk, `i` counts first what is received, then what is sent. */
 static void up_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
 		    struct schedule_step *step)
 {
@@ -145,7 +144,7 @@ static void down_step(const struct place *place, uint32_t rank, unsigned tree, u
 	step->edge = edge_of(i == 0 ? rank : place->children[i - 1], tree, WAY_DOWN);
 }
 
-/* A root turns round. */
+/* A root receives from its children, then sends to them. */
 static void root_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -176,6 +175,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 }
 
 static const struct schedule_ops ops = {
+	.name = "double_tree",
 	.threads = 4,
 	.edges = edges,
 	.ends = ends,
@@ -186,15 +186,8 @@ static const struct schedule_ops ops = {
 
 static void *start(void *self, const struct collective_job *job, const char **never)
 {
-	*never = NULL;
-	return schedule_start(self, "double_tree", &ops, job);
-}
-
-/* Half the tensor over each of 2 (n - 1) edges, both ways. */
-static double injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return 2 * ((double)workers - 1);
+	(void)never;
+	return schedule_start(self, &ops, job);
 }
 
 /* --- as a stream --- */
@@ -216,45 +209,24 @@ static uint32_t depth_of(const struct schedule *schedule)
 	return deepest;
 }
 
-/* Adds an edge; the path of the longest so far to *longest. */
-static void plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
-		      struct plan_path *longest)
-{
-	const struct model_env *env = &schedule->scheme->env;
-	uint32_t ports[ROUTE_MAX + 1], from, to;
-	struct schedule_ends between;
-	struct plan_path path;
-	struct route route;
-
-	if (!ends(schedule, edge, &between))
-		return;
-	from = schedule->ranks[between.from].host;
-	to = schedule->ranks[between.to].host;
-	tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
-	plan_add_route(stream, env->topo, from, &route, 1);
-	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			 stream->packets.payload + TCP_OVERHEAD);
-	plan_path_longest(longest, &path);
-}
-
 static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		  const char **never)
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
-	struct schedule *schedule = schedule_new(self, "double_tree", &ops, job);
+	struct schedule *schedule = schedule_new(self, &ops, job);
 	struct plan_stream *stream;
 	struct plan_path longest = { 0 };
 	uint32_t turns = 2 * depth_of(schedule);
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	stream->packets.fraction = 0.5;
 	plan_fill_queues(stream, net);
 	for (uint32_t edge = 0; edge < edges(schedule); edge++)
-		plan_edge(schedule, edge, stream, &longest);
+		schedule_plan_edge(schedule, edge, stream, 1, &longest);
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->latency = turns * (plan_path_latency(&longest) + scheme->conf->step_latency);
@@ -269,7 +241,6 @@ const struct collective_ops double_tree_collective = {
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
 	.beside = { .many = "0.9 to 1.2" },
-	.injected = injected,
 	.start = start,
 	.plan = plan,
 };

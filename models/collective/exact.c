@@ -24,7 +24,7 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 	struct rng rng;
 
 	rng_init(&rng, seed, "exactly once", job);
-	*exact = (struct exact){ .key = rng_u64(&rng), .workers = workers, .checks = checks };
+	*exact = (struct exact){ .key = rng_u64(&rng), .checks = checks };
 	exact->weights = xcalloc(workers, sizeof(*exact->weights));
 	for (uint32_t w = 0; w < workers; w++) {
 		exact->weights[w] = rng_u64(&rng) | 1; /* odd: no contribution can vanish */

@@ -1,10 +1,9 @@
-/* The exactly-once check: nothing is taken on trust.
+/* The exactly-once check of every sum, in every run.
  *
- * Each worker has a random odd 64-bit weight; the contribution of worker w to
- * chunk c is weight(w) * hash(job, c) modulo 2^64. Switches and hosts add
- * contributions as they would add gradients; 8 bytes ride in the packet. Whoever
- * holds a result compares it with (sum of all weights) * hash(job, c): a lost,
- * doubled or misdirected contribution is caught at once, in every run. */
+ * Each worker has a random odd 64-bit weight; the contribution of worker w to chunk c is
+ * weight(w) * hash(job, c) modulo 2^64. Packets carry these 8 bytes, and switches and hosts add
+ * them as they would add gradients. A result must be (sum of all weights) * hash(job, c): a lost,
+ * doubled or misdirected contribution is found at once. */
 #ifndef INASIM_COLLECTIVE_EXACT_H
 #define INASIM_COLLECTIVE_EXACT_H
 
@@ -14,14 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a run has checked; one for all jobs. */
+/* The checks of a run, for all jobs. */
 struct checks {
 	uint64_t exact_checked, exact_violations;
 	uint64_t conservation_violations;
 	char first[256]; /* the first violation: what, where, when */
 };
 
-/* Notes a violation of either kind; the run should stop. */
+/* Counts a violation and keeps the text of the first. The caller stops the run. */
 void checks_violated(struct checks *checks, uint64_t *counter, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -29,7 +28,6 @@ struct exact {
 	uint64_t key; /* of the job */
 	uint64_t *weights;
 	uint64_t sum;
-	uint32_t workers;
 	struct checks *checks;
 };
 
@@ -43,19 +41,18 @@ static inline uint64_t exact_contribution(const struct exact *exact, uint32_t wo
 	return exact->weights[worker] * hash_pair(exact->key, chunk);
 }
 
-/* The result of a chunk as a worker holds it. False after a violation. */
-static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64_t value)
-{
-	exact->checks->exact_checked++;
-	return value == exact->sum * hash_pair(exact->key, chunk);
-}
-
-/* The same where only some workers are in it, whose weights add up to `weight`. */
+/* Whether this is the result of a chunk from workers whose weights add up to `weight`. */
 static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, uint64_t chunk,
 				    uint64_t value)
 {
 	exact->checks->exact_checked++;
 	return value == weight * hash_pair(exact->key, chunk);
+}
+
+/* The same of all workers. */
+static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64_t value)
+{
+	return exact_holds_part(exact, exact->sum, chunk, value);
 }
 
 #endif

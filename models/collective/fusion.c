@@ -10,10 +10,10 @@
 #define RING_FIRST 8 /* a power of two */
 #define NO_WORKER  0xffffff
 
-/* Tensors `first` to `end` - 1 in one. */
+/* Tensors `first` to `end` - 1. */
 struct buffer {
 	uint64_t first, end;
-	uint32_t missing; /* workers that have no sum of it */
+	uint32_t missing; /* workers that lack its sum */
 };
 
 struct fusion {
@@ -26,15 +26,15 @@ struct fusion {
 	struct tensor_sizes sizes;
 	uint64_t *contributed;  /* by worker: tensors */
 	uint64_t handed_over;   /* tensors */
-	uint32_t ahead;         /* workers that have contributed more */
-	struct buffer *buffers; /* ring by number: those that some worker has no sum of */
+	uint32_t ahead;         /* workers that have contributed more than that */
+	struct buffer *buffers; /* ring by number: those whose sum some worker lacks */
 	uint64_t mask, oldest, end;
-	bool hinted; /* `hint` is of the first tensor that is not handed over */
+	bool hinted; /* `hint` is of the first tensor not handed over */
 	struct collective_hint hint;
 	struct timer timer; /* the end of the cycle */
 };
 
-/* Once there is something that all workers have. */
+/* Sets the timer if some tensor is ready at all workers. */
 static void await_end_of_cycle(struct fusion *fusion)
 {
 	struct sim *sim = fusion->sim;
@@ -44,7 +44,7 @@ static void await_end_of_cycle(struct fusion *fusion)
 		timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
 }
 
-/* Tensors that all workers have. */
+/* Tensors that are ready at all workers. */
 static uint64_t ready(const struct fusion *fusion)
 {
 	uint64_t least = UINT64_MAX;
@@ -55,7 +55,7 @@ static uint64_t ready(const struct fusion *fusion)
 	return least;
 }
 
-/* As many as fit, one at least; up to `end`. Returns their bytes. */
+/* Takes as many tensors before `end` as fit, at least one. Returns their bytes. */
 static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 {
 	bytes size = 0;
@@ -98,7 +98,7 @@ static void on_cycle(struct sim *sim, uint32_t entity, void *owner)
 	await_end_of_cycle(fusion);
 }
 
-/* A worker may take its next step, and contribute, from within. */
+/* job.done() may contribute the worker's next tensors. */
 static void on_done(void *owner, uint32_t worker, uint64_t number)
 {
 	struct fusion *fusion = owner;

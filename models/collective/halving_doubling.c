@@ -1,17 +1,15 @@
 /* All-reduce by recursive halving and doubling (Rabenseifner; Thakur, Rabenseifner and Gropp,
  * IJHPCA 2005, section 4.5; Gloo). What is modelled and simplified: schedule.h.
  *
- * Of m = 2^L ranks, each exchanges half of what it still adds up with the rank at distance m/2,
- * then a quarter at distance m/4, ...: it then has the sum of one of m pieces, and gets the others
- * the same way back. With n ranks beyond m, the first 2 (n - m) fold in pairs, as in MPICH: the
- * even one sends all it has to the odd one, which takes part for both and sends it all sums in the
- * end.
+ * Each of m = 2^L ranks exchanges half of the tensor with the rank at distance m/2, then a quarter
+ * with that at distance m/4, and so on. It then has the sum of one of m pieces and gets the others
+ * the same way back. If there are n > m ranks, the first 2 (n - m) fold in pairs, as in MPICH: the
+ * even rank sends its tensor to the odd one, which takes part for both and sends the sums back.
  *
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
- * (inasim formula halving_doubling). Its plan is one stream that takes as long as its steps do one
- * after the other, each as long as on the busiest of its links. Left out there: that windows grow.
- */
+ * (inasim formula halving_doubling). Its fluid plan is one stream, as slow as all steps one after
+ * the other, each on its busiest link. It leaves out that windows grow. */
 #include "collective/schedule.h"
 
 #include <stdlib.h>
@@ -34,7 +32,7 @@ static uint32_t pairs_of(uint32_t n)
 	return n - (UINT32_C(1) << levels_of(n));
 }
 
-/* The rank that has number `v` among those that take part. */
+/* Those that take part have numbers `v`. */
 static uint32_t rank_of(uint32_t n, uint32_t v)
 {
 	uint32_t pairs = pairs_of(n);
@@ -49,8 +47,8 @@ static uint32_t number_of(uint32_t n, uint32_t rank)
 	return rank < 2 * pairs ? rank / 2 : rank - pairs;
 }
 
-/* Edges: number v at level i to the one at its distance; then of pair q to its odd rank, and back.
- */
+/* Edges: from number v at level i to its partner; behind these from pair q's even rank to its odd
+ * one, and back. */
 static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 {
 	return v * levels_of(n) + i;
@@ -94,7 +92,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return UINT32_C(1) << levels_of(schedule->count);
 }
 
-/* Folding (`back`: unfolding) at either rank of a pair. */
+/* The step of a rank that folds (or, `back`, unfolds) with the other of its pair. */
 static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
 {
 	bool sends = rank % 2 == back;
@@ -105,8 +103,7 @@ static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step
 	return true;
 }
 
-/* The pieces that number v adds up after a level: it gives those of the other one away, and gets
- * them back when doubling. */
+/* The pieces that number v still adds up after a level. */
 static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule_step *step)
 {
 	uint32_t size = distance(n, level);
@@ -115,7 +112,8 @@ static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule
 	step->end = step->first + size;
 }
 
-/* Halving on levels 0 to L - 1, then doubling back: at each, send and receive. */
+/* Halving sends the partner's pieces at levels 0 to L - 1; doubling sends one's own at L - 1 to 0.
+ * At each level a rank sends, then receives. */
 static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
@@ -140,7 +138,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
 
 	(void)thread, (void)pieces;
-	if (folds && rank % 2 == 0) /* takes no part */
+	if (folds && rank % 2 == 0) /* its partner takes part for it */
 		return i < 2 && pair_step(n, rank, i, step);
 	if (folds && i == 0)
 		return pair_step(n, rank, false, step);
@@ -151,6 +149,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 }
 
 static const struct schedule_ops ops = {
+	.name = "halving_doubling",
 	.threads = 1,
 	.rendezvous = true,
 	.edges = edges,
@@ -161,51 +160,31 @@ static const struct schedule_ops ops = {
 
 static void *start(void *self, const struct collective_job *job, const char **never)
 {
-	*never = NULL;
-	return schedule_start(self, "halving_doubling", &ops, job);
-}
-
-/* m ranks send (m - 1) / m M twice, and each pair M twice. */
-static double injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return 2 * ((1 << levels_of(workers)) - 1.0) + 2.0 * pairs_of(workers);
+	(void)never;
+	return schedule_start(self, &ops, job);
 }
 
 /* --- as a stream --- */
 
-/* The edges of a level, or (level == L) of a fold: what they carry at once, in pieces, into
- * `stream`. Returns the latency of the longest. */
+/* Adds the edges of a level, or (level == L) of the fold, to `stream`; weights are pieces. Returns
+ * the latency of the longest. */
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
-	const struct model_env *env = &schedule->scheme->env;
-	uint32_t n = schedule->count, ports[ROUTE_MAX + 1];
+	uint32_t n = schedule->count;
 	bool folds = level == levels_of(n);
 	uint32_t count = folds ? pairs_of(n) : UINT32_C(1) << levels_of(n);
 	uint32_t weight = folds ? UINT32_C(1) << levels_of(n) : distance(n, level);
 	struct plan_path longest = { 0 };
 
-	for (uint32_t k = 0; k < count; k++) {
-		uint32_t edge = folds ? pair_edge(n, k, back) : level_edge(n, k, level), from, to;
-		struct schedule_ends between;
-		struct plan_path path;
-		struct route route;
-
-		ends(schedule, edge, &between);
-		from = schedule->ranks[between.from].host;
-		to = schedule->ranks[between.to].host;
-		tcp_route(env->tcp, from, to, schedule_edge_key(schedule, edge), false, &route);
-		plan_add_route(stream, env->topo, from, &route, weight);
-		path = plan_path(&env->topo->net, ports,
-				 topology_path(env->topo, from, &route, ports),
-				 stream->packets.payload + TCP_OVERHEAD);
-		plan_path_longest(&longest, &path);
-	}
+	for (uint32_t k = 0; k < count; k++)
+		schedule_plan_edge(schedule,
+				   folds ? pair_edge(n, k, back) : level_edge(n, k, level), stream,
+				   weight, &longest);
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
-/* One step: adds its links to the plan, its latency, and what a piece takes in it to *seconds. */
+/* Adds a step to the plan, and what a piece takes in it to *seconds. */
 static void plan_step(const struct schedule *schedule, unsigned level, bool back,
 		      struct stream_plan *plan, double *seconds)
 {
@@ -227,11 +206,11 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
-	struct schedule *schedule = schedule_new(self, "halving_doubling", &ops, job);
+	struct schedule *schedule = schedule_new(self, &ops, job);
 	unsigned levels = levels_of(job->workers);
 	double seconds = 0;
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	plan->streams[0].packets =
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
@@ -255,7 +234,6 @@ const struct collective_ops halving_doubling_collective = {
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
 	.beside = { .many = "1.2 to 2.3" },
-	.injected = injected,
 	.start = start,
 	.plan = plan,
 	.tolerance = { .one_switch = 0.02 },

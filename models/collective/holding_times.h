@@ -1,5 +1,5 @@
-/* How long things are held: count, mean, and percentiles from a histogram of
- * bounded size (32 classes an octave, so percentiles are exact to 1/32). */
+/* How long things are held: count, mean, and percentiles. The histogram has 32 classes an octave,
+ * so percentiles are exact to 1/32. */
 #ifndef INASIM_COLLECTIVE_HOLDING_TIMES_H
 #define INASIM_COLLECTIVE_HOLDING_TIMES_H
 
@@ -34,11 +34,10 @@ static inline void holding_times_add(struct holding_times *times, sim_time time)
 /* Adds all of `other`. */
 void holding_times_merge(struct holding_times *times, const struct holding_times *other);
 
-/* NAN when nothing was held. */
+/* In seconds; NAN if nothing was held. */
 double holding_times_mean(const struct holding_times *times);
 
-/* Nearest rank, upper end of its class, in seconds; NAN when there are fewer than
- * 1 / (1 - p) times. */
+/* In seconds: nearest rank, upper end of its class. NAN for fewer than 1 / (1 - p) times. */
 double holding_times_percentile(const struct holding_times *times, double p);
 
 #endif

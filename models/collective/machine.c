@@ -14,7 +14,7 @@ const char *const inside_names[] = {
 	[INSIDE_SCATTER] = "scatter", [INSIDE_MASTER] = "master", [INSIDE_RING] = "ring", NULL
 };
 
-/* Of a tensor, before or after the scheme has it. */
+/* What the GPUs do with a tensor before or after the scheme. */
 struct stage {
 	sim_time due;
 	bool after;
@@ -28,14 +28,14 @@ struct machine {
 	struct machines *machines;
 	uint32_t number; /* the worker's */
 	uint64_t contributed;
-	uint16_t *missing; /* ring by tensor: rails that have no sum of it here yet */
+	uint16_t *missing; /* ring by tensor: rails that do not have its sum here yet */
 	uint64_t missing_mask, oldest;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
-	struct stage *stages; /* ring: one after the other over its links */
+	struct stage *stages; /* ring: one after the other over the links of the GPUs */
 	uint64_t mask, first, end;
 	sim_time free_at;
-	struct timer timer; /* for the first */
+	struct timer timer; /* for the end of the first */
 };
 
 /* The scheme between NICs of one number. */
@@ -86,7 +86,7 @@ static const struct collective_ops *inner_ops(const struct machines *machines)
 	return machines->scheme->inner.ops;
 }
 
-/* A tensor goes from the GPUs to the NICs. */
+/* Hands a tensor over to the scheme, a part at each NIC. */
 static void hand_over(struct machine *machine, const struct stage *stage)
 {
 	struct machines *machines = machine->machines;
@@ -98,7 +98,7 @@ static void hand_over(struct machine *machine, const struct stage *stage)
 		if (stage->hinted && ops->hint)
 			ops->hint(inner, machine->number, &stage->hint);
 		ops->contribute(inner, machine->number,
-				tensor_part(stage->size, r, machines->rail_count));
+				tensor_parts(stage->size, r, r + 1, machines->rail_count));
 	}
 }
 
@@ -118,7 +118,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		hand_over(machine, &stage);
 }
 
-/* A NIC has the sum of its part. */
+/* The scheme has the sum of a NIC's part. */
 static void on_done(void *owner, uint32_t worker, uint64_t tensor)
 {
 	struct machines *machines = ((struct rail *)owner)->machines;
@@ -163,7 +163,7 @@ static void open_machine(struct machines *machines, uint32_t w)
 		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
 }
 
-/* False: there is no room now, or *never is told. */
+/* False as start() returns NULL. */
 static bool start_rail(struct machines *machines, uint32_t r, const char **never)
 {
 	const struct machine_scheme *scheme = machines->scheme;
@@ -256,7 +256,7 @@ static void stats(const void *instance, struct collective_stats *sum)
 		inner_ops(machines)->stats(machines->rails[r].inner, sum);
 }
 
-/* This and the next: of the first NICs; the others differ in their trees at most. */
+/* slots() and ran_as() ask the first NICs. The others differ in their trees at most. */
 static uint64_t slots(const void *instance)
 {
 	const struct machines *machines = instance;

@@ -40,6 +40,18 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 		plan_add(stream, ports[i], weight);
 }
 
+struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
+				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+
+	transport_route(topo, src, dst, key, false, &route);
+	plan_add_route(stream, topo, src, &route, weight);
+	return plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
+			 stream->packets.payload + TCP_OVERHEAD);
+}
+
 void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
 		   uint32_t workers)
 {
@@ -123,7 +135,7 @@ static double count_of(const struct plan_packets *packets, double data)
 	return ceil(data / packets->payload - 1e-9);
 }
 
-/* Of so many bytes of data. */
+/* On the wire, of a message of so many bytes. */
 static double wire_bytes(const struct plan_packets *packets, double data)
 {
 	double count = count_of(packets, data);
@@ -198,15 +210,15 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* What a threshold counts of a packet, per byte on the wire. */
+/* Bytes, or packets, that a threshold counts for each byte on the wire. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
 }
 
-/* Where DCTCP with a window of so many segments keeps a queue that is marked above `threshold`, on
- * average: the sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). That of
- * four is as low, by its formula. */
+/* The average queue of DCTCP with a window of so many segments, marked above `threshold`: the
+ * sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). By the same formula that
+ * of four is as low. */
 static double dctcp_queue(const struct link_class *class, double threshold, double segments)
 {
 	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;
@@ -214,12 +226,13 @@ static double dctcp_queue(const struct link_class *class, double threshold, doub
 	return threshold + segment * (1 - sqrt(2 * fmax(segments, 1)) / 4);
 }
 
-/* Bytes on the wire in a queue at its marks, when `fixed` of all that is in flight are such packets
- * and the others full-sized segments of TCP. Both are in the queue in proportion to their rates:
+/* Bytes on the wire in a queue at its marks. `fixed` bytes of all that is in flight are packets of
+ * this size, the rest full-sized segments of TCP. The queue holds both in proportion to their
+ * rates:
  *
  *     queue * (part * a + (1 - part) * b) = threshold,    part = fixed / (flight + queue)
  *
- * with what the threshold counts of their bytes, a and b. */
+ * where a and b are what the threshold counts of their bytes. */
 static double queue_at_marks(const struct link_class *class, double packet, double fixed,
 			     double flight)
 {
@@ -247,7 +260,7 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 	stream->least = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
 }
 
-/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where it knows no turns. */
+/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where turns are not by packet. */
 static double turn_of(const struct plan_packets *packets, const struct network *net)
 {
 	if (net->nics[0].mode != NIC_TURNS)
@@ -261,7 +274,7 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net)
 	stream->fills = true;
 }
 
-/* Turns of each NIC, and what it sends in all of them for a byte of each stream. */
+/* Turns of a NIC, and bytes that it sends in them for a byte of each stream. */
 struct nic_load {
 	uint32_t turns, weight;
 };
@@ -461,17 +474,24 @@ struct plan_path plan_tree_path(const struct network *net, const struct tree *tr
 	return plan_path_then(&up_longest, &down_longest);
 }
 
+/* A connection's path for a frame of this size, or (back) for one against it. */
+static struct plan_path path_one_way(const struct topology *topo, uint32_t src, uint32_t dst,
+				     uint64_t key, bool back, uint32_t frame)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	struct route route;
+
+	transport_route(topo, src, dst, key, back, &route);
+	return plan_path(&topo->net, ports, topology_path(topo, back ? dst : src, &route, ports),
+			 frame);
+}
+
 struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key)
 {
-	uint32_t ports[ROUTE_MAX + 1];
-	struct plan_path there, back;
-	struct route route;
+	uint32_t segment = (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD;
+	struct plan_path there = path_one_way(topo, src, dst, key, false, segment);
+	struct plan_path back = path_one_way(topo, src, dst, key, true, TCP_MIN_FRAME);
 
-	tcp_route(tcp, src, dst, key, false, &route);
-	there = plan_path(&topo->net, ports, topology_path(topo, src, &route, ports),
-			  (uint32_t)tcp_parameters(tcp)->mss + TCP_OVERHEAD);
-	tcp_route(tcp, src, dst, key, true, &route);
-	back = plan_path(&topo->net, ports, topology_path(topo, dst, &route, ports), TCP_MIN_FRAME);
 	return plan_path_then(&there, &back);
 }

@@ -1,29 +1,30 @@
-/* Parameter servers: workers push their gradients to m servers, which add them up
- * and send the sums back (Li et al., OSDI 2014; Sapio et al., "SwitchML", sections
- * 2.1 and 5.3). "PS-bulk": over TCP connections, one each way between a worker and
- * a server. Where the servers are is up to the job: dedicated hosts (m = n: 2n
- * machines), beside the workers, one central server, hosts shared with other jobs.
+/* Parameter servers: workers push their gradients to m servers, which add them up and send the sums
+ * back (Li et al., OSDI 2014; Sapio et al., "SwitchML", sections 2.1 and 5.3), over one connection
+ * each way between a worker and a server. The job decides where the servers are: on hosts of their
+ * own (m = n: 2n machines), beside the workers, one central server, on hosts shared with other
+ * jobs.
  *
- * Modelled: a tensor is cut into m shards of contiguous elements, a shard into
- * blocks; when the last worker's copy of a block has been added, the server sends
- * the sum to every worker, while later blocks still come in. Bytes between a worker
- * and a server form one stream, so connections stay warm; loss and order are the
- * transport's business. Adding takes the host's reduction rate (reducer.h). What a
- * worker on the server's own host sends and gets takes no network and no time.
- * Simplified: no message headers, no CPU per packet. An empty shard (a tensor with
- * fewer elements than servers) is one block of one byte, as a message without
- * payload would still cost a packet.
- * Left open, and our reading:
- * - the order of pushing: shards from number (rank mod m) on, and the NIC's turns
- *   interleave them packet by packet, so that at any time the workers send to
- *   different servers. One whole shard after the other would be completed by the
- *   last worker only, at the end: nothing would overlap with the way back;
+ * Modelled: a tensor is cut into m shards of contiguous elements, a shard into blocks. When the
+ * last worker's copy of a block has been added, the server sends the sum to every worker, while
+ * later blocks still come in. The bytes between a worker and a server are one stream, so
+ * connections stay warm; the transport repairs loss and keeps the order. Adding takes the host's
+ * reduction rate (reducer.h). A worker on the server's own host exchanges its shard without network
+ * or time.
+ *
+ * Simplified: no message headers, no CPU time per packet. An empty shard (a tensor with fewer
+ * elements than servers) is one block of one byte, as a message without payload costs a packet.
+ *
+ * Left open by the papers, and our reading:
+ * - the order of pushing: shards from number (rank mod m) on. The NIC interleaves them packet by
+ *   packet, so that at any time the workers send to different servers. If a worker pushed one whole
+ *   shard after the other, the last worker would complete all shards at the end, and nothing would
+ *   overlap with the way back;
  * - the order of the n copies of a result: workers from number (server mod n) on;
- * - how far a worker runs ahead: `credit` blocks a server, the last of which may be
- *   pushed when the first has come back.
+ * - how far a worker runs ahead: `credit` blocks a server. It pushes the next one when the oldest
+ *   of these has come back.
  *
- * SwitchML's own benchmark program, which has the same load per link but SwitchML's
- * packets and slots, is ina/ps_stream.c. */
+ * SwitchML's own benchmark program, with the same load per link but SwitchML's packets and slots,
+ * is models/ina/switchml/ps_stream.c. */
 #include "collective/ps.h"
 
 #include "base/mem.h"
@@ -54,6 +55,35 @@ extern const struct conf_table ps_table; /* named by ina/schemes.c */
 const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
 				     "Parameter servers over TCP or RoCE." };
 
+/* --- blocks of shards --- */
+
+/* Bytes of the shard from the cursor on. Its tensor has been handed over. */
+static uint64_t bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at)
+{
+	return tensor_parts(ps->sizes.of[at->tensor], server, server + 1, ps->job.servers) -
+	       at->block * ps->scheme->block;
+}
+
+/* Bytes of the block at the cursor. */
+static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at)
+{
+	uint64_t left = bytes_left(ps, server, at);
+
+	return left < ps->scheme->block ? left : ps->scheme->block;
+}
+
+/* Moves the cursor past the block; true if that was the last of its shard. */
+static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
+{
+	bool last = bytes_left(ps, server, at) <= ps->scheme->block;
+
+	at->bytes += block_bytes(ps, server, at);
+	at->number++;
+	at->block = last ? 0 : at->block + 1;
+	at->tensor += last;
+	return last;
+}
+
 /* --- streams --- */
 
 static struct stream *stream_of(struct stream *streams, const struct ps *ps, uint32_t worker,
@@ -65,21 +95,21 @@ static struct stream *stream_of(struct stream *streams, const struct ps *ps, uin
 /* The sender writes its next block. */
 static void write_block(struct stream *stream)
 {
-	uint64_t size = ps_block_bytes(stream->ps, stream->server, &stream->written);
+	uint64_t size = block_bytes(stream->ps, stream->server, &stream->written);
 
 	if (!stream->local)
 		connection_write(&stream->conn, size);
-	ps_advance(stream->ps, stream->server, &stream->written);
+	pass_block(stream->ps, stream->server, &stream->written);
 }
 
-/* Whether the next block is here; if not, but it has been written, its end is waited for. */
+/* Whether the next block has come; if it is under way, the connection will tell when it has. */
 static bool has_block(const struct stream *stream)
 {
 	uint64_t end;
 
 	if (stream->next.number == stream->written.number || stream->local)
 		return stream->next.number < stream->written.number;
-	end = stream->next.bytes + ps_block_bytes(stream->ps, stream->server, &stream->next);
+	end = stream->next.bytes + block_bytes(stream->ps, stream->server, &stream->next);
 	if (connection_delivered(&stream->conn) >= end)
 		return true;
 	connection_expect(&stream->conn, end);
@@ -88,7 +118,7 @@ static bool has_block(const struct stream *stream)
 
 /* --- at workers --- */
 
-/* The next block's gradients are here, and the credit covers it. */
+/* The gradients of the next block are ready, and the credit covers it. */
 static bool may_push(const struct stream *push)
 {
 	const struct ps *ps = push->ps;
@@ -111,8 +141,8 @@ static void wrong_sum(const struct stream *stream)
 	sim_stop(ps->scheme->env.sim);
 }
 
-/* A server has sent all of its part of a tensor. It sends tensor by tensor, so they become
- * complete in their order. done() may hand over the next tensor, and so come back here. */
+/* A server has sent all of its shard. Shards come tensor by tensor, so tensors become complete in
+ * their order. done() may hand over the next tensor, and so come back here. */
 static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 {
 	struct ps_worker *worker = &ps->workers[w];
@@ -130,7 +160,7 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 
 static void push_more(struct stream *push);
 
-/* Takes the sums that have come. */
+/* A worker takes the sums that have come. */
 static void pull_next(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
@@ -145,7 +175,7 @@ static void pull_next(struct stream *stream)
 			return;
 		}
 		ps_server_delivered(server, number);
-		if (ps_advance(ps, stream->server, &stream->next))
+		if (pass_block(ps, stream->server, &stream->next))
 			shard_done(ps, stream->worker, tensor);
 	}
 	push_more(stream_of(ps->push, ps, stream->worker, stream->server));
@@ -153,7 +183,6 @@ static void pull_next(struct stream *stream)
 
 /* --- at servers --- */
 
-/* n unicasts. */
 void ps_sum_ready(struct server *server)
 {
 	struct ps *ps = server->ps;
@@ -166,21 +195,21 @@ void ps_sum_ready(struct server *server)
 		pull_next(stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-/* Takes the copies that have come. */
+/* A server takes the copies that have come. */
 static void push_next(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
 
 	while (has_block(stream)) {
-		uint64_t size = ps_block_bytes(ps, stream->server, &stream->next);
+		uint64_t size = block_bytes(ps, stream->server, &stream->next);
 
-		ps_advance(ps, stream->server, &stream->next);
+		pass_block(ps, stream->server, &stream->next);
 		ps_server_receive(&ps->servers[stream->server], stream->worker, size);
 	}
 }
 
-/* Pushes what the credit allows. On one host that completes sums at once, whose arrival gives new
- * credit: that comes back here, and is left to the loop. */
+/* Pushes what the credit allows. On one host a push may complete a sum at once, whose arrival gives
+ * new credit and calls this again: the loop goes on with it. */
 static void push_more(struct stream *push)
 {
 	if (push->pushing)
@@ -216,8 +245,8 @@ static uint32_t ps_servers(uint32_t workers)
 	return workers;
 }
 
-/* A gradient from each worker and a sum to each; beside a worker, a server's own shard
- * stays on the host both ways: together, one gradient and one sum. */
+/* A gradient from each worker and a sum to each. Servers beside workers exchange their own shards
+ * on the host: together, one gradient and one sum less. */
 static double ps_injected(uint32_t workers, bool beside)
 {
 	return 2 * ((double)workers - beside);
@@ -271,9 +300,10 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 	uint64_t streams = (uint64_t)job->workers * job->servers;
 	struct ps *ps;
 
-	*never = 2 * streams < CONNECTIONS_MAX ? NULL : "more than 2^24 connections";
-	if (*never)
+	if (2 * streams >= CONNECTIONS_MAX) {
+		*never = "more than 2^24 connections";
 		return NULL;
+	}
 	ps = xcalloc(1, sizeof(*ps));
 	ps->scheme = scheme;
 	ps->job = *job;
@@ -331,13 +361,14 @@ static void ps_stats(const void *instance, struct collective_stats *stats)
 	const struct ps *ps = instance;
 
 	for (size_t i = 0; i < (size_t)ps->job.workers * ps->job.servers; i++) {
-		const struct connection *push = &ps->push[i].conn, *pull = &ps->pull[i].conn;
+		const struct transport_stats *push, *pull;
 
 		if (ps->push[i].local)
 			continue;
-		stats->retransmissions +=
-			connection_retransmissions(push) + connection_retransmissions(pull);
-		stats->timeouts += connection_timeouts(push) + connection_timeouts(pull);
+		push = connection_stats(&ps->push[i].conn);
+		pull = connection_stats(&ps->pull[i].conn);
+		stats->retransmissions += push->retransmissions + pull->retransmissions;
+		stats->timeouts += push->timeouts + pull->timeouts;
 	}
 }
 

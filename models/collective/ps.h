@@ -1,11 +1,10 @@
-/* The inside of "ps", parameter servers over TCP: for ps*.c alone.
+/* The inside of "ps", parameter servers over TCP or RoCE: for ps*.c alone.
  *
- *   ps.c         parameters, workers, connections, what other schemes have too
- *   ps_blocks.c  a tensor as shards and blocks
+ *   ps.c         parameters, workers, connections, the members of struct collective_ops
  *   ps_server.c  what a server holds: copies that its host adds, sums that are on their way
  *   ps_plan.c    a job as a fluid stream
  *
- * What is modelled stands in ps.c. */
+ * ps.c says what is modelled. */
 #ifndef INASIM_COLLECTIVE_PS_H
 #define INASIM_COLLECTIVE_PS_H
 
@@ -15,17 +14,17 @@
 struct ps_conf {
 	int transport;
 	bytes block;
-	int64_t credit; /* 0 = without limit */
+	int64_t credit; /* 0 = no limit */
 	int64_t ack_every;
 };
 
 struct ps_scheme {
 	struct model_env env;
 	const struct ps_conf *conf;
-	uint64_t block; /* bytes of a whole block: whole elements */
+	uint64_t block; /* bytes of a full block, a multiple of an element */
 };
 
-/* Where a stream of blocks is: the next block of one server's shards, tensor by tensor. */
+/* A place in the stream of blocks of one server's shards, tensor by tensor: the next block. */
 struct cursor {
 	uint64_t tensor, block; /* the block's number within its shard */
 	uint64_t number;        /* over all tensors, from 0 */
@@ -36,13 +35,13 @@ struct cursor {
 struct stream {
 	struct ps *ps;
 	uint32_t worker, server;
-	struct connection conn;      /* not used when both are on one host */
+	struct connection conn;      /* unless `local` */
 	bool local;                  /* both are on one host */
 	bool pushing;                /* in push_more() */
-	struct cursor written, next; /* at the sender; at the receiver */
+	struct cursor written, next; /* the next block to be written, and to be received */
 };
 
-/* A block at its server, from the first copy of it until all workers have the sum. */
+/* A block at its server, from its first copy until all workers have the sum. */
 struct block {
 	uint64_t sum;
 	uint32_t copies;    /* added */
@@ -59,19 +58,19 @@ struct server {
 	struct ps *ps;
 	uint32_t number, host;
 	uint64_t sent;        /* blocks whose sum has been sent, from 0 on */
-	uint64_t oldest;      /* block that is not at all workers yet */
+	uint64_t oldest;      /* block whose sum some worker lacks */
 	uint64_t begun;       /* blocks of which a copy has been added, from 0 on */
 	uint64_t *added;      /* blocks added, by worker */
 	struct block *blocks; /* ring by number, from `oldest` to `begun` */
-	uint64_t block_mask;  /* its capacity - 1 */
-	struct copy *queue;   /* ring of waiting copies, in the order of their times */
+	uint64_t block_mask;
+	struct copy *queue; /* ring of waiting copies, in the order of their times */
 	uint64_t queue_first, queue_end, queue_mask;
-	struct timer timer; /* for the first of them */
+	struct timer timer; /* for the first copy in it */
 };
 
 struct ps_worker {
 	uint64_t contributed; /* tensors handed over */
-	uint64_t held;        /* tensors whose sum is here, from 0 on */
+	uint64_t held;        /* tensors whose sum it has, from 0 on */
 	uint32_t behind;      /* servers that still owe a part of tensor `held` */
 };
 
@@ -85,30 +84,25 @@ struct ps {
 	struct tensor_sizes sizes;
 };
 
-/* --- ps_blocks.c --- */
-
-/* Bytes of the block at the cursor, whose tensor has been handed over. */
-uint64_t ps_block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at);
-
-/* Past a block; true when it was the last of its shard. */
-bool ps_advance(const struct ps *ps, uint32_t server, struct cursor *at);
-
-/* For the check of sums (exact.h). */
-uint64_t ps_block_name(uint32_t server, uint64_t number);
+/* The chunk that a block is to the check of sums (exact.h). */
+static inline uint64_t ps_block_name(uint32_t server, uint64_t number)
+{
+	return (uint64_t)server << 40 | number;
+}
 
 /* --- ps_server.c --- */
 
 void ps_server_open(struct ps *ps, uint32_t q);
 void ps_server_release(struct server *server);
 
-/* A worker's copy of its next block, of `size` bytes, has come. It is added when the host gets to
- * it: at once without a reduction rate. The last copy of a block makes ps_sum_ready() be called. */
+/* A worker's copy of its next block, of `size` bytes, has come. The host adds it when its turn
+ * comes, at once without a reduction rate. The last copy of a block calls ps_sum_ready(). */
 void ps_server_receive(struct server *server, uint32_t worker, uint64_t size);
 
-/* The sum of a block that has been sent and that some worker does not have yet. */
+/* The sum of a block that has been sent and that some worker lacks. */
 uint64_t ps_server_sum(const struct server *server, uint64_t number);
 
-/* One more worker has that sum; the last one ends the block. */
+/* One more worker has that sum. The last one ends the block. */
 void ps_server_delivered(struct server *server, uint64_t number);
 
 /* --- ps.c --- */
@@ -116,7 +110,7 @@ void ps_server_delivered(struct server *server, uint64_t number);
 /* All copies of the server's next block have been added. */
 void ps_sum_ready(struct server *server);
 
-/* Names a connection for its path and for logs: `push`, or the way back. */
+/* The key (transport/keys.h) of the connection to a server (`push`) or back from it. */
 uint64_t ps_connection_key(const struct ps *ps, uint32_t worker, uint32_t server, bool push);
 
 /* --- ps_plan.c --- */

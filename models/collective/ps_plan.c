@@ -1,6 +1,6 @@
 /* Parameter servers as one fluid stream: all pairs of workers and servers, both ways, at one rate.
  *
- * Left out: how far a worker runs ahead (`credit`), and that connections share links unevenly. */
+ * Left out: how far a worker runs ahead (`credit`); that connections share links unevenly. */
 #include "collective/ps.h"
 
 #include <math.h>
@@ -18,16 +18,11 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 	uint64_t key = ps_connection_key(ps, w, q, push);
 	uint32_t from = push ? ps->job.hosts[w] : ps->job.server_hosts[q];
 	uint32_t to = push ? ps->job.server_hosts[q] : ps->job.hosts[w];
-	uint32_t ports[ROUTE_MAX + 1];
 	struct plan_path path;
-	struct route route;
 
 	if (from == to)
 		return;
-	tcp_route(env->tcp, from, to, key, false, &route);
-	plan_add_route(stream, env->topo, from, &route, 1);
-	path = plan_path(&env->topo->net, ports, topology_path(env->topo, from, &route, ports),
-			 stream->packets.payload + TCP_OVERHEAD);
+	path = plan_add_connection(stream, env->topo, from, to, key, 1);
 	plan_path_longest(push ? &paths->push : &paths->pull, &path);
 	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
 	plan_path_longest(&paths->round_trip, &path);
@@ -38,10 +33,10 @@ struct ps_stages {
 	double push, adding, pull;
 };
 
-/* The busiest stage rests while the first block is in those before it, and while the last is in
- * those behind it. A link that is busiest by carrying both ways never rests: it pushes later blocks
- * or pulls earlier ones. `together`: what the busiest takes. Where two are equally busy, the one
- * that rests longer decides. */
+/* The busiest stage rests while the first block is in the stages before it, and while the last
+ * block is in those after it. If the busiest is a link that carries both ways, it never rests: it
+ * pushes later blocks or pulls earlier ones. `together`: seconds per byte of the busiest. Of stages
+ * that are equally busy the one that rests longest decides. */
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
 	double busy = together * (1 - 1e-9);
@@ -62,8 +57,8 @@ static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, 
 	return longest;
 }
 
-/* All shards go at one rate, both ways: first that of push and pull by themselves, then that of all
- * together. `cap`: of a connection. */
+/* Makes one stream of both ways: all shards go at one rate. `cap` is that of a connection, `adding`
+ * that of the servers. */
 static void plan_both_ways(const struct ps_scheme *scheme, struct plan_stream ways[2], double cap,
 			   double adding, struct stream_plan *plan)
 {
@@ -96,7 +91,7 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	struct plan_packets *packets;
 	struct stream_plan apart; /* push, pull */
 
-	*never = NULL;
+	(void)never;
 	plan_init(plan, 1);
 	packets = &plan->streams[0].packets;
 	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);

@@ -1,5 +1,5 @@
-/* A server of "ps": copies of blocks wait until its host has added them, and sums until all workers
- * have them. */
+/* A server of "ps": keeps copies of blocks until its host has added them, and sums until all
+ * workers have them. */
 #include "collective/ps.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ static struct copy *copy_at(const struct server *server, uint64_t number)
 
 /* --- adding --- */
 
-/* A worker's copy of its next block is added. */
+/* Adds a worker's copy of its next block. */
 static void add(struct server *server, uint32_t worker)
 {
 	struct ps *ps = server->ps;

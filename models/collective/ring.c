@@ -4,6 +4,8 @@
  *   step s of rank r, reduce-scatter: send chunk r-s, receive and add r-s-1
  *                     all-gather:     send chunk r+1-s, receive and store r-s */
 #include "collective/ring.h"
+
+#include "base/mem.h"
 #include "collective/steps.h"
 
 #include <stdlib.h>
@@ -13,32 +15,31 @@ extern const struct conf_table ring_table; /* named by ina/schemes.c */
 const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct schedule_conf),
 				       "Ring all-reduce over TCP or RoCE." };
 
-static uint32_t ring_edges(const struct schedule *ring)
+uint32_t ring_edges(const struct schedule *ring)
 {
 	return ring->count;
 }
 
-/* Edge r begins at rank r. */
-static bool ring_ends(const struct schedule *ring, uint32_t edge, struct schedule_ends *ends)
+bool ring_ends(const struct schedule *ring, uint32_t edge, struct schedule_ends *ends)
 {
 	*ends = (struct schedule_ends){ edge, (edge + 1) % ring->count, 0 };
 	return true;
 }
 
-static uint32_t ring_pieces(const struct schedule *ring, bytes size)
+uint32_t ring_pieces(const struct schedule *ring, bytes size)
 {
 	(void)size;
 	return ring->count;
 }
 
-/* Chunk that rank r sends in step s. */
+/* The chunk that a rank sends in step s. */
 static uint32_t chunk_sent(uint32_t p, uint32_t rank, uint32_t s)
 {
 	return s < p - 1 ? (rank + p - s) % p : (rank + 1 + p - (s - (p - 1))) % p;
 }
 
-static bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
-		      uint32_t pieces, struct schedule_step *step)
+bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
+	       uint32_t pieces, struct schedule_step *step)
 {
 	uint32_t p = ring->count, before = (rank + p - 1) % p, s = (uint32_t)(i / 2), chunk;
 
@@ -55,7 +56,8 @@ static bool ring_step(const struct schedule *ring, uint32_t rank, unsigned threa
 	return true;
 }
 
-const struct schedule_ops ring_ops = {
+static const struct schedule_ops ring_ops = {
+	.name = "ring",
 	.threads = 1,
 	.edges = ring_edges,
 	.ends = ring_ends,
@@ -65,15 +67,73 @@ const struct schedule_ops ring_ops = {
 
 static void *ring_start(void *self, const struct collective_job *job, const char **never)
 {
-	*never = NULL;
-	return schedule_start(self, "ring", &ring_ops, job);
+	(void)never;
+	return schedule_start(self, &ring_ops, job);
 }
 
-/* Each rank sends n - 1 chunks of S / n bytes twice. */
-static double ring_injected(uint32_t workers, bool beside)
+/* --- as fluid streams --- */
+
+/* Twice around the ring but for two edges: a chunk waits for one step before it takes the next. */
+static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
-	(void)beside;
-	return 2 * ((double)workers - 1);
+	uint32_t p = ring->count;
+	sim_time sum = 0, least = SIM_TIME_MAX;
+
+	for (uint32_t r = 0; r < p; r++) {
+		sim_time two = edges[r] + edges[(r + 1) % p];
+
+		sum += edges[r];
+		least = two < least ? two : least;
+	}
+	return 2 * sum - least + ring_steps(p) * ring->scheme->conf->step_latency;
+}
+
+/* Returns the latency of the edge. */
+static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
+			  struct plan_path *round_trip)
+{
+	const struct model_env *env = &ring->scheme->env;
+	uint32_t from = ring->ranks[r].host, to = ring->ranks[(r + 1) % ring->count].host;
+	struct plan_path edge = { 0 }, path;
+
+	schedule_plan_edge(ring, r, stream, 1, &edge);
+	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, schedule_edge_key(ring, r));
+	plan_path_longest(round_trip, &path);
+	return plan_path_latency(&edge);
+}
+
+/* One stream an edge. An edge that is slow for a while holds the next one up only when that has
+ * nothing left to pass on, a chunk later, and all of them after a whole round. The streams leave
+ * this out: an edge may be ahead of the one before by any number of chunks. */
+static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
+		       const char **never)
+{
+	const struct model_env *env = &((struct schedule_scheme *)self)->env;
+	const struct network *net = &env->topo->net;
+	struct schedule *ring = schedule_new(self, &ring_ops, job);
+	uint32_t ack_every = (uint32_t)ring->scheme->conf->ack_every;
+	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
+	struct plan_growth growth = plan_tcp_growth(env->tcp);
+	struct plan_packets packets = plan_tcp_packets(env->tcp, net, ack_every);
+	struct plan_path longest = { 0 };
+
+	(void)never;
+	packets.messages = ring_steps(ring->count);
+	packets.fraction = 1.0 / job->workers;
+	plan_init(plan, job->workers);
+	for (uint32_t r = 0; r < job->workers; r++) {
+		plan->streams[r].packets = packets;
+		plan_fill_queues(&plan->streams[r], net);
+		edges[r] = plan_edge(ring, r, &plan->streams[r], &longest);
+	}
+	for (uint32_t r = 0; r < job->workers; r++)
+		plan->streams[r].cap = plan_tcp_cap(env->tcp, &packets, &longest, ack_every);
+	plan->latency = latency_of_steps(ring, edges);
+	plan->in_turn = true;
+	plan_close(plan);
+	plan->ramp = plan_ramp(&packets, &growth, plan_slowest(plan, net), longest.sum);
+	free(edges);
+	return ring;
 }
 
 const struct collective_ops ring_collective = {
@@ -82,7 +142,6 @@ const struct collective_ops ring_collective = {
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
 	.beside = { .many = "0.9 to 1.7" },
-	.injected = ring_injected,
 	.start = ring_start,
 	.plan = ring_plan,
 	.reduce_scatter = &reduce_scatter_collective,

@@ -1,23 +1,20 @@
-/* The inside of "ring": for ring*.c alone.
- *
- *   ring.c       the steps of a rank
- *   ring_plan.c  a job as fluid streams */
+/* The steps of a ring, for its two halves in steps.c. */
 #ifndef INASIM_COLLECTIVE_RING_H
 #define INASIM_COLLECTIVE_RING_H
 
 #include "collective/schedule.h"
 
-extern const struct schedule_ops ring_ops;
+/* As in struct schedule_ops. Edge r begins at rank r; there are as many pieces as ranks. */
+uint32_t ring_edges(const struct schedule *ring);
+bool ring_ends(const struct schedule *ring, uint32_t edge, struct schedule_ends *ends);
+uint32_t ring_pieces(const struct schedule *ring, bytes size);
+bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
+	       uint32_t pieces, struct schedule_step *step);
 
-/* Of a tensor: so many messages go over each edge. */
+/* Messages of a tensor over each edge, half of them in reduce-scatter. */
 static inline uint32_t ring_steps(uint32_t ranks)
 {
 	return 2 * (ranks - 1);
 }
-
-/* --- ring_plan.c: the members of struct collective_ops --- */
-
-void *ring_plan(void *scheme, const struct collective_job *job, struct stream_plan *plan,
-		const char **never);
 
 #endif

@@ -58,7 +58,7 @@ static bool may_send(const struct schedule_edge *edge)
 	return !credit || edge->sent - edge->received < credit;
 }
 
-/* Over the link to another GPU of the machine. */
+/* Sends over the link to another GPU of the machine. */
 static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
@@ -97,7 +97,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	advance(reader_of(edge));
 }
 
-/* So many bytes are there; if not, the edge tells when they are. */
+/* So many bytes have arrived; if not, the connection will tell. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -154,14 +154,14 @@ static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 	advance(thread);
 }
 
-/* --- a tensor's beginning and end --- */
+/* --- a tensor begins and ends --- */
 
-/* Threads send what they can before anything is received. */
+/* All threads send what they can before anything is received. */
 static void begin(struct schedule_rank *rank)
 {
 	struct schedule *schedule = rank->schedule;
 
-	if (rank->begun || rank->tensor >= rank->contributed)
+	if (rank->tensor >= rank->contributed)
 		return;
 	rank->begun = true;
 	rank->pieces = schedule->ops->pieces(schedule, schedule->sizes.of[rank->tensor]);
@@ -190,7 +190,7 @@ static void check_sums(const struct schedule_rank *rank)
 		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
 				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
 				" of tensor %" PRIu64 " at worker %" PRIu32 " at %.9f s",
-				schedule->name, collective_job_number(&schedule->job), q,
+				schedule->ops->name, collective_job_number(&schedule->job), q,
 				rank->tensor, rank->worker,
 				seconds_of(schedule->scheme->env.sim->now));
 		sim_stop(schedule->scheme->env.sim);
@@ -208,7 +208,7 @@ static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker,
 	return &schedule->ranks[schedule->rank_of_gpu[worker * ranks_each(schedule) + k]];
 }
 
-/* All ranks of a worker are beyond a tensor. */
+/* All ranks of a worker are done with a tensor. */
 static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
 {
 	for (uint32_t k = 0; k < ranks_each(schedule); k++)
@@ -217,8 +217,8 @@ static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor
 	return true;
 }
 
-/* The thread may have come to its end of the tensor, and be the last of its rank to do so. True if
- * so: the next tensor has begun, if it is here. */
+/* Ends the rank's tensor if this thread, and all others of the rank, have no step left. True if so:
+ * the next tensor has begun if it has been handed over. */
 static bool end_tensor(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -256,8 +256,8 @@ static void take_message(struct schedule_rank *rank, struct schedule_edge *edge,
 	}
 }
 
-/* The message that the thread waits for, if it has come. Its bytes may be here before its tensor
- * has begun, so that there is nothing yet to add it to. */
+/* Takes the message that the thread waits for, if it has come. A message may come before its tensor
+ * has begun here, when there is nothing to add it to. */
 static bool receive(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -277,7 +277,7 @@ static bool receive(struct schedule_thread *thread)
 	return true;
 }
 
-/* As far as a thread gets. At the end of a tensor all threads of its rank have new steps. */
+/* A thread goes on as far as it can. When a tensor ends, all threads of the rank have new steps. */
 static void advance(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -313,7 +313,7 @@ static int by_host(const void *a, const void *b)
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-/* Which GPU of which worker has which rank. */
+/* Gives each GPU of each worker its rank. */
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
@@ -353,13 +353,12 @@ static void order_ranks(struct schedule *schedule)
 	free(order);
 }
 
-struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
-			      const struct schedule_ops *ops, const struct collective_job *job)
+struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+			      const struct collective_job *job)
 {
 	struct schedule *schedule = xcalloc(1, sizeof(*schedule));
 
 	schedule->scheme = scheme;
-	schedule->name = name;
 	schedule->ops = ops;
 	schedule->job = *job;
 	schedule->count = job->workers * (job->gpus ? job->gpus : 1);
@@ -375,8 +374,10 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
 	return schedule;
 }
 
-void schedule_free(struct schedule *schedule)
+void schedule_free(void *self)
 {
+	struct schedule *schedule = self;
+
 	exact_release(&schedule->exact);
 	for (uint32_t r = 0; r < schedule->count; r++)
 		free(schedule->ranks[r].sums);
@@ -396,9 +397,11 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-void schedule_withdraw(void *schedule)
+/* Whatever the steps are: to add an element up n - 1 values are sent, and then n - 1 sums. */
+double schedule_injected(uint32_t workers, bool beside)
 {
-	schedule_free(schedule);
+	(void)beside;
+	return 2 * ((double)workers - 1);
 }
 
 void *schedule_open(const struct model_env *env, const void *conf)
@@ -414,6 +417,20 @@ uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge)
 {
 	return connection_key(CONNECTION_RING, (uint64_t)schedule->job.number << 20 |
 						       (schedule->job.first_edge + edge));
+}
+
+void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
+			uint32_t weight, struct plan_path *longest)
+{
+	struct schedule_ends ends;
+	struct plan_path path;
+
+	if (!schedule->ops->ends(schedule, edge, &ends))
+		return;
+	path = plan_add_connection(stream, schedule->scheme->env.topo,
+				   schedule->ranks[ends.from].host, schedule->ranks[ends.to].host,
+				   schedule_edge_key(schedule, edge), weight);
+	plan_path_longest(longest, &path);
 }
 
 static void connect(struct schedule *schedule, uint32_t e)
@@ -462,10 +479,10 @@ static void open_threads(struct schedule_rank *rank)
 	sim_name(sim, on_prepared, "chunk ready on ring edge %n");
 }
 
-void *schedule_start(void *self, const char *name, const struct schedule_ops *ops,
+void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job)
 {
-	struct schedule *schedule = schedule_new(self, name, ops, job);
+	struct schedule *schedule = schedule_new(scheme, ops, job);
 
 	schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
 	for (uint32_t e = 0; e < schedule->edge_count; e++)
@@ -525,12 +542,12 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 
 		if (edge->ends.from == SCHEDULE_NOBODY || edge->local)
 			continue;
-		stats->retransmissions += connection_retransmissions(&edge->conn);
-		stats->timeouts += connection_timeouts(&edge->conn);
+		stats->retransmissions += connection_stats(&edge->conn)->retransmissions;
+		stats->timeouts += connection_stats(&edge->conn)->timeouts;
 	}
 }
 
-/* What the first thread of a rank that is not at its end waits for. */
+/* What a rank waits for: the step of the first thread that receives. */
 static void report_rank(const struct schedule_rank *rank, FILE *to)
 {
 	const struct schedule *schedule = rank->schedule;
@@ -539,8 +556,8 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	fprintf(to,
 		"  %s of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
 		") waits for tensor %" PRIu64,
-		schedule->name, collective_job_number(&schedule->job), rank->worker, rank->host,
-		rank->tensor);
+		schedule->ops->name, collective_job_number(&schedule->job), rank->worker,
+		rank->host, rank->tensor);
 	for (unsigned i = 0; i < schedule->ops->threads; i++) {
 		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
 			continue;

@@ -1,18 +1,19 @@
 /* A collective between hosts as a schedule: which pieces of a tensor each rank sends to whom, and
- * what it must have received before. The field's term; as in MSCCL or in LogGOPSim's GOAL.
+ * what it must have received before (as in MSCCL, or LogGOPSim's GOAL).
  *
- * A rank has threads, one or a few. A thread goes through its operations in order, for one tensor
- * after the other: it sends pieces as they are at the rank, which never waits, or it receives
- * pieces, waits for them, and adds or stores them. A rank goes on to the next tensor when all of
- * its threads are through. An edge is one connection from a rank to another (TCP or RoCE), which
- * one thread reads; the messages of all tensors are one stream on it, as in NCCL, so connections
- * stay warm, and loss and order are the transport's business. There is no barrier.
+ * A rank has one thread or a few. A thread executes its steps in order, for one tensor after the
+ * other. It sends pieces as the rank has them, which never blocks, or it waits for pieces and adds
+ * or stores them. A rank goes on to the next tensor when all of its threads are done. An edge is
+ * one connection from a rank to another (TCP or RoCE), which one thread reads. The messages of all
+ * tensors are one stream on it, as in NCCL: connections stay warm, and the transport repairs loss
+ * and keeps the order. There is no barrier.
  *
- * The GPUs of a machine may be ranks each, of one worker (`inside`: "ring"). An edge between them
- * is a link of its own that passes one message after the other, or the one link of their machine.
+ * The GPUs of a machine may be ranks of one worker (`inside`: "ring"). The edge between two of them
+ * is a link of its own, or all share the one link of the machine; a link passes one message after
+ * the other.
  *
- * Simplified: the sums on hosts take no time (`step_latency` adds a constant before each message).
- * A message without elements still has one byte, as it would cost a packet.
+ * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
+ * without elements has one byte, as it would cost a packet.
  *
  * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c; other collectives
  * than all-reduce: steps.c. */
@@ -25,24 +26,23 @@
 #define SCHEDULE_THREADS 4 /* of a rank, at most */
 #define SCHEDULE_NOBODY  UINT32_MAX
 
-/* What all of them may be given. */
+/* The parameters of all schemes. */
 struct schedule_conf {
 	int transport;
 	int order;
 	sim_time step_latency;
 	int64_t ack_every;
 	bytes chunk;    /* of double_tree */
-	int64_t credit; /* the same; 0 = without limit */
+	int64_t credit; /* of double_tree; 0 = no limit */
 };
 
 extern const char *const schedule_orders[]; /* for ENUM rows */
 
-/* The rows that all have. */
+/* The rows of all schemes. */
 #define SCHEDULE_ROWS                                                                              \
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
 		  "Transport of the edges: a congestion control of TCP, or RoCE (dcqcn, "          \
-		  "roce_swift, "                                                                   \
-		  "roce).",                                                                        \
+		  "roce_swift, roce).",                                                            \
 		  "PANAMA section 7"),                                                             \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
 			  "placement: by host number, so that a rack is entered once; random: a "  \
@@ -58,7 +58,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 			  "Preparation of data before each step (alpha).",                         \
 			  "NetReduce table 4 has 0.1-100 us; our choice 0")
 
-/* What a thread does next. Pieces `first` to `end` - 1 go over the edge. */
+/* A step of a thread: pieces `first` to `end` - 1 go over the edge. */
 enum schedule_act { SCHEDULE_SEND, SCHEDULE_ADD, SCHEDULE_STORE };
 struct schedule_step {
 	enum schedule_act act;
@@ -66,7 +66,7 @@ struct schedule_step {
 	uint32_t first, end;
 };
 
-/* From a rank to a thread of another. */
+/* An edge leads from a rank to a thread of another. */
 struct schedule_ends {
 	uint32_t from, to, thread;
 };
@@ -74,24 +74,25 @@ struct schedule_ends {
 struct schedule;
 
 struct schedule_ops {
-	unsigned threads;
-	/* Messages wait at their sender until the receiver comes to them, as large ones do in MPI
-	 * and in Gloo; that it says so takes no time. Without it and without `credit` they go at
-	 * once. */
+	const char *name;
+	unsigned threads; /* of a rank */
+	/* A message waits at its sender until the receiver's step has come, as large ones do in
+	 * MPI and Gloo; the sender learns of it in no time. False: messages leave at once, as far
+	 * as `credit` allows. */
 	bool rendezvous;
-	/* So many numbers edges have; not all need be used. */
+	/* How many numbers edges have; some may be unused. */
 	uint32_t (*edges)(const struct schedule *schedule);
-	/* False: this one is not used. */
+	/* False: no edge has this number. */
 	bool (*ends)(const struct schedule *schedule, uint32_t edge, struct schedule_ends *ends);
-	/* In how many equal pieces a tensor is cut (tensors.h). */
+	/* The number of equal pieces of a tensor (tensors.h). */
 	uint32_t (*pieces)(const struct schedule *schedule, bytes size);
 	/* The i-th step of a thread for a tensor of `pieces`. False: there are no more. */
 	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step);
-	/* Optional: the weight (exact.h) of what a rank must hold of a piece in the end; 0 = it has
-	 * no result there. Without this member it is that of all ranks: an all-reduce. */
+	/* Optional: the weight (exact.h) of what a rank must hold of a piece in the end; 0 =
+	 * nothing is checked. Without this member: that of all ranks, an all-reduce. */
 	uint64_t (*weight)(const struct schedule *schedule, uint32_t rank, uint32_t piece);
-	/* Optional: fills in schedule->data, once the ranks stand. */
+	/* Optional: fills in schedule->data; the ranks have their order. */
 	void (*prepare)(struct schedule *schedule);
 };
 
@@ -100,28 +101,27 @@ struct schedule_scheme {
 	const struct schedule_conf *conf;
 };
 
-/* One connection; not used: from == SCHEDULE_NOBODY. */
+/* An edge; unused: ends.from == SCHEDULE_NOBODY. */
 struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
-	struct connection conn; /* not used between GPUs of a machine: */
-	bool local;
+	struct connection conn;          /* unless the edge is local */
+	bool local;                      /* between GPUs of a machine; has the next three: */
 	uint64_t passing;                /* bytes of the message under way; 0 = none */
 	uint64_t delivered;              /* bytes */
-	struct timer timer;              /* the message under way is there */
-	uint64_t posted, sent, received; /* messages: up to its sender, on their way, here */
+	struct timer timer;              /* the message under way arrives */
+	uint64_t posted, sent, received; /* messages: by the thread, on the way, by the reader */
 	uint64_t stream_in;              /* bytes of those received */
 	uint64_t *values;                /* ring by number: pieces of messages posted */
 	uint64_t value_mask, value_out, value_in;
-	uint64_t *sizes; /* ring by number: of messages posted and not sent */
+	uint64_t *sizes; /* ring by number: bytes of messages posted and not sent */
 	uint64_t size_mask;
 };
 
 struct schedule_thread {
 	struct schedule_rank *rank;
 	unsigned number;
-	uint64_t at; /* its next step of the rank's tensor */
-	bool over;   /* it has none */
+	uint64_t at; /* its next step for the rank's tensor */
 	bool preparing;
 	struct timer timer; /* step latency */
 };
@@ -133,10 +133,10 @@ struct schedule_rank {
 	uint32_t gpu;    /* of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
-	uint64_t tensor;      /* the one under way, or to come */
-	bool begun;           /* it is under way */
-	uint32_t pieces;      /* of it */
-	uint64_t *sums;       /* of it, so far */
+	uint64_t tensor;      /* the one under way (`begun`), or the next */
+	bool begun;
+	uint32_t pieces; /* of it */
+	uint64_t *sums;  /* of it, so far */
 	size_t capacity;
 	struct schedule_thread threads[SCHEDULE_THREADS];
 };
@@ -144,30 +144,29 @@ struct schedule_rank {
 struct schedule {
 	struct schedule_scheme *scheme;
 	const struct schedule_ops *ops;
-	const char *name; /* of the scheme */
 	struct collective_job job;
 	struct exact exact;
 	struct schedule_rank *ranks;
-	uint32_t count;        /* ranks: a worker has as many as GPUs */
-	uint32_t *rank_of_gpu; /* those of a worker are neighbours */
-	sim_time *shared_free; /* by worker: the one link of its GPUs */
+	uint32_t count;        /* ranks, of all workers */
+	uint32_t *rank_of_gpu; /* the GPUs of a worker have numbers in a row */
+	sim_time *shared_free; /* by worker: when the one link of its GPUs is free */
 	struct schedule_edge *edges;
 	uint32_t edge_count;
 	struct tensor_sizes sizes;
-	uint64_t tensors; /* that some rank has begun */
-	void *data;       /* of the scheme; owned */
+	void *data; /* of the scheme; owned */
 };
 
 /* --- schedule.c --- */
 
-/* What the schemes have in common of struct collective_ops. */
+/* The members of struct collective_ops that the schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
 	.ranks = true, .over_tcp = true, .transport = schedule_transport, .open = schedule_open,   \
-	.close = free, .contribute = schedule_contribute, .finish = schedule_finish,               \
-	.withdraw = schedule_withdraw, .stats = schedule_stats,                                    \
+	.close = free, .injected = schedule_injected, .contribute = schedule_contribute,           \
+	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
 	.report_waiting = schedule_report_waiting
 
 const struct transport *schedule_transport(const void *conf);
+double schedule_injected(uint32_t workers, bool beside);
 void *schedule_open(const struct model_env *env, const void *conf);
 void schedule_contribute(void *instance, uint32_t worker, bytes size);
 void schedule_finish(void *instance);
@@ -175,16 +174,19 @@ void schedule_stats(const void *instance, struct collective_stats *stats);
 void schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 
 /* An instance with its connections. */
-void *schedule_start(void *scheme, const char *name, const struct schedule_ops *ops,
+void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job);
 
 /* The ranks of a job in their order, without connections; for plans. */
-struct schedule *schedule_new(struct schedule_scheme *scheme, const char *name,
-			      const struct schedule_ops *ops, const struct collective_job *job);
-void schedule_free(struct schedule *schedule);
-void schedule_withdraw(void *schedule); /* the same of one that a plan was made from */
+struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+			      const struct collective_job *job);
+void schedule_free(void *schedule);
 
-/* Key of a connection for ECMP and ties: job and edge, apart from all flows. */
+/* Adds the path of an edge, if it is used, to a stream. *longest becomes the longest so far. */
+void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
+			uint32_t weight, struct plan_path *longest);
+
+/* The key of an edge's connection (transport/keys.h). */
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);
 
 #endif

@@ -1,10 +1,11 @@
-/* All all-reduce schemes. Adding one: its folder in models/ina/, or its file, and one line here. */
+/* The list of all all-reduce schemes. A new one has a folder in models/ina/, or a file, and one
+ * line here. */
 #ifndef INASIM_COLLECTIVE_SCHEMES_H
 #define INASIM_COLLECTIVE_SCHEMES_H
 
 #include "collective/collective.h"
 
-/* A test may compile schemes.c with one more (tests/model/test_example.c). */
+/* A test may compile schemes.c with one more scheme (tests/model/test_example.c). */
 #ifndef SCHEMES_MORE
 #define SCHEMES_MORE(X)
 #endif
@@ -27,16 +28,16 @@
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
 #undef SCHEME_INDEX
 
-/* Of arrays by enum scheme_index, whose elements behind the last scheme are not used. Loops go on
- * while scheme_ops() is not NULL: other files need not know SCHEMES_MORE. */
+/* Size of arrays by enum scheme_index; elements behind the last scheme are unused. Loops end where
+ * scheme_ops() is NULL, so that other files need not know SCHEMES_MORE. */
 #define SCHEMES_MAX 16
 static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
 
-/* NULL behind the last. A table of ops that lacks a required member is a bug
- * that stops the program here, not in the middle of a run. */
+/* NULL behind the last. A table that lacks a required member is a bug and stops the program here,
+ * not in the middle of a run. */
 const struct collective_ops *scheme_ops(unsigned index);
 
-/* A scheme as a run has it: who starts its jobs. In packets that is the scheme itself. */
+/* Who starts the jobs of a scheme in a run: in packets the scheme itself. */
 struct scheme_run {
 	const struct collective_ops *ops; /* NULL = no job uses it */
 	void *self;                       /* what ops->start() takes; not owned */

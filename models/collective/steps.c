@@ -11,43 +11,22 @@ static uint64_t weight_of(const struct schedule *schedule, uint32_t rank)
 
 /* --- halves of a ring --- */
 
-/* Operations of a rank in one half. */
-static uint64_t half(const struct schedule *ring)
-{
-	return ring_steps(ring->count);
-}
-
 static bool scatter_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 			 uint32_t pieces, struct schedule_step *step)
 {
-	return i < half(ring) && ring_ops.step(ring, rank, thread, i, pieces, step);
+	return i < ring_steps(ring->count) && ring_step(ring, rank, thread, i, pieces, step);
 }
 
 static bool gather_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 			uint32_t pieces, struct schedule_step *step)
 {
-	return ring_ops.step(ring, rank, thread, i + half(ring), pieces, step);
+	return ring_step(ring, rank, thread, i + ring_steps(ring->count), pieces, step);
 }
 
-static uint32_t ring_edges(const struct schedule *ring)
-{
-	return ring_ops.edges(ring);
-}
-
-static bool ring_ends(const struct schedule *ring, uint32_t edge, struct schedule_ends *ends)
-{
-	return ring_ops.ends(ring, edge, ends);
-}
-
-/* The piece that a rank has between the halves. */
-static uint32_t piece_of(const struct schedule *ring, uint32_t rank)
-{
-	return (rank + 1) % ring->count;
-}
-
+/* Between the halves rank r has piece r + 1. */
 static uint64_t scattered(const struct schedule *ring, uint32_t rank, uint32_t piece)
 {
-	return piece == piece_of(ring, rank) ? ring->exact.sum : 0;
+	return piece == (rank + 1) % ring->count ? ring->exact.sum : 0;
 }
 
 static uint64_t gathered(const struct schedule *ring, uint32_t rank, uint32_t piece)
@@ -71,13 +50,7 @@ static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_
 	return true;
 }
 
-static uint32_t piece_each(const struct schedule *schedule, bytes size)
-{
-	(void)size;
-	return schedule->count;
-}
-
-/* Piece k is what a rank has for the one k after it, and then what the one k before had for it. */
+/* Piece k of rank r is first the one for rank r + k, then the one of rank r - k for it. */
 static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step)
 {
@@ -139,12 +112,14 @@ static uint64_t sent(const struct schedule *pair, uint32_t rank, uint32_t piece)
 /* --- as collectives --- */
 
 #define STEP(step_name, ...)                                                                       \
-	static const struct schedule_ops step_name##_ops = { .threads = 1, __VA_ARGS__ };          \
+	static const struct schedule_ops step_name##_ops = { .name = #step_name,                   \
+							     .threads = 1,                         \
+							     __VA_ARGS__ };                        \
 	static void *step_name##_start(void *self, const struct collective_job *job,               \
 				       const char **never)                                         \
 	{                                                                                          \
-		*never = NULL;                                                                     \
-		return schedule_start(self, #step_name, &step_name##_ops, job);                    \
+		(void)never;                                                                       \
+		return schedule_start(self, &step_name##_ops, job);                                \
 	}                                                                                          \
 	const struct collective_ops step_name##_collective = {                                     \
 		.name = #step_name,                                                                \
@@ -155,11 +130,11 @@ static uint64_t sent(const struct schedule *pair, uint32_t rank, uint32_t piece)
 		.report_waiting = schedule_report_waiting,                                         \
 	};
 
-STEP(reduce_scatter, .edges = ring_edges, .ends = ring_ends, .pieces = piece_each,
+STEP(reduce_scatter, .edges = ring_edges, .ends = ring_ends, .pieces = ring_pieces,
      .step = scatter_step, .weight = scattered)
-STEP(all_gather, .edges = ring_edges, .ends = ring_ends, .pieces = piece_each, .step = gather_step,
+STEP(all_gather, .edges = ring_edges, .ends = ring_ends, .pieces = ring_pieces, .step = gather_step,
      .weight = gathered)
-STEP(all_to_all, .rendezvous = true, .edges = all_edges, .ends = all_ends, .pieces = piece_each,
+STEP(all_to_all, .rendezvous = true, .edges = all_edges, .ends = all_ends, .pieces = ring_pieces,
      .step = all_step, .weight = received)
 STEP(point_to_point, .edges = one_edge, .ends = pair_ends, .pieces = one_piece, .step = pair_step,
      .weight = sent)

@@ -1,20 +1,22 @@
-/* Collectives that are not all-reduce, as schedules (schedule.h): the steps of jobs that shard
- * their parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
+/* Collectives other than all-reduce, as schedules (schedule.h): the steps of jobs that shard their
+ * parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
  *
- *   reduce_scatter  the first half of a ring all-reduce: rank r ends with the sum of one piece
+ *   reduce_scatter  the first half of a ring all-reduce: each rank ends with the sum of one piece
  *   all_gather      the second half: the pieces of all ranks go to all
- *   all_to_all      piece by piece, in rounds: in round k rank r sends to r + k, which takes it
- * when it has come to that round, and waits for what r - k sends (pairwise exchange, as MPICH for
- * long messages: Thakur, Rabenseifner and Gropp, IJHPCA 2005). Sent before, messages of several
- * rounds meet at a receiver and drift apart: 1.5 to 1.8 times as long in racks of four hosts
+ *   all_to_all      in rounds: in round k rank r sends a piece to rank r + k and receives one from
+ *                   rank r - k (pairwise exchange, as MPICH for long messages: Thakur, Rabenseifner
+ *                   and Gropp, IJHPCA 2005)
  *   point_to_point  the first of two workers sends, the second receives
  *
- * Each takes (n - 1) / n of a tensor's bytes at the rate of a link, where links do not block; a
+ * A piece of an all_to_all leaves when its receiver has come to the round. Otherwise messages of
+ * several rounds meet at a receiver: 1.5 to 1.8 times as long in racks of four hosts.
+ *
+ * Each takes (n - 1) / n of a tensor's bytes at the rate of a link where links do not block; a
  * point_to_point takes all of them (inasim formula reduce_scatter, all_to_all).
  *
- * A worker takes part when it has called contribute(), also where it only receives. Of struct
- * collective_ops there are the members that a running job calls; start() takes what schedule_open()
- * gives, of the ring's parameters, and never fails. */
+ * A worker takes part once it has called contribute(), even if it only receives. The tables have
+ * the members that a running job calls. start() takes a scheme of schedule_open() with the ring's
+ * parameters, and never fails. */
 #ifndef INASIM_COLLECTIVE_STEPS_H
 #define INASIM_COLLECTIVE_STEPS_H
 

@@ -104,8 +104,3 @@ uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m)
 
 	return to > from ? ELEMENT_BYTES * (to - from) : 1;
 }
-
-uint64_t tensor_part(bytes size, uint32_t q, uint32_t m)
-{
-	return tensor_parts(size, q, q + 1, m);
-}

@@ -1,10 +1,9 @@
-/* Tensors as chunks of one stream: where each tensor ends, and how many of its
- * chunks every worker still lacks.
+/* Tensors as chunks of one stream: where each tensor ends, and how many of its chunks every worker
+ * still lacks.
  *
- * Workers hand the same tensors over in the same order, each at its own time; the
- * chunks are numbered from 0 for the life of the job, and results come in any
- * order. Two kinds of rings by tensor number hold those that are open at some
- * worker; they grow, and nothing is allocated per chunk. */
+ * All workers hand over the same tensors in the same order, each at its own time. Chunks are
+ * numbered from 0 for the life of the job; their results come in any order. Rings by tensor number
+ * hold the tensors that are open at some worker; they grow, and nothing is allocated per chunk. */
 #ifndef INASIM_COLLECTIVE_TENSORS_H
 #define INASIM_COLLECTIVE_TENSORS_H
 
@@ -17,23 +16,19 @@
 
 #define ELEMENT_BYTES 4 /* of gradients, in all schemes */
 
-/* For schemes whose tensors are no chunks: the sizes of those that some worker has handed over. All
- * zero is empty; release it with free(sizes->of). */
+/* The sizes of the tensors that some worker has handed over, for schemes without chunks. All zero
+ * is empty; release it with free(sizes->of). */
 struct tensor_sizes {
 	bytes *of; /* by tensor */
 	size_t count, capacity;
 };
 
-/* A worker hands over tensor number `tensor`: the first one after it did at some worker, or with
- * the size that it has there. */
+/* A worker hands over this tensor: a new one, or one of the same size as at other workers. */
 void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
 
-/* Bytes of part q of m of a tensor: of its E elements those from floor(qE/m) to floor((q+1)E/m), 4
- * bytes each. A part without elements has one byte: a message without payload costs a packet too.
- */
-uint64_t tensor_part(bytes size, uint32_t q, uint32_t m);
-
-/* Parts `first` to `end` - 1 together; one byte at least. */
+/* Bytes of parts `first` to `end` - 1 of the m equal parts of a tensor: of its E elements, 4 bytes
+ * each, those from floor(first E / m) to floor(end E / m). At least one byte, as a message without
+ * payload costs a packet, too. */
 uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m);
 
 /* One worker's view. */
@@ -45,9 +40,9 @@ struct tensor_reader {
 };
 
 struct tensors {
-	struct why_job *why; /* told of results (why/why.h); NULL = nobody is */
+	struct why_job *why; /* is told of results (why/why.h); may be NULL */
 	uint64_t count;      /* that some worker has handed over */
-	uint64_t oldest;     /* complete at all workers before this one */
+	uint64_t oldest;     /* those before it are complete at all workers */
 	uint64_t mask;       /* of the rings: capacity - 1 */
 	uint64_t *end;       /* the chunk behind tensor t, at [t & mask] */
 	struct tensor_reader *readers;
@@ -57,18 +52,17 @@ struct tensors {
 void tensors_init(struct tensors *tensors, uint32_t workers);
 void tensors_release(struct tensors *tensors);
 
-/* A worker hands over its next tensor, of `chunks` >= 1; it must have as many
- * chunks as at the other workers. */
+/* A worker hands over its next tensor. It has as many chunks (>= 1) as at the other workers. */
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks);
 
-/* A worker has the result of a chunk, for the first time. True when that
- * completes a tensor there, whose number is then in *tensor. */
+/* A worker has the result of a chunk, for the first time. *tensor becomes its tensor. True if that
+ * is now complete there. */
 bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor);
 
-/* The tensor that a chunk belongs to, which some worker has handed over and
- * `worker` has not yet completed. */
+/* The tensor of a chunk. Some worker has handed it over, and `worker` lacks a part of it. */
 uint64_t tensors_of_chunk(const struct tensors *tensors, uint32_t worker, uint64_t chunk);
 
+/* Chunks that a worker has handed over. */
 static inline uint64_t tensors_available(const struct tensors *tensors, uint32_t worker)
 {
 	return tensors->readers[worker].chunks;

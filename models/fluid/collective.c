@@ -13,7 +13,7 @@
 struct tensor {
 	bytes size;
 	uint32_t given; /* by so many workers */
-	sim_time due;   /* at the workers, when it has left */
+	sim_time due;   /* when all workers hold it; known once it has left */
 };
 
 struct stream {
@@ -27,8 +27,7 @@ struct stream {
 /* Tensors by number:
  *
  *     held by all ... | on their way ... | streams run ... | to be handed over by some
- *                   held               left             ready            count
- */
+ *                   held               left             ready            count */
 struct instance {
 	struct fluid_scheme *scheme;
 	struct collective_job job;
@@ -39,10 +38,10 @@ struct instance {
 	uint64_t mask;
 	uint64_t held, left, ready, count;
 	struct plan_ramp ramp; /* of the windows, now */
-	sim_time begin;        /* no stream begins before: windows grow */
-	sim_time due;          /* of the last that has left */
+	sim_time begin;        /* no stream begins before, as windows grow */
+	sim_time due;          /* of the last tensor that has left */
 	uint64_t *contributed; /* by worker */
-	struct timer timer;    /* for what comes first: the beginning, or the next that is due */
+	struct timer timer;    /* for `begin`, or for the next tensor that is due */
 };
 
 static struct tensor *tensor_of(const struct instance *instance, uint64_t number)
@@ -105,7 +104,7 @@ static void on_stream_ended(void *owner, uint32_t route)
 		struct tensor *tensor = tensor_of(instance, instance->left);
 
 		tensor->due = sim->now + plan_latency(&instance->plan, tensor->size);
-		if (tensor->due < instance->due) /* a small one keeps behind a large one */
+		if (tensor->due < instance->due) /* tensors keep their order */
 			tensor->due = instance->due;
 		instance->due = tensor->due;
 	}
@@ -132,7 +131,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- tensors --- */
 
-/* The tensor that is ready goes out through windows that may still grow. */
+/* Delays a tensor that is ready by what it loses while windows grow. */
 static void ramp_up(struct instance *instance, bytes size)
 {
 	sim_time now = instance->scheme->sim->now, lost;

@@ -12,8 +12,7 @@
 #include "collective/collective.h"
 #include "fluid/fluid.h"
 
-/* The fluid side of an opened scheme: `scheme` belongs to `ops`, which has plan(). Nothing is
- * owned. */
+/* An opened scheme as fluid: `scheme` is that of `ops`, which has plan(). Nothing is owned. */
 struct fluid_scheme {
 	struct fluid *fluid;
 	struct sim *sim;
@@ -22,8 +21,8 @@ struct fluid_scheme {
 	void *scheme;
 };
 
-/* What jobs use instead of `ops`; its start() takes a struct fluid_scheme. Has only the members
- * that a running job calls. */
+/* Used by jobs instead of `ops`; start() takes a struct fluid_scheme. Has only the members that a
+ * running job calls. */
 extern const struct collective_ops fluid_collective;
 
 #endif

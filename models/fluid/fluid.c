@@ -15,16 +15,15 @@ struct transfer {
 	struct fluid_route route;
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;
-	uint32_t place; /* in the platform; NOWHERE = it does not know the route */
+	uint32_t place; /* in the platform; NOWHERE = the platform does not have the route */
 	bool active;
 	double bytes;
 	double remaining, rate; /* bytes, and bytes per second, since the last change */
 	sim_time end;           /* at this rate */
 };
 
-/* Between two changes (a transfer begins, ends or is broken off; capacities change) all rates are
- * constant, and so every end is known. At the end of an instant with a change they are found anew.
- */
+/* Rates change when a transfer begins, ends or is broken off, and when capacities change. They are
+ * found at the end of that instant and stay until the next change, so every end is known. */
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
@@ -43,9 +42,9 @@ struct fluid {
 	/* NULL = transfers do not share: */
 	struct solver *solver;
 	struct platform platform;
-	bool outdated, told; /* a busy route is not in it; the solver has it */
+	bool outdated, told; /* the platform lacks a busy route; the solver has the platform */
 	bool stopped;
-	uint32_t *numbers; /* of its routes; NOWHERE = removed since */
+	uint32_t *numbers; /* of the platform's routes; NOWHERE = removed since */
 	const struct fluid_route **busy;
 	double *values; /* shares, then rates */
 };
@@ -60,7 +59,7 @@ static void fail(struct fluid *fluid)
 
 /* --- rates --- */
 
-/* Takes up all routes that exist. */
+/* Makes a platform of all routes that exist. */
 static void renew_platform(struct fluid *fluid)
 {
 	const struct fluid_route **routes = xcalloc(fluid->count, sizeof(*routes));
@@ -70,7 +69,7 @@ static void renew_platform(struct fluid *fluid)
 	fluid->busy = xrealloc(fluid->busy, fluid->room, sizeof(*fluid->busy));
 	fluid->values = xrealloc(fluid->values, 2 * fluid->room, sizeof(*fluid->values));
 	for (uint32_t i = 0; i < fluid->count; i++) {
-		if (!fluid->transfers[i].route.links)
+		if (!fluid->transfers[i].route.stream.links)
 			continue;
 		fluid->transfers[i].place = count;
 		fluid->numbers[count] = i;
@@ -82,7 +81,7 @@ static void renew_platform(struct fluid *fluid)
 	free(routes);
 }
 
-/* Those that meet nobody keep the rate that they have alone. */
+/* Routes that meet no other keep the rate that they have alone. */
 static bool ask_solver(struct fluid *fluid)
 {
 	const struct platform *platform = &fluid->platform;
@@ -157,7 +156,7 @@ static double remaining_now(const struct fluid *fluid, const struct transfer *tr
 	return fmax(transfer->remaining - transfer->rate * passed, 0);
 }
 
-/* From now on rates are others. */
+/* Rates change now. */
 static void change(struct fluid *fluid)
 {
 	struct sim *sim = fluid->sim;
@@ -174,11 +173,12 @@ static void change(struct fluid *fluid)
 
 static void credit(double *links, const struct fluid_route *route, double carried)
 {
-	for (size_t i = 0; i < route->count; i++)
-		links[route->links[i].link] += route->links[i].weight * carried;
+	for (size_t i = 0; i < route->stream.count; i++)
+		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
-/* Transfers of one instant end in the order of their routes, before any of them is told. */
+/* Transfers that end at the same instant do so in the order of their routes, before any ended() is
+ * called. */
 static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct fluid *fluid = owner;
@@ -219,11 +219,11 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 
 static void find_alone(const struct fluid *fluid, struct fluid_route *route)
 {
-	route->alone = route->cap;
-	for (size_t i = 0; i < route->count; i++) {
-		double rate = fluid->links.capacity[route->links[i].link] / route->links[i].weight;
+	route->alone = route->stream.cap;
+	for (size_t i = 0; i < route->stream.count; i++) {
+		const struct plan_link *link = &route->stream.links[i];
 
-		route->alone = fmin(route->alone, rate);
+		route->alone = fmin(route->alone, fluid->links.capacity[link->link] / link->weight);
 	}
 	SIM_BUG_ON(!(route->alone > 0 && isfinite(route->alone)));
 }
@@ -243,23 +243,17 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 	uint32_t number = new_number(fluid);
 	struct transfer *transfer = &fluid->transfers[number];
 	struct fluid_route *route = &transfer->route;
+	struct plan_link *links;
 
 	SIM_BUG_ON(!(stream->share > 0 && stream->turn > 0));
 	*transfer = (struct transfer){ .ended = ended, .owner = owner, .place = NOWHERE };
-	*route = (struct fluid_route){ .count = stream->count,
-				       .cap = stream->cap,
-				       .share = stream->share,
-				       .least = stream->least,
-				       .turn = stream->turn,
-				       .fixed = stream->fixed,
-				       .fills = stream->fills,
-				       .key = key };
-	route->links = xcalloc(stream->count + 1, sizeof(*route->links));
+	*route = (struct fluid_route){ .stream = *stream, .key = key };
+	links = route->stream.links = xcalloc(stream->count + 1, sizeof(*links));
 	if (stream->count)
-		memcpy(route->links, stream->links, stream->count * sizeof(*route->links));
-	plan_merge(route->links, &route->count);
-	for (size_t i = 0; i < route->count; i++)
-		route->way += hash_pair(route->links[i].link, route->links[i].weight);
+		memcpy(links, stream->links, stream->count * sizeof(*links));
+	plan_merge(links, &route->stream.count);
+	for (size_t i = 0; i < route->stream.count; i++)
+		route->way += hash_pair(links[i].link, links[i].weight);
 	find_alone(fluid, route);
 	return number;
 }
@@ -283,8 +277,8 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 	}
 	if (transfer->place != NOWHERE)
 		fluid->numbers[transfer->place] = NOWHERE;
-	free(transfer->route.links);
-	transfer->route.links = NULL;
+	free(transfer->route.stream.links);
+	transfer->route.stream.links = NULL;
 	fluid->idle = array_reserve(fluid->idle, fluid->idle_count, &fluid->idle_room,
 				    sizeof(*fluid->idle));
 	fluid->idle[fluid->idle_count++] = number;
@@ -294,7 +288,7 @@ void fluid_set_capacities(struct fluid *fluid, const double *capacity)
 {
 	memcpy(fluid->links.capacity, capacity, fluid->links.count * sizeof(*capacity));
 	for (size_t i = 0; i < fluid->count; i++)
-		if (fluid->transfers[i].route.links)
+		if (fluid->transfers[i].route.stream.links)
 			find_alone(fluid, &fluid->transfers[i].route);
 	fluid->outdated = true;
 	change(fluid);
@@ -366,7 +360,7 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
 		   on_next_end, fluid);
 	sim_name(sim, on_next_end, "a fluid transfer ends");
-	/* the last class: everything else of the instant has happened */
+	/* the last class of events: everything else of the instant has happened */
 	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41),
 		   on_changed, fluid);
 	sim_name(sim, on_changed, "fluid rates change");
@@ -389,7 +383,7 @@ void fluid_free(struct fluid *fluid)
 		return;
 	fluid_stop(fluid);
 	for (size_t i = 0; i < fluid->count; i++)
-		free(fluid->transfers[i].route.links);
+		free(fluid->transfers[i].route.stream.links);
 	timer_close(fluid->sim, &fluid->next);
 	timer_close(fluid->sim, &fluid->changed);
 	platform_release(&fluid->platform);

@@ -26,8 +26,8 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	size_t total = 0;
 
 	for (uint32_t r = 0; r < platform->routes; r++)
-		for (size_t i = 0; i < routes[r]->count; i++)
-			end[routes[r]->links[i].link]++;
+		for (size_t i = 0; i < routes[r]->stream.count; i++)
+			end[routes[r]->stream.links[i].link]++;
 	for (size_t l = 0; l < links; l++) {
 		size_t here = end[l];
 
@@ -37,9 +37,9 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	}
 	platform->uses = xcalloc(total, sizeof(*platform->uses));
 	for (uint32_t r = 0; r < platform->routes; r++)
-		for (size_t i = 0; i < routes[r]->count; i++)
-			platform->uses[end[routes[r]->links[i].link]++] =
-				(struct use){ r, routes[r]->links[i].weight };
+		for (size_t i = 0; i < routes[r]->stream.count; i++)
+			platform->uses[end[routes[r]->stream.links[i].link]++] =
+				(struct use){ r, routes[r]->stream.links[i].weight };
 }
 
 static void find_meetings(struct platform *platform, const struct fluid_route *const *routes,
@@ -62,7 +62,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Could its busy routes fill it, if nothing else stopped them? */
+/* Whether its busy routes could fill it, each at the rate that it has alone. */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -77,10 +77,9 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return most > meeting->capacity;
 }
 
-/* Windows that heed no marks beside streams that do. The streams share what the windows leave of
- * the link, and at least the windows that they themselves never go below. A window that meets
- * streams at several links has its share from the link where it meets most of them: no other link
- * stops it. */
+/* The shares of windows that heed no marks beside streams that do. The streams get what the windows
+ * leave of the link, but at least their own smallest windows. A window that meets streams at
+ * several links has its share from the link where it meets most of them: no other link stops it. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {
@@ -91,26 +90,28 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 		const struct fluid_route *route = busy[uses[i].route];
 
 		if (route)
-			*(route->fixed ? &windows : &heeding) += uses[i].weight * route->share;
+			*(route->stream.fixed ? &windows : &heeding) +=
+				uses[i].weight * route->stream.share;
 	}
 	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
 		const struct fluid_route *route = busy[uses[i].route];
 		double left;
 
-		if (!route || !route->fixed)
+		if (!route || !route->stream.fixed)
 			continue;
-		left = fmax(1 - windows, heeding * route->least);
-		share[uses[i].route] = fmax(share[uses[i].route], heeding * route->share / left);
+		left = fmax(1 - windows, heeding * route->stream.least);
+		share[uses[i].route] =
+			fmax(share[uses[i].route], heeding * route->stream.share / left);
 	}
 }
 
-/* Who sends by turns: the routes of a job differ in the last bits of their keys only. */
+/* The routes of one sender differ in the last bits of their keys only. */
 static uint64_t sender(const struct fluid_route *route)
 {
 	return route->key >> FLUID_KEY_BITS;
 }
 
-/* Who sends by this NIC: several that take turns, and TCP among them? */
+/* Whether several senders take turns at this NIC, and whether TCP is among them. */
 static void find_senders(const struct platform *platform, const struct meeting *nic,
 			 const struct fluid_route *const *busy, bool *several, bool *filled)
 {
@@ -125,12 +126,12 @@ static void find_senders(const struct platform *platform, const struct meeting *
 			continue;
 		first = first ? first : route;
 		*several |= sender(route) != sender(first);
-		*filled |= route->fills;
+		*filled |= route->stream.fills;
 	}
 }
 
-/* Beside TCP, which fills queues of switches, a window that heeds no marks has most of its packets
- * in those queues, and none left for some of its turns: the smaller share counts. */
+/* Beside TCP, which fills the queues of switches, a window that heeds no marks has most of its
+ * packets there and misses some of its turns at the NIC: the smaller share counts. */
 static void share_nic(const struct platform *platform, const struct meeting *nic,
 		      const struct fluid_route *const *busy, const double *share, double *turns)
 {
@@ -142,8 +143,8 @@ static void share_nic(const struct platform *platform, const struct meeting *nic
 
 		if (!busy[r])
 			continue;
-		turns[r] = fmin(turns[r], busy[r]->turn);
-		if (filled && busy[r]->fixed)
+		turns[r] = fmin(turns[r], busy[r]->stream.turn);
+		if (filled && busy[r]->stream.fixed)
 			turns[r] = fmin(turns[r], share[r]);
 	}
 }
@@ -154,7 +155,7 @@ static void find_shares(const struct platform *platform, const struct fluid_rout
 	double *turns = xcalloc(platform->routes, sizeof(*turns));
 
 	for (uint32_t r = 0; r < platform->routes; r++) {
-		share[r] = busy[r] ? busy[r]->share : 0;
+		share[r] = busy[r] ? busy[r]->stream.share : 0;
 		turns[r] = INFINITY;
 	}
 	for (size_t m = 0; m < platform->meeting_count; m++)
@@ -214,16 +215,16 @@ static bool *write_links(FILE *to, struct platform *platform,
 }
 
 static void write_route(FILE *to, const struct platform *platform, uint32_t number,
-			const struct fluid_route *route, const bool *written)
+			const struct plan_stream *stream, const bool *written)
 {
 	fprintf(to,
 		"<route src=\"a%" PRIu32 "\" dst=\"b%" PRIu32
 		"\" symmetrical=\"NO\"><link_ctn id=\"c%" PRIu32 "\"/>",
 		number / platform->side, number % platform->side, number);
-	for (size_t i = 0; i < route->count; i++)
-		for (uint32_t w = 0; written[route->links[i].link] && w < route->links[i].weight;
+	for (size_t i = 0; i < stream->count; i++)
+		for (uint32_t w = 0; written[stream->links[i].link] && w < stream->links[i].weight;
 		     w++)
-			fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>", route->links[i].link);
+			fprintf(to, "<link_ctn id=\"l%" PRIu32 "\"/>", stream->links[i].link);
 	fprintf(to, "</route>\n");
 }
 
@@ -243,7 +244,7 @@ static void write_text(struct platform *platform, const struct fluid_route *cons
 			h, h);
 	written = write_links(to, platform, routes, links);
 	for (uint32_t r = 0; r < platform->routes; r++)
-		write_route(to, platform, r, routes[r], written);
+		write_route(to, platform, r, &routes[r]->stream, written);
 	fprintf(to, "</zone></platform>\n");
 	fclose(to);
 	free(written);

@@ -7,13 +7,10 @@
 
 #include <stdbool.h>
 
-/* What a platform has to know of a route. */
+/* A route as the platform needs it. */
 struct fluid_route {
-	struct plan_link *links; /* owned; each once, by number; NULL = removed */
-	size_t count;
-	double cap, alone;         /* bytes per second */
-	double share, least, turn; /* see struct plan_stream */
-	bool fixed, fills;
+	struct plan_stream stream; /* its links: owned; each once, by number; NULL = removed */
+	double alone;              /* its rate when nobody else is there, bytes per second */
 	uint64_t key, way; /* for the digest: which transfers these are, and a hash of the links */
 };
 

@@ -103,23 +103,6 @@ double solver_close(struct solver *solver)
 
 /* --- the socket --- */
 
-static bool put(const struct solver *solver, const void *from, size_t size)
-{
-	const char *at = from;
-
-	while (size) {
-		ssize_t n = send(solver->socket, at, size, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 static bool get(const struct solver *solver, void *to, size_t size)
 {
 	char *at = to;
@@ -145,7 +128,7 @@ bool solver_rates(struct solver *solver, const struct platform *platform, bool f
 					    .text = fresh ? (uint32_t)platform->length : 0 };
 	size_t size = platform->routes * sizeof(*share);
 
-	return put(solver, &question, sizeof(question)) &&
-	       put(solver, platform->text, question.text) && put(solver, share, size) &&
-	       get(solver, rate, size);
+	return solver_send(solver->socket, &question, sizeof(question)) &&
+	       solver_send(solver->socket, platform->text, question.text) &&
+	       solver_send(solver->socket, share, size) && get(solver, rate, size);
 }

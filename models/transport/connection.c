@@ -74,25 +74,14 @@ uint64_t connection_delivered(const struct connection *connection)
 				: tcp_delivered(connection->tcp, connection->number);
 }
 
-uint64_t connection_missing(const struct connection *connection, uint64_t size)
-{
-	return tcp_missing(connection->tcp, connection->number, size);
-}
-
 sim_time connection_ideal(const struct connection *connection, bytes size)
 {
 	return connection->roce ? roce_ideal(connection->roce, connection->number, size)
 				: tcp_ideal(connection->tcp, connection->number, size);
 }
 
-uint64_t connection_retransmissions(const struct connection *connection)
+const struct transport_stats *connection_stats(const struct connection *connection)
 {
-	return connection->roce ? roce_stats(connection->roce, connection->number)->retransmissions
-				: tcp_stats(connection->tcp, connection->number)->retransmissions;
-}
-
-uint64_t connection_timeouts(const struct connection *connection)
-{
-	return connection->roce ? roce_stats(connection->roce, connection->number)->timeouts
-				: tcp_stats(connection->tcp, connection->number)->timeouts;
+	return connection->roce ? roce_stats(connection->roce, connection->number)
+				: tcp_stats(connection->tcp, connection->number);
 }

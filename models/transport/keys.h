@@ -1,7 +1,7 @@
-/* Numbers that name things for ever: whose timer (ties among equal times are broken by a hash of
- * it, core/sim.h), and which connection (its ECMP path is a hash of it, tcp.h). Each kind of owner
- * has a tag, so that two kinds never share a number. A scheme that needs a new one adds it here;
- * the values of those that exist must stay, as digests hang on them.
+/* Keys of timers and connections: stable numbers, as results depend on them. A hash of a timer's
+ * key breaks ties among equal times (core/sim.h); a hash of a connection's key picks its ECMP path
+ * (tcp.h). Each kind of owner has a tag, so that two kinds never share a key. A scheme that needs a
+ * new tag adds it here. The values must stay: digests depend on them.
  *
  *   timer       55..52 tag | 51..0 number in the tag
  *   connection          51..48 tag | 47..0 number in the tag */
@@ -16,12 +16,12 @@ enum timer_tag {
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
-	TIMER_MACHINE = 4,   /* below 2^48, where a ring has the tag of its connections */
+	TIMER_MACHINE = 4,   /* numbers below 2^48; those of a ring have its connection tag there */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
 	TIMER_SWITCHML = 8,
-	TIMER_FLUID = 8, /* a job of the fluid fidelity: never beside the other */
+	TIMER_FLUID = 8, /* a job of the fluid fidelity, which has no SwitchML packets */
 	TIMER_PANAMA_BACKLOG = 9,
 	TIMER_TASK = 10, /* computation of a worker */
 	TIMER_PANAMA_ACCELERATOR = 11,
@@ -47,7 +47,7 @@ static inline uint64_t timer_key(enum timer_tag tag, uint64_t number)
 	return sim_key(SIM_TIMER, (uint64_t)tag << 52 | number);
 }
 
-/* The same of the q-th part (worker, server) of a job. */
+/* The same for the q-th part (worker, server) of a job. */
 static inline uint64_t timer_key_of_job(enum timer_tag tag, uint32_t job, uint32_t q)
 {
 	return timer_key(tag, (uint64_t)job << 24 | q);
@@ -58,8 +58,8 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 	return (uint64_t)tag << 48 | number;
 }
 
-/* The job that a connection is of; UINT32_MAX: a flow's. As the schemes that use a tag number their
- * connections. */
+/* The job of a connection; UINT32_MAX: it is a flow's. `shift` is where the schemes put the job's
+ * number. */
 static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = { [CONNECTION_RING] = 20,

@@ -1,10 +1,9 @@
-/* Short reliable messages from one host to another: a TCP connection that keeps what
- * they say beside the stream of their bytes.
+/* Short reliable messages from one host to another: a TCP connection carries their bytes, and their
+ * contents wait beside it.
  *
- * Messages arrive in the order of sending, each when its last byte is in. The
- * connection is opened by the first message; in a network with classes it is of the control class,
- * which keeps their order. Between two processes of one host a
- * message arrives at once, as an event of its own. */
+ * Messages arrive in the order of sending, each with its last byte. The first message opens the
+ * connection; in a network with classes it is of the control class. Within a host a message arrives
+ * at once, as an event of its own. */
 #ifndef INASIM_TRANSPORT_MESSAGES_H
 #define INASIM_TRANSPORT_MESSAGES_H
 
@@ -13,7 +12,7 @@
 struct message {
 	uint64_t number; /* the chunk that it is about */
 	uint64_t value;
-	uint64_t end; /* last byte in the stream; set by messages_send() */
+	uint64_t end; /* where it ends in the stream; set by messages_send() */
 	uint32_t type;
 };
 
@@ -29,18 +28,18 @@ struct messages {
 	uint32_t conn;
 	bool open, expecting;
 	uint64_t written;
-	struct message *ring; /* sent and not yet arrived */
+	struct message *ring; /* those under way */
 	uint64_t head, count, mask;
 };
 
-/* The object must not move afterwards. */
+/* The struct must not move afterwards. */
 void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, uint32_t src,
 		   uint32_t dst, uint64_t key,
 		   void (*arrived)(void *owner, const struct message *message), void *owner);
 void messages_release(struct messages *messages);
 
-/* A message of this type about `number` has been sent and has not arrived yet. (Its sender could
- * know from the ACKs; those still under way are not waited for.) Looks at all that is under way. */
+/* A message of this type about `number` has been sent and has not arrived yet. (A sender could
+ * learn that from ACKs, if a little later.) Searches all messages under way. */
 bool messages_under_way(const struct messages *messages, uint32_t type, uint64_t number);
 
 /* Sends a message of `size` >= 1 payload bytes. */

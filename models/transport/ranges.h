@@ -1,5 +1,5 @@
-/* The bytes that a receiver has beyond a hole: a sorted list of intervals.
- * Empty unless packets were lost, so it may allocate. */
+/* The bytes that a receiver has beyond a hole: a sorted list of intervals. It is empty unless
+ * packets were lost, so it may allocate. */
 #ifndef INASIM_TRANSPORT_RANGES_H
 #define INASIM_TRANSPORT_RANGES_H
 
@@ -31,11 +31,11 @@ static inline void ranges_clear(struct ranges *ranges)
 /* Adds [begin, end), merging what overlaps or touches. */
 void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 
-/* How many bytes they hold together. */
+/* Bytes of all intervals. */
 uint64_t ranges_bytes(const struct ranges *ranges);
 
-/* Everything below `next` is there now: drops what that covers and returns the
- * end of what is then contiguous. */
+/* Everything below `next` has come: drops the intervals that this joins, and returns the end of
+ * what has come without a hole. */
 uint64_t ranges_advance(struct ranges *ranges, uint64_t next);
 
 #endif

@@ -18,8 +18,7 @@ static const struct conf_row roce_rows[] = {
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
 		 "Packets per ACK; the end of a message, and the last packet that a window has "
-		 "room for, "
-		 "always ask for one.",
+		 "room for, always ask for one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
 	CONF_TIME("rto", struct roce_conf, rto, "1ms", PS_PER_US, 100 * PS_PER_S,
 		  "Retransmission timeout, always the same.",
@@ -47,7 +46,7 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 	bool to_sender = packet->kind == PACKET_ACK || packet->kind == PACKET_CONTROL;
 
 	if (!conn->open || conn->generation != packet->generation)
-		return; /* of a connection that is over */
+		return; /* of a closed connection */
 	SIM_BUG_ON(host != (to_sender ? conn->tx.host : conn->rx.host));
 	if (to_sender)
 		roce_tx_receive(conn, packet);
@@ -55,7 +54,7 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 		roce_rx_receive(conn, packet);
 }
 
-/* The lines that an ACK touches at the sender, or a packet at the receiver. */
+/* Prefetches the cache lines that an ACK touches at the sender, or a packet at the receiver. */
 void roce_prefetch(void *self, const struct packet *packet)
 {
 	const struct roce *roce = self;
@@ -98,7 +97,8 @@ void roce_free(struct roce *roce)
 	if (!roce)
 		return;
 	for (size_t i = 0; i < roce->count; i++) {
-		free(roce->conns[i]->tx.messages);
+		if (roce->conns[i]->open)
+			free(roce->conns[i]->tx.messages);
 		free(roce->conns[i]);
 	}
 	free(roce->conns);
@@ -121,22 +121,6 @@ static struct roce_conn *take_slot(struct roce *roce)
 	return conn;
 }
 
-/* For --why. */
-static void tell_why(const struct roce *roce, const struct roce_conn *conn, uint64_t key)
-{
-	const struct roce_stats *stats = &conn->stats;
-
-	transport_tell_why(&roce->topo->net, key,
-			   (struct why_conn){ .protocol = roce->protocol,
-					      .number = conn->number,
-					      .src = conn->tx.host,
-					      .dst = conn->rx.host,
-					      .mask = ROCE_PSN_MASK,
-					      .timeouts = &stats->timeouts,
-					      .losses = &stats->retransmissions,
-					      .marks = &stats->cnps });
-}
-
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner)
 {
@@ -147,13 +131,18 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	conn->app = app;
 	conn->packets = NULL;
 	conn->owner = owner;
-	conn->stats = (struct roce_stats){ 0 };
+	conn->stats = (struct transport_stats){ 0 };
 	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
 	roce_rx_open(conn, dst);
 	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
 		     key);
 	if (roce->topo->net.onlooker)
-		tell_why(roce, conn, key);
+		transport_tell_why(&roce->topo->net, key, &conn->stats,
+				   (struct why_conn){ .protocol = roce->protocol,
+						      .number = conn->number,
+						      .src = src,
+						      .dst = dst,
+						      .mask = ROCE_PSN_MASK });
 	return conn->number;
 }
 
@@ -176,18 +165,6 @@ void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_pack
 
 	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays);
 	conn->packets = packets;
-}
-
-void roce_post(struct roce *roce, uint32_t number, uint64_t size)
-{
-	roce_tx_post(roce->conns[number], size);
-}
-
-uint64_t roce_packets_of(const struct roce *roce, uint64_t size)
-{
-	uint64_t mtu = (uint64_t)roce->conf->mtu;
-
-	return (size + mtu - 1) / mtu;
 }
 
 void roce_expect(struct roce *roce, uint32_t number, uint64_t offset)
@@ -219,31 +196,16 @@ uint16_t roce_generation(const struct roce *roce, uint32_t number)
 	return roce->conns[number]->generation;
 }
 
-uint64_t roce_acknowledged(const struct roce *roce, uint32_t number)
-{
-	return roce->conns[number]->tx.una;
-}
-
-uint64_t roce_received(const struct roce *roce, uint32_t number)
-{
-	return roce->conns[number]->rx.next;
-}
-
 uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 {
 	return roce->conns[number]->rx.bytes;
 }
 
-const struct roce_stats *roce_stats(const struct roce *roce, uint32_t number)
+const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
 	/* who asks may be an event of another host */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
-}
-
-const struct cc *roce_control(const struct roce *roce, uint32_t number)
-{
-	return &roce->conns[number]->tx.cc;
 }
 
 sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
@@ -254,11 +216,6 @@ sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 
 	return ideal_transfer(&roce->topo->net, ports, count, size, (uint32_t)roce->conf->mtu,
 			      (uint32_t)roce->conf->header, TCP_MIN_FRAME);
-}
-
-const struct roce_conf *roce_parameters(const struct roce *roce)
-{
-	return roce->conf;
 }
 
 size_t roce_open_count(const struct roce *roce)

@@ -1,21 +1,23 @@
 /* Reliable connections of RoCEv2 (RDMA over UDP), as a NIC runs them.
  *
- * Modelled: RDMA writes as messages cut into packets of the path's MTU, never across a message's
- * end; 24-bit packet sequence numbers (PSN) that wrap; in-order delivery with go-back-N: a packet
- * out of order is discarded and one NACK names the gap (InfiniBand specification 9.7; the
- * repetition after `nack_again` is that of the HPCC simulator); ACKs for every so many packets, the
- * end of a message and the end of a window, as the sender asks (ROCE_ACK_REQUEST is the bit
- * AckReq); a retransmission timer of fixed length; pacing by the congestion control's rate; an
- * optional cap on what is in flight; congestion notification packets (CNP) from the receiver of
- * marked packets (DCQCN, SIGCOMM 2015, section 3). Simplified: no handshake, a connection never
- * fails however often it has to repeat, and one NACK stands for all kinds.
+ * Modelled:
+ *   - RDMA writes: messages, each cut into packets of the path's MTU;
+ *   - packet sequence numbers (PSN) of 24 bits that wrap;
+ *   - in-order delivery with go-back-N: the receiver discards packets out of order and names the
+ * gap in one NACK (InfiniBand specification 9.7), again after `nack_again` (HPCC's simulator);
+ *   - ACKs where the sender asks for them (AckReq): every so many packets, at the end of a message,
+ *     and when the window is full;
+ *   - a retransmission timer of fixed length, and an optional cap on what is in flight;
+ *   - pacing at the congestion control's rate, and congestion notification packets (CNP) from the
+ *     receiver of marked packets (DCQCN, SIGCOMM 2015, section 3).
+ * Simplified: no handshake; a connection never gives up; one kind of NACK.
  *
  * A connection goes one way and carries either
  *   - a stream of bytes: the owner posts messages and hears of bytes in order (struct tcp_app), or
- *   - packets of its owner's making (roce_set_packets()): it fills in each one as it leaves and is
- *     handed each one as it is delivered, in order and once. So a scheme has its gradients in
- *     RoCE's packets while switches change them on their way.
- * Packets are numbered with 64 bits inside, from 2^24 + `first_psn` on; the wire has the low 24. */
+ *   - packets that its owner makes (roce_set_packets()): the owner fills in each packet as it
+ * leaves and gets each packet as it is delivered, in order and once. So a scheme puts gradients
+ * into RoCE's packets, which switches may change. Packets are numbered with 64 bits inside, from
+ * 2^24 + `first_psn` on; the wire has the low 24. */
 #ifndef INASIM_TRANSPORT_ROCE_H
 #define INASIM_TRANSPORT_ROCE_H
 
@@ -27,15 +29,15 @@
 
 /* Flags of its packets. */
 enum {
-	ROCE_NACK = PACKET_OWN(0),   /* ACK: the packet that it names is missing */
-	ROCE_OWNERS = PACKET_OWN(0), /* DATA: not RoCE's; the owner of the packets may set it */
+	ROCE_NACK = PACKET_OWN(0),        /* ACK: the packet that it names is missing */
+	ROCE_OWNERS = PACKET_OWN(0),      /* DATA: for the owner of the packets */
 	ROCE_ACK_REQUEST = PACKET_OWN(1), /* DATA: AckReq */
 };
 
 struct roce_conf {
 	int64_t mtu;          /* payload bytes of a full packet */
 	int64_t header;       /* bytes that a frame has besides, FCS included */
-	int64_t write_header; /* more in the first packet of a message (RETH) */
+	int64_t write_header; /* bytes more in the first packet of a message (RETH) */
 	int64_t ack_every;
 	sim_time rto, nack_again; /* nack_again 0 = never */
 	bytes window;             /* 0 = none */
@@ -45,31 +47,24 @@ struct roce_conf {
 
 extern const struct conf_table roce_table;
 
-/* What the owner of packets supplies and hears, with the `owner` of roce_open(). */
+/* The callbacks of an owner of packets; `owner` is that of roce_open(). */
 struct roce_packets {
-	/* Required. At the sender, as the packet leaves, first or again. `number` is the packet's;
-	 * its PSN is in the low 24 bits of packet->seq. Set: flow, generation, route, size,
-	 * payload, kind PACKET_DATA, flags (PACKET_ECT, PACKET_RETRANSMIT, ROCE_ACK_REQUEST),
-	 * protocol (RoCE's own). The owner may
-	 *   - make it PACKET_AGGREGATION of its own protocol, whose deliver() then hands what
-	 *     reaches a host to roce_receive();
-	 *   - set value (there is no sent_at then), slot (payload is its union) and the upper 40
-	 *     bits of seq;
+	/* Required. At the sender: packet `number` leaves, for the first time or again. Its PSN is
+	 * in the low 24 bits of packet->seq. Already set are flow, generation, route, size,
+	 * payload, kind (PACKET_DATA), flags (PACKET_ECT, PACKET_RETRANSMIT, ROCE_ACK_REQUEST) and
+	 * protocol (RoCE's). The owner may
+	 *   - make it PACKET_AGGREGATION of its own protocol, whose deliver() then calls
+	 *     roce_receive();
+	 *   - set value (instead of sent_at), slot (instead of payload) and the upper 40 bits of
+	 *     seq;
 	 *   - set ROCE_OWNERS, and add bytes of its own headers to size;
 	 *   - give it another route.
-	 * It must leave flow, generation, the PSN and ROCE_ACK_REQUEST, as a switch on the way
-	 * must. The same number must give the same packet each time. */
+	 * The owner and switches must not change flow, generation, the PSN and ROCE_ACK_REQUEST.
+	 * The same number must give the same packet each time. */
 	void (*fill)(void *owner, uint64_t number, struct packet *packet);
-	/* Required. At the receiver: the packet with this number, next in order, as it arrived.
-	 * The connection must not be closed from here; the owner may post. */
+	/* Required. At the receiver: packet `number`, the next in order, as it arrived. May post,
+	 * but must not close the connection. */
 	void (*delivered)(void *owner, uint64_t number, const struct packet *packet);
-};
-
-struct roce_stats {
-	uint64_t packets, retransmissions, timeouts;
-	uint64_t nacks; /* that made the sender go back */
-	uint64_t acks, cnps;
-	uint64_t discarded; /* at the receiver: out of order, or seen before */
 };
 
 struct roce_conn; /* roce_conn.h, for tests and traces */
@@ -80,62 +75,49 @@ struct roce;
 struct roce *roce_new(struct topology *topo, const struct roce_conf *conf);
 void roce_free(struct roce *roce);
 
-/* Before the first connection, and behind all schemes: PANAMA has the number of its protocol in the
- * keys of its timers, and digests hang on those. */
+/* Registers the protocol, before the first connection but after all schemes: PANAMA has the number
+ * of its protocol in the keys of its timers, and digests depend on those. */
 void roce_register(struct roce *roce);
 
-/* Opens a connection from host to host (different ones); as tcp_open(). `cc` is one of roce_cc().
- * `app` hears of bytes and of the end; it may be NULL, and is when the owner has packets. Neither
- * `app` nor `owner` is owned. */
+/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL, and is if
+ * the owner makes the packets. */
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
 
-/* The connection carries packets of its owner's making. Before the first message is posted; not
- * with a control that goes by delays (cc_ops.delays), as such packets need not carry a time. */
+/* The connection carries packets that its owner makes. Before the first message; not with a control
+ * that goes by delays (cc_ops.delays), as such packets need not carry a time. */
 void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets);
 
-/* Posts a message (an RDMA write) of `size` >= 1 bytes; it takes roce_packets_of() packets. */
+/* Posts a message (an RDMA write) of `size` >= 1 bytes. */
 void roce_post(struct roce *roce, uint32_t conn, uint64_t size);
-
-/* Packets of a message. */
-uint64_t roce_packets_of(const struct roce *roce, uint64_t size);
 
 /* The number that the first packet of the next message will have. */
 uint64_t roce_next_number(const struct roce *roce, uint32_t conn);
 
-/* What `source` of its packets is: tells them from those of an earlier connection of this number.
- */
+/* The generation of its packets, which tells them from those of an earlier connection. */
 uint16_t roce_generation(const struct roce *roce, uint32_t conn);
 
-/* All packets with smaller numbers have been acknowledged to the sender; delivered at the receiver.
- */
-uint64_t roce_acknowledged(const struct roce *roce, uint32_t conn);
-uint64_t roce_received(const struct roce *roce, uint32_t conn);
-
-/* For the deliver() and prefetch() of an owner's protocol: a packet of RoCE has reached the host.
- * What belongs to a connection that is over is ignored. */
+/* For deliver() and prefetch() of an owner's protocol: a packet of RoCE has reached the host.
+ * Packets of closed connections are ignored. */
 void roce_receive(void *roce, uint32_t host, const struct packet *packet);
 void roce_prefetch(void *roce, const struct packet *packet);
 
-/* As the functions of tcp.h, of streams. */
+/* As in tcp.h; for streams. */
 void roce_expect(struct roce *roce, uint32_t conn, uint64_t offset);
 uint64_t roce_delivered(const struct roce *roce, uint32_t conn);
 bool roce_app_of(const struct roce *roce, const struct packet *packet, const struct tcp_app **app);
 
-const struct roce_stats *roce_stats(const struct roce *roce, uint32_t conn);
-const struct cc *roce_control(const struct roce *roce, uint32_t conn);
+const struct transport_stats *roce_stats(const struct roce *roce, uint32_t conn);
 
-/* Ideal time of `size` bytes on the path of this connection: a lower bound, as it leaves out the
+/* Ideal time of `size` bytes on the path of this connection. A lower bound: it leaves out the
  * header that only first packets have. */
 sim_time roce_ideal(const struct roce *roce, uint32_t conn, bytes size);
-
-const struct roce_conf *roce_parameters(const struct roce *roce);
 
 /* Open connections; 0 after everything has finished. */
 size_t roce_open_count(const struct roce *roce);
 
-/* Says who waits for what, one line a stuck connection, at most `limit`. */
+/* As in tcp.h. */
 void roce_report_waiting(const struct roce *roce, FILE *to, size_t limit);
 
 /* --- sequence numbers --- */
@@ -145,8 +127,8 @@ static inline uint32_t roce_psn(uint64_t number)
 	return (uint32_t)number & ROCE_PSN_MASK;
 }
 
-/* The number with this PSN that is nearest to `near` >= 2^23: less than 2^23 above it, or up to
- * 2^23 below. */
+/* The number with this PSN that is nearest to `near` >= 2^23: from 2^23 below it to less than 2^23
+ * above. */
 static inline uint64_t roce_number(uint32_t psn, uint64_t near)
 {
 	uint32_t ahead = (psn - roce_psn(near)) & ROCE_PSN_MASK;
@@ -154,7 +136,7 @@ static inline uint64_t roce_number(uint32_t psn, uint64_t near)
 	return ahead < ROCE_MOST_FLIGHT ? near + ahead : near + ahead - ROCE_PSN_MASK - 1;
 }
 
-/* The same of a packet on the wire. */
+/* The PSN of a packet. */
 static inline uint32_t roce_psn_of(const struct packet *packet)
 {
 	return (uint32_t)packet->seq & ROCE_PSN_MASK;

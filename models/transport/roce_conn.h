@@ -1,18 +1,16 @@
-/* A connection from the inside: shared by roce.c, roce_tx.c and roce_rx.c; for tests and traces
- * that look, everybody else uses roce.h. */
+/* The inside of a connection: for roce*.c, and for tests and traces. All others use roce.h. */
 #ifndef INASIM_TRANSPORT_ROCE_CONN_H
 #define INASIM_TRANSPORT_ROCE_CONN_H
 
 #include "transport/roce.h"
 
-/* A message that is posted and not yet acknowledged. */
+/* A message that is posted and not yet acknowledged. The packets of the next one follow its own. */
 struct roce_message {
-	uint64_t first; /* number of its first packet; the next message has the next after its last
-			 */
+	uint64_t first; /* number of its first packet */
 	uint64_t size;  /* bytes */
 };
 
-/* The sender's half. Packet numbers. */
+/* The sender's half. Positions are numbers of packets. */
 struct roce_tx {
 	struct nic_source source;
 	struct cc cc;
@@ -21,16 +19,16 @@ struct roce_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t end;           /* behind the last posted */
-	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none does */
+	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none asks */
 	uint32_t ack_every;
-	struct roce_message *messages; /* a ring by number of message; kept when the slot is idle */
+	struct roce_message *messages;     /* a ring by number of message */
 	uint64_t mask, oldest, at, posted; /* messages: oldest kept, that of `nxt`, next */
-	uint64_t window;                   /* packets in flight at most, by the configuration */
+	uint64_t window;                   /* most packets in flight, by the configuration */
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
-	bool limited;                      /* the window, not the owner, stopped us */
+	bool limited;                      /* the window, not the owner, stopped it */
 	sim_time next_at;                  /* pacing: no packet before this */
-	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
-	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
+	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
+	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	struct timer pacing; /* only of controls that pace */
 };
@@ -40,10 +38,11 @@ struct roce_rx {
 	struct route route; /* of the ACKs */
 	uint32_t host;
 	uint64_t next;          /* number of the packet that is due */
-	uint64_t bytes, expect; /* of a stream: in order, and to tell of */
-	bool nacked;            /* `next` has been asked for, ... */
+	uint64_t discarded;     /* packets out of order, or seen before */
+	uint64_t bytes, expect; /* of a stream: in order; and at which to call delivered() */
+	bool nacked;            /* a NACK has asked for `next`, at `nacked_at` */
 	bool congested;         /* a marked packet came that no ACK has told of */
-	sim_time nacked_at;     /* ... then */
+	sim_time nacked_at;
 	sim_time echo;
 	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
 	sim_time cnp_from;     /* no CNP before this */
@@ -54,7 +53,7 @@ struct roce_conn {
 	uint32_t number;
 	uint16_t generation;
 	bool open;
-	struct roce_stats stats;
+	struct transport_stats stats;
 	struct roce_tx tx;
 	struct roce_rx rx;
 	const struct tcp_app *app;
@@ -73,7 +72,7 @@ struct roce {
 	size_t idle_count, idle_capacity;
 };
 
-/* The number of a connection's first packet: so large that no number nearby is below 0. */
+/* The number of a connection's first packet: large enough for all numbers nearby to be positive. */
 static inline uint64_t roce_first_number(const struct roce *roce)
 {
 	return (UINT64_C(1) << ROCE_PSN_BITS) + (uint64_t)roce->conf->first_psn;
@@ -84,7 +83,6 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
 void roce_tx_wake(struct roce_conn *conn); /* there may be something to send */
-void roce_tx_post(struct roce_conn *conn, uint64_t size);
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */

@@ -1,4 +1,4 @@
-/* The receiver of a connection: order, ACKs and NACKs, news of marks. */
+/* The receiver of a connection: order, ACKs and NACKs, CNPs. */
 #include "transport/roce_conn.h"
 
 static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
@@ -44,8 +44,8 @@ static void on_mark(struct roce_conn *conn)
 	}
 }
 
-/* A gap: it is named once, and again only after a while, as the first NACK or what it asked for may
- * be lost. */
+/* A NACK names the gap once, and again only after `nack_again`: the first NACK, or the packet that
+ * it asked for, may have been lost. */
 static void on_gap(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -84,11 +84,11 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 	if (!conn->packets)
 		rx->echo = packet->sent_at;
 	if (number != rx->next) {
-		conn->stats.discarded++;
+		rx->discarded++;
 		if (number > rx->next)
 			on_gap(conn);
 		else
-			acknowledge(conn, 0); /* the sender seems not to know */
+			acknowledge(conn, 0); /* the ACK seems to be lost */
 		return;
 	}
 	if (conn->roce->topo->net.onlooker)

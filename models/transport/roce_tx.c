@@ -6,6 +6,7 @@
 #include "transport/keys.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define MESSAGES_FIRST 4 /* a power of two */
 
@@ -22,7 +23,7 @@ static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
 	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
 }
 
-/* `at` is the message of `nxt` again. */
+/* Moves `at` to the message of `nxt`. */
 static void find_message(struct roce_tx *tx)
 {
 	while (tx->at < tx->posted && message_end(tx, tx->at) <= tx->nxt)
@@ -58,7 +59,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	roce_tx_wake(owner);
 }
 
-/* Whether the next packet has to wait; it is sent when the timer runs. */
+/* Whether the next packet has to wait for the pacing timer, which is then set. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -84,22 +85,22 @@ static void arm_timer(struct roce_conn *conn)
 	struct sim *sim = conn->roce->sim;
 
 	tx->deadline = sim->now + conn->roce->conf->rto;
-	/* the timer is left alone when it fires before the deadline: it will look then */
+	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
-/* No ACK is waited for: nothing is under way, or the sender has gone back and not yet sent. */
+/* No ACK is due: nothing is under way, or the sender has gone back and not yet sent. */
 static void stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* An ACK is due for this packet, and waited for. Others need no timer: if they are lost, this one
- * tells, or is lost, too. */
+/* An ACK is due for this packet, and the timer waits for it. Other packets need no timer: if one is
+ * lost, this packet shows it, or is lost, too. */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -109,7 +110,7 @@ static void ask(struct roce_conn *conn, uint64_t number)
 	tx->asked = number + 1;
 }
 
-/* The packet at `nxt`, without what hangs on what comes behind it. */
+/* The packet at `nxt`, apart from what depends on the packets behind it. */
 static void fill_packet(struct roce_conn *conn, struct packet *packet)
 {
 	const struct roce_tx *tx = &conn->tx;
@@ -174,18 +175,19 @@ void roce_tx_wake(struct roce_conn *conn)
 		nic_wake(&conn->roce->topo->net.nics[tx->host], &tx->source);
 }
 
-void roce_tx_post(struct roce_conn *conn, uint64_t size)
+void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 {
+	struct roce_conn *conn = roce->conns[number];
 	struct roce_tx *tx = &conn->tx;
+	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
 	*message(tx, tx->posted++) = (struct roce_message){ .first = tx->end, .size = size };
-	tx->end += roce_packets_of(conn->roce, size);
-	if (conn->roce->topo->net.onlooker)
-		why_writes(why_of(&conn->roce->topo->net), conn->roce->protocol, conn->number,
-			   tx->end);
+	tx->end += (size + mtu - 1) / mtu;
+	if (roce->topo->net.onlooker)
+		why_writes(why_of(&roce->topo->net), roce->protocol, number, tx->end);
 	roce_tx_wake(conn);
 }
 
@@ -201,7 +203,7 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 {
 	tx->una = number;
 	drop_acknowledged(tx);
-	if (tx->nxt < number) { /* it had come before the sender went back */
+	if (tx->nxt < number) { /* the packets had come before the sender went back */
 		tx->nxt = number;
 		find_message(tx);
 	}
@@ -219,7 +221,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.in_recovery = tx->nxt < tx->max,
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
-		.rtt = conn->packets ? 0 : now - packet->echo,
+		.rtt = now - packet->echo, /* read with streams alone: roce_set_packets() */
 	};
 
 	tx->ops->on_ack(&tx->cc, &ack);
@@ -227,30 +229,31 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 
 static void on_congestion(struct roce_conn *conn)
 {
-	conn->stats.cnps++;
+	conn->stats.marks++;
 	if (conn->tx.ops->on_cnp)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* A NACK says as much as an ACK, and that the rest has to come again. */
+/* A NACK acknowledges as an ACK does, and the rest has to be sent again. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
 	uint64_t acked = number - tx->una;
 
-	conn->stats.acks++;
 	if (acked)
 		on_acknowledged(tx, number);
 	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
-		conn->stats.nacks++;
-		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
+		conn->stats.recoveries++;
+		if (tx->ops->on_loss)
+			tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
 		go_back(tx);
 	}
 	if (tx->asked <= tx->una)
 		stop_timer(conn);
 	else if (acked)
 		arm_timer(conn);
-	tell_control(conn, acked, packet);
+	if (tx->ops->on_ack)
+		tell_control(conn, acked, packet);
 }
 
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet)
@@ -285,15 +288,16 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	conn->stats.timeouts++;
-	tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
-			    sim->now);
+	if (tx->ops->on_timeout)
+		tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
+				    sim->now);
 	go_back(tx);
 	roce_tx_wake(conn);
 }
 
 /* --- opening and closing --- */
 
-/* A window that keeps the path busy: NICs begin at the rate of their link. */
+/* A window that fills the path, as NICs begin at the rate of their link. */
 static double first_window(const struct roce_conn *conn, uint32_t dst)
 {
 	const struct topology *topo = conn->roce->topo;
@@ -323,7 +327,7 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
 }
 
-/* Packets in flight at most. */
+/* The most packets in flight. */
 static uint64_t window_of(const struct roce_conf *conf)
 {
 	uint64_t packets = conf->window / (uint64_t)conf->mtu;
@@ -342,10 +346,11 @@ static void open_control(struct roce_conn *conn, uint32_t dst)
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
 			      .line = port_class(net, &net->ports[tx->host])->rate,
-			      .conf = roce->conf->control[roce_cc_index(tx->ops)],
+			      .conf = roce->conf->control[cc_index(roce_cc_tables, tx->ops)],
 			      .hops = tx->route.hops };
 	tx->cc.cwnd = first_window(conn, dst);
-	tx->ops->init(&tx->cc);
+	if (tx->ops->init)
+		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)
 		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
 }
@@ -356,13 +361,8 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 	const struct roce *roce = conn->roce;
 	const struct network *net = &roce->topo->net;
 	struct roce_tx *tx = &conn->tx;
-	uint64_t first = roce_first_number(roce), mask = tx->mask;
-	struct roce_message *messages = tx->messages;
+	uint64_t first = roce_first_number(roce);
 
-	if (!messages) {
-		messages = xcalloc(MESSAGES_FIRST, sizeof(*messages));
-		mask = MESSAGES_FIRST - 1;
-	}
 	*tx = (struct roce_tx){
 		.source = { .pull = roce_pull,
 			    .owner = conn,
@@ -373,8 +373,8 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.nxt = first,
 		.max = first,
 		.end = first,
-		.messages = messages,
-		.mask = mask,
+		.messages = xcalloc(MESSAGES_FIRST, sizeof(*tx->messages)),
+		.mask = MESSAGES_FIRST - 1,
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,
@@ -388,6 +388,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 
 void roce_tx_close(struct roce_conn *conn)
 {
+	free(conn->tx.messages);
 	nic_forget(&conn->roce->topo->net.nics[conn->tx.host], &conn->tx.source);
 	timer_close(conn->roce->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)

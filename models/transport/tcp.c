@@ -31,9 +31,9 @@ static const struct conf_row tcp_rows[] = {
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 				      "All TCP connections (flows and rings)." };
 
-/* What is new is for open connections only. A segment that comes twice is answered afterwards, too,
- * until the slot is used again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver
- * cannot know at once that the sender has closed. */
+/* New data is for open connections only. Repeated segments are answered until the slot is used
+ * again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver cannot know at once that
+ * the sender has closed. */
 static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
 	return rx->generation == packet->generation &&
@@ -56,7 +56,7 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	}
 }
 
-/* The lines that an ACK touches at the sender, or a segment at the receiver. */
+/* Prefetches the cache lines that an ACK touches at the sender, or a segment at the receiver. */
 static void tcp_prefetch(void *self, const struct packet *packet)
 {
 	const struct tcp *tcp = self;
@@ -106,8 +106,8 @@ void tcp_free(struct tcp *tcp)
 	free(tcp);
 }
 
-/* Idle slots are in the order of (time of closing, number): which is used next, and so the numbers
- * in packets, does not hang on the order in which hosts of one time had their turn. */
+/* Idle slots are sorted by (time of closing, number). So the slot that is used next, and with it
+ * the numbers in packets, does not depend on the order of hosts that close at the same time. */
 static int by_closing(const void *a, const void *b)
 {
 	const struct tcp_conn *const *x = a, *const *y = b;
@@ -134,7 +134,7 @@ static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 	tcp->idle[i] = conn;
 }
 
-/* What partitions have closed, all of it later than what had been collected before. */
+/* Collects what partitions have closed, all of it later than what was collected before. */
 static void collect_closed(struct tcp *tcp)
 {
 	size_t before = tcp->idle_count;
@@ -178,18 +178,13 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
-void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
-	       struct route *route)
-{
-	transport_route(tcp->topo, src, dst, key, back, route);
-}
-
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 {
 	return tcp->conf;
 }
 
-void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn)
+void transport_tell_why(const struct network *net, uint64_t key,
+			const struct transport_stats *stats, struct why_conn conn)
 {
 	uint64_t tag = key >> 48 & 15;
 
@@ -199,22 +194,10 @@ void transport_tell_why(const struct network *net, uint64_t key, struct why_conn
 		conn.stream = WHY_FLOW;
 	else if (tag == CONNECTION_PS)
 		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+	conn.timeouts = &stats->timeouts;
+	conn.losses = &stats->retransmissions;
+	conn.marks = &stats->marks;
 	why_connection(why_of(net), &conn);
-}
-
-static void tell_why(const struct tcp *tcp, const struct tcp_conn *conn, uint64_t key)
-{
-	const struct tcp_stats *stats = &conn->stats;
-
-	transport_tell_why(&tcp->topo->net, key,
-			   (struct why_conn){ .protocol = tcp->protocol,
-					      .number = conn->number,
-					      .src = conn->tx.host,
-					      .dst = conn->rx.host,
-					      .mask = UINT64_MAX,
-					      .timeouts = &stats->timeouts,
-					      .losses = &stats->retransmissions,
-					      .marks = &stats->marked_acks });
 }
 
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
@@ -226,12 +209,17 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->open = true;
 	conn->app = app;
 	conn->owner = owner;
-	conn->stats = (struct tcp_stats){ 0 };
+	conn->stats = (struct transport_stats){ 0 };
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
-	tcp_route(tcp, src, dst, key, true, &conn->rx.route);
+	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	if (tcp->topo->net.onlooker)
-		tell_why(tcp, conn, key);
+		transport_tell_why(&tcp->topo->net, key, &conn->stats,
+				   (struct why_conn){ .protocol = tcp->protocol,
+						      .number = conn->number,
+						      .src = src,
+						      .dst = dst,
+						      .mask = UINT64_MAX });
 	return conn->number;
 }
 
@@ -311,18 +299,13 @@ bool tcp_deferrable(const struct tcp *tcp)
 	       nic_deferrable(net, tcp->conf->initial_rto);
 }
 
-const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
+const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
 	/* who asks may be an event of another host */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
-}
-
-const struct cc *tcp_cc(const struct tcp *tcp, uint32_t number)
-{
-	return &tcp->conns[number]->tx.cc;
 }
 
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t number)
@@ -358,7 +341,7 @@ sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, ui
 {
 	struct route route;
 
-	tcp_route(tcp, src, dst, key, false, &route);
+	transport_route(tcp->topo, src, dst, key, false, &route);
 	return ideal_on(tcp, src, &route, size);
 }
 

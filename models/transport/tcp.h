@@ -1,17 +1,16 @@
 /* Reliable byte streams between hosts: TCP as data centres run it.
  *
- * Modelled: cumulative ACKs, fast retransmit and NewReno recovery (RFC 6582),
- * retransmission timer with exponential back-off (RFC 6298) and go-back-N,
- * round-trip times from echoed timestamps, ECN echo with RFC 8257's receiver
- * (section 3.2) and delayed ACKs. Simplified: no handshake and no FIN (a stream
- * starts with data), no SACK, no limited transmit, no restart of an idle window,
- * no receive-window limit unless `max_window` is set, headers of 40 bytes without
- * options.
+ * Modelled: cumulative ACKs, fast retransmit and NewReno recovery (RFC 6582), retransmission timer
+ * with exponential back-off (RFC 6298) and go-back-N, round-trip times from echoed timestamps, ECN
+ * echo with RFC 8257's receiver (section 3.2) and delayed ACKs.
  *
- * A connection goes one way. Sender state and receiver state are kept apart, as
- * they live on different hosts. Connections come and go; their slots are used
- * again, and a generation in each packet tells late packets apart. The sender closes; the receiver
- * answers segments that come twice until the slot is used again. */
+ * Simplified: no handshake and no FIN (a stream starts with data), no SACK, no limited transmit, no
+ * restart of an idle window, no receive window unless `max_window` is set, headers of 40 bytes
+ * without options.
+ *
+ * A connection goes one way. The states of sender and receiver are apart, as they live on different
+ * hosts. Slots of closed connections are used again; a generation in each packet tells late packets
+ * apart. The sender closes. The receiver answers repeated segments until the slot is used again. */
 #ifndef INASIM_TRANSPORT_TCP_H
 #define INASIM_TRANSPORT_TCP_H
 
@@ -23,8 +22,8 @@
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
 
-/* Flag of its packets. */
-enum { TCP_PUSH = PACKET_OWN(1) }; /* DATA: the sender has nothing more at the moment */
+/* DATA: the sender has nothing more at the moment. */
+enum { TCP_PUSH = PACKET_OWN(1) };
 
 struct tcp_conf {
 	int64_t mss;
@@ -38,18 +37,22 @@ struct tcp_conf {
 
 extern const struct conf_table tcp_table;
 
-/* What an application wants to hear; any may be NULL. Called from within the
- * event that caused it; a connection must not be closed from `delivered`. */
+/* Callbacks of an application; any may be NULL. They run within the event that caused them.
+ * delivered() must not close a connection. */
 struct tcp_app {
-	/* At the receiver: at least the expected number of bytes is in, in order. */
+	/* At the receiver: the expected bytes, or more, have come in order. */
 	void (*delivered)(void *owner, uint64_t total);
 	/* At the sender: everything written so far has been acknowledged. */
 	void (*drained)(void *owner);
 };
 
-struct tcp_stats {
-	uint64_t segments, retransmissions, timeouts, fast_retransmits;
-	uint64_t acks, marked_acks;
+/* Counters of a connection of any transport. */
+struct transport_stats {
+	uint64_t packets, retransmissions; /* with data, that the sender sent */
+	uint64_t timeouts;
+	uint64_t recoveries; /* TCP: fast retransmits; RoCE: NACKs that made the sender go back */
+	uint64_t acks;       /* TCP */
+	uint64_t marks;      /* TCP: marked ACKs; RoCE: CNPs, or what stands for them */
 };
 
 struct tcp_conn; /* tcp_conn.h, for tests and traces */
@@ -60,66 +63,59 @@ struct tcp;
 struct tcp *tcp_new(struct topology *topo, const struct tcp_conf *conf);
 void tcp_free(struct tcp *tcp);
 
-/* Opens a connection from host to host (different ones). `key` is a stable
- * number of this connection, unique in the run: it names its timer and, with the
- * run's seed, picks its ECMP path. `ack_every`: segments per ACK, 0 = as
+/* Opens a connection between two different hosts. `key` (keys.h) is unique in the run: it names the
+ * timers and, with the run's seed, picks the ECMP path. `ack_every`: segments per ACK, 0 = as
  * configured. `owner` and `app` are not owned. */
 uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
-/* The network has been cut into so many partitions (net/cut.h), before the first connection; it is
- * joined again. */
+/* The network has been cut into so many partitions (net/cut.h), before the first connection; or it
+ * has been joined again. */
 void tcp_cut(struct tcp *tcp, unsigned parts);
 void tcp_join(struct tcp *tcp);
 
-/* In a network with classes all segments of the connection are control packets. Before the first
- * byte is written. */
+/* Makes all segments control packets if the network has classes; before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 
-/* app->delivered() is called once, as soon as `offset` bytes are in. */
+/* app->delivered() will be called once, as soon as `offset` bytes have come in order. */
 void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 
-/* Whether this is a packet of TCP, and whose: *app becomes NULL when its connection is
- * closed. */
+/* Whether this is a packet of TCP. *app becomes that of its connection, NULL if it is closed. */
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
 
-const struct tcp_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
-const struct cc *tcp_cc(const struct tcp *tcp, uint32_t conn);
+const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
-/* How many of the first `size` bytes are not at the receiver, in order or not. */
+/* How many of the first `size` bytes have not come to the receiver, in order or not. */
 uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
-/* Ideal time of `size` bytes on the path of this connection, or on the path
- * that a connection with this key would take. */
+/* Ideal time of `size` bytes on the path of this connection, or of one with this key. */
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* The path of a connection with this key, and (back) that of its ACKs. */
-void tcp_route(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key, bool back,
-	       struct route *route);
+/* For --why: a connection with this key has been opened. Fills in stream, job and counters. */
+void transport_tell_why(const struct network *net, uint64_t key,
+			const struct transport_stats *stats, struct why_conn conn);
 
-/* For --why: a connection of this key has been opened; `stream` and `job` are left to this. */
-void transport_tell_why(const struct network *net, uint64_t key, struct why_conn conn);
-
-/* The same of any transport: ECMP by a hash of the key and the run's seed. */
+/* The path of a connection with this key, of any transport, or (`back`) of its ACKs: ECMP by a hash
+ * of the key and the run's seed. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
-/* Whether no timer that a connection starts when it sends is too short for nic_deferrable(). */
+/* Whether all timers that a sender starts are long enough for nic_deferrable(). */
 bool tcp_deferrable(const struct tcp *tcp);
 
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);
 
-/* Says who waits for what, one line a stuck connection, at most `limit`. */
+/* Prints what connections wait for: a line for each that is stuck, at most `limit`. */
 void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);
 
 #endif

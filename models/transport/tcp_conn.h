@@ -1,13 +1,13 @@
-/* A connection from the inside: shared by tcp.c, tcp_tx.c and tcp_rx.c; for
- * tests and traces that look, everybody else uses tcp.h. */
+/* The inside of a connection: for tcp*.c, and for tests and traces. All others use tcp.h. */
 #ifndef INASIM_TRANSPORT_TCP_CONN_H
 #define INASIM_TRANSPORT_TCP_CONN_H
 
 #include "transport/ranges.h"
 #include "transport/tcp.h"
 
-/* Two hosts share a connection, which may be of two partitions (core/parts.h): each has a half with
- * its own view of the network, and touches nothing else in a window that the other one writes. */
+/* The two hosts of a connection may be in two partitions (core/parts.h). Each has a half with its
+ * own view of the network. Within a window it touches nothing outside its half that the other
+ * writes. */
 
 /* The sender's half. */
 struct tcp_tx {
@@ -20,7 +20,7 @@ struct tcp_tx {
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, highest sent */
 	uint64_t written;       /* by the application */
 	uint64_t recover;       /* `max` at the last timeout or start of a recovery, which ends when
-				 * this has been acknowledged; 0 = there was none */
+				 * this is acknowledged; 0 = there was none */
 	uint64_t usage_end;     /* `limited` and `max_flight` are of the window up to here */
 	uint64_t max_flight;
 	double inflation; /* of the window during recovery, bytes */
@@ -28,26 +28,26 @@ struct tcp_tx {
 	uint8_t flags; /* of all its segments: PACKET_ECT, PACKET_URGENT */
 	bool recovering;
 	bool resend;  /* the segment at una goes out next */
-	bool limited; /* the window, not the application, stopped us */
+	bool limited; /* the window, not the application, stopped it */
 	unsigned backoff;
 	sim_time srtt, rttvar, rto;
-	sim_time deadline; /* of the retransmission timer; it may fire earlier and look */
-	sim_time timer_at; /* when it fires, SIM_TIME_MAX = not set */
+	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
+	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	sim_time next_at;    /* pacing: no segment before this */
 	struct timer pacing; /* only of controls that pace */
 };
 
-/* The receiver's half, which begins with what never changes while its slot is not used again. */
+/* The receiver's half. */
 struct tcp_rx {
 	struct tcp *tcp;
 	struct network *net;
 	uint32_t number;
 	uint16_t generation;
 	bool ce;     /* RFC 8257: DCTCP.CE */
-	bool delays; /* as that of the sender's control */
-	/* The sender has closed, and new data is for nobody: set at once where that is possible,
-	 * which is where it is needed, as who closes in a window has all acknowledged. */
+	bool delays; /* cc_ops.delays of the sender's control */
+	/* The sender has closed, so nobody wants new data. A sender that closes within a window of
+	 * partitions does not set it: all its data has been acknowledged. */
 	bool over;
 	uint32_t host;
 	uint32_t ack_every;
@@ -55,18 +55,18 @@ struct tcp_rx {
 	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
 	uint64_t next;      /* first byte not yet in order */
 	uint64_t expect;
-	sim_time echo, arrived; /* of the earliest segment that is not acknowledged */
+	sim_time echo, arrived; /* of the earliest segment not acknowledged */
 	struct ranges early;    /* received beyond a hole */
 	struct route route;     /* of the ACKs */
 };
 
-/* Each half has lines of cache of its own. */
+/* Each half has its own cache lines. */
 struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
 	bool open; /* of the sender */
-	struct tcp_stats stats;
+	struct transport_stats stats;
 	struct tcp_tx tx;
 	_Alignas(64) struct tcp_rx rx;
 	const struct tcp_app *app;
@@ -82,9 +82,10 @@ struct tcp {
 	uint8_t protocol;
 	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
-	struct tcp_conn **idle; /* closed ones, the last is used next */
+	struct tcp_conn **idle; /* closed ones; the last is used next */
 	size_t idle_count, idle_capacity;
-	struct tcp_conn **closed; /* since the last was opened: a list by partition, 1..parts */
+	struct tcp_conn *
+		*closed; /* closed since the last was opened: lists of partitions 1..parts */
 	unsigned parts;
 };
 

@@ -2,10 +2,10 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
-/* What the sender takes from its clock for the round trip. A control that goes by delay wants that
- * of the network, so the time that an ACK was put off is added to what is echoed (Swift, SIGCOMM
- * 2020, section 3.1: the receiver states its own delay). Others measure it with the rest, as
- * RFC 7323 has it, for the sake of the timeout. */
+/* The time that the sender subtracts from its clock to get the round trip. A control that goes by
+ * delay wants the delay of the network alone, so the time that the receiver put the ACK off is
+ * added (Swift, SIGCOMM 2020, section 3.1: the receiver states its own delay). For other controls
+ * the round trip includes it, as in RFC 7323, for the sake of the timeout. */
 static sim_time echo(const struct tcp_rx *rx)
 {
 	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
@@ -40,8 +40,8 @@ static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 		send_ack(rx, rx->ce);
 }
 
-/* RFC 8257 section 3.2: a change of the mark sends an ACK for what came before
- * at once, so that the sender can count marked bytes in spite of delayed ACKs. */
+/* RFC 8257 section 3.2: when the mark changes, the receiver acknowledges at once what came before,
+ * so that the sender can count marked bytes in spite of delayed ACKs. */
 static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
 			uint64_t before)
 {

@@ -54,7 +54,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	tcp_tx_wake(owner);
 }
 
-/* Whether the next segment has to wait; it is sent when the timer runs. */
+/* Whether the next segment has to wait for the pacing timer, which is then set. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -71,8 +71,8 @@ static void pace(struct tcp_tx *tx, uint32_t size, sim_time now)
 		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
 }
 
-/* There is more to send, and it is the congestion window that forbids it (not the
- * receive window: what is never used must not grow). */
+/* There is more to send, and the congestion window forbids it (not the receive window: a window
+ * that is not used must not grow). */
 static bool window_limited(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -114,7 +114,7 @@ static void arm_timer(struct tcp_conn *conn)
 	struct sim *sim = tx->net->sim;
 
 	tx->deadline = sim->now + (tx->rto << tx->backoff);
-	/* the timer is left alone when it fires before the deadline: it will look then */
+	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
@@ -146,15 +146,14 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	packet_set_route(packet, &conn->tx.route);
 	if (seq + payload == conn->tx.written)
 		packet->flags |= TCP_PUSH;
-	conn->stats.segments++;
+	conn->stats.packets++;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
 	}
 }
 
-/* The first segment that is missing. Where short ones had been sent it takes
- * several of them together, but nothing new. */
+/* Fills in the first segment that is missing. It may join short ones, but has no new data. */
 static void send_again(struct tcp_conn *conn, struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -198,8 +197,8 @@ void tcp_tx_wake(struct tcp_conn *conn)
 
 /* --- acknowledgements at the sender --- */
 
-/* RFC 6298; integer arithmetic, so no rounding depends on the platform. Where samples leave out the
- * wait of a delayed ACK, it comes on top, as in RFC 9002, section 6.2.1. */
+/* RFC 6298, in integers, so that no rounding depends on the platform. If samples leave out the wait
+ * of a delayed ACK, the timeout adds it, as in RFC 9002, section 6.2.1. */
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -230,11 +229,11 @@ static void enter_recovery(struct tcp_conn *conn)
 	tx->ops->on_loss(&tx->cc, tx->net->sim->now);
 	tx->inflation = DUPACK_THRESHOLD * tx->cc.mss;
 	tx->resend = true;
-	conn->stats.fast_retransmits++;
+	conn->stats.recoveries++;
 }
 
-/* RFC 6582, section 3.2, step 2: duplicates of an ACK that covers no more than `recover` may echo
- * what was sent again without need, after a timeout that came too early, and start nothing. */
+/* RFC 6582, section 3.2, step 2: duplicates of an ACK up to `recover` may answer segments that were
+ * sent again without need, after an early timeout. They start no recovery. */
 static void on_duplicate_ack(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -246,9 +245,8 @@ static void on_duplicate_ack(struct tcp_conn *conn)
 		enter_recovery(conn);
 }
 
-/* RFC 6582, section 3.2: recovery goes on until everything outstanding at its
- * start is in; an ACK that covers only a part names the next hole. Each of these
- * restarts the timer (section 4: "slow but steady"). */
+/* RFC 6582, section 3.2: recovery goes on until all that was outstanding at its start has come. An
+ * ACK of a part names the next hole and restarts the timer (section 4: "slow but steady"). */
 static void on_ack_in_recovery(struct tcp_conn *conn, uint64_t acked)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -301,7 +299,7 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 		return;
 	ack.growth = growth(tx, ack.acked);
 	conn->stats.acks++;
-	conn->stats.marked_acks += ack.ece;
+	conn->stats.marks += ack.ece;
 	measure_rtt(conn, ack.rtt);
 	if (ack.acked)
 		on_new_ack(conn, packet->next_expected);
@@ -368,11 +366,12 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			.ssthresh = INFINITY,
 			.mss = mss,
 			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
-			.conf = tcp->conf->control[cc_index(cc)] },
+			.conf = tcp->conf->control[cc_index(cc_tables, cc)] },
 	};
-	tcp_route(tcp, src, dst, key, false, &conn->tx.route);
+	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
-	cc->init(&conn->tx.cc);
+	if (cc->init)
+		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
 		   on_timer, conn);
 	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");

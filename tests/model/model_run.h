@@ -193,9 +193,9 @@ static inline const struct cc_ops *cc_named(const char *name)
 {
 	unsigned i = 0;
 
-	while (strcmp(cc_names[i], name))
+	while (strcmp(transport_names[i], name))
 		i++;
-	return cc_kind(i);
+	return transport_kind(i)->cc;
 }
 
 #endif

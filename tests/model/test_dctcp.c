@@ -22,7 +22,8 @@ static void bench_init(struct bench *b, const char *name, double segments)
 	b->cc = (struct cc){
 		.cwnd = segments * MSS, .ssthresh = INFINITY, .mss = MSS, .conf = &gain
 	};
-	b->ops->init(&b->cc);
+	if (b->ops->init)
+		b->ops->init(&b->cc);
 }
 
 /* `bytes` more are acknowledged; afterwards `flight` bytes are outstanding. */

@@ -2,6 +2,8 @@
  * memory, headers, marks, and that the checks fire. */
 #include "test_netreduce.h"
 
+#include "transport/roce_conn.h"
+
 #include <math.h>
 
 #define WIRE 1106.0 /* bytes of a packet of 1 KB on the wire, 1086 without preamble and gap */
@@ -51,7 +53,7 @@ Test(netreduce, connections_keep_their_volume)
 		const struct end *end = &job->rings[0].ends[w],
 				 *next = &job->rings[0].ends[(w + 1) % 4];
 		uint64_t received =
-			roce_received(bench.scheme->roce, end->connection) - job->rings[0].first;
+			bench.scheme->roce->conns[end->connection]->rx.next - job->rings[0].first;
 
 		cr_expect_eq(received / 10, next->results);
 		cr_expect_leq(received, end->posted * 10);
@@ -374,7 +376,8 @@ static void cnps(struct bench *bench, uint64_t counts[4])
 	while ((job = bench_job(bench, 0)) == NULL || job->rings[0].ends[3].results < 15)
 		cr_assert(sim_run(&bench->run.s->sim, 1));
 	for (uint32_t w = 0; w < 4; w++)
-		counts[w] = roce_stats(bench->scheme->roce, job->rings[0].ends[w].connection)->cnps;
+		counts[w] =
+			roce_stats(bench->scheme->roce, job->rings[0].ends[w].connection)->marks;
 }
 
 /* On one switch each packet keeps its own mark: only the worker whose packets are marked is told.

@@ -100,7 +100,7 @@ static void lose_one(const char *roce, uint32_t first)
 {
 	static const uint32_t expected[] = { 0, 1, 2, 3, 4, 5, 2, 3, 4, 5 };
 	struct watch watch = { .lose = lose_third };
-	const struct roce_stats *stats;
+	const struct transport_stats *stats;
 	struct run run;
 
 	build(&run, &watch, 6 * 1024, "roce", roce);
@@ -112,8 +112,8 @@ static void lose_one(const char *roce, uint32_t first)
 			   2 * 89.76 + 2 * 88.48 + 88.48 + 2500 + 2513.44 + 5 * 88.48 + 2500, 1e-3);
 	stats = roce_stats(run.s->roce, 0);
 	cr_expect_eq(stats->retransmissions, 4);
-	cr_expect_eq(stats->discarded, 3);
-	cr_expect_eq(stats->nacks, 1);
+	cr_expect_eq(run.s->roce->conns[0]->rx.discarded, 3);
+	cr_expect_eq(stats->recoveries, 1);
 	cr_expect_eq(stats->timeouts, 0);
 	cr_expect_eq(watch.nacks, 1);
 	run_free(&run);
@@ -168,7 +168,7 @@ static bool lose_acks(const struct watch *watch, const struct packet *packet, si
 Test(roce, lost_acks)
 {
 	struct watch watch = { .lose = lose_acks };
-	const struct roce_stats *stats;
+	const struct transport_stats *stats;
 	struct run run;
 
 	run_build(&run,
@@ -180,7 +180,7 @@ Test(roce, lost_acks)
 	stats = roce_stats(run.s->roce, 0);
 	cr_expect_eq(stats->timeouts, 1);
 	cr_expect_eq(stats->retransmissions, 3);
-	cr_expect_eq(stats->discarded, 3);
+	cr_expect_eq(run.s->roce->conns[0]->rx.discarded, 3);
 	cr_expect_eq(watch.acks, 3 + 3);
 	cr_expect_eq(roce_open_count(run.s->roce), 0, "its sender knows that all has come");
 	run_free(&run);
@@ -295,15 +295,15 @@ Test(roce, cnp_interval)
 	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'least': '10Gbps' } }");
 	run_until(&run, PS_PER_MS);
 	cr_expect(watch.cnps >= 19 && watch.cnps <= 20, "%zu", watch.cnps);
-	cr_expect_eq(roce_stats(run.s->roce, 0)->cnps, watch.cnps);
-	cr_expect_lt(roce_control(run.s->roce, 0)->rate, UINT64_C(11000000000));
+	cr_expect_eq(roce_stats(run.s->roce, 0)->marks, watch.cnps);
+	cr_expect_lt(run.s->roce->conns[0]->tx.cc.rate, UINT64_C(11000000000));
 	run_free(&run);
 	watch = (struct watch){ .mark = true };
 	build(&run, &watch, 2000000, "dcqcn", "");
 	run_until(&run, PS_PER_MS);
 	cr_expect_eq(watch.cnps, 0);
-	cr_expect_eq(roce_stats(run.s->roce, 0)->cnps, watch.acks);
-	cr_expect_lt(roce_control(run.s->roce, 0)->rate, UINT64_C(2000000000));
+	cr_expect_eq(roce_stats(run.s->roce, 0)->marks, watch.acks);
+	cr_expect_lt(run.s->roce->conns[0]->tx.cc.rate, UINT64_C(2000000000));
 	run_free(&run);
 }
 
@@ -418,8 +418,8 @@ static void owner_run(double loss, unsigned seed, bool aggregation, const char *
 	owner.last += 30;
 	run_to(&owner.run, END_TIME);
 	cr_expect_eq(owner.next, owner.first + 5000);
-	cr_expect_eq(roce_acknowledged(of, owner.conn), owner.first + 5000);
-	cr_expect_eq(roce_received(of, owner.conn), owner.first + 5000);
+	cr_expect_eq(of->conns[owner.conn]->tx.una, owner.first + 5000);
+	cr_expect_eq(of->conns[owner.conn]->rx.next, owner.first + 5000);
 	cr_expect_eq(owner.filled, roce_stats(of, owner.conn)->packets);
 	if (loss <= 0)
 		cr_expect_eq(owner.filled, 5000);

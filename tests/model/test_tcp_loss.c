@@ -66,7 +66,7 @@ static void under_loss(const char *loss, const char *transport, int ack_every, d
 		const struct tcp_conn *conn = run_conn(&o.run, c);
 
 		cr_assert_eq(conn->rx.next, FLOW_BYTES);
-		segments += conn->stats.segments;
+		segments += conn->stats.packets;
 		retransmissions += conn->stats.retransmissions;
 		free(o.here[c]);
 	}

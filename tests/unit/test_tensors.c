@@ -64,7 +64,7 @@ Test(tensors, parts)
 			uint64_t elements = (sizes[i] + 3) / 4, sum = 0;
 
 			for (uint32_t q = 0; q < m; q++) {
-				uint64_t part = tensor_part(sizes[i], q, m);
+				uint64_t part = tensor_parts(sizes[i], q, q + 1, m);
 
 				cr_assert(part == 1 ? elements < m
 						    : part / 4 == elements / m ||

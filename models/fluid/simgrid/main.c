@@ -1,15 +1,15 @@
 /* inasim-fluid: SimGrid as a solver of max-min shares, a process of its own.
  *
- * Answers the simulation's questions (protocol.h) over the socket that is its standard input. It
- * never loads a platform itself: for each it forks, so that what SimGrid allows once a process
- * happens once a process, and loading its libraries is paid for once.
+ * It answers the simulation's questions (protocol.h) over the socket that is its standard input.
+ * SimGrid can load one platform in a process, so each new platform gets a fork, which has SimGrid's
+ * libraries loaded.
  *
  * SimGrid is told to be pure max-min: CM02 without cross traffic, no latencies (the simulation adds
  * them), as precise as doubles are. A route is a FATPIPE link of its own, whose bandwidth is the
- * transfer's rate when nobody else is there, and the links that it shares with others; one that is
- * listed twice has weight 2. Rates are shared in inverse proportion to latencies, which is how a
- * route has its share: its link's latency is 1 / share. The factor makes it nothing as a time, but
- * more than 0, for then SimGrid would take a share of 1.
+ * transfer's rate when nobody else is there, and the links that it shares with others; a link that
+ * is listed twice has weight 2. SimGrid shares in inverse proportion to latencies, so the latency
+ * of a route's own link is 1 / share. The latency factor makes that nothing as a time, but not 0,
+ * which SimGrid would take for a share of 1.
  *
  * Transfers here never end: the simulation knows how long each is, and stops it. */
 #define _GNU_SOURCE /* memfd_create */
@@ -41,7 +41,7 @@ struct transfer {
 	sg_actor_t actor; /* NULL: idle */
 };
 
-/* SimGrid gives actors no way to data but globals and text. */
+/* Global, as SimGrid's actors get no data but text. */
 static struct solver_question question;
 
 static void give_up(const char *what)
@@ -50,7 +50,7 @@ static void give_up(const char *what)
 	_exit(1);
 }
 
-/* --- the socket; when it is closed the simulation has ended --- */
+/* --- the socket; if it is closed the simulation has ended --- */
 
 static void get(void *to, size_t size, int flags)
 {
@@ -61,22 +61,6 @@ static void get(void *to, size_t size, int flags)
 	while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)size)
 		_exit(0);
-}
-
-static void put(const void *from, size_t size)
-{
-	const char *at = from;
-
-	while (size) {
-		ssize_t n = send(STDIN_FILENO, at, size, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			_exit(0);
-		at += n;
-		size -= (size_t)n;
-	}
 }
 
 static void *room(size_t count, size_t size)
@@ -114,8 +98,7 @@ static void change_share(struct transfer *changed, uint32_t route, double share)
 	changed->actor = sg_actor_create("transfer", sg_host_self(), transfer, 2, argv);
 }
 
-/* The plugin has the extreme rates since its last reset: right after it, both are the present one.
- */
+/* The plugin has the largest rate since its last reset: right after that, the present one. */
 static double rate_of(const struct transfer *transfer)
 {
 	if (!transfer->actor)
@@ -138,7 +121,7 @@ static struct transfer *open_transfers(void)
 	return transfers;
 }
 
-/* Answers until the next question has another platform, which is left to main(). */
+/* Answers until a question has a new platform, which main() reads. */
 static void answer(int argc, char **argv)
 {
 	struct transfer *transfers = open_transfers();
@@ -152,7 +135,8 @@ static void answer(int argc, char **argv)
 		sg_actor_sleep_for(STEP);
 		for (uint32_t i = 0; i < question.routes; i++)
 			values[i] = rate_of(&transfers[i]);
-		put(values, question.routes * sizeof(*values));
+		if (!solver_send(STDIN_FILENO, values, question.routes * sizeof(*values)))
+			_exit(0);
 		get(&question, sizeof(question), MSG_PEEK);
 		if (question.text)
 			_exit(0);

@@ -1,14 +1,18 @@
-/* What the fluid fidelity and the program that runs SimGrid say to each other: raw structs over
- * a socket between two processes of one machine and one build.
+/* The protocol between the fluid fidelity and the program that runs SimGrid: raw structs over a
+ * socket between two processes of one machine and one build.
  *
- *     head, platform (if it is new), a share for each route    ->
- *                                                              <-    a rate for each route
+ *     question, platform (if it is new), a share for each route    ->
+ *                                                                  <-    a rate for each route
  *
- * A route with share 0 is idle, and has rate 0. For each new platform there is a fresh SimGrid. */
+ * A route with share 0 is idle and has rate 0. Each new platform has a fresh SimGrid. */
 #ifndef INASIM_FLUID_SIMGRID_PROTOCOL_H
 #define INASIM_FLUID_SIMGRID_PROTOCOL_H
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /* Route i leads from host "a<i / side>" to "b<i % side>", and its own link is "c<i>"; the hosts are
  * few because SimGrid's table of routes is square. */
@@ -17,5 +21,23 @@ struct solver_question {
 	uint32_t side;
 	uint32_t text; /* bytes of the platform description that follows; 0 = the last one */
 };
+
+/* Sends all of it. False: the other process is gone. */
+static inline bool solver_send(int to, const void *from, size_t size)
+{
+	const char *at = from;
+
+	while (size) {
+		ssize_t n = send(to, at, size, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
 
 #endif

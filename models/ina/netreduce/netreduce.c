@@ -214,7 +214,7 @@ static void stats(const void *self, struct collective_stats *stats)
 
 	for (uint32_t i = 0; i < rings_of(job); i++)
 		for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-			const struct roce_stats *roce = roce_stats(
+			const struct transport_stats *roce = roce_stats(
 				netreduce_scheme(job)->roce, job->rings[i].ends[w].connection);
 
 			stats->retransmissions += roce->retransmissions;

@@ -66,13 +66,14 @@ static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t 
 static void tell_why(struct end *end)
 {
 	const struct netreduce *job = end->ring->job;
-	const struct roce_stats *stats = roce_stats(netreduce_scheme(job)->roce, end->connection);
+	const struct transport_stats *stats =
+		roce_stats(netreduce_scheme(job)->roce, end->connection);
 
 	if (stats->timeouts != end->timeouts)
 		why_timed_out(job->base.tensors.why);
 	end->timeouts = stats->timeouts;
 	why_window(job->base.tensors.why, end->rank,
-		   stats->cnps              ? WHY_CUT_BY_MARKS
+		   stats->marks             ? WHY_CUT_BY_MARKS
 		   : stats->retransmissions ? WHY_CUT_BY_LOSSES
 					    : WHY_UNCUT);
 }

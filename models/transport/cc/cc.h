@@ -2,9 +2,9 @@
  *
  * An algorithm is one file with one const struct cc_ops, one const struct conf_table for its
  * parameters, and one line in CONGESTION_CONTROLS (of TCP) or ROCE_CONTROLS. It moves a window and
- * may set a rate; loss detection and recovery are the transport's. Windows are doubles: additions,
- * multiplications, divisions and square roots of IEEE doubles are the same everywhere, and they
- * decide what to send; when it leaves is integer arithmetic (`rate`). */
+ * may set a rate; the transport detects and repairs loss. Windows are doubles: they decide what to
+ * send, and additions, multiplications, divisions and square roots of IEEE doubles are the same
+ * everywhere. When a packet leaves is integer arithmetic (`rate`). */
 #ifndef INASIM_TRANSPORT_CC_CC_H
 #define INASIM_TRANSPORT_CC_CC_H
 
@@ -35,10 +35,10 @@ struct cc {
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
 	uint32_t hops;    /* switches on the path */
-	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's own: CC_STATE() */
+	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* of the algorithm: CC_STATE() */
 };
 
-/* static struct x *x_of(const struct cc *cc): the state of an algorithm, which has to fit. */
+/* Defines struct x *x_of(const struct cc *): the state of an algorithm, which has to fit. */
 #define CC_STATE(name)                                                                             \
 	static_assert(sizeof(struct name) <= CC_STATE_BYTES, #name " has too much state");         \
 	static inline struct name *name##_of(const struct cc *cc)                                  \
@@ -52,11 +52,11 @@ struct cc_ack {
 	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
 	bool ece;         /* the packet that caused this ACK was marked */
 	bool in_recovery; /* of a loss */
-	uint64_t growth;  /* those of `acked` by which the window may open: 0 when the application
-			   * or the receiver, not the window, was the limit */
+	uint64_t growth;  /* how many of `acked` may open the window: 0 if the application or the
+			   * receiver, not the window, was the limit */
 	sim_time now;
-	sim_time rtt; /* from the departure of the packet that caused this ACK; for a control that
-		       * `delays` without what the receiver waited */
+	sim_time rtt; /* of the packet that caused this ACK; without the receiver's wait for a
+		       * control with cc_ops.delays */
 };
 
 struct cc_ops {
@@ -65,36 +65,32 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` */
 	bool delays;                    /* goes by cc_ack.rtt */
-	/* Required, as the next three. cwnd, ssthresh, mss, line, conf, hops are set before. */
+	/* Optional. cwnd, ssthresh, mss, line, conf and hops are set before; all else is 0. */
 	void (*init)(struct cc *cc);
+	/* TCP requires the next three; over RoCE they are optional. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
-	void (*on_loss)(struct cc *cc, sim_time now); /* third duplicate ACK */
-	/* The first timeout of a segment, not its repetitions; flight in bytes. */
+	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
+	/* TCP: the first timeout of a segment, not its repetitions. `flight` in bytes. */
 	void (*on_timeout)(struct cc *cc, uint64_t flight, sim_time now);
-	/* The rest is asked by RoCE alone, and optional.
-	 * A frame of `size` bytes leaves now; the gap behind it is by the rate that this leaves. An
-	 * algorithm with timers works off here, and in on_cnp(), those that were due before now:
-	 * between two packets nobody looks at its rate, so they need no events. */
+	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now. The gap behind it
+	 * follows the rate that this function sets. An algorithm with timers runs here, and in
+	 * on_cnp(), those that were due before now: nobody looks at the rate between two packets,
+	 * so they need no events. */
 	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
 	/* The receiver says that marked packets have come. */
 	void (*on_cnp)(struct cc *cc, sim_time now);
-	/* With on_cnp(): the receiver says so at most once in this time, by a packet; 0: by a bit
-	 * in the ACK of each marked packet. */
+	/* Required with on_cnp(). The receiver sends a packet that says so, at most one in this
+	 * time. 0: it sets a bit in the ACK of each marked packet. */
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* Of TCP: NULL behind the last. */
-const struct cc_ops *cc_kind(unsigned index);
-unsigned cc_index(const struct cc_ops *ops);
-extern const char *const cc_names[];               /* same order */
-extern const struct conf_table *const cc_tables[]; /* for the row of all parameters, same order */
+/* The parameters of all controls of TCP, and of RoCE; NULL behind the last. */
+extern const struct conf_table *const cc_tables[], *const roce_cc_tables[];
 
-/* The same of RoCE. */
-const struct cc_ops *roce_cc(unsigned index);
-unsigned roce_cc_index(const struct cc_ops *ops);
-extern const struct conf_table *const roce_cc_tables[];
+/* The place of a control's parameters in such a list. */
+unsigned cc_index(const struct conf_table *const *tables, const struct cc_ops *ops);
 
-/* What several algorithms share: slow start up to ssthresh, then one mss a window. */
+/* Slow start up to ssthresh, then one mss a window. */
 void cc_grow(struct cc *cc, uint64_t growth);
 /* Half a window, at least two segments (as Linux; RFC 5681 halves the flight). */
 void cc_halve(struct cc *cc, sim_time now);

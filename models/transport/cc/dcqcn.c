@@ -1,16 +1,16 @@
-/* DCQCN: Zhu et al., SIGCOMM 2015, and as NICs and the simulator of HPCC (SIGCOMM 2019) have it.
+/* DCQCN: Zhu et al., SIGCOMM 2015, and as in NICs and the simulator of HPCC (SIGCOMM 2019).
  *
- * Two versions of the sender, by the parameter set:
+ * The parameter set decides between two versions of the sender:
  *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
- *   hpcc_paper, hpcc  a CNP only sets two flags, at which the update of alpha and the cut look at
+ *   hpcc_paper, hpcc  a CNP only sets two flags. The update of alpha and the cut look at these at
  *                     intervals of their own; grows by the timer alone (cnp_received_mlx() and
  *                     others in rdma-hw.cc of that simulator)
- * A connection begins at the rate of its link, and nothing runs before its first CNP. Rates are
+ * A connection begins at the rate of its link, and no timer runs before its first CNP. Rates are
  * whole bits per second, halves rounded up, so that growth ends at the target.
  *
  * Simplified: a gap between packets keeps the rate of its beginning (the HPCC simulator re-times it
- * when the rate changes); an alpha below 1e-9 counts as 0. The mark itself is the switch's ("ecn"),
- * by the queue that a packet meets (the HPCC simulator: that it leaves). */
+ * when the rate changes); an alpha below 1e-9 counts as 0. Switches mark ("ecn") by the queue that
+ * a packet meets (the HPCC simulator: by the queue that it leaves). */
 #include "transport/cc/dcqcn.h"
 
 #include <math.h>
@@ -20,16 +20,8 @@
 #define LEAST_ALPHA     1e-9
 #define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
 
-static const struct preset {
-	bool flags; /* see above */
-	double g;
-	sim_time cnp_interval, cut_interval, alpha_timer, increase_timer;
-	bytes byte_counter;
-	int64_t fast_recovery;
-	bps additive, hyper; /* at 100 Gbps, or at any */
-	bps least;
-	bool by_line, clamp_target;
-} presets[] = {
+/* HPCC's sets: `additive` and `hyper` are those of a link of 100 Gbps. */
+static const struct dcqcn_conf presets[] = {
 	[DCQCN_SIGCOMM15] = { .g = 1.0 / 256,
 			      .cnp_interval = 50 * PS_PER_US,
 			      .alpha_timer = 55 * PS_PER_US,
@@ -40,26 +32,22 @@ static const struct preset {
 			      .hyper = 400 * MBPS,
 			      .least = 10 * MBPS,
 			      .clamp_target = true },
-	[DCQCN_HPCC_PAPER] = { .flags = true,
-			       .g = 1.0 / 256,
+	[DCQCN_HPCC_PAPER] = { .g = 1.0 / 256,
 			       .cut_interval = 50 * PS_PER_US,
 			       .alpha_timer = 50 * PS_PER_US,
 			       .increase_timer = 55 * PS_PER_US,
 			       .fast_recovery = 1,
 			       .additive = 20 * MBPS,
 			       .hyper = 200 * MBPS,
-			       .least = 1000 * MBPS,
-			       .by_line = true },
-	[DCQCN_HPCC] = { .flags = true,
-			 .g = 1.0 / 256,
+			       .least = 1000 * MBPS },
+	[DCQCN_HPCC] = { .g = 1.0 / 256,
 			 .cut_interval = 4 * PS_PER_US,
 			 .alpha_timer = PS_PER_US,
 			 .increase_timer = 300 * PS_PER_US,
 			 .fast_recovery = 1,
 			 .additive = 20 * MBPS,
 			 .hyper = 200 * MBPS,
-			 .least = 1000 * MBPS,
-			 .by_line = true },
+			 .least = 1000 * MBPS },
 };
 
 static const char *const set_names[] = { [DCQCN_SIGCOMM15] = "sigcomm15",
@@ -118,9 +106,14 @@ static const struct dcqcn_conf *conf_of(const struct cc *cc)
 	return cc->conf;
 }
 
-static const struct preset *preset_of(const struct cc *cc)
+static const struct dcqcn_conf *preset_of(const struct cc *cc)
 {
 	return &presets[conf_of(cc)->set];
+}
+
+static bool is_hpcc(const struct cc *cc)
+{
+	return conf_of(cc)->set != DCQCN_SIGCOMM15;
 }
 
 #define PICK(cc, field) (conf_of(cc)->field ? conf_of(cc)->field : preset_of(cc)->field)
@@ -129,7 +122,7 @@ static bps step(const struct cc *cc, bps given, bps preset)
 {
 	if (given)
 		return given;
-	return preset_of(cc)->by_line ? preset * (cc->line / MBPS) / (100 * GBPS / MBPS) : preset;
+	return is_hpcc(cc) ? preset * (cc->line / MBPS) / (100 * GBPS / MBPS) : preset;
 }
 
 /* --- rates --- */
@@ -156,18 +149,18 @@ static void grow_target(struct cc *cc, bps by)
 	d->target = d->target + by < cc->line ? d->target + by : cc->line;
 }
 
-/* The stages of both versions: in HPCC's the count is of the increases before this one, and a
- * single additive one comes before hyper increase. */
+/* The stages of both versions. HPCC's counts the increases before this one, and has a single
+ * additive increase before hyper increase. */
 static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 	const struct dcqcn_conf *conf = conf_of(cc);
-	const struct preset *preset = preset_of(cc);
+	const struct dcqcn_conf *preset = preset_of(cc);
 	int64_t f = PICK(cc, fast_recovery);
 	int64_t most = d->times > d->fills ? d->times : d->fills;
 	int64_t least = d->times < d->fills ? d->times : d->fills;
-	bool fast = preset->flags ? d->times <= f : most < f;
-	bool hyper = preset->flags ? d->times > f + 1 : least > f;
+	bool fast = is_hpcc(cc) ? d->times <= f : most < f;
+	bool hyper = is_hpcc(cc) ? d->times > f + 1 : least > f;
 
 	if (!fast)
 		grow_target(cc, hyper ? step(cc, conf->hyper, preset->hyper)
@@ -191,7 +184,7 @@ static void update_alpha(struct cc *cc, bool cnp)
 		d->alpha = 0;
 }
 
-/* --- timers, worked off when somebody looks --- */
+/* --- timers, which run when somebody looks --- */
 
 static void run_alpha(struct cc *cc)
 {
@@ -228,7 +221,7 @@ static sim_time behind(sim_time at, sim_time interval, sim_time now)
 	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
 }
 
-/* Nothing can change any more: the timers go on in one step. */
+/* Nothing can change any more: skip() moves the timers on in one step. */
 static bool rests(const struct cc *cc)
 {
 	const struct dcqcn *d = dcqcn_of(cc);
@@ -244,17 +237,17 @@ static void skip(struct cc *cc, sim_time now)
 	d->alpha_at = behind(d->alpha_at, PICK(cc, alpha_timer), now);
 	if (d->increase_at != SIM_TIME_MAX)
 		d->increase_at = behind(d->increase_at, PICK(cc, increase_timer), now);
-	if (preset_of(cc)->flags)
+	if (is_hpcc(cc))
 		d->cut_at = behind(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* All that was due before now, in its order: at one time the cut is first, then alpha. */
+/* Runs all that was due before now in its order; at the same time first the cut, then alpha. */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 
 	for (;;) {
-		sim_time cut_at = preset_of(cc)->flags ? d->cut_at : SIM_TIME_MAX;
+		sim_time cut_at = is_hpcc(cc) ? d->cut_at : SIM_TIME_MAX;
 		sim_time first = cut_at < d->alpha_at ? cut_at : d->alpha_at;
 
 		if (d->increase_at < first)
@@ -286,7 +279,7 @@ static void dcqcn_init(struct cc *cc)
 	cc->rate = cc->line;
 }
 
-/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers begin anew. */
+/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers start again. */
 static void cut_at_once(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -316,7 +309,7 @@ static void dcqcn_on_cnp(struct cc *cc, sim_time now)
 
 	if (d->armed)
 		catch_up(cc, now);
-	if (preset_of(cc)->flags)
+	if (is_hpcc(cc))
 		set_flags(cc, now);
 	else
 		cut_at_once(cc, now);
@@ -341,7 +334,7 @@ static void dcqcn_on_send(struct cc *cc, uint32_t size, sim_time now)
 	if (!dcqcn_of(cc)->armed)
 		return;
 	catch_up(cc, now);
-	if (!preset_of(cc)->flags)
+	if (!is_hpcc(cc))
 		count_bytes(cc, size);
 }
 
@@ -351,21 +344,6 @@ static sim_time dcqcn_cnp_interval(const struct cc *cc)
 }
 
 /* Neither ACKs nor losses change the rate. */
-static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
-{
-	(void)cc, (void)ack;
-}
-
-static void dcqcn_on_loss(struct cc *cc, sim_time now)
-{
-	(void)cc, (void)now;
-}
-
-static void dcqcn_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
-{
-	(void)cc, (void)flight, (void)now;
-}
-
 const struct cc_ops dcqcn_cc = {
 	.name = "dcqcn",
 	.help = "DCQCN (SIGCOMM 2015) over RoCE: a rate that CNPs cut and timers raise",
@@ -373,9 +351,6 @@ const struct cc_ops dcqcn_cc = {
 	.ecn = true,
 	.paces = true,
 	.init = dcqcn_init,
-	.on_ack = dcqcn_on_ack,
-	.on_loss = dcqcn_on_loss,
-	.on_timeout = dcqcn_on_timeout,
 	.on_send = dcqcn_on_send,
 	.on_cnp = dcqcn_on_cnp,
 	.cnp_interval = dcqcn_cnp_interval,

@@ -1,4 +1,4 @@
-/* DCQCN's parameters and state, for those who check or look at them. */
+/* DCQCN's parameters and state, for checks and tests. */
 #ifndef INASIM_TRANSPORT_CC_DCQCN_H
 #define INASIM_TRANSPORT_CC_DCQCN_H
 
@@ -6,7 +6,7 @@
 
 enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
 
-/* 0: as the set has it. */
+/* 0, or not given: that of the set. */
 struct dcqcn_conf {
 	int set;
 	double g;
@@ -23,11 +23,11 @@ struct dcqcn {
 	sim_time alpha_at, increase_at; /* when the timers are due; SIM_TIME_MAX = not running */
 	union {
 		sim_time cut_at; /* HPCC's sets: the next look for CNPs */
-		uint64_t sent;   /* SIGCOMM's: bytes since the byte counter was last full */
+		uint64_t sent;   /* sigcomm15: bytes since the byte counter was last full */
 	};
 	uint8_t times, fills;    /* increases by timer and by byte counter since the last cut */
-	bool armed;              /* there was a CNP */
-	bool alpha_cnp, cut_cnp; /* HPCC's sets: one came since the last look */
+	bool armed;              /* a CNP has come */
+	bool alpha_cnp, cut_cnp; /* HPCC's sets: a CNP has come since the last look */
 };
 CC_STATE(dcqcn)
 

@@ -1,12 +1,11 @@
 /* DCTCP: RFC 8257; Alizadeh et al., SIGCOMM 2010.
  *
- * Modelled: the fraction of marked bytes per window (alpha), one cut by alpha/2
- * per window, slow start that ends at the first mark, ordinary halving on loss
- * (also in a window that a mark has cut already, as Linux has it).
- * The receiver's side (echo of marks, delayed ACKs) is in tcp_rx.c.
- * Read from the RFC where it leaves room: alpha starts at 1 (section 4.2, so the
- * first mark halves); the floor of a cut is two segments, as Linux has it; no
- * growth between a cut and the end of its window. */
+ * Modelled: the fraction of marked bytes per window (alpha), one cut by alpha/2 per window, slow
+ * start that ends at the first mark, halving on loss (also in a window that a mark has already cut,
+ * as in Linux). The receiver's side (echo of marks, delayed ACKs) is in tcp_rx.c.
+ *
+ * Left open by the RFC, and our reading: alpha starts at 1 (section 4.2), so the first mark halves;
+ * no cut goes below two segments, as in Linux; no growth from a cut to the end of its window. */
 #include "transport/cc/dctcp.h"
 
 struct dctcp_conf {
@@ -37,7 +36,7 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 	d->bytes_acked = d->bytes_marked = 0;
 }
 
-/* Not below two segments, and never up: after a timeout the window may be less. */
+/* Not below two segments, and never up: after a timeout the window may be smaller. */
 static void cut(struct cc *cc, uint64_t snd_nxt)
 {
 	struct dctcp *d = dctcp_of(cc);
@@ -69,7 +68,7 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 		cc_grow(cc, ack->growth);
 }
 
-/* Go-back-N is a window of its own: slow start begins at once. */
+/* A cut does not hold back the slow start after a timeout. */
 static void dctcp_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
 {
 	dctcp_of(cc)->cwr = false;

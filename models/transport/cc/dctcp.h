@@ -1,4 +1,4 @@
-/* DCTCP's state and its ops, for those who look at alpha or want no other control. */
+/* DCTCP's state and its ops, for tests and for connections that always use DCTCP. */
 #ifndef INASIM_TRANSPORT_CC_DCTCP_H
 #define INASIM_TRANSPORT_CC_DCTCP_H
 

@@ -1,4 +1,4 @@
-/* No congestion control: RoCE at the rate of its link, which PAUSE alone slows down. */
+/* No congestion control: RoCE at the rate of its link, which only PAUSE slows down. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
@@ -12,27 +12,9 @@ static void line_rate_init(struct cc *cc)
 	cc->cwnd = INFINITY;
 }
 
-static void line_rate_on_ack(struct cc *cc, const struct cc_ack *ack)
-{
-	(void)cc, (void)ack;
-}
-
-static void line_rate_on_loss(struct cc *cc, sim_time now)
-{
-	(void)cc, (void)now;
-}
-
-static void line_rate_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
-{
-	(void)cc, (void)flight, (void)now;
-}
-
 const struct cc_ops line_rate_cc = {
 	.name = "line_rate",
 	.help = "RoCE without congestion control: the rate of the link",
 	.table = &line_rate_cc_table,
 	.init = line_rate_init,
-	.on_ack = line_rate_on_ack,
-	.on_loss = line_rate_on_loss,
-	.on_timeout = line_rate_on_timeout,
 };

@@ -2,10 +2,10 @@
  *
  * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
  * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
- * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: one
- * window, that of the fabric; the endpoint window of section 3.3 would follow
- * `topology.host.latency`, which is constant here and part of every round trip. The paper leaves
- * the values of its parameters to the operator; the defaults say where ours are from. */
+ * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: only the
+ * window of the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`,
+ * which is constant here and part of every round trip. The paper leaves the values of its
+ * parameters to the operator; the rows below say where ours are from. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
@@ -57,11 +57,6 @@ static const struct swift_conf *conf_of(const struct cc *cc)
 	return cc->conf;
 }
 
-static void swift_init(struct cc *cc)
-{
-	*swift_of(cc) = (struct swift){ 0 };
-}
-
 /* Section 3.5: alpha / sqrt(cwnd) + beta is fs_range at fs_min_cwnd and 0 at fs_max_cwnd. */
 static double target(const struct cc *cc)
 {
@@ -74,7 +69,7 @@ static double target(const struct cc *cc)
 	return (double)conf->target + cc->hops * (double)conf->hop + scaled;
 }
 
-/* Windows below a packet leave it to the rate. */
+/* A window below a packet has a rate, which paces. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
@@ -131,7 +126,6 @@ const struct cc_ops swift_cc = {
 	.table = &swift_cc_table,
 	.paces = true,
 	.delays = true,
-	.init = swift_init,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,
 	.on_timeout = swift_on_timeout,

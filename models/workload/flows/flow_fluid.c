@@ -44,7 +44,7 @@ static struct plan_stream stream_of(const struct model_env *env, const struct fl
 	struct route route;
 
 	plan_fill_queues(&stream, &env->topo->net);
-	tcp_route(env->tcp, spec->src, spec->dst, spec->key, false, &route);
+	transport_route(env->topo, spec->src, spec->dst, spec->key, false, &route);
 	plan_add_route(&stream, env->topo, spec->src, &route, 1);
 	return stream;
 }

@@ -46,7 +46,7 @@ static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_
 	char *end = names;
 	unsigned count;
 
-	tcp_route(flow->flows->env.tcp, flow->src, flow->dst, flow->id, back, &route);
+	transport_route(topo, flow->src, flow->dst, flow->id, back, &route);
 	count = topology_path(topo, back ? flow->dst : flow->src, &route, ports);
 	for (unsigned i = 0; i + 1 < count; i++) { /* the last one leads to the host */
 		topology_node_name(topo, topo->net.ports[ports[i]].to, end, NAME_SIZE - 1);
@@ -61,7 +61,7 @@ static uint64_t retransmissions_of(const struct flow *flow)
 {
 	if (flow->flows->env.fluid || flow->settled_at)
 		return flow->retransmissions;
-	return connection_retransmissions(&flow->conn);
+	return connection_stats(&flow->conn)->retransmissions;
 }
 
 static void write_row(const struct flow *flow)

@@ -85,7 +85,7 @@ static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
-	flow->retransmissions = connection_retransmissions(&flow->conn);
+	flow->retransmissions = connection_stats(&flow->conn)->retransmissions;
 	connection_close(&flow->conn);
 	flow_settle(flow);
 }
@@ -485,7 +485,7 @@ static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;
 	const struct link_class *link = port_class(net, &net->ports[net->cold[flow->dst].reverse]);
-	bytes missing = connection_missing(&flow->conn, flow->size);
+	bytes missing = tcp_missing(flow->conn.tcp, flow->conn.number, flow->size);
 	bytes segment = (bytes)tcp_parameters(flow->flows->env.tcp)->mss;
 	unsigned __int128 ps;
 
