@@ -44,11 +44,14 @@ struct ina_ops {
 	bool own_flows; /* it tells --why itself what `flow` says, as that is no number of a job */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
-	/* Optional: bytes of a job's memory at each switch of its tree, which the kit takes. */
-	bytes (*memory)(const void *job);
-	/* Optional, instead of memory(): takes what the job needs. False when that is short now,
-	 * with nothing taken; if it always will be, *never (NULL before) says why. */
+	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
+	bytes (*memory)(const void *job, const struct tree_node *place);
+	/* Optional: why a job never runs that needs more than a switch has, in better words. */
+	const char *too_large;
+	/* Optional, instead of ina_reserve(): takes what the job needs. False when that is short
+	 * now, with nothing taken; if it always will be, *never (NULL before) says why. */
 	bool (*admit)(void *job, const char **never);
+	/* Optional, instead of giving back memory(). */
 	void (*withdraw)(void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
@@ -218,16 +221,12 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 
 /* --- trees and the memory of their switches --- */
 
-/* One of the roots that the topology has for the job's workers, at random from the stream `name`.
- */
-uint32_t ina_root(const struct ina_job *job, const char *name);
-
 void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
-/* Takes so many bytes at each switch of the job's tree; false, and none, where they are short. */
-bool ina_reserve(const struct ina_job *job, bytes each);
-void ina_return(const struct ina_job *job, bytes each);
+/* Takes ops.memory() at each switch of the job's tree; false, and none, where one is short of it.
+ */
+bool ina_reserve(const struct ina_job *job);
 
 /* For ops.plan: one stream over the job's tree, which adds all up, `window` chunks in flight at
  * most.
@@ -306,6 +305,9 @@ size_t ina_memory(void *scheme, const struct collective_memory **list);
 #define INA_OPS                                                                                    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = ina_finish, .stats = ina_stats, .report_waiting = ina_report_waiting
+
+/* For a scheme with ops.plan(). */
+#define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
 
 /* What they are made of, for a scheme that does something between the steps. ina_admit() returns
  * NULL as start() does; ina_withdraw() undoes it. */

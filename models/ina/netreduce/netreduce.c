@@ -47,56 +47,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* --- memory --- */
-
-static bytes bytes_at(const struct netreduce *job, const struct ina_node *node)
-{
-	return netreduce_bytes(netreduce_conf(job->base.scheme), node->place->children);
-}
-
-static bool is_room(const struct netreduce *job, const char **never)
-{
-	bool room = true;
-
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
-		const struct ina_node *node = ina_node(&job->base, i);
-		bytes needed = bytes_at(job, node);
-
-		if (needed > node->memory->memory_bytes)
-			*never = "the accelerator of a switch has no room for two windows of each "
-				 "worker below it (raise \"memory\", or lower \"window\", "
-				 "\"message\" or \"rings\")";
-		room = room && node->memory->used_bytes + needed <= node->memory->memory_bytes;
-	}
-	return room;
-}
-
-static void reserve(const struct netreduce *job, int64_t sign)
-{
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
-		const struct ina_node *node = ina_node(&job->base, i);
-
-		collective_reserve(node->memory, job->base.scheme->env.sim->now,
-				   sign * (int64_t)bytes_at(job, node));
-	}
-}
-
-static bool admit(void *self, const char **never)
-{
-	const struct netreduce *job = self;
-
-	if (!is_room(job, never))
-		return false;
-	reserve(job, 1);
-	return true;
-}
-
-static void withdraw(void *self)
-{
-	reserve(self, -1);
-}
-
 /* --- jobs --- */
+
+static bytes memory(const void *self, const struct tree_node *place)
+{
+	const struct ina_job *job = self;
+
+	return netreduce_bytes(netreduce_conf(job->scheme), place->children);
+}
 
 static bool next_to_workers(const struct ring *ring, uint32_t node)
 {
@@ -195,17 +153,6 @@ static void end(void *self)
 	for (uint32_t i = 0; i < rings_of(job); i++)
 		close_ring(&job->rings[i]);
 	free(job->rings);
-}
-
-/* A tensor has as many messages on each ring. */
-static void netreduce_contribute_tensor(void *instance, uint32_t worker, bytes size)
-{
-	const struct netreduce *job = instance;
-	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
-	uint64_t all = (uint64_t)(conf->rings * conf->length * conf->roce.mtu);
-	uint64_t messages = size ? (size + all - 1) / all : 1;
-
-	ina_contribute(instance, worker, messages * all);
 }
 
 static void stats(const void *self, struct collective_stats *stats)
@@ -342,8 +289,9 @@ static const struct ina_ops ops = {
 		      .at_switch = netreduce_at_switch,
 		      .prefetch = prefetch,
 		      .about = about },
-	.admit = admit,
-	.withdraw = withdraw,
+	.memory = memory,
+	.too_large = "the accelerator of a switch has no room for two windows of each worker below "
+		     "it (raise \"memory\", or lower \"window\", \"message\" or \"rings\")",
 	.plan = plan,
 	.begin = begin,
 	.end = end,
@@ -361,7 +309,8 @@ static void *netreduce_open(const struct model_env *env, const void *self)
 		ina_open(&ops, env, conf,
 			 (struct ina_format){ .frame = netreduce_packet(conf),
 					      .elements = (uint32_t)conf->roce.mtu / ELEMENT_BYTES,
-					      .memory = conf->memory });
+					      .memory = conf->memory,
+					      .message = (uint32_t)(conf->rings * conf->length) });
 
 	scheme->roce = roce_new(env->topo, &conf->roce);
 	roce_register(scheme->roce);
@@ -396,14 +345,8 @@ const struct collective_ops netreduce_collective = {
 	.transport = netreduce_transport,
 	.check = netreduce_check,
 	.open = netreduce_open,
-	.close = ina_close,
-	.start = ina_start,
-	.contribute = netreduce_contribute_tensor,
-	.finish = ina_finish,
-	.stats = ina_stats,
-	.report_waiting = ina_report_waiting,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
+	INA_OPS,
+	INA_PLAN_OPS,
 	.memory = ina_memory,
 	.frame = netreduce_frame,
 	.payload = netreduce_payload,

@@ -487,6 +487,7 @@ const struct collective_ops ps_stream_collective = {
 		"5.3)",
 	.table = &ps_stream_table,
 	INA_OPS,
+	INA_PLAN_OPS,
 	.beside = { .many = "0.6" },
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
@@ -496,8 +497,6 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
 	.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,
 };

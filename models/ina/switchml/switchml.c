@@ -166,11 +166,12 @@ static struct collective_actual switchml_ran_as(const void *instance)
 
 /* --- jobs --- */
 
-/* At each switch of its tree. */
-static uint64_t bytes_of_job(const struct switchml *job)
+static bytes memory(const void *self, const struct tree_node *place)
 {
+	const struct switchml *job = self;
 	const struct switchml_conf *conf = switchml_conf(&job->base);
 
+	(void)place;
 	return conf->tenants ? switchml_share(conf) : job->slots * slot_bytes(conf);
 }
 
@@ -180,18 +181,11 @@ static bool admit(void *self, const char **never)
 
 	job->format = switchml_format_of(switchml_conf(&job->base));
 	job->slots = choose_slots(job);
-	if (ina_reserve(&job->base, bytes_of_job(job)))
+	if (ina_reserve(&job->base))
 		return true;
 	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
 		*never = "no switch memory";
 	return false;
-}
-
-static void withdraw(void *self)
-{
-	const struct switchml *job = self;
-
-	ina_return(&job->base, bytes_of_job(job));
 }
 
 void switchml_workers_begin(struct switchml *job)
@@ -268,8 +262,8 @@ static const struct ina_ops ops = {
 		      .about = ina_about_slot },
 	.pull = switchml_pull,
 	.root = "switchml root",
+	.memory = memory,
 	.admit = admit,
-	.withdraw = withdraw,
 	.plan = plan,
 	.begin = begin,
 	.end = end,
@@ -300,10 +294,9 @@ const struct collective_ops switchml_collective = {
 		"hierarchical",
 	.table = &switchml_table,
 	INA_OPS,
+	INA_PLAN_OPS,
 	.open = switchml_open,
 	.memory = ina_memory,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
 	.frame = switchml_conf_frame,
 	.payload = switchml_conf_payload,
 	.beside = { .many = "0.5 to 1.1" },
