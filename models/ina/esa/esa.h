@@ -36,22 +36,23 @@ enum esa_message {
 	ESA_RESULT,   /* server: the result */
 };
 
-/* A chunk that is not complete at a server, from the first that it hears of it. */
+/* A chunk that is not complete at a server is open, from the first that it hears of it. */
 struct esa_entry {
-	uint64_t index;   /* of the chunk at the server; the object is pooled */
+	uint64_t index;   /* of the chunk at the server */
 	sim_time created; /* first heard of */
 	sim_time touched; /* last contribution or reminder */
 	sim_time reminded;
+	uint64_t previous, following; /* open ones, longest untouched first; ESA_NONE */
 	uint32_t larger;              /* arrivals of later chunks since the last reminder */
 	uint32_t larger_limit;        /* as many lead to the next one; UINT32_MAX = any number */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* of the query still missing */
-	bool reported;                /* a worker has missed the result */
-	bool querying;                /* workers have been asked; the answers decide */
-	bool wanting;                 /* missing gradients have been asked for */
-	uint32_t previous, following; /* among the open entries, longest untouched first */
-	uint64_t *lacking;            /* a bit per worker: it has said that it has no result */
+	bool open;
+	bool reported; /* a worker has missed the result */
+	bool querying; /* workers have been asked; the answers decide */
+	bool wanting;  /* missing gradients have been asked for */
 };
+#define ESA_NONE UINT64_MAX
 
 /* Messages between a worker and the server, one way. */
 struct esa_channel {
@@ -62,12 +63,13 @@ struct esa_channel {
 
 struct esa_server {
 	struct pool_server *server;
-	struct esa_entry *entries; /* pool */
-	uint32_t capacity, free;   /* list of free ones by `following` */
-	uint32_t first, last;      /* open entries */
-	uint32_t *entry_of;        /* of chunk index i, at [i & mask] + 1; 0 = none */
+	struct esa_entry
+		*entries;  /* of chunk index i, at [i & mask]; as wide as the ring of sums */
+	uint64_t *lacking; /* a bit per worker, [(i & mask) * words]: it says it has no result */
+	size_t words;
 	uint64_t mask;
-	struct rto rto; /* from creation to completion */
+	uint64_t first, last; /* open entries */
+	struct rto rto;       /* from creation to completion */
 	struct rto_conf rto_conf;
 	sim_time unsampled; /* entries from before are no samples for `rto` */
 	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */

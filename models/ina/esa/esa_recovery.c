@@ -42,14 +42,21 @@ static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 
 /* --- at a server --- */
 
-static bool lacks(const struct esa_entry *entry, uint32_t worker)
+/* Where the bit of a worker is that says that it lacks the result. */
+static uint64_t *lack_word(const struct esa_server *esa, const struct esa_entry *entry,
+			   uint32_t worker)
 {
-	return entry->lacking[worker / 64] >> worker % 64 & 1;
+	return &esa->lacking[(entry->index & esa->mask) * esa->words + worker / 64];
 }
 
-static void note_lack(struct esa_entry *entry, uint32_t worker)
+static bool lacks(const struct esa_server *esa, const struct esa_entry *entry, uint32_t worker)
 {
-	entry->lacking[worker / 64] |= UINT64_C(1) << worker % 64;
+	return *lack_word(esa, entry, worker) >> worker % 64 & 1;
+}
+
+static void note_lack(struct esa_server *esa, const struct esa_entry *entry, uint32_t worker)
+{
+	*lack_word(esa, entry, worker) |= UINT64_C(1) << worker % 64;
 }
 
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
@@ -61,7 +68,7 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 	entry->querying = true;
 	esa->queries++;
 	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++) {
-		if (lacks(entry, w))
+		if (lacks(esa, entry, w))
 			continue;
 		entry->answers++;
 		send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
@@ -93,14 +100,14 @@ static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk
 {
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
 	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++)
-		if (lacks(entry, w))
+		if (lacks(esa, entry, w))
 			send(&esa->to_worker[w], ESA_RESULT, chunk, value);
 	esa_complete(esa, entry, false);
 }
 
 static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
-	note_lack(entry, worker);
+	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
 	/* parts that the reminder fetched are in after an RTO; the timer looks again */
@@ -119,7 +126,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	bool first = !entry->reported;
 
 	if (!entry->querying) /* else it has been asked or has said so */
-		note_lack(entry, worker);
+		note_lack(esa, entry, worker);
 	entry->reported = true;
 	if (!first || entry->querying) {
 		esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
