@@ -220,8 +220,9 @@ struct collective_ops {
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
 	/* Optional. Adds errors for parameters that cannot work on this topology, besides what
-	 * collective_check_frame() finds. */
-	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+	 * collective_check_frame() finds, at "/schemes/SCHEME/...". */
+	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		      const char *scheme);
 	/* Optional. Warns, at the pointer, where a job of so many workers and servers on this
 	 * topology is possible but hardly meant. Of packets alone. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,

@@ -193,12 +193,6 @@ static const struct pool_ops ops = {
 	.accepted = accepted,
 };
 
-static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)topology;
-	pool_check(conf, "atp", doc);
-}
-
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
@@ -229,6 +223,5 @@ const struct collective_ops atp_collective = {
 	.table = &atp_table,
 	POOL_OPS,
 	.injected = injected,
-	.check = check,
 	.open = open_scheme,
 };

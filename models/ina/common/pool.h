@@ -237,7 +237,8 @@ uint32_t pool_payload(const void *conf);
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
 const char *pool_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers);
-void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc *doc);
+void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		const char *scheme);
 
 /* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
  * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
@@ -257,10 +258,9 @@ void pool_finish(void *instance);
 	.heeds_marks = true, .first_come = true,                                                   \
 	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
 	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame,                         \
-	.payload = pool_payload, .close = ina_close, .start = ina_start,                           \
-	.contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan,                     \
-	.withdraw = ina_withdraw, .memory = ina_memory, .stats = ina_stats,                        \
-	.report_waiting = ina_report_waiting
+	.payload = pool_payload, .check = pool_check, .close = ina_close, .start = ina_start,      \
+	.contribute = ina_contribute, .finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory,   \
+	.stats = ina_stats, .report_waiting = ina_report_waiting
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);

@@ -249,12 +249,6 @@ static const struct pool_ops ops = {
 	.accepted = esa_accepted,
 };
 
-static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)topology;
-	pool_check(conf, "esa", doc);
-}
-
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct esa_conf *conf = self;
@@ -269,7 +263,6 @@ const struct collective_ops esa_collective = {
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
 	POOL_OPS,
-	.check = check,
 	.open = open_scheme,
 	.hint = hint,
 };

@@ -48,7 +48,8 @@ struct netreduce_conf {
 };
 
 /* Fits collective_ops.check. */
-void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		     const char *scheme);
 
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
 const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */

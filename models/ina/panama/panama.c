@@ -534,7 +534,8 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 #define OPS                                                                                        \
 	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = ina_memory, .idle = panama_idle,                          \
+	.stats = panama_stats, .memory = ina_memory, .idle = panama_idle, .burst = panama_burst,   \
+	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
 	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
 	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
@@ -547,10 +548,6 @@ const struct collective_ops panama_collective = {
 	.table = &panama_table,
 	.heeds_marks = true,
 	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
-	.burst = panama_burst,
-	.frame = panama_frame,
-	.payload = panama_payload,
-	.check = panama_check,
 	.open = panama_open,
 	OPS,
 };
@@ -560,10 +557,6 @@ const struct collective_ops switchml_star_collective = {
 	.help = "PANAMA's augmented SwitchML: PANAMA without congestion control",
 	.table = &switchml_star_table,
 	.beside = { .many = "0.6 to 0.7" },
-	.burst = panama_burst,
-	.frame = panama_frame,
-	.payload = panama_payload,
-	.check = switchml_star_check,
 	.open = switchml_star_open,
 	OPS,
 };

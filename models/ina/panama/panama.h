@@ -68,9 +68,8 @@ struct panama_conf {
 
 /* The rows of panama_conf.c may contradict each other or the topology: adds errors.
  * Fits collective_ops.check. */
-void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
-void switchml_star_check(const void *conf, const struct topology_conf *topology,
-			 struct conf_doc *doc);
+void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		  const char *scheme);
 
 /* Fits collective_ops.idle. */
 size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);

@@ -159,11 +159,11 @@ static double ps_stream_injected(uint32_t workers, bool beside)
 }
 
 static void ps_stream_check(const void *self, const struct topology_conf *topology,
-			    struct conf_doc *doc)
+			    struct conf_doc *doc, const char *scheme)
 {
 	const struct switchml_conf *conf = self;
 
-	(void)topology;
+	(void)topology, (void)scheme;
 	if (conf->format == FORMAT_RDMA)
 		conf_error(doc, "/schemes/ps_stream/format",
 			   "\"rdma\" is made for switches; allowed: the others");

@@ -172,7 +172,8 @@ uint64_t switchml_share(const struct switchml_conf *conf);
 /* Fits collective_ops.idle; of ps_stream, too. */
 size_t switchml_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 
-void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		    const char *scheme);
 
 /* --- what SwitchML and ps_stream share --- */
 

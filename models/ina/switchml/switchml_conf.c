@@ -162,12 +162,13 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 		   conf->tenants ? "a tenant of a switch" : "a switch", switchml_share(conf));
 }
 
-void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
+void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		    const char *scheme)
 {
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 
-	(void)topology;
+	(void)topology, (void)scheme;
 	if (format.switch_elements > format.elements)
 		conf_error(doc, "/schemes/switchml/switch_elements",
 			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,
