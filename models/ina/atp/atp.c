@@ -111,12 +111,20 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	return state->successor[slot];
 }
 
+/* Where indices belong to positions in the window, chunk p has position p mod so many. */
+static uint32_t positions(const struct pool_scheme *scheme)
+{
+	uint32_t most = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
+
+	return most < scheme->pools[0].count ? most : scheme->pools[0].count;
+}
+
 static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
-	const struct atp_job *job = pool_job(worker)->state;
-	const uint16_t *table = worker->state;
+	const struct pool_job *job = pool_job(worker);
+	const uint16_t *table = worker->state; /* by position */
 
-	return job ? table[chunk % job->positions] : pool_known_index(pool_job(worker), chunk);
+	return table ? table[chunk % positions(pool_scheme(job))] : pool_known_index(job, chunk);
 }
 
 /* A new index holds for the next chunk at this position. No worker has sent that
@@ -124,13 +132,12 @@ static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
-	const struct atp_job *job = pool_job(worker)->state;
 	uint16_t *table = worker->state;
 	uint32_t fresh = packet_bitmap(packet).bits;
 
 	(void)value;
 	if (fresh)
-		table[chunk % job->positions] = (uint16_t)(fresh - 1);
+		table[chunk % positions(pool_scheme(pool_job(worker)))] = (uint16_t)(fresh - 1);
 }
 
 /* --- jobs --- */
@@ -138,20 +145,16 @@ static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 static void start(struct pool_job *job)
 {
 	const struct atp_conf *conf = atp_conf(job);
-	uint32_t count = pool_scheme(job)->pools[0].count;
-	struct atp_job *state;
+	uint32_t count = positions(pool_scheme(job));
+	size_t size = count * sizeof(uint16_t);
 	uint16_t *first; /* by position, all different; workers begin with it */
-	size_t size;
 	bool *used;
 
 	if (conf->index == ATP_INDEX_HASH)
 		return;
-	state = job->state = xcalloc(1, sizeof(*state));
-	state->positions = conf->positions < count ? (uint32_t)conf->positions : count;
-	size = state->positions * sizeof(*first);
 	first = xmalloc(size);
-	used = xcalloc(count, sizeof(*used));
-	for (uint32_t p = 0; p < state->positions; p++)
+	used = xcalloc(pool_scheme(job)->pools[0].count, sizeof(*used));
+	for (uint32_t p = 0; p < count; p++)
 		first[p] = draw_index(job, p, used);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker(job, w)->state = memcpy(xmalloc(size), first, size);
@@ -174,7 +177,6 @@ static void release(struct pool_job *job)
 	}
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		free(pool_worker(job, w)->state);
-	free(job->state);
 }
 
 static const struct pool_ops ops = {
@@ -197,15 +199,10 @@ static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
-	uint64_t frame = (uint64_t)(conf->pool.elements_per_packet * 4 + conf->pool.header);
-	uint64_t positions = (uint64_t)conf->positions;
+	bytes most = positions(scheme) * (bytes)scheme->base.frame;
 
-	if (conf->index == ATP_INDEX_HASH)
-		return scheme;
-	if (positions > scheme->pools[0].count)
-		positions = scheme->pools[0].count;
-	if (!scheme->window.max || scheme->window.max > positions * frame)
-		scheme->window.max = positions * frame;
+	if (conf->index != ATP_INDEX_HASH && (!scheme->window.max || scheme->window.max > most))
+		scheme->window.max = most;
 	return scheme;
 }
 

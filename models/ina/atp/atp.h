@@ -18,12 +18,6 @@ struct atp_conf {
 	sim_time idle_limit;
 };
 
-/* Of a job, when indices belong to window positions: chunk p has position p mod
- * `positions`. */
-struct atp_job {
-	uint32_t positions;
-};
-
 /* Of a server, when it rehashes. */
 struct atp_server {
 	uint16_t *unused; /* indices that the job has not used yet, shuffled */

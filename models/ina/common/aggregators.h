@@ -74,7 +74,6 @@ struct crc32 {
 	uint32_t table[4][256];
 };
 void crc32_init(struct crc32 *crc);
-uint32_t crc32_bytes(const struct crc32 *crc, const uint8_t *data, size_t length);
 
 /* As ATP's public code hashes, {job low, high byte; chunk; salt low, high}, but with
  * all four bytes of the chunk number instead of two (they are counted for the life

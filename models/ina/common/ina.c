@@ -263,10 +263,18 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 
 /* --- reports --- */
 
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what)
 {
-	collective_violated(&job->scheme->env, job->scheme->ops->title,
-			    collective_job_number(&job->spec), "chunk", chunk, node, what);
+	const struct ina_ops *ops = job->scheme->ops;
+
+	collective_violated(&job->scheme->env, ops->title, collective_job_number(&job->spec),
+			    ops->number ? ops->number : "chunk", number, node, what);
+}
+
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+			    const char *what)
+{
+	ina_violated(job, job->scheme->env.topo->net.hosts + sw, number, what);
 }
 
 void ina_stats(const void *instance, struct collective_stats *stats)

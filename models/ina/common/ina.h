@@ -33,7 +33,8 @@
 
 /* `scheme`, `job` and `worker` are the scheme's own structs. */
 struct ina_ops {
-	const char *title; /* in reports: "SwitchML" */
+	const char *title;  /* in reports: "SwitchML" */
+	const char *number; /* what ina_violated() is told; NULL = "chunk" */
 	/* Of its structs; 0 = those of here. */
 	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
@@ -171,8 +172,10 @@ static inline void ina_prefetch(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* A rule of the scheme does not hold at `node` (a host, or hosts + switch): breaks the run off. */
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
+/* A rule of the scheme does not hold at a node of the network: breaks the run off. */
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+			    const char *what);
 
 /* Is it the sum of all contributions to the chunk? If not, the run breaks off. */
 static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, uint64_t value)

@@ -69,7 +69,6 @@ struct pool_job {
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
 	uint64_t held;               /* aggregators that it owns now */
 	bool over;                   /* finished; still here because it owned some then */
-	void *state;                 /* the scheme's; owned by it */
 };
 
 /* What makes a scheme. Packets are those of the job at hand. */

@@ -56,15 +56,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 	return netreduce_bytes(netreduce_conf(job->scheme), place->children);
 }
 
-static bool next_to_workers(const struct ring *ring, uint32_t node)
-{
-	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++)
-		if (ring->ends[w].node == node)
-			return true;
-	return false;
-}
-
-/* Connections that end at the workers of a switch, by rank of their sources. */
+/* Connections that end at workers below a switch, by rank of their sources. */
 static void make_outlets(const struct ring *ring, uint32_t number)
 {
 	struct ring_node *node = &ring->nodes[number];
@@ -93,8 +85,7 @@ static void open_node(const struct ring *ring, uint32_t number)
 	node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
 	columns_init(&node->columns, node->place->children, (uint32_t)conf->window,
 		     (uint32_t)conf->length);
-	if (next_to_workers(ring, number))
-		make_outlets(ring, number);
+	make_outlets(ring, number);
 }
 
 static void open_ring(struct netreduce *job, uint32_t number)

@@ -45,11 +45,9 @@ static bool is_root(const struct visit *visit)
 
 static void violated(const struct visit *visit, const char *what)
 {
-	const struct netreduce *job = visit->ring->job;
-	uint32_t hosts = job->base.scheme->env.topo->net.hosts;
-
-	ina_violated(&job->base, hosts + visit->node->place->sw,
-		     netreduce_chunk(visit->ring, visit->place.message, visit->place.index), what);
+	ina_violated_at_switch(
+		&visit->ring->job->base, visit->node->place->sw,
+		netreduce_chunk(visit->ring, visit->place.message, visit->place.index), what);
 }
 
 /* --- sums --- */

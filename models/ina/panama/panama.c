@@ -47,12 +47,6 @@
 
 extern const struct collective_ops ring_collective; /* models/collective/ring.c */
 
-void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
-{
-	collective_violated(&job->base.scheme->env, "PANAMA",
-			    collective_job_number(&job->base.spec), "VID", vid, node, what);
-}
-
 /* --- packets --- */
 
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -237,7 +231,7 @@ static void end(void *self)
 {
 	struct panama_job *job = self;
 
-	if (job->recovery)
+	if (job->orders)
 		panama_recovery_stop(job);
 	for (uint32_t l = 0; l < job->sequence_count; l++)
 		close_sequence(&job->sequences[l]);
@@ -469,6 +463,7 @@ static bool about(const void *self, const struct packet *packet, struct packet_a
 
 static const struct ina_ops ops = {
 	.title = "PANAMA",
+	.number = "VID",
 	.own_flows = true,
 	.scheme_size = sizeof(struct panama_scheme),
 	.job_size = sizeof(struct panama_job),

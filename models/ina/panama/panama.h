@@ -167,7 +167,7 @@ struct panama_sequence {
 	struct panama_job *job;
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
-	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	bool repair;     /* VID j carries the chunk of order j of the tree */
 	bool half;       /* there is one for repairs beside it */
 	uint32_t node_count;
 	struct panama_node *nodes;
@@ -206,10 +206,10 @@ struct panama_job {
 	uint32_t tree_count;
 	struct panama_sequence *sequences; /* by tree; then, with recovery, those for repairs */
 	uint32_t sequence_count;
-	uint16_t *sequences_at; /* by switch: sequences that pass ... */
-	uint16_t *open_at;      /* ... and are not over */
-	struct panama_recovery *recovery;
-	uint64_t overflows; /* packets dropped by full accelerators */
+	uint16_t *sequences_at;       /* by switch: sequences that pass ... */
+	uint16_t *open_at;            /* ... and are not over */
+	struct panama_orders *orders; /* by tree; recovery, else NULL */
+	uint64_t overflows;           /* packets dropped by full accelerators */
 };
 
 struct panama_scheme {
@@ -240,9 +240,6 @@ static inline struct panama_worker *panama_worker(const struct panama_job *job, 
 	return (struct panama_worker *)job->base.workers + w;
 }
 
-/* Breaks the run off: a rule does not hold at `node` (as the network numbers nodes). */
-void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what);
-
 static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
 {
 	return vid * job->tree_count + tree;
@@ -253,10 +250,6 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 /* The trees of a job that has no sequences yet, and how many sequences of it pass each switch. */
 void panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
-
-/* All roots that the topology may choose for workers on these hosts; caller frees. */
-uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
-		       uint32_t *count);
 
 /* --- panama_plan.c --- */
 
@@ -334,9 +327,6 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 /* Fills in the packet with which `worker` contributes `chunk` as VID `vid` of a sequence. */
 void panama_contribution(struct packet *packet, const struct panama_worker *worker,
 			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk);
-
-/* For recovery: the result of a VID of a main sequence has come by unicast. */
-void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid);
 
 /* May the tree send now? Keeps `ready` true to it. */
 void panama_worker_look(struct panama_worker *worker, uint32_t tree);

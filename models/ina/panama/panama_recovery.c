@@ -57,13 +57,9 @@ struct panama_asker {
 	struct messages up, down; /* to and from worker 0; not worker 0's own */
 };
 
-struct orders {
+struct panama_orders {
 	uint64_t *chunks;
 	size_t count, capacity;
-};
-
-struct panama_recovery {
-	struct orders *orders; /* by tree */
 };
 
 static struct panama_worker *first_worker(const struct panama_job *job)
@@ -136,10 +132,13 @@ static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 /* Worker 0 read the sum from its own tensor, where it was checked when it came. */
 static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
-	if (take(worker, tree, vid))
-		panama_worker_answer(worker, tree, vid);
-	else
+	if (!take(worker, tree, vid)) {
 		worker->base.job->stats.stale++;
+		return;
+	}
+	panama_worker_look(worker, tree);
+	panama_worker_wake(worker);
+	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
 static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
@@ -177,7 +176,7 @@ static void arrived_down(void *owner, const struct message *message)
 static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool urgent)
 {
 	enum message_type type = urgent ? MESSAGE_URGENT_ORDER : MESSAGE_ORDER;
-	struct orders *orders = &job->recovery->orders[tree];
+	struct panama_orders *orders = &job->orders[tree];
 
 	orders->chunks = array_reserve(orders->chunks, orders->count, &orders->capacity,
 				       sizeof(*orders->chunks));
@@ -211,8 +210,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		panama_violated(panama_job(worker), worker->base.host, vid,
-				"a result overtook another");
+		ina_violated(worker->base.job, worker->base.host, vid, "a result overtook another");
 		return fresh;
 	}
 	*seen = vid + 1;
@@ -224,8 +222,8 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 
 uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
 {
-	SIM_BUG_ON(vid >= job->recovery->orders[tree].count);
-	return job->recovery->orders[tree].chunks[vid];
+	SIM_BUG_ON(vid >= job->orders[tree].count);
+	return job->orders[tree].chunks[vid];
 }
 
 /* May the worker send something again on this tree? Then *vid is the first such. An order may come
@@ -397,8 +395,7 @@ static void stop_asker(struct panama_worker *worker)
 
 void panama_recovery_start(struct panama_job *job, uint32_t cap)
 {
-	job->recovery = xcalloc(1, sizeof(*job->recovery));
-	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
+	job->orders = xcalloc(job->tree_count, sizeof(*job->orders));
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		start_asker(panama_worker(job, w), cap);
 }
@@ -408,7 +405,6 @@ void panama_recovery_stop(struct panama_job *job)
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		stop_asker(panama_worker(job, w));
 	for (uint32_t t = 0; t < job->tree_count; t++)
-		free(job->recovery->orders[t].chunks);
-	free(job->recovery->orders);
-	free(job->recovery);
+		free(job->orders[t].chunks);
+	free(job->orders);
 }

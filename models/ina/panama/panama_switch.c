@@ -323,10 +323,8 @@ static void contribution(struct panama_sequence *sequence, struct panama_node *n
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {
-		panama_violated(sequence->job,
-				sequence->job->base.scheme->env.topo->net.hosts +
-					node->accelerator->sw,
-				vid, "a contribution came twice, or after FIN");
+		ina_violated_at_switch(&sequence->job->base, node->accelerator->sw, vid,
+				       "a contribution came twice, or after FIN");
 		return;
 	}
 	if (vid < node->expected) {

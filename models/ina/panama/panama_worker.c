@@ -87,7 +87,7 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct panama_job *job = panama_job(worker);
 
-	return !job->recovery && chunk + job->tree_count >= worker->available &&
+	return !job->orders && chunk + job->tree_count >= worker->available &&
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
@@ -167,7 +167,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 static bool take_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
 {
 	if (vid < flow->una) {
-		panama_violated(panama_job(worker), worker->base.host, vid, "a result came twice");
+		ina_violated(worker->base.job, worker->base.host, vid, "a result came twice");
 		return false;
 	}
 	worker->lost += vid - flow->una;
@@ -202,7 +202,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	bool fresh;
 
 	if (!sum_holds(worker, sequence, packet, chunk)) {
-		panama_violated(job, worker->base.host, vid, "a wrong sum");
+		ina_violated(&job->base, worker->base.host, vid, "a wrong sum");
 		return;
 	}
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
@@ -215,13 +215,6 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)
 		ina_complete(&worker->base, chunk);
-}
-
-void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid)
-{
-	panama_worker_look(worker, tree);
-	panama_worker_wake(worker);
-	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
 /* --- life --- */

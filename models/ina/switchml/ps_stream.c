@@ -16,6 +16,7 @@
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
+#include "formulas/formulas.h"
 #include "ina/common/adding.h"
 #include "ina/common/outbox.h"
 #include "topo/topology.h"
@@ -66,8 +67,9 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 }
 
 /* What a switch would do at once. */
-static void serve(struct ps_server *server, const struct packet *packet)
+static void serve(void *owner, const struct packet *packet)
 {
+	struct ps_server *server = owner;
 	struct switch_actions actions = { 0 };
 
 	switchml_at_node(server->job, &server->node, packet, &actions);
@@ -78,11 +80,6 @@ static void serve(struct ps_server *server, const struct packet *packet)
 			send_copy(server, &send->packet,
 				  send->ports[(c + server->number) % send->count]);
 	}
-}
-
-static void added(void *server, const struct packet *packet)
-{
-	serve(server, packet);
 }
 
 /* For the first time: takes its turn to be added. */
@@ -299,7 +296,9 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	return shared_evenly(switchml_slots_of(rate, frame, time_to_cover(trip, wait, n, m)), m);
+	return shared_evenly(formula_pool_slots(rate, frame, time_to_cover(trip, wait, n, m),
+						SWITCHML_SLOTS_MAX),
+			     m);
 }
 
 /* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
@@ -345,7 +344,7 @@ static void open_server(struct switchml *job, uint32_t q)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	adding_init(&server->adding, env->sim, key, added, server);
+	adding_init(&server->adding, env->sim, key, serve, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 

@@ -81,43 +81,27 @@ static sim_time round_trip(const struct switchml *job)
 	}
 }
 
-uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
-{
-	return formula_pool_slots(rate, frame, round_trip_time, SWITCHML_SLOTS_MAX);
-}
-
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct link_class *link = port_class(net, &net->ports[job->base.spec.hosts[0]]);
 
-	return switchml_slots_of(link->rate, job->base.scheme->frame, round_trip_time);
+	return formula_pool_slots(link->rate, job->base.scheme->frame, round_trip_time,
+				  SWITCHML_SLOTS_MAX);
 }
 
-/* The largest power of two below `wanted`, a power of two, that a share of the memory holds. */
-static uint64_t slots_held(uint64_t wanted, uint64_t most)
-{
-	while (wanted > most) /* at least one fits: check_memory() */
-		wanted /= 2;
-	return wanted;
-}
-
-/* `wanted` = that cover the round trip, `most` = that a share of the memory holds. */
-static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted, uint64_t most)
+/* `wanted`: a power of two that covers the round trip. */
+static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
+	uint64_t most = switchml_share(conf) / switchml_slot_bytes(conf);
 
 	if (conf->slots_rule == SLOTS_MEMORY)
 		return (most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX) / message * message;
-	return slots_held(wanted > message ? wanted : message, most);
-}
-
-/* Bytes of values of a slot, in both versions. */
-static uint64_t slot_bytes(const struct switchml_conf *conf)
-{
-	struct switchml_format format = switchml_format_of(conf);
-
-	return switchml_slot_bytes(&format);
+	wanted = wanted > message ? wanted : message;
+	while (wanted > most) /* a message fits: check_memory() */
+		wanted /= 2;
+	return wanted;
 }
 
 static uint32_t choose_slots(const struct switchml *job)
@@ -126,8 +110,7 @@ static uint32_t choose_slots(const struct switchml *job)
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)),
-				       switchml_share(conf) / slot_bytes(conf));
+	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)));
 }
 
 /* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
@@ -145,15 +128,15 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 	uint32_t frame = switchml_frame(&format, 0);
-	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
 	/* up to the root and down again is as long as one way between hosts */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
 	sim_time rest =
 		(format.message - 1) * (frame * UINT64_C(8) * PS_PER_S / topology->link.rate);
-	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, trip + rest);
+	uint64_t wanted =
+		formula_pool_slots(topology->link.rate, frame, trip + rest, SWITCHML_SLOTS_MAX);
 
 	(void)gradients;
-	return fewer_slots(conf, slots_by_rule(conf, wanted, most), wanted);
+	return fewer_slots(conf, slots_by_rule(conf, wanted), wanted);
 }
 
 static struct collective_actual switchml_ran_as(const void *instance)
@@ -172,7 +155,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 	const struct switchml_conf *conf = switchml_conf(&job->base);
 
 	(void)place;
-	return conf->tenants ? switchml_share(conf) : job->slots * slot_bytes(conf);
+	return conf->tenants ? switchml_share(conf) : job->slots * switchml_slot_bytes(conf);
 }
 
 static bool admit(void *self, const char **never)

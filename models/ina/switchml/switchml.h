@@ -159,12 +159,12 @@ extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/
 #define SWITCHML_LAST_HEADER  4
 
 /* The format, and what replaces parts of it; bytes of a packet of a message by its number (the
- * first is the largest), and of a slot's values. */
+ * first is the largest), and of a slot's values in both versions. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
 uint32_t switchml_conf_payload(const void *conf);
-uint64_t switchml_slot_bytes(const struct switchml_format *format);
+uint64_t switchml_slot_bytes(const struct switchml_conf *conf);
 
 /* Of a switch's memory that one job may have. */
 uint64_t switchml_share(const struct switchml_conf *conf);
@@ -182,7 +182,6 @@ void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, c
 /* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
  * paper counts. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
-uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time);
 
 /* Makes and frees what all workers have. */
 void switchml_workers_begin(struct switchml *job);

@@ -136,9 +136,10 @@ uint32_t switchml_conf_payload(const void *conf)
 	return (uint32_t)(switchml_format_of(conf).elements * ELEMENT_BYTES);
 }
 
-uint64_t switchml_slot_bytes(const struct switchml_format *format)
+uint64_t switchml_slot_bytes(const struct switchml_conf *conf)
 {
-	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;
+	return SWITCHML_VERSIONS * (uint64_t)switchml_format_of(conf).switch_elements *
+	       ELEMENT_BYTES;
 }
 
 uint64_t switchml_share(const struct switchml_conf *conf)
@@ -151,7 +152,7 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 {
 	bool number = conf->slots_form == SLOTS_NUMBER;
 	uint64_t slots = number ? (uint64_t)conf->slots : format->message,
-		 need = slots * switchml_slot_bytes(format);
+		 need = slots * switchml_slot_bytes(conf);
 
 	if (need <= switchml_share(conf))
 		return;

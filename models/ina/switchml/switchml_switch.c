@@ -143,9 +143,8 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
 	if (slot->chunk != packet->chunk) {
-		ina_violated(&job->base,
-			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->chunk, "a contribution met another chunk");
+		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+				       "a contribution met another chunk");
 		return;
 	}
 	node->base.memory->stats.packets_aggregated++;
@@ -169,9 +168,8 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	struct slot *slot = &node->slots[slot_index(packet)];
 
 	if (slot->chunk != packet->chunk || slot->state == SLOT_PARTIAL) {
-		ina_violated(&job->base,
-			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->chunk, "a result met another chunk");
+		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+				       "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;
