@@ -4,12 +4,13 @@
  *   esa_switch.c    hashed aggregators with preemption
  *   esa_server.c    the parameter server: partial sums, reminders
  *   esa_recovery.c  lost chunks: queries and gradients over a reliable transport
+ *   result_cache.h  results that a worker keeps for its peers
  */
 #ifndef INASIM_INA_ESA_ESA_H
 #define INASIM_INA_ESA_ESA_H
 
 #include "ina/common/pool.h"
-#include "ina/common/result_cache.h"
+#include "ina/esa/result_cache.h"
 #include "transport/messages.h"
 
 enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };

@@ -5,8 +5,8 @@
  * stays lost when the ring is widened: `from` is the oldest chunk that can still be there.
  *
  *     ... overwritten | from  (results, or chunks that have none yet)  next ) */
-#ifndef INASIM_INA_COMMON_RESULT_CACHE_H
-#define INASIM_INA_COMMON_RESULT_CACHE_H
+#ifndef INASIM_INA_ESA_RESULT_CACHE_H
+#define INASIM_INA_ESA_RESULT_CACHE_H
 
 #include "ina/common/window.h"
 
