@@ -1,29 +1,30 @@
-/* ATP: Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning", NSDI
- * 2021, after the authors' public code and what ESA (sections 2.1, 5, 7) and
- * NetReduce say about it; where these are silent, readings are marked below.
+/* ATP: Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning", NSDI 2021, after the
+ * authors' public code and what ESA (sections 2.1, 5, 7) and NetReduce say about it. Where these
+ * are silent, readings are marked below.
  *
- * Modelled: aggregators of all jobs in one hashed array per switch, first come
- * first served; two levels, the workers' racks and the server's; a complete sum
- * goes to the parameter server and stays in its aggregator until the parameter
- * packet comes back and frees it; packets that collide go on to the server, which
- * adds the rest; resent packets flush the aggregator; ECN marks ride through
- * aggregation; windows grow and shrink as in window.h; new indices for positions
- * that collided ("rehash"), as an option.
- * Simplified: a packet takes one pass of a switch's constant latency (the prototype
- * takes two); scaling and conversion on hosts take no time, adding at servers neither
- * unless the hosts' reduction_rate is limited; no saturation, and no resending as floating-point
- * numbers (off in the public code): payloads are sums modulo 2^64 that prove who is in them;
- * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
+ * Modelled: aggregators of all jobs in one hashed array per switch, first come first served; two
+ * levels, the workers' racks and the server's. A complete sum goes to the parameter server and
+ * stays in its aggregator until the parameter packet comes back and frees it. Packets that collide
+ * go on to the server, which adds the rest. Packets that are sent again flush the aggregator. ECN
+ * marks ride through aggregation; windows grow and shrink as in window.h; as an option, positions
+ * that collided get new indices ("rehash").
+ *
+ * Simplified: a packet takes one pass of a switch's constant latency (the prototype takes two).
+ * Scaling and conversion on hosts take no time, nor does adding at servers unless the hosts'
+ * reduction_rate is limited. No saturation, and no resending as floating-point numbers (off in the
+ * public code): payloads are sums modulo 2^64 that prove who is in them. Sequence numbers have 32
+ * bits and never restart (the public code: 16, per tensor).
+ *
  * Left open, and our reading:
  * - an aggregator is complete when its bitmap is full (the code counts packets);
  * - the ECN mark of a sum is the OR of its packets', at switches and servers;
- * - a packet that collided at level 0 is not added at level 1, either: the
- *   collision bit keeps switches off it;
- * - level 1 merges a resent packet only if bitmap1 can say who is in it; a rack
- *   that is in only in part goes to the server beside what the aggregator held;
- * - a worker resends every chunk that lies three or more behind the newest result,
- *   once; then, and for the end of the window, a timer decides;
- * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
+ * - a packet that collided at level 0 is not added at level 1, either: the collision bit keeps
+ *   switches from adding it;
+ * - level 1 merges a packet that was sent again only if bitmap1 can say who is in it; a rack that
+ *   is in only in part goes to the server beside what the aggregator held;
+ * - a worker sends again every chunk that lies three or more behind the newest result, once; after
+ *   that, and for the end of the window, a timer decides;
+ * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
  * - the window has no slow start (window.h), nor an upper limit. */
 #include "ina/atp/atp.h"
@@ -127,8 +128,8 @@ static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 	return table ? table[chunk % positions(pool_scheme(job))] : pool_known_index(job, chunk);
 }
 
-/* A new index holds for the next chunk at this position. No worker has sent that
- * yet: the window, not longer than all positions, begins behind this chunk at first. */
+/* A new index holds from the next chunk at this position on. No worker has sent that chunk yet: the
+ * window is no longer than all positions, and begins no later than this chunk. */
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
@@ -206,7 +207,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	return scheme;
 }
 
-/* A gradient from each worker, and the server's acknowledgement, which the switch copies. */
+/* A gradient from each worker, and the server's parameter packet, which switches copy. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;

@@ -1,5 +1,5 @@
-/* Packets that a host has received and that wait for their turn to be added up: only where its
- * reduction rate is limited (collective/reducer.h). */
+/* Packets that wait until their host has added up those before: only where its reduction rate is
+ * limited (collective/reducer.h). */
 #ifndef INASIM_INA_COMMON_ADDING_H
 #define INASIM_INA_COMMON_ADDING_H
 
@@ -26,7 +26,7 @@ void adding_release(struct adding *queue);
 /* `due` is no earlier than adding_last(). */
 void adding_push(struct adding *queue, const struct packet *packet, sim_time due);
 
-/* When the last one is added; now, if none waits. */
+/* When the last packet is added; now if none waits. */
 sim_time adding_last(const struct adding *queue);
 
 #endif

@@ -38,7 +38,7 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 	out->count = fan->count;
 }
 
-/* Where it is added: at the switch of the rack that it names, and at level 1. */
+/* It may be added at the switch of the rack that it names, and at level 1. */
 static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
 {
@@ -94,7 +94,7 @@ static void added(void *owner, const struct packet *packet)
 	pool_ops(server->job)->at_server(server, packet);
 }
 
-/* The packet brings contributors that neither are in the sum nor wait to be added. */
+/* Does the packet bring contributors that are neither in the sum nor wait to be added? */
 static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->arrived;
@@ -113,8 +113,8 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 	return known && pool_ops(server->job)->add(arrived, known, packet_bitmap(packet), 0);
 }
 
-/* When the server may look at a packet that has come. One without news takes its host no time,
- * but it does not overtake what came before. */
+/* When the server may look at a packet that has come. One that brings nothing new takes no time,
+ * but does not overtake those before. */
 static sim_time due_at(struct pool_server *server, const struct packet *packet)
 {
 	const struct ina_scheme *scheme = server->job->base.scheme;
@@ -222,7 +222,7 @@ bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct a
 
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
-	/* both count from 1: 0 is "empty" in a switch */
+	/* both count from 1, as 0 means "empty" in a switch */
 	return (uint16_t)(aggregators_hash(&pool_scheme(job)->crc,
 					   (uint16_t)(job->base.spec.number + 1),
 					   (uint32_t)chunk + 1, salt) %

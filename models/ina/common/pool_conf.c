@@ -1,4 +1,4 @@
-/* What the rows of ATP and ESA cannot say: which values and which jobs cannot be. */
+/* What the rows of ATP and ESA cannot say: values and jobs that are refused. */
 #include "ina/common/pool.h"
 
 #include <inttypes.h>
@@ -35,8 +35,8 @@ uint32_t pool_servers(uint32_t workers)
 	return 1; /* ESA section 7.1.2 */
 }
 
-/* Workers that fit around a server if they are placed as well as can be: full racks,
- * and what level 1 has inputs left for. */
+/* Workers that fit around a server if they are placed as well as can be: full racks, then as many
+ * beside the server as level 1 has inputs left. */
 static uint64_t most_workers(const struct topology_conf *conf)
 {
 	struct topology_shape shape;

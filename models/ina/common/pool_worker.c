@@ -21,8 +21,8 @@ static bool has_more(const struct pool_worker *worker)
 	       window_may_send(&worker->window, ina_available(&worker->base));
 }
 
-/* The timer runs no later than the first timeout: one pending event a worker, set
- * anew only when timeouts have become shorter. */
+/* The timer runs no later than the first timeout: one pending event a worker, which is set anew
+ * only when timeouts have become shorter. */
 static void arm(struct pool_worker *worker)
 {
 	sim_time at = window_timeout(&worker->window, now_of(worker));
@@ -68,7 +68,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 		packet->source |= (uint16_t)(ops->priority(worker, chunk) << 8);
 }
 
-/* A new chunk that leaves as a gradient packet. */
+/* The next new chunk that leaves as a gradient packet; false: none. */
 static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 {
 	const struct pool_job *job = pool_job(worker);
@@ -141,8 +141,9 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 			   packet->value, packet->flags & PACKET_CE, packet);
 }
 
-/* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
- * server, which on the worker's own host takes no time. */
+/* Whether the NIC may call pull() late (net/nic.h). It may start the worker's timer and, where
+ * chunks are diverted, those of a message to the server; a message to the worker's own host takes
+ * no time, so then it may not. */
 static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);

@@ -12,11 +12,6 @@ static uint32_t switch_above(const struct network *net, uint32_t host)
 	return net->ports[host].to - net->hosts;
 }
 
-static uint32_t port_to_host(const struct network *net, uint32_t host)
-{
-	return net->cold[host].reverse;
-}
-
 /* The rack of a switch, new if there is none; RACK_NONE when there are too many. */
 static uint8_t find_rack(struct racks *racks, uint32_t sw)
 {
@@ -70,18 +65,17 @@ static bool number_racks(struct racks *racks, const struct network *net, const u
 	return true;
 }
 
-/* The way from the server to a host; one within the host goes by its switch, too. */
+/* From the server to a host; to its own host by way of the switch, too. */
 static void route_down(const struct racks *racks, const struct topology *topo, uint32_t host,
 		       uint64_t entropy, struct route *route)
 {
-	if (host != racks->server) {
+	if (host == racks->server)
+		*route = racks->local;
+	else
 		topology_route(topo, racks->server, host, entropy, route);
-		return;
-	}
-	*route = racks->local;
 }
 
-/* The results of `from` reach switch `sw`, which sends them on over `port`. */
+/* Results come from switch `from` to `sw`, which sends them on over `port`. */
 static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_t port)
 {
 	uint32_t number = racks->fan_out_of_switch[sw];
@@ -144,7 +138,7 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 	const struct network *net = &topo->net;
 
 	*racks = (struct racks){ .server = server, .sw = switch_above(net, server) };
-	racks->server_port = port_to_host(net, server);
+	racks->server_port = net->cold[server].reverse;
 	racks->local.hops = 1;
 	racks->local.out[0] =
 		(uint16_t)(racks->server_port - net->switch_nodes[racks->sw].first_port);

@@ -37,7 +37,7 @@ enum esa_message {
 	ESA_RESULT,   /* server: the result */
 };
 
-/* A chunk that is not complete at a server is open, from the first that it hears of it. */
+/* A chunk is open at a server from the first that the server hears of it until it is complete. */
 struct esa_entry {
 	uint64_t index;   /* of the chunk at the server */
 	sim_time created; /* first heard of */
@@ -108,11 +108,11 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 void esa_server_init(struct pool_server *server);
 void esa_server_release(struct pool_server *server);
 void esa_at_server(struct pool_server *server, const struct packet *packet);
-/* RTO_ps. */
+/* The server's retransmission timeout. */
 sim_time esa_server_rto(const struct esa_server *esa);
-/* A timeout has run out, here or at a worker that says so: what is open now may hold it, since
- * whoever waits for a chunk sends later ones later, and is no sample of the round trip (window.h).
- * Else this timeout would be a round trip of the next, and so on, up to max_timeout. */
+/* A timeout has run out, here or at a worker that says so. What is open now is no sample of the
+ * round trip: it may hold that timeout, since whoever waits for a chunk sends later ones later
+ * (window.h). Otherwise timeouts would grow as each other's samples, up to max_timeout. */
 void esa_no_samples(struct esa_server *esa);
 /* The open entry of a chunk, new if need be; NULL when the chunk is complete or over. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);
@@ -131,7 +131,7 @@ void esa_drain(struct pool_job *job);
 void esa_channels_init(struct esa_server *esa);
 void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
-/* An RTO after the answers: missing gradients are asked for. */
+/* Nothing has come for an RTO after the answers: asks for missing gradients. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
 void esa_lost(struct pool_worker *worker);
 bool esa_divert(struct pool_worker *worker, uint64_t chunk);

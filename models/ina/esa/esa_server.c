@@ -64,7 +64,7 @@ static void link_last(struct esa_server *esa, struct esa_entry *entry)
 	esa->last = entry->index;
 }
 
-/* Something has come for it, or has been done about it. */
+/* Something has come for the entry, or has been done about it. */
 static void touch(struct esa_server *esa, struct esa_entry *entry)
 {
 	entry->touched = now_of(esa);
@@ -98,9 +98,9 @@ static void arm(struct esa_server *esa)
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
 }
 
-/* The sum of a chunk. When the ring of sums turns for that, it forgets chunks of which all workers
- * hold the result. One may still be open: its timer has run out shortly before the result came,
- * and the workers' answers are under way. Nothing is left to be done about it. */
+/* The sum of a chunk. A ring of sums that turns for it forgets chunks whose results all workers
+ * hold. One of them may still be open: its timer ran out shortly before the result came, and the
+ * workers' answers are under way. Nothing is left to do about it. */
 static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
@@ -170,8 +170,8 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
 }
 
-/* After a reminder for later chunks: how many more of them lead to the next. Where most chunks lose
- * their aggregator, with `every` each arrival reminds of a third of all that are open. */
+/* How many contributions to later chunks lead to the next reminder. Where most chunks lose their
+ * aggregator, with `every` each arrival reminds of a third of all that are open. */
 static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 {
 	switch ((enum esa_dupack)esa_conf(esa->server->job)->dupack) {
@@ -185,8 +185,8 @@ static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 	return limit;
 }
 
-/* A contribution to a later chunk has come: on the third (`duplicate_threshold`), what is
- * still open may hang in a switch. */
+/* A contribution to chunk `index` has come. On the third to later chunks (`duplicate_threshold`),
+ * what is still open may be stuck in a switch. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
 	uint64_t last = esa->last;
@@ -235,7 +235,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		anew |= entry_at(esa, esa->first)->touched >= esa->doubled;
 		entry_expired(esa, entry_at(esa, esa->first));
 	}
-	/* as TCP, until something comes; once for all entries that are open together, which
+	/* as TCP does, until something comes; once for all entries that are open together, which
 	 * expire one after the other */
 	if (anew && rto < pool_scheme(esa->server->job)->window.max_rto) {
 		esa->backoff++;
@@ -263,8 +263,8 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	entry_close(esa, entry);
 	if (to_all)
 		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
-	/* copies that went by the transport may still sit in a switch, where they would
-	 * wait for ever */
+	/* contributions that came over the transport may be in a switch, too, and would wait there
+	 * for ever */
 	if (recovered)
 		esa_remind_chunk(esa, server_chunk(esa->server, sum->index));
 }
@@ -275,8 +275,8 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	uint64_t index = entry->index;
 
-	/* Contributors that come together with some that are in already have been asked for
-	 * their gradients, one by one: partial sums overlap only with such. */
+	/* A part of which some contributors are in already is of no use: those who are not have
+	 * been asked for their gradients, which come one by one. */
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
@@ -298,7 +298,7 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 	struct esa_entry *entry;
 
 	if (server->job->over)
-		return; /* what its aggregators held to the end */
+		return; /* this is what its aggregators held to the end */
 	entry = esa_entry_open(esa, chunk);
 	if (!entry)
 		return; /* complete */
@@ -308,8 +308,9 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 
 /* --- the end --- */
 
-/* Fetches what the job still holds, again and again until nothing is left: a server
- * does not know what that is, so it would have to remind of all its last chunks. */
+/* Fetches what the job still holds, again and again until nothing is left. It looks into the
+ * switches, as the server does not know what they hold and would have to remind of all its last
+ * chunks. */
 static void drain(struct esa_server *esa)
 {
 	struct pool_job *job = esa->server->job;

@@ -1,40 +1,45 @@
-/* PANAMA: Gebara, Costa and Ghobadi, "In-Network Aggregation for Shared Machine Learning
- * Clusters", MLSys 2021. Also its SwitchML* (section 7): the same without congestion control.
+/* PANAMA: Gebara, Costa and Ghobadi, "In-Network Aggregation for Shared Machine Learning Clusters",
+ * MLSys 2021. Also its SwitchML* (section 7): the same without congestion control.
  *
- * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB
- * rule); chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID,
- * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
+ * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB rule);
+ * chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID, OR of
+ * ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
  * equation 3, the rate of its ports by equation 1; partial sums (PANAMA-0.88, -0.94); aggregation
- * and other packets in the same egress queues with the same ECN threshold. Simplified: other
- * packets, and results on their way down, pay no time in an accelerator (table 1: 957.5 ns for 1500
- * bytes): topology.switch.latency is the place for it, whose default has nothing for it. FIN is on
- * the last packet of a tree in the last tensor only; a tree that this tensor, being short, does not
- * reach has none, and the accelerator counts the job until it ends. The FIFOs of a switch's ports
- * are one row per VID (panama_switch.c); loading state into accelerators takes the controller's
- * latency and no packets; conversion on hosts takes no time. PAUSE is the network's: without it
- * queues need room (topology.switch.buffer) or the job needs `recovery`; with it, a sum is charged
- * to an input port when it leaves the accelerator, whose latency the headroom therefore includes
- * (panama_burst()); with a fraction, at most two sums leave because one packet came, the others by
- * a timer (panama_backlog.c). An accelerator whose memory is full drops the packet, but for those
- * that complete a sum and need no place; that takes windows from before another job came. Left open
- * by the paper, and our reading:
+ * and other packets in the same egress queues with the same ECN threshold.
+ *
+ * Simplified:
+ * - other packets, and results on their way down, take no time in an accelerator (table 1: 957.5 ns
+ *   for 1500 bytes). topology.switch.latency is the place for it; its default has nothing for it;
+ * - FIN is on the last packet of a tree in the last tensor only. A tree that this tensor is too
+ *   short to reach has none, and its accelerators count the job until it ends;
+ * - the FIFOs of a switch's ports are one row per VID (panama_switch.c);
+ * - loading state into accelerators takes the controller's latency and no packets; conversion on
+ *   hosts takes no time;
+ * - PAUSE is the network's. Without it queues need room (topology.switch.buffer) or the job needs
+ *   `recovery`. With it, a sum is charged to an input port when it leaves the accelerator, so the
+ *   headroom includes the accelerator's latency (panama_burst()). With a fraction, at most two sums
+ *   leave because one packet came, the others by a timer (panama_backlog.c);
+ * - an accelerator whose memory is full drops the packet, unless that completes a sum and needs no
+ *   place. Only windows from before another job came fill it.
+ *
+ * Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
  *   share its part: memory / ports / jobs / trees / packet size;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
- * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order
- *   in which packets leave at first, section 4.2.2 wants trees independent;
- * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
- *   else a slow worker would fall behind by iterations. A root may go on without a whole switch
- *   below it, whose FIFOs the windows then do not bound: with small memory and fractions it may
+ * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order in
+ *   which packets leave at first, section 4.2.2 wants trees independent;
+ * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
+ *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
+ *   it; windows then do not bound that switch's FIFOs. With small memory and fractions it may
  *   overflow, and there is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
- * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
- * and does not say how its trees are kept apart below the core;
+ *   first link up of a rack: four trees may have four of them or one. The paper wants several
+ *   paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
- * every port in a cycle: sums of different ports do not wait for each other. Packets that wait for
- * a slow port are behind the FIFOs here, and not in their memory;
+ *   every port in a cycle: sums of different ports do not wait for each other. Packets that wait
+ *   for a slow port are behind the FIFOs here, and not in their memory;
  * - only_tree counts from 1 again where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
@@ -132,8 +137,8 @@ static uint32_t most_sequences(const struct panama_accelerator *accelerator)
 	return sequences;
 }
 
-/* Would every job at this accelerator, with this one of so many sequences, have a packet per port
- * and sequence? `others`: with those that are there now; else if it were alone. */
+/* Would every job at this accelerator still have a packet per port and sequence, when one with so
+ * many sequences comes? `others`: beside those that are there now; else alone. */
 static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
@@ -196,7 +201,7 @@ static void close_sequence(struct panama_sequence *sequence)
 	panama_scheme(sequence->job)->sequences.entries[sequence->number] = NULL;
 }
 
-/* What the controller tells the workers at first. */
+/* What the controller tells the workers at the start: the least wnd_cap on their trees. */
 static uint32_t least_cap(const struct panama_job *job)
 {
 	uint32_t least = PANAMA_CAP_MAX;
@@ -245,7 +250,7 @@ static bool is_small(const struct panama_job *job)
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
-/* With trees, if it is not small. */
+/* Builds the trees of a job that is not small. */
 static bool admit(void *self, const char **never)
 {
 	struct panama_job *job = self;

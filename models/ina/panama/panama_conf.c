@@ -1,4 +1,4 @@
-/* Parameters of PANAMA and of SwitchML*: the same, but for the window. */
+/* Parameters of PANAMA and of SwitchML*, which differ in their windows only. */
 #include "base/mem.h"
 #include "ina/panama/panama.h"
 
@@ -43,7 +43,7 @@ static const struct conf_row latency_forms[] = {
 static const struct conf_table latency_table = { "panama_latency", latency_forms,
 						 sizeof(struct panama_conf), NULL };
 
-/* What both schemes have, before and behind their windows. */
+/* What both schemes have, before and after the rows of their windows. */
 #define ROWS_BEFORE                                                                                \
 	CONF_BYTES("memory", struct panama_conf, memory, "64MB", 64, UINT64_C(1) << 40,            \
 		   "Packet memory of the accelerator of each switch. Every port has an equal "     \
@@ -148,8 +148,8 @@ uint32_t panama_payload(const void *self)
 	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
 }
 
-/* What the smallest switch that has hosts needs for any job: one tree, a packet of it at each port,
- * with recovery on two sequences. */
+/* What the smallest switch with hosts needs for any job: a packet of one tree at each port, with
+ * recovery of two sequences. */
 static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			     uint32_t *ports)
 {

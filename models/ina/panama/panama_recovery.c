@@ -1,24 +1,25 @@
-/* PANAMA with recovery, from corruption and any other loss. The paper (section 4.2.2) has a
- * sentence: "a simple timeout mechanism can be used". Ours:
+/* PANAMA with recovery from corruption and any other loss. The paper (section 4.2.2) says only: "a
+ * simple timeout mechanism can be used". Ours:
  *
  * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second sequence
- * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links
- * keep the order, so a result with a later VID says that what is missing before it is lost:
- * worker 0 then orders these chunks again at once. What is lost at the end, with nothing behind
- * it, needs a timer: worker 0 orders its oldest chunk again; any other worker asks worker 0 for
- * what it misses, which has it or is after it itself. Orders, questions and answers (the sums)
- * are messages over TCP connections. Timers double until there is progress.
+ * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links keep
+ * the order, so a result with a later VID says that what is missing before it is lost: worker 0
+ * orders these chunks again at once. What is lost at the end, with nothing behind it, needs a
+ * timer: worker 0 orders its oldest chunk again; any other worker asks worker 0, which has what it
+ * misses or is recovering it itself. Orders, questions and answers (the sums) are messages over TCP
+ * connections. Timers double until there is progress.
  *
- * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
- * packet on that sequence comes (panama_switch.c), and an order that is lost itself is found
- * missing in the same two ways and given again. What is sent again is bounded as what is sent
- * first: at most wnd_cap packets of a tree behind the newest result of its second sequence, for
- * which half of the memory is kept free. Only what a timer orders is sent beyond that, past all
- * that waits for its turn (which is then found missing): so a sequence on which all that was out
- * has been lost goes on, at the price of a packet per timeout that the memory may have no place
- * for. Such a packet is dropped, but all before it is passed over as well: what waits for lost
- * packets leaves the memory, and the job goes on when once all packets of an order get through.
- * With memory for a packet or two of each FIFO that takes many timeouts. */
+ * A worker may skip a VID of the second sequence: accelerators pass over that VID when the worker's
+ * next packet there comes (panama_switch.c). An order that is lost itself is found missing in the
+ * same two ways and given again.
+ *
+ * At most wnd_cap packets of a tree are sent again behind the newest result of its second sequence;
+ * half of the memory is kept free for them. Only what a timer orders goes beyond that, and skips
+ * all that waits for its turn (which is then found missing). So a sequence of which all packets
+ * were lost goes on, at the price of a packet per timeout for which there may be no memory. Such a
+ * packet is dropped, but all before it is passed over as well: what waits for lost packets leaves
+ * the memory, and the job goes on as soon as all packets of one order get through. With memory for
+ * a packet or two of each FIFO that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -117,7 +118,7 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
+/* Worker 0 is asked. What it lacks itself is on its way, or its timer will see to it. */
 static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 {
 	const struct panama_job *job = panama_job(by);
@@ -129,7 +130,7 @@ static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
 		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
 }
 
-/* Worker 0 read the sum from its own tensor, where it was checked when it came. */
+/* The sum needs no check: worker 0 checked it when it came. */
 static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
 	if (!take(worker, tree, vid)) {
@@ -186,7 +187,7 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
-/* What worker 0 misses before a result is lost. */
+/* What worker 0 misses before a result is lost: orders it again. */
 static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
 		      uint64_t from, uint64_t to)
 {
@@ -226,8 +227,8 @@ uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint
 	return job->orders[tree].chunks[vid];
 }
 
-/* May the worker send something again on this tree? Then *vid is the first such. An order may come
- * before the worker has handed the chunk over. */
+/* May the worker send something again on this tree? Then *vid is the first. An order may come
+ * before the worker has handed over the chunk. */
 static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64_t *vid)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
@@ -274,7 +275,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 
 /* --- timers --- */
 
-/* The earliest time at which a tree has waited for too long. */
+/* Sets the timer for when the first tree has waited too long. */
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;

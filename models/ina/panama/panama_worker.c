@@ -1,12 +1,12 @@
 /* PANAMA at a worker: sections 4.1 and 4.2. What is modelled and what is not: panama.c.
  *
- * Per tree, VIDs in the order of the stream:
+ * VIDs of a tree, in the order of the stream:
  *
  *     results ... | una  (with recovery: some results) ... next ) ... available )
  *
  *     sent and without a result: next - una - done <= floor(cwnd)
  *
- * All trees share one turn at the NIC, and take it in the order of their numbers. */
+ * The trees of a worker share its turn at the NIC, and take it in the order of their numbers. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 	       outstanding(flow) < panama_window_packets(&flow->window);
 }
 
-/* The tree whose chunk is next, if its window lets it go. */
+/* In strict order: the tree of the next chunk, if its window allows that. */
 static uint64_t strict_ready(struct panama_worker *worker)
 {
 	uint32_t trees = panama_job(worker)->tree_count, tree;
@@ -81,8 +81,8 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	packet->flags = PACKET_ECT;
 }
 
-/* No more chunks come behind this one on its tree. With recovery, what is sent again may; then
- * the controller alone ends the job. */
+/* Is it the last chunk on its tree? With recovery, chunks may be sent again after it: then the
+ * controller alone ends the job. */
 static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct panama_job *job = panama_job(worker);
@@ -91,7 +91,8 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
-/* No worker may fall a tensor behind the others, who would start the next iteration. */
+/* All workers are in the last packet of a tensor: so none falls a tensor behind the others, who
+ * would start the next iteration. */
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;

@@ -2,17 +2,19 @@
  * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
  *
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
- * timers; slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
- * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program is
- * free of it). Adding takes the host's reduction rate (reducer.h); a contribution that is there
- * already is not added: it is answered at once, or dropped while the first one waits for its turn.
- * What a worker on the server's own host sends and gets takes no network and no time.
+ * timers. Slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
+ * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program repairs
+ * none). Adding takes the host's reduction rate (reducer.h); a contribution that is there already
+ * is not added, but answered at once, or dropped while the first one waits to be added. What a
+ * worker on the server's own host sends and gets takes no network and no time.
+ *
  * Simplified: no CPU per packet, other than the reduction rate.
+ *
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
- * more is: slots by the rule are a multiple of m, but of a number that is not some servers have one
- * more than others, and with it more of every tensor; copies go to the workers in turn, from number
- * (server mod n) on. There is no congestion control: n s / m packets at most meet at a server's
- * port. */
+ * more is sharded. Slots by the rule are a multiple of m; if a user gives another number, some
+ * servers have one slot more than others, and with it more of every tensor. Copies go to the
+ * workers in turn, from number (server mod n) on. There is no congestion control: n s / m packets
+ * at most meet at a server's port. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -66,7 +68,7 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 	outbox_send(&server->outbox, &copy);
 }
 
-/* What a switch would do at once. */
+/* Does what a switch would do. */
 static void serve(void *owner, const struct packet *packet)
 {
 	struct ps_server *server = owner;
@@ -82,7 +84,7 @@ static void serve(void *owner, const struct packet *packet)
 	}
 }
 
-/* For the first time: takes its turn to be added. */
+/* It has come for the first time, and takes its turn to be added. */
 static void wait_for_adding(struct ps_server *server, const struct packet *packet)
 {
 	const struct ina_scheme *scheme = server->job->base.scheme;
@@ -208,7 +210,7 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
-/* Of the pair farthest apart: a slot waits for its slowest worker. */
+/* Between the two that are farthest apart: a slot waits for its slowest worker. */
 static sim_time round_trip(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -254,11 +256,10 @@ static sim_time longest_wait(const struct switchml *job)
 	return longest;
 }
 
-/* The time that the slots of n workers and m servers have to cover at the rate of a worker's link.
- * As in SwitchML (section 3.6) the round trip; but a slot is free again only after the wait for its
- * last copy, too, and a server's link must not rest, either. It carries n copies of a part of 1/m,
- * so with fewer servers than workers it is busy with m/n of the slots that a worker's link needs.
- */
+/* How long a worker's slots have to last at the rate of its link, with n workers and m servers: as
+ * in SwitchML (section 3.6) the round trip. But a slot is free again only after the wait for its
+ * last copy, and a server's link must not rest, either. That link carries n copies of a part of
+ * 1/m, so with fewer servers than workers it needs m/n of the slots that a worker's link needs. */
 static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
 	sim_time busy = (trip + wait) * m / (m > n ? m : n);
@@ -266,7 +267,7 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 	return busy > trip ? busy : trip;
 }
 
-/* As many at each of m servers. */
+/* The same number at each of m servers. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
 	slots = (slots + m - 1) / m * m;
@@ -285,7 +286,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return shared_evenly(switchml_slots_for(job, time), m);
 }
 
-/* The same before there is a network: through its top. */
+/* As choose_slots(), before there is a network: the way leads through its top. */
 static uint32_t slots_through_top(const struct switchml_conf *conf,
 				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
 				  uint32_t m)
@@ -301,8 +302,8 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 			     m);
 }
 
-/* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
- * with all that only waits in it: where that fills the buffer again, it goes on for ever. */
+/* What does not fit into the buffer of a server's port is lost. The fixed timer sends it again,
+ * together with all that only waits there: if that fills the buffer again, it goes on for ever. */
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
 			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {
@@ -348,7 +349,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
-/* Servers and the ways to them, but nothing that runs. */
+/* Makes servers and the paths to them, but nothing that runs. */
 static bool admit(void *self, const char **never)
 {
 	struct switchml *job = self;
@@ -420,9 +421,9 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_path_longest(longest, &path);
 }
 
-/* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
- * slot is free again after a round trip and the wait of its first copy for the last, which with few
- * slots a server is more than the window covers. */
+/* All slots go at one rate, and so do all servers that have some, each as the one with most slots.
+ * A slot is free again after a round trip and the wait of its first copy for the last, which takes
+ * longer than the window lasts if a server has few slots. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;

@@ -1,34 +1,35 @@
-/* SwitchML: Sapio et al., "Scaling Distributed Machine Learning with In-Network
- * Aggregation", arXiv:1903.06701 (2019), with loss recovery (algorithms 3 and 4,
- * "V1") and the hierarchical composition of section 6 over the switches of a tree.
+/* SwitchML: Sapio et al., "Scaling Distributed Machine Learning with In-Network Aggregation",
+ * arXiv:1903.06701 (2019), with loss recovery (algorithms 3 and 4, "V1") and the hierarchical
+ * composition of section 6 over the switches of a tree.
  *
- * Modelled: a pool of s slots with two versions each (shadow copy), a seen bit
- * per child and version, multicast of results, unicast repair from the shadow
- * copy, a retransmission timer per slot at the workers, self-clocking with at
- * most one packet per slot; switch memory as a finite resource, split among tenants
- * or not, with a queue or refusal; packet formats of the paper and of the public
- * code, messages of several packets included (its RDMA variant, "V3"); fixed, doubling and adaptive
- * timeouts (rto.h).
- * Simplified: packets are processed in the switch's constant latency; scaling and
- * conversion on hosts take no time, nor does the public code's exchange of exponents
- * (one more window of packets for each float tensor): tensors are of integers. With
- * fewer switch_elements than a packet has, the check of sums takes all as added.
+ * Modelled: a pool of s slots with two versions each (shadow copy), a seen bit per child and
+ * version, multicast of results, unicast repair from the shadow copy; a retransmission timer per
+ * slot at the workers, which clock themselves with at most one packet per slot; switch memory as a
+ * finite resource, split among tenants or not, with a queue or refusal; packet formats of the paper
+ * and of the public code, with messages of several packets (its RDMA variant, "V3"); fixed,
+ * doubling and adaptive timeouts (rto.h).
+ *
+ * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
+ * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
+ * for each float tensor): tensors are of integers. With fewer switch_elements than a packet has,
+ * the check of sums takes all as added.
+ *
  * Left open by the paper, and our reading:
- * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2;
- *   algorithm 4 restarts at version 0 per tensor, appendix B and the public code
- *   demand one continuous stream; each tensor is padded to whole chunks;
- * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale
- *   data; the first contribution always overwrites;
- * - recovery above the leaf is sketched in section 6: a switch that gets a
- *   duplicate sends its partial sum up again, or the stored result down;
- * - messages of several packets (format rdma) are described for one switch: a switch that misses
- *   a packet discards the rest, for only the first names the slot, and a worker drops what does not
- *   follow. Between switches each packet names its slot: a switch sends again what it has, and that
- *   need not be whole messages;
- * - a timeout that follows the round trip (section 6) must know which sums have waited
- *   for somebody's timeout. With timeout_rule adaptive a bit of each packet says so
- *   (SWITCHML_LATE). Where hardly any sum comes without (8 workers, 20 % loss: 0.8^16
- *   of them), there are hardly any samples, and the timeout stays doubled. */
+ * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2. Algorithm 4
+ *   restarts at version 0 per tensor; appendix B and the public code demand one continuous stream.
+ *   Each tensor is padded to whole chunks;
+ * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale data; here the
+ *   first contribution always overwrites;
+ * - section 6 sketches recovery above the leaf: a switch that gets a duplicate sends its partial
+ *   sum up again, or the stored result down;
+ * - messages of several packets (format rdma) are described for one switch. A switch that misses a
+ *   packet discards the rest, as only the first names the slot, and a worker drops what does not
+ *   follow in order. Between switches each packet names its slot: a switch sends again what it has,
+ *   which need not be whole messages;
+ * - a timeout that follows the round trip (section 6) must know which sums have waited for
+ *   somebody's timeout. With timeout_rule adaptive a bit of each packet says so (SWITCHML_LATE).
+ *   Where hardly any sum comes without it (8 workers, 20 % loss: 0.8^16 of them), there are hardly
+ *   any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
 #include "formulas/formulas.h"
@@ -57,7 +58,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* Worker to root and back for one packet on an idle network, the host's processing
+/* From a worker to the root and back for one packet on an idle network, the host's processing
  * included; and the rest of its message, for which its slot waits. */
 static sim_time round_trip(const struct switchml *job)
 {
@@ -113,7 +114,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)));
 }
 
-/* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
+/* Says when a job has fewer slots than cover the round trip, unless the user gave their number. */
 static struct collective_actual fewer_slots(const struct switchml_conf *conf, uint64_t slots,
 					    uint64_t wanted)
 {
@@ -211,7 +212,7 @@ static void end(void *self)
 		switchml_node_release(ina_node(&job->base, i));
 }
 
-/* The slots in flight limit it. */
+/* The slots limit what is in flight. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;

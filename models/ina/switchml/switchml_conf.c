@@ -87,8 +87,8 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
-/* Hosts that do a switch's work have no memory to share, and send no messages: the rows from
- * "slots" on. */
+/* ps_stream has the rows from "slots" on: its servers share no memory, and its workers send no
+ * messages. */
 #define ROWS_OF_MEMORY 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
@@ -98,7 +98,7 @@ const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_OF
 					    sizeof(struct switchml_conf),
 					    "Parameter servers with SwitchML's packets." };
 
-/* The packet: the format, and what replaces parts of it. */
+/* The format, with what the user gave instead. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf)
 {
 	struct switchml_format format = formats[conf->format];
