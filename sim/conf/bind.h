@@ -48,9 +48,8 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
 /* The usual amount of its type, or the bound that is nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
-/* Keys of a table or names of sub-tables, NULL-terminated; the caller frees the array. */
-const char **conf_row_names(const struct conf_row *rows);
-const char **conf_table_names(const struct conf_table *const *tables);
+/* Names of rows or of tables (the other is NULL), NULL-terminated; the caller frees the array. */
+const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables);
 
 /* oneof.c */
 unsigned conf_row_shapes(const struct conf_row *row);               /* bits of cJSON's types */

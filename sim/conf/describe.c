@@ -38,29 +38,16 @@ void conf_describe_found(struct conf_buf *buf, const cJSON *item)
 	}
 }
 
-const char **conf_row_names(const struct conf_row *rows)
+const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables)
 {
 	const char **names;
 	size_t count = 0;
 
-	while (rows[count].name != NULL)
+	while (rows != NULL ? rows[count].name != NULL : tables[count] != NULL)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
 	while (count-- > 0)
-		names[count] = rows[count].name;
-	return names;
-}
-
-const char **conf_table_names(const struct conf_table *const *tables)
-{
-	const char **names;
-	size_t count = 0;
-
-	while (tables[count] != NULL)
-		count++;
-	names = xcalloc(count + 1, sizeof(*names));
-	while (count-- > 0)
-		names[count] = tables[count]->name;
+		names[count] = rows != NULL ? rows[count].name : tables[count]->name;
 	return names;
 }
 
@@ -177,8 +164,8 @@ static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
 
 static void add_keys(struct conf_buf *buf, const struct conf_row *row)
 {
-	const char **names = row->type == CONF_OBJECT ? conf_row_names(row->table->rows)
-						      : conf_table_names(row->tables);
+	const char **names =
+		conf_names(row->type == CONF_OBJECT ? row->table->rows : NULL, row->tables);
 
 	add_names(buf, names);
 	free(names);

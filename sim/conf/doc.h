@@ -55,7 +55,8 @@ struct conf_doc {
 };
 
 /* doc.c */
-const char *conf_own_text(struct conf_doc *doc, const char *text); /* a copy that it owns */
+bool conf_is_at(const struct conf_value *value, const char *pointer); /* there or below it */
+const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy that it owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */

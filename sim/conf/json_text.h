@@ -27,7 +27,13 @@ cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error
 /* Offset of the value of a node that conf_json_parse() made. */
 size_t conf_json_value(const char *text, const cJSON *item);
 
+/* The line of an offset, from 1. */
+size_t conf_line_of(const char *text, size_t offset);
+
 /* Offset of the first byte that is not UTF-8, or CONF_NOWHERE. */
 size_t conf_utf8_mistake(const char *text, size_t length);
+
+/* Characters of a text in UTF-8, as far as a terminal gives each one column. */
+size_t conf_utf8_columns(const char *text);
 
 #endif
