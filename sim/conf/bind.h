@@ -18,10 +18,10 @@ struct binding {
 		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
 };
 
-/* bind.c: reports "problem; allowed: what the row says". */
+/* bind.c: reports "PROBLEM; allowed: WHAT THE ROW SAYS". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
-/* The same with "found X" as the problem, and a suggestion where there is one. Returns NULL. */
+/* The same with "found X" as the problem, and a suggestion if there is one. Returns NULL. */
 cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
 /* scalar.c: what holds for all rows of a type. */
@@ -36,8 +36,8 @@ extern const struct conf_kind conf_kinds[]; /* by enum conf_type */
 bool conf_is_scalar(enum conf_type type);
 bool conf_in_bounds(const struct conf_row *row, uint64_t value); /* those of an amount */
 
-/* scalar.c: of a value with the row's shape: stores at `dest`; returns the normalised value, NULL
- * after a failure. */
+/* scalar.c: stores a value of the row's shape at `dest`; returns the normalised value, NULL after a
+ * failure. */
 cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
 			const cJSON *item);
 

@@ -85,8 +85,8 @@ static void add_range(struct conf_buf *buf, const char *low, const char *high)
 		conf_buf_addf(buf, ", at most %s", high);
 }
 
-/* Bounds of amounts, from 0 or without end where that is no bound. Those of a queue are numbers,
- * of packets or of bytes. */
+/* Bounds of amounts; empty where 0 or no end is no bound. Those of a queue are numbers, of packets
+ * or of bytes. */
 static void amount_bounds(const struct conf_row *row, struct conf_buf *low, struct conf_buf *high)
 {
 	struct conf_row plain = *row;

@@ -374,7 +374,7 @@ size_t conf_utf8_columns(const char *text)
 	return columns;
 }
 
-/* Things that must not be anywhere, looked for first so that the walk need not care. */
+/* What must not be anywhere. Looked for first, so that the walk need not care. */
 static bool scan_bytes(struct scan *s)
 {
 	const char *nul = memchr(s->text, '\0', s->length);

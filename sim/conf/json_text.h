@@ -1,10 +1,10 @@
 /* JSON text -> cJSON tree whose nodes know where they stand.
  *
- * cJSON alone is too kind: it takes trailing text, "01", raw control characters and \u0000, and
+ * cJSON alone accepts too much: trailing text, "01", raw control characters and \u0000; and it
  * forgets where things stood. So json_scan.c walks the text beside the tree that cJSON has built,
  * refuses whatever RFC 8259 does not allow, and leaves in each node the offset at which it begins.
- * The offset is kept in `valueint`, which cJSON fills with an integer copy of numbers and which
- * nothing else here reads. */
+ * The offset is in `valueint`, which cJSON fills with an integer copy of numbers and which nothing
+ * else here reads. */
 #ifndef INASIM_CONF_JSON_TEXT_H
 #define INASIM_CONF_JSON_TEXT_H
 

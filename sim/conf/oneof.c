@@ -40,9 +40,9 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, else the only one that
- * has any: its messages will name the wrong key. NULL when none has any, or when
- * keys of several are mixed: then all of the alternatives must be named. */
+/* The first alternative that has all keys of the object, else the only one that has any: its
+ * messages will name the wrong key. NULL when none has any, or when keys of several are mixed: then
+ * messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
@@ -117,8 +117,8 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 	return conf_bind_refuse(b, row, item);
 }
 
-/* The only alternative for this shape, with its own messages; but what is
- * allowed is all of the alternatives. */
+/* Binds the only alternative for this shape, with its own messages; but what they say is allowed is
+ * all of the alternatives. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {

@@ -70,7 +70,7 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 	return true;
 }
 
-/* Puts `value` at the end of the pointer's last step; false: it was not used. */
+/* Puts `value` at the pointer's last step; false: it was not used. */
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
