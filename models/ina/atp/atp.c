@@ -84,20 +84,16 @@ static struct atp_server *unused_indices(const struct pool_server *server, const
 	const struct pool_job *job = server->job;
 	uint32_t count = pool_scheme(job)->pools[0].count;
 	struct atp_server *state = xcalloc(1, sizeof(*state));
-	uint32_t *list = xcalloc(count, sizeof(*list));
 	struct rng rng;
 
+	state->unused = xcalloc(count, sizeof(*state->unused));
 	for (uint32_t i = server->number; i < count; i += job->base.spec.servers)
 		if (!used[i])
-			list[state->count++] = i;
+			state->unused[state->count++] = i;
 	rng_init(&rng, job->base.scheme->env.sim->seed, "atp rehash",
 		 (uint64_t)job->base.spec.number << 8 | server->number);
-	rng_shuffle(&rng, list, state->count);
-	state->unused = xcalloc(count, sizeof(*state->unused));
-	for (uint32_t i = 0; i < state->count; i++)
-		state->unused[i] = (uint16_t)list[i];
+	rng_shuffle(&rng, state->unused, state->count);
 	state->successor = xcalloc(count, sizeof(*state->successor));
-	free(list);
 	return state;
 }
 
@@ -108,7 +104,7 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	if (!state)
 		return 0;
 	if (!state->successor[slot] && state->next < state->count)
-		state->successor[slot] = state->unused[state->next++] + UINT32_C(1);
+		state->successor[slot] = state->unused[state->next++] + 1;
 	return state->successor[slot];
 }
 
@@ -191,7 +187,6 @@ static const struct pool_ops ops = {
 	.result_at_switch = atp_result_at_switch,
 	.at_server = atp_at_server,
 	.add = atp_add,
-	.lost = pool_worker_wake, /* it is sent again */
 	.index = index_of,
 	.accepted = accepted,
 };

@@ -20,7 +20,7 @@ struct atp_conf {
 
 /* Of a server, when it rehashes. */
 struct atp_server {
-	uint16_t *unused; /* indices that the job has not used yet, shuffled */
+	uint32_t *unused; /* indices that the job has not used yet, shuffled */
 	uint32_t count, next;
 	uint32_t *successor; /* of an index that was given up: the new one + 1; 0 = none */
 };

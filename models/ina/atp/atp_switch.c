@@ -98,6 +98,16 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 	pool_free(pool_scheme(job), pool, a);
 }
 
+/* Garbage collection: frees an aggregator whose owner has gone silent. False when it stays. */
+static bool collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+{
+	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
+		return false;
+	pool->memory->stats.collected++;
+	pool_free(scheme, pool, a);
+	return true;
+}
+
 void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions)
 {
@@ -114,7 +124,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		pool_take(job, pool, a, packet);
 	} else if (!aggregator_is(a, job->base.number, packet_chunk(packet))) {
 		aggregators_collision(pool, a, job->base.number);
-		if (!pool_collect(scheme, pool, a)) {
+		if (!collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
 			packet->flags |= POOL_BYPASS;
 			actions->forward = true;

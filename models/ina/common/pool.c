@@ -211,15 +211,6 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
-{
-	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
-		return false;
-	pool->memory->stats.collected++;
-	pool_free(scheme, pool, a);
-	return true;
-}
-
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
 	/* both count from 1, as 0 means "empty" in a switch */

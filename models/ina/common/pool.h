@@ -90,8 +90,8 @@ struct pool_ops {
 	 * them are in and it cannot use the others. */
 	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 		    uint64_t value);
-	/* A chunk seems lost to a worker. window_take_lost() tells which one; a worker's turn at
-	 * the NIC takes from it, too. */
+	/* Optional: chunks seem lost to a worker. window_take_lost() tells which ones. Without
+	 * this member the worker sends them again in its turns at the NIC. */
 	void (*lost)(struct pool_worker *worker);
 	/* Optional: a worker is about to send a chunk for the first time. True: it has gone another
 	 * way. */
@@ -206,9 +206,6 @@ void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator
 	       const struct packet *packet);
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
 
-/* Garbage collection: frees an aggregator whose owner has gone silent. False when it stays. */
-bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
-
 /* ATP's index: a hash of job and chunk. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
 
@@ -298,6 +295,5 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 /* A result, by whatever way it came. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet);
-void pool_worker_wake(struct pool_worker *worker);
 
 #endif

@@ -9,11 +9,6 @@ static sim_time now_of(const struct pool_worker *worker)
 	return worker->base.job->scheme->env.sim->now;
 }
 
-void pool_worker_wake(struct pool_worker *worker)
-{
-	ina_wake(&worker->base);
-}
-
 /* Something to send? */
 static bool has_more(const struct pool_worker *worker)
 {
@@ -48,7 +43,10 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	if (!window_has_lost(&worker->window))
 		return;
 	why_timed_out(worker->base.job->tensors.why);
-	pool_ops(pool_job(worker))->lost(worker);
+	if (pool_ops(pool_job(worker))->lost)
+		pool_ops(pool_job(worker))->lost(worker);
+	else
+		ina_wake(&worker->base);
 }
 
 /* The gradient packet of a chunk. */
@@ -104,7 +102,7 @@ void pool_contribute(void *self, uint64_t first, uint64_t chunks)
 
 	(void)first, (void)chunks;
 	if (has_more(worker))
-		pool_worker_wake(worker);
+		ina_wake(&worker->base);
 }
 
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
@@ -125,10 +123,10 @@ void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t val
 		return;
 	if (pool_ops(job)->accepted)
 		pool_ops(job)->accepted(worker, chunk, value, packet);
-	if (window_has_lost(&worker->window))
+	if (window_has_lost(&worker->window) && pool_ops(job)->lost)
 		pool_ops(job)->lost(worker);
 	if (has_more(worker))
-		pool_worker_wake(worker);
+		ina_wake(&worker->base);
 	arm(worker);
 	ina_complete(&worker->base, chunk);
 }
