@@ -113,26 +113,17 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 	return known && pool_ops(server->job)->add(arrived, known, packet_bitmap(packet), 0);
 }
 
-/* When the server may look at a packet that has come. One that brings nothing new takes no time,
- * but does not overtake those before. */
-static sim_time due_at(struct pool_server *server, const struct packet *packet)
-{
-	const struct ina_scheme *scheme = server->job->base.scheme;
-
-	if (!brings_new(server, packet))
-		return adding_last(&server->adding);
-	return reducers_add(scheme->env.reducers, server->racks.server, scheme->env.sim->now,
-			    (bytes)scheme->elements * ELEMENT_BYTES);
-}
-
 static void to_server(struct pool_server *server, const struct packet *packet)
 {
 	struct pool_job *job = server->job;
+	const struct ina_scheme *scheme = job->base.scheme;
 
 	job->base.stats.server_packets++;
 	job->base.stats.server_bytes += packet->size;
-	if (job->base.scheme->env.reducers->rate)
-		adding_push(&server->adding, packet, due_at(server, packet));
+	if (scheme->env.reducers->rate)
+		adding_push(&server->adding, packet,
+			    brings_new(server, packet) ? (bytes)scheme->elements * ELEMENT_BYTES
+						       : 0);
 	else
 		pool_ops(job)->at_server(server, packet);
 }
@@ -298,7 +289,8 @@ static bool place_servers(struct pool_job *job)
 		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
 				   job->base.spec.workers, job->base.spec.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		adding_init(&server->adding, scheme->base.env.sim,
+		adding_init(&server->adding, scheme->base.env.sim, scheme->base.env.reducers,
+			    server->racks.server,
 			    timer_key_of_job(TIMER_POOL_INBOX, job->base.spec.number, q), added,
 			    server);
 		outbox_init(&server->outbox, &topo->net.nics[job->base.spec.server_hosts[q]]);

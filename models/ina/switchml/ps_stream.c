@@ -84,25 +84,17 @@ static void serve(void *owner, const struct packet *packet)
 	}
 }
 
-/* It has come for the first time, and takes its turn to be added. */
-static void wait_for_adding(struct ps_server *server, const struct packet *packet)
-{
-	const struct ina_scheme *scheme = server->job->base.scheme;
-	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
-				    (bytes)scheme->elements * ELEMENT_BYTES);
-
-	switchml_mark(server->arrived, server->node.words, packet);
-	adding_push(&server->adding, packet, due);
-}
-
 static void receive(struct ps_server *server, const struct packet *packet)
 {
 	const struct node *node = &server->node;
 
-	if (!server->arrived || switchml_seen(node->seen, node->words, packet))
+	if (!server->arrived || switchml_seen(node->seen, node->words, packet)) {
 		serve(server, packet);
-	else if (!switchml_seen(server->arrived, node->words, packet))
-		wait_for_adding(server, packet);
+	} else if (!switchml_seen(server->arrived, node->words, packet)) {
+		switchml_mark(server->arrived, node->words, packet);
+		adding_push(&server->adding, packet,
+			    (bytes)server->job->base.scheme->elements * ELEMENT_BYTES);
+	}
 }
 
 /* --- between workers and servers --- */
@@ -345,7 +337,7 @@ static void open_server(struct switchml *job, uint32_t q)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	adding_init(&server->adding, env->sim, key, serve, server);
+	adding_init(&server->adding, env->sim, env->reducers, server->host, key, serve, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 

@@ -131,8 +131,7 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	uint32_t frame = switchml_frame(&format, 0);
 	/* up to the root and down again is as long as one way between hosts */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
-	sim_time rest =
-		(format.message - 1) * (frame * UINT64_C(8) * PS_PER_S / topology->link.rate);
+	sim_time rest = (format.message - 1) * topology_transmission(topology, frame);
 	uint64_t wanted =
 		formula_pool_slots(topology->link.rate, frame, trip + rest, SWITCHML_SLOTS_MAX);
 
