@@ -125,9 +125,3 @@ bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		add_part(sums, sum, contributors);
 	return true;
 }
-
-bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,
-		      struct bitmap worker)
-{
-	return partial_sums_compare(sums, sum, worker) == PRESENT_ALL;
-}

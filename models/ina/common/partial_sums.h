@@ -61,8 +61,4 @@ static inline bool partial_sums_is_all(const struct partial_sums *sums, struct b
 bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		      struct bitmap contributors, uint64_t value);
 
-/* The worker's contribution is in. */
-bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,
-		      struct bitmap worker);
-
 #endif

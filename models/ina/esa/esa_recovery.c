@@ -82,7 +82,8 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 
 	entry->wanting = true;
 	for (uint32_t w = 0; w < server->job->base.spec.workers; w++)
-		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
+		if (partial_sums_compare(&server->sums, sum, server->racks.of_worker[w]) !=
+		    PRESENT_ALL)
 			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
 

@@ -383,16 +383,6 @@ static struct collective_actual panama_ran_as(const void *instance)
 					   (uint64_t)conf->trees };
 }
 
-/* The first tree on which a worker waits, or the number of trees. */
-static uint32_t waits_on(const struct panama_worker *worker)
-{
-	uint32_t t = 0;
-
-	while (t < panama_job(worker)->tree_count && worker->flows[t].una == worker->flows[t].next)
-		t++;
-	return t;
-}
-
 static void report_overflows(const struct panama_job *job, FILE *to)
 {
 	const struct panama_conf *conf = panama_conf(job);
@@ -412,11 +402,12 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 static bool waits(const void *self, char *text, size_t size)
 {
 	const struct panama_worker *worker = self;
-	uint32_t t = waits_on(worker);
-	bool waits = t < panama_job(worker)->tree_count;
+	uint32_t t = 0, trees = panama_job(worker)->tree_count;
 	int length = 0;
 
-	if (waits)
+	while (t < trees && worker->flows[t].una == worker->flows[t].next)
+		t++;
+	if (t < trees)
 		length = snprintf(text, size,
 				  "waits for VID %" PRIu64 " of tree %" PRIu32 ", has sent %" PRIu64
 				  "%s",
@@ -425,7 +416,7 @@ static bool waits(const void *self, char *text, size_t size)
 	if (worker->lost)
 		snprintf(text + length, size - (size_t)length,
 			 "lacks %" PRIu64 " results for ever (recovery is off)", worker->lost);
-	return waits || worker->lost;
+	return t < trees || worker->lost;
 }
 
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
@@ -489,7 +480,7 @@ static const struct ina_ops ops = {
 	.close = close_scheme,
 };
 
-static struct panama_scheme *open_scheme(const struct model_env *env, const void *self)
+static void *panama_open(const struct model_env *env, const void *self)
 {
 	const struct panama_conf *conf = self;
 	struct panama_scheme *scheme =
@@ -519,14 +510,9 @@ static struct panama_scheme *open_scheme(const struct model_env *env, const void
 	return scheme;
 }
 
-static void *panama_open(const struct model_env *env, const void *conf)
-{
-	return open_scheme(env, conf);
-}
-
 static void *switchml_star_open(const struct model_env *env, const void *conf)
 {
-	struct panama_scheme *scheme = open_scheme(env, conf);
+	struct panama_scheme *scheme = panama_open(env, conf);
 
 	scheme->window.fixed = true;
 	return scheme;
