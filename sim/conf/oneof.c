@@ -65,13 +65,6 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 	return alternatives == 1 ? best : NULL;
 }
 
-/* Drops the lines of `explain` that a trial added. */
-static void forget_values(struct conf_doc *doc, size_t count)
-{
-	while (doc->value_count > count)
-		free(doc->values[--doc->value_count].pointer);
-}
-
 /* Binds if that makes no mistake; else leaves no trace. */
 static cJSON *try_alternative(struct binding *b, const struct conf_row *row, char *base,
 			      const cJSON *item)
@@ -86,7 +79,8 @@ static cJSON *try_alternative(struct binding *b, const struct conf_row *row, cha
 		return resolved;
 	b->failures = failures;
 	cJSON_Delete(resolved);
-	forget_values(b->doc, values);
+	while (b->doc->value_count > values) /* lines of `explain` */
+		free(b->doc->values[--b->doc->value_count].pointer);
 	if (row->type != CONF_ONEOF) /* whose alternatives cleaned up themselves */
 		memset(base + row->offset, 0, conf_row_size(row));
 	return NULL;

@@ -37,12 +37,6 @@ static cJSON *parse_value(const struct change *c, const char *value)
 	return item;
 }
 
-static void put_member(cJSON *object, const char *key, cJSON *value)
-{
-	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-	cJSON_AddItemToObject(object, key, value);
-}
-
 /* Index of a list from its text; the size of the list means "append". */
 static bool list_index(const struct change *c, const cJSON *list, const char *text, size_t *index)
 {
@@ -74,7 +68,8 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
-		put_member(where, step, value);
+		cJSON_DeleteItemFromObjectCaseSensitive(where, step);
+		cJSON_AddItemToObject(where, step, value);
 		return true;
 	}
 	if (cJSON_IsArray(where))

@@ -82,12 +82,6 @@ static size_t *widths_of(const struct grid *grid)
 	return widths;
 }
 
-static void blanks(size_t count, FILE *to)
-{
-	while (count-- > 0)
-		fputc(' ', to);
-}
-
 /* Blanks are owed, and paid only when something follows. */
 static void print_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
 		      FILE *to)
@@ -98,8 +92,8 @@ static void print_row(const struct grid *grid, const struct grid_cell *cells, co
 		if (widths[c] == 0)
 			continue;
 		if (width > 0) {
-			blanks(owed + (grid->alignment[c] == 'r' ? rest : 0), to);
-			fputs(cells[c].text, to);
+			owed += grid->alignment[c] == 'r' ? rest : 0;
+			fprintf(to, "%*s%s", (int)owed, "", cells[c].text);
 			owed = grid->alignment[c] == 'r' ? 0 : rest;
 		} else {
 			owed += rest;

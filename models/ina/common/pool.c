@@ -309,13 +309,6 @@ static void open_pools(struct pool_job *job)
 	}
 }
 
-static void make_indices(struct pool_job *job)
-{
-	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
-	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
-		job->indices[i].chunk = i + 1; /* never a chunk of this place */
-}
-
 void pool_withdraw(void *self)
 {
 	struct pool_job *job = self;
@@ -350,7 +343,9 @@ void pool_begin(void *self)
 	open_pools(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker_init(pool_worker(job, w));
-	make_indices(job);
+	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
+	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
+		job->indices[i].chunk = i + 1; /* never a chunk of this place */
 	pool_ops(job)->start(job);
 }
 

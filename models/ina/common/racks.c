@@ -65,16 +65,6 @@ static bool number_racks(struct racks *racks, const struct network *net, const u
 	return true;
 }
 
-/* From the server to a host; to its own host by way of the switch, too. */
-static void route_down(const struct racks *racks, const struct topology *topo, uint32_t host,
-		       uint64_t entropy, struct route *route)
-{
-	if (host == racks->server)
-		*route = racks->local;
-	else
-		topology_route(topo, racks->server, host, entropy, route);
-}
-
 /* Results come from switch `from` to `sw`, which sends them on over `port`. */
 static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_t port)
 {
@@ -106,7 +96,10 @@ static void grow_tree(struct racks *racks, const struct topology *topo, const ui
 		uint32_t from = racks->sw, sw = racks->sw;
 		struct route route;
 
-		route_down(racks, topo, workers[w], entropy, &route);
+		if (workers[w] == racks->server) /* by way of the switch, too */
+			route = racks->local;
+		else
+			topology_route(topo, racks->server, workers[w], entropy, &route);
 		for (unsigned i = 0; i < route.hops; i++) {
 			uint32_t port = network_port(net, net->hosts + sw, route.out[i]);
 

@@ -31,30 +31,23 @@ static sim_time frame_time(const struct panama_backlog *backlog)
 	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
-static bool is_stopped(const struct panama_backlog *backlog)
-{
-	const struct network *net = &backlog->sequence->job->base.scheme->env.topo->net;
-
-	return net->lossless && lossless_ingress(net, backlog->back)->stopped;
-}
-
 /* The next one leaves. The accelerator's latency is over already. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;
 	struct panama_sequence *sequence = backlog->sequence;
 	struct panama_node *node = &sequence->nodes[backlog->node];
+	struct network *net = &sequence->job->base.scheme->env.topo->net;
 	struct switch_send send;
 	struct packet sum;
-	bool left = is_stopped(backlog);
+	bool left = net->lossless && lossless_ingress(net, backlog->back)->stopped;
 
 	(void)entity;
 	while (!left && panama_is_over(sequence, node)) {
 		left = panama_pass(sequence, node, &sum);
 		if (left) {
 			panama_send_on(node, &sum, &send);
-			network_switch_send(&sequence->job->base.scheme->env.topo->net,
-					    backlog->back, &send);
+			network_switch_send(net, backlog->back, &send);
 		}
 	}
 	node->behind = panama_is_over(sequence, node);

@@ -118,15 +118,17 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* Worker 0 is asked. What it lacks itself is on its way, or its timer will see to it. */
-static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
+/* Worker 0 is asked by `owner`. What it lacks itself is on its way, or its timer will see to it. */
+static void arrived_up(void *owner, const struct message *message)
 {
+	struct panama_worker *by = owner;
 	const struct panama_job *job = panama_job(by);
+	uint32_t tree = (uint32_t)message->value;
 
-	if (!panama_recovery_has(first_worker(job), tree, vid))
+	if (!panama_recovery_has(first_worker(job), tree, message->number))
 		return;
 	by->base.job->stats.repairs++;
-	write_message(&by->asker->down, MESSAGE_ANSWER, tree, vid,
+	write_message(&by->asker->down, MESSAGE_ANSWER, tree, message->number,
 		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
 }
 
@@ -149,12 +151,6 @@ static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
 	self->known++;
 	if (urgent)
 		self->urgent = self->known;
-}
-
-/* At worker 0, from `owner`. */
-static void arrived_up(void *owner, const struct message *message)
-{
-	asked(owner, (uint32_t)message->value, message->number);
 }
 
 /* At `owner`. */

@@ -14,12 +14,6 @@
 
 #define ROWS_FIRST 4 /* a power of two; in lock-step one or two are in use */
 
-/* Of `below` workers, rounded up; 0.88 * 25 is not above 22. */
-static uint32_t workers_needed(double fraction, uint32_t below)
-{
-	return (uint32_t)ceil(fraction * below - 1e-9);
-}
-
 static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uint32_t number)
 {
 	uint32_t below = 0;
@@ -40,6 +34,7 @@ void panama_node_init(struct panama_node *node, const struct panama_sequence *se
 	const struct panama_job *job = sequence->job;
 	const struct ina_tree *tree = &job->trees[sequence->tree];
 	const struct tree_node *place = &tree->tree->nodes[number];
+	uint32_t below = workers_below(tree, job->base.spec.workers, number);
 
 	*node = (struct panama_node){ .children = place->children,
 				      .parent = place->parent,
@@ -51,8 +46,8 @@ void panama_node_init(struct panama_node *node, const struct panama_sequence *se
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
 	node->next = node->children <= PANAMA_FEW ? node->few
 						  : xcalloc(node->children, sizeof(*node->next));
-	node->needed = workers_needed(panama_conf(job)->fraction,
-				      workers_below(tree, job->base.spec.workers, number));
+	/* rounded up; 0.88 * 25 is not above 22 */
+	node->needed = (uint32_t)ceil(panama_conf(job)->fraction * below - 1e-9);
 }
 
 void panama_node_release(struct panama_node *node)

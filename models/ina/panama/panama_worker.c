@@ -15,11 +15,6 @@
 
 /* --- sending --- */
 
-static uint64_t outstanding(const struct panama_flow *flow)
-{
-	return flow->next - flow->una - flow->done;
-}
-
 static bool may_send(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_flow *flow = &worker->flows[tree];
@@ -30,7 +25,7 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 		flow->done++;
 	}
 	return flow->next < flow->available &&
-	       outstanding(flow) < panama_window_packets(&flow->window);
+	       flow->next - flow->una - flow->done < panama_window_packets(&flow->window);
 }
 
 /* In strict order: the tree of the next chunk, if its window allows that. */
