@@ -62,11 +62,12 @@ static void add_names(struct conf_buf *buf, const char *const *names)
 	}
 }
 
+/* A bound. That of a queue is a number, of packets or of bytes. */
 static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_t amount)
 {
 	char text[32];
 
-	if (conf_kinds[row->type].usual != NULL)
+	if (conf_kinds[row->type].usual != NULL && row->type != CONF_QUEUE)
 		conf_buf_addf(buf, "\"%s\"",
 			      unit_format(conf_kinds[row->type].unit, amount, text, sizeof(text)));
 	else
@@ -85,20 +86,6 @@ static void add_range(struct conf_buf *buf, const char *low, const char *high)
 		conf_buf_addf(buf, ", at most %s", high);
 }
 
-/* Bounds of amounts; empty where 0 or no end is no bound. Those of a queue are numbers, of packets
- * or of bytes. */
-static void amount_bounds(const struct conf_row *row, struct conf_buf *low, struct conf_buf *high)
-{
-	struct conf_row plain = *row;
-
-	if (row->type == CONF_QUEUE)
-		plain.type = CONF_INT; /* print without unit */
-	if (row->min > 0)
-		add_amount(low, &plain, row->min);
-	if (row->max > 0)
-		add_amount(high, &plain, row->max);
-}
-
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 {
 	struct conf_buf low = { 0 }, high = { 0 };
@@ -112,7 +99,10 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 		conf_buf_add_json_number(&low, row->rmin);
 		conf_buf_add_json_number(&high, row->rmax);
 	} else {
-		amount_bounds(row, &low, &high);
+		if (row->min > 0)
+			add_amount(&low, row, row->min);
+		if (row->max > 0)
+			add_amount(&high, row, row->max);
 	}
 	add_range(buf, conf_buf_text(&low), conf_buf_text(&high));
 	conf_buf_release(&low);

@@ -338,14 +338,12 @@ static void panama_finish(void *instance)
 	ina_withdraw(job);
 }
 
-static void panama_stats(const void *instance, struct collective_stats *stats)
+static void stats(const void *self, struct collective_stats *stats)
 {
-	const struct panama_job *job = instance;
+	const struct panama_job *job = self;
 
 	if (job->ring)
 		ring_collective.stats(job->ring, stats);
-	else
-		ina_stats(job, stats);
 }
 
 /* Roots are switches of one tier, at most all of the highest. */
@@ -477,6 +475,7 @@ static const struct ina_ops ops = {
 	.end = end,
 	.contribute = panama_contribute,
 	.waits = waits,
+	.stats = stats,
 	.close = close_scheme,
 };
 
@@ -520,7 +519,7 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 #define OPS                                                                                        \
 	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = ina_memory, .idle = panama_idle, .burst = panama_burst,   \
+	.stats = ina_stats, .memory = ina_memory, .idle = panama_idle, .burst = panama_burst,      \
 	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
 	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
 	.report_waiting = panama_report_waiting,                                                   \
