@@ -41,17 +41,18 @@ struct ps_server {
 struct ps_servers {
 	struct ps_server *list;
 	uint32_t count;
-	struct route *up, *down;           /* [worker * count + server] */
+	struct ps_pair {
+		struct route up, down;
+	} * pairs;                         /* [worker * count + server] */
 	uint32_t *children;                /* 0, 1, ... */
 	struct collective_memory counters; /* of all servers together; not reported */
 };
 
 /* --- at servers --- */
 
-static struct route *route_of(struct route *routes, const struct ps_servers *servers, uint32_t w,
-			      uint32_t q)
+static struct ps_pair *pair_of(const struct switchml *job, uint32_t w, uint32_t q)
 {
-	return &routes[(size_t)w * servers->count + q];
+	return &job->servers->pairs[(size_t)w * job->servers->count + q];
 }
 
 static void send_copy(struct ps_server *server, const struct packet *packet, uint32_t w)
@@ -64,7 +65,7 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		return;
 	}
 	copy.kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
-	packet_set_route(&copy, route_of(job->servers->down, job->servers, w, server->number));
+	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
 
@@ -116,11 +117,11 @@ void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
 
 void ps_stream_address(const struct worker *worker, struct packet *packet)
 {
-	const struct ps_servers *servers = switchml_of(worker)->servers;
+	const struct switchml *job = switchml_of(worker);
+	uint32_t q = server_of(job, packet->slot)->number;
 
 	packet->kind = PACKET_DATA; /* switches only forward it */
-	packet_set_route(packet, route_of(servers->up, servers, worker->base.number,
-					  server_of(switchml_of(worker), packet->slot)->number));
+	packet_set_route(packet, &pair_of(job, worker->base.number, q)->up);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
@@ -166,20 +167,19 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 static void find_routes(struct switchml *job)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	struct ps_servers *servers = job->servers;
 	uint64_t key =
 		hash_pair(hash_pair(job->base.scheme->env.sim->seed, hash_string("ps_stream")),
 			  job->base.spec.number);
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-		for (uint32_t q = 0; q < servers->count; q++) {
+		for (uint32_t q = 0; q < job->servers->count; q++) {
 			uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
-			uint64_t pair = hash_pair(key, (uint64_t)w << 32 | q);
+			uint64_t entropy = hash_pair(key, (uint64_t)w << 32 | q);
 
 			if (a == b)
 				continue;
-			topology_route(topo, a, b, pair, route_of(servers->up, servers, w, q));
-			topology_route(topo, b, a, ~pair, route_of(servers->down, servers, w, q));
+			topology_route(topo, a, b, entropy, &pair_of(job, w, q)->up);
+			topology_route(topo, b, a, ~entropy, &pair_of(job, w, q)->down);
 		}
 	}
 }
@@ -188,7 +188,6 @@ static void find_routes(struct switchml *job)
 static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	const struct ps_servers *servers = job->servers;
 	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q],
 		 ports[ROUTE_MAX + 1];
 	sim_time sum;
@@ -196,9 +195,9 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 
 	if (a == b)
 		return 0;
-	count = topology_path(topo, a, route_of(servers->up, servers, w, q), ports);
+	count = topology_path(topo, a, &pair_of(job, w, q)->up, ports);
 	sum = ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
-	count = topology_path(topo, b, route_of(servers->down, servers, w, q), ports);
+	count = topology_path(topo, b, &pair_of(job, w, q)->down, ports);
 	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
@@ -221,14 +220,13 @@ static sim_time round_trip(const struct switchml *job)
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	const struct ps_servers *servers = job->servers;
 	uint32_t host = job->base.spec.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
 	struct plan_path link = { 0 };
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		if (job->base.spec.hosts[w] == host)
 			continue;
-		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
+		topology_path(topo, host, &pair_of(job, w, q)->down, ports);
 		link = plan_path(&topo->net, ports, 1, job->base.scheme->frame);
 		copies++;
 	}
@@ -347,14 +345,12 @@ static bool admit(void *self, const char **never)
 	struct switchml *job = self;
 	const struct collective_job *spec = &job->base.spec;
 	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
-	size_t pairs = (size_t)spec->workers * spec->servers;
 
 	(void)never;
 	job->servers = servers;
 	servers->count = spec->servers;
 	servers->list = xcalloc(spec->servers, sizeof(*servers->list));
-	servers->up = xcalloc(pairs, sizeof(*servers->up));
-	servers->down = xcalloc(pairs, sizeof(*servers->down));
+	servers->pairs = xcalloc((size_t)spec->workers * spec->servers, sizeof(*servers->pairs));
 	servers->children = xcalloc(spec->workers, sizeof(*servers->children));
 	for (uint32_t w = 0; w < spec->workers; w++)
 		servers->children[w] = w;
@@ -369,8 +365,7 @@ static void withdraw(void *self)
 	struct ps_servers *servers = ((struct switchml *)self)->servers;
 
 	free(servers->list);
-	free(servers->up);
-	free(servers->down);
+	free(servers->pairs);
 	free(servers->children);
 	free(servers);
 }
@@ -434,10 +429,9 @@ static void plan(void *self, struct stream_plan *plan)
 		for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
 			if (spec->hosts[w] == spec->server_hosts[q])
 				continue;
-			plan_way(job, spec->hosts[w], route_of(servers->up, servers, w, q), stream,
-				 &up);
-			plan_way(job, spec->server_hosts[q], route_of(servers->down, servers, w, q),
-				 stream, &down);
+			plan_way(job, spec->hosts[w], &pair_of(job, w, q)->up, stream, &up);
+			plan_way(job, spec->server_hosts[q], &pair_of(job, w, q)->down, stream,
+				 &down);
 		}
 	}
 	up = plan_path_then(&up, &down);
