@@ -1,7 +1,6 @@
 #include "conf/doc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_WIDTH 48 /* longer columns are not aligned */
 

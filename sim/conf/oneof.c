@@ -1,8 +1,6 @@
 /* A value that may take several forms: "2MB" or { "cdf": "websearch" }. */
 #include "conf/bind.h"
 
-#include "base/fail.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "conf/bind.h"
 
 #include "base/fail.h"
-#include "base/mem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -57,7 +57,7 @@ static const struct conf_row atp_rows[] = {
 		  "job's); when missing, never."),
 	{ 0 },
 };
-extern const struct conf_table atp_table; /* named by ina/schemes.c */
+extern const struct conf_table atp_table; /* named by collective/schemes.c */
 const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
 				      "ATP: hashed aggregators and a parameter server." };
 

@@ -1,4 +1,4 @@
-/* ATP, private to models/ina/atp*.c and its tests.
+/* ATP, private to models/ina/atp/ and its tests.
  *
  *   atp.c         parameters, aggregator indices; opens with what is modelled
  *   atp_switch.c  two levels of hashed aggregators

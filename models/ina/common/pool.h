@@ -5,7 +5,7 @@
  *   pool.c         jobs, packets at switches and hosts
  *   pool_worker.c  sending, results, timers
  *   pool_plan.c    a job as fluid streams
- *   atp*.c, esa*.c   what switches and servers do: struct pool_ops
+ *   atp/, esa/     what switches and servers do: struct pool_ops
  *
  * Every packet carries its job, chunk, aggregator index, server, priority and contributors (as a
  * bitmap of one level, racks.h); see packet_*() below. Chunk p belongs to server p mod servers.

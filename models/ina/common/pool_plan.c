@@ -7,7 +7,6 @@
 #include "ina/common/pool.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* From a rack's workers up to level 1. */
 static void plan_rack(const struct pool_server *server, const struct rack *rack,

@@ -108,7 +108,7 @@ static const struct conf_row esa_rows[] = {
 		  "our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
 };
-extern const struct conf_table esa_table; /* named by ina/schemes.c */
+extern const struct conf_table esa_table; /* named by collective/schemes.c */
 const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
 				      "ESA: ATP's aggregators with preemption." };
 

@@ -1,4 +1,4 @@
-/* ESA, private to models/ina/esa*.c and its tests.
+/* ESA, private to models/ina/esa/ and its tests.
  *
  *   esa.c           parameters, priorities; opens with what is modelled
  *   esa_switch.c    hashed aggregators with preemption

@@ -23,7 +23,6 @@
 #ifndef INASIM_INA_NETREDUCE_COLUMNS_H
 #define INASIM_INA_NETREDUCE_COLUMNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -46,7 +46,6 @@
 
 #include "base/mem.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* --- jobs --- */

@@ -1,9 +1,7 @@
 /* Parameters of PANAMA and of SwitchML*, which differ in their windows only. */
-#include "base/mem.h"
 #include "ina/panama/panama.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const char *const order_names[] = {
 	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
@@ -128,7 +126,8 @@ static const struct conf_row switchml_star_rows[] = {
 	{ 0 },
 };
 
-extern const struct conf_table panama_table, switchml_star_table; /* named by ina/schemes.c */
+extern const struct conf_table panama_table,
+	switchml_star_table; /* named by collective/schemes.c */
 const struct conf_table panama_table = { "panama", panama_rows, sizeof(struct panama_conf),
 					 "PANAMA: trees, in-order accelerators, ECN windows." };
 const struct conf_table switchml_star_table = {

@@ -2,7 +2,6 @@
 #include "ina/panama/panama.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void panama_plan_count(const struct panama_job *job, bool comes)
 {

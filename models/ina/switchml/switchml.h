@@ -151,7 +151,8 @@ static inline struct worker *switchml_worker(const struct switchml *job, uint32_
 
 /* --- parameters --- */
 
-extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/schemes.c, too */
+extern const struct conf_table switchml_table,
+	ps_stream_table; /* named by collective/schemes.c, too */
 
 /* RDMA: bytes that the first packet of a message has more (RETH), and the last (immediate data). */
 #define SWITCHML_FIRST_HEADER 16
