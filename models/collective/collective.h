@@ -211,8 +211,9 @@ struct collective_ops {
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
 	/* Optional. Adds errors for parameters that cannot work on this topology, besides those of
-	 * collective_check_frame(). */
-	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+	 * collective_check_frame(), at "/schemes/SCHEME/...". */
+	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		      const char *scheme);
 	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
 	 * this topology but hardly meant. Not asked in the fluid fidelity. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,

@@ -578,7 +578,7 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 	if (ops->frame)
 		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
 	if (ops->check)
-		ops->check(conf, &scenario->topology, doc);
+		ops->check(conf, &scenario->topology, doc, ops->name);
 }
 
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)

@@ -204,7 +204,7 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 {
 	cJSON *object = conf_node(cJSON_CreateObject());
 
-	check_keys(b, item, conf_row_names(table->rows));
+	check_keys(b, item, conf_names(table->rows, NULL));
 	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
 		cJSON *value = bind_member(b, row, dest, item);
 
@@ -226,24 +226,6 @@ static bool holds_objects(const struct conf_row *row)
 	return row->type == CONF_OBJECT || row->type == CONF_SCHEMES;
 }
 
-static void bind_items(struct binding *b, const struct conf_row *row, struct conf_list *list,
-		       const cJSON *item, cJSON *resolved)
-{
-	size_t size = conf_row_size(row->item), length = b->pointer.length, index = 0;
-
-	SIM_BUG_ON(size == 0 || row->item->offset != 0);
-	list->items = conf_own(b->doc, list->count, size);
-	for (const cJSON *child = item->child; child != NULL; child = child->next, index++) {
-		cJSON *value;
-
-		conf_buf_addf(&b->pointer, "/%zu", index);
-		value = conf_bind_value(b, row->item, (char *)list->items + index * size, child);
-		conf_buf_cut(&b->pointer, length);
-		if (value != NULL)
-			cJSON_AddItemToArray(resolved, value);
-	}
-}
-
 /* Whether so many items or members are allowed. */
 static bool check_count(struct binding *b, const struct conf_row *row, const cJSON *item,
 			size_t count, const char *what)
@@ -259,68 +241,70 @@ static bool check_count(struct binding *b, const struct conf_row *row, const cJS
 	return false;
 }
 
-static cJSON *bind_list(struct binding *b, const struct conf_row *row, char *dest,
-			const cJSON *item)
-{
-	struct conf_list list = { .count = (size_t)cJSON_GetArraySize(item) };
-	bool one_line = list.count == 0 || !holds_objects(row->item);
-	cJSON *resolved;
-
-	if (!check_count(b, row, item, list.count, "item"))
-		return NULL;
-	resolved = conf_node(cJSON_CreateArray());
-	b->in_list += one_line;
-	bind_items(b, row, &list, item, resolved);
-	b->in_list -= one_line;
-	if (one_line)
-		note_value(b, item, resolved);
-	memcpy(dest, &list, sizeof(list));
-	return resolved;
-}
-
-static size_t members_of(const cJSON *item)
+/* Items of a list, or members of a map but for comments. */
+static size_t count_children(const cJSON *item)
 {
 	size_t count = 0;
 
 	for (const cJSON *child = item->child; child != NULL; child = child->next)
-		count += child->string[0] != '_';
+		count += child->string == NULL || child->string[0] != '_';
 	return count;
 }
 
-static void bind_members(struct binding *b, const struct conf_row *row, struct conf_map *map,
-			 const cJSON *item, cJSON *resolved)
+/* Fills in `keys` of a map; of a list it is NULL. */
+static void bind_children(struct binding *b, const struct conf_row *row, const char **keys,
+			  char *items, const cJSON *item, cJSON *resolved)
 {
 	size_t size = conf_row_size(row->item), length = b->pointer.length, index = 0;
 
-	map->keys = conf_own(b->doc, map->count, sizeof(*map->keys));
-	map->items = conf_own(b->doc, map->count, size);
+	SIM_BUG_ON(size == 0 || row->item->offset != 0);
 	for (const cJSON *child = item->child; child != NULL; child = child->next) {
 		cJSON *value;
 
-		if (child->string[0] == '_')
+		if (keys != NULL && child->string[0] == '_')
 			continue;
-		conf_buf_add_step(&b->pointer, child->string);
-		value = conf_bind_value(b, row->item, (char *)map->items + index * size, child);
+		if (keys != NULL)
+			conf_buf_add_step(&b->pointer, child->string);
+		else
+			conf_buf_addf(&b->pointer, "/%zu", index);
+		value = conf_bind_value(b, row->item, items + index * size, child);
 		conf_buf_cut(&b->pointer, length);
-		map->keys[index++] = conf_own_text(b->doc, child->string);
-		if (value != NULL)
+		if (keys != NULL)
+			keys[index] = conf_own_text(b->doc, child->string);
+		if (value != NULL && keys != NULL)
 			cJSON_AddItemToObject(resolved, child->string, value);
+		else if (value != NULL)
+			cJSON_AddItemToArray(resolved, value);
+		index++;
 	}
 }
 
-static cJSON *bind_map(struct binding *b, const struct conf_row *row, char *dest, const cJSON *item)
+/* A list or a map. */
+static cJSON *bind_children_of(struct binding *b, const struct conf_row *row, char *dest,
+			       const cJSON *item)
 {
-	struct conf_map map = { .count = members_of(item) };
+	bool map = row->type == CONF_MAP;
+	size_t count = count_children(item);
+	bool one_line = map || count == 0 || !holds_objects(row->item);
+	const char **keys = NULL;
+	void *items;
 	cJSON *resolved;
 
-	if (!check_count(b, row, item, map.count, "member"))
+	if (!check_count(b, row, item, count, map ? "member" : "item"))
 		return NULL;
-	resolved = conf_node(cJSON_CreateObject());
-	b->in_list++;
-	bind_members(b, row, &map, item, resolved);
-	b->in_list--;
-	note_value(b, item, resolved);
-	memcpy(dest, &map, sizeof(map));
+	items = conf_own(b->doc, count, conf_row_size(row->item));
+	if (map)
+		keys = conf_own(b->doc, count, sizeof(*keys));
+	resolved = conf_node(map ? cJSON_CreateObject() : cJSON_CreateArray());
+	b->in_list += one_line;
+	bind_children(b, row, keys, items, item, resolved);
+	b->in_list -= one_line;
+	if (one_line)
+		note_value(b, item, resolved);
+	if (map)
+		memcpy(dest, &(struct conf_map){ keys, items, count }, sizeof(struct conf_map));
+	else
+		memcpy(dest, &(struct conf_list){ items, count }, sizeof(struct conf_list));
 	return resolved;
 }
 
@@ -352,7 +336,7 @@ static cJSON *bind_schemes(struct binding *b, const struct conf_row *row, char *
 	cJSON *resolved = conf_node(cJSON_CreateObject());
 	size_t length = b->pointer.length;
 
-	check_keys(b, item, conf_table_names(row->tables));
+	check_keys(b, item, conf_names(NULL, row->tables));
 	for (size_t i = 0; row->tables[i] != NULL; i++) {
 		const struct conf_table *table = row->tables[i];
 		void *scheme = conf_own(b->doc, 1, table->size);
@@ -399,10 +383,8 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 		note_value(b, item, resolved);
 		return resolved;
 	}
-	if (row->type == CONF_LIST)
-		return bind_list(b, row, base + row->offset, item);
-	if (row->type == CONF_MAP)
-		return bind_map(b, row, base + row->offset, item);
+	if (row->type == CONF_LIST || row->type == CONF_MAP)
+		return bind_children_of(b, row, base + row->offset, item);
 	if (row->type == CONF_SCHEMES)
 		return bind_schemes(b, row, base + row->offset, item);
 	return bind_object(b, row->table, base + row->offset, item);

@@ -18,10 +18,10 @@ struct binding {
 		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
 };
 
-/* bind.c: reports "problem; allowed: what the row says". */
+/* bind.c: reports "PROBLEM; allowed: WHAT THE ROW SAYS". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
-/* The same with "found X" as the problem, and a suggestion where there is one. Returns NULL. */
+/* The same with "found X" as the problem, and a suggestion if there is one. Returns NULL. */
 cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
 /* scalar.c: what holds for all rows of a type. */
@@ -36,8 +36,8 @@ extern const struct conf_kind conf_kinds[]; /* by enum conf_type */
 bool conf_is_scalar(enum conf_type type);
 bool conf_in_bounds(const struct conf_row *row, uint64_t value); /* those of an amount */
 
-/* scalar.c: of a value with the row's shape: stores at `dest`; returns the normalised value, NULL
- * after a failure. */
+/* scalar.c: stores a value of the row's shape at `dest`; returns the normalised value, NULL after a
+ * failure. */
 cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
 			const cJSON *item);
 
@@ -48,9 +48,8 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
 /* The usual amount of its type, or the bound that is nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
-/* Keys of a table or names of sub-tables, NULL-terminated; the caller frees the array. */
-const char **conf_row_names(const struct conf_row *rows);
-const char **conf_table_names(const struct conf_table *const *tables);
+/* Names of rows or of tables (the other is NULL), NULL-terminated; the caller frees the array. */
+const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables);
 
 /* oneof.c */
 unsigned conf_row_shapes(const struct conf_row *row);               /* bits of cJSON's types */

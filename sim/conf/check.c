@@ -24,7 +24,7 @@ __attribute__((format(printf, 3, 4))) static void complain(const struct check *c
 	va_end(args);
 }
 
-/* A number that a double does not hold is not what the user wrote: it becomes invalid, so that
+/* A number that a double cannot hold is not what the user wrote. It becomes invalid, so that
  * nothing more is said of it. */
 static void check_number(const struct check *c, cJSON *item)
 {

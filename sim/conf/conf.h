@@ -45,16 +45,15 @@ enum conf_type {
 		       * CONF_REQUIRED. */
 };
 
-/* CONF_ONEOF. An alternative is a row with a name (for the reader; it is no
- * key), a type and an offset that counts from the struct of the ONEOF row itself,
- * or, when the ONEOF is the item of a list, from the item, whose size is
- * table->size (else table->size is not used). The index of the alternative that
- * was taken is stored as int at `tag`, its `present` is set, its `def` is ignored.
- * It is chosen by the JSON shape of the value (object, array, string, number,
- * boolean). Where several alternatives have the shape:
- *   - objects: the first that knows all keys, else the one that knows most;
- *   - others: in order, the first that accepts the value. So a free CONF_STRING
- *     comes last.
+/* CONF_ONEOF. Its alternatives are the rows of `table`. The name of an alternative is for the
+ * reader; it is no key. Its offset counts from the struct of the ONEOF row, or, if the ONEOF is the
+ * item of a list, from the item, whose size is table->size (otherwise not used). The index of the
+ * alternative that was taken is stored as int at `tag`, and its `present` is set; its `def` is
+ * ignored. It is chosen by the JSON shape of the value (object, array, string, number, boolean).
+ * Where several alternatives have the shape:
+ * - objects: the first that knows all keys, else the only one that knows any;
+ * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
+ *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
 
 struct conf_list {
@@ -91,17 +90,17 @@ struct conf_row {
 			       "our choice" */
 };
 
-/* `def` of a row without default: the key must be there / may be missing (the
- * field is then all zero; use `present` to tell). An OBJECT row with def "{}"
- * is filled from the defaults of its own table. */
+/* `def` of a row without default: the key must be there, or may be missing. Then the field is all
+ * zero; use `present` to tell. An OBJECT row with def "{}" is filled from the defaults of its own
+ * table. */
 #define CONF_REQUIRED NULL
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
 
-/* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]),
- * where WHAT is the bounds, the choices or the table, and members are any others of the row, such
- * as `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so
- * one list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself. */
+/* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]).
+ * WHAT is the bounds, the choices or the table; members are any others of the row, such as
+ * `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so one
+ * list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself. */
 #define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
@@ -140,8 +139,8 @@ extern const char conf_optional[];
 #define CONF_SCHEMES(key, s, field, d, of, ...)                                                    \
 	CONF_ROW_(CONF_SCHEMES, key, s, field, d, .tables = of, .help = __VA_ARGS__)
 
-/* Another kind of document, which users hand over in place of this one: it has one
- * key at its top and lacks another. */
+/* Another kind of document that users may confuse with this one: it has one key at its top and
+ * lacks another. */
 struct conf_other_kind {
 	const char *has, *lacks;
 	const char *message; /* said instead of all that is wrong with it as one of this kind */
@@ -163,10 +162,9 @@ struct conf_override {
 	const char *value;
 };
 
-/* Reads and fills. Never fails to return a document; look at conf_errors().
- * `name` stands in messages for the file. With NULL `out` everything is checked
- * and the struct thrown away. conf_load() reads a file; an unreadable one is an
- * error with conf_io_error() true. */
+/* Reads and fills. Always returns a document; look at conf_errors(). `name` stands in messages for
+ * the file. With NULL `out` everything is checked and the struct thrown away. conf_load() reads a
+ * file; an unreadable one is an error with conf_io_error() true. */
 struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
 			   const struct conf_override *overrides, size_t override_count);
 struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
@@ -181,9 +179,9 @@ const char *conf_path(const struct conf_doc *doc); /* as given; for files found 
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
-/* Adds a message at a JSON pointer such as "/jobs/0/workers" (the place of the nearest existing
- * parent is used when the key itself was defaulted). Warnings and notes are added only to a
- * document without errors; conf_mistake() does not return them. */
+/* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or,
+ * where a default stands, of the nearest parent in the file. Only a document without errors gets
+ * warnings and notes; conf_mistake() does not return them. */
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is allowed, but hardly meant */
@@ -196,14 +194,14 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 #define conf_warn(doc, pointer, ...)  conf_say(doc, CONF_WARNING, pointer, __VA_ARGS__)
 #define conf_note(doc, pointer, ...)  conf_say(doc, CONF_NOTE, pointer, __VA_ARGS__)
 
-/* A pointer in printf's words, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
+/* A pointer by printf's rules, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
  */
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
 
-/* The user, and no default, has given the value at `pointer`, or one inside it. */
+/* The user gave the value at `pointer`, or one inside it. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
 
 /* All messages, errors or else warnings and notes, in the order of their places, one or more lines
@@ -211,8 +209,9 @@ bool conf_given(const struct conf_doc *doc, const char *pointer);
  * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 
-/* The mistakes one by one, in the order of arrival; false behind the last that is kept. For callers
- * who made the overrides themselves, and know better where the user wrote them. */
+/* The mistakes one by one, in the order in which they were found; false behind the last that is
+ * kept. For callers who made the overrides themselves, and know better where the user wrote them.
+ */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
 	size_t override;            /* from 1: stands in this override; 0: in the file */
@@ -226,7 +225,7 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
 
-/* conf_explain() says nothing of this pointer and what is below it. */
+/* Keeps this pointer and what is below it out of conf_explain(). */
 void conf_leave_out(struct conf_doc *doc, const char *pointer);
 
 /* Hash of the resolved document (not of the text): for the manifest. */

@@ -38,29 +38,16 @@ void conf_describe_found(struct conf_buf *buf, const cJSON *item)
 	}
 }
 
-const char **conf_row_names(const struct conf_row *rows)
+const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables)
 {
 	const char **names;
 	size_t count = 0;
 
-	while (rows[count].name != NULL)
+	while (rows != NULL ? rows[count].name != NULL : tables[count] != NULL)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
 	while (count-- > 0)
-		names[count] = rows[count].name;
-	return names;
-}
-
-const char **conf_table_names(const struct conf_table *const *tables)
-{
-	const char **names;
-	size_t count = 0;
-
-	while (tables[count] != NULL)
-		count++;
-	names = xcalloc(count + 1, sizeof(*names));
-	while (count-- > 0)
-		names[count] = tables[count]->name;
+		names[count] = rows != NULL ? rows[count].name : tables[count]->name;
 	return names;
 }
 
@@ -75,11 +62,12 @@ static void add_names(struct conf_buf *buf, const char *const *names)
 	}
 }
 
+/* A bound. That of a queue is a number, of packets or of bytes. */
 static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_t amount)
 {
 	char text[32];
 
-	if (conf_kinds[row->type].usual != NULL)
+	if (conf_kinds[row->type].usual != NULL && row->type != CONF_QUEUE)
 		conf_buf_addf(buf, "\"%s\"",
 			      unit_format(conf_kinds[row->type].unit, amount, text, sizeof(text)));
 	else
@@ -98,20 +86,6 @@ static void add_range(struct conf_buf *buf, const char *low, const char *high)
 		conf_buf_addf(buf, ", at most %s", high);
 }
 
-/* Bounds of amounts, from 0 or without end where that is no bound. Those of a queue are numbers,
- * of packets or of bytes. */
-static void amount_bounds(const struct conf_row *row, struct conf_buf *low, struct conf_buf *high)
-{
-	struct conf_row plain = *row;
-
-	if (row->type == CONF_QUEUE)
-		plain.type = CONF_INT; /* print without unit */
-	if (row->min > 0)
-		add_amount(low, &plain, row->min);
-	if (row->max > 0)
-		add_amount(high, &plain, row->max);
-}
-
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 {
 	struct conf_buf low = { 0 }, high = { 0 };
@@ -125,7 +99,10 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row)
 		conf_buf_add_json_number(&low, row->rmin);
 		conf_buf_add_json_number(&high, row->rmax);
 	} else {
-		amount_bounds(row, &low, &high);
+		if (row->min > 0)
+			add_amount(&low, row, row->min);
+		if (row->max > 0)
+			add_amount(&high, row, row->max);
 	}
 	add_range(buf, conf_buf_text(&low), conf_buf_text(&high));
 	conf_buf_release(&low);
@@ -177,8 +154,8 @@ static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
 
 static void add_keys(struct conf_buf *buf, const struct conf_row *row)
 {
-	const char **names = row->type == CONF_OBJECT ? conf_row_names(row->table->rows)
-						      : conf_table_names(row->tables);
+	const char **names =
+		conf_names(row->type == CONF_OBJECT ? row->table->rows : NULL, row->tables);
 
 	add_names(buf, names);
 	free(names);

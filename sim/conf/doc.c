@@ -6,7 +6,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,17 +186,19 @@ char *conf_resolved_json(const struct conf_doc *doc, bool pretty)
 	return conf_buf_take(&buf);
 }
 
-bool conf_given(const struct conf_doc *doc, const char *pointer)
+bool conf_is_at(const struct conf_value *value, const char *pointer)
 {
 	size_t length = strlen(pointer);
 
-	for (size_t i = 0; i < doc->value_count; i++) {
-		const struct conf_value *value = &doc->values[i];
+	return !strncmp(value->pointer, pointer, length) &&
+	       (value->pointer[length] == '\0' || value->pointer[length] == '/');
+}
 
-		if (!value->default_row && !strncmp(value->pointer, pointer, length) &&
-		    (value->pointer[length] == '\0' || value->pointer[length] == '/'))
+bool conf_given(const struct conf_doc *doc, const char *pointer)
+{
+	for (size_t i = 0; i < doc->value_count; i++)
+		if (!doc->values[i].default_row && conf_is_at(&doc->values[i], pointer))
 			return true;
-	}
 	return false;
 }
 

@@ -55,7 +55,8 @@ struct conf_doc {
 };
 
 /* doc.c */
-const char *conf_own_text(struct conf_doc *doc, const char *text); /* a copy that it owns */
+bool conf_is_at(const struct conf_value *value, const char *pointer); /* there or below it */
+const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy that it owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
@@ -64,8 +65,8 @@ struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, b
 /* Line and column of an offset, both from 1; columns count code points. Returns where the line
  * begins. */
 const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column);
-/* The line alone, counted from a place near by: all zero at first, then the offset of the last
- * call. */
+/* The line alone, counted from a place near by: a spot of all zero at first, then of the last call.
+ */
 struct conf_spot {
 	size_t offset, newlines;
 };

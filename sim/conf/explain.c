@@ -1,7 +1,6 @@
 #include "conf/doc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_WIDTH 48 /* longer columns are not aligned */
 
@@ -41,18 +40,9 @@ static void add_origin(struct conf_buf *buf, const struct conf_doc *doc,
 	}
 }
 
-static size_t columns_of(const char *text)
-{
-	size_t columns = 0;
-
-	for (; *text != '\0'; text++)
-		columns += ((unsigned char)*text & 0xc0) != 0x80;
-	return columns;
-}
-
 static void widen(size_t *width, const char *text)
 {
-	size_t columns = columns_of(text);
+	size_t columns = conf_utf8_columns(text);
 
 	if (columns > *width && columns <= MAX_WIDTH)
 		*width = columns;
@@ -61,7 +51,7 @@ static void widen(size_t *width, const char *text)
 static void print_column(FILE *to, const char *text, size_t width)
 {
 	fputs(text, to);
-	for (size_t columns = columns_of(text); columns < width; columns++)
+	for (size_t columns = conf_utf8_columns(text); columns < width; columns++)
 		fputc(' ', to);
 	fputs("  ", to);
 }
@@ -133,16 +123,12 @@ void conf_explain(const struct conf_doc *doc, FILE *to, bool json)
 
 void conf_leave_out(struct conf_doc *doc, const char *pointer)
 {
-	size_t length = strlen(pointer), kept = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < doc->value_count; i++) {
-		struct conf_value value = doc->values[i];
-
-		if (!strncmp(value.pointer, pointer, length) &&
-		    (value.pointer[length] == '/' || value.pointer[length] == '\0'))
-			free(value.pointer);
+	for (size_t i = 0; i < doc->value_count; i++)
+		if (conf_is_at(&doc->values[i], pointer))
+			free(doc->values[i].pointer);
 		else
-			doc->values[kept++] = value;
-	}
+			doc->values[kept++] = doc->values[i];
 	doc->value_count = kept;
 }

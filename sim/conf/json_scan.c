@@ -56,14 +56,19 @@ static void skip_blanks(struct scan *s)
 		s->at++;
 }
 
-static bool refuse_end(struct scan *s, const char *what, size_t start)
+size_t conf_line_of(const char *text, size_t offset)
 {
 	size_t line = 1;
 
-	for (size_t i = 0; i < start; i++)
-		line += s->text[i] == '\n';
+	for (size_t i = 0; i < offset; i++)
+		line += text[i] == '\n';
+	return line;
+}
+
+static bool refuse_end(struct scan *s, const char *what, size_t start)
+{
 	return refuse(s, s->length, "the text ends inside the %s that starts in line %zu", what,
-		      line);
+		      conf_line_of(s->text, start));
 }
 
 static bool hex4(const struct scan *s, size_t at, unsigned *code)
@@ -360,7 +365,16 @@ size_t conf_utf8_mistake(const char *text, size_t length)
 	return CONF_NOWHERE;
 }
 
-/* Things that must not be anywhere, looked for first so that the walk need not care. */
+size_t conf_utf8_columns(const char *text)
+{
+	size_t columns = 0;
+
+	for (; *text != '\0'; text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	return columns;
+}
+
+/* What must not be anywhere. Looked for first, so that the walk need not care. */
 static bool scan_bytes(struct scan *s)
 {
 	const char *nul = memchr(s->text, '\0', s->length);

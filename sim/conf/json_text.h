@@ -1,10 +1,10 @@
 /* JSON text -> cJSON tree whose nodes know where they stand.
  *
- * cJSON alone is too kind: it takes trailing text, "01", raw control characters and \u0000, and
+ * cJSON alone accepts too much: trailing text, "01", raw control characters and \u0000; and it
  * forgets where things stood. So json_scan.c walks the text beside the tree that cJSON has built,
  * refuses whatever RFC 8259 does not allow, and leaves in each node the offset at which it begins.
- * The offset is kept in `valueint`, which cJSON fills with an integer copy of numbers and which
- * nothing else here reads. */
+ * The offset is in `valueint`, which cJSON fills with an integer copy of numbers and which nothing
+ * else here reads. */
 #ifndef INASIM_CONF_JSON_TEXT_H
 #define INASIM_CONF_JSON_TEXT_H
 
@@ -27,7 +27,13 @@ cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error
 /* Offset of the value of a node that conf_json_parse() made. */
 size_t conf_json_value(const char *text, const cJSON *item);
 
+/* The line of an offset, from 1. */
+size_t conf_line_of(const char *text, size_t offset);
+
 /* Offset of the first byte that is not UTF-8, or CONF_NOWHERE. */
 size_t conf_utf8_mistake(const char *text, size_t length);
+
+/* Characters of a text in UTF-8, as far as a terminal gives each one column. */
+size_t conf_utf8_columns(const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* --- the walk --- */
 
-/* Tables that the walk is in, innermost first: one may lead back to itself. */
+/* The tables that the walk is in, innermost first: a table may lead back to itself. */
 struct inside {
 	const struct conf_table *table;
 	const struct inside *outer;
@@ -109,7 +109,7 @@ static void add_default(struct conf_buf *text, const struct conf_row *row)
 
 static void add_sample(struct conf_buf *text, const struct conf_row *row);
 
-/* What has to be there, and no more. */
+/* An object with the required keys, and no more. */
 static void add_sample_object(struct conf_buf *text, const struct conf_row *rows)
 {
 	const char *between = " ";

@@ -11,8 +11,8 @@ struct conf_key {
 };
 
 /* Outer ones first, in the order of the tables. A path comes once for each row that can stand
- * there: forms of one key may have keys of the same name. The caller frees with conf_keys_free().
- */
+ * there, as forms of one key may have keys of the same name. The caller frees with
+ * conf_keys_free(). */
 struct conf_key *conf_keys(const struct conf_table *table, size_t *count);
 void conf_keys_free(struct conf_key *keys, size_t count);
 

@@ -1,8 +1,6 @@
 /* A value that may take several forms: "2MB" or { "cdf": "websearch" }. */
 #include "conf/bind.h"
 
-#include "base/fail.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +38,9 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, else the only one that
- * has any: its messages will name the wrong key. NULL when none has any, or when
- * keys of several are mixed: then all of the alternatives must be named. */
+/* The first alternative that has all keys of the object, else the only one that has any: its
+ * messages will name the wrong key. NULL when none has any, or when keys of several are mixed: then
+ * messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
@@ -65,13 +63,6 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 	return alternatives == 1 ? best : NULL;
 }
 
-/* Drops the lines of `explain` that a trial added. */
-static void forget_values(struct conf_doc *doc, size_t count)
-{
-	while (doc->value_count > count)
-		free(doc->values[--doc->value_count].pointer);
-}
-
 /* Binds if that makes no mistake; else leaves no trace. */
 static cJSON *try_alternative(struct binding *b, const struct conf_row *row, char *base,
 			      const cJSON *item)
@@ -86,7 +77,8 @@ static cJSON *try_alternative(struct binding *b, const struct conf_row *row, cha
 		return resolved;
 	b->failures = failures;
 	cJSON_Delete(resolved);
-	forget_values(b->doc, values);
+	while (b->doc->value_count > values) /* lines of `explain` */
+		free(b->doc->values[--b->doc->value_count].pointer);
 	if (row->type != CONF_ONEOF) /* whose alternatives cleaned up themselves */
 		memset(base + row->offset, 0, conf_row_size(row));
 	return NULL;
@@ -117,8 +109,8 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 	return conf_bind_refuse(b, row, item);
 }
 
-/* The only alternative for this shape, with its own messages; but what is
- * allowed is all of the alternatives. */
+/* Binds the only alternative for this shape, with its own messages; but what they say is allowed is
+ * all of the alternatives. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {

@@ -2,9 +2,6 @@
  * override is validated exactly as if it stood in the file. */
 #include "conf/doc.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 struct change {
@@ -13,11 +10,17 @@ struct change {
 	const char *pointer;
 };
 
-static void complain(const struct change *c, const char *problem, const char *detail)
+/* Returns false. */
+__attribute__((format(printf, 2, 3))) static bool complain(const struct change *c, const char *fmt,
+							   ...)
 {
 	struct conf_place place = { .override_index = c->number, .offset = CONF_NOWHERE };
+	va_list args;
 
-	conf_report(c->doc, place, c->pointer, "%s%s", problem, detail);
+	va_start(args, fmt);
+	conf_reportv(c->doc, place, c->pointer, fmt, args);
+	va_end(args);
+	return false;
 }
 
 /* The value as JSON, or as a string when it is none. */
@@ -34,29 +37,18 @@ static cJSON *parse_value(const struct change *c, const char *value)
 	return item;
 }
 
-static void put_member(cJSON *object, const char *key, cJSON *value)
-{
-	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-	cJSON_AddItemToObject(object, key, value);
-}
-
 /* Index of a list from its text; the size of the list means "append". */
 static bool list_index(const struct change *c, const cJSON *list, const char *text, size_t *index)
 {
 	size_t count = (size_t)cJSON_GetArraySize(list);
-	char *detail;
 
 	if (strcmp(text, "-") == 0) {
 		*index = count;
 		return true;
 	}
-	if (conf_array_index(text, count, index))
-		return true;
-	detail = xasprintf("there is no item \"%s\" in a list of %zu (\"-\" appends one)", text,
-			   count);
-	complain(c, detail, "");
-	free(detail);
-	return false;
+	return conf_array_index(text, count, index) ||
+	       complain(c, "there is no item \"%s\" in a list of %zu (\"-\" appends one)", text,
+			count);
 }
 
 static bool put_item(const struct change *c, cJSON *list, const char *text, cJSON *value)
@@ -65,25 +57,24 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 
 	if (!list_index(c, list, text, &index))
 		return false;
-	if (index < (size_t)cJSON_GetArraySize(list)) {
+	if (index < (size_t)cJSON_GetArraySize(list))
 		cJSON_ReplaceItemInArray(list, (int)index, value);
-	} else {
+	else
 		cJSON_AddItemToArray(list, value);
-	}
 	return true;
 }
 
-/* Puts `value` at the end of the pointer's last step; false: it was not used. */
+/* Puts `value` at the pointer's last step; false: it was not used. */
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
-		put_member(where, step, value);
+		cJSON_DeleteItemFromObjectCaseSensitive(where, step);
+		cJSON_AddItemToObject(where, step, value);
 		return true;
 	}
 	if (cJSON_IsArray(where))
 		return put_item(c, where, step, value);
-	complain(c, "no object or list to put this into: ", step);
-	return false;
+	return complain(c, "no object or list to put this into: %s", step);
 }
 
 /* The child at a middle step, created as an object when it is missing. */
@@ -113,24 +104,16 @@ static bool good_pointer(const struct change *c)
 {
 	size_t depth = 0;
 
-	if (c->pointer[0] != '/') {
-		complain(c, "a pointer starts with '/', such as /jobs/0/workers", "");
-		return false;
-	}
-	if (conf_utf8_mistake(c->pointer, strlen(c->pointer)) != CONF_NOWHERE) {
-		complain(c, "the pointer is not valid UTF-8", "");
-		return false;
-	}
+	if (c->pointer[0] != '/')
+		return complain(c, "a pointer starts with '/', such as /jobs/0/workers");
+	if (conf_utf8_mistake(c->pointer, strlen(c->pointer)) != CONF_NOWHERE)
+		return complain(c, "the pointer is not valid UTF-8");
 	for (const char *p = c->pointer; *p != '\0'; p++) {
 		depth += *p == '/';
-		if (*p == '~' && p[1] != '0' && p[1] != '1') {
-			complain(c, "in a pointer ~0 stands for ~ and ~1 for /", "");
-			return false;
-		}
+		if (*p == '~' && p[1] != '0' && p[1] != '1')
+			return complain(c, "in a pointer ~0 stands for ~ and ~1 for /");
 	}
-	if (depth > CONF_MAX_DEPTH)
-		complain(c, "the pointer is too deep", "");
-	return depth <= CONF_MAX_DEPTH;
+	return depth <= CONF_MAX_DEPTH || complain(c, "the pointer is too deep");
 }
 
 static void apply(const struct change *c, const char *text)
@@ -159,7 +142,7 @@ void conf_apply_override(struct conf_doc *doc, size_t number, const struct conf_
 	if (!good_pointer(&c))
 		return;
 	if (conf_utf8_mistake(set->value, strlen(set->value)) != CONF_NOWHERE)
-		complain(&c, "the value is not valid UTF-8", "");
+		complain(&c, "the value is not valid UTF-8");
 	else
 		apply(&c, set->value);
 }

@@ -1,8 +1,6 @@
 #include "conf/doc.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 void conf_mark_set(cJSON *item, size_t number)
 {

@@ -1,7 +1,6 @@
 #include "conf/bind.h"
 
 #include "base/fail.h"
-#include "base/mem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,12 +41,8 @@ bool conf_in_bounds(const struct conf_row *row, uint64_t value)
 	return value >= row->min && (row->max == 0 || value <= row->max);
 }
 
-/* Fields are written by memcpy() because a struct may declare them as an enum
- * or another type of the same representation. */
-static void store(void *dest, const void *value, size_t size)
-{
-	memcpy(dest, value, size);
-}
+/* Below, fields are written by memcpy(), as a struct may declare them as an enum or another type of
+ * the same representation. */
 
 static cJSON *out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
 {
@@ -64,7 +59,7 @@ static cJSON *bind_bool(void *dest, const cJSON *item)
 {
 	bool value = cJSON_IsTrue(item);
 
-	store(dest, &value, sizeof(value));
+	memcpy(dest, &value, sizeof(value));
 	return cJSON_CreateBool(value);
 }
 
@@ -80,7 +75,7 @@ static cJSON *bind_int(struct binding *b, const struct conf_row *row, void *dest
 	value = (int64_t)number;
 	if ((row->imin != 0 || row->imax != 0) && (value < row->imin || value > row->imax))
 		return out_of_range(b, row, item);
-	store(dest, &value, sizeof(value));
+	memcpy(dest, &value, sizeof(value));
 	return cJSON_CreateNumber((double)value);
 }
 
@@ -91,7 +86,7 @@ static cJSON *bind_real(struct binding *b, const struct conf_row *row, void *des
 
 	if ((row->rmin != 0 || row->rmax != 0) && (value < row->rmin || value > row->rmax))
 		return out_of_range(b, row, item);
-	store(dest, &value, sizeof(value));
+	memcpy(dest, &value, sizeof(value));
 	return cJSON_CreateNumber(value);
 }
 
@@ -99,7 +94,7 @@ static cJSON *bind_string(struct binding *b, void *dest, const cJSON *item)
 {
 	const char *copy = conf_own_text(b->doc, item->valuestring);
 
-	store(dest, &copy, sizeof(copy));
+	memcpy(dest, &copy, sizeof(copy));
 	return cJSON_CreateString(copy);
 }
 
@@ -110,7 +105,7 @@ static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *des
 	for (int i = 0; row->choices[i] != NULL; i++) {
 		if (strcmp(row->choices[i], item->valuestring) != 0)
 			continue;
-		store(dest, &i, sizeof(i));
+		memcpy(dest, &i, sizeof(i));
 		return cJSON_CreateString(row->choices[i]);
 	}
 	return conf_bind_refuse(b, row, item);
@@ -123,7 +118,7 @@ static cJSON *bind_json(struct binding *b, void *dest, const cJSON *item)
 
 	conf_buf_add_json(&text, item, false);
 	copy = conf_own_text(b->doc, conf_buf_text(&text));
-	store(dest, &copy, sizeof(copy));
+	memcpy(dest, &copy, sizeof(copy));
 	conf_buf_release(&text);
 	return cJSON_Duplicate(item, true);
 }
@@ -170,7 +165,7 @@ static cJSON *bind_quantity(struct binding *b, const struct conf_row *row, void 
 		return unit_failure(b, row, item, error);
 	if (!conf_in_bounds(row, value))
 		return out_of_range(b, row, item);
-	store(dest, &value, sizeof(value));
+	memcpy(dest, &value, sizeof(value));
 	return cJSON_CreateString(unit_format(kind, value, text, sizeof(text)));
 }
 
@@ -202,7 +197,7 @@ static cJSON *bind_queue(struct binding *b, const struct conf_row *row, void *de
 		return unit_failure(b, row, item, error);
 	if (!conf_in_bounds(row, queue.amount))
 		return out_of_range(b, row, item);
-	store(dest, &queue, sizeof(queue));
+	memcpy(dest, &queue, sizeof(queue));
 	if (queue.packets)
 		snprintf(text, sizeof(text), "%llupkt", (unsigned long long)queue.amount);
 	else

@@ -152,17 +152,21 @@ static cJSON *schema_of_quantity(const struct conf_row *row)
 	return schema;
 }
 
-static cJSON *schema_of_list(struct schema *s, const struct conf_row *row)
+/* Of a list or a map. */
+static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 {
-	cJSON *schema = typed("array");
+	bool list = row->type == CONF_LIST;
+	cJSON *schema = typed(list ? "array" : "object");
 	cJSON *item = schema_of_row(s, row->item);
 
 	describe_member(item, row->item);
-	add(schema, "items", item);
+	add(schema, list ? "items" : "additionalProperties", item);
 	if (row->min > 0)
-		add(schema, "minItems", cJSON_CreateNumber((double)row->min));
+		add(schema, list ? "minItems" : "minProperties",
+		    cJSON_CreateNumber((double)row->min));
 	if (row->max > 0)
-		add(schema, "maxItems", cJSON_CreateNumber((double)row->max));
+		add(schema, list ? "maxItems" : "maxProperties",
+		    cJSON_CreateNumber((double)row->max));
 	return schema;
 }
 
@@ -200,18 +204,6 @@ static cJSON *schema_of_schemes(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
-static cJSON *schema_of_map(struct schema *s, const struct conf_row *row)
-{
-	cJSON *schema = typed("object");
-	cJSON *item = schema_of_row(s, row->item);
-
-	describe_member(item, row->item);
-	add(schema, "additionalProperties", item);
-	if (row->min > 0)
-		add(schema, "minProperties", cJSON_CreateNumber((double)row->min));
-	return schema;
-}
-
 static cJSON *schema_of_enum(const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
@@ -243,9 +235,8 @@ static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
 	case CONF_OBJECT:
 		return reference(s, row->table);
 	case CONF_LIST:
-		return schema_of_list(s, row);
 	case CONF_MAP:
-		return schema_of_map(s, row);
+		return schema_of_items(s, row);
 	case CONF_JSON:
 		return conf_node(cJSON_CreateObject());
 	case CONF_ONEOF:

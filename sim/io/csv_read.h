@@ -43,8 +43,8 @@ int csv_need(struct csv *csv, const char *name);
 /* Goes to the next row; false at the end and after an error. */
 bool csv_next(struct csv *csv);
 
-/* The table has to have so many rows, and an end behind the last one, as `who` says: else
- * csv_next() finds at the end that it was cut off or changed. `who` lives as long as the table. */
+/* The table must have so many rows, and an end behind the last one, as `who` says. Else csv_next()
+ * reports at the end that it was cut off or changed. `who` lives as long as the table. */
 void csv_expect(struct csv *csv, uint64_t rows, const char *who);
 
 /* Line on which the present row starts, from 1 (the header line). */

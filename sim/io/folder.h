@@ -21,12 +21,12 @@ bool folder_has(const char *path, const char *file);
 bool folder_make_parents(const char *path);
 bool folder_make_parents_at(int fd, const char *path);
 
-/* What is open as `fd` has this name still, in the folder open as `dir` (AT_FDCWD: anywhere):
- * nobody has removed, renamed or replaced it. */
+/* Does what is open as `fd` still have this name in the folder open as `dir` (AT_FDCWD: anywhere)?
+ * If not, somebody has removed, renamed or replaced it. */
 bool folder_is_there(int fd, int dir, const char *path);
 
-/* What was written to `fd`, a file or a folder, outlasts a power cut; false when the disk fails,
- * not where the file system knows no such thing. */
+/* Makes what was written to `fd`, a file or a folder, outlast a power cut. False when the disk
+ * fails, but not where the file system cannot do this. */
 bool folder_sync(int fd);
 
 /* Writes all of it. By hand rather than stdio, whose buffer is lost when a signal
@@ -40,17 +40,17 @@ char *folder_read(const char *path, size_t most, size_t *length);
  * frees. */
 char *folder_read_temporary(FILE *file, size_t *length);
 
-/* Makes `text` the content of PATH: at any time that is the former file or the whole new one. The
- * new one gets the name PATH.partial.PID when it is written (where the file system knows files
- * without a name), and is renamed at once: only between the two can a kill leave it there. What is
- * there and is no file (a device, a pipe, a link) stays what it is, and is written to. */
+/* Makes `text` the content of PATH, which at any time holds the former text or the whole new one.
+ * The new file gets the name PATH.partial.PID when it is written (where the file system knows files
+ * without a name), and is renamed at once: only a kill between the two leaves it there. If PATH is
+ * no file (a device, a pipe, a link), it stays what it is, and is written to. */
 bool folder_replace(const char *path, const char *text, size_t length);
 
-/* Removes a folder with all in it; links are removed, never followed. That somebody else removes
- * it, too, or has done so is no failure. */
+/* Removes a folder with all in it; links are removed, never followed. It is no failure if somebody
+ * else removes it, too, or has done so. */
 bool folder_remove(const char *path);
 
-/* The same, where a file of this name in it goes last: until there is nothing else, it stays. */
+/* The same, but a file of this name in it goes last, when there is nothing else. */
 bool folder_remove_last(const char *path, const char *last);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "conf/buf.h"
+#include "conf/json_text.h"
 #include "io/tex.h"
 
 #include <stdarg.h>
@@ -67,33 +68,18 @@ void grid_line(struct grid *grid, const char *fmt, ...)
 	va_end(args);
 }
 
-/* Characters of a text in UTF-8, as far as a terminal gives each one place. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-	for (; *text != '\0'; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
 static size_t *widths_of(const struct grid *grid)
 {
 	size_t *widths = xcalloc(grid->columns, sizeof *widths), column = 0;
 	for (size_t i = 0; i < grid->count; i++) {
 		if (grid->cells[i].line)
 			continue;
-		size_t width = width_of(grid->cells[i].text);
+		size_t width = conf_utf8_columns(grid->cells[i].text);
 		if (width > widths[column])
 			widths[column] = width;
 		column = (column + 1) % grid->columns;
 	}
 	return widths;
-}
-
-static void blanks(size_t count, FILE *to)
-{
-	while (count-- > 0)
-		fputc(' ', to);
 }
 
 /* Blanks are owed, and paid only when something follows. */
@@ -102,12 +88,12 @@ static void print_row(const struct grid *grid, const struct grid_cell *cells, co
 {
 	size_t owed = 0;
 	for (size_t c = 0; c < grid->columns; c++) {
-		size_t width = width_of(cells[c].text), rest = widths[c] - width;
+		size_t width = conf_utf8_columns(cells[c].text), rest = widths[c] - width;
 		if (widths[c] == 0)
 			continue;
 		if (width > 0) {
-			blanks(owed + (grid->alignment[c] == 'r' ? rest : 0), to);
-			fputs(cells[c].text, to);
+			owed += grid->alignment[c] == 'r' ? rest : 0;
+			fprintf(to, "%*s%s", (int)owed, "", cells[c].text);
 			owed = grid->alignment[c] == 'r' ? 0 : rest;
 		} else {
 			owed += rest;

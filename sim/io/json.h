@@ -19,7 +19,6 @@
 #include "conf/buf.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #define JSON_DEPTH_MAX 32

@@ -10,14 +10,6 @@
 
 #define LONGEST (64 << 20)
 
-static size_t line_of(const char *text, const char *place)
-{
-	size_t line = 1;
-	for (; text < place; text++)
-		line += *text == '\n';
-	return line;
-}
-
 cJSON *json_read(const char *dir, const char *file, char **error)
 {
 	char *path = folder_join(dir, file);
@@ -34,7 +26,7 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 		*error = xasprintf("cannot read %s: %s", path, input_why(reason));
 	else if (root == NULL)
 		*error = xasprintf("%s:%zu: is not a JSON object", path,
-				   line_of(text, text + mistake.offset));
+				   conf_line_of(text, mistake.offset));
 	free(text);
 	free(path);
 	return root;

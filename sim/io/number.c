@@ -56,9 +56,9 @@ static uint64_t power(uint64_t base, int exponent)
 
 enum survival { LOST, SAME, UNKNOWN };
 
-/* Whether mantissa * 2^exponent, with mantissa in [2^52, 2^53), is the double that its first
- * `count` digits read back as; the first of these stands for 10^first, or for the next power. All
- * in integers: with 10^k = 5^k 2^k, k = count - 1 - first and s = -(exponent + k),
+/* Do the first `count` digits of mantissa * 2^exponent, with mantissa in [2^52, 2^53), read back as
+ * the same double? The first digit stands for 10^first, or for the next power. All in integers:
+ * with 10^k = 5^k 2^k, k = count - 1 - first and s = -(exponent + k),
  *
  *     value * 10^k = n / 2^s,  n = mantissa * 5^k,  one ulp = 5^k / 2^s.
  *

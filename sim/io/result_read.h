@@ -6,11 +6,11 @@
 #include "io/csv_read.h"
 
 /* Opens DIR/FILE. NULL when there is none, as runs leave out tables that would be empty; NULL and
- * *error (caller frees) when it cannot be read or is lost. That it was cut off is told at its end.
- */
+ * *error (caller frees) when it cannot be read or is lost. If it was cut off, that is reported at
+ * its end. */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
-/* How figures call the job in the present row of jobs.csv: by its group, and by what it ran as
+/* The name of the job in the present row of jobs.csv, for figures: its group, and what it ran as
  * where that is not what it was given: "small (ring)". The caller frees. */
 char *result_job_name(struct csv *jobs);
 

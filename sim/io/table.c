@@ -167,9 +167,9 @@ const char *out_dir_working_path(const struct out_dir *dir)
 
 /* ---- The directory itself ---- */
 
-/* There is nothing at PATH, or nothing in it, or one of these files (NULL = none). Of one
- * directory, whatever other runs rename meanwhile; what they remove, they remove such a file
- * last. */
+/* Is there nothing at PATH, or nothing in it, or one of these files (NULL = none)? Looks at one
+ * directory, whatever other runs rename meanwhile; a run that removes a directory removes such a
+ * file last. */
 static bool is_ours(const char *path, const char *file, const char *other)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -207,8 +207,7 @@ static char *why_not(const struct out_dir *dir)
 }
 
 /* Tries to lock the marker. False, and *writer, when another process has locked it. The lock is
- * advice only: where it fails for other reasons (file systems without locks), it counts as taken.
- */
+ * only advice: if it fails for other reasons (file systems without locks), it counts as taken. */
 static bool lock_marker(int fd, pid_t *writer)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -219,10 +218,10 @@ static bool lock_marker(int fd, pid_t *writer)
 	return false;
 }
 
-/* Removes what a killed run left in PATH.partial. Who locks the marker may, and makes one where
- * there is none: without that, a run that has just put its own directory there would lose it. So
- * of several that find the same remains, one removes them. False when another run is at it, which
- * is *writer (0 = unknown), or nothing can be removed, with errno. */
+/* Removes what a killed run left in PATH.partial. Only who locks the marker may, and a missing
+ * marker is made first: otherwise a run that has just put its own directory there would lose it. So
+ * of several runs that find the same remains, one removes them. False when another run is at it,
+ * which is *writer (0 = unknown), or when nothing can be removed, with errno. */
 static bool remove_remains(const char *partial, bool *busy, pid_t *writer)
 {
 	char *path = folder_join(partial, MARKER);
@@ -402,7 +401,7 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 		}
 		return false;
 	}
-	/* not empty: the next run, which has written its results meanwhile, has put these there */
+	/* not empty: a next run has already written its results, and put these there */
 	if (!had || folder_remove_last(dir->replaced, MANIFEST) || errno == ENOTEMPTY ||
 	    errno == EEXIST)
 		return true;

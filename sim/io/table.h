@@ -54,13 +54,12 @@ struct out_cell {
 struct out_dir;
 struct out_table;
 
-/* Opens a result directory for writing. Everything is written into a sibling
- * "PATH.partial" and renamed to PATH by out_dir_commit(), so a killed run never
- * looks finished. Parents are created. An existing PATH is replaced at commit
- * only if it is a result directory (holds manifest.json) or is empty; otherwise
- * NULL. What a killed run left in PATH.partial is removed; when another process
- * is still writing there, that is an error (within one process the caller sees
- * to it). On failure NULL is returned and *error (caller frees) says why. */
+/* Opens a result directory for writing. Everything is written into a sibling "PATH.partial", which
+ * out_dir_commit() renames to PATH: so a killed run never looks finished. Parents are created. The
+ * commit replaces an existing PATH only if it is a result directory (holds manifest.json) or is
+ * empty; otherwise this returns NULL. What a killed run left in PATH.partial is removed; when
+ * another process still writes there, that is an error (within one process the caller sees to it).
+ * On failure NULL is returned and *error (caller frees) says why. */
 struct out_dir *out_dir_open(const char *path, char **error);
 
 /* Opens a table in it (sub-folders are created) and writes the header line; NULL
@@ -87,11 +86,10 @@ const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows
 /* The folder that is written to at the moment (PATH.partial). */
 const char *out_dir_working_path(const struct out_dir *dir);
 
-/* Ends all tables, checks for write errors (a full disk is found here at the
- * latest) and that nobody has taken away the folder or a file of it meanwhile,
- * writes to the disk, renames. Frees the directory in any case. False and *error on
- * failure: PATH is then what it was, and PATH.partial holds what could be written, of
- * tables whole rows. */
+/* Ends all tables, checks for write errors (a full disk is found here at the latest) and that
+ * nobody has taken away the folder or a file of it meanwhile, writes to the disk, renames. Frees
+ * the directory in any case. False and *error on failure: PATH is then as before, and PATH.partial
+ * holds what could be written, of tables whole rows. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, tables up to their last whole row: the

@@ -33,7 +33,7 @@ void trace_instant(struct trace *trace, uint64_t track, sim_time at, const struc
 
 void trace_count(struct trace *trace, uint64_t track, sim_time at, uint64_t value);
 
-/* What there is, owned by the trace; and how many events were left out. */
+/* The bytes so far, owned by the trace; and how many events were left out. */
 const void *trace_bytes(const struct trace *trace, size_t *length);
 uint64_t trace_left_out(const struct trace *trace);
 

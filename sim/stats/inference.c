@@ -204,9 +204,9 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 
 /* ---- Quantiles ---- */
 
-/* Walks the binomial distribution B(n, p) of the number of values below the
- * quantile upwards, from where nothing is left: summing from the small end keeps
- * the tails exact, for a million values too. */
+/* Walks the binomial distribution B(n, p) of the number of values below the quantile, from where
+ * next to nothing is left upwards: summing from the small end keeps the tails exact, even for a
+ * million values. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
 {
 	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);

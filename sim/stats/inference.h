@@ -5,21 +5,17 @@
  * run only roughly.
  *
  * Which method, and why:
- * - Means: Student's t, paired where both sides saw the same random numbers,
- *   Welch's where they did not (Law, Simulation Modeling and Analysis, 5th ed.,
- *   sections 9.4 and 10.2).
- * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R.
- *   Statist. Soc. B 16, 1954). The estimate is then the quotient of the two
- *   numbers that a table shows side by side (a mean of ratios or of their
- *   logarithms is not), zeros are allowed, and the interval of a paired ratio
- *   excludes 1 exactly when that of the paired difference excludes 0.
- * - Quantiles: order statistics, whose coverage is at least the level for any
- *   distribution, exactly and without random numbers (David and Nagaraja, Order
- *   Statistics, 3rd ed., section 7.1).
- * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron
- *   and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). Not
- *   BCa: its acceleration comes from the jackknife, which is inconsistent for
- *   quantiles (ibid., section 11.6). */
+ * - Means: Student's t, paired where both sides saw the same random numbers, Welch's where they did
+ *   not (Law, Simulation Modeling and Analysis, 5th ed., sections 9.4 and 10.2).
+ * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R. Statist. Soc. B 16,
+ *   1954). The estimate is then the quotient of the two numbers that a table shows side by side (a
+ *   mean of ratios or of their logarithms is not), zeros are allowed, and the interval of a paired
+ *   ratio excludes 1 exactly when that of the paired difference excludes 0.
+ * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
+ *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).
+ * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron and Tibshirani, An
+ *   Introduction to the Bootstrap, 1993, chapter 13). Not BCa: its acceleration comes from the
+ *   jackknife, which is inconsistent for quantiles (ibid., section 11.6). */
 #ifndef INASIM_STATS_INFERENCE_H
 #define INASIM_STATS_INFERENCE_H
 
@@ -66,12 +62,12 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
  * values give no interval of this level. */
 struct estimate infer_quantile(const double *values, size_t count, double p, double level);
 
-/* The median of few values (nearest-rank from 20 on, as stats_percentile(); below, the middle one
- * or the mean of the two in the middle), and the interval between the k-th values from either end.
- * That holds the median of what the values are drawn from with a probability of `level`, exactly
- * 1 - 2 P(Bin(n, 1/2) < k) for any continuous distribution (David and Nagaraja, Order Statistics,
- * 3rd ed., section 7.1). k is the largest for which that is at least `wanted`; where there is none,
- * 1. All NaN for less than 3 values. */
+/* The median of few values, and the interval between the k-th values from either end. The median is
+ * nearest-rank from 20 values on, as stats_percentile(); below, the middle value or the mean of the
+ * two in the middle. The interval holds the median of what the values are drawn from with a
+ * probability of `level`: exactly 1 - 2 P(Bin(n, 1/2) < k) for any continuous distribution (David
+ * and Nagaraja, Order Statistics, 3rd ed., section 7.1). k is the largest for which that is at
+ * least `wanted`; if there is none, 1. All NaN for less than 3 values. */
 struct median {
 	double value, low, high, level;
 };

@@ -60,8 +60,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 struct example_node {
 	struct ina_node base;
-	/* Chunk c is in slot c mod WINDOW_MAX: a worker that sends c + WINDOW_MAX has the result of
-	 * c, so all contributions to c have been here. */
+	/* Chunk c is in slot c mod WINDOW_MAX: who sends c + WINDOW_MAX has the sum of c. */
 	struct slot {
 		uint64_t value;
 		uint32_t children; /* that are in it */
@@ -88,8 +87,9 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	ina_send_sum(actions, &node->base, packet);
 }
 
-static bytes memory(const void *job)
+static bytes memory(const void *job, const struct tree_node *place)
 {
+	(void)place;
 	return window_of(job) * ELEMENTS * ELEMENT_BYTES;
 }
 

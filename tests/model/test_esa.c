@@ -391,7 +391,7 @@ static void larger_contributions(const char *rule, uint64_t third)
 		}
 	}
 	contribute(&bench, 2, 100);
-	cr_expect_eq(esa_server_of(&bench, 0)->first, UINT32_MAX); /* all are complete */
+	cr_expect_eq(esa_server_of(&bench, 0)->first, ESA_NONE); /* all are complete */
 	bench_close(&bench);
 }
 

@@ -106,7 +106,7 @@ static inline void bench_check_node(struct bench *bench, struct panama_sequence 
 	for (uint32_t c = 0; c < node->children; c++) {
 		uint64_t fifo = node->next[c] > node->expected ? node->next[c] - node->expected : 0;
 
-		if (!sequence->job->recovery && !sequence->partial && !bench->changing)
+		if (!sequence->job->orders && !sequence->partial && !bench->changing)
 			cr_assert_leq(fifo, panama_cap(sequence, node));
 		if (sequence->repair && !bench->changing)
 			cr_assert_leq(fifo, panama_cap(sequence, node) +
@@ -147,7 +147,7 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 		return;
 	behind = &bench->behind[packet->flow][worker->base.number];
 	cr_assert_geq(packet->seq, *behind);
-	if (!sequence->job->recovery)
+	if (!sequence->job->orders)
 		cr_assert_eq(packet->seq, *behind);
 	*behind = packet->seq + 1;
 	bench->cap[packet->flow][worker->base.number] = packet->cap;

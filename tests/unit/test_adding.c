@@ -5,34 +5,37 @@
 
 #include <criterion/criterion.h>
 
+#define RATE UINT64_C(800000000000) /* 10 ps a byte */
+
 struct served {
 	struct sim sim;
 	struct adding queue;
-	uint64_t next; /* packets that were added */
+	struct reducers reducers;
+	uint64_t next;          /* packets that were added */
+	sim_time due[72], last; /* by packet; of the newest */
 };
-
-/* Packet i is due at 10 i, but every fourth with the one before. */
-static sim_time due_of(uint64_t i)
-{
-	return 10 * (i - (i % 4 == 3));
-}
 
 static void added(void *owner, const struct packet *packet)
 {
 	struct served *served = owner;
 
 	cr_expect_eq(packet->seq, served->next);
-	cr_expect_eq(served->sim.now, due_of(served->next));
+	cr_expect_eq(served->sim.now, served->due[served->next]);
 	served->next++;
 }
 
+/* Each is due 10 ps after the one before, but every fourth, with nothing to add, together with it.
+ */
 static void push(struct served *served, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i < to; i++) {
 		struct packet packet = { .seq = i };
+		bytes size = i % 4 != 3;
 
-		adding_push(&served->queue, &packet, due_of(i));
-		cr_expect_eq(adding_last(&served->queue), due_of(i), "%lu", i);
+		if (served->last < served->sim.now)
+			served->last = served->sim.now; /* nothing waits */
+		served->due[i] = served->last += 10 * size;
+		adding_push(&served->queue, &packet, size);
 	}
 }
 
@@ -42,8 +45,9 @@ Test(adding, each_when_it_is_due)
 	static struct served served;
 
 	sim_init(&served.sim, 1);
-	adding_init(&served.queue, &served.sim, sim_key(SIM_TIMER, 1), added, &served);
-	cr_expect_eq(adding_last(&served.queue), 0);
+	reducers_init(&served.reducers, 1, RATE);
+	adding_init(&served.queue, &served.sim, &served.reducers, 0, sim_key(SIM_TIMER, 1), added,
+		    &served);
 	push(&served, 0, 10);
 	while (served.next < 5)
 		sim_run(&served.sim, 1);
@@ -52,10 +56,13 @@ Test(adding, each_when_it_is_due)
 	push(&served, 21, 70);
 	cr_expect_not(sim_run(&served.sim, 1000));
 	cr_expect_eq(served.next, 70);
-	cr_expect_eq(adding_last(&served.queue), served.sim.now, "nothing waits");
 	push(&served, 70, 71);
 	cr_expect_not(sim_run(&served.sim, 1000));
 	cr_expect_eq(served.next, 71);
+	push(&served, 71, 72); /* nothing to add, and nothing waits */
+	cr_expect_not(sim_run(&served.sim, 1000));
+	cr_expect_eq(served.next, 72);
 	adding_release(&served.queue);
+	reducers_release(&served.reducers);
 	sim_release(&served.sim);
 }

@@ -1,5 +1,5 @@
 /* What a worker can tell a server of its results, while its window grows. */
-#include "ina/common/result_cache.h"
+#include "ina/esa/result_cache.h"
 
 #include "core/rng.h"
 

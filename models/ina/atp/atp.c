@@ -1,29 +1,30 @@
-/* ATP: Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning", NSDI
- * 2021, after the authors' public code and what ESA (sections 2.1, 5, 7) and
- * NetReduce say about it; where these are silent, readings are marked below.
+/* ATP: Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning", NSDI 2021, after the
+ * authors' public code and what ESA (sections 2.1, 5, 7) and NetReduce say about it. Where these
+ * are silent, readings are marked below.
  *
- * Modelled: aggregators of all jobs in one hashed array per switch, first come
- * first served; two levels, the workers' racks and the server's; a complete sum
- * goes to the parameter server and stays in its aggregator until the parameter
- * packet comes back and frees it; packets that collide go on to the server, which
- * adds the rest; resent packets flush the aggregator; ECN marks ride through
- * aggregation; windows grow and shrink as in window.h; new indices for positions
- * that collided ("rehash"), as an option.
- * Simplified: a packet takes one pass of a switch's constant latency (the prototype
- * takes two); scaling and conversion on hosts take no time, adding at servers neither
- * unless the hosts' reduction_rate is limited; no saturation, and no resending as floating-point
- * numbers (off in the public code): payloads are sums modulo 2^64 that prove who is in them;
- * sequence numbers have 32 bits and never restart (the public code: 16, per tensor).
+ * Modelled: aggregators of all jobs in one hashed array per switch, first come first served; two
+ * levels, the workers' racks and the server's. A complete sum goes to the parameter server and
+ * stays in its aggregator until the parameter packet comes back and frees it. Packets that collide
+ * go on to the server, which adds the rest. Packets that are sent again flush the aggregator. ECN
+ * marks ride through aggregation; windows grow and shrink as in window.h; as an option, positions
+ * that collided get new indices ("rehash").
+ *
+ * Simplified: a packet takes one pass of a switch's constant latency (the prototype takes two).
+ * Scaling and conversion on hosts take no time, nor does adding at servers unless the hosts'
+ * reduction_rate is limited. No saturation, and no resending as floating-point numbers (off in the
+ * public code): payloads are sums modulo 2^64 that prove who is in them. Sequence numbers have 32
+ * bits and never restart (the public code: 16, per tensor).
+ *
  * Left open, and our reading:
  * - an aggregator is complete when its bitmap is full (the code counts packets);
  * - the ECN mark of a sum is the OR of its packets', at switches and servers;
- * - a packet that collided at level 0 is not added at level 1, either: the
- *   collision bit keeps switches off it;
- * - level 1 merges a resent packet only if bitmap1 can say who is in it; a rack
- *   that is in only in part goes to the server beside what the aggregator held;
- * - a worker resends every chunk that lies three or more behind the newest result,
- *   once; then, and for the end of the window, a timer decides;
- * - the parameter packet is marked as resent if any packet of its sum was: then neither it nor
+ * - a packet that collided at level 0 is not added at level 1, either: the collision bit keeps
+ *   switches from adding it;
+ * - level 1 merges a packet that was sent again only if bitmap1 can say who is in it; a rack that
+ *   is in only in part goes to the server beside what the aggregator held;
+ * - a worker sends again every chunk that lies three or more behind the newest result, once; after
+ *   that, and for the end of the window, a timer decides;
+ * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
  * - the window has no slow start (window.h), nor an upper limit. */
 #include "ina/atp/atp.h"
@@ -56,7 +57,7 @@ static const struct conf_row atp_rows[] = {
 		  "job's); when missing, never."),
 	{ 0 },
 };
-extern const struct conf_table atp_table; /* named by ina/schemes.c */
+extern const struct conf_table atp_table; /* named by collective/schemes.c */
 const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
 				      "ATP: hashed aggregators and a parameter server." };
 
@@ -83,20 +84,16 @@ static struct atp_server *unused_indices(const struct pool_server *server, const
 	const struct pool_job *job = server->job;
 	uint32_t count = pool_scheme(job)->pools[0].count;
 	struct atp_server *state = xcalloc(1, sizeof(*state));
-	uint32_t *list = xcalloc(count, sizeof(*list));
 	struct rng rng;
 
+	state->unused = xcalloc(count, sizeof(*state->unused));
 	for (uint32_t i = server->number; i < count; i += job->base.spec.servers)
 		if (!used[i])
-			list[state->count++] = i;
+			state->unused[state->count++] = i;
 	rng_init(&rng, job->base.scheme->env.sim->seed, "atp rehash",
 		 (uint64_t)job->base.spec.number << 8 | server->number);
-	rng_shuffle(&rng, list, state->count);
-	state->unused = xcalloc(count, sizeof(*state->unused));
-	for (uint32_t i = 0; i < state->count; i++)
-		state->unused[i] = (uint16_t)list[i];
+	rng_shuffle(&rng, state->unused, state->count);
 	state->successor = xcalloc(count, sizeof(*state->successor));
-	free(list);
 	return state;
 }
 
@@ -107,30 +104,37 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	if (!state)
 		return 0;
 	if (!state->successor[slot] && state->next < state->count)
-		state->successor[slot] = state->unused[state->next++] + UINT32_C(1);
+		state->successor[slot] = state->unused[state->next++] + 1;
 	return state->successor[slot];
+}
+
+/* Where indices belong to positions in the window, chunk p has position p mod so many. */
+static uint32_t positions(const struct pool_scheme *scheme)
+{
+	uint32_t most = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
+
+	return most < scheme->pools[0].count ? most : scheme->pools[0].count;
 }
 
 static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 {
-	const struct atp_job *job = pool_job(worker)->state;
-	const uint16_t *table = worker->state;
+	const struct pool_job *job = pool_job(worker);
+	const uint16_t *table = worker->state; /* by position */
 
-	return job ? table[chunk % job->positions] : pool_known_index(pool_job(worker), chunk);
+	return table ? table[chunk % positions(pool_scheme(job))] : pool_known_index(job, chunk);
 }
 
-/* A new index holds for the next chunk at this position. No worker has sent that
- * yet: the window, not longer than all positions, begins behind this chunk at first. */
+/* A new index holds from the next chunk at this position on. No worker has sent that chunk yet: the
+ * window is no longer than all positions, and begins no later than this chunk. */
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
-	const struct atp_job *job = pool_job(worker)->state;
 	uint16_t *table = worker->state;
 	uint32_t fresh = packet_bitmap(packet).bits;
 
 	(void)value;
 	if (fresh)
-		table[chunk % job->positions] = (uint16_t)(fresh - 1);
+		table[chunk % positions(pool_scheme(pool_job(worker)))] = (uint16_t)(fresh - 1);
 }
 
 /* --- jobs --- */
@@ -138,20 +142,16 @@ static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 static void start(struct pool_job *job)
 {
 	const struct atp_conf *conf = atp_conf(job);
-	uint32_t count = pool_scheme(job)->pools[0].count;
-	struct atp_job *state;
+	uint32_t count = positions(pool_scheme(job));
+	size_t size = count * sizeof(uint16_t);
 	uint16_t *first; /* by position, all different; workers begin with it */
-	size_t size;
 	bool *used;
 
 	if (conf->index == ATP_INDEX_HASH)
 		return;
-	state = job->state = xcalloc(1, sizeof(*state));
-	state->positions = conf->positions < count ? (uint32_t)conf->positions : count;
-	size = state->positions * sizeof(*first);
 	first = xmalloc(size);
-	used = xcalloc(count, sizeof(*used));
-	for (uint32_t p = 0; p < state->positions; p++)
+	used = xcalloc(pool_scheme(job)->pools[0].count, sizeof(*used));
+	for (uint32_t p = 0; p < count; p++)
 		first[p] = draw_index(job, p, used);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker(job, w)->state = memcpy(xmalloc(size), first, size);
@@ -174,7 +174,6 @@ static void release(struct pool_job *job)
 	}
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		free(pool_worker(job, w)->state);
-	free(job->state);
 }
 
 static const struct pool_ops ops = {
@@ -188,34 +187,22 @@ static const struct pool_ops ops = {
 	.result_at_switch = atp_result_at_switch,
 	.at_server = atp_at_server,
 	.add = atp_add,
-	.lost = pool_worker_wake, /* it is sent again */
 	.index = index_of,
 	.accepted = accepted,
 };
-
-static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)topology;
-	pool_check(conf, "atp", doc);
-}
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
-	uint64_t frame = (uint64_t)(conf->pool.elements_per_packet * 4 + conf->pool.header);
-	uint64_t positions = (uint64_t)conf->positions;
+	bytes most = positions(scheme) * (bytes)scheme->base.frame;
 
-	if (conf->index == ATP_INDEX_HASH)
-		return scheme;
-	if (positions > scheme->pools[0].count)
-		positions = scheme->pools[0].count;
-	if (!scheme->window.max || scheme->window.max > positions * frame)
-		scheme->window.max = positions * frame;
+	if (conf->index != ATP_INDEX_HASH && (!scheme->window.max || scheme->window.max > most))
+		scheme->window.max = most;
 	return scheme;
 }
 
-/* A gradient from each worker, and the server's acknowledgement, which the switch copies. */
+/* A gradient from each worker, and the server's parameter packet, which switches copy. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -229,6 +216,5 @@ const struct collective_ops atp_collective = {
 	.table = &atp_table,
 	POOL_OPS,
 	.injected = injected,
-	.check = check,
 	.open = open_scheme,
 };

@@ -1,4 +1,4 @@
-/* ATP, private to models/ina/atp*.c and its tests.
+/* ATP, private to models/ina/atp/ and its tests.
  *
  *   atp.c         parameters, aggregator indices; opens with what is modelled
  *   atp_switch.c  two levels of hashed aggregators
@@ -18,15 +18,9 @@ struct atp_conf {
 	sim_time idle_limit;
 };
 
-/* Of a job, when indices belong to window positions: chunk p has position p mod
- * `positions`. */
-struct atp_job {
-	uint32_t positions;
-};
-
 /* Of a server, when it rehashes. */
 struct atp_server {
-	uint16_t *unused; /* indices that the job has not used yet, shuffled */
+	uint32_t *unused; /* indices that the job has not used yet, shuffled */
 	uint32_t count, next;
 	uint32_t *successor; /* of an index that was given up: the new one + 1; 0 = none */
 };

@@ -9,8 +9,8 @@ static void send_parameters(struct pool_server *server, const struct partial_sum
 			   sum->fresh);
 }
 
-/* One that comes with some who are in is of no use, as later copies come one by one; but the sum
- * of all is, whoever is in. */
+/* A packet some of whose contributors are in is of no use: later copies come one by one. But the
+ * sum of all workers is, whoever is in. */
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value)
 {

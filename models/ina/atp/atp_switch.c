@@ -1,7 +1,7 @@
 /* ATP in switches: two levels of hashed aggregators. What is modelled: atp.c. */
 #include "ina/atp/atp.h"
 
-/* A bitmap of level 0 that is full stands for its rack at level 1. */
+/* A full bitmap of level 0 becomes the bit of its rack at level 1. */
 static struct bitmap promoted(const struct pool_server *server, struct bitmap bitmap)
 {
 	if (bitmap.rack == RACK_NONE || bitmap.bits != racks_full(&server->racks, bitmap.rack))
@@ -20,7 +20,7 @@ static void carry(const struct pool_server *server, const struct aggregator *a,
 	actions->forward = true;
 }
 
-/* Adds the packet's contributors, unless they are in. */
+/* Adds the packet, unless some of its contributors are in. */
 static void add(struct aggregators *pool, struct aggregator *a, const struct packet *packet)
 {
 	struct bitmap bitmap = packet_bitmap(packet);
@@ -35,7 +35,7 @@ static void add(struct aggregators *pool, struct aggregator *a, const struct pac
 	pool->memory->stats.packets_aggregated++;
 }
 
-/* Level 1 sends a packet on unadded. Where it is part of a rack's sum, it has been counted among
+/* Level 1 sends a packet on unadded. If it is part of a rack's sum, it has been counted among
  * `partials` there. */
 static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 {
@@ -44,8 +44,8 @@ static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 	pool->memory->stats.fallbacks += !part;
 }
 
-/* What is flushed was complete before, is complete now, or goes on in part; at level 0, a
- * worker's contribution that comes back alone is still one for level 1. */
+/* What is flushed was complete before, is complete now, or goes on in part. At level 0 a worker's
+ * contribution that goes on alone is no part: level 1 may still add it. */
 static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {
@@ -59,8 +59,8 @@ static void count_flushed(const struct pool_server *server, struct aggregators *
 		stats->partials++;
 }
 
-/* A packet that was sent again takes the contents of its aggregator along and frees
- * it, so that nothing waits for packets that will not come. It never takes one. */
+/* A packet that was sent again takes along what its aggregator holds and frees it, so that nothing
+ * waits for packets that will not come. It never takes an aggregator. */
 static void flush(struct pool_server *server, struct aggregators *pool, bool level1,
 		  struct packet *packet, struct switch_actions *actions)
 {
@@ -79,7 +79,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 		return;
 	}
 	if (own.rack != a->rack) {
-		/* part of a rack: bitmap1 has no words for it, so two packets go on */
+		/* part of a rack, which bitmap1 cannot express: two packets go on */
 		struct switch_send *held = &actions->send[actions->count++];
 
 		count_unadded(pool, own);
@@ -98,6 +98,16 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 	pool_free(pool_scheme(job), pool, a);
 }
 
+/* Garbage collection: frees an aggregator whose owner has gone silent. False when it stays. */
+static bool collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+{
+	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
+		return false;
+	pool->memory->stats.collected++;
+	pool_free(scheme, pool, a);
+	return true;
+}
+
 void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool level1,
 		   struct packet *packet, struct switch_actions *actions)
 {
@@ -114,7 +124,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		pool_take(job, pool, a, packet);
 	} else if (!aggregator_is(a, job->base.number, packet_chunk(packet))) {
 		aggregators_collision(pool, a, job->base.number);
-		if (!pool_collect(scheme, pool, a)) {
+		if (!collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
 			packet->flags |= POOL_BYPASS;
 			actions->forward = true;

@@ -28,10 +28,12 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &queue->timer, first(queue)->due);
 }
 
-void adding_init(struct adding *queue, struct sim *sim, uint64_t key,
-		 void (*added)(void *owner, const struct packet *packet), void *owner)
+void adding_init(struct adding *queue, struct sim *sim, struct reducers *reducers, uint32_t host,
+		 uint64_t key, void (*added)(void *owner, const struct packet *packet), void *owner)
 {
-	*queue = (struct adding){ .sim = sim, .added = added, .owner = owner };
+	*queue = (struct adding){
+		.sim = sim, .reducers = reducers, .host = host, .added = added, .owner = owner
+	};
 	timer_open(sim, &queue->timer, SIM_TIMER, key, on_added, queue);
 	sim_name(sim, on_added, "a packet is added up at server %w of job %j");
 }
@@ -42,8 +44,18 @@ void adding_release(struct adding *queue)
 	free(queue->ring);
 }
 
-void adding_push(struct adding *queue, const struct packet *packet, sim_time due)
+/* When the last packet is added; now if none waits. */
+static sim_time last_due(const struct adding *queue)
 {
+	uint64_t last = queue->head + queue->count - 1;
+
+	return queue->count ? queue->ring[last & queue->mask].due : queue->sim->now;
+}
+
+void adding_push(struct adding *queue, const struct packet *packet, bytes size)
+{
+	sim_time due = size ? reducers_add(queue->reducers, queue->host, queue->sim->now, size)
+			    : last_due(queue);
 	uint64_t end = queue->head + queue->count++;
 
 	if (!queue->ring) {
@@ -55,11 +67,4 @@ void adding_push(struct adding *queue, const struct packet *packet, sim_time due
 	queue->ring[end & queue->mask] = (struct adding_packet){ .packet = *packet, .due = due };
 	if (queue->count == 1)
 		timer_set(queue->sim, &queue->timer, due);
-}
-
-sim_time adding_last(const struct adding *queue)
-{
-	uint64_t last = queue->head + queue->count - 1;
-
-	return queue->count ? queue->ring[last & queue->mask].due : queue->sim->now;
 }

@@ -1,12 +1,15 @@
-/* Packets that a host has received and that wait for their turn to be added up: only where its
- * reduction rate is limited (collective/reducer.h). */
+/* Packets that wait until their host has added up those before: only where its reduction rate is
+ * limited (collective/reducer.h). */
 #ifndef INASIM_INA_COMMON_ADDING_H
 #define INASIM_INA_COMMON_ADDING_H
 
+#include "collective/reducer.h"
 #include "net/network.h"
 
 struct adding {
 	struct sim *sim;
+	struct reducers *reducers; /* not owned */
+	uint32_t host;
 	struct adding_packet {
 		struct packet packet;
 		sim_time due;
@@ -19,14 +22,13 @@ struct adding {
 
 /* `added` is called for each packet when it is due; `key` names the timer
  * (transport/keys.h). The queue must not move afterwards. */
-void adding_init(struct adding *queue, struct sim *sim, uint64_t key,
-		 void (*added)(void *owner, const struct packet *packet), void *owner);
+void adding_init(struct adding *queue, struct sim *sim, struct reducers *reducers, uint32_t host,
+		 uint64_t key, void (*added)(void *owner, const struct packet *packet),
+		 void *owner);
 void adding_release(struct adding *queue);
 
-/* `due` is no earlier than adding_last(). */
-void adding_push(struct adding *queue, const struct packet *packet, sim_time due);
-
-/* When the last one is added; now, if none waits. */
-sim_time adding_last(const struct adding *queue);
+/* The host has `size` bytes of the packet to add. One with nothing to add takes no time, but does
+ * not overtake those before. */
+void adding_push(struct adding *queue, const struct packet *packet, bytes size);
 
 #endif

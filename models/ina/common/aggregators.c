@@ -77,20 +77,6 @@ void crc32_init(struct crc32 *crc)
 					   crc->table[0][crc->table[t - 1][i] & 0xff];
 }
 
-static uint32_t crc32_byte(const struct crc32 *crc, uint32_t state, uint32_t byte)
-{
-	return state >> 8 ^ crc->table[0][(state ^ byte) & 0xff];
-}
-
-uint32_t crc32_bytes(const struct crc32 *crc, const uint8_t *data, size_t length)
-{
-	uint32_t state = UINT32_MAX;
-
-	for (size_t i = 0; i < length; i++)
-		state = crc32_byte(crc, state, data[i]);
-	return ~state;
-}
-
 /* Four bytes, the lowest first. */
 static uint32_t crc32_word(const struct crc32 *crc, uint32_t state, uint32_t word)
 {

@@ -1,7 +1,6 @@
-/* The aggregators of a switch under ATP and ESA: one array, shared by all jobs of
- * the scheme, first come first served. Workers choose the place by a hash of job
- * and chunk (ESA section 2.1), so two owners may collide; what happens then is the
- * scheme's business. */
+/* The aggregators of a switch under ATP and ESA: one array for all jobs of the scheme, first come
+ * first served. Workers choose the place by a hash of job and chunk (ESA section 2.1), so two
+ * owners may collide; what happens then is the scheme's business. */
 #ifndef INASIM_INA_COMMON_AGGREGATORS_H
 #define INASIM_INA_COMMON_AGGREGATORS_H
 
@@ -45,7 +44,7 @@ static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint3
 	return a->owner == job + 1 && a->chunk == chunk;
 }
 
-/* A free one gets an owner; what it holds is the caller's business. */
+/* Gives a free one an owner; the caller sets what it holds. */
 void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t chunk,
 		      sim_time now);
 void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time now);
@@ -74,11 +73,9 @@ struct crc32 {
 	uint32_t table[4][256];
 };
 void crc32_init(struct crc32 *crc);
-uint32_t crc32_bytes(const struct crc32 *crc, const uint8_t *data, size_t length);
 
-/* As ATP's public code hashes, {job low, high byte; chunk; salt low, high}, but with
- * all four bytes of the chunk number instead of two (they are counted for the life
- * of the job here). */
+/* As ATP's public code hashes, {job low, high byte; chunk; salt low, high}, but with all four bytes
+ * of the chunk number instead of two, as chunks are counted for the life of the job here. */
 uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt);
 
 #endif

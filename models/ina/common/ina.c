@@ -56,12 +56,22 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 
 /* --- the life of a job --- */
 
+/* One of the roots that the topology has for the job's workers, at random. */
+static uint32_t draw_root(const struct ina_job *job)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(job->scheme->ops->root));
+
+	return topo->ops->root(topo, job->spec.hosts, job->spec.workers,
+			       hash_pair(seed, job->spec.number));
+}
+
 static void place_nodes(struct ina_job *job)
 {
 	const struct ina_scheme *scheme = job->scheme;
 	const struct tree *tree;
 
-	ina_tree_init(&job->tree, job, ina_root(job, scheme->ops->root));
+	ina_tree_init(&job->tree, job, draw_root(job));
 	tree = job->tree.tree;
 	job->node_size = size_or(scheme->ops->node_size, sizeof(struct ina_node));
 	job->nodes = xaligned(64, tree->node_count * job->node_size);
@@ -80,16 +90,49 @@ static void free_job(struct ina_job *job)
 	free(job);
 }
 
+/* Do all switches of the tree have the job's memory, beside what is in use or if it were alone? */
+static bool has_room(const struct ina_job *job, bool alone)
+{
+	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
+		const struct ina_node *node = ina_node(job, n);
+		bytes needed = job->scheme->ops->memory(job, node->place);
+
+		if ((alone ? 0 : node->memory->used_bytes) + needed > node->memory->memory_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* Takes the job's memory, or gives it back. */
+static void reserve(const struct ina_job *job, int64_t sign)
+{
+	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
+		const struct ina_node *node = ina_node(job, n);
+
+		collective_reserve(node->memory, job->scheme->env.sim->now,
+				   sign * (int64_t)job->scheme->ops->memory(job, node->place));
+	}
+}
+
+bool ina_reserve(const struct ina_job *job)
+{
+	bool room = has_room(job, false);
+
+	if (room)
+		reserve(job, 1);
+	return room;
+}
+
 static bool admits(struct ina_job *job, const char **never)
 {
 	const struct ina_ops *ops = job->scheme->ops;
 
 	if (ops->admit)
 		return ops->admit(job, never);
-	if (!ops->memory || ina_reserve(job, ops->memory(job)))
+	if (!ops->memory || ina_reserve(job))
 		return true;
-	if (ops->memory(job) > job->scheme->memory[0].memory_bytes)
-		*never = "more than the memory of a switch";
+	if (!has_room(job, true))
+		*never = ops->too_large ? ops->too_large : "more than the memory of a switch";
 	return false;
 }
 
@@ -116,7 +159,7 @@ void ina_withdraw(void *admitted)
 	if (job->scheme->ops->withdraw)
 		job->scheme->ops->withdraw(job);
 	else if (job->scheme->ops->memory)
-		ina_return(job, job->scheme->ops->memory(job));
+		reserve(job, -1);
 	free_job(job);
 }
 
@@ -220,10 +263,18 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 
 /* --- reports --- */
 
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what)
 {
-	collective_violated(&job->scheme->env, job->scheme->ops->title,
-			    collective_job_number(&job->spec), "chunk", chunk, node, what);
+	const struct ina_ops *ops = job->scheme->ops;
+
+	collective_violated(&job->scheme->env, ops->title, collective_job_number(&job->spec),
+			    ops->number ? ops->number : "chunk", number, node, what);
+}
+
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+			    const char *what)
+{
+	ina_violated(job, job->scheme->env.topo->net.hosts + sw, number, what);
 }
 
 void ina_stats(const void *instance, struct collective_stats *stats)
@@ -301,15 +352,6 @@ size_t ina_memory(void *self, const struct collective_memory **list)
 
 /* --- trees --- */
 
-uint32_t ina_root(const struct ina_job *job, const char *name)
-{
-	const struct topology *topo = job->scheme->env.topo;
-	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(name));
-
-	return topo->ops->root(topo, job->spec.hosts, job->spec.workers,
-			       hash_pair(seed, job->spec.number));
-}
-
 void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
@@ -324,29 +366,6 @@ void ina_tree_release(struct ina_tree *tree)
 {
 	tree_free(tree->tree);
 	free(tree->node_of_switch);
-}
-
-static struct collective_memory *memory_at(const struct ina_job *job, uint32_t n)
-{
-	return ((struct ina_node *)ina_node(job, n))->memory;
-}
-
-bool ina_reserve(const struct ina_job *job, bytes each)
-{
-	uint32_t nodes = job->tree.tree->node_count;
-
-	for (uint32_t n = 0; n < nodes; n++)
-		if (memory_at(job, n)->used_bytes + each > memory_at(job, n)->memory_bytes)
-			return false;
-	for (uint32_t n = 0; n < nodes; n++)
-		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, (int64_t)each);
-	return true;
-}
-
-void ina_return(const struct ina_job *job, bytes each)
-{
-	for (uint32_t n = 0; n < job->tree.tree->node_count; n++)
-		collective_reserve(memory_at(job, n), job->scheme->env.sim->now, -(int64_t)each);
 }
 
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)

@@ -1,13 +1,13 @@
 /* What every scheme in switches needs besides its algorithm: packets that find their job, workers
  * with a turn at their NICs, a tree of switches and their memory, the life of a job, reports.
  *
- * A scheme's structs begin with those of here, as first member `base`; one const struct ina_ops
- * says what the scheme does. The kit allocates its structs, zeroed:
+ * A scheme's structs have those of this header as first member, `base`; one const struct ina_ops
+ * says what the scheme does. The kit allocates the structs, zeroed:
  *
  *     struct my_worker { struct ina_worker base; ... };
  *     struct my_node { struct ina_node base; ... };    a switch of the job's tree
  *
- * A job's life, in which a scheme may leave out all but pull() and ops.protocol:
+ * The life of a job (a scheme needs pull() and ops.protocol of this, and may leave out the rest):
  *
  *     start()       the kit builds the tree; memory() or admit(): false = the job waits
  *                   the kit makes workers, exact sums, tensors, and the job's number in packets
@@ -33,34 +33,38 @@
 
 /* `scheme`, `job` and `worker` are the scheme's own structs. */
 struct ina_ops {
-	const char *title; /* in reports: "SwitchML" */
-	/* Of its structs; 0 = those of here. */
+	const char *title;  /* in reports: "SwitchML" */
+	const char *number; /* what ina_violated() is told; NULL = "chunk" */
+	/* Of its structs; 0: they are those of this header. */
 	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
 	struct protocol_ops protocol;
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
 	struct why_bypass bypass; /* for --why */
-	bool own_flows; /* it tells --why itself what `flow` says, as that is no number of a job */
+	bool own_flows; /* `flow` is no number of a job: the scheme calls why_join() itself */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
-	/* Optional: bytes of a job's memory at each switch of its tree, which the kit takes. */
-	bytes (*memory)(const void *job);
-	/* Optional, instead of memory(): takes what the job needs. False when that is short now,
-	 * with nothing taken; if it always will be, *never (NULL before) says why. */
+	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
+	bytes (*memory)(const void *job, const struct tree_node *place);
+	/* Optional: why a job never runs that needs more than a switch has, in better words. */
+	const char *too_large;
+	/* Optional, instead of ina_reserve(): takes what the job needs. False when that is short
+	 * now, with nothing taken; if it always will be, *never (NULL before) says why. */
 	bool (*admit)(void *job, const char **never);
+	/* Optional, instead of giving back memory(). */
 	void (*withdraw)(void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
-	/* Optional: all members of `base` are there, and no packet yet. It may set
+	/* Optional: `base` is complete, and no packet has been sent. It may set
 	 * `base.source.deferrable` of the workers, for speed (net/nic.h). */
 	void (*begin)(void *job);
 	void (*end)(void *job);
 	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC
 	 * asks pull(). */
 	void (*contribute)(void *worker, uint64_t first, uint64_t chunks);
-	/* Optional: what a worker waits for, to be read behind "worker 3 (h3) "; false = nothing.
-	 * Without this member: for results of chunks that it has handed over. */
+	/* Optional: what a worker waits for, as text that follows "worker 3 (h3) "; false: for
+	 * nothing. Without this member: for results of chunks that it has handed over. */
 	bool (*waits)(const void *worker, char *text, size_t size);
 	/* Optional: adds to *stats what is not counted in `base.stats`. */
 	void (*stats)(const void *job, struct collective_stats *stats);
@@ -71,7 +75,7 @@ struct ina_ops {
 /* --- numbers that packets carry --- */
 
 struct ina_registry {
-	void **entries; /* by number; NULL when over: late packets find nobody */
+	void **entries; /* by number; NULL: it is over, and late packets find nobody */
 	size_t count, capacity;
 };
 
@@ -97,7 +101,7 @@ struct ina_format {
 struct ina_scheme {
 	struct model_env env;
 	const struct ina_ops *ops;
-	const void *conf; /* as the scheme has described it; not owned */
+	const void *conf; /* parameters of the scheme; not owned */
 	uint32_t frame, elements, message;
 	uint8_t protocol;
 	struct ina_registry jobs;         /* `flow` of their packets */
@@ -149,7 +153,7 @@ static inline void *ina_worker_on(const struct ina_job *job, uint32_t host)
 	return ina_worker(job, job->worker_of_host[host]);
 }
 
-/* The NIC asks the worker's pull(), perhaps at once. */
+/* The worker has packets: its NIC calls pull(), perhaps at once. */
 static inline void ina_wake(struct ina_worker *worker)
 {
 	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
@@ -161,17 +165,19 @@ static inline uint64_t ina_available(const struct ina_worker *worker)
 	return tensors_available(&worker->job->tensors, worker->number);
 }
 
-/* For protocol_ops.ahead: all lines of cache of a struct. */
+/* For protocol_ops.ahead: fetches a whole struct into the cache. */
 static inline void ina_prefetch(const void *from, size_t size)
 {
 	for (size_t at = 0; at < size; at += 64)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* A rule of the scheme does not hold at `node` (a host, or hosts + switch): breaks the run off. */
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
+/* A rule of the scheme does not hold at a node of the network: breaks the run off. */
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+			    const char *what);
 
-/* Is it the sum of all contributions to the chunk? If not, the run breaks off. */
+/* Is `value` the sum of all contributions to the chunk? If not, the run breaks off. */
 static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, uint64_t value)
 {
 	if (exact_holds(&worker->job->exact, chunk, value))
@@ -180,8 +186,8 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 	return false;
 }
 
-/* The worker has the sum of a chunk, for the first time; tells the job when a tensor is whole. May
- * make it hand over the next, so the worker's own state comes first. */
+/* The worker has the sum of a chunk, for the first time; tells the job when a tensor is whole. The
+ * job may then hand over the next one, so call this when the worker's own state is up to date. */
 static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
 {
 	struct ina_job *job = worker->job;
@@ -192,7 +198,7 @@ static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
 		job->spec.done(job->spec.owner, worker->number, tensor);
 }
 
-/* Fills in the worker's contribution to a chunk, but for its route, its place below a switch
+/* Fills in the worker's contribution to a chunk, except its route, its place below a switch
  * (`source`) and what is the scheme's own. */
 static inline void ina_packet(struct packet *packet, const struct ina_worker *worker,
 			      uint64_t chunk)
@@ -209,8 +215,8 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	};
 }
 
-/* For protocol_ops.about, where `flow` is the job's number; the second, where `slot` says which
- * aggregator. ina_about_job() fills in what is the same for all. */
+/* For protocol_ops.about: where `flow` is the job's number; and where besides `slot` is the
+ * aggregator's. ina_about_job() fills in what is the same for all. */
 bool ina_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 bool ina_about_slot(const void *scheme, const struct packet *packet, struct packet_about *about);
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
@@ -218,20 +224,14 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 
 /* --- trees and the memory of their switches --- */
 
-/* One of the roots that the topology has for the job's workers, at random from the stream `name`.
- */
-uint32_t ina_root(const struct ina_job *job, const char *name);
-
 void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
-/* Takes so many bytes at each switch of the job's tree; false, and none, where they are short. */
-bool ina_reserve(const struct ina_job *job, bytes each);
-void ina_return(const struct ina_job *job, bytes each);
-
-/* For ops.plan: one stream over the job's tree, which adds all up, `window` chunks in flight at
- * most.
+/* Takes ops.memory() at each switch of the job's tree; false, and none, where one is short of it.
  */
+bool ina_reserve(const struct ina_job *job);
+
+/* For ops.plan: one stream over the job's tree, with `window` chunks in flight at most. */
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan);
 
 /* --- at switches --- */
@@ -307,11 +307,14 @@ size_t ina_memory(void *scheme, const struct collective_memory **list);
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = ina_finish, .stats = ina_stats, .report_waiting = ina_report_waiting
 
-/* What they are made of, for a scheme that does something between the steps. ina_admit() returns
- * NULL as start() does; ina_withdraw() undoes it. */
+/* For a scheme with ops.plan(). */
+#define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
+
+/* The steps of these, for a scheme that does something in between. ina_admit() returns NULL as
+ * start() does; ina_withdraw() undoes it. */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
 void ina_begin(struct ina_job *job);
-void ina_stop_workers(struct ina_job *job); /* off their NICs; harmless when done before */
+void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */
 void ina_end(struct ina_job *job);          /* with ina_stop_workers() */
 
 #endif

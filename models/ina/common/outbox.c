@@ -33,9 +33,8 @@ void outbox_release(struct outbox *outbox)
 
 void outbox_send(struct outbox *outbox, const struct packet *packet)
 {
-	uint64_t end;
+	uint64_t end = outbox->head + outbox->count++;
 
-	end = outbox->head + outbox->count++;
 	outbox->ring =
 		ring_reserve(outbox->ring, &outbox->mask, outbox->head, end, sizeof(*outbox->ring));
 	outbox->ring[end & outbox->mask] = *packet;

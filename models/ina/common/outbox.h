@@ -1,4 +1,4 @@
-/* Packets that a host has made and that wait for their turn at its NIC. */
+/* Packets that a host has made and that wait for their turns at its NIC. */
 #ifndef INASIM_INA_COMMON_OUTBOX_H
 #define INASIM_INA_COMMON_OUTBOX_H
 

@@ -66,7 +66,7 @@ void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t ne
 		clear(sums, sums->end++);
 }
 
-static const uint32_t *parts_of(const struct partial_sums *sums, const struct partial_sum *sum)
+static uint32_t *parts_of(const struct partial_sums *sums, const struct partial_sum *sum)
 {
 	return &sums->parts[(sum->index & sums->mask) * sums->racks->count];
 }
@@ -101,8 +101,7 @@ enum presence partial_sums_compare(const struct partial_sums *sums, const struct
 static void add_part(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors)
 {
 	uint32_t bit = UINT32_C(1) << contributors.rack;
-	uint32_t *part =
-		&sums->parts[(sum->index & sums->mask) * sums->racks->count + contributors.rack];
+	uint32_t *part = &parts_of(sums, sum)[contributors.rack];
 
 	*part |= contributors.bits;
 	if (*part == sums->racks->racks[contributors.rack].full) {
@@ -124,10 +123,4 @@ bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 	else
 		add_part(sums, sum, contributors);
 	return true;
-}
-
-bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,
-		      struct bitmap worker)
-{
-	return partial_sums_compare(sums, sum, worker) == PRESENT_ALL;
 }

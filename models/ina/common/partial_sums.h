@@ -1,8 +1,8 @@
 /* What a server has of each chunk: the sum so far and who is in it.
  *
- * A ring by chunk, as wide as the workers' windows are apart; a chunk that all
- * workers hold may be overwritten by a later one. Several servers of a job take
- * turns by chunk, and each numbers its own chunks: chunk = index * servers + server. */
+ * A ring by chunk, as wide as the workers' windows are apart. A later chunk takes the place of one
+ * whose result all workers hold. Several servers of a job take turns by chunk, and each numbers its
+ * own chunks: chunk = index * servers + server. */
 #ifndef INASIM_INA_COMMON_PARTIAL_SUMS_H
 #define INASIM_INA_COMMON_PARTIAL_SUMS_H
 
@@ -31,7 +31,7 @@ struct partial_sums {
 void partial_sums_init(struct partial_sums *sums, const struct racks *racks);
 void partial_sums_release(struct partial_sums *sums);
 
-/* Makes room up to `index` >= end; what is below `needed` may go. */
+/* Makes room up to `index` >= end; chunks below `needed` may be forgotten. */
 void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t needed);
 
 /* The entry of a chunk below `end`; NULL when it is long over and forgotten. */
@@ -60,9 +60,5 @@ static inline bool partial_sums_is_all(const struct partial_sums *sums, struct b
 /* Adds contributors if none of them is in; else false, and nothing is done. */
 bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		      struct bitmap contributors, uint64_t value);
-
-/* The worker's contribution is in. */
-bool partial_sums_has(const struct partial_sums *sums, const struct partial_sum *sum,
-		      struct bitmap worker);
 
 #endif

@@ -38,7 +38,7 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 	out->count = fan->count;
 }
 
-/* Where it is added: at the switch of the rack that it names, and at level 1. */
+/* It may be added at the switch of the rack that it names, and at level 1. */
 static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
 {
@@ -94,7 +94,7 @@ static void added(void *owner, const struct packet *packet)
 	pool_ops(server->job)->at_server(server, packet);
 }
 
-/* The packet brings contributors that neither are in the sum nor wait to be added. */
+/* Does the packet bring contributors that are neither in the sum nor wait to be added? */
 static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->arrived;
@@ -113,26 +113,17 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 	return known && pool_ops(server->job)->add(arrived, known, packet_bitmap(packet), 0);
 }
 
-/* When the server may look at a packet that has come. One without news takes its host no time,
- * but it does not overtake what came before. */
-static sim_time due_at(struct pool_server *server, const struct packet *packet)
-{
-	const struct ina_scheme *scheme = server->job->base.scheme;
-
-	if (!brings_new(server, packet))
-		return adding_last(&server->adding);
-	return reducers_add(scheme->env.reducers, server->racks.server, scheme->env.sim->now,
-			    (bytes)scheme->elements * ELEMENT_BYTES);
-}
-
 static void to_server(struct pool_server *server, const struct packet *packet)
 {
 	struct pool_job *job = server->job;
+	const struct ina_scheme *scheme = job->base.scheme;
 
 	job->base.stats.server_packets++;
 	job->base.stats.server_bytes += packet->size;
-	if (job->base.scheme->env.reducers->rate)
-		adding_push(&server->adding, packet, due_at(server, packet));
+	if (scheme->env.reducers->rate)
+		adding_push(&server->adding, packet,
+			    brings_new(server, packet) ? (bytes)scheme->elements * ELEMENT_BYTES
+						       : 0);
 	else
 		pool_ops(job)->at_server(server, packet);
 }
@@ -211,18 +202,9 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
-{
-	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
-		return false;
-	pool->memory->stats.collected++;
-	pool_free(scheme, pool, a);
-	return true;
-}
-
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
-	/* both count from 1: 0 is "empty" in a switch */
+	/* both count from 1, as 0 means "empty" in a switch */
 	return (uint16_t)(aggregators_hash(&pool_scheme(job)->crc,
 					   (uint16_t)(job->base.spec.number + 1),
 					   (uint32_t)chunk + 1, salt) %
@@ -307,7 +289,8 @@ static bool place_servers(struct pool_job *job)
 		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
 				   job->base.spec.workers, job->base.spec.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		adding_init(&server->adding, scheme->base.env.sim,
+		adding_init(&server->adding, scheme->base.env.sim, scheme->base.env.reducers,
+			    server->racks.server,
 			    timer_key_of_job(TIMER_POOL_INBOX, job->base.spec.number, q), added,
 			    server);
 		outbox_init(&server->outbox, &topo->net.nics[job->base.spec.server_hosts[q]]);
@@ -324,13 +307,6 @@ static void open_pools(struct pool_job *job)
 		for (uint32_t r = 0; r < racks->count; r++)
 			aggregators_open(&pool_scheme(job)->pools[racks->racks[r].sw]);
 	}
-}
-
-static void make_indices(struct pool_job *job)
-{
-	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
-	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
-		job->indices[i].chunk = i + 1; /* never a chunk of this place */
 }
 
 void pool_withdraw(void *self)
@@ -367,7 +343,9 @@ void pool_begin(void *self)
 	open_pools(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker_init(pool_worker(job, w));
-	make_indices(job);
+	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
+	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
+		job->indices[i].chunk = i + 1; /* never a chunk of this place */
 	pool_ops(job)->start(job);
 }
 

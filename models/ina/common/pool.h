@@ -1,17 +1,15 @@
-/* What ATP and ESA share: jobs whose gradient packets meet in hashed aggregators
- * that all jobs of the scheme share, with one or more parameter servers a job
- * behind them.
+/* What ATP and ESA share: gradient packets meet in hashed aggregators that all jobs of the scheme
+ * share, and a job has one or more parameter servers behind them.
  *
  *   pool_conf.*    parameters, and what they have to be
  *   pool.c         jobs, packets at switches and hosts
  *   pool_worker.c  sending, results, timers
  *   pool_plan.c    a job as fluid streams
- *   atp*.c, esa*.c   what switches and servers do: struct pool_ops
+ *   atp/, esa/     what switches and servers do: struct pool_ops
  *
- * Job, chunk, aggregator index, contributors (as a bitmap of one level, racks.h),
- * server and priority ride in every packet; see packet_*() below. Chunk p of the
- * stream of tensors belongs to server p mod servers. Chunk numbers have 32 bits on
- * the wire and 64 at hosts. */
+ * Every packet carries its job, chunk, aggregator index, server, priority and contributors (as a
+ * bitmap of one level, racks.h); see packet_*() below. Chunk p belongs to server p mod servers.
+ * Chunk numbers have 32 bits on the wire and 64 at hosts. */
 #ifndef INASIM_INA_COMMON_POOL_H
 #define INASIM_INA_COMMON_POOL_H
 
@@ -25,7 +23,7 @@
 
 #define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
 
-/* Flag of its packets: for the server alone, no switch adds it (collision). */
+/* Flag of its packets: for the server alone, as they have collided; no switch adds them. */
 enum { POOL_BYPASS = PACKET_OWN(0) };
 
 struct pool_job;
@@ -36,11 +34,11 @@ struct pool_server {
 	uint32_t number;
 	struct racks racks;
 	struct partial_sums sums;
-	/* Packets that wait until the host has added what came before: only where its reduction
-	 * rate is limited. Who is in `arrived` is known by bitmap as soon as a packet is here, so
-	 * only one that brings somebody new takes time. */
+	/* Packets that wait until the host has added those before: only where its reduction rate is
+	 * limited. The bitmap tells who has arrived, so only a packet that brings somebody new
+	 * takes time. */
 	struct adding adding;
-	struct partial_sums arrived; /* with what waits; values mean nothing. Made when needed */
+	struct partial_sums arrived; /* who is in `sums` or waits; no values; made when needed */
 	struct outbox outbox;
 	void *state; /* the scheme's; owned by it */
 };
@@ -55,7 +53,7 @@ struct pool_worker {
 
 static_assert(offsetof(struct pool_worker, window) == 64, "the window has lines of its own");
 
-/* The hash of a chunk; all workers of a job need the same within a window. */
+/* The hash of a chunk, which all workers of a job need at about the same time. */
 #define KNOWN_INDICES 1024 /* a power of two */
 struct known_index {
 	uint32_t chunk;
@@ -69,10 +67,9 @@ struct pool_job {
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
 	uint64_t held;               /* aggregators that it owns now */
 	bool over;                   /* finished; still here because it owned some then */
-	void *state;                 /* the scheme's; owned by it */
 };
 
-/* What makes a scheme. Packets are those of the job at hand. */
+/* What makes a scheme. */
 struct pool_ops {
 	struct ina_ops base;
 	const char *name;    /* "atp" */
@@ -80,8 +77,8 @@ struct pool_ops {
 	/* State of a job, after everything else is in place, and its end. */
 	void (*start)(struct pool_job *job);
 	void (*release)(struct pool_job *job);
-	/* A packet on its way up has reached a switch where it may be added: level 0
-	 * (it names its rack) or level 1. */
+	/* A packet on its way up has reached a switch where it may be added: at level 0 (its
+	 * rack's) or at level 1. */
 	void (*at_switch)(struct pool_server *server, struct aggregators *pool, bool level1,
 			  struct packet *packet, struct switch_actions *actions);
 	/* Optional: a result passes a switch on its way down. */
@@ -89,32 +86,32 @@ struct pool_ops {
 				 struct packet *packet);
 	/* A packet for the server has reached its host, which has added what came before. */
 	void (*at_server)(struct pool_server *server, const struct packet *packet);
-	/* Adds contributors to a sum that is not complete; false when it cannot use them, as some
-	 * of them are in. */
+	/* Adds contributors to a sum that is not complete; false, and nothing is done, when some of
+	 * them are in and it cannot use the others. */
 	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 		    uint64_t value);
-	/* A chunk seems lost to a worker: it is among window_take_lost(), which a worker's
-	 * turn at the NIC takes from, too. */
+	/* Optional: chunks seem lost to a worker. window_take_lost() tells which ones. Without
+	 * this member the worker sends them again in its turns at the NIC. */
 	void (*lost)(struct pool_worker *worker);
-	/* Optional: a worker is about to send a chunk for the first time; true when it has
-	 * gone another way instead. */
+	/* Optional: a worker is about to send a chunk for the first time. True: it has gone another
+	 * way. */
 	bool (*divert)(struct pool_worker *worker, uint64_t chunk);
 	/* Aggregator of a chunk that a worker is about to send. */
 	uint16_t (*index)(struct pool_worker *worker, uint64_t chunk);
 	/* Optional. */
 	uint8_t (*priority)(struct pool_worker *worker, uint64_t chunk);
-	/* Optional: the job is over, but aggregators still hold packets of it. They get freed
-	 * nevertheless; without this member that is a violation. */
+	/* Optional: the job is over, but aggregators still hold packets of it: frees them. Without
+	 * this member, what they hold at the end of the run is a violation. */
 	void (*drain)(struct pool_job *job);
-	/* Optional: a worker has taken the result of a chunk, for the first time. `packet`
-	 * brought it, or is NULL. */
+	/* Optional: a worker has taken the result of a chunk, for the first time; `packet` brought
+	 * it, or is NULL. */
 	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 			 const struct packet *packet);
 };
 
 struct pool_scheme {
 	struct ina_scheme base;
-	struct window_conf window; /* of the parameters; the scheme may narrow it */
+	struct window_conf window; /* the scheme may narrow that of the parameters */
 	struct crc32 crc;
 	struct aggregators *pools; /* by switch */
 };
@@ -167,7 +164,7 @@ static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap
 	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
 }
 
-/* A packet of a job, from a host, with what all have in common; no route yet. */
+/* Fills in what all packets of a job that hosts send have in common; no route. */
 void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
 		 struct bitmap bitmap, uint16_t slot);
 
@@ -190,8 +187,8 @@ static inline struct pool_server *server_of_chunk(const struct pool_job *job, ui
 /* The chunk of a packet at a server: all its 64 bits. */
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
-/* The entry of a chunk at a server, new if need be; NULL when it is long over: all
- * workers hold the result. */
+/* The entry of a chunk at a server, new if need be; NULL: it is forgotten, as all workers hold the
+ * result. */
 struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
 
 /* The server sends a result towards all workers. */
@@ -204,13 +201,10 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 
 /* --- aggregators --- */
 
-/* The job takes a free aggregator for the chunk of a packet; its owner gives it up. */
+/* The job takes a free aggregator for the chunk of a packet; the owner gives one up. */
 void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
 	       const struct packet *packet);
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
-
-/* Garbage collection: an owner that has gone silent gives it up. False when it stays. */
-bool pool_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
 
 /* ATP's index: a hash of job and chunk. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
@@ -227,7 +221,7 @@ static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chu
 
 /* --- pool_conf.c --- */
 
-/* Why a job is refused that bitmaps have no room for. */
+/* Why a job is refused that has no room in the bitmaps. */
 extern const char pool_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
@@ -237,10 +231,11 @@ uint32_t pool_payload(const void *conf);
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
 const char *pool_refuses(const struct topology_conf *topology, uint32_t workers, uint32_t servers);
-void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc *doc);
+void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		const char *scheme);
 
-/* A packet may make an aggregator's owner leave and complete the sum that takes its place (ESA, a
- * rack of one worker), or leave itself beside what the aggregator held (ATP, sent again). */
+/* Two packets may leave because one came: the owner that it preempts, and the sum that it completes
+ * (ESA, a rack of one worker); or itself and what the aggregator held (ATP, sent again). */
 struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
 				   uint32_t ports);
 
@@ -251,16 +246,15 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
 			      const struct pool_ops *ops, sim_time idle_limit);
 void pool_finish(void *instance);
 
-/* Members of struct collective_ops that both schemes have. Packets took so many times as long as
- * fluid beside flows: models/fluid/findings.md. */
+/* Members of struct collective_ops that both schemes have. Beside flows, packets took so many times
+ * as long as fluid: models/fluid/findings.md. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true,                                                   \
 	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
 	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame,                         \
-	.payload = pool_payload, .close = ina_close, .start = ina_start,                           \
-	.contribute = ina_contribute, .finish = pool_finish, .plan = ina_plan,                     \
-	.withdraw = ina_withdraw, .memory = ina_memory, .stats = ina_stats,                        \
-	.report_waiting = ina_report_waiting
+	.payload = pool_payload, .check = pool_check, .close = ina_close, .start = ina_start,      \
+	.contribute = ina_contribute, .finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory,   \
+	.stats = ina_stats, .report_waiting = ina_report_waiting
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
@@ -301,6 +295,5 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 /* A result, by whatever way it came. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet);
-void pool_worker_wake(struct pool_worker *worker);
 
 #endif

@@ -1,8 +1,7 @@
-/* What the rows of ATP and ESA cannot say: which values and which jobs cannot be. */
+/* What the rows of ATP and ESA cannot say: values and jobs that are refused. */
 #include "ina/common/pool.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 const char *const timeout_resends_names[] = {
 	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
@@ -36,8 +35,8 @@ uint32_t pool_servers(uint32_t workers)
 	return 1; /* ESA section 7.1.2 */
 }
 
-/* Workers that fit around a server if they are placed as well as can be: full racks,
- * and what level 1 has inputs left for. */
+/* Workers that fit around a server if they are placed as well as can be: full racks, then as many
+ * beside the server as level 1 has inputs left. */
 static uint64_t most_workers(const struct topology_conf *conf)
 {
 	struct topology_shape shape;
@@ -69,24 +68,26 @@ const char *pool_refuses(const struct topology_conf *topology, uint32_t workers,
 	return workers > most_workers(topology) ? pool_too_many_inputs : NULL;
 }
 
-void pool_check(const struct pool_conf *conf, const char *name, struct conf_doc *doc)
+void pool_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		const char *scheme)
 {
-	uint64_t each = (uint64_t)conf->elements_per_packet * ELEMENT_BYTES;
-	char place[64];
+	const struct pool_conf *conf = self;
+	uint64_t each = pool_payload(conf);
+	const char *memory = conf_at(doc, "/schemes/%s/memory", scheme);
 
-	snprintf(place, sizeof(place), "/schemes/%s/memory", name);
+	(void)topology;
 	if (conf->memory < each)
-		conf_error(doc, place,
+		conf_error(doc, memory,
 			   "an aggregator of %" PRId64 " elements needs %" PRIu64
 			   " bytes, but a switch has %" PRIu64 " bytes of aggregation memory",
 			   conf->elements_per_packet, each, conf->memory);
 	else if (conf->memory / each > AGGREGATORS_MAX)
-		conf_error(doc, place,
+		conf_error(doc, memory,
 			   "%" PRIu64 " aggregators of %" PRIu64
 			   " bytes, but their index has 16 bits: at most %" PRIu64 " bytes",
 			   conf->memory / each, each, AGGREGATORS_MAX * each);
-	snprintf(place, sizeof(place), "/schemes/%s/max_timeout", name);
 	if (conf->window.max_rto < conf->window.rto.least ||
 	    conf->window.max_rto < conf->window.rto.first)
-		conf_error(doc, place, "is shorter than min_timeout or initial_timeout");
+		conf_error(doc, conf_at(doc, "/schemes/%s/max_timeout", scheme),
+			   "is shorter than min_timeout or initial_timeout");
 }

@@ -1,13 +1,12 @@
 /* ATP and ESA as fluid streams: one for each server, over the tree of its racks.
  *
- * A stream is what a job is when every chunk finds its aggregators: all contributions are added at
- * level 0 and level 1. Left out: collisions of aggregators and what follows from them (packets that
- * go to servers unadded, preemption, reminders), and what marks do to the window, which is limited
- * by max_window alone. With ATP the sums go to the server and come back. */
+ * A stream is what a job does when every chunk finds its aggregators, so that level 0 and level 1
+ * add all contributions. Left out: collisions of aggregators and their consequences (packets that
+ * go to servers unadded, preemption, reminders), and what marks do to the window, which max_window
+ * alone limits. Under ATP the sums go to the server and come back. */
 #include "ina/common/pool.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* From a rack's workers up to level 1. */
 static void plan_rack(const struct pool_server *server, const struct rack *rack,
@@ -27,9 +26,9 @@ static void plan_rack(const struct pool_server *server, const struct rack *rack,
 	plan_path_longest(down, &path);
 }
 
-/* The window starts in congestion avoidance; each server sees its part of it, and of the links that
- * the chunks of all share. It is anchored at the oldest chunk, and chunks go to servers in turn, so
- * all go at the rate of the slowest: what its path takes is what the window has to fill. */
+/* The window starts in congestion avoidance. Each server has its part of it, and of the links that
+ * the chunks of all servers share. The window begins at the oldest chunk, and chunks go to servers
+ * in turn, so all go at the rate of the slowest: the window has to fill that one's path. */
 static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct stream_plan *plan,
 				sim_time round_trip)
 {
@@ -46,8 +45,8 @@ static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct s
 			 round_trip);
 }
 
-/* How long the packets of a chunk wait for each other where paths of racks meet, which have one
- * link into level 1's switch then. */
+/* How long the packets of a chunk wait for each other where the paths of racks have one link into
+ * level 1's switch. */
 static sim_time wait_of_racks(const struct pool_server *server)
 {
 	const struct racks *racks = &server->racks;

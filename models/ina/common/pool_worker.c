@@ -9,11 +9,6 @@ static sim_time now_of(const struct pool_worker *worker)
 	return worker->base.job->scheme->env.sim->now;
 }
 
-void pool_worker_wake(struct pool_worker *worker)
-{
-	ina_wake(&worker->base);
-}
-
 /* Something to send? */
 static bool has_more(const struct pool_worker *worker)
 {
@@ -21,8 +16,8 @@ static bool has_more(const struct pool_worker *worker)
 	       window_may_send(&worker->window, ina_available(&worker->base));
 }
 
-/* The timer runs no later than the first timeout: one pending event a worker, set
- * anew only when timeouts have become shorter. */
+/* The timer runs no later than the first timeout: one pending event a worker, which is set anew
+ * only when timeouts have become shorter. */
 static void arm(struct pool_worker *worker)
 {
 	sim_time at = window_timeout(&worker->window, now_of(worker));
@@ -48,7 +43,10 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	if (!window_has_lost(&worker->window))
 		return;
 	why_timed_out(worker->base.job->tensors.why);
-	pool_ops(pool_job(worker))->lost(worker);
+	if (pool_ops(pool_job(worker))->lost)
+		pool_ops(pool_job(worker))->lost(worker);
+	else
+		ina_wake(&worker->base);
 }
 
 /* The gradient packet of a chunk. */
@@ -68,7 +66,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 		packet->source |= (uint16_t)(ops->priority(worker, chunk) << 8);
 }
 
-/* A new chunk that leaves as a gradient packet. */
+/* The next new chunk that leaves as a gradient packet; false: none. */
 static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 {
 	const struct pool_job *job = pool_job(worker);
@@ -104,7 +102,7 @@ void pool_contribute(void *self, uint64_t first, uint64_t chunks)
 
 	(void)first, (void)chunks;
 	if (has_more(worker))
-		pool_worker_wake(worker);
+		ina_wake(&worker->base);
 }
 
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
@@ -125,10 +123,10 @@ void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t val
 		return;
 	if (pool_ops(job)->accepted)
 		pool_ops(job)->accepted(worker, chunk, value, packet);
-	if (window_has_lost(&worker->window))
+	if (window_has_lost(&worker->window) && pool_ops(job)->lost)
 		pool_ops(job)->lost(worker);
 	if (has_more(worker))
-		pool_worker_wake(worker);
+		ina_wake(&worker->base);
 	arm(worker);
 	ina_complete(&worker->base, chunk);
 }
@@ -141,8 +139,9 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 			   packet->value, packet->flags & PACKET_CE, packet);
 }
 
-/* What pull() may start: its own timer and, where chunks are diverted, those of a message to the
- * server, which on the worker's own host takes no time. */
+/* Whether the NIC may call pull() late (net/nic.h). It may start the worker's timer and, where
+ * chunks are diverted, those of a message to the server; a message to the worker's own host takes
+ * no time, so then it may not. */
 static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);

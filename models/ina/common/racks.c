@@ -12,11 +12,6 @@ static uint32_t switch_above(const struct network *net, uint32_t host)
 	return net->ports[host].to - net->hosts;
 }
 
-static uint32_t port_to_host(const struct network *net, uint32_t host)
-{
-	return net->cold[host].reverse;
-}
-
 /* The rack of a switch, new if there is none; RACK_NONE when there are too many. */
 static uint8_t find_rack(struct racks *racks, uint32_t sw)
 {
@@ -70,18 +65,7 @@ static bool number_racks(struct racks *racks, const struct network *net, const u
 	return true;
 }
 
-/* The way from the server to a host; one within the host goes by its switch, too. */
-static void route_down(const struct racks *racks, const struct topology *topo, uint32_t host,
-		       uint64_t entropy, struct route *route)
-{
-	if (host != racks->server) {
-		topology_route(topo, racks->server, host, entropy, route);
-		return;
-	}
-	*route = racks->local;
-}
-
-/* The results of `from` reach switch `sw`, which sends them on over `port`. */
+/* Results come from switch `from` to `sw`, which sends them on over `port`. */
 static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_t port)
 {
 	uint32_t number = racks->fan_out_of_switch[sw];
@@ -112,7 +96,10 @@ static void grow_tree(struct racks *racks, const struct topology *topo, const ui
 		uint32_t from = racks->sw, sw = racks->sw;
 		struct route route;
 
-		route_down(racks, topo, workers[w], entropy, &route);
+		if (workers[w] == racks->server) /* by way of the switch, too */
+			route = racks->local;
+		else
+			topology_route(topo, racks->server, workers[w], entropy, &route);
 		for (unsigned i = 0; i < route.hops; i++) {
 			uint32_t port = network_port(net, net->hosts + sw, route.out[i]);
 
@@ -144,7 +131,7 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 	const struct network *net = &topo->net;
 
 	*racks = (struct racks){ .server = server, .sw = switch_above(net, server) };
-	racks->server_port = port_to_host(net, server);
+	racks->server_port = net->cold[server].reverse;
 	racks->local.hops = 1;
 	racks->local.out[0] =
 		(uint16_t)(racks->server_port - net->switch_nodes[racks->sw].first_port);

@@ -1,15 +1,13 @@
 /* A job on two levels of aggregating switches, as one of its servers sees it.
  *
- * Level 1 is the switch next to the server, level 0 the switches next to workers
- * elsewhere ("racks"); what lies in between only forwards (ESA section 5.2; ATP).
- * The inputs of level 1 are the racks, numbered first, then the workers below its
- * own switch; the inputs of level 0 are the workers of the rack. As in ATP's
- * header, a packet names its contributors by a bitmap of one level: bitmap0 of a
- * rack, or bitmap1, in which a rack's bit stands for all its workers. Both have
+ * Level 1 is the switch next to the server. Level 0 are the switches next to workers elsewhere
+ * ("racks"). Switches in between only forward (ESA section 5.2; ATP). The inputs of level 1 are the
+ * racks, numbered first, then the workers below its own switch; the inputs of level 0 are the
+ * workers of the rack. As in ATP's header, a packet names its contributors by a bitmap of one
+ * level: bitmap0 of a rack, or bitmap1, in which a rack's bit stands for all its workers. Both have
  * at most 31 bits (the header's fan-in degrees have 5).
  *
- *     worker -> [level 0: its rack] -> ... -> [level 1] -> server
- */
+ *     worker -> [level 0: its rack] -> ... -> [level 1] -> server */
 #ifndef INASIM_INA_COMMON_RACKS_H
 #define INASIM_INA_COMMON_RACKS_H
 
@@ -54,10 +52,10 @@ struct racks {
 	uint32_t *fan_out_of_switch; /* of the switches on the way to workers; else UINT32_MAX */
 };
 
-/* Places the workers (host numbers; one may be the server's host) around a server.
- * `entropy` picks one path among equal ones for each rack, as ECMP does by address: the same for
- * all packets of a rack, so that they keep their order. Results come down one tree. False when a
- * level would have more than 31 inputs; racks_release() is needed in any case. */
+/* Places the workers (host numbers; one may be the server's host) around a server. `entropy` picks
+ * one path among equal ones for each rack, as ECMP does by address: all packets of a rack take the
+ * same path and keep their order. Results come down one tree. False when a level would have more
+ * than 31 inputs; racks_release() is needed in any case. */
 bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);

@@ -38,24 +38,19 @@ static void back_off(struct rto *rto)
 	rto->timeout = rto->timeout < RTO_MOST / 2 ? 2 * rto->timeout : RTO_MOST;
 }
 
-static void count_expired(struct rto *rto, uint64_t count)
-{
-	for (; count; count--) {
-		if (++rto->expired <= rto->threshold)
-			continue;
-		rto->expired = 0;
-		rto->threshold += (uint64_t)rto->conf->threshold;
-		back_off(rto);
-	}
-}
-
 void rto_expired(struct rto *rto, uint64_t count, sim_time sent, sim_time now)
 {
 	switch ((enum rto_rule)rto->conf->rule) {
 	case RTO_FIXED:
 		return;
 	case RTO_DOUBLING:
-		count_expired(rto, count);
+		for (; count; count--) {
+			if (++rto->expired <= rto->threshold)
+				continue;
+			rto->expired = 0;
+			rto->threshold += (uint64_t)rto->conf->threshold;
+			back_off(rto);
+		}
 		return;
 	case RTO_ADAPTIVE:
 		if (sent < rto->doubled)

@@ -1,19 +1,17 @@
 /* How long a worker waits for a result before it sends its packet again.
  *
- *   fixed     as SwitchML's experiments (section 5.5);
- *   doubling  as the public client (p4app-switchML, rdma_timeout_queue.cc): when more than
+ *   fixed     as in SwitchML's experiments (section 5.5);
+ *   doubling  as in the public client (p4app-switchML, rdma_timeout_queue.cc): when more than
  *             `threshold` packets have expired, the timeout doubles, the count starts again, and
- *             the threshold grows by its first value. It never falls again;
+ *             the threshold grows by its first value. The timeout never falls again;
  *   adaptive  SwitchML's section 6 asks for a timeout that follows the round-trip time and does not
- *             say how: RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, not below `least`,
- *             doubled when the timer of a packet expires that was sent since it last doubled,
- *             so once a round however many expire, until the next round-trip time is measured.
+ *             say how. This is RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, at least `least`.
+ *             It doubles when a packet expires that was sent since it last doubled, so once a
+ *             round trip however many expire, and stays doubled until the next sample.
  *
- * The doubled timeout of the adaptive rule stays until the next sample, as RFC 6298's. Where
- * samples are rare by design (ATP, ESA), rto_expired() is not called: window.h and esa_server.c
- * double on top of this estimate, up to a limit of the scenario, and whatever result or
- * contribution comes next ends that, sample or not. So once a round is the same rule three times,
- * but what it doubles, how far and until when are not.
+ * ATP and ESA use the estimate alone, without rto_expired(): there, samples are rare by design.
+ * window.h and esa_server.c double on top of it, up to a limit of the scenario, and any result or
+ * contribution ends that, sample or not.
  *
  * One object serves all packets of a worker, so that the oldest is always the next to expire.
  * Samples of packets that were sent twice must not be given (Karn). Integers only. */

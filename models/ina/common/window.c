@@ -69,9 +69,9 @@ uint64_t window_send(struct window *window, sim_time now)
 
 /* --- congestion control --- */
 
-/* A mark on the result of `chunk`, or its loss. What the last window allowed says nothing about
- * the window since then, even if the NIC has taken it only now: workers that receive the same
- * results would else disagree on which chunks belong to one window. */
+/* For a mark on the result of `chunk`, or its loss. A chunk that the window before the last halving
+ * allowed says nothing about the present one, even if the NIC takes it only now: otherwise workers
+ * that receive the same results would disagree on which chunks belong to a window. */
 static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 {
 	if (chunk < window->reduced)
@@ -128,7 +128,7 @@ static struct window_class *class_of(struct window *window, uint64_t chunk)
 	return &window->class[window->classes == 1 ? 0 : chunk % window->classes];
 }
 
-/* Every hole of a class far enough behind its newest result, once. */
+/* Declares lost every hole of a class that is far enough behind its newest result, once. */
 static void look_for_holes(struct window *window, struct window_class *class, sim_time now)
 {
 	uint64_t step = window->classes, gap = (uint64_t)window->conf->gap * step;
@@ -159,7 +159,7 @@ sim_time window_expire(struct window *window, sim_time now)
 		if (!hole && p > window->first && window->conf->timeout_resends == TIMEOUT_FIRST)
 			continue;
 		if (!hole && since < window->progress)
-			since = window->progress; /* results still come: nobody is late */
+			since = window->progress; /* results still come, so nothing is late */
 		if (since + rto <= now) {
 			declare_lost(window, p, HALVE_ON_TIMEOUT, now);
 			anew |= since >= window->doubled;

@@ -1,32 +1,33 @@
-/* The sending window of a worker under ATP and ESA: what is in flight, what seems
- * lost, how fast to send.
+/* The sending window of a worker under ATP and ESA: what is in flight, what seems lost, how fast to
+ * send.
  *
- * Chunks are numbered from 0 for the life of the job. The window is anchored at the
- * oldest chunk without a result:
+ * Chunks are numbered from 0 for the life of the job. The window begins at the oldest chunk without
+ * a result:
  *
  *     results ... | first  (some results) ... next ) ... first + cwnd )
  *
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
- * Additive increase, multiplicative decrease: + `increase` bytes a window, halved at most
- * once for all that one window has allowed. A mark on the result of chunk p, or its loss, halves if
+ * It grows by `increase` bytes a window, and is halved at most once for all that one window has
+ * allowed. A mark on the result of chunk p, or the loss of p, halves it if
  *
  *     p >= reduced;    then reduced = first + floor(cwnd / frame), with the cwnd before
  *
- * (no less than `next`, as p has been sent). What is allowed counts, not what the NIC has taken:
- * workers that receive the same results then have the same windows, also when one starts late.
- * There is no slow start: its threshold would be the initial window, then what the last halving
- * left, and no window is ever below that.
- * A chunk seems lost when a result `gap` or more chunks further on has come, or when
- * a retransmission timeout (RFC 6298's estimator) has passed. What is done about it
- * is the scheme's business. Chunks that go to different servers take different ways,
- * so only those of one server ("class", chunk mod classes) overtake each other.
+ * What the window has allowed counts, not what the NIC has taken: so workers that receive the same
+ * results have the same windows, even if one of them starts late. There is no slow start. Its
+ * threshold would be the initial window, and later the window after the last halving; no window is
+ * ever below either.
  *
- * Karn's rule (RFC 6298, section 3) has to go further here than in TCP. A result is a sum: its
- * round trip holds the timeout of any worker that had to send again. And a worker whose window
- * waits for a lost chunk holds back what comes behind, for which its peers wait in turn. So when
- * a timeout runs out, or a result says that somebody sent again, no chunk in flight is a sample.
- * Else timeouts are each other's samples, and grow together to the largest. */
+ * A chunk seems lost when a result `gap` or more chunks further on has come, or when a
+ * retransmission timeout (RFC 6298's estimator) has passed. What is done about it is the scheme's
+ * business. Chunks to different servers take different paths, so only those of one server ("class",
+ * chunk mod classes) tell of each other.
+ *
+ * Karn's rule (RFC 6298, section 3) has to go further than in TCP. A result is a sum, so its round
+ * trip holds the timeout of any worker that had to send again. And a worker that waits for a lost
+ * chunk holds back what comes behind it, for which its peers wait in turn. So when a timeout runs
+ * out, or a result says that somebody sent again, no chunk in flight is a sample. Otherwise
+ * timeouts would be each other's samples, and grow together up to the limit. */
 #ifndef INASIM_INA_COMMON_WINDOW_H
 #define INASIM_INA_COMMON_WINDOW_H
 
@@ -55,9 +56,9 @@ enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 /* What halves the window: nothing; ECN marks; timeouts, too; or whatever seems lost. */
 enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
 
-/* Eight bytes: the rings of all workers are what a large run touches most. */
+/* Eight bytes: a large run touches these rings most. */
 struct window_chunk {
-	uint64_t acted : 62; /* last sent, or last declared lost; in units of 4 ps */
+	uint64_t acted : 62; /* when it was last sent or declared lost, in units of 4 ps */
 	uint64_t done : 1;   /* its result is here */
 	uint64_t again : 1;  /* has been declared lost: no sample of the round trip */
 };
@@ -70,8 +71,8 @@ struct window_class {
 
 #define WINDOW_CLASSES_MAX 8
 
-/* A packet that is sent touches the first line of cache, and looks at the timeout; a
- * result touches two more; losses touch the rest. */
+/* Sending a packet touches the first line of cache, and reads the timeout. A result touches two
+ * lines more, losses the rest. */
 struct window {
 	uint64_t first;            /* oldest without a result */
 	uint64_t next;             /* first not yet sent */
@@ -119,8 +120,8 @@ uint64_t window_send(struct window *window, sim_time now);
 /* A result has come. False when it was there already. */
 bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now);
 
-/* The result that comes next holds a contribution that somebody had to send again, and with it
- * that one's timeout: neither it nor any other chunk in flight is a sample of the round trip. */
+/* The next result holds a contribution that a worker had to send again, and with it that worker's
+ * timeout: neither this result nor any other chunk in flight is a sample of the round trip. */
 static inline void window_no_samples(struct window *window)
 {
 	window->unsampled = window->next;
@@ -147,9 +148,9 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 	return window->first == window->next ? SIM_TIME_MAX : now + window_rto(window);
 }
 
-/* The timer has run out: declares lost what has waited too long. Returns when to
- * look again. The timeout doubles when it was too short for a chunk that was sent,
- * or declared lost, since it last doubled: once a round, not once a chunk. */
+/* The timer has run out: declares lost what has waited too long. Returns when to look again. The
+ * timeout doubles if it was too short for a chunk that was sent, or declared lost, since it last
+ * doubled: so once a round trip, not once a chunk. */
 sim_time window_expire(struct window *window, sim_time now);
 
 /* The result of a chunk that was handed over is here. */
@@ -159,7 +160,7 @@ static inline bool window_has(const struct window *window, uint64_t chunk)
 	       (chunk < window->next && window->ring[chunk & window->mask].done);
 }
 
-/* The number with these low 32 bits that is next to `near`. */
+/* The number closest to `near` that has these low 32 bits. */
 static inline uint64_t chunk_near(uint64_t near, uint32_t low)
 {
 	return near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near);

@@ -1,50 +1,50 @@
-/* ESA: Wang et al., "Efficient Data-Plane Memory Scheduling for In-Network
- * Aggregation", arXiv:2201.06398 (2022).
+/* ESA: Wang et al., "Efficient Data-Plane Memory Scheduling for In-Network Aggregation",
+ * arXiv:2201.06398 (2022).
  *
- * Modelled: ATP's hashed aggregators, levels, windows (see atp.c) with an 8-bit
- * priority; preemption by packet swapping, halving of the owner's priority when it
- * fails, renewal by the owner's packets; results straight from the last switch to the
- * workers, with the aggregator free at once; the parameter server's dictionary,
- * reminders of workers and servers, queries and gradients over a reliable transport;
- * the straw-men of section 7.3.
- * Simplified: a packet takes one pass of a switch; scaling and conversion on hosts
- * take no time, adding at servers neither unless the hosts' reduction_rate is limited
- * (gradients over the transport are added at once); a job's result cache holds twice
- * the window.
+ * Modelled: ATP's hashed aggregators, levels and windows (see atp.c) with an 8-bit priority;
+ * preemption by packet swapping, which halves the owner's priority when it fails and which the
+ * owner's packets renew; results straight from the last switch to the workers, which frees the
+ * aggregator at once; the parameter server's dictionary; reminders of workers and servers; queries
+ * and gradients over a reliable transport; the straw-men of section 7.3.
+ *
+ * Simplified: a packet takes one pass of a switch. Scaling and conversion on hosts take no time,
+ * nor does adding at servers unless the hosts' reduction_rate is limited (gradients over the
+ * transport are added at once). A worker's result cache holds twice the window.
+ *
  * Left open, and our reading:
- * - the reminder packet carries the aggregator index, which the server can compute
- *   (section 5.1: all fields but job and sequence number are 0);
- * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the
- *   remaining communication and computation of the iteration (section 7.2.1), as an
- *   option of the job, or the service attained so far;
- * - workers remind of every chunk that lies three or more behind the newest result,
- *   once; then, and for the end of the window, a timer decides; servers remind after the
- *   third contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12,
- *   ... more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a chunk whose result comes out of order seems lost and halves the window, as under ATP; so
- *   does every preempted one (`halve_on`);
- * - round trips of chunks and entries that needed a reminder are no samples (Karn), nor is
- *   what was in flight when a timeout ran out or when the server's result says that one has, at
- *   the server or, as far as it can know, at another worker (window.h), nor what was open at the
+ * - the reminder packet carries the aggregator index, which the server can compute (section 5.1:
+ *   all fields but job and sequence number are 0);
+ * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the remaining
+ *   communication and computation of the iteration (section 7.2.1), as an option of the job, or the
+ *   service attained so far;
+ * - workers remind of every chunk that lies three or more behind the newest result, once; after
+ *   that, and for the end of the window, a timer decides. Servers remind after the third
+ *   contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12, ...
+ *   more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
+ * - a chunk whose result comes out of order seems lost and halves the window, as under ATP; so does
+ *   every preempted one (`halve_on`);
+ * - no sample of the round trip (Karn) is a chunk or an entry that needed a reminder. Nor is what
+ *   was in flight when a timeout ran out, or when the server's result says that one has, at the
+ *   server or, as far as it can know, at another worker (window.h). Nor is what was open at the
  *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
  *   setup to completion);
- * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server
- *   ask all workers for the result, at once if it has had no part of the chunk, else
- *   when its own reminder to the switches has not helped within an RTO (section 5.3 asks in case 2
- *   only, where nothing has collided; `query`: whatever the server has); if none has it and
- *   nothing has come for an RTO, the missing gradients are asked for; three reminders by the
- *   server's own timer lead there, too;
- * - each reminder of a worker makes the server remind the switches at once (section 5.3); its own
- *   timer for the chunk goes on from the first;
+ * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server ask all
+ *   workers for the result; at once if it has had no part of the chunk, else when its own reminder
+ *   to the switches has not helped within an RTO (section 5.3 asks in case 2 only, where nothing
+ *   has collided; `query`: whatever the server has). If none has the result and nothing has come
+ *   for an RTO, the missing gradients are asked for; three reminders by the server's own timer lead
+ *   there, too;
+ * - each reminder of a worker makes the server remind the switches at once (section 5.3); the
+ *   server's own timer for the chunk runs from the first;
  * - a worker does not remind again, nor does a server repeat a result, while the same is under way
  *   on the transport between them;
- * - a worker that has not sent a chunk yet when its gradient is asked for sends it over
- *   the transport in its turn, and not into the switches;
- * - the server's result goes to all workers as an ordinary multicast, and again over
- *   the transport to those who remind of it;
- * - a chunk that was completed over the transport may have left contributions in
- *   switches: the server sends one more reminder for it. When the job is over, this is
- *   repeated until nothing is left. */
+ * - a worker that has not sent a chunk yet when its gradient is asked for sends it over the
+ *   transport in its turn, and not into the switches;
+ * - the server's result goes to all workers as an ordinary multicast, and again over the transport
+ *   to those who remind of it;
+ * - a chunk that was completed over the transport may have left contributions in switches: the
+ *   server sends one more reminder for it. When the job is over, this is repeated until nothing is
+ *   left. */
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
@@ -108,7 +108,7 @@ static const struct conf_row esa_rows[] = {
 		  "our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
 };
-extern const struct conf_table esa_table; /* named by ina/schemes.c */
+extern const struct conf_table esa_table; /* named by collective/schemes.c */
 const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
 				      "ESA: ATP's aggregators with preemption." };
 
@@ -177,7 +177,7 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 
-/* Chunks are sent in order. Of a tensor that is complete here the end may be forgotten. */
+/* Chunks are sent in order. Where a tensor ends may be forgotten once it is complete here. */
 static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -249,12 +249,6 @@ static const struct pool_ops ops = {
 	.accepted = esa_accepted,
 };
 
-static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	(void)topology;
-	pool_check(conf, "esa", doc);
-}
-
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct esa_conf *conf = self;
@@ -269,7 +263,6 @@ const struct collective_ops esa_collective = {
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
 	POOL_OPS,
-	.check = check,
 	.open = open_scheme,
 	.hint = hint,
 };

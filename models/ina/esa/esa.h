@@ -1,15 +1,16 @@
-/* ESA, private to models/ina/esa*.c and its tests.
+/* ESA, private to models/ina/esa/ and its tests.
  *
  *   esa.c           parameters, priorities; opens with what is modelled
  *   esa_switch.c    hashed aggregators with preemption
  *   esa_server.c    the parameter server: partial sums, reminders
  *   esa_recovery.c  lost chunks: queries and gradients over a reliable transport
+ *   result_cache.h  results that a worker keeps for its peers
  */
 #ifndef INASIM_INA_ESA_ESA_H
 #define INASIM_INA_ESA_ESA_H
 
 #include "ina/common/pool.h"
-#include "ina/common/result_cache.h"
+#include "ina/esa/result_cache.h"
 #include "transport/messages.h"
 
 enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
@@ -36,22 +37,23 @@ enum esa_message {
 	ESA_RESULT,   /* server: the result */
 };
 
-/* A chunk that is not complete at a server, from the first that it hears of it. */
+/* A chunk is open at a server from the first that the server hears of it until it is complete. */
 struct esa_entry {
-	uint64_t index;   /* of the chunk at the server; the object is pooled */
+	uint64_t index;   /* of the chunk at the server */
 	sim_time created; /* first heard of */
 	sim_time touched; /* last contribution or reminder */
 	sim_time reminded;
+	uint64_t previous, following; /* open ones, longest untouched first; ESA_NONE */
 	uint32_t larger;              /* arrivals of later chunks since the last reminder */
 	uint32_t larger_limit;        /* as many lead to the next one; UINT32_MAX = any number */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* of the query still missing */
-	bool reported;                /* a worker has missed the result */
-	bool querying;                /* workers have been asked; the answers decide */
-	bool wanting;                 /* missing gradients have been asked for */
-	uint32_t previous, following; /* among the open entries, longest untouched first */
-	uint64_t *lacking;            /* a bit per worker: it has said that it has no result */
+	bool open;
+	bool reported; /* a worker has missed the result */
+	bool querying; /* workers have been asked; the answers decide */
+	bool wanting;  /* missing gradients have been asked for */
 };
+#define ESA_NONE UINT64_MAX
 
 /* Messages between a worker and the server, one way. */
 struct esa_channel {
@@ -62,12 +64,13 @@ struct esa_channel {
 
 struct esa_server {
 	struct pool_server *server;
-	struct esa_entry *entries; /* pool */
-	uint32_t capacity, free;   /* list of free ones by `following` */
-	uint32_t first, last;      /* open entries */
-	uint32_t *entry_of;        /* of chunk index i, at [i & mask] + 1; 0 = none */
+	struct esa_entry
+		*entries;  /* of chunk index i, at [i & mask]; as wide as the ring of sums */
+	uint64_t *lacking; /* a bit per worker, [(i & mask) * words]: it says it has no result */
+	size_t words;
 	uint64_t mask;
-	struct rto rto; /* from creation to completion */
+	uint64_t first, last; /* open entries */
+	struct rto rto;       /* from creation to completion */
 	struct rto_conf rto_conf;
 	sim_time unsampled; /* entries from before are no samples for `rto` */
 	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */
@@ -105,11 +108,11 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 void esa_server_init(struct pool_server *server);
 void esa_server_release(struct pool_server *server);
 void esa_at_server(struct pool_server *server, const struct packet *packet);
-/* RTO_ps. */
+/* The server's retransmission timeout. */
 sim_time esa_server_rto(const struct esa_server *esa);
-/* A timeout has run out, here or at a worker that says so: what is open now may hold it, since
- * whoever waits for a chunk sends later ones later, and is no sample of the round trip (window.h).
- * Else this timeout would be a round trip of the next, and so on, up to max_timeout. */
+/* A timeout has run out, here or at a worker that says so. What is open now is no sample of the
+ * round trip: it may hold that timeout, since whoever waits for a chunk sends later ones later
+ * (window.h). Otherwise timeouts would grow as each other's samples, up to max_timeout. */
 void esa_no_samples(struct esa_server *esa);
 /* The open entry of a chunk, new if need be; NULL when the chunk is complete or over. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);
@@ -128,7 +131,7 @@ void esa_drain(struct pool_job *job);
 void esa_channels_init(struct esa_server *esa);
 void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
-/* An RTO after the answers: missing gradients are asked for. */
+/* Nothing has come for an RTO after the answers: asks for missing gradients. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
 void esa_lost(struct pool_worker *worker);
 bool esa_divert(struct pool_worker *worker, uint64_t chunk);

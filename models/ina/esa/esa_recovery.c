@@ -1,6 +1,6 @@
-/* ESA's recovery (section 5.3): what workers and servers tell each other about chunks
- * that seem lost, by reliable messages. Workers never send a gradient into switches
- * twice: no bitmap there could tell. What is modelled: esa.c. */
+/* ESA's recovery (section 5.3): what workers and servers tell each other about chunks that seem
+ * lost, by reliable messages. Workers never send a gradient into switches twice: no bitmap there
+ * could tell. What is modelled: esa.c. */
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
@@ -22,8 +22,8 @@ static void send(struct esa_channel *channel, enum esa_message type, uint64_t ch
 		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
 }
 
-/* Unless the same is still under way: what a reliable channel carries already need not be said
- * again, and a channel that loses much would fill up with repetitions. */
+/* Unless the same is still under way: a reliable channel need not be told twice, and one that loses
+ * much would fill up with repetitions. */
 static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t chunk,
 		      uint64_t value)
 {
@@ -42,14 +42,21 @@ static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 
 /* --- at a server --- */
 
-static bool lacks(const struct esa_entry *entry, uint32_t worker)
+/* Where the bit of a worker is that says that it lacks the result. */
+static uint64_t *lack_word(const struct esa_server *esa, const struct esa_entry *entry,
+			   uint32_t worker)
 {
-	return entry->lacking[worker / 64] >> worker % 64 & 1;
+	return &esa->lacking[(entry->index & esa->mask) * esa->words + worker / 64];
 }
 
-static void note_lack(struct esa_entry *entry, uint32_t worker)
+static bool lacks(const struct esa_server *esa, const struct esa_entry *entry, uint32_t worker)
 {
-	entry->lacking[worker / 64] |= UINT64_C(1) << worker % 64;
+	return *lack_word(esa, entry, worker) >> worker % 64 & 1;
+}
+
+static void note_lack(struct esa_server *esa, const struct esa_entry *entry, uint32_t worker)
+{
+	*lack_word(esa, entry, worker) |= UINT64_C(1) << worker % 64;
 }
 
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
@@ -61,7 +68,7 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 	entry->querying = true;
 	esa->queries++;
 	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++) {
-		if (lacks(entry, w))
+		if (lacks(esa, entry, w))
 			continue;
 		entry->answers++;
 		send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
@@ -75,7 +82,8 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 
 	entry->wanting = true;
 	for (uint32_t w = 0; w < server->job->base.spec.workers; w++)
-		if (!partial_sums_has(&server->sums, sum, server->racks.of_worker[w]))
+		if (partial_sums_compare(&server->sums, sum, server->racks.of_worker[w]) !=
+		    PRESENT_ALL)
 			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
 
@@ -93,14 +101,14 @@ static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk
 {
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
 	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++)
-		if (lacks(entry, w))
+		if (lacks(esa, entry, w))
 			send(&esa->to_worker[w], ESA_RESULT, chunk, value);
 	esa_complete(esa, entry, false);
 }
 
 static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
-	note_lack(entry, worker);
+	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
 	/* parts that the reminder fetched are in after an RTO; the timer looks again */
@@ -108,18 +116,19 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		esa_want_gradients(esa, entry);
 }
 
-/* A worker misses the result: switches are reminded, by each that says so (section 5.3, cases 1
- * and 2), while the server's own timer goes on from the first. When the server has had no part of
- * the chunk, it may be that the result was sent: the workers know. Else a part hangs in a switch,
- * most likely, and workers are asked only if a reminder does not help within an RTO (unless `query`
- * wants it at once). Once: the others that miss it report, too. */
+/* A worker misses the result. Each worker that says so makes the server remind the switches
+ * (section 5.3, cases 1 and 2), while the server's own timer runs from the first. If the server has
+ * had no part of the chunk, the result may have been sent, and the workers know. Otherwise a part
+ * is probably stuck in a switch, and workers are asked only if a reminder does not help within an
+ * RTO (unless `query` wants it at once). They are asked once: the others that miss the result
+ * report, too. */
 static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
 	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool first = !entry->reported;
 
-	if (!entry->querying) /* else it has been asked or has said so */
-		note_lack(entry, worker);
+	if (!entry->querying) /* else it has been asked, or has told */
+		note_lack(esa, entry, worker);
 	entry->reported = true;
 	if (!first || entry->querying) {
 		esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
@@ -203,8 +212,8 @@ void esa_lost(struct pool_worker *worker)
 			send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
-/* The server has asked for the gradient of a chunk that has not been sent yet: when its
- * turn comes it goes there, and never into a switch, so that it cannot count twice. */
+/* The server has asked for the gradient of a chunk that has not been sent yet. In its turn it goes
+ * to the server, and never into a switch, so that it cannot count twice. */
 bool esa_divert(struct pool_worker *worker, uint64_t chunk)
 {
 	struct esa_worker *esa = worker->state;

@@ -5,22 +5,15 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE          UINT32_MAX
-#define ENTRIES_FIRST 16
-
 static sim_time now_of(const struct esa_server *esa)
 {
 	return esa->server->job->base.scheme->env.sim->now;
-}
-
-static size_t words_of(const struct esa_server *esa)
-{
-	return (esa->server->job->base.spec.workers + 63) / 64;
 }
 
 static uint32_t dupack_threshold(const struct esa_server *esa)
@@ -43,100 +36,71 @@ void esa_no_samples(struct esa_server *esa)
 
 /* --- open entries, longest untouched first --- */
 
-static void unlink_entry(struct esa_server *esa, uint32_t i)
+static struct esa_entry *entry_at(const struct esa_server *esa, uint64_t index)
 {
-	const struct esa_entry *entry = &esa->entries[i];
+	return &esa->entries[index & esa->mask];
+}
 
-	if (entry->previous == NONE)
+static void unlink_entry(struct esa_server *esa, const struct esa_entry *entry)
+{
+	if (entry->previous == ESA_NONE)
 		esa->first = entry->following;
 	else
-		esa->entries[entry->previous].following = entry->following;
-	if (entry->following == NONE)
+		entry_at(esa, entry->previous)->following = entry->following;
+	if (entry->following == ESA_NONE)
 		esa->last = entry->previous;
 	else
-		esa->entries[entry->following].previous = entry->previous;
+		entry_at(esa, entry->following)->previous = entry->previous;
 }
 
-static void link_last(struct esa_server *esa, uint32_t i)
+static void link_last(struct esa_server *esa, struct esa_entry *entry)
 {
-	struct esa_entry *entry = &esa->entries[i];
-
 	entry->previous = esa->last;
-	entry->following = NONE;
-	if (esa->last == NONE)
-		esa->first = i;
+	entry->following = ESA_NONE;
+	if (esa->last == ESA_NONE)
+		esa->first = entry->index;
 	else
-		esa->entries[esa->last].following = i;
-	esa->last = i;
+		entry_at(esa, esa->last)->following = entry->index;
+	esa->last = entry->index;
 }
 
-/* Something has come for it, or has been done about it. */
+/* Something has come for the entry, or has been done about it. */
 static void touch(struct esa_server *esa, struct esa_entry *entry)
 {
-	uint32_t i = (uint32_t)(entry - esa->entries);
-
 	entry->touched = now_of(esa);
-	unlink_entry(esa, i);
-	link_last(esa, i);
+	unlink_entry(esa, entry);
+	link_last(esa, entry);
 }
 
-static void add_free(struct esa_server *esa, uint32_t from, uint32_t to)
+static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 {
-	for (uint32_t i = from; i < to; i++) {
-		esa->entries[i].lacking = xcalloc(words_of(esa), sizeof(uint64_t));
-		esa->entries[i].following = esa->free;
-		esa->free = i;
-	}
+	unlink_entry(esa, entry);
+	entry->open = false;
 }
 
-static uint32_t take_free(struct esa_server *esa)
+/* Makes the ring as wide as that of sums; those from `from` on are kept. */
+static void widen(struct esa_server *esa, uint64_t from)
 {
-	uint32_t i = esa->free;
+	uint64_t mask = esa->mask, to = from + esa->server->sums.mask;
 
-	if (i == NONE) {
-		esa->entries =
-			xrealloc(esa->entries, 2 * (size_t)esa->capacity, sizeof(*esa->entries));
-		add_free(esa, esa->capacity, 2 * esa->capacity);
-		esa->capacity *= 2;
-		i = esa->free;
-	}
-	esa->free = esa->entries[i].following;
-	return i;
-}
-
-/* The table by chunk is as wide as the ring of sums. */
-static void widen(struct esa_server *esa)
-{
-	esa->mask = esa->server->sums.mask;
-	free(esa->entry_of);
-	esa->entry_of = xcalloc(esa->mask + 1, sizeof(*esa->entry_of));
-	for (uint32_t i = esa->first; i != NONE; i = esa->entries[i].following)
-		esa->entry_of[esa->entries[i].index & esa->mask] = i + 1;
+	esa->entries = ring_widen(esa->entries, &mask, from, to, sizeof(*esa->entries));
+	esa->lacking =
+		ring_widen(esa->lacking, &esa->mask, from, to, esa->words * sizeof(*esa->lacking));
 }
 
 static void arm(struct esa_server *esa)
 {
 	sim_time at = now_of(esa) + esa_server_rto(esa);
 
-	if (esa->first == NONE || at >= esa->armed)
+	if (esa->first == ESA_NONE || at >= esa->armed)
 		return;
 	esa->armed = at;
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
 }
 
-static void entry_close(struct esa_server *esa, struct esa_entry *entry)
-{
-	uint32_t i = (uint32_t)(entry - esa->entries);
-
-	unlink_entry(esa, i);
-	esa->entry_of[entry->index & esa->mask] = 0;
-	entry->following = esa->free;
-	esa->free = i;
-}
-
-/* The sum of a chunk. When the ring of sums turns for that, it forgets chunks of which all workers
- * hold the result. One may still be open: its timer has run out shortly before the result came,
- * and the workers' answers are under way. Nothing is left to be done about it. */
+/* The sum of a chunk. A ring of sums that turns for it forgets chunks whose results all workers
+ * hold. One of them may still be open: its timer ran out shortly before the result came, and the
+ * workers' answers are under way. Nothing is left to do about it. */
 static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
@@ -144,15 +108,12 @@ static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 	struct partial_sum *sum = server_entry(esa->server, chunk);
 
 	if (esa->mask != sums->mask)
-		widen(esa);
+		widen(esa, seen > esa->mask ? seen - esa->mask - 1 : 0);
 	if (sums->end > seen + esa->mask) /* more than a turn of the ring */
 		seen = sums->end - esa->mask - 1;
-	for (; seen < sums->end; seen++) {
-		uint32_t i = esa->entry_of[seen & esa->mask];
-
-		if (i)
-			entry_close(esa, &esa->entries[i - 1]);
-	}
+	for (; seen < sums->end; seen++)
+		if (entry_at(esa, seen)->open)
+			entry_close(esa, entry_at(esa, seen));
 	return sum;
 }
 
@@ -160,29 +121,24 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk)
 {
 	struct partial_sum *sum = sum_of(esa, chunk);
 	struct esa_entry *entry;
-	uint64_t *lacking;
-	uint32_t i;
 
 	if (!sum || sum->complete)
 		return NULL;
-	i = esa->entry_of[sum->index & esa->mask];
-	if (i) {
-		SIM_BUG_ON(esa->entries[i - 1].index != sum->index);
-		return &esa->entries[i - 1];
+	entry = entry_at(esa, sum->index);
+	if (entry->open) {
+		SIM_BUG_ON(entry->index != sum->index);
+		return entry;
 	}
-	i = take_free(esa);
-	entry = &esa->entries[i];
-	lacking = entry->lacking;
-	memset(lacking, 0, words_of(esa) * sizeof(*lacking));
 	*entry = (struct esa_entry){
+		.open = true,
 		.index = sum->index,
 		.created = now_of(esa),
 		.touched = now_of(esa),
 		.larger_limit = dupack_threshold(esa), /* section 5.1 */
-		.lacking = lacking,
 	};
-	esa->entry_of[sum->index & esa->mask] = i + 1;
-	link_last(esa, i);
+	memset(&esa->lacking[(sum->index & esa->mask) * esa->words], 0,
+	       esa->words * sizeof(*esa->lacking));
+	link_last(esa, entry);
 	arm(esa);
 	return entry;
 }
@@ -214,8 +170,8 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
 }
 
-/* After a reminder for later chunks: how many more of them lead to the next. Where most chunks lose
- * their aggregator, with `every` each arrival reminds of a third of all that are open. */
+/* How many contributions to later chunks lead to the next reminder. Where most chunks lose their
+ * aggregator, with `every` each arrival reminds of a third of all that are open. */
 static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 {
 	switch ((enum esa_dupack)esa_conf(esa->server->job)->dupack) {
@@ -229,16 +185,16 @@ static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 	return limit;
 }
 
-/* A contribution to a later chunk has come: on the third (`duplicate_threshold`), what is
- * still open may hang in a switch. */
+/* A contribution to chunk `index` has come. On the third to later chunks (`duplicate_threshold`),
+ * what is still open may be stuck in a switch. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
-	uint32_t last = esa->last;
+	uint64_t last = esa->last;
 
-	for (uint32_t i = esa->first, next; i != NONE; i = next) {
-		struct esa_entry *entry = &esa->entries[i];
+	for (uint64_t i = esa->first, next; i != ESA_NONE; i = next) {
+		struct esa_entry *entry = entry_at(esa, i);
 
-		next = i == last ? NONE : entry->following; /* reminded ones move behind */
+		next = i == last ? ESA_NONE : entry->following; /* reminded ones move behind */
 		if (entry->index >= index || ++entry->larger < entry->larger_limit)
 			continue;
 		entry->larger_limit = next_limit(esa, entry->larger_limit);
@@ -275,19 +231,19 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	rto = esa_server_rto(esa);
-	while (esa->first != NONE && esa->entries[esa->first].touched + rto <= sim->now) {
-		anew |= esa->entries[esa->first].touched >= esa->doubled;
-		entry_expired(esa, &esa->entries[esa->first]);
+	while (esa->first != ESA_NONE && entry_at(esa, esa->first)->touched + rto <= sim->now) {
+		anew |= entry_at(esa, esa->first)->touched >= esa->doubled;
+		entry_expired(esa, entry_at(esa, esa->first));
 	}
-	/* as TCP, until something comes; once for all entries that are open together, which
+	/* as TCP does, until something comes; once for all entries that are open together, which
 	 * expire one after the other */
 	if (anew && rto < pool_scheme(esa->server->job)->window.max_rto) {
 		esa->backoff++;
 		esa->doubled = sim->now;
 	}
-	if (esa->first == NONE)
+	if (esa->first == ESA_NONE)
 		return;
-	esa->armed = esa->entries[esa->first].touched + esa_server_rto(esa);
+	esa->armed = entry_at(esa, esa->first)->touched + esa_server_rto(esa);
 	timer_set(sim, &esa->timer, esa->armed);
 }
 
@@ -307,8 +263,8 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	entry_close(esa, entry);
 	if (to_all)
 		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
-	/* copies that went by the transport may still sit in a switch, where they would
-	 * wait for ever */
+	/* contributions that came over the transport may be in a switch, too, and would wait there
+	 * for ever */
 	if (recovered)
 		esa_remind_chunk(esa, server_chunk(esa->server, sum->index));
 }
@@ -319,8 +275,8 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	uint64_t index = entry->index;
 
-	/* Contributors that come together with some that are in already have been asked for
-	 * their gradients, one by one: partial sums overlap only with such. */
+	/* A part of which some contributors are in already is of no use: those who are not have
+	 * been asked for their gradients, which come one by one. */
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
@@ -342,7 +298,7 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 	struct esa_entry *entry;
 
 	if (server->job->over)
-		return; /* what its aggregators held to the end */
+		return; /* this is what its aggregators held to the end */
 	entry = esa_entry_open(esa, chunk);
 	if (!entry)
 		return; /* complete */
@@ -352,8 +308,9 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 
 /* --- the end --- */
 
-/* Fetches what the job still holds, again and again until nothing is left: a server
- * does not know what that is, so it would have to remind of all its last chunks. */
+/* Fetches what the job still holds, again and again until nothing is left. It looks into the
+ * switches, as the server does not know what they hold and would have to remind of all its last
+ * chunks. */
 static void drain(struct esa_server *esa)
 {
 	struct pool_job *job = esa->server->job;
@@ -389,12 +346,10 @@ void esa_server_init(struct pool_server *server)
 
 	server->state = esa;
 	esa->server = server;
-	esa->first = esa->last = esa->free = NONE;
+	esa->first = esa->last = ESA_NONE;
 	esa->armed = SIM_TIME_MAX;
-	esa->capacity = ENTRIES_FIRST;
-	esa->entries = xcalloc(ENTRIES_FIRST, sizeof(*esa->entries));
-	add_free(esa, 0, ENTRIES_FIRST);
-	widen(esa);
+	esa->words = (job->base.spec.workers + 63) / 64;
+	widen(esa, 0);
 	esa->rto_conf = pool_scheme(job)->window.rto;
 	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
@@ -409,9 +364,7 @@ void esa_server_release(struct pool_server *server)
 
 	esa_channels_release(esa);
 	timer_close(server->job->base.scheme->env.sim, &esa->timer);
-	for (uint32_t i = 0; i < esa->capacity; i++)
-		free(esa->entries[i].lacking);
 	free(esa->entries);
-	free(esa->entry_of);
+	free(esa->lacking);
 	free(esa);
 }

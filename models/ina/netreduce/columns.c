@@ -38,7 +38,7 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 	return sum;
 }
 
-/* A row that had come before: its packet takes the place of the one that is there. */
+/* The packet of a row that had come before takes the place of the one that is there. */
 static enum columns_news again(struct columns *columns, uint32_t at, size_t place, uint64_t value,
 			       uint8_t flags)
 {

@@ -10,12 +10,12 @@
  *     row 1        packets are kept as they came, and added up when all rows are there; so one
  *     ...          that comes again changes nothing ("idempotent", section 3.2)
  *
- * Each column says which message it serves. The paper has no such mark, and without it a late
+ * Each column says which message it serves. The paper has no such mark; without it a late
  * repetition of message m would end up in the column when that serves m + 2N.
  *
  * Section 3.1 lets "a gradient packet" free the column one window ahead. Any packet cannot do that:
- * one who lacks the result of message m - N could not get it any more from the moment on that a
- * faster peer sends m. Here it is freed when *all* have sent packet `index` of message m
+ * from the moment on that a faster peer sends m, one who lacks the result of message m - N could
+ * not get it any more. Here the column is freed when all have sent packet `index` of message m
  * (columns_free_ahead()), as each of them had the whole result of message m - N before.
  *
  * A packet is here its 64-bit stand-in for the payload and the flags of its header; the rest of the
@@ -23,7 +23,6 @@
 #ifndef INASIM_INA_NETREDUCE_COLUMNS_H
 #define INASIM_INA_NETREDUCE_COLUMNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,8 +58,7 @@ void columns_release(struct columns *columns);
 enum columns_news columns_store(struct columns *columns, uint32_t at, uint64_t message,
 				uint32_t row, uint64_t value, uint8_t flags);
 
-/* The column of packet `index` of message + N is free, and serves that. Harmless when done
- * before. */
+/* The column of packet `index` of message + N is free, and serves that. May be called twice. */
 void columns_free_ahead(struct columns *columns, uint64_t message, uint32_t index);
 
 static inline uint32_t columns_at(const struct columns *columns, uint64_t message, uint32_t index)

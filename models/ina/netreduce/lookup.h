@@ -7,8 +7,8 @@
  *     0 <= (PSN - PSN of the first) mod 2^24 < length of a message
  *
  * The paper keeps one entry a connection. A sender that goes back across the end of a message would
- * then never be found again: it repeats the tail of message m - 1 while the entry has m. Here the
- * newest 2N messages are kept, as a connection repeats none that are older: its own window is N
+ * then never be found again: it repeats the tail of message m - 1 while the entry has m. So the
+ * newest 2N messages are kept here. A connection repeats none that are older: its own window is N
  * messages, and its successor may be N more behind.
  *
  * 2N * length < 2^24 must hold. A table of all zero with `messages` and `length` set is empty. */
@@ -40,8 +40,8 @@ struct lookup_place {
 	uint32_t column; /* (message mod 2N) * length + index */
 };
 
-/* The first packet of a message: enters it, and forgets messages up to newest - 2N. False, and
- * nothing is entered, when that holds for the message itself. */
+/* Enters the first packet of a message, and forgets messages up to newest - 2N. False, and nothing
+ * is entered, when the message itself is as old. */
 bool lookup_enter(struct lookup *table, uint64_t message, uint32_t psn);
 
 /* False: the first packet of its message has not come, or the message is forgotten. */

@@ -2,10 +2,10 @@
  * Training", ASPLOS 2023: sums in the middle of unmodified RoCE connections.
  *
  * The workers of a job are a ring of RoCE connections. A worker sends its gradients to the next
- * one, message by message; an accelerator beside the switch keeps the packets, and when it has
+ * one, message by message. An accelerator beside the switch keeps the packets, and when it has
  * those of all workers, each goes on to where it was sent, with the sum in it. So everybody
- * receives as much as it sends, in the order and under the numbers that the connection expects, and
- * the connection repeats what is lost, controls its rate and acknowledges as ever.
+ * receives as much as it sends, in the order and under the numbers that the connection expects. The
+ * connection repeats what is lost, controls its rate and acknowledges as ever.
  *
  * Modelled: the window of N messages; the connection lookup table, with 2N entries (lookup.h); 2N
  * messages of aggregators that keep packets and add them up when all are there, so that packets
@@ -14,23 +14,25 @@
  * other on the same hosts (section 3.4; what GPUs of a machine do among each other is not); memory
  * of its own for each job, for its life (section 6); RoCE with go-back-N, PSNs of 24 bits and DCQCN
  * (transport/roce.h); headers of RoCEv2, and the INA header in the first packet of a message.
+ *
  * Simplified: accelerators take a constant time, and links between them and their switches are as
- * fast as all that comes; the header of the first packet, which leaf switches pass on so that
- * others know its connection (section 3.3), is known there without a packet; values are added as
- * integers that stand for them (exact.h); in a lossless network what an accelerator sends at once
- * is charged to the switch's memory once, as the sum is there once. Left open by the paper, and our
- * reading:
- * - "a gradient packet" frees the aggregator one window ahead (section 3.1): with any packet, jobs
- * hang after losses; we wait for all workers' (columns.h), and above the lowest switches for the
- *   result on its way down (netreduce_switch.c);
+ * fast as all that comes. Leaf switches pass on the header of a first packet so that others know
+ * its connection (section 3.3); here they know it without a packet. Values are added as integers
+ * that stand for them (exact.h). In a lossless network what an accelerator sends at once is charged
+ * to the switch's memory once, as the sum is there once.
+ *
+ * Left open by the paper, and our reading:
+ * - "a gradient packet" frees the aggregator one window ahead (section 3.1): if any packet does,
+ *   jobs hang after losses. We wait for all workers' (columns.h), and above the lowest switches for
+ *   the result on its way down (netreduce_switch.c);
  * - a packet that comes again when the sum is there: "repeated execution outputs the same value"
- *   (section 3.2) may mean all packets or the one that came; here the one, which is enough. Of a
- *   sum from below it cannot be known, so all are sent;
+ *   (section 3.2) may mean all packets or the one that came. Here it is the one, which is enough.
+ *   Of a sum from below it cannot be known, so all are sent;
  * - a sender that goes back across the end of a message needs more than one entry in the lookup
  *   table (lookup.h); an aggregator has to know its message (columns.h);
- * - marks: nothing is said of merging, so on one switch each connection keeps the header and the
- *   mark of its own packet, and a worker with a full uplink slows down alone (the others wait for
- *   it). Between switches a packet stands for all connections: there it is marked when one was;
+ * - nothing is said of merging marks. On one switch each connection keeps the header and the mark
+ *   of its own packet, so a worker with a full uplink slows down alone (the others wait for it).
+ *   Between switches a packet stands for all connections: it is marked when one was;
  * - the size of the INA header, ACKs a message and the retransmission timeout are not given: see
  *   the parameters;
  * - a packet belongs to a message when 0 <= PSN - PSN0 < MsgLen; section 3.2 prints "> MsgLen" for
@@ -38,75 +40,24 @@
  * - the tree of a fat tree has switches between leaf and root, which the paper does not have: they
  *   do what leaves do, towards switches;
  * - the window in section 3.2, N >= RTT x rate / message, is short by the time of a message:
- * message m + N may go when all of m has come back, so N - 1 messages have to cover the round trip.
- */
+ *   message m + N may go when all of m has come back, so N - 1 messages have to cover the round
+ *   trip. */
 #include "ina/netreduce/netreduce.h"
 
 #include "base/mem.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-/* --- memory --- */
-
-static bytes bytes_at(const struct netreduce *job, const struct ina_node *node)
-{
-	return netreduce_bytes(netreduce_conf(job->base.scheme), node->place->children);
-}
-
-static bool is_room(const struct netreduce *job, const char **never)
-{
-	bool room = true;
-
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
-		const struct ina_node *node = ina_node(&job->base, i);
-		bytes needed = bytes_at(job, node);
-
-		if (needed > node->memory->memory_bytes)
-			*never = "the accelerator of a switch has no room for two windows of each "
-				 "worker below it (raise \"memory\", or lower \"window\", "
-				 "\"message\" or \"rings\")";
-		room = room && node->memory->used_bytes + needed <= node->memory->memory_bytes;
-	}
-	return room;
-}
-
-static void reserve(const struct netreduce *job, int64_t sign)
-{
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
-		const struct ina_node *node = ina_node(&job->base, i);
-
-		collective_reserve(node->memory, job->base.scheme->env.sim->now,
-				   sign * (int64_t)bytes_at(job, node));
-	}
-}
-
-static bool admit(void *self, const char **never)
-{
-	const struct netreduce *job = self;
-
-	if (!is_room(job, never))
-		return false;
-	reserve(job, 1);
-	return true;
-}
-
-static void withdraw(void *self)
-{
-	reserve(self, -1);
-}
 
 /* --- jobs --- */
 
-static bool next_to_workers(const struct ring *ring, uint32_t node)
+static bytes memory(const void *self, const struct tree_node *place)
 {
-	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++)
-		if (ring->ends[w].node == node)
-			return true;
-	return false;
+	const struct ina_job *job = self;
+
+	return netreduce_bytes(netreduce_conf(job->scheme), place->children);
 }
 
-/* Connections that end at the workers of a switch, by rank of their sources. */
+/* Connections that end at workers below a switch, by rank of their sources. */
 static void make_outlets(const struct ring *ring, uint32_t number)
 {
 	struct ring_node *node = &ring->nodes[number];
@@ -135,8 +86,7 @@ static void open_node(const struct ring *ring, uint32_t number)
 	node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
 	columns_init(&node->columns, node->place->children, (uint32_t)conf->window,
 		     (uint32_t)conf->length);
-	if (next_to_workers(ring, number))
-		make_outlets(ring, number);
+	make_outlets(ring, number);
 }
 
 static void open_ring(struct netreduce *job, uint32_t number)
@@ -197,17 +147,6 @@ static void end(void *self)
 	free(job->rings);
 }
 
-/* A tensor has as many messages on each ring. */
-static void netreduce_contribute_tensor(void *instance, uint32_t worker, bytes size)
-{
-	const struct netreduce *job = instance;
-	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
-	uint64_t all = (uint64_t)(conf->rings * conf->length * conf->roce.mtu);
-	uint64_t messages = size ? (size + all - 1) / all : 1;
-
-	ina_contribute(instance, worker, messages * all);
-}
-
 static void stats(const void *self, struct collective_stats *stats)
 {
 	const struct netreduce *job = self;
@@ -224,7 +163,7 @@ static void stats(const void *self, struct collective_stats *stats)
 
 /* --- as a plan --- */
 
-/* Of the accelerators on the way up and down again. */
+/* The time of the accelerators on the longest way up and down again. */
 static sim_time delays(const struct netreduce *job)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -240,7 +179,7 @@ static sim_time delays(const struct netreduce *job)
 	return longest;
 }
 
-/* A message of each ring is what is sent or not: with its headers it is one packet of the plan. */
+/* A message of each ring, with its headers, is one packet of the plan: it is sent as a whole. */
 static struct plan_packets messages_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -255,7 +194,7 @@ static struct plan_packets messages_of(const struct netreduce *job)
 	return packets;
 }
 
-/* ACKs of a message; they go against the data, and the ring is as long in both directions. */
+/* Bytes of the ACKs of a message. They go against the data, and the ring is as long both ways. */
 static double control_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -342,8 +281,9 @@ static const struct ina_ops ops = {
 		      .at_switch = netreduce_at_switch,
 		      .prefetch = prefetch,
 		      .about = about },
-	.admit = admit,
-	.withdraw = withdraw,
+	.memory = memory,
+	.too_large = "the accelerator of a switch has no room for two windows of each worker below "
+		     "it (raise \"memory\", or lower \"window\", \"message\" or \"rings\")",
 	.plan = plan,
 	.begin = begin,
 	.end = end,
@@ -361,7 +301,8 @@ static void *netreduce_open(const struct model_env *env, const void *self)
 		ina_open(&ops, env, conf,
 			 (struct ina_format){ .frame = netreduce_packet(conf),
 					      .elements = (uint32_t)conf->roce.mtu / ELEMENT_BYTES,
-					      .memory = conf->memory });
+					      .memory = conf->memory,
+					      .message = (uint32_t)(conf->rings * conf->length) });
 
 	scheme->roce = roce_new(env->topo, &conf->roce);
 	roce_register(scheme->roce);
@@ -396,14 +337,8 @@ const struct collective_ops netreduce_collective = {
 	.transport = netreduce_transport,
 	.check = netreduce_check,
 	.open = netreduce_open,
-	.close = ina_close,
-	.start = ina_start,
-	.contribute = netreduce_contribute_tensor,
-	.finish = ina_finish,
-	.stats = ina_stats,
-	.report_waiting = ina_report_waiting,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
+	INA_OPS,
+	INA_PLAN_OPS,
 	.memory = ina_memory,
 	.frame = netreduce_frame,
 	.payload = netreduce_payload,

@@ -14,9 +14,9 @@
  *
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
- * A packet carries the number of its RoCE connection in `flow` and its generation; in
- * `seq` the PSN (low 24 bits) and the number of its message. Accelerators take the latter from the
- * first packet of a message alone, which has it in its INA header; in all others it is there to
+ * A packet carries the number of its RoCE connection in `flow`, and its generation; in `seq` the
+ * PSN (low 24 bits) and the number of its message. Accelerators read the message from the first
+ * packet of a message alone, which has it in its INA header. In all others it is there only to
  * check what they have found. Packets between switches belong to connection 0 of their ring, and
  * have the place of the child that sent them. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
@@ -48,7 +48,8 @@ struct netreduce_conf {
 };
 
 /* Fits collective_ops.check. */
-void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		     const char *scheme);
 
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
 const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
@@ -63,9 +64,7 @@ uint32_t netreduce_payload(const void *conf);
 
 /* --- a ring --- */
 
-/* The message of the packet that one asked for last: most packets are of the same, or begin the
- * next.
- */
+/* The message of the packet asked for last: most packets are of the same, or begin the next. */
 struct span {
 	uint64_t message, begin; /* its first packet, from 0 */
 };
@@ -79,7 +78,7 @@ struct end {
 	uint32_t node;               /* of the switch next to the worker */
 	uint32_t row;                /* there */
 	uint64_t posted;             /* messages, to its own connection */
-	uint64_t timeouts;           /* of the connection, that --why knows of */
+	uint64_t timeouts;           /* of the connection that --why has been told */
 	uint64_t results;            /* messages that came whole from the rank before */
 	struct lookup table;         /* of the connection, at `node` */
 	struct span sent, delivered; /* of its packets */
@@ -92,7 +91,7 @@ struct outlet {
 	uint32_t row; /* of its source, where that is the same switch */
 };
 
-/* A switch on the tree. Where workers are its children, outlets lead to them. */
+/* A switch of the tree. Outlets lead to the workers below it. */
 struct ring_node {
 	const struct tree_node *place;
 	struct accelerator *accelerator;

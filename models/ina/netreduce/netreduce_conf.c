@@ -87,11 +87,12 @@ uint32_t netreduce_payload(const void *self)
 	return (uint32_t)((const struct netreduce_conf *)self)->roce.mtu;
 }
 
-void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
+void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		     const char *scheme)
 {
 	const struct netreduce_conf *conf = self;
 
-	(void)topology;
+	(void)topology, (void)scheme;
 	if (2 * conf->window * conf->length > ROCE_MOST_FLIGHT)
 		conf_error(doc, "/schemes/netreduce/message",
 			   "2 x %" PRId64 " messages (\"window\") of %" PRId64

@@ -1,5 +1,5 @@
 /* The time that an accelerator takes: the two hops between it and its switch, and its pipeline.
- * What it sends leaves in order. One pending event per accelerator. */
+ * Packets leave in order. One pending event per accelerator. */
 #include "ina/netreduce/netreduce.h"
 
 #include "base/mem.h"

@@ -2,24 +2,24 @@
  *
  * A switch next to workers finds the message of a packet by its PSN and keeps the packet. When the
  * packets of all its workers are there,
- *   - it alone has all the job's: each connection gets its own packet back, with the sum in it;
- *   - else their sum goes to the parent, once, which treats it as a worker's packet.
- * The root sends the whole sum down to all children; the switches next to workers make the
- * packets of all connections of it that end there. So a packet of a connection from rack to rack
- * goes up in a sum, and down in a copy (connection translation, table 3). A tree with more levels
- * has more such parents.
+ * - and they are all of the job: each connection gets its own packet back, with the sum in it;
+ * - else: their sum goes to the parent, once, which treats it as a worker's packet.
  *
- * A packet that comes again finds the sum: its sender's successor lacks the result. Where that is
- * known, it alone is answered. Above, nobody knows whose packet came again, and the successor may
- * be in any rack: the sum goes to all.
+ * The root sends the whole sum down to all children. The switches next to workers make from it the
+ * packets of all connections that end there. So a packet of a connection from rack to rack goes up
+ * in a sum, and down in a copy (connection translation, table 3). A tree with more levels has more
+ * such parents.
+ *
+ * A packet that comes again finds the sum: its sender's successor lacks the result. Where that one
+ * is known, it alone is answered. Above, nobody knows whose packet came again, and the successor
+ * may be in any rack: the sum goes to all.
  *
  * The columns one window ahead are free when nobody can need them any more, because all have sent
- * packet `index` of message m: at the root when its column is full. Below, a full column says that
- * of the workers of this rack only; there it is when the result comes down. */
+ * packet `index` of message m. At the root that is when its column is full. Below, a full column
+ * says so of the workers of this rack only; there it is when the result comes down. */
 #include "ina/netreduce/netreduce.h"
 
-/* Flags of a sum of several workers' packets: marks are for all of them, and so is the wish for an
- * ACK. */
+/* Flags of a sum of several workers' packets: a mark, or a wish for an ACK, is for all of them. */
 #define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
 /* At a switch: the packet, and where it belongs. */
@@ -45,11 +45,9 @@ static bool is_root(const struct visit *visit)
 
 static void violated(const struct visit *visit, const char *what)
 {
-	const struct netreduce *job = visit->ring->job;
-	uint32_t hosts = job->base.scheme->env.topo->net.hosts;
-
-	ina_violated(&job->base, hosts + visit->node->place->sw,
-		     netreduce_chunk(visit->ring, visit->place.message, visit->place.index), what);
+	ina_violated_at_switch(
+		&visit->ring->job->base, visit->node->place->sw,
+		netreduce_chunk(visit->ring, visit->place.message, visit->place.index), what);
 }
 
 /* --- sums --- */
@@ -99,7 +97,7 @@ static void complete(const struct visit *visit)
 		send_merged(visit, 0);
 }
 
-/* It had. */
+/* The column had all packets before this one came again. */
 static void repeat(const struct visit *visit)
 {
 	stats(visit)->repairs++;

@@ -1,4 +1,4 @@
-/* NetReduce at a worker (section 3.1): a window of messages above a connection that knows nothing
+/* NetReduce at a worker (section 3.1): a window of messages above a connection that does not know
  * of it. What is modelled and what is not: netreduce.c.
  *
  *     results ... | posted ) ...      posted - results <= N
@@ -47,7 +47,7 @@ void netreduce_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* --- packets of a connection --- */
 
-/* Which packet of which message. */
+/* Which packet of which message the connection's packet `number` is. */
 static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t number,
 			   uint32_t *index)
 {

@@ -1,40 +1,45 @@
-/* PANAMA: Gebara, Costa and Ghobadi, "In-Network Aggregation for Shared Machine Learning
- * Clusters", MLSys 2021. Also its SwitchML* (section 7): the same without congestion control.
+/* PANAMA: Gebara, Costa and Ghobadi, "In-Network Aggregation for Shared Machine Learning Clusters",
+ * MLSys 2021. Also its SwitchML* (section 7): the same without congestion control.
  *
- * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB
- * rule); chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID,
- * OR of ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
+ * Modelled: the controller (N trees over different roots, state in accelerators, the 40-MB rule);
+ * chunks round-robin over trees; accelerators with a FIFO per port and tree, Expected_VID, OR of
+ * ECN marks, wnd_cap, FIN; the window of figure 5 per tree; the latency of an accelerator by
  * equation 3, the rate of its ports by equation 1; partial sums (PANAMA-0.88, -0.94); aggregation
- * and other packets in the same egress queues with the same ECN threshold. Simplified: other
- * packets, and results on their way down, pay no time in an accelerator (table 1: 957.5 ns for 1500
- * bytes): topology.switch.latency is the place for it, whose default has nothing for it. FIN is on
- * the last packet of a tree in the last tensor only; a tree that this tensor, being short, does not
- * reach has none, and the accelerator counts the job until it ends. The FIFOs of a switch's ports
- * are one row per VID (panama_switch.c); loading state into accelerators takes the controller's
- * latency and no packets; conversion on hosts takes no time. PAUSE is the network's: without it
- * queues need room (topology.switch.buffer) or the job needs `recovery`; with it, a sum is charged
- * to an input port when it leaves the accelerator, whose latency the headroom therefore includes
- * (panama_burst()); with a fraction, at most two sums leave because one packet came, the others by
- * a timer (panama_backlog.c). An accelerator whose memory is full drops the packet, but for those
- * that complete a sum and need no place; that takes windows from before another job came. Left open
- * by the paper, and our reading:
+ * and other packets in the same egress queues with the same ECN threshold.
+ *
+ * Simplified:
+ * - other packets, and results on their way down, take no time in an accelerator (table 1: 957.5 ns
+ *   for 1500 bytes). topology.switch.latency is the place for it; its default has nothing for it;
+ * - FIN is on the last packet of a tree in the last tensor only. A tree that this tensor is too
+ *   short to reach has none, and its accelerators count the job until it ends;
+ * - the FIFOs of a switch's ports are one row per VID (panama_switch.c);
+ * - loading state into accelerators takes the controller's latency and no packets; conversion on
+ *   hosts takes no time;
+ * - PAUSE is the network's. Without it queues need room (topology.switch.buffer) or the job needs
+ *   `recovery`. With it, a sum is charged to an input port when it leaves the accelerator, so the
+ *   headroom includes the accelerator's latency (panama_burst()). With a fraction, at most two sums
+ *   leave because one packet came, the others by a timer (panama_backlog.c);
+ * - an accelerator whose memory is full drops the packet, unless that completes a sum and needs no
+ *   place. Only windows from before another job came fill it.
+ *
+ * Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
  *   children at every switch, so float results are the same in every run and at all workers;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
  *   share its part: memory / ports / jobs / trees / packet size;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
- * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order
- *   in which packets leave at first, section 4.2.2 wants trees independent;
- * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all:
- *   else a slow worker would fall behind by iterations. A root may go on without a whole switch
- *   below it, whose FIFOs the windows then do not bound: with small memory and fractions it may
+ * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order in
+ *   which packets leave at first, section 4.2.2 wants trees independent;
+ * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
+ *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
+ *   it; windows then do not bound that switch's FIFOs. With small memory and fractions it may
  *   overflow, and there is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
- * first link up of a rack: four trees may have four of them or one. The paper wants several paths,
- * and does not say how its trees are kept apart below the core;
+ *   first link up of a rack: four trees may have four of them or one. The paper wants several
+ *   paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
- * every port in a cycle: sums of different ports do not wait for each other. Packets that wait for
- * a slow port are behind the FIFOs here, and not in their memory;
+ *   every port in a cycle: sums of different ports do not wait for each other. Packets that wait
+ *   for a slow port are behind the FIFOs here, and not in their memory;
  * - only_tree counts from 1 again where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
@@ -46,12 +51,6 @@
 #include <stdlib.h>
 
 extern const struct collective_ops ring_collective; /* models/collective/ring.c */
-
-void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what)
-{
-	collective_violated(&job->base.scheme->env, "PANAMA",
-			    collective_job_number(&job->base.spec), "VID", vid, node, what);
-}
 
 /* --- packets --- */
 
@@ -138,8 +137,8 @@ static uint32_t most_sequences(const struct panama_accelerator *accelerator)
 	return sequences;
 }
 
-/* Would every job at this accelerator, with this one of so many sequences, have a packet per port
- * and sequence? `others`: with those that are there now; else if it were alone. */
+/* Would every job at this accelerator still have a packet per port and sequence, when one with so
+ * many sequences comes? `others`: beside those that are there now; else alone. */
 static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
@@ -202,7 +201,7 @@ static void close_sequence(struct panama_sequence *sequence)
 	panama_scheme(sequence->job)->sequences.entries[sequence->number] = NULL;
 }
 
-/* What the controller tells the workers at first. */
+/* What the controller tells the workers at the start: the least wnd_cap on their trees. */
 static uint32_t least_cap(const struct panama_job *job)
 {
 	uint32_t least = PANAMA_CAP_MAX;
@@ -237,7 +236,7 @@ static void end(void *self)
 {
 	struct panama_job *job = self;
 
-	if (job->recovery)
+	if (job->orders)
 		panama_recovery_stop(job);
 	for (uint32_t l = 0; l < job->sequence_count; l++)
 		close_sequence(&job->sequences[l]);
@@ -251,7 +250,7 @@ static bool is_small(const struct panama_job *job)
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
-/* With trees, if it is not small. */
+/* Builds the trees of a job that is not small. */
 static bool admit(void *self, const char **never)
 {
 	struct panama_job *job = self;
@@ -339,14 +338,12 @@ static void panama_finish(void *instance)
 	ina_withdraw(job);
 }
 
-static void panama_stats(const void *instance, struct collective_stats *stats)
+static void stats(const void *self, struct collective_stats *stats)
 {
-	const struct panama_job *job = instance;
+	const struct panama_job *job = self;
 
 	if (job->ring)
 		ring_collective.stats(job->ring, stats);
-	else
-		ina_stats(job, stats);
 }
 
 /* Roots are switches of one tier, at most all of the highest. */
@@ -384,16 +381,6 @@ static struct collective_actual panama_ran_as(const void *instance)
 					   (uint64_t)conf->trees };
 }
 
-/* The first tree on which a worker waits, or the number of trees. */
-static uint32_t waits_on(const struct panama_worker *worker)
-{
-	uint32_t t = 0;
-
-	while (t < panama_job(worker)->tree_count && worker->flows[t].una == worker->flows[t].next)
-		t++;
-	return t;
-}
-
 static void report_overflows(const struct panama_job *job, FILE *to)
 {
 	const struct panama_conf *conf = panama_conf(job);
@@ -413,11 +400,12 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 static bool waits(const void *self, char *text, size_t size)
 {
 	const struct panama_worker *worker = self;
-	uint32_t t = waits_on(worker);
-	bool waits = t < panama_job(worker)->tree_count;
+	uint32_t t = 0, trees = panama_job(worker)->tree_count;
 	int length = 0;
 
-	if (waits)
+	while (t < trees && worker->flows[t].una == worker->flows[t].next)
+		t++;
+	if (t < trees)
 		length = snprintf(text, size,
 				  "waits for VID %" PRIu64 " of tree %" PRIu32 ", has sent %" PRIu64
 				  "%s",
@@ -426,7 +414,7 @@ static bool waits(const void *self, char *text, size_t size)
 	if (worker->lost)
 		snprintf(text + length, size - (size_t)length,
 			 "lacks %" PRIu64 " results for ever (recovery is off)", worker->lost);
-	return waits || worker->lost;
+	return t < trees || worker->lost;
 }
 
 static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
@@ -469,6 +457,7 @@ static bool about(const void *self, const struct packet *packet, struct packet_a
 
 static const struct ina_ops ops = {
 	.title = "PANAMA",
+	.number = "VID",
 	.own_flows = true,
 	.scheme_size = sizeof(struct panama_scheme),
 	.job_size = sizeof(struct panama_job),
@@ -486,10 +475,11 @@ static const struct ina_ops ops = {
 	.end = end,
 	.contribute = panama_contribute,
 	.waits = waits,
+	.stats = stats,
 	.close = close_scheme,
 };
 
-static struct panama_scheme *open_scheme(const struct model_env *env, const void *self)
+static void *panama_open(const struct model_env *env, const void *self)
 {
 	const struct panama_conf *conf = self;
 	struct panama_scheme *scheme =
@@ -519,14 +509,9 @@ static struct panama_scheme *open_scheme(const struct model_env *env, const void
 	return scheme;
 }
 
-static void *panama_open(const struct model_env *env, const void *conf)
-{
-	return open_scheme(env, conf);
-}
-
 static void *switchml_star_open(const struct model_env *env, const void *conf)
 {
-	struct panama_scheme *scheme = open_scheme(env, conf);
+	struct panama_scheme *scheme = panama_open(env, conf);
 
 	scheme->window.fixed = true;
 	return scheme;
@@ -534,7 +519,8 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 #define OPS                                                                                        \
 	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = panama_stats, .memory = ina_memory, .idle = panama_idle,                          \
+	.stats = ina_stats, .memory = ina_memory, .idle = panama_idle, .burst = panama_burst,      \
+	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
 	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
 	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
@@ -547,10 +533,6 @@ const struct collective_ops panama_collective = {
 	.table = &panama_table,
 	.heeds_marks = true,
 	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
-	.burst = panama_burst,
-	.frame = panama_frame,
-	.payload = panama_payload,
-	.check = panama_check,
 	.open = panama_open,
 	OPS,
 };
@@ -560,10 +542,6 @@ const struct collective_ops switchml_star_collective = {
 	.help = "PANAMA's augmented SwitchML: PANAMA without congestion control",
 	.table = &switchml_star_table,
 	.beside = { .many = "0.6 to 0.7" },
-	.burst = panama_burst,
-	.frame = panama_frame,
-	.payload = panama_payload,
-	.check = switchml_star_check,
 	.open = switchml_star_open,
 	OPS,
 };

@@ -1,4 +1,4 @@
-/* PANAMA, private to models/ina/panama*.c and its tests: the state of a job.
+/* PANAMA, private to models/ina/panama/ and its tests: the state of a job.
  *
  *   panama.c           controller: jobs, memory; opens with what is modelled
  *   panama_conf.c      parameters of "panama" and "switchml_star"
@@ -12,10 +12,10 @@
  *   panama_recovery.c  what is lost is asked for and sent again
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
- * workers. VID is the paper's word and another thing than a chunk: a number in the sequence of what
- * passes a tree. With recovery, each tree has a second sequence for what is sent again, in which a
- * chunk has another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the
- * VID, wnd_cap, and how many workers are in the sum. */
+ * workers. "VID" is the paper's word: the number of a packet in the sequence that passes a tree.
+ * With recovery, each tree has a second sequence for what is sent again, in which a chunk has
+ * another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the VID,
+ * wnd_cap, and how many workers are in the sum. */
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 
@@ -66,11 +66,9 @@ struct panama_conf {
 	sim_time timeout;
 };
 
-/* The rows of panama_conf.c may contradict each other or the topology: adds errors.
- * Fits collective_ops.check. */
-void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
-void switchml_star_check(const void *conf, const struct topology_conf *topology,
-			 struct conf_doc *doc);
+/* Adds errors where rows contradict each other or the topology. Fits collective_ops.check. */
+void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		  const char *scheme);
 
 /* Fits collective_ops.idle. */
 size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
@@ -79,12 +77,12 @@ size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE
 uint32_t panama_frame(const void *conf);
 uint32_t panama_payload(const void *conf);
 
-/* The latency of accelerators on this topology, with a bus: not given, as wide as the fastest link
- * needs. */
+/* The latency of accelerators on this topology; a bus that is not given is as wide as the fastest
+ * link needs. */
 struct panama_latency panama_accelerators(const struct panama_conf *conf,
 					  const struct topology_conf *topology);
 
-/* The narrowest bus, a power of two from 64 bits on, that passes this rate (equation 1). */
+/* The narrowest bus that passes this rate (equation 1): a power of two, 64 bits at least. */
 int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
 
 /* Equation 1: how long a port takes for a packet when it is slower than links of this rate; else 0.
@@ -124,9 +122,9 @@ struct panama_accelerator {
 	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active jobs, by their sequences here */
 };
 
-/* Packet VID v of all FIFOs of a sequence, at [v & mask]: what waits is added as it comes. The
- * gradients of a chunk are summed in the order of children when all are there; the integers
- * that stand for them commute (exact.h), so the result is the same. */
+/* VID v in all FIFOs of a sequence, at [v & mask]: packets are added as they come. The accelerator
+ * sums gradients in the order of children when all are there; the integers that stand for them
+ * commute (exact.h), so the result is the same. */
 struct panama_row {
 	uint64_t value;
 	uint32_t past;    /* children whose FIFO has come to this VID or beyond */
@@ -134,15 +132,15 @@ struct panama_row {
 	uint32_t workers; /* in these packets */
 	uint16_t cap;     /* least wnd_cap */
 	uint8_t flags;    /* OR of CE, AND of FIN */
-	bool placeless;   /* the newest packet has no place in memory: the row is over at once */
+	bool placeless;   /* the newest packet has no place in memory, as it completes the row */
 };
 
-#define PANAMA_SUMS_AT_ONCE 2 /* because one packet came; with fraction 1 there is but one */
+#define PANAMA_SUMS_AT_ONCE 2 /* at most, because one packet came; without a fraction one */
 
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
 
-/* A sequence at a switch of its tree. What every packet needs comes first: lines of cache
- * are what it costs. */
+/* A sequence at a switch of its tree. What every packet needs comes first: packets cost by the
+ * lines of cache that they touch. */
 struct panama_node {
 	struct panama_row *rows; /* those from `expected` on; the others are zero */
 	uint64_t *next;          /* by child: VID behind its last packet; `few`, or owned */
@@ -168,7 +166,7 @@ struct panama_sequence {
 	struct panama_job *job;
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
-	bool repair;     /* VID j carries chunk recovery->orders[tree][j] */
+	bool repair;     /* VID j carries the chunk of order j of the tree */
 	bool half;       /* there is one for repairs beside it */
 	uint32_t node_count;
 	struct panama_node *nodes;
@@ -185,7 +183,7 @@ struct panama_flow {
 	uint64_t available; /* VIDs handed over */
 	uint64_t next;      /* VID to send next */
 	uint64_t una;       /* oldest VID without a result */
-	uint64_t done;      /* of una .. next - 1: those with a result (recovery) */
+	uint64_t done;      /* how many of una .. next - 1 have a result (recovery) */
 	struct panama_window window;
 } __attribute__((aligned(64)));
 
@@ -202,15 +200,16 @@ struct panama_worker {
 
 struct panama_job {
 	struct ina_job base;
-	void *ring; /* too small to be aggregated: an instance of ring, and nothing below */
+	void *ring; /* an instance of ring, if it is too small to be aggregated; then nothing below
+		     */
 	struct ina_tree *trees;
 	uint32_t tree_count;
 	struct panama_sequence *sequences; /* by tree; then, with recovery, those for repairs */
 	uint32_t sequence_count;
-	uint16_t *sequences_at; /* by switch: sequences that pass ... */
-	uint16_t *open_at;      /* ... and are not over */
-	struct panama_recovery *recovery;
-	uint64_t overflows; /* packets dropped by full accelerators */
+	uint16_t *sequences_at;       /* by switch: sequences that pass ... */
+	uint16_t *open_at;            /* ... and are not over */
+	struct panama_orders *orders; /* by tree; recovery, else NULL */
+	uint64_t overflows;           /* packets dropped by full accelerators */
 };
 
 struct panama_scheme {
@@ -241,9 +240,6 @@ static inline struct panama_worker *panama_worker(const struct panama_job *job, 
 	return (struct panama_worker *)job->base.workers + w;
 }
 
-/* Breaks the run off: a rule does not hold at `node` (as the network numbers nodes). */
-void panama_violated(const struct panama_job *job, uint32_t node, uint64_t vid, const char *what);
-
 static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
 {
 	return vid * job->tree_count + tree;
@@ -251,17 +247,13 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 
 /* --- panama_trees.c --- */
 
-/* The trees of a job that has no sequences yet, and how many sequences of it pass each switch. */
+/* Builds the job's trees, and counts how many sequences of it will pass each switch. */
 void panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
 
-/* All roots that the topology may choose for workers on these hosts; caller frees. */
-uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
-		       uint32_t *count);
-
 /* --- panama_plan.c --- */
 
-/* A job without packets comes to all accelerators of its trees, or goes. */
+/* A job as streams comes to all accelerators of its trees, or goes. */
 void panama_plan_count(const struct panama_job *job, bool comes);
 
 /* The streams of such a job. */
@@ -276,7 +268,7 @@ void panama_node_release(struct panama_node *node);
 /* cap_here: packets that a sequence may have in a FIFO of this accelerator now. */
 uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *node);
 
-/* The same for any job with so many sequences there; 0 = none has room. */
+/* The same for any job with so many sequences there; 0: one packet is too much. */
 uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch, from where
@@ -284,11 +276,11 @@ uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t se
 void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
 
-/* Is Expected_VID complete, or never will be? */
+/* Is Expected_VID complete, or can it never be? */
 bool panama_is_over(const struct panama_sequence *sequence, const struct panama_node *node);
 
-/* Then: goes on to the next VID. True when there is a sum to send, now in *sum; else what there was
- * of it is discarded. */
+/* Goes on from a VID that is over to the next. True: there is a sum to send, in *sum; else what
+ * there was of it is discarded. */
 bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum);
 
 /* A job's first sequence at an accelerator comes, or its last one goes. */
@@ -301,8 +293,8 @@ static inline void panama_count_job(struct panama_accelerator *accelerator, uint
 	accelerator->jobs_with[sequences] += change;
 }
 
-/* The sequence is over at this node: forgets what it holds, counts the job out when it was the
- * job's last sequence here. Harmless when done before. */
+/* The sequence is over at this node: forgets what it holds, and counts the job out if this was its
+ * last sequence here. May be called twice. */
 void panama_node_over(struct panama_sequence *sequence, struct panama_node *node);
 
 /* --- panama_delay.c --- */
@@ -310,12 +302,11 @@ void panama_node_over(struct panama_sequence *sequence, struct panama_node *node
 void panama_delay_init(struct panama_accelerator *accelerator);
 void panama_delay_release(struct panama_accelerator *accelerator);
 
-/* The sum leaves the accelerator after its latency, and when the ports that it comes from are free.
- */
+/* The sum leaves the accelerator after its latency, once the ports that it comes from are free. */
 void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
 		  uint32_t back);
 
-/* Where a packet goes that leaves the accelerator at this node: up, or down to all. */
+/* Fills in where a packet goes that leaves the accelerator at this node: up, or down to all. */
 void panama_send_on(const struct panama_node *node, const struct packet *packet,
 		    struct switch_send *send);
 
@@ -336,10 +327,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 void panama_contribution(struct packet *packet, const struct panama_worker *worker,
 			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk);
 
-/* For recovery: the result of a VID of a main sequence has come by unicast. */
-void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid);
-
-/* May the tree send now? Keeps `ready` true to it. */
+/* Sets whether the tree may send now in `ready`. */
 void panama_worker_look(struct panama_worker *worker, uint32_t tree);
 void panama_worker_wake(struct panama_worker *worker);
 
@@ -352,7 +340,7 @@ void panama_partial_free(struct panama_partial *partial);
 void panama_partial_in(struct panama_sequence *sequence, const struct panama_node *node,
 		       uint64_t vid, uint32_t child);
 
-/* `vid` is over at the root: settles who is in it. */
+/* `vid` is over at the root: notes who is in it. */
 void panama_partial_settle(struct panama_sequence *sequence, uint64_t vid);
 
 /* Sum of the weights of the workers in it (exact.h), and how many they are. */
@@ -365,7 +353,7 @@ void panama_backlog_open(struct panama_sequence *sequence);
 void panama_backlog_close(struct panama_sequence *sequence);
 
 /* More sums are complete at this node than may leave because a packet came by the link behind
- * egress port `back`: from now on a timer sends them. */
+ * egress port `back`: a timer sends the others. */
 void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node,
 			  uint32_t back);
 
@@ -378,7 +366,7 @@ void panama_recovery_stop(struct panama_job *job);
 /* The worker has sent its next VID on a tree. */
 void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
 
-/* A result has come, of a chunk that is of this tree. False when the worker has it already. */
+/* The result of a chunk has come. False when the worker has it already. */
 bool panama_recovery_result(struct panama_worker *worker, const struct panama_sequence *sequence,
 			    const struct packet *packet, uint64_t chunk);
 

@@ -1,13 +1,13 @@
-/* PANAMA with a fraction below 1: sums that an arriving packet found complete, but that may not
- * leave at once. The last packet of a tensor waits for all workers, and all that waits behind it
- * may be complete when it comes: a window at one instant. But what comes in by a port pays for
- * two sums (panama_burst()), and PAUSE counts on that.
+/* PANAMA with a fraction below 1: sums that are complete when a packet comes, but may not leave at
+ * once. The last packet of a tensor waits for all workers, and all that waits behind it may be
+ * complete when it comes: a whole window at one instant. But what comes in by a port pays for two
+ * sums (panama_burst()), and PAUSE counts on that.
  *
- * So the rest waits in the accelerator's memory, and leaves it by a timer: a sum per time of a
- * frame on the link by which the packet came, no more than if each had come with a packet of its
- * own, and none while the neighbour there is told to stop. The timer needs no packet: perhaps no
- * other ever comes. Until nothing waits all sums of the sequence at this switch take this way, so
- * that they stay in order. */
+ * So the others wait in the accelerator's memory, and a timer sends them: one per time of a frame
+ * on the link by which the packet came, no more than if each had come with a packet of its own, and
+ * none while the neighbour there is told to stop. It is a timer, as perhaps no other packet ever
+ * comes. Until nothing waits, all sums of the sequence at this switch take this way, so that they
+ * stay in order. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ struct panama_backlog {
 	struct timer timer;
 };
 
-/* Of a sum on the link by which the packet came. */
+/* How long a sum takes on the link by which the packet came. */
 static sim_time frame_time(const struct panama_backlog *backlog)
 {
 	const struct panama_scheme *scheme = panama_scheme(backlog->sequence->job);
@@ -31,30 +31,23 @@ static sim_time frame_time(const struct panama_backlog *backlog)
 	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
-static bool is_stopped(const struct panama_backlog *backlog)
-{
-	const struct network *net = &backlog->sequence->job->base.scheme->env.topo->net;
-
-	return net->lossless && lossless_ingress(net, backlog->back)->stopped;
-}
-
-/* The next one leaves, without the latency of the accelerator: that was over before. */
+/* The next one leaves. The accelerator's latency is over already. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;
 	struct panama_sequence *sequence = backlog->sequence;
 	struct panama_node *node = &sequence->nodes[backlog->node];
+	struct network *net = &sequence->job->base.scheme->env.topo->net;
 	struct switch_send send;
 	struct packet sum;
-	bool left = is_stopped(backlog);
+	bool left = net->lossless && lossless_ingress(net, backlog->back)->stopped;
 
 	(void)entity;
 	while (!left && panama_is_over(sequence, node)) {
 		left = panama_pass(sequence, node, &sum);
 		if (left) {
 			panama_send_on(node, &sum, &send);
-			network_switch_send(&sequence->job->base.scheme->env.topo->net,
-					    backlog->back, &send);
+			network_switch_send(net, backlog->back, &send);
 		}
 	}
 	node->behind = panama_is_over(sequence, node);

@@ -1,9 +1,7 @@
-/* Parameters of PANAMA and of SwitchML*: the same, but for the window. */
-#include "base/mem.h"
+/* Parameters of PANAMA and of SwitchML*, which differ in their windows only. */
 #include "ina/panama/panama.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const char *const order_names[] = {
 	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
@@ -43,7 +41,7 @@ static const struct conf_row latency_forms[] = {
 static const struct conf_table latency_table = { "panama_latency", latency_forms,
 						 sizeof(struct panama_conf), NULL };
 
-/* What both schemes have, before and behind their windows. */
+/* What both schemes have, before and after the rows of their windows. */
 #define ROWS_BEFORE                                                                                \
 	CONF_BYTES("memory", struct panama_conf, memory, "64MB", 64, UINT64_C(1) << 40,            \
 		   "Packet memory of the accelerator of each switch. Every port has an equal "     \
@@ -128,7 +126,8 @@ static const struct conf_row switchml_star_rows[] = {
 	{ 0 },
 };
 
-extern const struct conf_table panama_table, switchml_star_table; /* named by ina/schemes.c */
+extern const struct conf_table panama_table,
+	switchml_star_table; /* named by collective/schemes.c */
 const struct conf_table panama_table = { "panama", panama_rows, sizeof(struct panama_conf),
 					 "PANAMA: trees, in-order accelerators, ECN windows." };
 const struct conf_table switchml_star_table = {
@@ -148,21 +147,8 @@ uint32_t panama_payload(const void *self)
 	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
 }
 
-static void __attribute__((format(printf, 4, 5)))
-mistake(struct conf_doc *doc, const char *scheme, const char *key, const char *fmt, ...)
-{
-	char pointer[64], text[256];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	snprintf(pointer, sizeof(pointer), "/schemes/%s/%s", scheme, key);
-	conf_error(doc, pointer, "%s", text);
-}
-
-/* What the smallest switch that has hosts needs for any job: one tree, a packet of it at each port,
- * with recovery on two sequences. */
+/* What the smallest switch with hosts needs for any job: a packet of one tree at each port, with
+ * recovery of two sequences. */
 static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			     uint32_t *ports)
 {
@@ -178,54 +164,46 @@ static uint64_t least_memory(const struct panama_conf *conf, const struct topolo
 }
 
 /* Slow ports hold packets for which PAUSE has no room. */
-static void check_bus(const struct panama_conf *conf, const char *name,
-		      const struct topology_conf *topology, struct conf_doc *doc)
+static void check_bus(const struct panama_conf *conf, const struct topology_conf *topology,
+		      struct conf_doc *doc, const char *scheme)
 {
 	struct panama_latency latency = panama_accelerators(conf, topology);
 	const struct panama_equation *equation = &latency.equation;
 	bps rate = topology_fastest(topology);
-	char pointer[64];
 
 	if (!panama_slow_port(&latency, panama_frame(conf), rate))
 		return;
-	snprintf(pointer, sizeof(pointer), "/schemes/%s/accelerator_latency/bus", name);
-	conf_say(doc, topology_pause(topology, false).on ? CONF_ERROR : CONF_WARNING, pointer,
+	conf_say(doc, topology_pause(topology, false).on ? CONF_ERROR : CONF_WARNING,
+		 conf_at(doc, "/schemes/%s/accelerator_latency/bus", scheme),
 		 "%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
 		 " bits",
 		 equation->bus, (double)equation->bus * 1e3 / (double)equation->cycle,
 		 (double)rate / 1e9, panama_bus_for(equation, rate));
 }
 
-static void check(const struct panama_conf *conf, const char *name,
-		  const struct topology_conf *topology, struct conf_doc *doc)
+void panama_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		  const char *scheme)
 {
+	const struct panama_conf *conf = self;
+	const char *recovery = conf_at(doc, "/schemes/%s/recovery", scheme);
 	uint32_t ports;
 	uint64_t least = least_memory(conf, topology, &ports);
 
-	check_bus(conf, name, topology, doc);
+	check_bus(conf, topology, doc, scheme);
 	if (conf->only_tree > conf->trees)
-		mistake(doc, name, "only_tree", "there are only %" PRId64 " trees", conf->trees);
+		conf_error(doc, conf_at(doc, "/schemes/%s/only_tree", scheme),
+			   "there are only %" PRId64 " trees", conf->trees);
 	if (least > conf->memory)
-		mistake(doc, name, "memory",
-			"no job could ever run: a packet of one tree at each of the %" PRIu32
-			" ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
-			ports, conf->recovery ? ", and one for repairs," : "", least, conf->memory);
+		conf_error(doc, conf_at(doc, "/schemes/%s/memory", scheme),
+			   "no job could ever run: a packet of one tree at each of the %" PRIu32
+			   " ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
+			   ports, conf->recovery ? ", and one for repairs," : "", least,
+			   conf->memory);
 	if (conf->recovery && conf->fraction < 1)
-		mistake(doc, name, "recovery", "does not go together with a fraction below 1");
+		conf_error(doc, recovery, "does not go together with a fraction below 1");
 	if (!conf->recovery &&
 	    (topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0)))
-		mistake(doc, name, "recovery", "links lose packets: must be true, found false");
-}
-
-void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc)
-{
-	check(conf, "panama", topology, doc);
-}
-
-void switchml_star_check(const void *conf, const struct topology_conf *topology,
-			 struct conf_doc *doc)
-{
-	check(conf, "switchml_star", topology, doc);
+		conf_error(doc, recovery, "links lose packets: must be true, found false");
 }
 
 size_t panama_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])

@@ -1,5 +1,5 @@
-/* The time that an accelerator takes: sums leave it in the order in which they were
- * complete, each after the latency of equation 3. One pending event per accelerator. */
+/* The time that an accelerator takes: sums leave it in the order in which they were complete, each
+ * after the latency of equation 3. One pending event per accelerator. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -21,8 +21,6 @@ sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, ui
 	return formula_panama_latency(frame, (uint64_t)e->bus, e->cycle, e->adder, ports, e->fixed);
 }
 
-/* With a fraction, one packet may be what several sums wait for: two leave at once
- * (panama_switch.c), the others when nothing needs headroom for them (panama_backlog.c). */
 int64_t panama_bus_for(const struct panama_equation *equation, bps rate)
 {
 	int64_t bus = NARROWEST;
@@ -53,6 +51,8 @@ struct panama_latency panama_accelerators(const struct panama_conf *conf,
 	return latency;
 }
 
+/* With a fraction, several sums may wait for one packet: two leave at once (panama_switch.c), the
+ * others when nothing needs headroom for them (panama_backlog.c). */
 struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
 				     uint32_t ports)
 {
@@ -83,7 +83,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
-/* When all ports of a sum have passed what they had, from which on they are busy with it. */
+/* When the ports of a sum have passed what came before. From then on they are busy with it. */
 static sim_time ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;
@@ -109,7 +109,8 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 	uint64_t at;
 
 	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
-	for (at = a->held_end++; at > a->held_head; at--) { /* only slow ports are out of turn */
+	for (at = a->held_end++; at > a->held_head;
+	     at--) { /* only where ports are slow may one overtake another */
 		const struct panama_held *before = &a->held[(at - 1) & a->held_mask];
 
 		if (before->due <= new.due)

@@ -1,5 +1,5 @@
-/* PANAMA with a fraction below 1 (PANAMA-0.88, -0.94): who is in which sum. Only for
- * the exactly-once check: the accelerators themselves count workers, no more. */
+/* PANAMA with a fraction below 1 (PANAMA-0.88, -0.94): who is in which sum. Only the exactly-once
+ * check needs it: the accelerators themselves count workers, no more. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -15,9 +15,8 @@ struct settled {
 	uint32_t workers;
 };
 
-/* Of VIDs that are not over at the root: a bit per node and child, set when the child's
- * packet is in the node's sum. Of those that are, until all workers have the result: what the
- * sum must be. */
+/* Of a VID that is not over at the root: a bit per node and child, set when the child's packet is
+ * in the node's sum. Of one that is, until all workers have the result: what the sum must be. */
 struct panama_partial {
 	uint32_t *first_word; /* of a node's bits; [node_count] = words of a VID */
 	uint64_t *bits;       /* [(vid & mask) * words] */
@@ -102,7 +101,7 @@ static bool is_in(const struct panama_sequence *sequence, const uint64_t *bits, 
 
 /* --- when it is --- */
 
-/* Makes room for one more; those that all workers have are forgotten. */
+/* Makes room for `vid`; VIDs that all workers have are forgotten. */
 static void reserve_settled(struct panama_sequence *sequence, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;

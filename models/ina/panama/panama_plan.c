@@ -2,7 +2,6 @@
 #include "ina/panama/panama.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void panama_plan_count(const struct panama_job *job, bool comes)
 {
@@ -12,7 +11,7 @@ void panama_plan_count(const struct panama_job *job, bool comes)
 					 comes);
 }
 
-/* Of the accelerators on the longest way of a worker to the root. */
+/* Of the accelerators on the way of the farthest worker to the root. */
 static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
 {
 	sim_time longest = 0;
@@ -45,7 +44,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 								     : least;
 }
 
-/* Of a tree, where ports of accelerators are slower than links: trees of a worker share its. */
+/* What a tree has of the ports of accelerators, where these are slower than links: the trees of a
+ * worker share its port. */
 static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
 {
 	sim_time slow = panama_scheme(job)->accelerators[0].slow;
@@ -55,7 +55,7 @@ static double slow_rate(const struct panama_job *job, const struct plan_packets 
 }
 
 /* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
- * fraction; the windows are those of jobs that are here now, when they have grown. */
+ * fraction. Windows have grown to what they are with the jobs that are here now. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;

@@ -1,24 +1,25 @@
-/* PANAMA with recovery, from corruption and any other loss. The paper (section 4.2.2) has a
- * sentence: "a simple timeout mechanism can be used". Ours:
+/* PANAMA with recovery from corruption and any other loss. The paper (section 4.2.2) says only: "a
+ * simple timeout mechanism can be used". Ours:
  *
  * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second sequence
- * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links
- * keep the order, so a result with a later VID says that what is missing before it is lost:
- * worker 0 then orders these chunks again at once. What is lost at the end, with nothing behind
- * it, needs a timer: worker 0 orders its oldest chunk again; any other worker asks worker 0 for
- * what it misses, which has it or is after it itself. Orders, questions and answers (the sums)
- * are messages over TCP connections. Timers double until there is progress.
+ * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links keep
+ * the order, so a result with a later VID says that what is missing before it is lost: worker 0
+ * orders these chunks again at once. What is lost at the end, with nothing behind it, needs a
+ * timer: worker 0 orders its oldest chunk again; any other worker asks worker 0, which has what it
+ * misses or is recovering it itself. Orders, questions and answers (the sums) are messages over TCP
+ * connections. Timers double until there is progress.
  *
- * A VID that worker w never sees again is passed over by the accelerators as soon as w's next
- * packet on that sequence comes (panama_switch.c), and an order that is lost itself is found
- * missing in the same two ways and given again. What is sent again is bounded as what is sent
- * first: at most wnd_cap packets of a tree behind the newest result of its second sequence, for
- * which half of the memory is kept free. Only what a timer orders is sent beyond that, past all
- * that waits for its turn (which is then found missing): so a sequence on which all that was out
- * has been lost goes on, at the price of a packet per timeout that the memory may have no place
- * for. Such a packet is dropped, but all before it is passed over as well: what waits for lost
- * packets leaves the memory, and the job goes on when once all packets of an order get through.
- * With memory for a packet or two of each FIFO that takes many timeouts. */
+ * A worker may skip a VID of the second sequence: accelerators pass over that VID when the worker's
+ * next packet there comes (panama_switch.c). An order that is lost itself is found missing in the
+ * same two ways and given again.
+ *
+ * At most wnd_cap packets of a tree are sent again behind the newest result of its second sequence;
+ * half of the memory is kept free for them. Only what a timer orders goes beyond that, and skips
+ * all that waits for its turn (which is then found missing). So a sequence of which all packets
+ * were lost goes on, at the price of a packet per timeout for which there may be no memory. Such a
+ * packet is dropped, but all before it is passed over as well: what waits for lost packets leaves
+ * the memory, and the job goes on as soon as all packets of one order get through. With memory for
+ * a packet or two of each FIFO that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -57,13 +58,9 @@ struct panama_asker {
 	struct messages up, down; /* to and from worker 0; not worker 0's own */
 };
 
-struct orders {
+struct panama_orders {
 	uint64_t *chunks;
 	size_t count, capacity;
-};
-
-struct panama_recovery {
-	struct orders *orders; /* by tree */
 };
 
 static struct panama_worker *first_worker(const struct panama_job *job)
@@ -121,25 +118,30 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* Worker 0 is asked. What it lacks itself is on its way, or its timer sees to it. */
-static void asked(struct panama_worker *by, uint32_t tree, uint64_t vid)
+/* Worker 0 is asked by `owner`. What it lacks itself is on its way, or its timer will see to it. */
+static void arrived_up(void *owner, const struct message *message)
 {
+	struct panama_worker *by = owner;
 	const struct panama_job *job = panama_job(by);
+	uint32_t tree = (uint32_t)message->value;
 
-	if (!panama_recovery_has(first_worker(job), tree, vid))
+	if (!panama_recovery_has(first_worker(job), tree, message->number))
 		return;
 	by->base.job->stats.repairs++;
-	write_message(&by->asker->down, MESSAGE_ANSWER, tree, vid,
+	write_message(&by->asker->down, MESSAGE_ANSWER, tree, message->number,
 		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
 }
 
-/* Worker 0 read the sum from its own tensor, where it was checked when it came. */
+/* The sum needs no check: worker 0 checked it when it came. */
 static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
-	if (take(worker, tree, vid))
-		panama_worker_answer(worker, tree, vid);
-	else
+	if (!take(worker, tree, vid)) {
 		worker->base.job->stats.stale++;
+		return;
+	}
+	panama_worker_look(worker, tree);
+	panama_worker_wake(worker);
+	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
 static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
@@ -149,12 +151,6 @@ static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
 	self->known++;
 	if (urgent)
 		self->urgent = self->known;
-}
-
-/* At worker 0, from `owner`. */
-static void arrived_up(void *owner, const struct message *message)
-{
-	asked(owner, (uint32_t)message->value, message->number);
 }
 
 /* At `owner`. */
@@ -177,7 +173,7 @@ static void arrived_down(void *owner, const struct message *message)
 static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool urgent)
 {
 	enum message_type type = urgent ? MESSAGE_URGENT_ORDER : MESSAGE_ORDER;
-	struct orders *orders = &job->recovery->orders[tree];
+	struct panama_orders *orders = &job->orders[tree];
 
 	orders->chunks = array_reserve(orders->chunks, orders->count, &orders->capacity,
 				       sizeof(*orders->chunks));
@@ -187,7 +183,7 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
-/* What worker 0 misses before a result is lost. */
+/* What worker 0 misses before a result is lost: orders it again. */
 static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
 		      uint64_t from, uint64_t to)
 {
@@ -211,8 +207,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		panama_violated(panama_job(worker), worker->base.host, vid,
-				"a result overtook another");
+		ina_violated(worker->base.job, worker->base.host, vid, "a result overtook another");
 		return fresh;
 	}
 	*seen = vid + 1;
@@ -224,12 +219,12 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 
 uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid)
 {
-	SIM_BUG_ON(vid >= job->recovery->orders[tree].count);
-	return job->recovery->orders[tree].chunks[vid];
+	SIM_BUG_ON(vid >= job->orders[tree].count);
+	return job->orders[tree].chunks[vid];
 }
 
-/* May the worker send something again on this tree? Then *vid is the first such. An order may come
- * before the worker has handed the chunk over. */
+/* May the worker send something again on this tree? Then *vid is the first. An order may come
+ * before the worker has handed over the chunk. */
 static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64_t *vid)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
@@ -276,7 +271,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 
 /* --- timers --- */
 
-/* The earliest time at which a tree has waited for too long. */
+/* Sets the timer for when the first tree has waited too long. */
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
@@ -397,8 +392,7 @@ static void stop_asker(struct panama_worker *worker)
 
 void panama_recovery_start(struct panama_job *job, uint32_t cap)
 {
-	job->recovery = xcalloc(1, sizeof(*job->recovery));
-	job->recovery->orders = xcalloc(job->tree_count, sizeof(*job->recovery->orders));
+	job->orders = xcalloc(job->tree_count, sizeof(*job->orders));
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		start_asker(panama_worker(job, w), cap);
 }
@@ -408,7 +402,6 @@ void panama_recovery_stop(struct panama_job *job)
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		stop_asker(panama_worker(job, w));
 	for (uint32_t t = 0; t < job->tree_count; t++)
-		free(job->recovery->orders[t].chunks);
-	free(job->recovery->orders);
-	free(job->recovery);
+		free(job->orders[t].chunks);
+	free(job->orders);
 }

@@ -1,8 +1,9 @@
 /* PANAMA's accelerator: section 5. What is modelled and what is not: panama.c.
  *
- * A FIFO per input port and sequence, and Expected_VID. VID E is over when every FIFO has a packet
- * of it or of a later one at its head: if all have E it is added up and sent on, else what there
- * is of it is discarded. Links keep the order, so a later packet says that E is lost. */
+ * There is a FIFO per input port and sequence, and Expected_VID. A VID is over when every FIFO has
+ * a packet of it or of a later one at its head. If all have the VID, it is added up and sent on;
+ * else what there is of it is discarded. Links keep the order, so a later packet says that the VID
+ * is lost. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -12,12 +13,6 @@
 #include <stdlib.h>
 
 #define ROWS_FIRST 4 /* a power of two; in lock-step one or two are in use */
-
-/* Of `below` workers, rounded up; 0.88 * 25 is not above 22. */
-static uint32_t workers_needed(double fraction, uint32_t below)
-{
-	return (uint32_t)ceil(fraction * below - 1e-9);
-}
 
 static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uint32_t number)
 {
@@ -39,6 +34,7 @@ void panama_node_init(struct panama_node *node, const struct panama_sequence *se
 	const struct panama_job *job = sequence->job;
 	const struct ina_tree *tree = &job->trees[sequence->tree];
 	const struct tree_node *place = &tree->tree->nodes[number];
+	uint32_t below = workers_below(tree, job->base.spec.workers, number);
 
 	*node = (struct panama_node){ .children = place->children,
 				      .parent = place->parent,
@@ -50,8 +46,8 @@ void panama_node_init(struct panama_node *node, const struct panama_sequence *se
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
 	node->next = node->children <= PANAMA_FEW ? node->few
 						  : xcalloc(node->children, sizeof(*node->next));
-	node->needed = workers_needed(panama_conf(job)->fraction,
-				      workers_below(tree, job->base.spec.workers, number));
+	/* rounded up; 0.88 * 25 is not above 22 */
+	node->needed = (uint32_t)ceil(panama_conf(job)->fraction * below - 1e-9);
 }
 
 void panama_node_release(struct panama_node *node)
@@ -94,8 +90,8 @@ static void reserve(struct panama_sequence *sequence, struct panama_node *node, 
 			   packets * (int64_t)scheme->base.frame);
 }
 
-/* With recovery, what is sent first never takes more than half of it: what is sent again finds
- * room, whatever the first sequences wait for. */
+/* With recovery, what is sent for the first time never takes more than half of it: so what is sent
+ * again finds room, whatever the others wait for. */
 static bool is_full(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
@@ -185,8 +181,8 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	};
 }
 
-/* With a fraction, a VID need not wait for all; without, this is never asked before all are
- * past it. */
+/* With a fraction, a VID need not wait for all. Without, this is asked only when all are past it.
+ */
 static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
@@ -229,8 +225,8 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 
 /* --- packets --- */
 
-/* Is a VID over when this packet has come, so that it is not stored itself, or takes a place that
- * becomes free? Only a full memory asks. */
+/* Is a VID over when this packet has come, so that the packet is not stored itself, or takes a
+ * place that becomes free? Asked only when memory is full. */
 static bool makes_room(const struct panama_sequence *sequence, struct panama_node *node,
 		       const struct packet *packet)
 {
@@ -252,14 +248,15 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 	return v == packet->vid && row_of(node, v)->past + 1 == node->children;
 }
 
-/* As if lost on the link; but its header has been read. */
+/* As if it were lost on the link, but its header has been read. */
 static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 {
 	node->accelerator->memory->stats.overflows++;
 	sequence->job->overflows++;
 }
 
-/* Into its row. What completes a sum meets the others in the adder, and needs no place. */
+/* Adds it to its row. A packet that completes a sum meets the others in the adder, and needs no
+ * place. */
 static void store(struct panama_sequence *sequence, struct panama_node *node,
 		  const struct packet *packet, bool full)
 {
@@ -273,7 +270,7 @@ static void store(struct panama_sequence *sequence, struct panama_node *node,
 		panama_partial_in(sequence, node, packet->vid, packet->source);
 }
 
-/* Another VID went, and this packet waits in its place. */
+/* A VID before it has left, and this packet takes its place. */
 static void find_place(struct panama_sequence *sequence, struct panama_node *node, uint64_t vid)
 {
 	if (vid < node->expected || !row_of(node, vid)->placeless)
@@ -294,8 +291,8 @@ static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
 	*next = vid + 1;
 }
 
-/* Sums that are complete leave. Without a fraction one packet completes one at most: it is the only
- * one of its FIFO. With one, others may have waited for it. */
+/* Complete sums leave. Without a fraction a packet completes one at most, the only one of its FIFO.
+ * With one, several may have waited for it. */
 static void send_sums(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		      struct switch_actions *actions)
 {
@@ -323,10 +320,8 @@ static void contribution(struct panama_sequence *sequence, struct panama_node *n
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {
-		panama_violated(sequence->job,
-				sequence->job->base.scheme->env.topo->net.hosts +
-					node->accelerator->sw,
-				vid, "a contribution came twice, or after FIN");
+		ina_violated_at_switch(&sequence->job->base, node->accelerator->sw, vid,
+				       "a contribution came twice, or after FIN");
 		return;
 	}
 	if (vid < node->expected) {
@@ -336,8 +331,8 @@ static void contribution(struct panama_sequence *sequence, struct panama_node *n
 	}
 	full = is_full(sequence, node);
 	dropped = full && !makes_room(sequence, node, packet);
-	/* Of a packet that is dropped, too: else two that both lack a place would be dropped for
-	 * ever, and what waits for them would keep the memory full. */
+	/* also for a packet that is dropped: else two that both lack a place would be dropped for
+	 * ever, and what waits for them would keep the memory full */
 	pass_to(node, packet->source, vid);
 	if (dropped)
 		overflow(sequence, node);

@@ -13,14 +13,16 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint32_t workers,
-		       uint32_t *count)
+/* All that the topology may choose for the job. */
+static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 {
+	const struct topology *topo = job->base.scheme->env.topo;
+	const struct collective_job *spec = &job->base.spec;
 	uint32_t *roots = xcalloc(topo->net.switches, sizeof(*roots));
 
 	*count = 0;
 	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = topo->ops->root(topo, hosts, workers, entropy), i = 0;
+		uint32_t root = topo->ops->root(topo, spec->hosts, spec->workers, entropy), i = 0;
 
 		while (i < *count && roots[i] != root)
 			i++;
@@ -30,17 +32,15 @@ uint32_t *panama_roots(const struct topology *topo, const uint32_t *hosts, uint3
 	return roots;
 }
 
-/* N of them at random, in the order of their numbers. */
+/* Draws N of them; in the order of their numbers. */
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct panama_conf *conf = panama_conf(job);
-	const struct model_env *env = &job->base.scheme->env;
-	uint32_t *roots =
-		panama_roots(env->topo, job->base.spec.hosts, job->base.spec.workers, count);
+	uint32_t *roots = find_roots(job, count);
 	uint32_t only;
 	struct rng rng;
 
-	rng_init(&rng, env->sim->seed, "panama roots", job->base.spec.number);
+	rng_init(&rng, job->base.scheme->env.sim->seed, "panama roots", job->base.spec.number);
 	rng_shuffle(&rng, roots, *count);
 	if (*count > conf->trees)
 		*count = (uint32_t)conf->trees;

@@ -1,12 +1,10 @@
-/* The window of a worker on one of its trees: PANAMA, figure 5.
+/* The window of a worker on one of its trees: PANAMA, figure 5. Unit: packets.
  *
- * Unit: packets. A round ends when as many results have come as the window, rounded down, had
- * packets at that moment. The figure ends it when rcvd "==" cwnd, which a fractional window never
- * meets, and does not show that ecn_count starts again at 0; the text says that it is a fraction
- * of the window. So: >=, both start again, and the fraction is of the results of the round.
- * Doubles, as in transport/cc/cc.h: they decide what to send, not when, and are the same
- * everywhere.
- */
+ * A round ends when as many results have come as the window, rounded down, has packets then. Figure
+ * 5 ends it when rcvd "==" cwnd, which a fractional window never meets, and does not show that
+ * ecn_count starts again at 0; the text says that it is a fraction of the window. So: >=, both
+ * start again, and the fraction is of the results of the round. Doubles, as in transport/cc/cc.h:
+ * they decide what to send, not when, and are the same everywhere. */
 #ifndef INASIM_INA_PANAMA_PANAMA_WINDOW_H
 #define INASIM_INA_PANAMA_PANAMA_WINDOW_H
 
@@ -14,8 +12,8 @@
 #include <stdint.h>
 
 struct panama_window_conf {
-	bool fixed;      /* no congestion control: the window is the cap, or ... */
-	int64_t packets; /* ... this, if less; 0 = the cap */
+	bool fixed;      /* no congestion control: the window is the cap ... */
+	int64_t packets; /* ... or this, if it is less; 0 = the cap */
 	double initial;  /* cwnd */
 	double ssthresh; /* initial */
 	double g;        /* gain of alpha */
@@ -26,7 +24,7 @@ struct panama_window {
 	uint32_t received, marked; /* results of this round */
 };
 
-/* `cap`: what the controller knows of the accelerators' memory before the first result. */
+/* `cap`: wnd_cap before the first result, from the controller. */
 void panama_window_init(struct panama_window *window, const struct panama_window_conf *conf,
 			uint32_t cap);
 
@@ -40,7 +38,7 @@ static inline uint64_t panama_window_packets(const struct panama_window *window)
 	return (uint64_t)window->cwnd;
 }
 
-/* Marks have halved it, and it has not come back to where slow start ended at first. */
+/* Marks have reduced it, and it has not grown back to where slow start ended at first. */
 static inline bool panama_window_is_cut(const struct panama_window *window,
 					const struct panama_window_conf *conf)
 {

@@ -1,12 +1,12 @@
 /* PANAMA at a worker: sections 4.1 and 4.2. What is modelled and what is not: panama.c.
  *
- * Per tree, VIDs in the order of the stream:
+ * VIDs of a tree, in the order of the stream:
  *
  *     results ... | una  (with recovery: some results) ... next ) ... available )
  *
  *     sent and without a result: next - una - done <= floor(cwnd)
  *
- * All trees share one turn at the NIC, and take it in the order of their numbers. */
+ * The trees of a worker share its turn at the NIC, and take it in the order of their numbers. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -14,11 +14,6 @@
 #include <stdlib.h>
 
 /* --- sending --- */
-
-static uint64_t outstanding(const struct panama_flow *flow)
-{
-	return flow->next - flow->una - flow->done;
-}
 
 static bool may_send(struct panama_worker *worker, uint32_t tree)
 {
@@ -30,10 +25,10 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 		flow->done++;
 	}
 	return flow->next < flow->available &&
-	       outstanding(flow) < panama_window_packets(&flow->window);
+	       flow->next - flow->una - flow->done < panama_window_packets(&flow->window);
 }
 
-/* The tree whose chunk is next, if its window lets it go. */
+/* In strict order: the tree of the next chunk, if its window allows that. */
 static uint64_t strict_ready(struct panama_worker *worker)
 {
 	uint32_t trees = panama_job(worker)->tree_count, tree;
@@ -81,17 +76,18 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	packet->flags = PACKET_ECT;
 }
 
-/* No more chunks come behind this one on its tree. With recovery, what is sent again may; then
- * the controller alone ends the job. */
+/* Is it the last chunk on its tree? With recovery, chunks may be sent again after it: then the
+ * controller alone ends the job. */
 static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct panama_job *job = panama_job(worker);
 
-	return !job->recovery && chunk + job->tree_count >= worker->available &&
+	return !job->orders && chunk + job->tree_count >= worker->available &&
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
-/* No worker may fall a tensor behind the others, who would start the next iteration. */
+/* All workers are in the last packet of a tensor: so none falls a tensor behind the others, who
+ * would start the next iteration. */
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -167,7 +163,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 static bool take_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
 {
 	if (vid < flow->una) {
-		panama_violated(panama_job(worker), worker->base.host, vid, "a result came twice");
+		ina_violated(worker->base.job, worker->base.host, vid, "a result came twice");
 		return false;
 	}
 	worker->lost += vid - flow->una;
@@ -202,7 +198,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	bool fresh;
 
 	if (!sum_holds(worker, sequence, packet, chunk)) {
-		panama_violated(job, worker->base.host, vid, "a wrong sum");
+		ina_violated(&job->base, worker->base.host, vid, "a wrong sum");
 		return;
 	}
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
@@ -215,13 +211,6 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)
 		ina_complete(&worker->base, chunk);
-}
-
-void panama_worker_answer(struct panama_worker *worker, uint32_t tree, uint64_t vid)
-{
-	panama_worker_look(worker, tree);
-	panama_worker_wake(worker);
-	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
 /* --- life --- */

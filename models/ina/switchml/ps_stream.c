@@ -2,20 +2,23 @@
  * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
  *
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
- * timers; slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
- * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program is
- * free of it). Adding takes the host's reduction rate (reducer.h); a contribution that is there
- * already is not added: it is answered at once, or dropped while the first one waits for its turn.
- * What a worker on the server's own host sends and gets takes no network and no time.
+ * timers. Slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
+ * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program repairs
+ * none). Adding takes the host's reduction rate (reducer.h); a contribution that is there already
+ * is not added, but answered at once, or dropped while the first one waits to be added. What a
+ * worker on the server's own host sends and gets takes no network and no time.
+ *
  * Simplified: no CPU per packet, other than the reduction rate.
+ *
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
- * more is: slots by the rule are a multiple of m, but of a number that is not some servers have one
- * more than others, and with it more of every tensor; copies go to the workers in turn, from number
- * (server mod n) on. There is no congestion control: n s / m packets at most meet at a server's
- * port. */
+ * more is sharded. Slots by the rule are a multiple of m; if a user gives another number, some
+ * servers have one slot more than others, and with it more of every tensor. Copies go to the
+ * workers in turn, from number (server mod n) on. There is no congestion control: n s / m packets
+ * at most meet at a server's port. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
+#include "formulas/formulas.h"
 #include "ina/common/adding.h"
 #include "ina/common/outbox.h"
 #include "topo/topology.h"
@@ -38,17 +41,18 @@ struct ps_server {
 struct ps_servers {
 	struct ps_server *list;
 	uint32_t count;
-	struct route *up, *down;           /* [worker * count + server] */
+	struct ps_pair {
+		struct route up, down;
+	} * pairs;                         /* [worker * count + server] */
 	uint32_t *children;                /* 0, 1, ... */
 	struct collective_memory counters; /* of all servers together; not reported */
 };
 
 /* --- at servers --- */
 
-static struct route *route_of(struct route *routes, const struct ps_servers *servers, uint32_t w,
-			      uint32_t q)
+static struct ps_pair *pair_of(const struct switchml *job, uint32_t w, uint32_t q)
 {
-	return &routes[(size_t)w * servers->count + q];
+	return &job->servers->pairs[(size_t)w * job->servers->count + q];
 }
 
 static void send_copy(struct ps_server *server, const struct packet *packet, uint32_t w)
@@ -61,13 +65,14 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		return;
 	}
 	copy.kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
-	packet_set_route(&copy, route_of(job->servers->down, job->servers, w, server->number));
+	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
 
-/* What a switch would do at once. */
-static void serve(struct ps_server *server, const struct packet *packet)
+/* Does what a switch would do. */
+static void serve(void *owner, const struct packet *packet)
 {
+	struct ps_server *server = owner;
 	struct switch_actions actions = { 0 };
 
 	switchml_at_node(server->job, &server->node, packet, &actions);
@@ -80,30 +85,17 @@ static void serve(struct ps_server *server, const struct packet *packet)
 	}
 }
 
-static void added(void *server, const struct packet *packet)
-{
-	serve(server, packet);
-}
-
-/* For the first time: takes its turn to be added. */
-static void wait_for_adding(struct ps_server *server, const struct packet *packet)
-{
-	const struct ina_scheme *scheme = server->job->base.scheme;
-	sim_time due = reducers_add(scheme->env.reducers, server->host, scheme->env.sim->now,
-				    (bytes)scheme->elements * ELEMENT_BYTES);
-
-	switchml_mark(server->arrived, server->node.words, packet);
-	adding_push(&server->adding, packet, due);
-}
-
 static void receive(struct ps_server *server, const struct packet *packet)
 {
 	const struct node *node = &server->node;
 
-	if (!server->arrived || switchml_seen(node->seen, node->words, packet))
+	if (!server->arrived || switchml_seen(node->seen, node->words, packet)) {
 		serve(server, packet);
-	else if (!switchml_seen(server->arrived, node->words, packet))
-		wait_for_adding(server, packet);
+	} else if (!switchml_seen(server->arrived, node->words, packet)) {
+		switchml_mark(server->arrived, node->words, packet);
+		adding_push(&server->adding, packet,
+			    (bytes)server->job->base.scheme->elements * ELEMENT_BYTES);
+	}
 }
 
 /* --- between workers and servers --- */
@@ -125,11 +117,11 @@ void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
 
 void ps_stream_address(const struct worker *worker, struct packet *packet)
 {
-	const struct ps_servers *servers = switchml_of(worker)->servers;
+	const struct switchml *job = switchml_of(worker);
+	uint32_t q = server_of(job, packet->slot)->number;
 
 	packet->kind = PACKET_DATA; /* switches only forward it */
-	packet_set_route(packet, route_of(servers->up, servers, worker->base.number,
-					  server_of(switchml_of(worker), packet->slot)->number));
+	packet_set_route(packet, &pair_of(job, worker->base.number, q)->up);
 }
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
@@ -159,11 +151,11 @@ static double ps_stream_injected(uint32_t workers, bool beside)
 }
 
 static void ps_stream_check(const void *self, const struct topology_conf *topology,
-			    struct conf_doc *doc)
+			    struct conf_doc *doc, const char *scheme)
 {
 	const struct switchml_conf *conf = self;
 
-	(void)topology;
+	(void)topology, (void)scheme;
 	if (conf->format == FORMAT_RDMA)
 		conf_error(doc, "/schemes/ps_stream/format",
 			   "\"rdma\" is made for switches; allowed: the others");
@@ -175,20 +167,19 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 static void find_routes(struct switchml *job)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	struct ps_servers *servers = job->servers;
 	uint64_t key =
 		hash_pair(hash_pair(job->base.scheme->env.sim->seed, hash_string("ps_stream")),
 			  job->base.spec.number);
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-		for (uint32_t q = 0; q < servers->count; q++) {
+		for (uint32_t q = 0; q < job->servers->count; q++) {
 			uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
-			uint64_t pair = hash_pair(key, (uint64_t)w << 32 | q);
+			uint64_t entropy = hash_pair(key, (uint64_t)w << 32 | q);
 
 			if (a == b)
 				continue;
-			topology_route(topo, a, b, pair, route_of(servers->up, servers, w, q));
-			topology_route(topo, b, a, ~pair, route_of(servers->down, servers, w, q));
+			topology_route(topo, a, b, entropy, &pair_of(job, w, q)->up);
+			topology_route(topo, b, a, ~entropy, &pair_of(job, w, q)->down);
 		}
 	}
 }
@@ -197,7 +188,6 @@ static void find_routes(struct switchml *job)
 static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	const struct ps_servers *servers = job->servers;
 	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q],
 		 ports[ROUTE_MAX + 1];
 	sim_time sum;
@@ -205,13 +195,13 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 
 	if (a == b)
 		return 0;
-	count = topology_path(topo, a, route_of(servers->up, servers, w, q), ports);
+	count = topology_path(topo, a, &pair_of(job, w, q)->up, ports);
 	sum = ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
-	count = topology_path(topo, b, route_of(servers->down, servers, w, q), ports);
+	count = topology_path(topo, b, &pair_of(job, w, q)->down, ports);
 	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
-/* Of the pair farthest apart: a slot waits for its slowest worker. */
+/* Between the two that are farthest apart: a slot waits for its slowest worker. */
 static sim_time round_trip(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -230,14 +220,13 @@ static sim_time round_trip(const struct switchml *job)
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	const struct ps_servers *servers = job->servers;
 	uint32_t host = job->base.spec.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
 	struct plan_path link = { 0 };
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		if (job->base.spec.hosts[w] == host)
 			continue;
-		topology_path(topo, host, route_of(servers->down, servers, w, q), ports);
+		topology_path(topo, host, &pair_of(job, w, q)->down, ports);
 		link = plan_path(&topo->net, ports, 1, job->base.scheme->frame);
 		copies++;
 	}
@@ -257,11 +246,10 @@ static sim_time longest_wait(const struct switchml *job)
 	return longest;
 }
 
-/* The time that the slots of n workers and m servers have to cover at the rate of a worker's link.
- * As in SwitchML (section 3.6) the round trip; but a slot is free again only after the wait for its
- * last copy, too, and a server's link must not rest, either. It carries n copies of a part of 1/m,
- * so with fewer servers than workers it is busy with m/n of the slots that a worker's link needs.
- */
+/* How long a worker's slots have to last at the rate of its link, with n workers and m servers: as
+ * in SwitchML (section 3.6) the round trip. But a slot is free again only after the wait for its
+ * last copy, and a server's link must not rest, either. That link carries n copies of a part of
+ * 1/m, so with fewer servers than workers it needs m/n of the slots that a worker's link needs. */
 static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
 	sim_time busy = (trip + wait) * m / (m > n ? m : n);
@@ -269,7 +257,7 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 	return busy > trip ? busy : trip;
 }
 
-/* As many at each of m servers. */
+/* The same number at each of m servers. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
 	slots = (slots + m - 1) / m * m;
@@ -288,7 +276,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return shared_evenly(switchml_slots_for(job, time), m);
 }
 
-/* The same before there is a network: through its top. */
+/* As choose_slots(), before there is a network: the way leads through its top. */
 static uint32_t slots_through_top(const struct switchml_conf *conf,
 				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
 				  uint32_t m)
@@ -299,11 +287,13 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	return shared_evenly(switchml_slots_of(rate, frame, time_to_cover(trip, wait, n, m)), m);
+	return shared_evenly(formula_pool_slots(rate, frame, time_to_cover(trip, wait, n, m),
+						SWITCHML_SLOTS_MAX),
+			     m);
 }
 
-/* What does not fit into the buffer of a server's port is lost, and the fixed timer sends it again
- * with all that only waits in it: where that fills the buffer again, it goes on for ever. */
+/* What does not fit into the buffer of a server's port is lost. The fixed timer sends it again,
+ * together with all that only waits there: if that fills the buffer again, it goes on for ever. */
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
 			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {
@@ -345,24 +335,22 @@ static void open_server(struct switchml *job, uint32_t q)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	adding_init(&server->adding, env->sim, key, added, server);
+	adding_init(&server->adding, env->sim, env->reducers, server->host, key, serve, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
-/* Servers and the ways to them, but nothing that runs. */
+/* Makes servers and the paths to them, but nothing that runs. */
 static bool admit(void *self, const char **never)
 {
 	struct switchml *job = self;
 	const struct collective_job *spec = &job->base.spec;
 	struct ps_servers *servers = xcalloc(1, sizeof(*servers));
-	size_t pairs = (size_t)spec->workers * spec->servers;
 
 	(void)never;
 	job->servers = servers;
 	servers->count = spec->servers;
 	servers->list = xcalloc(spec->servers, sizeof(*servers->list));
-	servers->up = xcalloc(pairs, sizeof(*servers->up));
-	servers->down = xcalloc(pairs, sizeof(*servers->down));
+	servers->pairs = xcalloc((size_t)spec->workers * spec->servers, sizeof(*servers->pairs));
 	servers->children = xcalloc(spec->workers, sizeof(*servers->children));
 	for (uint32_t w = 0; w < spec->workers; w++)
 		servers->children[w] = w;
@@ -377,8 +365,7 @@ static void withdraw(void *self)
 	struct ps_servers *servers = ((struct switchml *)self)->servers;
 
 	free(servers->list);
-	free(servers->up);
-	free(servers->down);
+	free(servers->pairs);
 	free(servers->children);
 	free(servers);
 }
@@ -421,9 +408,9 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_path_longest(longest, &path);
 }
 
-/* All slots go at one rate, so all servers that have some do; each as the one with most slots. A
- * slot is free again after a round trip and the wait of its first copy for the last, which with few
- * slots a server is more than the window covers. */
+/* All slots go at one rate, and so do all servers that have some, each as the one with most slots.
+ * A slot is free again after a round trip and the wait of its first copy for the last, which takes
+ * longer than the window lasts if a server has few slots. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
@@ -442,10 +429,9 @@ static void plan(void *self, struct stream_plan *plan)
 		for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
 			if (spec->hosts[w] == spec->server_hosts[q])
 				continue;
-			plan_way(job, spec->hosts[w], route_of(servers->up, servers, w, q), stream,
-				 &up);
-			plan_way(job, spec->server_hosts[q], route_of(servers->down, servers, w, q),
-				 stream, &down);
+			plan_way(job, spec->hosts[w], &pair_of(job, w, q)->up, stream, &up);
+			plan_way(job, spec->server_hosts[q], &pair_of(job, w, q)->down, stream,
+				 &down);
 		}
 	}
 	up = plan_path_then(&up, &down);
@@ -487,6 +473,7 @@ const struct collective_ops ps_stream_collective = {
 		"5.3)",
 	.table = &ps_stream_table,
 	INA_OPS,
+	INA_PLAN_OPS,
 	.beside = { .many = "0.6" },
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
@@ -496,8 +483,6 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
 	.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,
 };

@@ -1,34 +1,35 @@
-/* SwitchML: Sapio et al., "Scaling Distributed Machine Learning with In-Network
- * Aggregation", arXiv:1903.06701 (2019), with loss recovery (algorithms 3 and 4,
- * "V1") and the hierarchical composition of section 6 over the switches of a tree.
+/* SwitchML: Sapio et al., "Scaling Distributed Machine Learning with In-Network Aggregation",
+ * arXiv:1903.06701 (2019), with loss recovery (algorithms 3 and 4, "V1") and the hierarchical
+ * composition of section 6 over the switches of a tree.
  *
- * Modelled: a pool of s slots with two versions each (shadow copy), a seen bit
- * per child and version, multicast of results, unicast repair from the shadow
- * copy, a retransmission timer per slot at the workers, self-clocking with at
- * most one packet per slot; switch memory as a finite resource, split among tenants
- * or not, with a queue or refusal; packet formats of the paper and of the public
- * code, messages of several packets included (its RDMA variant, "V3"); fixed, doubling and adaptive
- * timeouts (rto.h).
- * Simplified: packets are processed in the switch's constant latency; scaling and
- * conversion on hosts take no time, nor does the public code's exchange of exponents
- * (one more window of packets for each float tensor): tensors are of integers. With
- * fewer switch_elements than a packet has, the check of sums takes all as added.
+ * Modelled: a pool of s slots with two versions each (shadow copy), a seen bit per child and
+ * version, multicast of results, unicast repair from the shadow copy; a retransmission timer per
+ * slot at the workers, which clock themselves with at most one packet per slot; switch memory as a
+ * finite resource, split among tenants or not, with a queue or refusal; packet formats of the paper
+ * and of the public code, with messages of several packets (its RDMA variant, "V3"); fixed,
+ * doubling and adaptive timeouts (rto.h).
+ *
+ * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
+ * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
+ * for each float tensor): tensors are of integers. With fewer switch_elements than a packet has,
+ * the check of sums takes all as added.
+ *
  * Left open by the paper, and our reading:
- * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2;
- *   algorithm 4 restarts at version 0 per tensor, appendix B and the public code
- *   demand one continuous stream; each tensor is padded to whole chunks;
- * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale
- *   data; the first contribution always overwrites;
- * - recovery above the leaf is sketched in section 6: a switch that gets a
- *   duplicate sends its partial sum up again, or the stored result down;
- * - messages of several packets (format rdma) are described for one switch: a switch that misses
- *   a packet discards the rest, for only the first names the slot, and a worker drops what does not
- *   follow. Between switches each packet names its slot: a switch sends again what it has, and that
- *   need not be whole messages;
- * - a timeout that follows the round trip (section 6) must know which sums have waited
- *   for somebody's timeout. With timeout_rule adaptive a bit of each packet says so
- *   (SWITCHML_LATE). Where hardly any sum comes without (8 workers, 20 % loss: 0.8^16
- *   of them), there are hardly any samples, and the timeout stays doubled. */
+ * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2. Algorithm 4
+ *   restarts at version 0 per tensor; appendix B and the public code demand one continuous stream.
+ *   Each tensor is padded to whole chunks;
+ * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale data; here the
+ *   first contribution always overwrites;
+ * - section 6 sketches recovery above the leaf: a switch that gets a duplicate sends its partial
+ *   sum up again, or the stored result down;
+ * - messages of several packets (format rdma) are described for one switch. A switch that misses a
+ *   packet discards the rest, as only the first names the slot, and a worker drops what does not
+ *   follow in order. Between switches each packet names its slot: a switch sends again what it has,
+ *   which need not be whole messages;
+ * - a timeout that follows the round trip (section 6) must know which sums have waited for
+ *   somebody's timeout. With timeout_rule adaptive a bit of each packet says so (SWITCHML_LATE).
+ *   Where hardly any sum comes without it (8 workers, 20 % loss: 0.8^16 of them), there are hardly
+ *   any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
 #include "formulas/formulas.h"
@@ -57,7 +58,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* Worker to root and back for one packet on an idle network, the host's processing
+/* From a worker to the root and back for one packet on an idle network, the host's processing
  * included; and the rest of its message, for which its slot waits. */
 static sim_time round_trip(const struct switchml *job)
 {
@@ -81,43 +82,27 @@ static sim_time round_trip(const struct switchml *job)
 	}
 }
 
-uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time)
-{
-	return formula_pool_slots(rate, frame, round_trip_time, SWITCHML_SLOTS_MAX);
-}
-
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct link_class *link = port_class(net, &net->ports[job->base.spec.hosts[0]]);
 
-	return switchml_slots_of(link->rate, job->base.scheme->frame, round_trip_time);
+	return formula_pool_slots(link->rate, job->base.scheme->frame, round_trip_time,
+				  SWITCHML_SLOTS_MAX);
 }
 
-/* The largest power of two below `wanted`, a power of two, that a share of the memory holds. */
-static uint64_t slots_held(uint64_t wanted, uint64_t most)
-{
-	while (wanted > most) /* at least one fits: check_memory() */
-		wanted /= 2;
-	return wanted;
-}
-
-/* `wanted` = that cover the round trip, `most` = that a share of the memory holds. */
-static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted, uint64_t most)
+/* `wanted`: a power of two that covers the round trip. */
+static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
+	uint64_t most = switchml_share(conf) / switchml_slot_bytes(conf);
 
 	if (conf->slots_rule == SLOTS_MEMORY)
 		return (most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX) / message * message;
-	return slots_held(wanted > message ? wanted : message, most);
-}
-
-/* Bytes of values of a slot, in both versions. */
-static uint64_t slot_bytes(const struct switchml_conf *conf)
-{
-	struct switchml_format format = switchml_format_of(conf);
-
-	return switchml_slot_bytes(&format);
+	wanted = wanted > message ? wanted : message;
+	while (wanted > most) /* a message fits: check_memory() */
+		wanted /= 2;
+	return wanted;
 }
 
 static uint32_t choose_slots(const struct switchml *job)
@@ -126,11 +111,10 @@ static uint32_t choose_slots(const struct switchml *job)
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)),
-				       switchml_share(conf) / slot_bytes(conf));
+	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)));
 }
 
-/* Fewer slots than cover the way to the root and back; a number of them is as asked for. */
+/* Says when a job has fewer slots than cover the round trip, unless the user gave their number. */
 static struct collective_actual fewer_slots(const struct switchml_conf *conf, uint64_t slots,
 					    uint64_t wanted)
 {
@@ -145,15 +129,14 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 	uint32_t frame = switchml_frame(&format, 0);
-	uint64_t most = switchml_share(conf) / switchml_slot_bytes(&format);
 	/* up to the root and down again is as long as one way between hosts */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
-	sim_time rest =
-		(format.message - 1) * (frame * UINT64_C(8) * PS_PER_S / topology->link.rate);
-	uint64_t wanted = switchml_slots_of(topology->link.rate, frame, trip + rest);
+	sim_time rest = (format.message - 1) * topology_transmission(topology, frame);
+	uint64_t wanted =
+		formula_pool_slots(topology->link.rate, frame, trip + rest, SWITCHML_SLOTS_MAX);
 
 	(void)gradients;
-	return fewer_slots(conf, slots_by_rule(conf, wanted, most), wanted);
+	return fewer_slots(conf, slots_by_rule(conf, wanted), wanted);
 }
 
 static struct collective_actual switchml_ran_as(const void *instance)
@@ -166,12 +149,13 @@ static struct collective_actual switchml_ran_as(const void *instance)
 
 /* --- jobs --- */
 
-/* At each switch of its tree. */
-static uint64_t bytes_of_job(const struct switchml *job)
+static bytes memory(const void *self, const struct tree_node *place)
 {
+	const struct switchml *job = self;
 	const struct switchml_conf *conf = switchml_conf(&job->base);
 
-	return conf->tenants ? switchml_share(conf) : job->slots * slot_bytes(conf);
+	(void)place;
+	return conf->tenants ? switchml_share(conf) : job->slots * switchml_slot_bytes(conf);
 }
 
 static bool admit(void *self, const char **never)
@@ -180,18 +164,11 @@ static bool admit(void *self, const char **never)
 
 	job->format = switchml_format_of(switchml_conf(&job->base));
 	job->slots = choose_slots(job);
-	if (ina_reserve(&job->base, bytes_of_job(job)))
+	if (ina_reserve(&job->base))
 		return true;
 	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
 		*never = "no switch memory";
 	return false;
-}
-
-static void withdraw(void *self)
-{
-	const struct switchml *job = self;
-
-	ina_return(&job->base, bytes_of_job(job));
 }
 
 void switchml_workers_begin(struct switchml *job)
@@ -234,7 +211,7 @@ static void end(void *self)
 		switchml_node_release(ina_node(&job->base, i));
 }
 
-/* The slots in flight limit it. */
+/* The slots limit what is in flight. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
@@ -268,8 +245,8 @@ static const struct ina_ops ops = {
 		      .about = ina_about_slot },
 	.pull = switchml_pull,
 	.root = "switchml root",
+	.memory = memory,
 	.admit = admit,
-	.withdraw = withdraw,
 	.plan = plan,
 	.begin = begin,
 	.end = end,
@@ -300,10 +277,9 @@ const struct collective_ops switchml_collective = {
 		"hierarchical",
 	.table = &switchml_table,
 	INA_OPS,
+	INA_PLAN_OPS,
 	.open = switchml_open,
 	.memory = ina_memory,
-	.plan = ina_plan,
-	.withdraw = ina_withdraw,
 	.frame = switchml_conf_frame,
 	.payload = switchml_conf_payload,
 	.beside = { .many = "0.5 to 1.1" },

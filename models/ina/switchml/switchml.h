@@ -1,4 +1,4 @@
-/* SwitchML, private to models/ina/switchml*.c and its tests: the state of a job.
+/* SwitchML, private to models/ina/switchml/ and its tests: the state of a job.
  *
  *   switchml.c         jobs, switch memory; opens with what is modelled
  *   switchml_conf.c    parameters, packet formats
@@ -6,9 +6,9 @@
  *   switchml_worker.c  algorithm 4: sending, timers, tensors
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
- * Chunk g of the whole stream of tensors of a job uses slot g mod s in version
- * floor(g / s) mod 2, at all workers and switches. Where packets are sent in messages of m, those
- * of a message use m slots from a multiple of m on, which go on together. */
+ * Chunk g of the whole stream of tensors of a job uses slot g mod s in version floor(g / s) mod 2,
+ * at all workers and switches. Where packets are sent in messages of m, a message uses m slots from
+ * a multiple of m on, which go on together. */
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
@@ -23,8 +23,8 @@
 /* Flags of its packets. */
 enum {
 	SWITCHML_VERSION = PACKET_OWN(0), /* `ver` */
-	/* Of jobs whose timeouts are adaptive: somebody's timeout has passed on the way to this
-	 * contribution or sum, so the round trip of whoever waited for it means nothing. */
+	/* Of jobs with adaptive timeouts: this contribution or sum has waited for somebody's
+	 * timeout, so its round trip is no sample. */
 	SWITCHML_LATE = PACKET_OWN(1),
 };
 
@@ -61,8 +61,8 @@ enum slot_state {
 	SLOT_DONE,    /* holds the result */
 };
 
-/* One version of a slot at one switch. It keeps what it holds until the first
- * contribution to the chunk that uses it next, 2 s chunks later. */
+/* One version of a slot at one switch. It keeps what it holds until the first contribution to the
+ * next chunk that uses it, 2 s chunks later. */
 struct slot {
 	uint64_t chunk;
 	uint64_t value;
@@ -77,9 +77,8 @@ struct node {
 	struct slot *slots; /* [2 * slot + version] */
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
 	uint32_t words;
-	/* Of messages of several packets from hosts, [slot / message * children + child]: the
-	 * number in its message of the packet that comes next; SWITCHML_GAP: none, until a first
-	 * one comes. */
+	/* Where hosts send messages of several packets, [slot / message * children + child]: which
+	 * packet of the message comes next; SWITCHML_GAP: none, until a first one comes. */
 	uint8_t *next;
 };
 
@@ -99,10 +98,10 @@ struct worker_slot {
 	uint32_t previous, following; /* in the list that the state names */
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `chunk` */
-	bool again;                   /* it has been sent twice: its round trip means nothing */
-	bool late;   /* the result before it came by repair: others have sent theirs long ago */
-	bool held;   /* its result has been here, but not yet the whole message in order */
-	uint8_t got; /* of the first slot of a message: packets of the result, in order */
+	bool again;                   /* sent twice: its round trip is no sample */
+	bool late;   /* the result before came by repair, so others have sent theirs long ago */
+	bool held;   /* its result has come, but not yet all of the message in order */
+	uint8_t got; /* of the first slot of a message: packets of the result that came in order */
 };
 
 static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
@@ -118,8 +117,8 @@ struct worker {
 	struct worker_list sent;  /* oldest first, so next to expire first */
 	uint16_t child;           /* its number at its leaf switch */
 	struct rto rto;
-	sim_time alarm; /* the timer is set, for when the oldest in `sent` expires or earlier;
-			 * SIM_TIME_MAX = it is not */
+	sim_time alarm; /* when the timer runs, no later than the oldest in `sent` expires;
+			   SIM_TIME_MAX = it is not set */
 	struct timer timer;
 	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
 } __attribute__((aligned(64)));
@@ -152,27 +151,29 @@ static inline struct worker *switchml_worker(const struct switchml *job, uint32_
 
 /* --- parameters --- */
 
-extern const struct conf_table switchml_table, ps_stream_table; /* named by ina/schemes.c, too */
+extern const struct conf_table switchml_table,
+	ps_stream_table; /* named by collective/schemes.c, too */
 
-/* RDMA: what the first packet of a message has more (RETH), and the last (immediate data). */
+/* RDMA: bytes that the first packet of a message has more (RETH), and the last (immediate data). */
 #define SWITCHML_FIRST_HEADER 16
 #define SWITCHML_LAST_HEADER  4
 
 /* The format, and what replaces parts of it; bytes of a packet of a message by its number (the
- * first is the largest), and of a slot's values. */
+ * first is the largest), and of a slot's values in both versions. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
 uint32_t switchml_conf_payload(const void *conf);
-uint64_t switchml_slot_bytes(const struct switchml_format *format);
+uint64_t switchml_slot_bytes(const struct switchml_conf *conf);
 
-/* Of a switch's memory that one job may have. */
+/* How much of a switch's memory one job may have. */
 uint64_t switchml_share(const struct switchml_conf *conf);
 
 /* Fits collective_ops.idle; of ps_stream, too. */
 size_t switchml_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 
-void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc);
+void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		    const char *scheme);
 
 /* --- what SwitchML and ps_stream share --- */
 
@@ -181,7 +182,6 @@ void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, c
 /* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
  * paper counts. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
-uint64_t switchml_slots_of(bps rate, uint32_t frame, sim_time round_trip_time);
 
 /* Makes and frees what all workers have. */
 void switchml_workers_begin(struct switchml *job);
@@ -190,24 +190,24 @@ void switchml_workers_end(struct switchml *job);
 /* Fits collective_ops.slots. */
 uint64_t switchml_slots(const void *instance);
 
-/* ps_stream.c: whether the server of a slot is on the worker's own host, which then takes packets
- * from hand to hand; else their way there. */
+/* ps_stream.c: whether the server of a slot is on the worker's own host, which then hands packets
+ * over without the network; else they are addressed to it. */
 bool ps_stream_local(const struct worker *worker, uint32_t slot);
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
 void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
 
-/* Memory of a node's slots, empty. Below it are hosts that send messages of so many packets, or
- * whatever sends packets alone. */
+/* Makes a node's slots, empty. Its children send messages of so many packets; switches send packets
+ * alone, so 1. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
 void switchml_node_release(struct node *node);
 
-/* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: is the child that sent
- * the packet marked there? */
+/* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: has the child that sent
+ * the packet contributed? */
 bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
 
-/* The child has contributed to this version; it has the result that the other one keeps. */
+/* Notes that it has contributed to this version, and so has the result that the other one keeps. */
 void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. */

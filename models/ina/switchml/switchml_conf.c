@@ -87,8 +87,8 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
-/* Hosts that do a switch's work have no memory to share, and send no messages: the rows from
- * "slots" on. */
+/* ps_stream has the rows from "slots" on: its servers share no memory, and its workers send no
+ * messages. */
 #define ROWS_OF_MEMORY 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
@@ -98,7 +98,7 @@ const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_OF
 					    sizeof(struct switchml_conf),
 					    "Parameter servers with SwitchML's packets." };
 
-/* The packet: the format, and what replaces parts of it. */
+/* The format, with what the user gave instead. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf)
 {
 	struct switchml_format format = formats[conf->format];
@@ -136,9 +136,10 @@ uint32_t switchml_conf_payload(const void *conf)
 	return (uint32_t)(switchml_format_of(conf).elements * ELEMENT_BYTES);
 }
 
-uint64_t switchml_slot_bytes(const struct switchml_format *format)
+uint64_t switchml_slot_bytes(const struct switchml_conf *conf)
 {
-	return SWITCHML_VERSIONS * (uint64_t)format->switch_elements * ELEMENT_BYTES;
+	return SWITCHML_VERSIONS * (uint64_t)switchml_format_of(conf).switch_elements *
+	       ELEMENT_BYTES;
 }
 
 uint64_t switchml_share(const struct switchml_conf *conf)
@@ -151,7 +152,7 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 {
 	bool number = conf->slots_form == SLOTS_NUMBER;
 	uint64_t slots = number ? (uint64_t)conf->slots : format->message,
-		 need = slots * switchml_slot_bytes(format);
+		 need = slots * switchml_slot_bytes(conf);
 
 	if (need <= switchml_share(conf))
 		return;
@@ -162,12 +163,13 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 		   conf->tenants ? "a tenant of a switch" : "a switch", switchml_share(conf));
 }
 
-void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc)
+void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		    const char *scheme)
 {
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 
-	(void)topology;
+	(void)topology, (void)scheme;
 	if (format.switch_elements > format.elements)
 		conf_error(doc, "/schemes/switchml/switch_elements",
 			   "a switch cannot add %" PRId64 " elements of a packet that has %" PRId64,

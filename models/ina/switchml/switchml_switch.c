@@ -72,7 +72,7 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 	ina_send_up(actions, &node->base, &partial);
 }
 
-/* This switch has the contribution already: whoever sent it again lacks a result. */
+/* This switch has the contribution already. Whoever sent it again lacks a result. */
 static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
 		   struct switch_actions *actions)
 {
@@ -110,8 +110,8 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 		    node->base.place->children);
 }
 
-/* Of a message from which a packet is missing the rest is discarded, up to the next first packet:
- * its slot is known from the first alone (p4app-switchML rdma_receiver.p4). */
+/* When a packet of a message is missing, the rest is discarded up to the next first packet, from
+ * which alone the switch knows the slot (p4app-switchML rdma_receiver.p4). */
 static bool in_order(const struct switchml *job, const struct node *node,
 		     const struct packet *packet)
 {
@@ -143,14 +143,13 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	}
 	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
 	if (slot->chunk != packet->chunk) {
-		ina_violated(&job->base,
-			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->chunk, "a contribution met another chunk");
+		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+				       "a contribution met another chunk");
 		return;
 	}
 	node->base.memory->stats.packets_aggregated++;
 	if (slot->count++ == 0) {
-		slot->value = packet->value; /* what was there is never cleared: n = 1 works, too */
+		slot->value = packet->value; /* overwrites what was there: n = 1 works, too */
 		slot->state = SLOT_PARTIAL;
 		slot->late = packet->flags & SWITCHML_LATE;
 	} else {
@@ -161,17 +160,16 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		complete(node, slot, packet, actions);
 }
 
-/* It takes the place of the partial sum, which the parent cannot need any more,
- * and goes to all children, also when it comes again: one of them lacks it. */
+/* The result takes the place of the partial sum, which the parent cannot need again. It goes to all
+ * children, also when it comes again: one of them lacks it. */
 static void result(struct switchml *job, struct node *node, const struct packet *packet,
 		   struct switch_actions *actions)
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
 	if (slot->chunk != packet->chunk || slot->state == SLOT_PARTIAL) {
-		ina_violated(&job->base,
-			     job->base.scheme->env.topo->net.hosts + node->base.place->sw,
-			     packet->chunk, "a result met another chunk");
+		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+				       "a result met another chunk");
 		return;
 	}
 	slot->value = packet->value;

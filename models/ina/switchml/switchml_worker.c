@@ -45,8 +45,8 @@ static void wake(struct worker *worker)
 		ina_wake(&worker->base);
 }
 
-/* All packets of a worker have one timeout, so the oldest is the next to expire: one pending event
- * per worker. The timeout may have become shorter since the timer was set. */
+/* All packets of a worker have one timeout, so the oldest expires first: one pending event per
+ * worker. The timeout may have become shorter since the timer was set. */
 static void arm_timer(struct worker *worker)
 {
 	struct sim *sim = worker->base.job->scheme->env.sim;
@@ -86,8 +86,8 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	arm_timer(worker);
 }
 
-/* The slot's chunk waits for the NIC, for the first time or again; a server on the same host gets
- * it at once. */
+/* The slot's chunk is to be sent, for the first time or again: it waits for the NIC, but a server
+ * on the same host gets it at once. */
 static inline void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
 {
 	struct packet packet;
@@ -118,7 +118,7 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 	return NIC_MORE;
 }
 
-/* All of the message is sent again, in order. Returns its packets. */
+/* Sends all of the message again, in order. Returns how many packets that is. */
 static uint32_t expire_message(struct worker *worker, uint32_t i)
 {
 	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
@@ -172,8 +172,8 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* --- results --- */
 
-/* The slot goes on to its next chunk; `flags` of the result. A result is a sum: its round trip
- * holds the timeouts of all workers, which as samples of each other would grow without end. */
+/* The slot goes on to its next chunk; `flags` are those of the result. A result is a sum, so its
+ * round trip holds the timeouts of all workers. As samples, timeouts would grow without end. */
 static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
@@ -198,7 +198,7 @@ static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
-/* Of a message: its packets come in order, or the connection drops them up to the next first one.
+/* Packets of a message come in order; if not, the connection drops them up to the next first one.
  * Its slots go on together. */
 static __attribute__((noinline)) void result_of_message(struct worker *worker,
 							const struct packet *packet)
@@ -232,7 +232,7 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	const struct worker_slot *slot = &worker->slots[packet->slot];
 
 	if (slot->chunk != packet->chunk) {
-		/* multicast and repair: only the first may advance the slot */
+		/* by multicast and by repair: only the first advances the slot */
 		worker->base.job->stats.stale++;
 		return;
 	}
@@ -272,7 +272,7 @@ bool switchml_waits(const void *self, char *text, size_t size)
 
 /* --- life --- */
 
-/* An adaptive timeout that has become shorter may be over when the timer is set. */
+/* Not with adaptive timeouts: one that has become shorter may be over when the timer is set. */
 static bool is_deferrable(const struct ina_job *job)
 {
 	const struct rto_conf *timeout = &switchml_conf(job)->timeout;

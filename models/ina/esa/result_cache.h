@@ -1,12 +1,12 @@
 /* The results that a worker has had lately, so that a server can ask it for one that a peer has
  * missed (ESA, section 5.3, case 2: as many as the window holds; here twice that).
  *
- * A ring by chunk. A later chunk takes the place of an earlier one, and what was lost to one
- * stays lost when the ring is widened: `from` is the oldest chunk that can still be there.
+ * A ring by chunk. A later chunk takes the place of an earlier one, and what was lost to one stays
+ * lost when the ring is widened: `from` is the oldest chunk that can still be there.
  *
  *     ... overwritten | from  (results, or chunks that have none yet)  next ) */
-#ifndef INASIM_INA_COMMON_RESULT_CACHE_H
-#define INASIM_INA_COMMON_RESULT_CACHE_H
+#ifndef INASIM_INA_ESA_RESULT_CACHE_H
+#define INASIM_INA_ESA_RESULT_CACHE_H
 
 #include "ina/common/window.h"
 
@@ -28,7 +28,7 @@ static inline void result_cache_put(struct result_cache *cache, const struct win
 	cache->values[chunk & cache->mask] = value;
 }
 
-/* The result of a chunk; NULL when the worker does not hold it, or no longer. Valid until the next
+/* The result of a chunk; NULL: the worker does not hold it. Valid until the next
  * result_cache_put(). */
 const uint64_t *result_cache_find(const struct result_cache *cache, const struct window *window,
 				  uint64_t chunk);

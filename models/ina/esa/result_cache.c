@@ -1,4 +1,4 @@
-#include "ina/common/result_cache.h"
+#include "ina/esa/result_cache.h"
 
 #include "base/ring.h"
 
