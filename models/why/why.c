@@ -291,13 +291,14 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 
 /* --- jobs --- */
 
-static void release_job(struct why *why, uint32_t number)
+void why_job_end(struct why_job *job)
 {
-	struct why_job *job = why_job_of(why, number);
+	struct why *why;
 
 	if (!job)
 		return;
-	why->jobs[number] = NULL;
+	why = job->why;
+	why->jobs[job->number] = NULL;
 	free(job->before.volumes);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
 		for (size_t f = 0; f < why->flow_count[p]; f++)
@@ -322,12 +323,16 @@ static void *reach(void *list, size_t *capacity, size_t number, size_t size)
 	return list;
 }
 
-void why_job_admit(struct why *why, uint32_t number, const char *name, const char *scheme,
-		   uint32_t workers, const uint32_t *hosts)
+struct why_job *why_job_admit(const struct network *net, uint32_t number, const char *name,
+			      const char *scheme, uint32_t workers, const uint32_t *hosts)
 {
-	struct why_job *job = xcalloc(1, sizeof(*job));
+	struct why *why = why_of(net);
+	struct why_job *job;
 
-	release_job(why, number);
+	if (!why)
+		return NULL;
+	job = xcalloc(1, sizeof(*job));
+	why_job_end(why_job_of(why, number));
 	why->jobs = reach(why->jobs, &why->job_capacity, number, sizeof(*why->jobs));
 	why->jobs[number] = job;
 	why->names = reach(why->names, &why->name_capacity, number, sizeof(*why->names));
@@ -347,6 +352,7 @@ void why_job_admit(struct why *why, uint32_t number, const char *name, const cha
 	job->accounts = xcalloc(workers, sizeof(*job->accounts));
 	if (why->listener)
 		why->listener->job(why->listener->owner, number, name, workers, hosts);
+	return job;
 }
 
 static void begin_iteration(struct why_job *job)
@@ -356,38 +362,40 @@ static void begin_iteration(struct why_job *job)
 	why_snapshot(job->why, &job->before);
 }
 
-void why_job_begin(struct why *why, uint32_t number)
+void why_job_begin(struct why_job *job)
 {
-	struct why_job *job = why_job_of(why, number);
-
+	if (!job)
+		return;
 	begin_iteration(job);
 	for (uint32_t w = 0; w < job->workers; w++)
-		job->accounts[w].begin = job->accounts[w].until = why->net->sim->now;
+		job->accounts[w].begin = job->accounts[w].until = job->since;
 }
 
-void why_job_end(struct why *why, uint32_t number)
+void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 {
-	release_job(why, number);
-}
+	struct why_account *account;
 
-void why_task(struct why *why, uint32_t number, uint32_t worker, bool computes, bool ends)
-{
-	struct why_job *job = why_job_of(why, number);
-	struct why_account *account = &job->accounts[worker];
-
+	if (!job)
+		return;
+	account = &job->accounts[worker];
 	if (ends)
-		book_one(job, account, why->net->sim->now, account->task);
+		book_one(job, account, job->why->net->sim->now, account->task);
 	else
 		charge(job, worker, false);
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
 }
 
-void why_contributes(struct why *why, uint32_t number, uint32_t worker)
+void why_contributes(struct why_job *job, uint32_t worker)
 {
-	why_job_of(why, number)->accounts[worker].handed = why->net->sim->now;
-	if (why->listener)
-		why->listener->tensor(why->listener->owner, number, worker, false);
+	const struct why_listener *listener;
+
+	if (!job)
+		return;
+	listener = job->why->listener;
+	job->accounts[worker].handed = job->why->net->sim->now;
+	if (listener)
+		listener->tensor(listener->owner, job->number, worker, false);
 }
 
 /* Whose packet the sum that has come now waited for, back along its way. */
@@ -404,12 +412,12 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 			       why->steps[step].sent);
 }
 
-void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
+static void end_iteration(struct why_job *job, uint32_t worker)
 {
-	struct why_job *job = why_job_of(why, number);
+	struct why *why = job->why;
 	struct why_account *account = &job->accounts[worker];
 	sim_time now = why->net->sim->now;
-	struct why_row row = { .job = number,
+	struct why_row row = { .job = job->number,
 			       .worker = worker,
 			       .host = job->hosts[worker],
 			       .name = job->name,
@@ -418,11 +426,6 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 			       .begin = account->begin,
 			       .end = now };
 
-	charge(job, worker, false);
-	if (why->listener)
-		tell_last(why, number, worker);
-	if (!last)
-		return;
 	if (account->busy)
 		book_one(job, account, now, account->task);
 	memcpy(row.cause, account->cause, sizeof(row.cause));
@@ -440,6 +443,17 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 	memset(account->cause, 0, sizeof(account->cause));
 	memset(account->links, 0, sizeof(account->links));
 	memset(account->peers, 0, sizeof(account->peers));
+}
+
+void why_holds(struct why_job *job, uint32_t worker, bool last)
+{
+	if (!job)
+		return;
+	charge(job, worker, false);
+	if (job->why->listener)
+		tell_last(job->why, job->number, worker);
+	if (last)
+		end_iteration(job, worker);
 }
 
 /* --- schemes --- */
@@ -591,7 +605,7 @@ void why_free(struct why *why)
 	if (!why)
 		return;
 	for (size_t i = 0; i < why->job_capacity; i++)
-		release_job(why, (uint32_t)i);
+		why_job_end(why->jobs[i]);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
 		for (size_t i = 0; i < why->conn_capacity[p]; i++)
 			free(why->conns[p][i].conn);

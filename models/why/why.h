@@ -141,18 +141,19 @@ static inline struct why *why_of(const struct network *net)
 
 /* --- hooks for jobs --- */
 
-/* Texts and hosts are copied or static; before the scheme starts. Told again when it had to wait.
- */
-void why_job_admit(struct why *why, uint32_t job, const char *name, const char *scheme,
-		   uint32_t workers, const uint32_t *hosts);
-void why_job_begin(struct why *why, uint32_t job);
-void why_job_end(struct why *why, uint32_t job);
-/* A task of a worker begins, or ends: computing, or a delay that the scenario draws. */
-void why_task(struct why *why, uint32_t job, uint32_t worker, bool computes, bool ends);
-/* A worker hands a tensor over. */
-void why_contributes(struct why *why, uint32_t job, uint32_t worker);
-/* It holds the sum of a tensor, the last of its iteration perhaps. */
-void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
+/* A job has got its hosts; before its scheme starts, and again when it has had to wait for switch
+ * memory. `scheme` is static, the rest is copied. Returns what the hooks for jobs and schemes take:
+ * NULL without --why, and then they do nothing. */
+struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
+			      const char *scheme, uint32_t workers, const uint32_t *hosts);
+void why_job_begin(struct why_job *job);
+void why_job_end(struct why_job *job); /* releases it */
+/* A task of a worker begins or ends: computing, or a delay that the scenario draws. */
+void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
+/* A worker hands over a tensor. */
+void why_contributes(struct why_job *job, uint32_t worker);
+/* A worker has the sum of a tensor; `last`: of its iteration. */
+void why_holds(struct why_job *job, uint32_t worker, bool last);
 
 /* --- hooks for schemes whose packets switches add --- */
 
@@ -165,8 +166,8 @@ struct why_bypass {
 			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
-/* A job's packets carry `flow` in `protocol`. Returns what the hooks below take: NULL without
- * --why, and then they do nothing. */
+/* The packets of an admitted job carry `flow` in `protocol`. Returns the job for the hooks below.
+ */
 struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol, uint32_t flow,
 			 struct why_bypass bypass);
 

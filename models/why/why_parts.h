@@ -68,8 +68,7 @@ struct why_account {
 struct why_job {
 	struct why *why;
 	uint32_t number, workers;
-	char *name;
-	const char *scheme;
+	const char *name, *scheme; /* not owned */
 	uint32_t *hosts, *worker_of_host;
 	struct why_account *accounts;
 	sim_time timed_out; /* last */

@@ -24,8 +24,7 @@ static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->moved = job->jobs->env.sim->now;
-	if (job_why(job))
-		why_job_begin(job_why(job), job->number);
+	why_job_begin(job->why);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
 }
@@ -45,8 +44,7 @@ static void job_end(struct job *job)
 	}
 	job_exchange_stats(job, &job->stats);
 	job_end_exchanges(job);
-	if (job_why(job))
-		why_job_end(job_why(job), job->number);
+	why_job_end(job->why);
 	collective_stats_add(&jobs->stats, &job->stats);
 	job->ideal = job_ideal(job);
 	job_write(job);
@@ -142,9 +140,8 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
-	if (job_why(job))
-		why_job_admit(job_why(job), job->number, job->conf->name,
-			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
+	job->why = why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
+				 scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1 || job->conf->pipeline.stages > 1)
 		return ADMIT_NOW;
 	if (start_scheme(job, &never))

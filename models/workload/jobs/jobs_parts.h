@@ -98,6 +98,7 @@ struct job {
 	uint32_t done_workers; /* with the iteration under way */
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
+	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
 	struct fusion *fusion;         /* NULL = it has no buffers by time */
 	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
@@ -144,11 +145,6 @@ static inline const struct collective_ops *job_scheme(const struct job *job)
 	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return ops->reduce_scatter;
 	return job->machine.sim ? &machine_collective : ops;
-}
-
-static inline struct why *job_why(const struct job *job)
-{
-	return why_of(&job->jobs->env.topo->net);
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */
