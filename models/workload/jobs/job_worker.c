@@ -164,7 +164,7 @@ static void task_done(struct job_worker *worker)
 			return;
 		worker->layer = worker->layer_end - 1;
 		worker->phase = PHASE_BACKWARD;
-		job_forward_over(worker->job, worker->iteration);
+		worker->job->forward_end[worker->iteration & 3] = worker->job->jobs->env.sim->now;
 		return;
 	case PHASE_BACKWARD:
 		worker_computed(worker);
@@ -238,7 +238,7 @@ void worker_holds(struct job_worker *worker, size_t layer)
 		if (++job->done_workers == job->workers) {
 			job->done_workers = 0;
 			job_iteration_over(job);
-			job->jobs->iterations_finished++;
+			job->jobs->report.iterations_finished++;
 			if (++job->iterations_done == job->iterations)
 				timer_set(job->jobs->env.sim, &job->timer, job->jobs->env.sim->now);
 		}

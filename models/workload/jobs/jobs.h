@@ -237,7 +237,8 @@ struct jobs_otherwise {
 /* What jobs have come to so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
-	size_t refused; /* by their schemes; they never run */
+	size_t refused;                         /* by their schemes; they never run */
+	double iterations, iterations_finished; /* of all jobs, the refused left out */
 	struct jobs_counts measured;
 	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of
 	 * iterations, and cycles (iterations.csv), in seconds. */
@@ -253,8 +254,7 @@ const struct jobs_report *jobs_report(const struct jobs *jobs);
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
-/* Iterations of all jobs that have finished, and are to; and the fraction: for progress. */
-void jobs_iterations(const struct jobs *jobs, double *finished, double *total);
+/* The fraction of all iterations that has finished. */
 double jobs_progress(const struct jobs *jobs);
 
 /* Of the jobs that run none has begun or ended a task, or has got a sum, since *since, which is

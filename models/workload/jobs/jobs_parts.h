@@ -130,7 +130,6 @@ struct jobs {
 	size_t queue_head; /* jobs before it have started */
 	size_t record_capacity, duration_capacity, otherwise_capacity, cycle_capacity;
 	struct collective_stats stats;
-	double iterations_total, iterations_finished;
 	struct timer arrivals;
 	void (*changed)(void *owner);
 	void *owner;
@@ -186,9 +185,8 @@ sim_time job_ideal(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job);
-/* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
+/* A worker hands over its first gradient of an iteration. */
 void job_sends(struct job *job, int64_t iteration);
-void job_forward_over(struct job *job, int64_t iteration);
 /* All workers hold all sums of an iteration: its row, and the next one's accounts. */
 void job_iteration_over(struct job *job);
 /* For the summary. */

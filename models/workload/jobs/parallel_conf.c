@@ -26,8 +26,8 @@ static const struct conf_row pipeline_rows[] = {
 		   "none to speak of"),
 	{ 0 },
 };
-const struct conf_table pipeline_table = { "pipeline", pipeline_rows, sizeof(struct job_group_conf),
-					   NULL };
+const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
+					   sizeof(struct job_group_conf) };
 
 /* The i-th network of a group; NULL where it does not exist, which check_model() says. */
 static struct dnn *network(const struct job_group_conf *conf, size_t i)
