@@ -242,7 +242,7 @@ struct workers_span workers_span(const struct workers_conf *workers)
 	return (struct workers_span){ 0 };
 }
 
-/* Every layer is sent, in no more parts than it has values. */
+/* Every layer must be sent, in no more parts than it has values. */
 static void check_send_order(const struct dnn *dnn, const struct job_group_conf *conf,
 			     struct conf_doc *doc, const char *model)
 {
@@ -276,26 +276,14 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 	free(parts);
 }
 
-/* Takes the network. */
-static void check_network(struct dnn *dnn, const struct job_group_conf *conf, struct conf_doc *doc,
-			  const char *place)
-{
-	if (dnn && dnn->send_order_count)
-		check_send_order(dnn, conf, doc, place);
-	dnn_free(dnn);
-}
-
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
 	char key[64], *error;
 
-	if (conf->model.form == MODEL_IN_PLACE)
-		check_network(job_model_in_place("in place", &conf->model), conf, doc,
-			      conf_at(doc, "%s/model", pointer));
-	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
+	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
+		struct dnn *dnn = job_model_load(conf, i, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		if (!dnn) {
@@ -306,7 +294,9 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
 			free(error);
 		}
-		check_network(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
+		if (dnn && dnn->send_order_count)
+			check_send_order(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
+		dnn_free(dnn);
 	}
 }
 
