@@ -50,7 +50,7 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
-/* A host at either end of the link, the receiver's first. */
+/* The worker on a host at one end of the link, the receiving end first; UINT32_MAX: none. */
 static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
 {
 	uint32_t to = net->ports[port].to;
@@ -62,13 +62,9 @@ static uint32_t worker_at(const struct network *net, uint32_t port, const uint32
 
 static void record_about(const struct network *net, struct event_record *record)
 {
-	const struct packet *packet = &record->packet;
 	struct packet_about about;
 
-	record->about_job =
-		packet->kind == PACKET_AGGREGATION && net->protocols[packet->protocol].ops->about &&
-		net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
-							    packet, &about);
+	record->about_job = packet_tells(net, &record->packet, &about);
 	if (!record->about_job)
 		return;
 	record->job = about.job;
@@ -98,7 +94,7 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 		       : sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
 }
 
-/* The protocol, the kind, and what the kind's fields mean (net/packet.h). */
+/* Writes the protocol, the kind, and the fields of the kind (net/packet.h). */
 static int packet_words(const struct network *net, const struct event_record *record, char *text,
 			size_t size)
 {
@@ -171,41 +167,31 @@ char *event_what(const struct simulation *s, const struct event_record *record,
 struct event_log {
 	struct simulation *s;
 	struct out_table *table;
-	sim_time from, to;
+	struct time_span span;
 	struct event_record record;
-	struct switch_seen seen; /* the switch that a packet reaches, before */
+	struct switch_seen seen; /* the switch that a packet reaches, before the event */
 	struct sim_observer observer;
 };
 
 /* The switch that a packet of a scheme reaches; UINT32_MAX = it reaches none. */
 static uint32_t switch_of(const struct event_log *log)
 {
-	const struct network *net = &log->s->topo.net;
-	uint32_t to;
-
-	if (!log->record.about_job)
-		return UINT32_MAX;
-	to = net->ports[log->record.event.entity].to;
-	return to < net->hosts ? UINT32_MAX : to - net->hosts;
-}
-
-static bool is_wanted(const struct event_log *log, const struct sim_event *event)
-{
-	return event->at >= log->from && event->at <= log->to;
+	return log->record.about_job ? switch_behind(&log->s->topo.net, log->record.event.entity)
+				     : UINT32_MAX;
 }
 
 static void keep_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
 
-	if (!is_wanted(log, event))
+	if (!time_span_has(&log->span, event->at))
 		return;
 	event_record(log->s, event, &log->record);
 	if (switch_of(log) != UINT32_MAX)
 		switch_look(log->s, switch_of(log), &log->seen);
 }
 
-/* The columns of packets that switches add. */
+/* Fills in the columns of packets that switches add. */
 static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
 			char did[SWITCH_DID])
 {
@@ -236,7 +222,7 @@ static void log_event(void *owner, const struct sim_event *event)
 	char entity[EVENT_TEXT], what[EVENT_TEXT], state_text[17], name[32], did[SWITCH_DID];
 	struct out_cell cells[EVENT_CELLS];
 
-	if (!is_wanted(log, event))
+	if (!time_span_has(&log->span, event->at))
 		return;
 	snprintf(state_text, sizeof(state_text), "%016" PRIx64, state);
 	cells[0] = (struct out_cell){ .count = event->number };
@@ -249,8 +235,8 @@ static void log_event(void *owner, const struct sim_event *event)
 	out_table_row(log->table, cells);
 }
 
-struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_time from,
-				 sim_time to, char **error)
+struct event_log *event_log_open(struct simulation *s, struct out_dir *dir,
+				 const struct time_span *span, char **error)
 {
 	struct out_table *table = out_table_open(dir, &events_schema, error);
 	struct event_log *log;
@@ -258,11 +244,9 @@ struct event_log *event_log_open(struct simulation *s, struct out_dir *dir, sim_
 	if (!table)
 		return NULL;
 	log = xcalloc(1, sizeof(*log));
-	*log = (struct event_log){ .s = s,
-				   .table = table,
-				   .from = from,
-				   .to = to,
-				   .observer = { keep_event, log_event, log } };
+	*log = (struct event_log){
+		.s = s, .table = table, .span = *span, .observer = { keep_event, log_event, log }
+	};
 	s->observer = &log->observer;
 	return log;
 }

@@ -36,11 +36,11 @@ char *event_what(const struct simulation *simulation, const struct event_record 
 
 struct event_log;
 
-/* Makes a simulation that was built and not started write its events from `from` to `to`, both
- * included, to events.csv. NULL and *error (caller frees) if the table cannot be opened. The caller
- * frees the log after the run, before the simulation. */
-struct event_log *event_log_open(struct simulation *simulation, struct out_dir *dir, sim_time from,
-				 sim_time to, char **error);
+/* Makes a simulation that was built and not started write its events of `span` to events.csv. NULL
+ * and *error (caller frees) if the table cannot be opened. The caller frees the log after the run,
+ * before the simulation. */
+struct event_log *event_log_open(struct simulation *simulation, struct out_dir *dir,
+				 const struct time_span *span, char **error);
 void event_log_free(struct event_log *log);
 
 #endif

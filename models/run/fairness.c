@@ -1,8 +1,7 @@
-#include "run/fairness.h"
+/* Fairness for summary.json: among the flows of a group, and the links of a tier. */
+#include "run/results_parts.h"
 
-#include "stats/inference.h"
 #include "run/links.h"
-#include "run/simulation_state.h"
 
 #include <string.h>
 
@@ -94,7 +93,7 @@ static void json_tier(struct json *json, const struct simulation *s, unsigned ti
 void fairness_links(struct json *json, const struct simulation *s)
 {
 	json_open_array(json, "by_tier");
-	for (unsigned tier = 0; tier < links_tiers(&s->scenario->topology); tier++) {
+	for (unsigned tier = 0; tier < topology_tiers(&s->scenario->topology); tier++) {
 		json_tier(json, s, tier, true);
 		json_tier(json, s, tier, false);
 	}

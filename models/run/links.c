@@ -28,11 +28,6 @@ char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]
 	return text;
 }
 
-unsigned links_tiers(const struct topology_conf *conf)
-{
-	return topology_tiers(conf); /* the highest has no link that leads up */
-}
-
 uint32_t links_count(const struct topology_conf *conf)
 {
 	struct topology_shape shape;
@@ -55,7 +50,7 @@ bool links_parse(const char *text, const struct topology_conf *conf, struct link
 	if (!slash || (strcmp(slash, "/up") && strcmp(slash, "/down")))
 		return false;
 	place->up = !strcmp(slash, "/up");
-	for (place->tier = 0; place->tier < links_tiers(conf); place->tier++)
+	for (place->tier = 0; place->tier < topology_tiers(conf); place->tier++)
 		if (strlen(ops->tier_names[place->tier]) == length &&
 		    !memcmp(ops->tier_names[place->tier], text, length))
 			return true;

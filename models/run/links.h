@@ -1,5 +1,6 @@
 /* Names of links in tables and scenarios. A link belongs to the tier of its lower end and leads up,
- * away from hosts, or down. */
+ * away from hosts, or down. The highest tier of switches is the lower end of no link: tiers of
+ * links count from 0 (hosts) to topology_tiers() - 1. */
 #ifndef INASIM_RUN_LINKS_H
 #define INASIM_RUN_LINKS_H
 
@@ -16,9 +17,6 @@ struct link_place link_place_of(const struct network *net, uint32_t port);
 /* "leaf0 -> h3"; returns `text`. */
 #define LINK_NAME 72
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
-
-/* The number of tiers that have links: all but the highest. */
-unsigned links_tiers(const struct topology_conf *conf);
 
 /* Reads "TIER/up" or "TIER/down"; false if this topology has no such links. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);

@@ -1,10 +1,8 @@
 #include "run/topology_conf.h"
 
-#include "base/mem.h"
 #include "net/network.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define PLACE "/topology/switch/pause"
 
@@ -46,7 +44,7 @@ static void check_headroom(const struct pause_check *check)
 			check->params.headroom, links_of(check), needed, answers, needed);
 }
 
-/* False: there is not even room for the headroom. */
+/* False if there is not even room for the headroom. */
 static bool check_memory(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -86,9 +84,8 @@ static void check_thresholds(const struct topology_conf *conf, struct conf_doc *
 			   params.xoff);
 }
 
-/* A queue that is fed by one port only has to reach the ECN threshold before that
- * port is stopped. With alpha, one port alone gets alpha / (1 + alpha) of the memory
- * that the smallest switch shares. */
+/* A queue fed by a single port must reach the ECN threshold before that port is stopped. With
+ * alpha, a single port gets alpha / (1 + alpha) of the memory that the smallest switch shares. */
 static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -126,8 +123,7 @@ static void check_marks(const struct pause_check *check)
 
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc)
 {
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
-	uint32_t hosts, switches;
+	unsigned kinds = topology_tiers(conf) > 1 ? 2 : 1; /* of links: of hosts, of the fabric */
 	size_t before = conf_errors(doc);
 
 	if (!topology_pause(conf, false).on)
@@ -136,8 +132,7 @@ void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc
 		conf_error(doc, "/topology/host/queue",
 			   "a limited queue drops, and a network with PAUSE must not");
 	check_thresholds(conf, doc);
-	ops->count(conf, &hosts, &switches);
-	for (unsigned fabric = 0; fabric < (switches > 1 ? 2u : 1u); fabric++) {
+	for (unsigned fabric = 0; fabric < kinds; fabric++) {
 		struct pause_check check = { conf, doc, fabric, topology_pause(conf, fabric) };
 
 		check_headroom(&check);

@@ -3,8 +3,10 @@
 #ifndef INASIM_RUN_RESULTS_PARTS_H
 #define INASIM_RUN_RESULTS_PARTS_H
 
+#include "io/json.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
+#include "stats/inference.h"
 
 extern const struct out_schema summary_schema;
 
@@ -59,13 +61,20 @@ char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);
 
+/* Fairness (fairness.c): write members of the open objects "flows" and "network". */
+void fairness_flows(struct json *json, const struct simulation *s);
+void fairness_links(struct json *json, const struct simulation *s);
+
+/* Utilization of the links of a tier in one direction; sets *max to that of the busiest. */
+struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max);
+
 /* A sorted copy. The caller frees. */
 double *results_sorted(const double *values, size_t count);
 
-/* Sums over all memories of switches. The caller frees `held`. */
+/* Sums over all memories of switches. */
 struct memory_sum {
 	struct collective_stats stats;
-	struct holding_times *held; /* of aggregators */
+	struct holding_times held; /* of aggregators */
 	/* Shares of the memories that were used: the most reserved at one time, and the average
 	 * over the run; 0 if none was used. */
 	double reserved_max, utilization;

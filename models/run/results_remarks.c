@@ -1,10 +1,9 @@
-/* What readers of results must know before they believe them: which jobs ran otherwise than the
- * scenario says, and which set-ups the run has shown to be hardly meant. A warning is one function
- * and its line in `warnings`. Warnings from the scenario alone are in scenario_warnings.c. */
+/* Finds what readers of results must know: which jobs ran otherwise than the scenario says, and
+ * what the run shows that is hardly meant. A warning is one function and its line in `warnings`.
+ * Warnings from the scenario alone are in scenario_warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "run/fairness.h"
 #include "run/links.h"
 
 #include <inttypes.h>
@@ -58,7 +57,7 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 
 		for (size_t m = 0; m < count; m++) {
 			if (!memory[m].held)
-				continue; /* it is reserved, not contended for */
+				continue; /* it is reserved, so no job contends for it */
 			added += memory[m].stats.packets_aggregated;
 			collisions += memory[m].stats.collisions;
 		}
@@ -71,12 +70,12 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 	}
 }
 
-/* Streams that do not share (analytic) have no capacity to fill. */
+/* In analytic runs streams do not share links, so none is ever full. */
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
 
-	for (unsigned tier = 1; tier < links_tiers(&s->scenario->topology) && shared; tier++)
+	for (unsigned tier = 1; tier < topology_tiers(&s->scenario->topology) && shared; tier++)
 		for (int up = 0; up <= 1; up++) {
 			double max;
 			struct jain jain = fairness_tier(s, tier, up, &max);

@@ -2,18 +2,14 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "base/units.h"
-#include "stats/inference.h"
 #include "stats/stats.h"
-#include "run/fairness.h"
-#include "io/json.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of summary.json for the dictionary; it is written by hand below, and
- * tests/results.sh holds the two against each other. */
+/* Members of summary.json for the dictionary. The functions below write them; tests/results.sh
+ * checks that the two agree. */
 static const struct out_column summary_columns[] = {
 	{ "scenario", OUT_TEXT, "Name of the scenario." },
 	{ "seed", OUT_COUNT, "Seed of all random streams." },
@@ -131,7 +127,7 @@ const struct out_schema summary_schema = { "summary.json",
 					   "One object a run; a.b is the member b of the object a.",
 					   summary_columns };
 
-/* What counts packets is null where there are none. */
+/* Writes null where there are no packets to count. */
 static void json_packets(struct json *json, const struct simulation *s, const char *key,
 			 uint64_t count)
 {
@@ -141,7 +137,7 @@ static void json_packets(struct json *json, const struct simulation *s, const ch
 		json_u64(json, key, count);
 }
 
-enum { P999 = 1 }; /* flows also get the 99.9th percentile */
+enum { P999 = 1 }; /* flows get the 99.9th percentile, too */
 
 double *results_sorted(const double *values, size_t count)
 {
@@ -199,7 +195,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* Of the jobs of a name, or of all. */
+/* Of the jobs of a name; NULL: of all. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -369,7 +365,7 @@ static void json_network(struct json *json, const struct simulation *s)
 
 struct memory_sum results_memory(const struct simulation *s)
 {
-	struct memory_sum sum = { .held = xcalloc(1, sizeof(*sum.held)) };
+	struct memory_sum sum = { 0 };
 	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
@@ -383,7 +379,7 @@ struct memory_sum results_memory(const struct simulation *s)
 			used += memory[m].used_max_bytes;
 			used_time += collective_reserved(&memory[m], s->sim.now);
 			if (memory[m].held)
-				holding_times_merge(sum.held, memory[m].held);
+				holding_times_merge(&sum.held, memory[m].held);
 		}
 	}
 	sum.reserved_max = whole ? (double)used / (double)whole : 0;
@@ -406,8 +402,8 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
-/* What switches count (in their memories) and what workers count (in the jobs) are different
- * things: adding both counts nothing twice. */
+/* Switches count in their memories and workers in their jobs, but never the same thing: the sum
+ * counts nothing twice. */
 static void json_aggregation(struct json *json, const struct simulation *s)
 {
 	struct memory_sum sum = results_memory(s);
@@ -418,14 +414,13 @@ static void json_aggregation(struct json *json, const struct simulation *s)
 	SWITCH_COUNTERS(ROW)
 	HOST_COUNTERS(ROW)
 #undef ROW
-	json_packets(json, s, "held_count", sum.held->count);
-	json_real(json, "held_mean_s", holding_times_mean(sum.held));
-	json_real(json, "held_p99_s", holding_times_percentile(sum.held, 0.99));
+	json_packets(json, s, "held_count", sum.held.count);
+	json_real(json, "held_mean_s", holding_times_mean(&sum.held));
+	json_real(json, "held_p99_s", holding_times_percentile(&sum.held, 0.99));
 	json_real(json, "throughput_share", throughput_share(s));
 	json_real(json, "memory_reserved_max", sum.reserved_max);
 	json_real(json, "memory_utilization", sum.utilization);
 	json_close_object(json);
-	free(sum.held);
 }
 
 static void json_checks(struct json *json, const struct simulation *s)

@@ -27,20 +27,15 @@ static void print_time(FILE *to, int width, double seconds)
 
 static void print_jobs(const struct simulation *s, FILE *to)
 {
-	const struct job_group_conf *groups = scenario_jobs(s->scenario);
-
 	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s %9s %10s\n", "jobs", "scheme",
 		"finished", "JCT mean", "JCT max", "waiting", "compute", "communication",
 		"slowdown", "busbw");
-	for (size_t g = 0; g < s->scenario->jobs.count; g++) {
+	for_enabled_jobs(group, s->scenario) {
 		size_t count;
 
-		if (!groups[g].enabled)
-			continue;
-		fprintf(to, "%-16s %-12s", groups[g].name,
-			scheme_ops((unsigned)groups[g].all_reduce)->name);
+		fprintf(to, "%-16s %-12s", group->name, scheme_names[group->all_reduce]);
 		for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
-			double *values = results_job_values(s, &groups[g], NULL, f, &count);
+			double *values = results_job_values(s, group, NULL, f, &count);
 
 			stats_sort(values, count);
 			if (f == JOB_JCT) {
@@ -114,7 +109,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 	}
 }
 
-/* What the means above leave out. */
+/* Prints what the means above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -145,7 +140,7 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
-/* What the scenario turns on and only packets know. */
+/* Prints what the scenario turns on and streams ignore. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
 	if (topology->classes != CLASSES_SINGLE)
@@ -174,7 +169,6 @@ static void print_overflows(const struct simulation *s, FILE *to)
 			" contributions were dropped because it was full; give it more bytes, or "
 			"let fewer jobs run at once\n",
 			sum.stats.overflows);
-	free(sum.held);
 }
 
 void results_print_summary(const struct simulation *s, FILE *to)

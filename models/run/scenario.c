@@ -132,11 +132,32 @@ static const struct conf_other_kind plan = {
 const struct conf_table scenario_table = { "scenario", scenario_rows, sizeof(struct scenario),
 					   "A scenario of inasim.", &plan };
 
+const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,
+						const struct job_group_conf *group)
+{
+	const struct job_group_conf *groups = scenario_jobs(scenario);
+
+	for (size_t i = group ? (size_t)(group - groups) + 1 : 0; i < scenario->jobs.count; i++)
+		if (groups[i].enabled)
+			return &groups[i];
+	return NULL;
+}
+
+const struct flow_group_conf *scenario_next_flows(const struct scenario *scenario,
+						  const struct flow_group_conf *group)
+{
+	const struct flow_group_conf *groups = scenario_flows(scenario);
+
+	for (size_t i = group ? (size_t)(group - groups) + 1 : 0; i < scenario->flows.count; i++)
+		if (groups[i].enabled)
+			return &groups[i];
+	return NULL;
+}
+
 bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_uses(&scenario_jobs(scenario)[i], scheme))
+	for_enabled_jobs(group, scenario)
+		if (job_group_uses(group, scheme))
 			return true;
 	return false;
 }
@@ -159,12 +180,9 @@ bool scenario_uses_roce(const struct scenario *scenario, bool marks)
 		if (is_roce(scenario_scheme_transport(scenario, s), marks) &&
 		    scenario_uses(scenario, s))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && is_roce(transport_kind((unsigned)group->transport), marks))
+	for_enabled_flows(group, scenario)
+		if (is_roce(transport_kind((unsigned)group->transport), marks))
 			return true;
-	}
 	return false;
 }
 
@@ -179,25 +197,18 @@ struct measured_window scenario_window(const struct scenario *scenario)
 
 bool scenario_has_jobs(const struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled)
-			return true;
-	return false;
-}
-
-bool scenario_has_poisson_flows(const struct scenario *scenario)
-{
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
-			return true;
-	return false;
+	return scenario_next_jobs(scenario, NULL);
 }
 
 bool scenario_has_flows(const struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled)
+	return scenario_next_flows(scenario, NULL);
+}
+
+bool scenario_has_poisson_flows(const struct scenario *scenario)
+{
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
 			return true;
 	return false;
 }

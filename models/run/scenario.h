@@ -87,6 +87,20 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 	return scenario->flows.items;
 }
 
+/* Loops over the enabled groups of jobs, of flows: `group` points to each in turn. */
+#define for_enabled_jobs(group, scenario)                                                          \
+	for (const struct job_group_conf *group = NULL;                                            \
+	     (group = scenario_next_jobs(scenario, group)) != NULL;)
+#define for_enabled_flows(group, scenario)                                                         \
+	for (const struct flow_group_conf *group = NULL;                                           \
+	     (group = scenario_next_flows(scenario, group)) != NULL;)
+
+/* The first enabled group behind `group`, or (NULL) of all; NULL: there is none. */
+const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,
+						const struct job_group_conf *group);
+const struct flow_group_conf *scenario_next_flows(const struct scenario *scenario,
+						  const struct flow_group_conf *group);
+
 /* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
  * hardly meant. The two above call it once every value is right in itself. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);

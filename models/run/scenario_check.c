@@ -1,9 +1,6 @@
-/* What a scenario's rows cannot judge: what needs more than one key, or a file.
- *
- * Every file that a scenario names is opened and read here, so that `inasim check`
- * says what `inasim run` would stumble over. All mistakes are looked for; only a
- * topology that is wrong in itself ends the search, for the rest asks it for its
- * hosts. */
+/* Checks what rows cannot: what needs more than one key, or a file. Reads every file that a
+ * scenario names, so that `inasim check` finds what would stop `inasim run`. Looks for all
+ * mistakes; only a wrong topology ends the search, since the other checks need its hosts. */
 #include "run/scenario.h"
 
 #include "collective/machine.h"
@@ -26,15 +23,15 @@
 /* A gap is rounded up to whole picoseconds (rng_after()), so loads are 0.5 % too small at this. */
 #define GAP_LEAST_S 1e-10
 
-/* What all checks look at. */
+/* What all checks need. */
 struct looking {
 	const struct scenario *scenario;
 	struct conf_doc *doc;
 	uint32_t hosts, machines;
-	uint32_t pool; /* of them are kept for parameter servers */
+	uint32_t pool; /* machines that are kept for parameter servers */
 };
 
-/* Hands over a message that somebody else made. */
+/* Reports a message that another function made, and frees it. */
 static void take_error(const struct looking *look, const char *where, char *error)
 {
 	conf_error(look->doc, where, "%s", error);
@@ -112,7 +109,7 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 				   "no links \"%s\"; write TIER/up or TIER/down, or a number; the "
 				   "tiers are from \"%s\" to \"%s\"",
 				   links[i].tier, ops->tier_names[0],
-				   ops->tier_names[links_tiers(topology) - 1]);
+				   ops->tier_names[topology_tiers(topology) - 1]);
 	}
 }
 
@@ -157,7 +154,7 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
 }
 
-/* Parameters that the version of a set does not have. */
+/* Finds parameters that the chosen set does not have. */
 static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct dcqcn_conf *conf = scenario->roce.control[roce_cc_index(&dcqcn_cc)];
@@ -172,7 +169,7 @@ static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
 }
 
-/* Something that starts at `at` takes part. */
+/* What starts at `at` must do so before the end of the run. */
 static void check_start(const struct looking *look, const char *pointer, sim_time at)
 {
 	sim_time after = look->scenario->stop.after;
@@ -183,7 +180,7 @@ static void check_start(const struct looking *look, const char *pointer, sim_tim
 			   seconds_of(at), seconds_of(after));
 }
 
-/* Something that starts every `gap_s` seconds on average takes part. */
+/* What starts every `gap_s` seconds on average must do so before the end of the run. */
 static void check_gap(const struct looking *look, const char *where, double gap_s)
 {
 	double after_s = seconds_of(look->scenario->stop.after);
@@ -197,7 +194,7 @@ static void check_gap(const struct looking *look, const char *where, double gap_
 
 /* --- flows --- */
 
-/* The mean size in bytes; 0 when a table is not right. */
+/* Returns the mean size in bytes; 0 when a table is wrong. */
 static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer)
 {
@@ -256,7 +253,7 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 			gap_s, GAP_LEAST_S);
 }
 
-/* All at one time: each takes memory. */
+/* All start at one time, and each takes memory. */
 static void check_together(const struct looking *look, const struct flow_group_conf *group,
 			   const char *pointer)
 {
@@ -296,12 +293,12 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 
 /* --- jobs --- */
 
-/* What a model amounts to. */
+/* The size of a model. */
 struct model_size {
 	double gradient_bytes, compute_s;
 };
 
-/* False when the model does not exist, which job_group_check() has said. */
+/* False when the model does not exist, which job_group_check() reports. */
 static bool find_size(const struct job_group_conf *group, size_t i, struct model_size *size)
 {
 	char *error;
@@ -410,7 +407,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	return seconds_of(longest);
 }
 
-/* Neither too few jobs nor more than fit into memory. */
+/* Checks that jobs are neither too few nor more than fit into memory. */
 static void check_job_arrivals(const struct looking *look, const struct job_group_conf *group,
 			       const char *pointer)
 {
@@ -421,7 +418,7 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 	char *error;
 
 	if (!job_models_load(&models, group, &error)) {
-		free(error); /* job_group_check() has said it */
+		free(error); /* job_group_check() reports it */
 		return;
 	}
 	gap_s = job_group_gap_s(group, &models, look->hosts, look->scenario->topology.link.rate);
@@ -443,7 +440,7 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	double longest = 0;
 
 	if (group->origin != number && before)
-		return; /* a part of a group with a trace: its mistakes are told */
+		return; /* a part of a group with a trace, whose mistakes are reported already */
 	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
 			&look->scenario->cluster, bounded);
@@ -465,8 +462,8 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	}
 }
 
-/* What the switches' answers need in a lossless network: of the worst scheme. Groups that are not
- * enabled count, too, so that switching one off leaves the network as it is. */
+/* The largest burst of packets by which switches answer, of all schemes, for a lossless network.
+ * Groups that are not enabled count, too, so that switching one off leaves the network as it is. */
 static struct pause_answers answers_of(const struct scenario *scenario)
 {
 	struct pause_answers worst = { 0 };
@@ -491,7 +488,7 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
-/* Short flows that are load, on the network that there will be. */
+/* Builds the network to check that short flows, which are load, fit. */
 static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct model_env env = { .load_below = scenario->fluid.load_below };
@@ -513,7 +510,7 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
-/* Streams have the headers and the growth of TCP. */
+/* Streams have headers and growth of TCP, so RoCE cannot be one. */
 static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
 	static const char *const message = "RoCE runs as packets only";
@@ -527,7 +524,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
 
-		/* others have streams of their own */
+		/* schemes that do not run over TCP have streams of their own */
 		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
 		    transport->roce)
 			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
@@ -535,7 +532,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	}
 }
 
-/* What streams cannot express. */
+/* Finds what streams cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
 	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
@@ -546,17 +543,18 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, "/topology/link/loss", lossy, fidelity);
 	if (topology->uplink_given && topology->uplink.loss > 0)
 		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
+		const char *where = conf_at(doc, "/jobs/%zu", group->origin);
 
-		if (group->enabled && !scheme_ops((unsigned)group->all_reduce)->plan)
-			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", i),
+		if (!scheme_ops((unsigned)group->all_reduce)->plan)
+			conf_error(doc, conf_at(doc, "%s/all_reduce", where),
 				   "%s runs as packets only", scheme_names[group->all_reduce]);
-		if (group->enabled && group->exchanges)
-			conf_error(doc, conf_at(doc, "/jobs/%zu", i),
+		if (group->exchanges)
+			conf_error(doc, where,
 				   "sharding, pipelines and all-to-alls run as packets only");
-		if (group->enabled && topology->host.gpus.count > 1 && group->inside == INSIDE_RING)
-			conf_error(doc, conf_at(doc, "/jobs/%zu/inside", i),
+		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING &&
+		    group == &scenario_jobs(scenario)[group->origin]) /* once for all parts */
+			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs runs as packets only");
 	}
 	check_fluid_transports(scenario, doc);

@@ -1,11 +1,11 @@
-/* How much a run is, by counting: packet-hops, hosts and jobs, from sizes and paths alone.
+/* Estimates packet-hops, hosts and jobs of a run by counting sizes and paths.
  *
- * Of an all-reduce in switches each chunk crosses each link of its tree once up and once down;
- * other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
- * on as long as jobs do last as long as these take at the rate that other flows leave them. What
- * that misses: packets that are sent again or go round by a server (aggregators that are short,
- * losses), and jobs that others, or marks of flows, slow down while flows go on. scripts/estimates
- * has how far it is off. */
+ * In an all-reduce in switches each chunk crosses each link of its tree once up and once down.
+ * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
+ * on as long as jobs last as long as these take at the rate that other flows leave them. The
+ * estimate misses packets that are sent again or go by way of a server (when aggregators are short
+ * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
+ * go on. scripts/estimates shows how far it is off. */
 #include "run/scenario.h"
 
 #include "base/mem.h"
@@ -29,16 +29,15 @@ struct place {
 	double *receivers;  /* by host: flows of lists that end there; owned */
 };
 
-/* Flows of lists by the host that they end at; the caller frees. */
+/* Counts flows of lists by the host that they end at; the caller frees. */
 static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
 
-	for (size_t g = 0; g < scenario->flows.count; g++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[g];
+	for_enabled_flows(group, scenario) {
 		const struct conf_list *pairs = group->pairs.list.items;
 
-		for (size_t i = 0; group->enabled && i < group->pairs.list.count; i++)
+		for (size_t i = 0; i < group->pairs.list.count; i++)
 			flows[((const int64_t *)pairs[i].items)[1]]++;
 	}
 	return flows;
@@ -50,7 +49,7 @@ static struct place place_of(const struct scenario *scenario, const struct conf_
 	struct place place = { .scenario = scenario,
 			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
-			       .tiers = links_tiers(topology),
+			       .tiers = topology_tiers(topology),
 			       .rate_bps = (double)topology->link.rate,
 			       .per_rack = topology_rack(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
@@ -90,7 +89,7 @@ static double parts_of(const struct place *place, const struct job_group_conf *g
 {
 	double parts = place->hosts / size, last = -1, count = 0;
 
-	if (group->workers.form == WORKERS_HOSTS) { /* as if they were listed in order */
+	if (group->workers.form == WORKERS_HOSTS) { /* as if hosts were listed in order */
 		const int64_t *hosts = group->workers.hosts.items;
 
 		for (size_t i = 0; i < group->workers.hosts.count; i++) {
@@ -131,7 +130,7 @@ static double job_path(const struct place *place, const struct job_group_conf *g
 
 /* --- bytes --- */
 
-/* Data packets and ACKs of so many bytes, each over so many links. */
+/* Hops of the data packets and ACKs of so many bytes, each over so many links. */
 static double hops_of_bytes(const struct place *place, const struct transport *transport,
 			    double size, double links)
 {
@@ -142,7 +141,7 @@ static double hops_of_bytes(const struct place *place, const struct transport *t
 	return links * (ceil(size / segment) + ceil(size / segment / every));
 }
 
-/* An exchange of a job: what it costs, and the time that its hosts send or receive at least. */
+/* An exchange of a job: packet-hops, and the bytes that each host sends or receives at least. */
 struct exchange {
 	double hops, bytes;
 };
@@ -167,7 +166,7 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 			ops = scheme_ops(i);
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		injected = each - 1;
-	else if (group->pipeline.stages > 1) /* by rings; each replica of a stage has a part */
+	else if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
 		injected = 2 * (each - 1);
 	else
 		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
@@ -318,7 +317,7 @@ static double hops_of_trace(const struct place *place, const struct flow_group_c
 	return hops;
 }
 
-/* How long the largest of the flows that arrive in a window takes alone. */
+/* How long the largest flow that arrives in the window takes alone. */
 static double largest_s(const struct place *place, const struct flow_group_conf *group)
 {
 	struct measured_window window = scenario_window(place->scenario);
@@ -340,21 +339,18 @@ static double largest_s(const struct place *place, const struct flow_group_conf 
 	return 8 * most / (place->rate_bps * (1 - fmin(place->load, 0.9)));
 }
 
-/* Arrivals go on until all that began in the window is over. */
+/* Until when flows arrive: until all that began in the window is over. */
 static double measured_end(const struct place *place)
 {
 	double longest = place->longest_s;
 
-	for (size_t i = 0; i < place->scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(place->scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+	for_enabled_flows(group, place->scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
 			longest = fmax(longest, largest_s(place, group));
-	}
 	return fmin(place->end_s + longest, seconds_of(place->scenario->stop.after));
 }
 
-/* One flow for each pair; none is faster than its part of the link that it ends at. */
+/* A flow for each pair; none is faster than its share of the link that it ends at. */
 static double hops_of_list(const struct place *place, const struct flow_group_conf *group,
 			   double size, double room)
 {
@@ -400,21 +396,18 @@ struct scenario_cost scenario_cost(const struct scenario *scenario, const struct
 	struct scenario_cost cost = { .hosts = (uint32_t)place.hosts };
 	double slots = place.hosts * (double)scenario->topology.host.slots, jobs_s;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled)
-			add_job_group(&place, &scenario_jobs(scenario)[i], &cost);
+	for_enabled_jobs(group, scenario)
+		add_job_group(&place, group, &cost);
 	jobs_s = fmax(place.host_work_s / slots, place.longest_s);
 	jobs_s = fmin(jobs_s, seconds_of(scenario->stop.after));
 	if (scenario->stop.when == STOP_MEASURED_DONE)
 		place.end_s = measured_end(&place);
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+	for_enabled_flows(group, scenario) {
 		bool with_jobs =
 			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
 							group->stop == FLOWS_STOP_WITH_JOBS);
 
-		if (group->enabled)
-			cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
+		cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
 	}
 	free(place.receivers);
 	return cost;

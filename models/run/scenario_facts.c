@@ -1,10 +1,9 @@
-/* What sweeps ask about a scenario without running it: which run is it (hash); its load. How long
- * it will take is scenario_cost.c's. */
+/* What is known of a scenario without a run: its hash, whether anything in it is random, its load.
+ * scenario_cost.c estimates how long a run takes. */
 #include "run/scenario.h"
 
 #include "base/hash.h"
 #include "base/input.h"
-#include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 #include "workload/flows/flows.h"
@@ -16,7 +15,7 @@
 
 /* --- hash --- */
 
-/* A file that the check could read a moment ago; gone, it counts as empty. */
+/* The check has just read the file; if it is gone, it counts as empty. */
 static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
 {
 	uint64_t hash = 0;
@@ -34,7 +33,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 	return hash;
 }
 
-/* A network by what a job sees of it: its tables hold others, too. */
+/* Hashes what a job sees of a model: the file of the model holds others, too. */
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
@@ -115,13 +114,11 @@ static bool network_draws(const struct topology_conf *topology)
 
 bool scenario_draws(const struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_draws(&scenario_jobs(scenario)[i]))
+	for_enabled_jobs(group, scenario)
+		if (job_group_draws(group))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    flow_group_draws(&scenario_flows(scenario)[i]))
+	for_enabled_flows(group, scenario)
+		if (flow_group_draws(group))
 			return true;
 	return network_draws(&scenario->topology);
 }
@@ -134,14 +131,10 @@ struct offered scenario_offered(const struct scenario *scenario)
 	bps rate = scenario->topology.link.rate;
 	struct offered sum = { 0 };
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON)
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
 			sum.flows += group->arrival.load;
-	}
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		struct job_models models;
 		double gap_s;
 
@@ -158,8 +151,8 @@ struct offered scenario_offered(const struct scenario *scenario)
 	return sum;
 }
 
-/* Racks are alike in all kinds of topology, and above the first tier no kind has less capacity for
- * what still has to pass it: so that tier decides. */
+/* Racks are alike in all kinds of topology. No kind has less capacity above the first tier for the
+ * traffic that gets there, so the first tier decides. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -167,13 +160,10 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 	struct offered_fabric fabric = { 0 };
 	double load = 0, racks = 0, links = 0, hosts;
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && group->arrival.form == ARRIVE_POISSON &&
-		    group->pairs.form == PAIRS_NAMED && group->pairs.kind != PAIRS_INCAST)
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind != PAIRS_INCAST)
 			load += group->arrival.load;
-	}
 	topology_shape(topology, &shape);
 	hosts = shape.hosts;
 	for (uint32_t s = 0; s < shape.switches; s++)

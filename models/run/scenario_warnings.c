@@ -3,7 +3,6 @@
  * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "run/scenario.h"
 
-#include "run/links.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"
@@ -11,12 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Fewest and most workers of a job of the group; 0 when only a trace knows. */
-static uint32_t least_workers(const struct job_group_conf *group)
-{
-	return (uint32_t)workers_span(&group->workers).least;
-}
-
+/* The workers of the group's largest job; 0 when only a trace knows. */
 static uint32_t most_workers(const struct job_group_conf *group)
 {
 	return (uint32_t)workers_span(&group->workers).most;
@@ -24,7 +18,7 @@ static uint32_t most_workers(const struct job_group_conf *group)
 
 /* --- transports --- */
 
-/* Its parameters may name RoCE instead. */
+/* Whether a scheme runs over TCP: its parameters may name RoCE instead. */
 static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
@@ -32,9 +26,9 @@ static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
 }
 
-static bool flows_over_roce(const struct scenario *scenario, size_t group)
+static bool flows_over_roce(const struct flow_group_conf *group)
 {
-	return transport_kind((unsigned)scenario_flows(scenario)[group].transport)->roce;
+	return transport_kind((unsigned)group->transport)->roce;
 }
 
 static bool uses_tcp(const struct scenario *scenario)
@@ -42,13 +36,13 @@ static bool uses_tcp(const struct scenario *scenario)
 	for (unsigned s = 0; scheme_ops(s); s++)
 		if (over_tcp(scenario, s) && scenario_uses(scenario, s))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled && !flows_over_roce(scenario, i))
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group))
 			return true;
 	return false;
 }
 
-/* A timeout before any ACK can come says nothing of the network, but TCP shrinks for it. */
+/* A timeout before any ACK can come says nothing about the network, but TCP reduces its window. */
 static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 {
 	sim_time round_trip = ideal_round_trip(
@@ -62,32 +56,29 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
-/* Windows that do: a rate that CNPs cut may begin with any queue. */
+/* Whether a window follows marks. Rates that CNPs cut do not count: they start with any queue. */
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
 		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
 		    scenario_uses(scenario, s))
 			return true;
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-
-		if (group->enabled && !flows_over_roce(scenario, i) &&
-		    transport_kind((unsigned)group->transport)->cc->ecn)
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group) && transport_kind((unsigned)group->transport)->cc->ecn)
 			return true;
-	}
 	return false;
 }
 
-/* Thresholds scale with the rate, so that the time that a queue at the threshold takes is the same:
- * from 85 full frames at 10 Gbps (PANAMA section 7); DCTCP (SIGCOMM 2010, section 4) has 65 of 1500
- * bytes, Alibaba's HPCC simulator 30 KB. One in packets that is so many times off is one of another
- * rate; one in bytes was chosen, so only much too long queues are told. */
+/* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7) and grows with the rate, so
+ * that a queue at the threshold takes the same time at any rate. DCTCP (SIGCOMM 2010, section 4)
+ * has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A threshold in packets that is
+ * ECN_FAR times too low or too high was made for another rate. One in bytes was chosen on purpose,
+ * so only one that is too high gets the warning. */
 #define ECN_BYTES_AT_10G (85.0 * 1518)
 #define ECN_FAR          4
 
-/* A window that is halved at a threshold of half the bandwidth-delay product leaves the link empty
- * for part of the time; DCTCP's smaller cuts bear a seventh (section 3.4 there). */
+/* If a window is halved when the queue is half the bandwidth-delay product, the link is idle for
+ * part of the time. DCTCP cuts less: a seventh is enough (section 3.4 there). */
 #define ECN_LEAST 0.5
 
 static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
@@ -119,9 +110,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
-/* A packet that is lost takes all behind it with it. A user who writes that there is no PAUSE
- * knows.
- */
+/* RoCE sends all again from a lost packet on. A user who writes that there is no PAUSE knows. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -146,7 +135,7 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  "stays that of the link");
 }
 
-/* Others than this scheme use the network. */
+/* Whether flows or other schemes use the network, too. */
 static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
@@ -156,8 +145,8 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 	return others;
 }
 
-/* A threshold in packets counts the small packets of a scheme like the full frames beside them, so
- * that marks begin at fewer bytes. */
+/* A threshold in packets counts small packets of a scheme like the full frames beside them, so
+ * marks begin at fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
@@ -189,17 +178,22 @@ static double wire_factor(const struct scenario *scenario)
 	       mss;
 }
 
+/* Where a key of a group of flows stands. */
+static const char *flows_at(const struct scenario *scenario, const struct flow_group_conf *group,
+			    struct conf_doc *doc, const char *key)
+{
+	return conf_at(doc, "/flows/%zu/%s", (size_t)(group - scenario_flows(scenario)), key);
+}
+
 /* Where the first Poisson process stands. */
 static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->flows.count; i++)
-		if (scenario_flows(scenario)[i].enabled &&
-		    scenario_flows(scenario)[i].arrival.form == ARRIVE_POISSON)
-			return conf_at(doc, "/flows/%zu/arrival", i);
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled &&
-		    job_group_poisson(&scenario_jobs(scenario)[i]))
-			return conf_at(doc, "/jobs/%zu/arrival", i);
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
+			return flows_at(scenario, group, doc, "arrival");
+	for_enabled_jobs(group, scenario)
+		if (job_group_poisson(group))
+			return conf_at(doc, "/jobs/%zu/arrival", group->origin);
 	return "";
 }
 
@@ -217,8 +211,7 @@ static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc
 		  payload, wire);
 }
 
-/* Pairs choose their ends alike all over the network, so this part of a rack's traffic leaves it.
- */
+/* Flows choose their ends uniformly, so the same share of each rack's traffic leaves it. */
 static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
@@ -236,28 +229,25 @@ static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *d
 /* All flows of an incast end on one link. */
 static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+	for_enabled_flows(group, scenario) {
 		double wire = group->arrival.load * topology_hosts(&scenario->topology) *
 			      wire_factor(scenario);
 
-		if (!group->enabled || group->arrival.form != ARRIVE_POISSON ||
-		    group->pairs.form != PAIRS_NAMED || group->pairs.kind != PAIRS_INCAST ||
-		    wire <= 1)
-			continue;
-		conf_warn(doc, conf_at(doc, "/flows/%zu/arrival/poisson_load", i),
-			  "%g of hosts x link rate is %.4g times what the link of the one receiver "
-			  "can carry, headers included",
-			  group->arrival.load, wire);
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind == PAIRS_INCAST && wire > 1)
+			conf_warn(doc, flows_at(scenario, group, doc, "arrival/poisson_load"),
+				  "%g of hosts x link rate is %.4g times what the link of the one "
+				  "receiver can carry, headers included",
+				  group->arrival.load, wire);
 	}
 }
 
 /* --- hosts --- */
 
-/* That a job takes, its servers included where they have hosts of their own. */
+/* The places on hosts that a job takes, with its servers where these have hosts of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
-	uint32_t workers = least_workers(group);
+	uint32_t workers = (uint32_t)workers_span(&group->workers).least;
 
 	return workers + job_group_own_servers(group, workers);
 }
@@ -270,17 +260,16 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
 }
 
-/* Jobs that come together, and find no hosts together. */
+/* Jobs that arrive at one time and do not all find hosts. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
-	const struct job_group_conf *groups = scenario_jobs(scenario), *first = NULL;
+	const struct job_group_conf *first = NULL;
 	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &groups[i];
+	for_enabled_jobs(group, scenario) {
 		uint64_t count = group->count ? (uint64_t)group->count : 1;
 
-		if (!group->enabled || group->arrival.form != JOBS_AT || group->arrival.spread ||
+		if (group->arrival.form != JOBS_AT || group->arrival.spread ||
 		    (first && first->arrival.at != group->arrival.at))
 			continue;
 		first = first ? first : group;
@@ -291,14 +280,14 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 		}
 	}
 	if (needed > slots)
-		conf_warn(doc, conf_at(doc, "/jobs/%zu", (size_t)(first - groups)),
+		conf_warn(doc, conf_at(doc, "/jobs/%zu", first->origin),
 			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
 			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
 			  " run at once, the others wait for them",
 			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
 }
 
-/* Poisson arrivals that would keep more hosts busy than there are, by computing alone. */
+/* Poisson arrivals whose computing alone would keep more hosts busy than there are. */
 static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint64_t slots = slots_of_cluster(scenario);
@@ -306,8 +295,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	double busy = 0;
 	const char *where = NULL;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		struct job_models models;
 		double gap_s;
 
@@ -317,7 +305,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 			busy += slots_of_job(group) * (double)group->iterations *
 				job_models_compute_s(&models) * group->compute_scale / gap_s;
 		if (!where)
-			where = conf_at(doc, "/jobs/%zu/arrival", i);
+			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
 		job_models_release(&models);
 	}
 	if (busy > (double)slots)
@@ -330,15 +318,14 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- schemes --- */
 
-/* Each enabled group, by its largest job; those of a trace are as they are. */
+/* Asks the scheme of each group about its largest job, unless only a trace knows that. */
 static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
 
-		if (group->enabled && workers >= 2 && ops->warn)
+		if (workers >= 2 && ops->warn)
 			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
 				  workers, job_group_servers(group, workers), doc,
 				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
@@ -349,35 +336,30 @@ static bool several_jobs(const struct scenario *scenario)
 {
 	size_t jobs = 0;
 
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-
-		if (group->enabled)
-			jobs += group->count == 1 ||
-						(!group->count && group->arrival.form == JOBS_AT)
-					? 1
-					: 2;
-	}
+	for_enabled_jobs(group, scenario)
+		if (group->count == 1 || (!group->count && group->arrival.form == JOBS_AT))
+			jobs++;
+		else
+			jobs += 2;
 	return jobs > 1;
 }
 
-/* Nothing at all moves the workers of a job against each other. */
+/* Whether nothing makes one worker of a job later than another. */
 static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
 {
 	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step the same packet always comes first: at a queue that is shared with flows, where
- * windows follow marks, or at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first. That decides at a queue shared with flows, where
+ * windows follow marks, and at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		uint32_t workers = most_workers(group);
 
-		if (!group->enabled || workers < 2 || !in_step(scenario, group) ||
+		if (workers < 2 || !in_step(scenario, group) ||
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
 		      (ops->first_come && several_jobs(scenario))))
 			continue;
@@ -407,7 +389,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Of schemes that jobs have. */
+/* Parameters without effect, of schemes that jobs have. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++) {
@@ -417,11 +399,9 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 				       ? ops->idle(scenario->schemes[s], list)
 				       : 0;
 
-		for (size_t i = 0; i < count; i++) {
-
+		for (size_t i = 0; i < count; i++)
 			idle_key(doc, conf_at(doc, "/schemes/%s/%s", ops->name, list[i].key), true,
 				 list[i].why);
-		}
 	}
 }
 
@@ -455,21 +435,19 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
 	return conf_given(doc, conf_at(doc, "/schemes/%s", scheme_names[scheme]));
 }
 
-/* Parameters of schemes, but of none that any job has: beside those of one that is in use, they are
- * kept for a comparison. */
+/* Parameters of schemes that no job has. Beside parameters of a scheme in use they get no warning:
+ * they are kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (unsigned s = 0; scheme_ops(s); s++) {
+	for (unsigned s = 0; scheme_ops(s); s++)
 		if (any_group_has(scenario, s) && scheme_given(doc, s))
 			return;
-	}
-	for (unsigned s = 0; scheme_ops(s); s++) {
+	for (unsigned s = 0; scheme_ops(s); s++)
 		idle_key(doc, conf_at(doc, "/schemes/%s", scheme_names[s]), true,
 			 "no job has this scheme");
-	}
 }
 
-/* By itself, or where it falls back to another scheme. */
+/* Whether a scheme may use TCP, by itself or where it falls back to another. */
 static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
@@ -484,10 +462,11 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = false, roce = false;
 
-	for (size_t i = 0; i < scenario->flows.count; i++) {
-		roce |= flows_over_roce(scenario, i);
-		tcp |= !flows_over_roce(scenario, i);
-	}
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (flows_over_roce(&scenario_flows(scenario)[i]))
+			roce = true;
+		else
+			tcp = true;
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		if (!any_group_has(scenario, s) && !scheme_given(doc, s))
 			continue;
@@ -503,7 +482,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
-/* Of a trace: `unread` (or NULL), and its durations, where the group has no use for them. */
+/* Columns of a trace without effect: `unread` (or NULL) and, with `durations`, duration_s. */
 static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
 			 bool durations)
 {
@@ -558,14 +537,12 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 
 static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		struct job_models models;
 		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
 
-		if (!group->enabled || !ops->runs_as ||
-		    (group->workers.given && most_workers(group) < 2) ||
+		if (!ops->runs_as || (group->workers.given && most_workers(group) < 2) ||
 		    !job_models_load(&models, group, &error)) {
 			free(error);
 			continue;
@@ -587,7 +564,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* What fluid cannot know of this scheme beside the flows of the scenario; NULL when it does. */
+/* By what factor packets of a scheme take longer beside these flows than fluid says; NULL: none. */
 static const char *off_beside_flows(const struct scenario *scenario, int scheme)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -604,22 +581,21 @@ static const char *off_beside_flows(const struct scenario *scenario, int scheme)
 
 static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for (size_t i = 0; i < scenario->jobs.count && scenario->fidelity == FIDELITY_FLUID; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	for_enabled_jobs(group, scenario) {
 		const char *off = off_beside_flows(scenario, group->all_reduce);
 
-		if (!group->enabled || !off)
-			continue;
-		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
-			  "fluid does not know what %s gets beside these flows: packets took %s "
-			  "times as long where it was measured (models/fluid/findings.md)",
-			  scheme_names[group->all_reduce], off);
+		if (off && scenario->fidelity == FIDELITY_FLUID)
+			conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+				  "fluid does not know what %s gets beside these flows: packets "
+				  "took %s times as long where it was measured "
+				  "(models/fluid/findings.md)",
+				  scheme_names[group->all_reduce], off);
 	}
 }
 
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
-	bool packets; /* of packets alone */
+	bool packets; /* of runs with packets alone */
 } warnings[] = {
 	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
 	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },

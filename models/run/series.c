@@ -136,8 +136,8 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
-	/* nor may one look at the sender of a packet in a window, if it is elsewhere (core/parts.h)
-	 */
+	/* besides, the sender may be in another partition, which must not be read in a window
+	 * (core/parts.h) */
 	if (!scenario_has_jobs(s->scenario))
 		return TRAFFIC_BACKGROUND;
 	/* a late copy whose connection is closed is a flow's: those close by the thousand */
@@ -148,7 +148,7 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 
 /* --- samples --- */
 
-/* What every link has carried since the last sample. */
+/* Notes what every link has carried since the last sample. */
 static void take_carried(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -188,8 +188,8 @@ static void sample_network(struct series *series)
 			      { .real = max } });
 }
 
-/* What packets tell of a link: adds it to the row's cells. Returns what the link carried, as a part
- * of what it could. */
+/* Adds what packets tell of a link to the row's cells. Returns what the link carried as a share of
+ * what it could. */
 static double add_link(struct link_set *set, uint32_t i, struct network *net, double could,
 		       struct out_cell *cells)
 {
@@ -215,7 +215,7 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	return all;
 }
 
-/* Without packets there are neither classes nor queues: only how even the links are. */
+/* Without packets there are no classes and no queues, only Jain's index. */
 static void sample_links(struct series *series, struct link_set *set)
 {
 	struct simulation *s = series->s;
@@ -313,8 +313,8 @@ static void sample_all(struct series *series)
 	series->last = series->s->sim.now;
 }
 
-/* Where nothing can happen any more the run has ended before now: series_stop() takes the last
- * sample then. */
+/* If nothing can happen any more, the run ended before now: then series_stop() takes the last
+ * sample. */
 static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct series *series = owner;

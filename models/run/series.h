@@ -36,8 +36,7 @@ uint32_t series_ports(const struct simulation *simulation, const struct series_l
 /* Before a run with --why: adds series/owners.csv if links are sampled. `series` may be NULL. False
  * and *error (caller frees) if the table cannot be opened. */
 bool series_by_owner(struct series *series, struct out_dir *dir, char **error);
-/* Takes the last sample at the end of the run, sim.now, before fluid_stop(). `series` may be NULL.
- */
+/* Takes the last sample at the end of the run, sim.now, before fluid_stop(). NULL is allowed. */
 void series_stop(struct series *series);
 void series_free(struct series *series);
 

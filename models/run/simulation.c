@@ -22,12 +22,13 @@ const char *const end_reason_names[] = {
 	[END_MEASURED_DONE] = "measured_done",
 };
 
-/* Partitions of about so many hosts, from so many on: they make a permutation of DCTCP flows among
- * 16,000 hosts 1.2 times as fast, and one among 8,192 a tenth slower (on a quiet machine). */
+/* In one thread, networks from PARTITIONS_FROM hosts on are cut into partitions of about
+ * PARTITION_HOSTS. That makes a permutation of DCTCP flows among 16,000 hosts 1.2 times as fast;
+ * among 8,192 hosts it would be a tenth slower (on a quiet machine). */
 #define PARTITION_HOSTS 800
 #define PARTITIONS_FROM 12000
 
-/* With threads, from so many on. */
+/* With several threads, networks of at least so many hosts are cut. */
 #define THREADS_FROM      128
 #define THREADS_FROM_TEXT "128"
 
@@ -103,21 +104,21 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* a search for deadlocks is still to come, which finds the ports that wait for each other
-	 */
+	/* while lossless_watching(), a search for deadlocks is still to come */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* When nothing can happen any more, the clock still goes on to the time limit: set it back to the
- * last thing that happened. */
+/* When nothing can happen any more, the clock still runs to the time limit: sets it back to the
+ * last event before. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
 
 	if (!s->limit_reached || simulation_moves(s))
 		return;
-	s->sim.digest -= sim_event_fact(&s->sim, s->limit.id); /* whenever that was */
+	/* so that the digest does not depend on the limit */
+	s->sim.digest -= sim_event_fact(&s->sim, s->limit.id);
 	packets = network_last_arrival(&s->topo.net);
 	others = sim_last_move(&s->sim, s->limit.id);
 	s->sim.now = packets > others ? packets : others;
@@ -151,7 +152,7 @@ size_t simulation_memory(const struct simulation *s, unsigned scheme,
 	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
 }
 
-/* What must hold whenever a run stops, and what must hold after the last job. */
+/* Checks what must hold whenever a run stops, and what must hold after the last job. */
 static void final_checks(struct simulation *s)
 {
 	char *text = NULL;
@@ -320,7 +321,7 @@ void simulation_free(struct simulation *s)
 
 /* --- running --- */
 
-/* What of the work that the run waits for is done. */
+/* How much of the work that the run waits for is done. */
 static double work_done(const struct simulation *s, const struct simulation_progress *p)
 {
 	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;
@@ -336,7 +337,7 @@ static double work_done(const struct simulation *s, const struct simulation_prog
 		return flows;
 	case STOP_TIME:
 		return 0;
-	case STOP_MEASURED_DONE: /* and what is left when it is over, nobody knows */
+	case STOP_MEASURED_DONE: /* of what is left behind the window, only jobs are known */
 		if (measured->finished + measured->refused < measured->count &&
 		    (double)p->now >= window)
 			return (double)(measured->finished + measured->refused) /
@@ -365,9 +366,8 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	options->tell(options->owner, news, s, &progress);
 }
 
-/* Why it needs one queue: something acts on others without a link in between, at a time of its own.
- * As jobs do, groups of flows that end with them, observers, PAUSE; and RoCE, whose receivers know
- * at once when a sender closes. NULL: it does not. */
+/* Why the run needs one queue of events, or NULL. Jobs, PAUSE and observers act on other nodes
+ * without a link in between; so does RoCE, whose receivers know at once when a sender closes. */
 static const char *not_in_parts(const struct simulation *s)
 {
 	if (s->fluid)
@@ -383,21 +383,11 @@ static const char *not_in_parts(const struct simulation *s)
 	return NULL;
 }
 
-static bool stops_with_jobs(const struct simulation *s)
-{
-	const struct flow_group_conf *flows = scenario_flows(s->scenario);
-
-	for (size_t i = 0; i < s->scenario->flows.count; i++)
-		if (flows[i].stop == FLOWS_STOP_WITH_JOBS)
-			return true;
-	return false;
-}
-
 unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 {
 	unsigned parts = 1;
 
-	if (!not_in_parts(s) && !stops_with_jobs(s))
+	if (!not_in_parts(s))
 		parts = network_cut(&s->topo.net, count, threads);
 	if (parts > 1) {
 		tcp_cut(s->tcp, parts);
@@ -406,7 +396,7 @@ unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 	return parts;
 }
 
-/* Each thread has as many partitions as the others, if there are pods enough. */
+/* Gives each thread the same number of partitions, if there are pods enough. */
 static void cut_for(struct simulation *s, unsigned threads)
 {
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
@@ -451,7 +441,8 @@ static sim_time goes_on_until(const struct simulation *s)
 	return 0;
 }
 
-/* Windows as long as they cannot hold the end, which is at an event; the rest in one queue. */
+/* Runs windows as long as none can contain the end of the run, which is at an event. Then joins the
+ * partitions: the rest runs in one queue. */
 static bool run_windows(struct simulation *s, uint64_t budget)
 {
 	uint64_t enough = s->sim.events + budget;
@@ -494,7 +485,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	if (s->why_threads)
 		tell(s, options, SIMULATION_THREADS, 0, 0);
 	if (!goal_reached(s)) {
-		/* the wall clock is looked at now and then, and decides nothing */
+		/* the wall clock is read now and then; it decides nothing about events */
 		while (!interrupted && run_some(s, 1 << 17)) {
 			double now = clock_s(CLOCK_MONOTONIC);
 
@@ -536,11 +527,11 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 	struct why_table *why = NULL;
 	bool good = s;
 
-	if (good && options->log_events) {
-		log = event_log_open(s, options->dir, options->log_from, options->log_to, error);
+	if (good && options->events.given) {
+		log = event_log_open(s, options->dir, &options->events, error);
 		good = log;
 	}
-	if (good && (options->why || options->timeline)) {
+	if (good && (options->why || options->timeline.given)) {
 		why = why_table_open(s, options->why ? options->dir : NULL, error);
 		good = why;
 	}
@@ -548,8 +539,8 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		simulation_free(s);
 		return NULL;
 	}
-	if (options->timeline)
-		s->timeline = timeline_open(s, options->timeline_from, options->timeline_to);
+	if (options->timeline.given)
+		s->timeline = timeline_open(s, &options->timeline);
 	simulation_go(s, options);
 	if (s->timeline)
 		timeline_close(s->timeline);
@@ -571,11 +562,6 @@ double simulation_carried(const struct simulation *s, uint32_t link)
 	return (double)sent.whole + sent.part;
 }
 
-enum end_reason simulation_end(const struct simulation *s)
-{
-	return s->end;
-}
-
 bool simulation_unfinished(const struct simulation *s)
 {
 	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK;
@@ -591,7 +577,7 @@ uint64_t simulation_events(const struct simulation *s)
 	return sim_event_count(&s->sim);
 }
 
-/* The circle of links that wait for each other. */
+/* Lists the links that wait for each other in a circle. */
 static void report_stuck(const struct simulation *s, FILE *to)
 {
 	const struct network *net = &s->topo.net;

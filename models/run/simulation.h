@@ -40,6 +40,16 @@ enum simulation_news {
 	SIMULATION_THREADS, /* it runs in other than the threads asked for; told at the beginning */
 };
 
+/* A part of a run, both ends included. */
+struct time_span {
+	bool given; /* false: no part */
+	sim_time from, to;
+};
+static inline bool time_span_has(const struct time_span *span, sim_time at)
+{
+	return at >= span->from && at <= span->to;
+}
+
 struct simulation_options {
 	struct out_dir *dir; /* NULL = no tables; not owned */
 	unsigned threads;    /* 0 = 1; the results are the same */
@@ -49,13 +59,11 @@ struct simulation_options {
 	void *owner;
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
 	volatile sig_atomic_t *asked; /* when set: tell at once and clear it; may be NULL */
-	bool log_events;              /* write events.csv; needs a directory */
-	sim_time log_from, log_to;    /* of these times, both included */
-	/* Make a timeline of these times (run/timeline.h), which the caller writes. Has the same
+	struct time_span events;      /* write events.csv of this time; needs a directory */
+	/* Make a timeline of this time (run/timeline.h), which the caller writes. Has the same
 	 * conditions as `why`, and goes with it. */
-	bool timeline;
-	sim_time timeline_from, timeline_to;
-	bool why; /* write why.csv; needs a directory and packets; not with log_events */
+	struct time_span timeline;
+	bool why; /* write why.csv; needs a directory and packets; not with `events` */
 };
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
@@ -65,7 +73,6 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 				  const struct simulation_options *options, char **error);
 void simulation_free(struct simulation *simulation);
 
-enum end_reason simulation_end(const struct simulation *simulation);
 /* Whether work was left that should have ended. */
 bool simulation_unfinished(const struct simulation *simulation);
 uint64_t simulation_digest(const struct simulation *simulation);

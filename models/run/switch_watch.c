@@ -5,6 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+uint32_t switch_behind(const struct network *net, uint32_t port)
+{
+	uint32_t to = net->ports[port].to;
+
+	return to < net->hosts ? UINT32_MAX : to - net->hosts;
+}
+
+bool packet_tells(const struct network *net, const struct packet *packet,
+		  struct packet_about *about)
+{
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+
+	return packet->kind == PACKET_AGGREGATION && ops->about &&
+	       ops->about(net->protocols[packet->protocol].self, packet, about);
+}
+
 void switch_look(const struct simulation *s, uint32_t sw, struct switch_seen *seen)
 {
 	*seen = (struct switch_seen){ 0 };
@@ -12,7 +28,7 @@ void switch_look(const struct simulation *s, uint32_t sw, struct switch_seen *se
 		const struct collective_memory *list;
 		size_t count = simulation_memory(s, i, &list);
 
-		if (sw >= count) /* entries are by switch (ina_memory()) */
+		if (sw >= count) /* a scheme has an entry for each switch (ina_memory()), or none */
 			continue;
 		seen->used_bytes += list[sw].used_bytes;
 		collective_stats_add(&seen->stats, &list[sw].stats);

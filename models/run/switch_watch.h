@@ -6,6 +6,14 @@
 #include "collective/collective.h"
 #include "run/simulation.h"
 
+/* The switch that a link leads to; UINT32_MAX: a host. */
+uint32_t switch_behind(const struct network *net, uint32_t port);
+
+/* What its scheme tells of a packet. False for packets of others, or where the scheme tells
+ * nothing. */
+bool packet_tells(const struct network *net, const struct packet *packet,
+		  struct packet_about *about);
+
 struct switch_seen {
 	uint64_t used_bytes; /* of all schemes */
 	struct collective_stats stats;

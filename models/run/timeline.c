@@ -37,7 +37,7 @@ struct switch_lane {
 };
 
 struct link_lane {
-	uint64_t queue, marks, pause; /* tracks; 0 = not asked for */
+	uint64_t queue, marks, pause; /* tracks; 0 = the scenario does not name the link */
 	uint64_t bytes, marked;
 	sim_time paused; /* so far */
 };
@@ -54,12 +54,12 @@ struct flow_lanes {
 struct timeline {
 	struct simulation *s;
 	struct trace *trace;
-	sim_time from, to;
+	struct time_span span;
 	struct job_lane *jobs;        /* by number */
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
 	struct flow_lanes *flows;     /* by host */
-	uint32_t *touched;            /* ports that were asked for and got packets in this event */
+	uint32_t *touched;            /* ports with tracks that got packets in this event */
 	size_t touched_count, touched_capacity;
 	uint64_t switch_root, flow_root;
 	uint64_t arrows;
@@ -70,11 +70,6 @@ struct timeline {
 	struct switch_seen seen;
 };
 
-static bool is_wanted(const struct timeline *t, sim_time at)
-{
-	return at >= t->from && at <= t->to;
-}
-
 static sim_time now_of(const struct timeline *t)
 {
 	return t->s->sim.now;
@@ -84,8 +79,8 @@ static sim_time now_of(const struct timeline *t)
 
 static void end_slice(struct timeline *t, struct worker_lane *lane)
 {
-	sim_time begin = lane->begin > t->from ? lane->begin : t->from;
-	sim_time end = lane->end < t->to ? lane->end : t->to;
+	sim_time begin = lane->begin > t->span.from ? lane->begin : t->span.from;
+	sim_time end = lane->end < t->span.to ? lane->end : t->span.to;
 
 	if (end > begin)
 		trace_slice(t->trace, lane->track, why_cause_names[lane->cause], begin, end);
@@ -109,7 +104,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	uint64_t track;
 
 	if (job->workers)
-		return; /* it had to wait, and comes again */
+		return; /* it has waited, and comes again */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.60s", number, name);
 	track = trace_track(t->trace, 0, text);
 	job->count = workers;
@@ -146,7 +141,7 @@ static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
 	struct worker_lane *lane = &t->jobs[job].workers[worker];
 
 	lane->exchanged = held ? lane->exchanged - 1 : lane->exchanged + 1;
-	if (is_wanted(t, now_of(t)))
+	if (time_span_has(&t->span, now_of(t)))
 		trace_count(t->trace, lane->tensors, now_of(t), lane->exchanged);
 }
 
@@ -157,7 +152,7 @@ static void on_last(void *owner, uint32_t job, uint32_t worker, uint32_t last, s
 	struct trace_mark from = { "last contribution", "to_worker", worker, ++t->arrows, false };
 	struct trace_mark to = { "sum", "last_worker", last, t->arrows, true };
 
-	if (!is_wanted(t, sent) || !is_wanted(t, now_of(t)))
+	if (!time_span_has(&t->span, sent) || !time_span_has(&t->span, now_of(t)))
 		return;
 	trace_instant(t->trace, lanes[last].track, sent, &from);
 	trace_instant(t->trace, lanes[worker].track, now_of(t), &to);
@@ -172,7 +167,7 @@ static void look_at_link(struct timeline *t, uint32_t port)
 	sim_time now = now_of(t);
 	uint64_t queue, marked = net->cold[port].marks;
 
-	if (!lane->queue || !is_wanted(t, now))
+	if (!lane->queue || !time_span_has(&t->span, now))
 		return;
 	queue = network_queue_bytes(net, port);
 	if (queue != lane->bytes)
@@ -187,7 +182,7 @@ static void look_at_link(struct timeline *t, uint32_t port)
 	lane->marked = marked;
 }
 
-/* The packet is not in the queue yet: the look comes with the end of the event. */
+/* The packet is not in the queue yet, so the queue is read at the end of the event. */
 static void on_queued(void *owner, uint32_t port)
 {
 	struct timeline *t = owner;
@@ -251,12 +246,12 @@ static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time
 static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_time start)
 {
 	struct timeline *t = owner;
-	sim_time begin = start > t->from ? start : t->from, end = now_of(t);
+	sim_time begin = start > t->span.from ? start : t->span.from, end = now_of(t);
 	struct flow_lane *lane;
 	char text[64];
 
-	if (end > t->to)
-		end = t->to;
+	if (end > t->span.to)
+		end = t->span.to;
 	if (end <= begin)
 		return;
 	lane = lane_of_flow(t, src, begin);
@@ -267,20 +262,18 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 
 /* --- switches --- */
 
-/* Of an arrival, before it is handled. */
+/* Notes the packet of an arrival, before it is handled. */
 static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
 	const struct packet *packet = port_head(&net->ports[event->entity]);
+	uint32_t sw = switch_behind(net, event->entity);
 	struct packet_about about;
-	uint32_t to = net->ports[event->entity].to;
 
-	if (to < net->hosts || packet->kind != PACKET_AGGREGATION)
+	if (sw == UINT32_MAX || packet->kind != PACKET_AGGREGATION)
 		return;
-	t->sw = to - net->hosts;
-	if (net->protocols[packet->protocol].ops->about &&
-	    net->protocols[packet->protocol].ops->about(net->protocols[packet->protocol].self,
-							packet, &about))
+	t->sw = sw;
+	if (packet_tells(net, packet, &about))
 		t->job = about.job;
 	switch_look(t->s, t->sw, &t->seen);
 }
@@ -318,7 +311,7 @@ static void before(void *owner, const struct sim_event *event)
 
 	t->why->before(t->why->owner, event);
 	t->sw = t->job = UINT32_MAX;
-	if (event->entity < t->s->topo.net.port_count && is_wanted(t, event->at))
+	if (event->entity < t->s->topo.net.port_count && time_span_has(&t->span, event->at))
 		note_packet(t, event);
 }
 
@@ -337,7 +330,7 @@ static void after(void *owner, const struct sim_event *event)
 
 /* --- from the start to the end --- */
 
-struct timeline *timeline_open(struct simulation *s, sim_time from, sim_time to)
+struct timeline *timeline_open(struct simulation *s, const struct time_span *span)
 {
 	struct timeline *t = xcalloc(1, sizeof(*t));
 	const struct network *net = &s->topo.net;
@@ -345,8 +338,7 @@ struct timeline *timeline_open(struct simulation *s, sim_time from, sim_time to)
 	*t = (struct timeline){
 		.s = s,
 		.trace = trace_new(TIMELINE_MOST),
-		.from = from,
-		.to = to,
+		.span = *span,
 		.jobs = xcalloc(jobs_report(s->jobs)->count + 1, sizeof(*t->jobs)),
 		.switches = xcalloc(net->switches, sizeof(*t->switches)),
 		.links = xcalloc(net->port_count, sizeof(*t->links)),

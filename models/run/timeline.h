@@ -10,9 +10,9 @@
 
 struct timeline;
 
-/* Makes a simulation that was built and not started record from `from` to `to`. It has a why
+/* Makes a simulation that was built and not started record `span`. It has a why
  * already (models/why), through which the timeline hears of everything. */
-struct timeline *timeline_open(struct simulation *simulation, sim_time from, sim_time to);
+struct timeline *timeline_open(struct simulation *simulation, const struct time_span *span);
 
 /* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);

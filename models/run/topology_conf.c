@@ -239,7 +239,7 @@ static bool key_in(const char *const *keys, const char *key)
 	return false;
 }
 
-/* The keys that belong to some kinds only, and whether the user gave them. */
+/* Checks keys that only some kinds have. */
 static void check_keys(const struct topology_conf *conf, const struct topology_ops *ops,
 		       struct conf_doc *doc)
 {
@@ -278,7 +278,7 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
-/* Of a network whose hosts are right. */
+/* Checks a network whose hosts are right. */
 static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
 {
 	static const char *const place = "/topology/host/nics";

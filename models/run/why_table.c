@@ -5,7 +5,6 @@
 #include "run/series.h"
 #include "run/simulation_state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +61,7 @@ const struct out_schema why_schema = {
 	why_columns
 };
 
-#define BUSIEST 4 /* links of an iteration */
+#define BUSIEST 4 /* links that are written for an iteration */
 
 static const struct out_column link_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
@@ -125,7 +124,7 @@ struct out_cell why_owner_job(uint32_t owner)
 	return (struct out_cell){ .none = none, .count = none ? 0 : owner - 1 };
 }
 
-/* As of now; 0 = the job has not used it. */
+/* Utilization of a link from the start of the iteration to now; 0 = the job has not used it. */
 static double use_of(const struct why_table *table, uint32_t port, const struct why_row *row)
 {
 	const struct network *net = &table->s->topo.net;
@@ -175,7 +174,7 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	}
 }
 
-/* The largest first, of equal ones the first port. */
+/* Writes the busiest links, the busiest first; of equal ones the first port goes first. */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
 	double use[BUSIEST + 1] = { 0 };

@@ -4,6 +4,9 @@
 
 #include "base/fail.h"
 #include "conf/conf.h"
+#include "lab/compare/compare.h"
+#include "lab/figures/plot.h"
+#include "run/simulation.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,22 +23,11 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* The values of an option that may be repeated. The texts belong to the command line. */
-struct texts {
-	const char **items;
-	size_t count;
-};
-
-/* FROM..TO */
-struct span {
-	bool given;
-	sim_time from, to;
-};
-
 struct cli_plot {
-	const char *term, *figure, *x, *by, *kind, *log, *relative_to, *size, *font, *x_label;
-	struct texts metrics, where, labels, y_labels;
-	bool together, panels, no_title;
+	struct plot_options options;
+	struct plot_sweep_options sweep; /* its labels are those of directories, too */
+	const char *size, *font;
+	bool together;
 };
 
 /* Options as typed (options.c), and what is left of the command line. A text is NULL when its
@@ -52,7 +44,7 @@ struct cli {
 
 	/* options of single verbs; `sweep` serves all verbs of sweeps */
 	struct {
-		struct span events, timeline;
+		struct time_span events, timeline;
 		bool why, force;
 		long threads; /* 0 = not given */
 	} run;
@@ -64,12 +56,11 @@ struct cli {
 	} schema;
 	struct cli_plot plot;
 	struct {
-		const char *by, *baseline, *tolerance, *warmup;
-		struct texts metrics;
-		bool long_run, latex;
+		struct compare_options options;
+		const char *tolerance, *warmup;
 	} compare;
 	struct {
-		struct texts scenarios;
+		struct names scenarios;
 		const char *reason;
 		bool update;
 		long jobs; /* 0 = not given */
@@ -83,36 +74,33 @@ struct cli {
 	} sweep;
 };
 
+/* Returns the exit code. */
+typedef int verb_function(const struct cli *cli);
+
 struct verb {
 	const char *name, *synopsis, *help;
 	const char *needs; /* what its first argument must be; NULL = it needs none */
 	int most;          /* arguments it takes */
-	int (*run)(const struct cli *cli);
+	verb_function *run;
 };
 
-int verb_run(const struct cli *cli);
-int verb_check(const struct cli *cli);
-int verb_explain(const struct cli *cli);
-int verb_list(const struct cli *cli);
-int verb_schema(const struct cli *cli);
-int verb_plot(const struct cli *cli);
-int verb_compare(const struct cli *cli);
-int verb_regress(const struct cli *cli);
-int verb_export(const struct cli *cli);
-int verb_why(const struct cli *cli);
-int verb_formula(const struct cli *cli);
-int verb_report(const struct cli *cli);
-int verb_help(const struct cli *cli);
-int verb_init(const struct cli *cli);
-int verb_manual(const struct cli *cli);
-int verb_sweep_plan(const struct cli *cli);
-int verb_sweep_run(const struct cli *cli);
-int verb_sweep_status(const struct cli *cli);
-int verb_sweep_collect(const struct cli *cli);
+verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_plot, verb_compare,
+	verb_regress, verb_export, verb_why, verb_formula, verb_report, verb_help, verb_init,
+	verb_manual, verb_sweep_plan, verb_sweep_run, verb_sweep_status, verb_sweep_collect;
+
+/* options.c: reads the options of a verb from argv (argv[0] is the verb) into *cli and leaves the
+ * rest in cli->argv. Returns an exit code when there is nothing to go on with (a mistake, told on
+ * stderr; --help, --version), else -1. */
+int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
+
+/* Frees what options_parse() allocated. */
+void options_release(struct cli *cli);
+
+/* Tells each option of a verb: its form, "--out DIR", and what it does. */
+void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
 
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
  * nowhere). Returns the exit code. */
-struct scenario;
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
 		 const struct conf_doc *doc, const char *out);
 

@@ -3,7 +3,6 @@
 
 #include "base/plain.h"
 #include "base/units.h"
-#include "lab/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,17 +43,12 @@ int verb_compare(const struct cli *cli)
 				     [COMPARE_DIFFERS] = EXIT_DIFFERS,
 				     [COMPARE_USAGE] = EXIT_USAGE,
 				     [COMPARE_IO] = EXIT_IO };
-	struct compare_options options = { .metrics = cli->compare.metrics.items,
-					   .metric_count = cli->compare.metrics.count,
-					   .by = cli->compare.by,
-					   .baseline = cli->compare.baseline,
-					   .json = cli->json,
-					   .latex = cli->compare.latex,
-					   .long_run = cli->compare.long_run };
+	struct compare_options options = cli->compare.options;
 	enum compare_end end;
 	struct plain plain;
 	char *error = NULL;
 
+	options.json = cli->json;
 	if (!read_tolerance(cli->compare.tolerance, &options.tolerance) ||
 	    !read_warmup(cli->compare.warmup, &options.warmup_s))
 		return EXIT_USAGE;

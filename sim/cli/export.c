@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "io/folder.h"
+#include "run/links.h"
 #include "run/scenario.h"
 
 #include <errno.h>
@@ -35,7 +36,6 @@ struct writer {
 	const struct topology *topo;
 	uint64_t seed;
 	FILE *to;
-	uint32_t *owners; /* by port: the node that sends there */
 	struct rack *racks;
 	size_t rack_count;
 };
@@ -54,11 +54,11 @@ static const char head[] = "<?xml version='1.0'?>\n"
 			   "<platform version=\"4.1\">\n";
 
 /* "h0-edge0" for the direction of `port`; `buffer` of two names. */
-static const char *link_name(const struct writer *w, uint32_t port, char buffer[2 * NAME_SIZE])
+static const char *link_id(const struct writer *w, uint32_t port, char buffer[2 * NAME_SIZE])
 {
 	char from[NAME_SIZE], to[NAME_SIZE];
 
-	topology_node_name(w->topo, w->owners[port], from, sizeof(from));
+	topology_node_name(w->topo, link_place_of(&w->topo->net, port).from, from, sizeof(from));
 	topology_node_name(w->topo, w->topo->net.ports[port].to, to, sizeof(to));
 	snprintf(buffer, 2 * NAME_SIZE, "%s-%s", from, to);
 	return buffer;
@@ -71,7 +71,7 @@ static void write_link(const struct writer *w, uint32_t port)
 	char name[2 * NAME_SIZE];
 
 	fprintf(w->to, "<link id=\"%s\" bandwidth=\"%" PRIu64 "bps\" latency=\"%" PRIu64 "ps\"/>\n",
-		link_name(w, port, name), link->rate, link->latency);
+		link_id(w, port, name), link->rate, link->latency);
 }
 
 /* Writes the hosts of a switch and their links. SimGrid wants hosts before links. */
@@ -96,7 +96,7 @@ static void write_rack(const struct writer *w, const struct rack *rack)
 		write_link(w, host);
 		write_link(w, p);
 		fprintf(w->to, "<host_link id=\"h%" PRIu32 "\" up=\"%s\" down=\"%s\"/>\n", host,
-			link_name(w, host, up), link_name(w, p, down));
+			link_id(w, host, up), link_id(w, p, down));
 	}
 	fputs("</zone>\n", w->to);
 }
@@ -128,20 +128,8 @@ static void write_route(const struct writer *w, const struct rack *from, const s
 		"symmetrical=\"NO\">",
 		a, b, a, b);
 	for (unsigned i = 1; i + 1 < count; i++)
-		fprintf(w->to, "<link_ctn id=\"%s\"/>", link_name(w, ports[i], link));
+		fprintf(w->to, "<link_ctn id=\"%s\"/>", link_id(w, ports[i], link));
 	fputs("</zoneRoute>\n", w->to);
-}
-
-static void find_owners(struct writer *w)
-{
-	const struct network *net = &w->topo->net;
-
-	w->owners = xcalloc(net->port_count, sizeof(*w->owners));
-	for (uint32_t h = 0; h < net->hosts; h++)
-		w->owners[h] = h;
-	for (uint32_t s = 0; s < net->switches; s++)
-		for (uint32_t p = 0; p < net->switch_nodes[s].ports; p++)
-			w->owners[net->switch_nodes[s].first_port + p] = net->hosts + s;
 }
 
 static void find_racks(struct writer *w)
@@ -169,7 +157,6 @@ static void write_platform(const struct scenario *scenario, FILE *to)
 
 	sim_init(&sim, seed);
 	topology_build(&topo, &scenario->topology, &sim);
-	find_owners(&w);
 	find_racks(&w);
 	fputs(head, to);
 	fputs("<zone id=\"network\" routing=\"Full\">\n", to);
@@ -181,7 +168,6 @@ static void write_platform(const struct scenario *scenario, FILE *to)
 			if (i != j)
 				write_route(&w, &w.racks[i], &w.racks[j]);
 	fputs("</zone>\n</platform>\n", to);
-	free(w.owners);
 	free(w.racks);
 	topology_release(&topo);
 	sim_release(&sim);

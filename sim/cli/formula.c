@@ -6,7 +6,6 @@
 #include "formulas/formulas.h"
 #include "io/json.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char signs[] = "&<>\"'";
@@ -52,7 +51,7 @@ void html_element(FILE *to, const char *tag, const char *fmt, ...)
 	conf_buf_release(&text);
 }
 
-void html_download(FILE *to, const char *name, const char *text)
+static void put_download(FILE *to, const char *name, const char *text)
 {
 	fprintf(to, "<a download=\"%s\" href=\"data:text/plain;charset=utf-8,", name);
 	for (; *text; text++) {
@@ -71,7 +70,7 @@ void html_details(FILE *to, const char *summary, const char *name, const char *t
 	fputs("<details>", to);
 	html_element(to, "summary", "%s", summary);
 	fputs("<p>Save as ", to);
-	html_download(to, name, text);
+	put_download(to, name, text);
 	fputs("</p><pre>", to);
 	html_text(to, text);
 	fputs("</pre></details>\n", to);

@@ -12,10 +12,8 @@ void html_text(FILE *to, const char *text);
 void html_element(FILE *to, const char *tag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A link that saves `text` as a file. `name` is not escaped. */
-void html_download(FILE *to, const char *name, const char *text);
-
-/* A text that opens with a click on its summary, and a link that saves it. */
+/* A text that opens with a click on its summary, and a link that saves it as a file. `name` is not
+ * escaped. */
 void html_details(FILE *to, const char *summary, const char *name, const char *text);
 
 /* A picture of gnuplot's, without what is for files, its ids made those of figure `number`: a page

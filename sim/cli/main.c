@@ -1,5 +1,5 @@
 /* inasim VERB ...: reads the command line, calls the verb. */
-#include "cli/options.h"
+#include "cli/cli.h"
 
 #include "base/mem.h"
 #include "base/plain.h"

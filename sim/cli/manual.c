@@ -1,6 +1,6 @@
 /* The verb manual: pages for man(1), from the tables of verbs, options and keys; and the
  * completions of scripts/completion. */
-#include "cli/options.h"
+#include "cli/cli.h"
 
 #include "base/home.h"
 #include "base/input.h"

@@ -1,4 +1,6 @@
-#include "cli/options.h"
+/* The options of all verbs: a row for each says what it is called, which verbs take it, and where
+ * in struct cli it goes. */
+#include "cli/cli.h"
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -10,9 +12,9 @@
 enum take {
 	TAKE_FLAG,     /* bool */
 	TAKE_TEXT,     /* const char * */
-	TAKE_TEXTS,    /* struct texts; may be repeated */
+	TAKE_NAMES,    /* struct names; may be repeated */
 	TAKE_SET,      /* --set */
-	TAKE_SPAN,     /* struct span */
+	TAKE_SPAN,     /* struct time_span */
 	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
@@ -28,7 +30,7 @@ struct option_row {
 };
 
 #define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field)
-#define TEXTS(field) TAKE_TEXTS, offsetof(struct cli, field)
+#define NAMES(field) TAKE_NAMES, offsetof(struct cli, field)
 #define COUNT(field) TAKE_COUNT, offsetof(struct cli, field)
 #define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field)
 #define SPAN(field)  TAKE_SPAN, offsetof(struct cli, field)
@@ -69,50 +71,54 @@ static const struct option_row rows[] = {
 	  "explain the columns of the result tables" },
 	{ "plan", NULL, "schema", FLAG(schema.plan), "JSON Schema of sweep plans" },
 
-	{ "term", "T", "plot", TEXT(plot.term), "png, svg, pdf, eps, tikz, or dumb (text)" },
-	{ "figure", "NAME", "plot", TEXT(plot.figure), "only this figure (inasim list figures)" },
+	{ "term", "T", "plot", TEXT(plot.options.term),
+	  "png, svg, pdf, eps, tikz, or dumb (text)" },
+	{ "figure", "NAME", "plot", TEXT(plot.options.only),
+	  "only this figure (inasim list figures)" },
 	{ "size", "W[xH]UNIT", "plot", TEXT(plot.size),
 	  "for print, letters of 8 points: 3.5in, 8.5cm, 7x2.5in" },
 	{ "font", "NAME[,SIZE]", "plot", TEXT(plot.font),
 	  "a font; its size in points (8) goes with --size" },
-	{ "no-title", NULL, "plot", FLAG(plot.no_title),
+	{ "no-title", NULL, "plot", FLAG(plot.options.no_title),
 	  "leave out the title, which a caption can say" },
 	{ "together", NULL, "plot", FLAG(plot.together),
 	  "all directories in one figure (needs --out)" },
-	{ "label", "TEXT", "plot", TEXTS(plot.labels),
+	{ "label", "TEXT", "plot", NAMES(plot.sweep.labels),
 	  "name in the legend: once for each directory, in their order; of a sweep: VALUE=TEXT" },
-	{ "xlabel", "TEXT", "plot", TEXT(plot.x_label), "words below the x axis" },
-	{ "ylabel", "TEXT", "plot", TEXTS(plot.y_labels),
+	{ "xlabel", "TEXT", "plot", TEXT(plot.options.x_label), "words below the x axis" },
+	{ "ylabel", "TEXT", "plot", NAMES(plot.options.y_labels),
 	  "words beside the y axis: once, or once for each --y" },
-	{ "panels", NULL, "plot", FLAG(plot.panels),
+	{ "panels", NULL, "plot", FLAG(plot.sweep.panels),
 	  "of a sweep: all figures on one page, with one legend" },
-	{ "x", "AXIS", "plot", TEXT(plot.x),
+	{ "x", "AXIS", "plot", TEXT(plot.sweep.x),
 	  "axis of a sweep to draw along x; default: the one with most numbers" },
-	{ "y", "METRIC", "plot", TEXTS(plot.metrics),
+	{ "y", "METRIC", "plot", NAMES(plot.sweep.metrics),
 	  "metric of a sweep to draw; may be repeated; default: mean JCT, p99 of FCT" },
-	{ "by", "AXIS", "plot", TEXT(plot.by),
+	{ "by", "AXIS", "plot", TEXT(plot.sweep.by),
 	  "axis with one curve for each value; default: the first other axis; or none" },
-	{ "where", "AXIS=VALUE", "plot", TEXTS(plot.where), "only these points; may be repeated" },
-	{ "kind", "K", "plot", TEXT(plot.kind), "lines, bars, heat, box" },
-	{ "log", "AXES", "plot", TEXT(plot.log), "x, y, xy, none" },
-	{ "relative-to", "VALUE", "plot", TEXT(plot.relative_to),
+	{ "where", "AXIS=VALUE", "plot", NAMES(plot.sweep.where),
+	  "only these points; may be repeated" },
+	{ "kind", "K", "plot", TEXT(plot.sweep.kind), "lines, bars, heat, box" },
+	{ "log", "AXES", "plot", TEXT(plot.sweep.log), "x, y, xy, none" },
+	{ "relative-to", "VALUE", "plot", TEXT(plot.sweep.relative_to),
 	  "ratio to this value of the --by axis, or to AXIS=VALUE" },
 
-	{ "metric", "NAME", "compare", TEXTS(compare.metrics),
+	{ "metric", "NAME", "compare", NAMES(compare.options.metrics),
 	  "show this metric, such as jobs.jct_s.mean; may be repeated" },
-	{ "by", "AXIS", "compare", TEXT(compare.by), "the axis along which a sweep is compared" },
-	{ "baseline", "VALUE", "compare", TEXT(compare.baseline),
+	{ "by", "AXIS", "compare", TEXT(compare.options.by),
+	  "the axis along which a sweep is compared" },
+	{ "baseline", "VALUE", "compare", TEXT(compare.options.baseline),
 	  "the value that the others are compared with; default: the first" },
 	{ "tolerance", "R", "compare", TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
-	{ "long-run", NULL, "compare", FLAG(compare.long_run),
+	{ "long-run", NULL, "compare", FLAG(compare.options.long_run),
 	  "compare what long runs settle to, by batch means" },
-	{ "latex", NULL, "compare", FLAG(compare.latex),
+	{ "latex", NULL, "compare", FLAG(compare.options.latex),
 	  "print rows as a tabular of LaTeX (booktabs), the rest as comments" },
 	{ "warmup", "T", "compare", TEXT(compare.warmup),
 	  "with --long-run: cut what is before this time, such as 1ms; default: MSER-5 finds it" },
 
-	{ "scenario", "NAME", "regress", TEXTS(regress.scenarios),
+	{ "scenario", "NAME", "regress", NAMES(regress.scenarios),
 	  "only this reference; may be repeated" },
 	{ "jobs", "N", "regress", COUNT(regress.jobs),
 	  "runs at a time (default: one per processor)" },
@@ -168,7 +174,7 @@ static bool add_override(struct cli *cli, char *text)
 }
 
 /* Reads FROM..TO, two times with units. False after a complaint. */
-static bool take_span(struct span *span, const char *name, char *text)
+static bool take_span(struct time_span *span, const char *name, char *text)
 {
 	char *dots = strstr(text, "..");
 
@@ -199,7 +205,7 @@ static bool take_count(long *count, const char *name, const char *text)
 static bool take(struct cli *cli, const struct option_row *row, char *argument)
 {
 	char *field = (char *)cli + row->offset;
-	struct texts *texts = (struct texts *)(void *)field;
+	struct names *names = (struct names *)(void *)field;
 
 	switch (row->take) {
 	case TAKE_FLAG:
@@ -208,14 +214,13 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 	case TAKE_TEXT:
 		*(const char **)(void *)field = argument;
 		return true;
-	case TAKE_TEXTS:
-		texts->items = xrealloc(texts->items, texts->count + 1, sizeof(*texts->items));
-		texts->items[texts->count++] = argument;
+	case TAKE_NAMES:
+		names_add(names, argument);
 		return true;
 	case TAKE_SET:
 		return add_override(cli, xstrdup(argument));
 	case TAKE_SPAN:
-		return take_span((struct span *)(void *)field, row->name, argument);
+		return take_span((struct time_span *)(void *)field, row->name, argument);
 	case TAKE_COUNT:
 		return take_count((long *)(void *)field, row->name, argument);
 	case TAKE_UPDATE:
@@ -322,12 +327,12 @@ void options_release(struct cli *cli)
 		free((char *)(uintptr_t)cli->overrides[--cli->override_count].pointer);
 	free(cli->overrides);
 	for (size_t i = 0; i < ROWS; i++) {
-		struct texts *texts = (struct texts *)(void *)((char *)cli + rows[i].offset);
+		struct names *names = (struct names *)(void *)((char *)cli + rows[i].offset);
 
-		if (rows[i].take != TAKE_TEXTS)
+		if (rows[i].take != TAKE_NAMES)
 			continue;
-		free(texts->items);
-		texts->items = NULL; /* rows may share it */
+		free(names->items);
+		names->items = NULL; /* rows may share it */
 	}
 }
 

@@ -2,22 +2,21 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
-#include "lab/figures/plot.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool asks_for_sweep(const struct cli_plot *plot)
+static bool asks_for_sweep(const struct plot_sweep_options *sweep)
 {
-	return plot->x || plot->by || plot->kind || plot->log || plot->relative_to ||
-	       plot->metrics.count || plot->where.count || plot->panels;
+	return sweep->x || sweep->by || sweep->kind || sweep->log || sweep->relative_to ||
+	       sweep->metrics.count || sweep->where.count || sweep->panels;
 }
 
 /* The one figure that both runs and sweeps have. */
 static bool is_breakdown(const struct cli_plot *plot)
 {
-	return plot->figure && !strcmp(plot->figure, "breakdown");
+	return plot->options.only && !strcmp(plot->options.only, "breakdown");
 }
 
 /* Whether all directories are sweeps, or none is. False after a complaint. */
@@ -36,17 +35,18 @@ static bool all(const struct cli *cli, bool sweeps, const char *option)
 /* Whether labels fit the figures: one of an axis is for one figure. */
 static bool labels_fit(const struct cli *cli)
 {
-	const struct cli_plot *plot = &cli->plot;
-	size_t metrics = plot->metrics.count ? plot->metrics.count : 2; /* the usual ones */
+	const struct plot_options *options = &cli->plot.options;
+	const struct plot_sweep_options *sweep = &cli->plot.sweep;
+	size_t metrics = sweep->metrics.count ? sweep->metrics.count : 2; /* the usual ones */
 
-	if ((plot->x_label || plot->y_labels.count) && !plot->figure &&
-	    (plot->together || !sweep_table_exists(cli->argv[0])))
+	if ((options->x_label || options->y_labels.count) && !options->only &&
+	    (cli->plot.together || !sweep_table_exists(cli->argv[0])))
 		complain("--xlabel and --ylabel are for one figure; say which with --figure");
-	else if (!plot->figure && plot->y_labels.count > metrics)
-		complain("%zu --ylabel are for as many --y, found %zu", plot->y_labels.count,
+	else if (!options->only && options->y_labels.count > metrics)
+		complain("%zu --ylabel are for as many --y, found %zu", options->y_labels.count,
 			 metrics);
 	else
-		return !plot->labels.count || plot->together || all(cli, true, "--label");
+		return !sweep->labels.count || cli->plot.together || all(cli, true, "--label");
 	return false;
 }
 
@@ -54,6 +54,7 @@ static bool labels_fit(const struct cli *cli)
 static bool options_fit(const struct cli *cli)
 {
 	const struct cli_plot *plot = &cli->plot;
+	size_t labels = plot->sweep.labels.count;
 
 	if (plot->together && !cli->out)
 		complain("--together needs --out DIR: the figures belong to none of the "
@@ -61,15 +62,14 @@ static bool options_fit(const struct cli *cli)
 	else if (!plot->together && cli->out && cli->argc > 1)
 		complain("--out takes the figures of one directory; for several in one figure add "
 			 "--together");
-	else if (plot->labels.count && plot->together && plot->labels.count != (size_t)cli->argc)
-		complain("%d directories need as many --label, found %zu", cli->argc,
-			 plot->labels.count);
-	else if (plot->together && asks_for_sweep(plot))
+	else if (plot->together && labels && labels != (size_t)cli->argc)
+		complain("%d directories need as many --label, found %zu", cli->argc, labels);
+	else if (plot->together && asks_for_sweep(&plot->sweep))
 		complain("--together is for result directories, --x, --y, --by, --where, --kind, "
 			 "--log, --relative-to and --panels are for sweeps");
 	else
 		return (!plot->together || all(cli, false, "--together")) &&
-		       (!plot->figure || is_breakdown(plot) || all(cli, false, "--figure")) &&
+		       (!plot->options.only || is_breakdown(plot) || all(cli, false, "--figure")) &&
 		       labels_fit(cli);
 	return false;
 }
@@ -87,39 +87,27 @@ static int report(int drawn, char *error, const char *dir)
 
 static int plot_one(const struct cli *cli, const char *dir, const struct plot_options *options)
 {
-	const struct cli_plot *plot = &cli->plot;
-	struct plot_sweep_options sweep = {
-		.x = plot->x,
-		.by = plot->by,
-		.metrics = plot->metrics.items,
-		.metric_count = plot->metrics.count,
-		.where = plot->where.items,
-		.where_count = plot->where.count,
-		.kind = plot->kind,
-		.log = plot->log,
-		.relative_to = plot->relative_to,
-		.breakdown = is_breakdown(plot),
-		.labels = plot->labels.items,
-		.label_count = plot->labels.count,
-		.panels = plot->panels,
-	};
+	struct plot_sweep_options sweep = cli->plot.sweep;
 	char *error = NULL;
-	int drawn = sweep_table_exists(dir) || asks_for_sweep(plot)
-			    ? plot_sweep(dir, &sweep, options, stdout, &error)
-			    : plot_run(dir, options, stdout, &error);
+	int drawn;
 
+	sweep.breakdown = is_breakdown(&cli->plot);
+	drawn = sweep_table_exists(dir) || asks_for_sweep(&sweep)
+			? plot_sweep(dir, &sweep, options, stdout, &error)
+			: plot_run(dir, options, stdout, &error);
 	return report(drawn, error, dir);
 }
 
 static int plot_all_together(const struct cli *cli, const struct plot_options *options)
 {
 	struct plot_labelled *runs = xcalloc((size_t)cli->argc, sizeof(*runs));
+	const struct names *labels = &cli->plot.sweep.labels;
 	char *error = NULL;
 	int drawn;
 
 	for (int i = 0; i < cli->argc; i++) {
 		runs[i].dir = cli->argv[i];
-		runs[i].label = cli->plot.labels.count ? cli->plot.labels.items[i] : NULL;
+		runs[i].label = labels->count ? labels->items[i] : NULL;
 	}
 	drawn = plot_together(runs, (size_t)cli->argc, options, stdout, &error);
 	free(runs);
@@ -128,17 +116,14 @@ static int plot_all_together(const struct cli *cli, const struct plot_options *o
 
 int verb_plot(const struct cli *cli)
 {
-	struct plot_options options = { .term = cli->plot.term ? cli->plot.term : "png",
-					.only = cli->plot.figure,
-					.out = cli->out,
-					.no_title = cli->plot.no_title,
-					.x_label = cli->plot.x_label,
-					.y_labels = cli->plot.y_labels.items,
-					.y_label_count = cli->plot.y_labels.count };
+	struct plot_options options = cli->plot.options;
 	int worst = EXIT_DONE;
 
 	if (!options_fit(cli))
 		return EXIT_USAGE;
+	options.out = cli->out;
+	if (!options.term)
+		options.term = "png";
 	if (cli->plot.size && !plot_size(cli->plot.size, &options)) {
 		complain("--size takes a width, or width and height, of 1 to 40 inches, as in "
 			 "3.5in, 8.5cm or 7x2.5in; found \"%s\"",

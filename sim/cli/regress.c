@@ -11,7 +11,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ static void select_entry(struct regress *r, const struct regress_entry *entry)
 
 static bool select_named(struct regress *r, const char *name)
 {
-	const char **names;
+	struct names names = { 0 };
 	char *text;
 	size_t i = regress_index_find(r->index, name);
 
@@ -67,19 +66,18 @@ static bool select_named(struct regress *r, const char *name)
 		select_entry(r, &r->index->entries[i]);
 		return true;
 	}
-	names = xcalloc(r->index->count + 1, sizeof(*names));
 	for (i = 0; i < r->index->count; i++)
-		names[i] = r->index->entries[i].name;
-	text = names_unknown("scenario", name, NULL, names, r->index->count);
+		names_add(&names, r->index->entries[i].name);
+	text = names_unknown("scenario", name, NULL, names.items, names.count);
 	complain("%s: %s", r->dir, text);
 	free(text);
-	free(names);
+	free(names.items);
 	return false;
 }
 
 static bool select_scenarios(struct regress *r)
 {
-	const struct texts *named = &r->cli->regress.scenarios;
+	const struct names *named = &r->cli->regress.scenarios;
 
 	r->processes = xcalloc(r->index->count + named->count + 1, sizeof(*r->processes));
 	for (size_t i = 0; i < named->count; i++)

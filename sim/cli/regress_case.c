@@ -6,6 +6,7 @@
 #include "core/fingerprint.h"
 #include "io/json.h"
 #include "io/number.h"
+#include "lab/names.h"
 #include "lab/regress/field_diff.h"
 #include "run/event_log.h"
 #include "run/results.h"
@@ -49,19 +50,6 @@ struct regress_run {
 	cJSON *summary, *resolved; /* after go() */
 };
 
-static char *messages_of(const struct conf_doc *doc)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&text, &length);
-
-	conf_print_errors(doc, stream, false);
-	fclose(stream);
-	while (length && text[length - 1] == '\n')
-		text[--length] = '\0';
-	return text;
-}
-
 /* EXIT_DONE, or another code and *error (caller frees). */
 static int build(struct regress_run *run, const struct regress_entry *entry, char **error)
 {
@@ -69,7 +57,7 @@ static int build(struct regress_run *run, const struct regress_entry *entry, cha
 	run->doc =
 		scenario_load(entry->path, &run->scenario, entry->overrides, entry->override_count);
 	if (conf_errors(run->doc)) {
-		*error = messages_of(run->doc);
+		*error = names_mistakes(run->doc);
 		return exit_code_of(run->doc);
 	}
 	run->s = simulation_build(&run->scenario, entry->path, NULL, error);
@@ -465,7 +453,7 @@ static int write_what_is_new(const struct regress_case *job, const struct regres
 	note_run(run, v);
 	if (v->reference)
 		compare_runs(job, run, false, v);
-	if (simulation_end(run->s) == END_VIOLATION) {
+	if (run->s->end == END_VIOLATION) {
 		v->problem = xasprintf("a check was violated: %s", run->s->checks.first);
 		return conclude(v, "is no reference", EXIT_VIOLATED);
 	}

@@ -7,8 +7,6 @@
 #include "io/folder.h"
 #include "io/json_read.h"
 #include "lab/breakdown.h"
-#include "lab/compare/compare.h"
-#include "lab/figures/plot.h"
 #include "lab/sweep/groups.h"
 
 #include <errno.h>
@@ -198,8 +196,7 @@ static bool put_comparison(struct report *r, const struct cli *cli, int first, i
 		if (i)
 			fputs("<th>ratio to the first</th>", r->to);
 	}
-	cJSON_ArrayForEach(row, member(root, "rows"))
-	{
+	cJSON_ArrayForEach(row, member(root, "rows")) {
 		const char *metric = text_of(row, "metric");
 
 		if (strcmp(last, metric)) {
@@ -220,8 +217,8 @@ static void put_breakdown(struct report *r, const cJSON *summary)
 	const cJSON *jobs = member(summary, "jobs"), *cause;
 	double all = 0;
 
-	cJSON_ArrayForEach(cause, member(jobs, "why_s")) all +=
-		cJSON_IsNumber(cause) ? cause->valuedouble : 0;
+	cJSON_ArrayForEach(cause, member(jobs, "why_s"))
+		all += cJSON_IsNumber(cause) ? cause->valuedouble : 0;
 	if (all <= 0)
 		return;
 	html_element(r->to, "h3", "What iterations are spent on");
@@ -259,8 +256,7 @@ static char *command_of(const cJSON *manifest)
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
 
-	cJSON_ArrayForEach(word, member(manifest, "command_line"))
-	{
+	cJSON_ArrayForEach(word, member(manifest, "command_line")) {
 		const char *p = cJSON_GetStringValue(word);
 
 		if (word->prev && word != member(manifest, "command_line")->child)
@@ -308,8 +304,9 @@ static void put_lines(struct report *r, const cJSON *list, const char *before)
 {
 	const cJSON *line;
 
-	cJSON_ArrayForEach(line, list) html_element(r->to, WARNING, "%s%s", before,
-						    cJSON_IsString(line) ? line->valuestring : "");
+	cJSON_ArrayForEach(line, list)
+		html_element(r->to, WARNING, "%s%s", before,
+			     cJSON_IsString(line) ? line->valuestring : "");
 }
 
 static void put_unfinished(struct report *r, const cJSON *summary, const char *what)
@@ -477,17 +474,15 @@ static void put_sweep_again(struct report *r, const char *dir)
 static bool put_sweep(struct report *r, const char *dir)
 {
 	struct sweep_table *table = sweep_table_read(dir, &r->error);
-	char *facts;
 
 	if (!table)
 		return false;
 	html_element(r->to, "h3", "What was run");
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
-	facts = xasprintf("%zu, of %" PRIu64 " replications", table->point_count,
-			  table->replications);
-	put_fact(r, "points", facts);
-	free(facts);
+	put_fact(r, "points",
+		 conf_at(table->doc, "%zu, of %" PRIu64 " replications", table->point_count,
+			 table->replications));
 	fputs("</table></div>\n", r->to);
 	html_element(r->to, "h3", "Does it mean what it says?");
 	put_sweep_warnings(r, table);

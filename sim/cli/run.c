@@ -1,7 +1,6 @@
 /* The verb run: simulate, show progress, write the result directory. */
 #include "cli/cli.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
@@ -12,7 +11,6 @@
 #include "run/simulation_state.h"
 #include "run/timeline.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,7 +302,7 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 
 static int code_of(const struct simulation *s)
 {
-	switch (simulation_end(s)) {
+	switch (s->end) {
 	case END_ALL_DONE:
 	case END_JOBS_DONE:
 	case END_FLOWS_DONE:
@@ -388,12 +386,8 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 		.asked = &asked,
 		.threads = (unsigned)cli->run.threads,
 		.why = cli->run.why,
-		.log_events = cli->run.events.given,
-		.log_from = cli->run.events.from,
-		.log_to = cli->run.events.to,
-		.timeline = cli->run.timeline.given,
-		.timeline_from = cli->run.timeline.from,
-		.timeline_to = cli->run.timeline.to,
+		.events = cli->run.events,
+		.timeline = cli->run.timeline,
 	};
 	time_t start = time(NULL);
 	struct simulation *s;
@@ -446,8 +440,8 @@ static char *out_path(const struct cli *cli, int i)
 
 static bool fuses_by_time(const struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].enabled && scenario_jobs(scenario)[i].fusion_cycle)
+	for_enabled_jobs(group, scenario)
+		if (group->fusion_cycle)
 			return true;
 	return false;
 }

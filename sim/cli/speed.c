@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "run/simulation_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A mixture: packets that switches add, and flows. A packet-hop costs half of its mean in flows

@@ -12,15 +12,13 @@
 
 /* --- the model, as sim/lab/ sees it --- */
 
-static struct conf_doc *load_point(void *owner, const char *base,
-				   const struct conf_override *overrides, size_t count,
-				   struct point_facts *facts)
+struct conf_doc *sweep_model(const char *base, const struct conf_override *overrides, size_t count,
+			     struct point_facts *facts)
 {
 	struct scenario scenario;
 	struct scenario_cost cost;
 	struct conf_doc *doc = scenario_load(base, &scenario, overrides, count);
 
-	(void)owner;
 	if (!conf_errors(doc)) {
 		facts->hash = scenario_hash(&scenario, doc, BUILD_VERSION);
 		facts->seed = (uint64_t)scenario.seed;
@@ -34,33 +32,28 @@ static struct conf_doc *load_point(void *owner, const char *base,
 	return doc;
 }
 
-const struct plan_model sweep_model = { .load = load_point };
-
 /* The members of summary.json: they become columns beside the axes, so no axis may have their name.
  */
-static const char **metric_names(void)
+static struct names metric_names(void)
 {
-	const struct out_column *columns = NULL;
-	const char **names;
-	size_t count = 0;
+	struct names names = { 0 };
 
-	for (size_t i = 0; i < results_schema_count; i++)
-		if (!strcmp(results_schemas[i]->file, "summary.json"))
-			columns = results_schemas[i]->columns;
-	while (columns && columns[count].name)
-		count++;
-	names = xcalloc(count + 1, sizeof(*names));
-	for (size_t i = 0; i < count; i++)
-		names[i] = columns[i].name;
+	for (size_t i = 0; i < results_schema_count; i++) {
+		const struct out_column *column = results_schemas[i]->columns;
+
+		for (; !strcmp(results_schemas[i]->file, "summary.json") && column->name; column++)
+			names_add(&names, column->name);
+	}
+	names_add(&names, NULL);
 	return names;
 }
 
 struct plan *sweep_load_plan(const struct cli *cli)
 {
-	const char **taken = metric_names();
-	struct plan *plan = plan_load(cli->argv[0], taken);
+	struct names taken = metric_names();
+	struct plan *plan = plan_load(cli->argv[0], taken.items);
 
-	free(taken);
+	free(taken.items);
 	return plan;
 }
 
@@ -73,7 +66,7 @@ int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts
 	code = exit_code_of((*plan)->doc);
 	if (code == EXIT_DONE) {
 		*facts = xcalloc((*plan)->point_count, sizeof(**facts));
-		plan_check(*plan, &sweep_model, *facts);
+		plan_check(*plan, sweep_model, *facts);
 		code = exit_code_of((*plan)->doc);
 	}
 	if (code != EXIT_DONE)
@@ -83,9 +76,9 @@ int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts
 
 /* --- options --- */
 
-char *sweep_dir(const struct cli *cli, const struct plan *plan)
+const char *sweep_dir(const struct cli *cli, const struct plan *plan)
 {
-	return cli->out ? xstrdup(cli->out) : xasprintf("results/%s", plan->name);
+	return cli->out ? cli->out : conf_at(plan->doc, "results/%s", plan->name);
 }
 
 /* Replaces the limit of the plan by that of the command line. False after a complaint. */
@@ -102,11 +95,10 @@ static bool read_limit(const char *option, enum unit_kind kind, const char *exam
 	return false;
 }
 
-bool sweep_read_rules(const struct cli *cli, const struct plan *plan, struct sweep_rules *rules)
+bool sweep_read_limits(const struct cli *cli, const struct plan *plan, struct point_limits *limits)
 {
-	*rules = (struct sweep_rules){ plan->time_limit, plan->memory_limit };
-	return read_limit("--time-limit", UNIT_TIME, "10m", cli->sweep.time_limit,
-			  &rules->time_limit) &&
+	*limits = plan->limits;
+	return read_limit("--time-limit", UNIT_TIME, "10m", cli->sweep.time_limit, &limits->time) &&
 	       read_limit("--memory-limit", UNIT_SIZE, "4GiB", cli->sweep.memory_limit,
-			  &rules->memory_limit);
+			  &limits->memory);
 }

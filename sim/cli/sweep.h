@@ -7,7 +7,7 @@
 #include "lab/sweep/sweep.h"
 
 /* The model as sim/lab/ sees it. */
-extern const struct plan_model sweep_model;
+plan_model sweep_model;
 
 /* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */
 struct plan *sweep_load_plan(const struct cli *cli);
@@ -16,16 +16,10 @@ struct plan *sweep_load_plan(const struct cli *cli);
  * caller frees both in any case. */
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);
 
-/* Where the points of a plan go; the caller frees. */
-char *sweep_dir(const struct cli *cli, const struct plan *plan);
+/* Where the points of a plan go; it lives as long as the plan. */
+const char *sweep_dir(const struct cli *cli, const struct plan *plan);
 
-/* What holds for every point of a sweep. */
-struct sweep_rules {
-	sim_time time_limit; /* 0 = none */
-	bytes memory_limit;  /* 0 = none */
-};
-
-/* Reads the rules of the plan; those of the command line replace them. False after a complaint. */
-bool sweep_read_rules(const struct cli *cli, const struct plan *plan, struct sweep_rules *rules);
+/* Reads the limits of the plan; those of the command line replace them. False after a complaint. */
+bool sweep_read_limits(const struct cli *cli, const struct plan *plan, struct point_limits *limits);
 
 #endif

@@ -1,7 +1,6 @@
 /* The verb sweep run: points by number, each in a process of its own (lab/sweep/point.h). */
 #include "cli/sweep.h"
 
-#include "base/mem.h"
 #include "build_info.h"
 #include "run/scenario.h"
 #include "lab/sweep/point.h"
@@ -34,15 +33,11 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			 enum point_end end, const struct point_record *record, const char *words)
 {
 	const char *status = point_status_names[record->status];
-	char *point = plan_point_words(plan, number);
+	const char *point = plan_point_words(plan, number);
 
-	if (cli->quiet &&
-	    (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE))) {
-		free(point);
+	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE)))
 		return;
-	}
 	fprintf(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point, *point ? ")" : "");
-	free(point);
 	switch (end) {
 	case POINT_RAN:
 		fprintf(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,
@@ -83,15 +78,14 @@ static int code_of_point(enum point_end end, const struct point_record *record)
 
 /* Runs a point whose scenario is valid. */
 static int run_valid(const struct cli *cli, const struct plan *plan, const char *folder,
-		     const struct sweep_rules *rules, size_t number, const struct conf_doc *doc,
+		     const struct point_limits *limits, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
 {
 	struct pointed pointed = { cli, plan, doc, scenario };
 	struct point_order order = {
 		.folder = folder,
 		.hash = scenario_hash(scenario, doc, BUILD_VERSION),
-		.time_limit = rules->time_limit,
-		.memory_limit = rules->memory_limit,
+		.limits = *limits,
 		.force = cli->sweep.force,
 		.version = BUILD_VERSION,
 		.commit = BUILD_COMMIT,
@@ -113,20 +107,18 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 }
 
 static int run_point(const struct cli *cli, struct plan *plan, const char *folder,
-		     const struct sweep_rules *rules, size_t number)
+		     const struct point_limits *limits, size_t number)
 {
 	struct scenario scenario;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(plan, number, &count, NULL);
 	struct conf_doc *doc = scenario_load(plan->base, &scenario, overrides, count);
-	struct point_facts facts;
 	int code = EXIT_INVALID;
 
 	if (!conf_errors(doc))
-		code = run_valid(cli, plan, folder, rules, number, doc, &scenario);
+		code = run_valid(cli, plan, folder, limits, number, doc, &scenario);
 	else
-		plan_check_point(plan, number, &sweep_model,
-				 &facts); /* says it in words of the plan */
+		plan_check_point(plan, number, sweep_model); /* in words of the plan */
 	conf_doc_free(doc);
 	free(overrides);
 	return code;
@@ -153,23 +145,22 @@ static bool read_numbers(const char *text, size_t points, size_t *first, size_t 
 }
 
 static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
-		      const struct sweep_rules *rules)
+		      const struct point_limits *limits)
 {
-	char *folder = xasprintf("%s/points", dir);
+	const char *folder = conf_at(plan->doc, "%s/points", dir);
 	size_t first, last;
 	int worst = EXIT_DONE;
 
 	for (int i = 1; i < cli->argc; i++) {
 		read_numbers(cli->argv[i], plan->point_count, &first, &last);
 		for (size_t n = first; n <= last; n++) {
-			int code = run_point(cli, plan, folder, rules, n);
+			int code = run_point(cli, plan, folder, limits, n);
 
 			worst = code > worst ? code : worst;
 		}
 	}
 	if (conf_errors(plan->doc))
 		conf_print_errors(plan->doc, stderr, false);
-	free(folder);
 	return worst;
 }
 
@@ -189,24 +180,24 @@ int verb_sweep_run(const struct cli *cli)
 {
 	struct plan *plan = sweep_load_plan(cli);
 	int code = exit_code_of(plan->doc);
-	char *dir = NULL, *error = NULL;
-	struct sweep_rules rules;
+	const char *dir;
+	char *error = NULL;
+	struct point_limits limits;
 
 	if (code != EXIT_DONE) {
 		conf_print_errors(plan->doc, stderr, false);
-	} else if (!good_numbers(cli, plan) || !sweep_read_rules(cli, plan, &rules)) {
+	} else if (!good_numbers(cli, plan) || !sweep_read_limits(cli, plan, &limits)) {
 		code = EXIT_USAGE;
 	} else {
 		dir = sweep_dir(cli, plan);
 		if (sweep_make(dir, cli->argv[0], &error)) {
-			code = run_points(cli, plan, dir, &rules);
+			code = run_points(cli, plan, dir, &limits);
 		} else {
 			complain("%s", error);
 			code = EXIT_IO;
 		}
 	}
 	free(error);
-	free(dir);
 	plan_free(plan);
 	return code;
 }

@@ -30,15 +30,12 @@ static void print_running(const struct sweep *sweep)
 
 	for (size_t i = 0; i < sweep->plan->point_count && told < TOLD; i++) {
 		const struct sweep_running *running = &sweep->running[i];
-		char *words;
 
 		if (!running->holder)
 			continue;
 		told++;
-		words = plan_point_words(sweep->plan, i);
-		printf("  point %zu (%s): running for %.0f s by %s\n", i, words, running->seconds,
-		       running->holder);
-		free(words);
+		printf("  point %zu (%s): running for %.0f s by %s\n", i,
+		       plan_point_words(sweep->plan, i), running->seconds, running->holder);
 	}
 }
 
@@ -70,15 +67,12 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	print_running(sweep);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		const struct point_record *record = &sweep->records[i];
-		char *words;
 
 		if (!has_failed(record) || ++failed > TOLD)
 			continue;
-		words = plan_point_words(sweep->plan, i);
-		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i, words,
-		       point_status_names[record->status], record->attempts,
-		       *record->message ? ": " : "", record->message);
-		free(words);
+		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i,
+		       plan_point_words(sweep->plan, i), point_status_names[record->status],
+		       record->attempts, *record->message ? ": " : "", record->message);
 	}
 	if (failed > TOLD)
 		printf("  and %zu more\n", failed - TOLD);
@@ -148,10 +142,10 @@ static void print_status_json(const struct sweep *sweep, const size_t *pending, 
 }
 
 static void show_status(const struct cli *cli, const struct sweep *sweep,
-			const struct sweep_rules *rules)
+			const struct point_limits *limits)
 {
 	size_t count;
-	size_t *pending = sweep_pending(sweep, rules->time_limit, rules->memory_limit, &count);
+	size_t *pending = sweep_pending(sweep, limits, &count);
 
 	if (cli->json)
 		print_status_json(sweep, pending, count);
@@ -166,23 +160,20 @@ static void show_status(const struct cli *cli, const struct sweep *sweep,
 /* Loads plan and sweep; calls `look`, which returns an exit code. */
 static int with_sweep(const struct cli *cli,
 		      int (*look)(const struct cli *cli, const struct sweep *sweep,
-				  const struct sweep_rules *rules))
+				  const struct point_limits *limits))
 {
 	struct point_facts *facts;
 	struct plan *plan;
-	struct sweep_rules rules;
+	struct point_limits limits;
 	struct sweep sweep;
 	int code = sweep_load_all(cli, &plan, &facts);
 
-	if (code == EXIT_DONE && !sweep_read_rules(cli, plan, &rules))
+	if (code == EXIT_DONE && !sweep_read_limits(cli, plan, &limits))
 		code = EXIT_USAGE;
 	if (code == EXIT_DONE) {
-		char *dir = sweep_dir(cli, plan);
-
-		sweep_read(&sweep, dir, plan, facts);
-		code = look(cli, &sweep, &rules);
+		sweep_read(&sweep, sweep_dir(cli, plan), plan, facts);
+		code = look(cli, &sweep, &limits);
 		sweep_release(&sweep);
-		free(dir);
 	}
 	free(facts);
 	plan_free(plan);
@@ -190,9 +181,9 @@ static int with_sweep(const struct cli *cli,
 }
 
 static int look_at_status(const struct cli *cli, const struct sweep *sweep,
-			  const struct sweep_rules *rules)
+			  const struct point_limits *limits)
 {
-	show_status(cli, sweep, rules);
+	show_status(cli, sweep, limits);
 	return all_done(sweep) || cli->sweep.pending ? EXIT_DONE : EXIT_UNFINISHED;
 }
 
@@ -219,7 +210,7 @@ static void report_same(const struct sweep *sweep)
 }
 
 static int collect(const struct cli *cli, const struct sweep *sweep,
-		   const struct sweep_rules *rules)
+		   const struct point_limits *limits)
 {
 	char *error = NULL;
 
@@ -229,7 +220,7 @@ static int collect(const struct cli *cli, const struct sweep *sweep,
 		return EXIT_IO;
 	}
 	if (!cli->quiet)
-		show_status(cli, sweep, rules);
+		show_status(cli, sweep, limits);
 	if (!cli->quiet && !cli->json)
 		report_same(sweep);
 	return all_done(sweep) ? EXIT_DONE : EXIT_UNFINISHED;

@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
-#include "lab/figures/plot.h"
 #include "io/json.h"
 #include "run/results.h"
 #include "run/scenario.h"
@@ -89,15 +88,11 @@ static void explain_pause(const struct topology_conf *conf, bool fabric)
 
 static void explain_network(const struct topology_conf *conf)
 {
-	struct topology_shape shape;
-
 	if (!topology_pause(conf, false).on)
 		return;
 	explain_pause(conf, false);
-	topology_shape(conf, &shape);
-	if (shape.switches > 1)
+	if (topology_tiers(conf) > 1)
 		explain_pause(conf, true);
-	topology_shape_release(&shape);
 }
 
 /* Whether a group of jobs, enabled or not, has the scheme or may fall back to it. */

@@ -15,8 +15,7 @@
 static double rows_of(const cJSON *manifest, const char *file)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(manifest, "files"))
-	{
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(manifest, "files")) {
 		const char *name =
 			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
 		const cJSON *count = cJSON_GetObjectItemCaseSensitive(item, "rows");

@@ -10,7 +10,7 @@
 
 #define JOBS_MOST 10000000 /* no run has more; a table that says so is not ours */
 
-/* Relatives share a colour. */
+/* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 	{ "compute", "computing", 1, 1 },
 	{ "jitter", "jitter", 1, 3 },
@@ -56,7 +56,7 @@ static struct columns find_columns(struct csv *csv)
 	return c;
 }
 
-/* What does not fit is left out. */
+/* Leaves out what does not fit. */
 static void add_named(struct breakdown_named list[BREAKDOWN_NAMES], const char *text,
 		      uint64_t times, double time)
 {
@@ -83,9 +83,9 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 	}
 	while (b->jobs <= job) {
 		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
-		b->newest[b->jobs++] = 0; /* else its newest iteration that was read, from 1 */
+		b->newest[b->jobs++] = 0; /* none; else the iteration read last, from 1 */
 	}
-	/* a worker is ahead of others by less than an iteration */
+	/* workers of a job are less than an iteration apart */
 	for (size_t i = b->newest[job], n = 0; i && n < 3; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];

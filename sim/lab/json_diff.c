@@ -47,10 +47,12 @@ static void diff_objects(struct json_diff *diff, const char *pointer, const cJSO
 			 const cJSON *b)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, a) add_member(diff, pointer, item->string, item,
-					       cJSON_GetObjectItemCaseSensitive(b, item->string));
-	cJSON_ArrayForEach(item, b) if (cJSON_GetObjectItemCaseSensitive(a, item->string) == NULL)
-		add_member(diff, pointer, item->string, NULL, item);
+	cJSON_ArrayForEach(item, a)
+		add_member(diff, pointer, item->string, item,
+			   cJSON_GetObjectItemCaseSensitive(b, item->string));
+	cJSON_ArrayForEach(item, b)
+		if (cJSON_GetObjectItemCaseSensitive(a, item->string) == NULL)
+			add_member(diff, pointer, item->string, NULL, item);
 }
 
 static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)

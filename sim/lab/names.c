@@ -9,6 +9,13 @@
 
 #define LISTED 20
 
+void names_add(struct names *names, const char *name)
+{
+	names->items =
+		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
+	names->items[names->count++] = name;
+}
+
 void names_list(FILE *to, const char *const *names, size_t count, size_t most)
 {
 	for (size_t i = 0; i < count && i < most; i++)
@@ -35,6 +42,18 @@ char *names_unknown(const char *what, const char *word, const char *has, const c
 	}
 	fclose(to);
 	free(choices);
+	return text;
+}
+
+char *names_mistakes(const struct conf_doc *doc)
+{
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	conf_print_errors(doc, to, false);
+	fclose(to);
+	while (length > 0 && text[length - 1] == '\n')
+		text[--length] = '\0';
 	return text;
 }
 

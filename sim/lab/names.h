@@ -1,9 +1,16 @@
-/* Messages about unknown names, and names of directories. */
+/* Lists of names, messages about mistakes, and names of directories. */
 #ifndef INASIM_LAB_NAMES_H
 #define INASIM_LAB_NAMES_H
 
 #include <stddef.h>
 #include <stdio.h>
+
+/* All zero is empty; whoever adds frees the items. The names belong to others. */
+struct names {
+	const char **items;
+	size_t count, capacity;
+};
+void names_add(struct names *names, const char *name);
 
 /* "A, B and C"; of more than `most`, those and ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t most);
@@ -12,6 +19,10 @@ void names_list(FILE *to, const char *const *names, size_t count, size_t most);
  * NULL. The caller frees. */
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
 		    size_t count);
+
+/* All mistakes of a document as one text, a line each. The caller frees. */
+struct conf_doc; /* conf/conf.h */
+char *names_mistakes(const struct conf_doc *doc);
 
 /* What to call a directory among others: the last part of its path, or the whole path if another
  * has the same last part. The caller frees. */

@@ -30,8 +30,7 @@ static void collect(struct summary *summary, const char *prefix, const cJSON *co
 {
 	size_t index = 0;
 	const cJSON *item;
-	cJSON_ArrayForEach(item, container)
-	{
+	cJSON_ArrayForEach(item, container) {
 		const char *dot = *prefix == '\0' ? "" : ".";
 		char *name = item->string != NULL ? xasprintf("%s%s%s", prefix, dot, item->string)
 						  : xasprintf("%s%s%zu", prefix, dot, index);

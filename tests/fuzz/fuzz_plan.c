@@ -15,12 +15,11 @@ static void look_at(const struct plan *plan, size_t number)
 	const struct plan_setting **settings;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(plan, number, &count, &settings);
-	char *words = plan_point_words(plan, number);
 
+	plan_point_words(plan, number);
 	for (size_t i = 0; i < count; i++)
 		if (overrides[i].pointer[0] != '/' || !overrides[i].value[0])
 			abort();
-	free(words);
 	free(settings);
 	free(overrides);
 }

@@ -22,8 +22,7 @@ static bool stays_here(const char *folder)
 	const cJSON *folders = cJSON_GetObjectItemCaseSensitive(index, "folders"), *item;
 	bool good = true;
 
-	cJSON_ArrayForEach(item, folders)
-	{
+	cJSON_ArrayForEach(item, folders) {
 		if (cJSON_IsString(item) &&
 		    (item->valuestring[0] == '/' || strstr(item->valuestring, "..")))
 			good = false;

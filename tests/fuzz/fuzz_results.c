@@ -43,9 +43,9 @@ static void name_jobs(const char *dir)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const metrics[] = { "flows.fct_s.mean",          "flows.fct_s.p99",
-					       "jobs.jct_s.mean",           "jobs.iteration_s.mean",
-					       "jobs.by_name.a.jct_s.mean", "digest" };
+	static const char *metrics[] = { "flows.fct_s.mean",          "flows.fct_s.p99",
+					 "jobs.jct_s.mean",           "jobs.iteration_s.mean",
+					 "jobs.by_name.a.jct_s.mean", "digest" };
 	const char *folder = files_write(data, size);
 	char *a = xasprintf("%s/a", folder), *b = xasprintf("%s/b", folder);
 	const char *dirs[] = { a, b };
@@ -60,9 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.long_run = false;
 	options.tolerance = 0.05;
 	compare_so(dirs, 1, &options);
-	options.metric_count = 1;
+	options.metrics.count = 1;
 	for (size_t i = 0; i < 2 * sizeof(metrics) / sizeof(metrics[0]); i++) {
-		options.metrics = &metrics[i / 2];
+		options.metrics.items = &metrics[i / 2];
 		options.long_run = i % 2;
 		options.json = i % 4 == 3;
 		compare_so(dirs, 2, &options);

@@ -35,7 +35,7 @@ static void check_again(const struct point_record *record, const char *path)
 	/* what is not UTF-8 is written as U+FFFD */
 	if (strcmp(again.message, record->message) && !strstr(again.message, "\xef\xbf\xbd"))
 		abort();
-	if (again.status != record->status || again.time_limit != record->time_limit ||
+	if (again.status != record->status || again.limits.time != record->limits.time ||
 	    again.attempts != record->attempts)
 		abort();
 	record_release(&again);
@@ -48,7 +48,7 @@ static void read_record(const char *path)
 
 	record_init(&record);
 	record_read(&record, path);
-	record_wants_run(&record, PS_PER_S, 1000);
+	record_wants_run(&record, &(struct point_limits){ PS_PER_S, 1000 });
 	if (record_exit_code(&record) < 0 || record_exit_code(&record) > 255)
 		abort();
 	check_again(&record, path);
@@ -73,7 +73,7 @@ static void collect(const char *dir, const struct plan *plan)
 						 .cost = 1 + (double)(i % 3) };
 	sweep_read(&sweep, dir, plan, facts);
 	sweep_count(&sweep, counts);
-	pending = sweep_pending(&sweep, PS_PER_S, 0, &count);
+	pending = sweep_pending(&sweep, &(struct point_limits){ .time = PS_PER_S }, &count);
 	sweep_cpu_left(&sweep, pending, count);
 	free(pending);
 	sweep_collect(&sweep, &error);

@@ -99,9 +99,9 @@ static inline void run_to(struct run *run, enum end_reason end)
 	const struct simulation_options options = { 0 };
 
 	simulation_go(run->s, &options);
-	if (simulation_end(run->s) != end)
+	if (run->s->end != end)
 		simulation_report(run->s, stderr);
-	cr_assert_eq(simulation_end(run->s), end, "%s", end_reason_names[simulation_end(run->s)]);
+	cr_assert_eq(run->s->end, end, "%s", end_reason_names[run->s->end]);
 	cr_assert_eq(run->s->checks.exact_violations + run->s->checks.conservation_violations,
 		     end == END_VIOLATION ? 1 : 0);
 }

@@ -57,7 +57,7 @@ static uint64_t close_run(struct run *run)
 
 	simulation_go(run->simulation, &options);
 	cr_expect_not(simulation_unfinished(run->simulation), "%s ends with %s", run->scenario.name,
-		      end_reason_names[simulation_end(run->simulation)]);
+		      end_reason_names[run->simulation->end]);
 	cr_expect_gt(run->simulation->sim.events, 20000);
 	digest = simulation_digest(run->simulation);
 	simulation_free(run->simulation);

@@ -56,8 +56,7 @@ static inline const cJSON *row_of(const struct answer *answer, const char *metri
 				  const char *labels)
 {
 	const cJSON *row, *label;
-	cJSON_ArrayForEach(row, cJSON_GetObjectItem(answer->json, "rows"))
-	{
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(answer->json, "rows")) {
 		char text[200] = "";
 		cJSON_ArrayForEach(label, cJSON_GetObjectItem(row, "of"))
 			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",

@@ -73,11 +73,11 @@ static char *make_run(const char *name, struct hand_made run)
 static const struct hand_made slow = { .seed = 1, .mean = "13", .p50 = "13" };
 static const struct hand_made fast = { .fast = true, .seed = 1, .mean = "6.51", .p50 = "6.75" };
 
-static const char *const metrics[] = { "flows.fct_s.mean", "flows.fct_s.p50" };
+static const char *metrics[] = { "flows.fct_s.mean", "flows.fct_s.p50" };
 #define ASK_BOTH                                                                                   \
 	(struct compare_options)                                                                   \
 	{                                                                                          \
-		.metrics = metrics, .metric_count = 2, .tolerance = NAN, .json = true              \
+		.metrics = { metrics, 2 }, .tolerance = NAN, .json = true                          \
 	}
 #define ASK_USUAL                                                                                  \
 	(struct compare_options)                                                                   \
@@ -239,8 +239,8 @@ Test(compare, tolerance)
 Test(compare, runs_refused)
 {
 	struct hand_made lying = fast;
-	static const char *const wrong[] = { "flows.fct_s.p5" };
-	struct compare_options unknown = { .metrics = wrong, .metric_count = 1, .tolerance = NAN };
+	static const char *wrong[] = { "flows.fct_s.p5" };
+	struct compare_options unknown = { .metrics = { wrong, 1 }, .tolerance = NAN };
 	struct compare_options by = { .by = "load", .tolerance = NAN };
 	lying.p50 = "6.76";
 	char *a = make_run("a", slow), *b = make_run("b", lying);
@@ -264,12 +264,11 @@ Test(compare, runs_refused)
 
 /* ---- Sweeps ---- */
 
-static const char *const jct[] = { "jct" };
+static const char *jct[] = { "jct" };
 
 static struct compare_options by(const char *axis, const char *baseline)
 {
-	return (struct compare_options){ .metrics = jct,
-					 .metric_count = 1,
+	return (struct compare_options){ .metrics = { jct, 1 },
 					 .by = axis,
 					 .baseline = baseline,
 					 .tolerance = NAN,
@@ -378,9 +377,9 @@ Test(compare, sweeps_refused)
 		"\"values\":[\"ring\",\"ina, new\"]}],\"replications\":1,\"metrics\":[\"jct\"]}",
 		"point,hash,replication,seed,load,scheme,status,jct\n");
 	char *run = make_run("run", slow);
-	static const char *const wrong[] = { "jtc" };
+	static const char *wrong[] = { "jtc" };
 	struct compare_options unknown = by("scheme", NULL);
-	unknown.metrics = wrong;
+	unknown.metrics.items = wrong;
 	refused(a, NULL, by(NULL, NULL), COMPARE_USAGE,
 		"compare needs --by AXIS, or a second sweep");
 	refused(a, NULL, by("schema", NULL), COMPARE_USAGE,

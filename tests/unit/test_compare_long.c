@@ -82,13 +82,10 @@ static char *make_flows(const char *name, struct series s)
 	return dir;
 }
 
-static const char *const fct[] = { "flows.fct_s.mean" };
-static const struct compare_options ask_fct = { .metrics = fct,
-						.metric_count = 1,
-						.tolerance = NAN,
-						.json = true,
-						.long_run = true,
-						.warmup_s = NAN };
+static const char *fct[] = { "flows.fct_s.mean" };
+static const struct compare_options ask_fct = {
+	.metrics = { fct, 1 }, .tolerance = NAN, .json = true, .long_run = true, .warmup_s = NAN
+};
 
 static const struct series settling = {
 	.count = 3000, .mean = 10, .start = 20, .phi = 0.6, .seed = 1
@@ -312,9 +309,8 @@ Test(compare_long, iterations_by_group)
  * job has no cycle, which is nothing unfinished. */
 Test(compare_long, pooled_groups_are_told)
 {
-	static const char *const pooled[] = { "jobs.iteration_s.mean", "jobs.cycle_s.mean" };
-	struct compare_options options = { .metrics = pooled,
-					   .metric_count = 2,
+	static const char *pooled[] = { "jobs.iteration_s.mean", "jobs.cycle_s.mean" };
+	struct compare_options options = { .metrics = { pooled, 2 },
 					   .tolerance = NAN,
 					   .json = true,
 					   .long_run = true,
@@ -337,15 +333,15 @@ Test(compare_long, pooled_groups_are_told)
 
 Test(compare_long, refused)
 {
-	static const char *const wrong[] = { "flows.fct_s.p99", "network.drops",
-					     "jobs.by_name.fats.iteration_s.mean" };
+	static const char *wrong[] = { "flows.fct_s.p99", "network.drops",
+				       "jobs.by_name.fats.iteration_s.mean" };
 	static const char *const said[] = { "\"flows.fct_s.p99\" is none",
 					    "\"network.drops\" is none",
 					    "did you mean \"jobs.by_name.fast.iteration_s.mean\"" };
 	struct compare_options options = ask_fct;
 	char *dir = make_jobs();
 	for (size_t i = 0; i < 3; i++) {
-		options.metrics = &wrong[i];
+		options.metrics.items = &wrong[i];
 		refused(dir, NULL, options, COMPARE_USAGE, said[i]);
 	}
 	char *sweep = sample_sweep(folder, "s", SAMPLE_JSON, SAMPLE_CSV);

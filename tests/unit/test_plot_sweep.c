@@ -78,9 +78,9 @@ TestSuite(plot_sweep, .init = setup, .fini = teardown);
 
 /* ---- Tools ---- */
 
-#define WHERES(...)  .where = (const char *[]){ __VA_ARGS__ }, .where_count = 2
-#define WHERE(text)  .where = (const char *[]){ text }, .where_count = 1
-#define METRIC(text) .metrics = (const char *[]){ text }, .metric_count = 1
+#define WHERES(...)  .where = { (const char *[]){ __VA_ARGS__ }, 2 }
+#define WHERE(text)  .where = { (const char *[]){ text }, 1 }
+#define METRIC(text) .metrics = { (const char *[]){ text }, 1 }
 
 static int draw(const char *dir, const struct plot_sweep_options *options, const char *term,
 		char **printed, char **error)
@@ -216,9 +216,7 @@ Test(plot_sweep, ratios_are_paired)
 Test(plot_sweep, bars_keep_the_order_of_the_plan)
 {
 	const char *where[] = { "scheme=ring" };
-	struct plot_sweep_options options = {
-		.kind = "bars", .by = "none", .where = where, .where_count = 1
-	};
+	struct plot_sweep_options options = { .kind = "bars", .by = "none", .where = { where, 1 } };
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Mean of replications, 95 % "
@@ -231,9 +229,7 @@ Test(plot_sweep, bars_keep_the_order_of_the_plan)
 Test(plot_sweep, maps)
 {
 	const char *metrics[] = { "network.drops" };
-	struct plot_sweep_options options = { .kind = "heat",
-					      .metrics = metrics,
-					      .metric_count = 1 };
+	struct plot_sweep_options options = { .kind = "heat", .metrics = { metrics, 1 } };
 	expect_figure(&options, "network.drops-over-memory-by-scheme-heat",
 		      "# sizes: packets dropped\n# Mean of replications, 95 % t-intervals; 14 of "
 		      "18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, 8 without "
@@ -252,7 +248,7 @@ Test(plot_sweep, maps)
 Test(plot_sweep, boxes)
 {
 	const char *where[] = { "scheme=ring" };
-	struct plot_sweep_options options = { .kind = "box", .where = where, .where_count = 1 };
+	struct plot_sweep_options options = { .kind = "box", .where = { where, 1 } };
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Replications: minimum, "
@@ -283,7 +279,7 @@ Test(plot_sweep, a_third_axis_is_never_averaged)
 						       "6," HASH("6") ",0,1,y,2,p,done,70\n7," HASH(
 							       "7") ",0,1,y,2,q,done,80\n");
 	const char *metrics[] = { "m" };
-	struct plot_sweep_options options = { .metrics = metrics, .metric_count = 1 };
+	struct plot_sweep_options options = { .metrics = { metrics, 1 } };
 	cr_assert_eq(draw(dir, &options, "png", &printed, &error), 2, "%s", error);
 	free(printed);
 	char *data = read_figure(dir, "m-over-n-by-a-c-q", "dat");
@@ -359,8 +355,7 @@ Test(plot_sweep, names_are_only_names)
 	cr_assert_not_null(table, "%s", error);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct plot_sweep_options options = { .kind = kinds[i],
-						      .metrics = table->metrics,
-						      .metric_count = 2 };
+						      .metrics = { table->metrics, 2 } };
 		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 2, "%s", error);
 		char *second = strchr(printed, '\n') + 1;
 		cr_expect_str_neq(printed, second);
@@ -662,10 +657,10 @@ Test(plot_sweep, labels)
 {
 	const char *labels[] = { "ring=Ring 100%", "scheme=ina=In-network", "64KB=small" };
 	const char *y_labels[] = { "JCT" };
-	struct plot_options page = {
-		.term = "svg", .x_label = "Switch memory", .y_labels = y_labels, .y_label_count = 1
-	};
-	struct plot_sweep_options options = { .labels = labels, .label_count = 3 };
+	struct plot_options page = { .term = "svg",
+				     .x_label = "Switch memory",
+				     .y_labels = { y_labels, 1 } };
+	struct plot_sweep_options options = { .labels = { labels, 3 } };
 	char *script = script_of(&options, page, JCT);
 	expect_in(script, "LEGEND[1] = 'Ring 100%'\n");
 	expect_in(script, "LEGEND[2] = 'In-network'\n");
@@ -675,7 +670,7 @@ Test(plot_sweep, labels)
 	expect_in(script, "YLABEL[1] = 'JCT'\n");
 	free(script);
 	options.relative_to = "ring";
-	page.y_label_count = 0;
+	page.y_labels.count = 0;
 	script = script_of(&options, page, JCT "-relative-to-ring");
 	expect_in(script, "/ that of Ring 100%'\n");
 	free(script);
@@ -684,7 +679,7 @@ Test(plot_sweep, labels)
 Test(plot_sweep, labels_of_nothing)
 {
 	const char *wrong[] = { "wing=Wing" };
-	struct plot_sweep_options unknown = { .labels = wrong, .label_count = 1 };
+	struct plot_sweep_options unknown = { .labels = { wrong, 1 } };
 	expect_error(&unknown, JSON,
 		     "--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, as in --label "
 		     "\"64KB=TEXT\"; found \"wing=Wing\"");
@@ -696,10 +691,10 @@ Test(plot_sweep, panels)
 {
 	const char *metrics[] = { "jobs.jct_s.mean", "network.drops" };
 	const char *y_labels[] = { "JCT", "Drops" };
-	struct plot_options page = { .term = "svg", .y_labels = y_labels, .y_label_count = 2 };
-	struct plot_sweep_options options = {
-		.by = "none", .metrics = metrics, .metric_count = 2, .panels = true
-	};
+	struct plot_options page = { .term = "svg", .y_labels = { y_labels, 2 } };
+	struct plot_sweep_options options = { .by = "none",
+					      .metrics = { metrics, 2 },
+					      .panels = true };
 	const char *name = "metrics-over-memory-panels";
 	char *script = script_of(&options, page, name);
 	expect_in(script, "PANELS = 4\n");
@@ -761,7 +756,7 @@ Test(plot_sweep, gaps)
 Test(plot_sweep, tikz)
 {
 	const char *labels[] = { "ring=R_1 & 50%", "64KB={~^\\}" };
-	struct plot_sweep_options options = { .labels = labels, .label_count = 2 };
+	struct plot_sweep_options options = { .labels = { labels, 2 } };
 	struct plot_options page = { .term = "tikz", .width_in = 3.5 };
 	cr_assert(plot_font("cmss,9", &page));
 	char *script = script_of(&options, page, JCT);

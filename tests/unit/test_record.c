@@ -10,11 +10,9 @@
 
 static bool wants(enum point_status status, sim_time time_limit, bytes memory_limit)
 {
-	struct point_record record = { .status = status,
-				       .time_limit = 10 * PS_PER_S,
-				       .memory_limit = 1000000 };
+	struct point_record record = { .status = status, .limits = { 10 * PS_PER_S, 1000000 } };
 
-	return record_wants_run(&record, time_limit, memory_limit);
+	return record_wants_run(&record, &(struct point_limits){ time_limit, memory_limit });
 }
 
 Test(record, results_stay)
@@ -56,8 +54,7 @@ Test(record, reads_what_it_wrote)
 	record.wall_s = 1.25;
 	record.cpu_s = 0.5;
 	record.peak_rss_bytes = 123456;
-	record.time_limit = 1500 * PS_PER_MS;
-	record.memory_limit = UINT64_C(5000000000);
+	record.limits = (struct point_limits){ 1500 * PS_PER_MS, UINT64_C(5000000000) };
 	free(record.message);
 	record.message = xstrdup("a \"quoted\" reason");
 	cr_assert(record_write(&record, path));
@@ -66,8 +63,8 @@ Test(record, reads_what_it_wrote)
 	cr_expect(again.status == POINT_MEMORY && again.signal == 6 && again.exit_code == -1);
 	cr_expect(again.attempts == 4);
 	cr_expect(again.wall_s == 1.25 && again.cpu_s == 0.5 && again.peak_rss_bytes == 123456);
-	cr_expect(again.time_limit == record.time_limit);
-	cr_expect(again.memory_limit == record.memory_limit);
+	cr_expect(again.limits.time == record.limits.time);
+	cr_expect(again.limits.memory == record.limits.memory);
 	cr_expect_str_eq(again.message, record.message);
 	record_release(&again);
 	record_release(&record);
@@ -116,8 +113,8 @@ Test(record, numbers_out_of_range)
 	cr_expect_eq(record.signal, 0);
 	cr_expect_eq(record.attempts, 0);
 	cr_expect_eq(record.wall_s, 0);
-	cr_expect_eq(record.time_limit, 0);
-	cr_expect_eq(record.memory_limit, 0);
+	cr_expect_eq(record.limits.time, 0);
+	cr_expect_eq(record.limits.memory, 0);
 	cr_expect_eq(record_exit_code(&record), 1);
 	record_release(&record);
 	unlink(path);

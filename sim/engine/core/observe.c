@@ -11,9 +11,7 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 
 		if (id == EQ_NONE)
 			return false;
-		if (budget % SIM_LOOK_EVERY == 0 && sim->lookahead)
-			sim->lookahead(sim, &q->batch[q->batch_head],
-				       q->batch_count - q->batch_head);
+		sim_look(sim);
 		sim->events++;
 		entity = sim_entity_of(sim, id);
 		event = (struct sim_event){ .at = sim->now,
@@ -31,7 +29,7 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 		entity.handler(sim, id, entity.owner);
 		observer->after(observer->owner, &event);
 	}
-	if (sim->stopped && sim->catch_up)
-		sim->catch_up(sim->catch_up_owner, sim->now);
+	if (sim->stopped)
+		sim_do_deferred(sim, sim->now);
 	return !sim->stopped;
 }

@@ -48,9 +48,7 @@ static void run_until(struct sim *sim, sim_time end)
 
 	equeue_bound(q, end);
 	while ((id = equeue_pop_before(q, &sim->now)) != EQ_NONE) {
-		if (sim->events % SIM_LOOK_EVERY == 0 && sim->lookahead)
-			sim->lookahead(sim, &q->batch[q->batch_head],
-				       q->batch_count - q->batch_head);
+		sim_look(sim);
 		if (id < sim->block_count) {
 			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
@@ -96,10 +94,10 @@ static void run_phase(struct sim_parts *parts, enum phase phase)
 		work_on(parts, parts->list[p]);
 }
 
-/* Where a thread has to wait for a core, because others use them, all threads wait for it at the
- * end of each window, which may take many times as long as the window. So this one does the work
- * for some windows, and for more of them each time. The first window thereafter tells nothing, as
- * the others were asleep. */
+/* When other programs use the cores, one thread waits for a core and all others wait for it at the
+ * end of the window, perhaps many times as long as the window takes. Then this thread does all the
+ * work for some windows, and for more of them each time that happens. The first window thereafter
+ * tells nothing, as the other threads were asleep. */
 static void choose_threads(struct sim_parts *parts)
 {
 	bool together = !parts->alone;
@@ -202,8 +200,8 @@ void parts_control(struct sim *sim)
 	id = equeue_pop_before(&sim->queue, &sim->now);
 	if (id != EQ_NONE)
 		sim_run_entity(sim, id);
-	if (sim->stopped && sim->catch_up)
-		sim->catch_up(sim->catch_up_owner, sim->now);
+	if (sim->stopped)
+		sim_do_deferred(sim, sim->now);
 }
 
 bool parts_hold(const struct sim *sim)

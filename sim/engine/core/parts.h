@@ -1,33 +1,33 @@
-/* A simulation cut into partitions, which run one after the other or in several threads.
+/* A simulation cut into partitions, which run in turn or in several threads.
  *
- * Why: from some thousand hosts on, all that events touch no longer fits into the cache, and an
- * event waits for memory. What a partition touches does fit. So each runs on its own for a window
- * of time before the next one does, which pays in one thread; and those of several threads run at
- * once.
+ * Why: from some thousand hosts on, the state that events touch no longer fits into the cache, and
+ * events wait for memory. The state of one partition fits. So each partition runs alone for a
+ * window of time, then the next one does. This pays in one thread already; in several threads
+ * partitions run at the same time.
  *
- * Conservative windows (Chandy and Misra, 1979): what a partition does at a time t reaches another
- * one at t + lookahead or later, as nodes act on each other through links only. So all can run
- * their events of a window that is no longer than the lookahead in any order, and do the same as
- * in the order of time. The digest is a sum, so it is the same, too.
+ * Conservative windows (Chandy and Misra, 1979): nodes act on each other through links only, so
+ * what a partition does at time t reaches another one at t + lookahead or later. Within a window
+ * no longer than the lookahead, partitions may therefore run in any order and do the same as in
+ * the order of time. The digest is a sum, so it is the same, too.
  *
- * Who owns what: each partition has a struct sim of its own, with clock, queue, timers and sums;
- * entities are shared and do not change in a window. A handler gets that of its partition, and acts
- * on nothing else but links. A link between partitions of one thread is touched by both: the sender
- * puts packets in behind, and the receiver takes them off the front. In the same window they never
- * meet, since what is taken off had left before the window began: neither the length of the queue
- * nor a departure hangs on whether it still lies in the ring. What is for another thread is left to
- * parts_ops: when all have run their window, all give, then all take. There is no lock but the end
- * of a window.
+ * Ownership: each partition has a struct sim of its own, with clock, queue, timers and sums.
+ * Entities are shared and do not change in a window. A handler gets the struct sim of its
+ * partition and acts on nothing outside it but links.
+ *   - A link between partitions of one thread is touched by both: the sender adds packets at the
+ *     tail, the receiver takes them off the head. What the receiver takes in a window had left
+ *     before the window began, so neither the sender's queue nor a departure depends on it.
+ *   - Packets for another thread go through parts_ops: when all partitions have run their window,
+ *     all give, then all take. The end of a window is the only lock.
  *
- * What is of no partition is in the whole simulation, as ever: events of SIM_CONTROL and
- * SIM_SAMPLE. They come behind all else of their time, end a window, run alone, and find all
- * partitions at their instant: they may do anything to any, through its struct sim. In a window
- * one may read of another partition only what cannot change within the lookahead. Runs in other
- * numbers of partitions and threads are compared, and looked at by a thread sanitizer
+ * Events of SIM_CONTROL and SIM_SAMPLE belong to no partition and stay in the whole simulation.
+ * Such an event comes behind all else of its time, ends a window and runs alone. It finds all
+ * partitions at its own time and may do anything to any of them, through their struct sim. Within
+ * a window, a handler may read of another partition only what cannot change within the lookahead.
+ * Tests compare runs in other numbers of partitions and threads, and a thread sanitizer looks on
  * (tests/model/test_partitions.c, tests/threads.sh).
  *
- * sim_stop() at an event in a window would come too late for other partitions: whoever may stop the
- * run there says until when it surely goes on, and joins the partitions then. */
+ * A sim_stop() within a window would come too late for the other partitions. Whoever may stop the
+ * run there says how long it surely goes on, and joins the partitions at that time. */
 #ifndef INASIM_CORE_PARTS_H
 #define INASIM_CORE_PARTS_H
 
@@ -36,14 +36,14 @@
 /* Called for each partition by its thread, with its struct sim. */
 struct parts_ops {
 	/* All events before `end`, the end of a window, have run: collects what is for others.
-	 * Returns when there will be more without a further event, or SIM_TIME_MAX. */
+	 * Returns the time at which there will be more without a further event, or SIM_TIME_MAX. */
 	sim_time (*give)(struct sim *part, sim_time end);
-	/* All have given: takes what is for this one, all of which happens at the end or later. */
+	/* All have given: takes what is for this one. All of it happens at the end or later. */
 	void (*take)(struct sim *part);
 };
 
-/* Which of so many threads runs a partition. They are in a row, so that what lies side by side in
- * memory is mostly of one. */
+/* Which thread runs partition `part` of `count`. Neighbours share a thread, as they lie side by
+ * side in memory. */
 static inline unsigned parts_thread(unsigned part, unsigned count, unsigned threads)
 {
 	unsigned thread = 0;

@@ -125,16 +125,12 @@ bool sim_run_entity(struct sim *sim, uint32_t id)
 
 bool sim_run(struct sim *sim, uint64_t budget)
 {
-	struct equeue *q = &sim->queue;
-
 	for (; budget && !sim->stopped; budget--) {
-		uint32_t id = equeue_pop(q, &sim->now);
+		uint32_t id = equeue_pop(&sim->queue, &sim->now);
 
 		if (__builtin_expect(id == EQ_NONE, 0))
 			return false;
-		if (budget % SIM_LOOK_EVERY == 0 && sim->lookahead)
-			sim->lookahead(sim, &q->batch[q->batch_head],
-				       q->batch_count - q->batch_head);
+		sim_look(sim);
 		if (id < sim->block_count) {
 			sim->events++;
 			sim->block.handler(sim, id, sim->block.owner);
@@ -142,8 +138,8 @@ bool sim_run(struct sim *sim, uint64_t budget)
 			return false;
 		}
 	}
-	if (sim->stopped && sim->catch_up)
-		sim->catch_up(sim->catch_up_owner, sim->now);
+	if (sim->stopped)
+		sim_do_deferred(sim, sim->now);
 	return !sim->stopped;
 }
 

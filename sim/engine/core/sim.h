@@ -135,6 +135,22 @@ bool timer_pending(const struct sim *sim, const struct timer *timer);
  * deferred is done before it. Speed only. */
 void timer_apart(struct sim *sim, const struct timer *timer);
 
+/* Does what was deferred and is due before the time `until`. */
+static inline void sim_do_deferred(struct sim *sim, sim_time until)
+{
+	if (sim->catch_up)
+		sim->catch_up(sim->catch_up_owner, until);
+}
+
+/* For whoever pops events, before each: calls sim->lookahead every SIM_LOOK_EVERY of them. */
+static inline void sim_look(const struct sim *sim)
+{
+	const struct equeue *q = &sim->queue;
+
+	if (sim->events % SIM_LOOK_EVERY == 0 && sim->lookahead)
+		sim->lookahead(sim, &q->batch[q->batch_head], q->batch_count - q->batch_head);
+}
+
 /* The entity whose event was popped, once all is done that was deferred and comes before it:
  * another one, or EQ_NONE, where that cancelled or replaced the event. */
 uint32_t sim_first(struct sim *sim, uint32_t id);

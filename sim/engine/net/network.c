@@ -8,9 +8,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define SLOT_EVENTS 4 /* at most, when every port is busy with full frames */
-#define CLASSES_MAX 64
-#define CACHE_BYTES (256 << 10) /* below this a network lives in the second-level cache */
+/* In a slot, at most, when every port is busy with full frames. Few are sorted on the way; many are
+ * compared at once, without branches. Behind one switch hosts act in lock-step, so slots of many
+ * are crowded; large networks look ahead, which needs slots in small steps. */
+#define SLOT_EVENTS      4
+#define SLOT_EVENTS_MANY 24
+#define CLASSES_MAX      64
+#define CACHE_BYTES      (256 << 10) /* below this a network lives in the second-level cache */
 
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics)
@@ -150,6 +154,11 @@ sim_time network_last_arrival(const struct network *net)
 	return last;
 }
 
+static bool fits_into_cache(const struct network *net)
+{
+	return net->port_count * sizeof(*net->ports) <= CACHE_BYTES;
+}
+
 /* From now on what the next hops touch is prefetched. */
 static void look_ahead(struct network *net, sim_time span)
 {
@@ -165,7 +174,7 @@ static void look_ahead(struct network *net, sim_time span)
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
-	double events_per_ps = 0;
+	double events_per_ps = 0, most;
 	unsigned shift = 6, bits = 8;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
@@ -182,7 +191,8 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 		if (link->latency < shortest)
 			shortest = link->latency;
 	}
-	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < SLOT_EVENTS &&
+	most = net->switches > 1 && fits_into_cache(net) ? SLOT_EVENTS_MANY : SLOT_EVENTS;
+	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < most &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span + window)
@@ -197,7 +207,7 @@ void network_tune(struct network *net)
 
 	/* Below it costs more than it brings: 12 % of SwitchML, ATP and ESA on a star of 64, unless
 	 * other programs keep their memory out of the cache. */
-	if (net->port_count * sizeof(*net->ports) > CACHE_BYTES)
+	if (!fits_into_cache(net))
 		look_ahead(net, shortest / 4);
 	if (!net->lossless)
 		nic_may_defer(net);

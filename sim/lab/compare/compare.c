@@ -9,20 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void metric_list_add(struct metric_list *list, const char *name)
-{
-	list->items = array_reserve(list->items, list->count, &list->capacity, sizeof *list->items);
-	list->items[list->count++] = name;
-}
-
-void compare_add_usual(struct metric_list *usual)
+void compare_add_usual(struct names *usual)
 {
 	static const char *const names[] = { "jobs.jct_s.mean",    "jobs.iteration_s.mean",
 					     "flows.fct_s.p50",    "flows.fct_s.p99",
 					     "flows.slowdown.p99", "network.drops",
 					     "jobs.finished",      "flows.finished" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		metric_list_add(usual, names[i]);
+		names_add(usual, names[i]);
 }
 
 char *compare_label(size_t index)
@@ -30,22 +24,21 @@ char *compare_label(size_t index)
 	return index < 26 ? xasprintf("%c", (char)('A' + index)) : xasprintf("R%zu", index + 1);
 }
 
-bool compare_metrics(struct metric_list *metrics, const struct compare_options *options,
-		     compare_has *has, const void *owner, const struct metric_list *usual,
-		     const struct metric_list *known, char **error)
+bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
+		     const void *owner, const struct names *usual, const struct names *known,
+		     char **error)
 {
-	*metrics = (struct metric_list){ 0 };
-	for (size_t i = 0; i < options->metric_count; i++) {
-		metric_list_add(metrics, options->metrics[i]);
-		if (has(owner, options->metrics[i]) != METRIC_UNKNOWN)
+	*metrics = (struct names){ 0 };
+	for (size_t i = 0; i < asked->count; i++) {
+		names_add(metrics, asked->items[i]);
+		if (has(owner, asked->items[i]) != METRIC_UNKNOWN)
 			continue;
-		*error = names_unknown("metric", options->metrics[i], NULL, known->items,
-				       known->count);
+		*error = names_unknown("metric", asked->items[i], NULL, known->items, known->count);
 		return false;
 	}
-	for (size_t i = 0; i < usual->count && options->metric_count == 0; i++)
+	for (size_t i = 0; i < usual->count && asked->count == 0; i++)
 		if (has(owner, usual->items[i]) == METRIC_PRESENT)
-			metric_list_add(metrics, usual->items[i]);
+			names_add(metrics, usual->items[i]);
 	if (metrics->count == 0)
 		*error = xstrdup("none of the usual metrics has a value here; name one with "
 				 "--metric");
@@ -74,7 +67,7 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* What stands around the tabular becomes comments. */
+/* Makes comments of what stands around the tabular. */
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;

@@ -14,13 +14,13 @@
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
+#include "lab/names.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 struct compare_options {
-	const char *const *metrics; /* none: a short list of those that exist */
-	size_t metric_count;
+	struct names metrics; /* none: a short list of those that exist */
 	const char *by;       /* the axis along which one sweep is compared, or NULL */
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
 	double tolerance;     /* NaN: none */

@@ -13,11 +13,12 @@
 char *long_nonsense(const struct compare_options *options)
 {
 	struct sample_source source;
-	for (size_t i = 0; options->long_run && i < options->metric_count; i++)
-		if (!sample_source(options->metrics[i], &source) || !isnan(source.quantile))
+	const struct names *asked = &options->metrics;
+	for (size_t i = 0; options->long_run && i < asked->count; i++)
+		if (!sample_source(asked->items[i], &source) || !isnan(source.quantile))
 			return xasprintf("--long-run gives means of flows, jobs or iterations, "
 					 "such as jobs.iteration_s.mean; \"%s\" is none",
-					 options->metrics[i]);
+					 asked->items[i]);
 	return NULL;
 }
 
@@ -38,22 +39,21 @@ static bool has_group(const struct runs *runs, size_t count, const char *name)
 	return false;
 }
 
-void long_usual(const struct runs *runs, struct metric_list *usual)
+void long_usual(const struct runs *runs, struct names *usual)
 {
-	struct metric_list groups = { 0 };
+	struct names groups = { 0 };
 	const cJSON *group;
-	metric_list_add(usual, xstrdup("flows.fct_s.mean"));
-	metric_list_add(usual, xstrdup("flows.slowdown.mean"));
+	names_add(usual, xstrdup("flows.fct_s.mean"));
+	names_add(usual, xstrdup("flows.slowdown.mean"));
 	for (size_t i = 0; i < runs->count; i++)
-		cJSON_ArrayForEach(group, groups_of(&runs->items[i]))
-		{
+		cJSON_ArrayForEach(group, groups_of(&runs->items[i])) {
 			if (!has_group(runs, i, group->string))
-				metric_list_add(&groups, group->string);
+				names_add(&groups, group->string);
 		}
-	if (groups.count <= 1) /* the short name says as much, and is in summary.json */
-		metric_list_add(usual, xstrdup("jobs.iteration_s.mean"));
+	if (groups.count <= 1) /* the short name means the same, and is in summary.json */
+		names_add(usual, xstrdup("jobs.iteration_s.mean"));
 	for (size_t i = 0; i < groups.count && groups.count > 1; i++)
-		metric_list_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
+		names_add(usual, xasprintf(BY_NAME "%s.iteration_s.mean", groups.items[i]));
 	free(groups.items);
 }
 
@@ -77,8 +77,7 @@ enum compare_has long_has(const void *owner, const char *metric)
 
 /* ---- Rows ---- */
 
-/* The jobs that iterations are of: those that did not finish have some that are in
- * no row. */
+/* Counts the jobs that the iterations are of: one that did not finish has iterations in no row. */
 static bool take_jobs(struct compare_row *row, const struct run *run,
 		      const struct sample_source *source, char **error)
 {
@@ -136,7 +135,7 @@ bool long_add_metric(struct report *report, const struct runs *runs, const char 
 		     double warmup_s, char **error)
 {
 	struct sample_source source;
-	if (!sample_source(metric, &source)) /* long_has() has let it pass */
+	if (!sample_source(metric, &source)) /* cannot be: long_has() knows the metric */
 		return false;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct compare_row *row = report_add(report, metric);

@@ -60,22 +60,15 @@ size_t report_outside(const struct report *report, double tolerance, FILE *to);
 void report_json_begin(struct json *json, const char *kind);
 size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to);
 
-/* Names of metrics. The array is owned; the strings belong to others. */
-struct metric_list {
-	const char **items;
-	size_t count, capacity;
-};
-void metric_list_add(struct metric_list *list, const char *name);
-
 /* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
  * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
-bool compare_metrics(struct metric_list *metrics, const struct compare_options *options,
-		     compare_has *has, const void *owner, const struct metric_list *usual,
-		     const struct metric_list *known, char **error);
+bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
+		     const void *owner, const struct names *usual, const struct names *known,
+		     char **error);
 /* The usual ones of runs and of sweeps. */
-void compare_add_usual(struct metric_list *usual);
+void compare_add_usual(struct names *usual);
 
 /* As compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
@@ -96,7 +89,7 @@ struct run {
 struct runs {
 	struct run *items;
 	size_t count;
-	struct metric_list series; /* long_usual(); its strings are owned */
+	struct names series; /* long_usual(); its strings are owned */
 };
 
 /* What is wrong with the options of a long run, or NULL. The caller frees. */
@@ -104,7 +97,7 @@ char *long_nonsense(const struct compare_options *options);
 
 /* Adds the means of series that a user may want; the caller frees the strings, too. Those of
  * iterations are by group where there are several. */
-void long_usual(const struct runs *runs, struct metric_list *usual);
+void long_usual(const struct runs *runs, struct names *usual);
 compare_has long_has;
 
 /* A row for each run. False and *error (caller frees). */

@@ -41,7 +41,7 @@ void report_release(struct report *report)
 
 /* ---- Text ---- */
 
-/* Four digits, but whole numbers (counts) in full. */
+/* Four digits; whole numbers (counts) in full. */
 static const char *number(char *buffer, double value)
 {
 	if (isnan(value))
@@ -60,7 +60,7 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 		grid_add(grid, "[%s, %s]", number(low, e->low), number(high, e->high));
 }
 
-/* As half a width where that says it all: intervals of means and differences. */
+/* As half a width where the interval is symmetric: of means and differences. */
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
 	double half = (e->high - e->low) / 2;
@@ -94,7 +94,7 @@ static void add_row(struct grid *grid, const struct report *report, const struct
 		    const struct compare_row *before)
 {
 	char value[NUMBER];
-	bool same = before != NULL; /* labels that repeat are left out, but for the last */
+	bool same = before != NULL; /* leaves out labels that repeat, except the last */
 	for (size_t i = 0; i < report->label_count; i++) {
 		same = same && i + 1 < report->label_count &&
 		       strcmp(before->labels[i], row->labels[i]) == 0;
@@ -235,7 +235,7 @@ static bool outside(const struct compare_row *row, double tolerance)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
-/* Into `json`, or as text if that is NULL. */
+/* Writes them to `json`, or as text to `to` if that is NULL. */
 static size_t put_outside(const struct report *report, double tolerance, FILE *to,
 			  struct json *json)
 {
@@ -287,8 +287,6 @@ size_t report_json_end(struct json *json, const struct report *report, double to
 		json_close_array(json);
 	}
 	json_close_object(json);
-	char *text = json_finish(json);
-	fputs(text, to);
-	free(text);
+	json_print(json, to);
 	return outside_count;
 }

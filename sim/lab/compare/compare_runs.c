@@ -7,7 +7,6 @@
 #include "lab/names.h"
 #include "lab/compare/samples.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +57,14 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 	return true;
 }
 
-/* Flows and jobs are read for this alone: only when somebody may want it. */
+/* Only if it may be shown: nothing else here reads all flows and jobs. */
 static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
 			       char **error)
 {
-	bool wanted = options->metric_count == 0 && !options->long_run;
-	for (size_t i = 0; i < options->metric_count; i++)
-		wanted |=
-			strncmp(options->metrics[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+	const struct names *asked = &options->metrics;
+	bool wanted = asked->count == 0 && !options->long_run;
+	for (size_t i = 0; i < asked->count; i++)
+		wanted |= strncmp(asked->items[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
 	for (size_t i = 0; wanted && i < runs->count; i++)
 		if (!fairness_read(runs->items[i].dir, &runs->items[i].fairness, error))
 			return false;
@@ -74,8 +73,7 @@ static bool runs_read_fairness(struct runs *runs, const struct compare_options *
 
 /* ---- Metrics ---- */
 
-/* Whether all runs lack the work that PREFIX.count counts: then PREFIX.finished
- * says nothing. */
+/* Whether PREFIX.count is 0 in all runs: then PREFIX.finished says nothing. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
@@ -107,8 +105,8 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-/* Once each, though runs have most in common. */
-static void add_fairness(struct metric_list *names, const struct runs *runs)
+/* Adds each name once; most are in all runs. */
+static void add_fairness(struct names *names, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
@@ -117,17 +115,17 @@ static void add_fairness(struct metric_list *names, const struct runs *runs)
 			for (size_t before = 0; before < i && !seen; before++)
 				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
 			if (!seen)
-				metric_list_add(names, metric);
+				names_add(names, metric);
 		}
 }
 
-static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
+static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
-	struct metric_list known = { 0 }, usual = { 0 };
+	struct names known = { 0 }, usual = { 0 };
 	for (size_t i = 0; i < runs->series.count; i++) {
-		metric_list_add(&usual, runs->series.items[i]);
-		metric_list_add(&known, runs->series.items[i]);
+		names_add(&usual, runs->series.items[i]);
+		names_add(&known, runs->series.items[i]);
 	}
 	if (!options->long_run)
 		compare_add_usual(&usual);
@@ -135,9 +133,10 @@ static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
 	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
-			metric_list_add(&known, runs->items[i].summary.numbers[k].name);
-	bool ok = compare_metrics(metrics, options, options->long_run ? long_has : runs_have, runs,
-				  &usual, &known, error);
+			names_add(&known, runs->items[i].summary.numbers[k].name);
+	bool ok = compare_metrics(metrics, &options->metrics,
+				  options->long_run ? long_has : runs_have, runs, &usual, &known,
+				  error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -145,7 +144,7 @@ static bool choose_metrics(struct metric_list *metrics, const struct runs *runs,
 
 /* ---- Rows ---- */
 
-/* finished/count of the nearest object around a metric that has both. */
+/* Takes `finished` and `count` from the innermost object around the metric that has both. */
 static void take_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
@@ -163,8 +162,7 @@ static void take_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
-/* The files of a directory must tell the same story; of what the summary does not
- * tell, any. */
+/* The tables must agree with the summary, if that has the metric. */
 bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
 {
 	double told = summary_value(&run->summary, metric);
@@ -176,7 +174,7 @@ bool run_tells_truth(const struct run *run, const char *metric, double found, ch
 	return false;
 }
 
-/* False and *error when what was read and what the summary tells differ. */
+/* False and *error if the tables and the summary differ. */
 static bool take_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples,
 		       char **error)
@@ -207,7 +205,7 @@ static bool take_value(struct compare_row *row, const struct run *run,
 	return ok;
 }
 
-/* Of so many pairs x and y; 0: of the samples apart. */
+/* Over pairs of x and y; if there are none, of two independent samples. */
 static struct estimate ratio_of(const struct sample_source *source, const struct samples *a,
 				const struct samples *b, size_t pairs, const double *x,
 				const double *y, struct rng *rng)
@@ -221,9 +219,9 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
-/* The quotient of the values; an interval around it if there are samples. In
- * pairs, the ratio is over the work that both runs finished. With other seeds the
- * same job is not the same random experiment. */
+/* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
+ * of work that both runs finished. They need the same seed: with another one, a job of the same
+ * number is another random experiment. */
 static void take_ratio(struct compare_row *row, const struct sample_source *source,
 		       const struct samples *a, const struct samples *b, bool same_seed)
 {
@@ -231,7 +229,7 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 	row->basis = BASIS_QUOTIENT;
 	if (source != NULL && a->count > 0 && b->count > 0) {
 		double *x, *y;
-		struct rng rng; /* one stream a metric: other metrics do not move its draws */
+		struct rng rng; /* one for each metric: draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
 		size_t pairs = samples_pair(a, b, &x, &y);
 		if (!same_seed)
@@ -288,19 +286,16 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 {
 	const struct run *run = &runs->items[index];
 	const char *digest = text_of(run->root, "digest");
+	double jobs = summary_value(&run->summary, "jobs.count");
+	double flows = summary_value(&run->summary, "flows.count");
 	fprintf(to, "%s  %s: %s, seed %.0f, %s", run->label, run->dir,
 		text_of(run->root, "scenario"), seed_of(run), text_of(run->root, "end_reason"));
-	for (const char *const *work = (const char *const[]){ "jobs", "flows", NULL };
-	     *work != NULL; work++) {
-		char *finished = xasprintf("%s.finished", *work),
-		     *count = xasprintf("%s.count", *work);
-		double all = summary_value(&run->summary, count);
-		if (all > 0)
-			fprintf(to, ", %s %.0f/%.0f", *work, summary_value(&run->summary, finished),
-				all);
-		free(finished);
-		free(count);
-	}
+	if (jobs > 0)
+		fprintf(to, ", jobs %.0f/%.0f", summary_value(&run->summary, "jobs.finished"),
+			jobs);
+	if (flows > 0)
+		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
+			flows);
 	if (index > 0 && strcmp(digest, text_of(runs->items[0].root, "digest")) == 0)
 		fprintf(to, " (same digest as %s)", runs->items[0].label);
 	fputc('\n', to);
@@ -452,7 +447,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	struct report report = { .label_count = 1,
 				 .work_name = "finished",
 				 .latex = options->latex };
-	struct metric_list metrics = { 0 };
+	struct names metrics = { 0 };
 	enum compare_end end = COMPARE_IO;
 	size_t outside;
 	if ((*error = nonsense(count, options)) != NULL)

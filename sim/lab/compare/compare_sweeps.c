@@ -138,15 +138,16 @@ static enum compare_has sweeps_have(const void *owner, const char *metric)
 	return has;
 }
 
-static bool choose_metrics(struct metric_list *metrics, const struct frame *frame,
+static bool choose_metrics(struct names *metrics, const struct frame *frame,
 			   const struct compare_options *options, char **error)
 {
-	struct metric_list known = { 0 }, usual = { 0 };
+	struct names known = { 0 }, usual = { 0 };
 	compare_add_usual(&usual);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
-			metric_list_add(&known, frame->tables[t]->metrics[m]);
-	bool ok = compare_metrics(metrics, options, sweeps_have, frame, &usual, &known, error);
+			names_add(&known, frame->tables[t]->metrics[m]);
+	bool ok = compare_metrics(metrics, &options->metrics, sweeps_have, frame, &usual, &known,
+				  error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -190,8 +191,8 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-/* Whether the two ran the same replications with the same seeds, where both have one; *besides: how
- * many b has that a has not. */
+/* Whether the two have replications in common, and these the same seeds. Sets *besides to the
+ * number of those that only b has. */
 static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
 	size_t common = 0;
@@ -369,7 +370,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	struct frame frame;
 	struct report report = { .work_name = "done", .latex = options->latex };
 	enum compare_end end = COMPARE_USAGE;
-	struct metric_list metrics = { 0 };
+	struct names metrics = { 0 };
 	size_t outside;
 	if (!frame_read(&frame, dirs, count, error))
 		return COMPARE_IO;

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a member has got in how long. */
+/* What a member got, and in what time. */
 struct table {
 	const char *file, *prefix, *group;
-	const char *bytes, *times; /* the product of the two; `times` may be NULL: 1 */
-	const char *from, *to;     /* its time; `from` may be NULL: 0 */
-	const char *measured;      /* flag; others do not count */
+	const char *bytes, *times; /* what it got is their product; `times` NULL: 1 */
+	const char *from, *to;     /* its time is their difference; `from` NULL: 0 */
 };
 
 static const struct table tables[] = {
@@ -20,16 +19,14 @@ static const struct table tables[] = {
 	  .prefix = FAIRNESS_PREFIX "flows.",
 	  .group = "group",
 	  .bytes = "size_bytes",
-	  .to = "fct_s",
-	  .measured = "measured" },
+	  .to = "fct_s" },
 	{ .file = "jobs.csv",
 	  .prefix = FAIRNESS_PREFIX "jobs.",
 	  .group = "name",
 	  .bytes = "gradient_bytes",
 	  .times = "iterations_done",
 	  .from = "start_s",
-	  .to = "finish_s",
-	  .measured = "measured" },
+	  .to = "finish_s" },
 };
 
 struct columns {
@@ -79,7 +76,7 @@ static bool read_table(struct fairness *fairness, const char *dir, const struct 
 				   .times = csv_need(csv, table->times),
 				   .from = csv_need(csv, table->from),
 				   .to = csv_need(csv, table->to),
-				   .measured = csv_need(csv, table->measured),
+				   .measured = csv_need(csv, "measured"),
 				   .finished = csv_need(csv, "finished") };
 	while (csv_next(csv))
 		add_member(fairness, csv, &columns, table->prefix);

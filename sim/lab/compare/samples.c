@@ -10,14 +10,14 @@
 
 #define COLUMNS_MAX 5
 
-/* What a table says about its rows: which number they have, what makes two rows
- * of this number in two runs the same, which of them have finished, which count. */
+/* Columns of a table: the number of a row, its identity (what makes rows of one number in two runs
+ * the same), whether it has finished. */
 struct sample_table {
 	const char *prefix, *file;
 	const char *time, *group;
 	const char *number[2];             /* id, and id within it (or NULL) */
 	const char *identity[COLUMNS_MAX]; /* ends with NULL */
-	const char *finished, *measured;   /* flags; NULL: all */
+	const char *finished;              /* flag; NULL: all have */
 };
 
 static const struct sample_table flows_table = {
@@ -28,7 +28,6 @@ static const struct sample_table flows_table = {
 	.number = { "flow_id" },
 	.identity = { "size_bytes", "start_s", "src", "dst" },
 	.finished = "finished",
-	.measured = "measured",
 };
 static const struct sample_table jobs_table = {
 	.prefix = "jobs.",
@@ -38,7 +37,6 @@ static const struct sample_table jobs_table = {
 	.number = { "job_id" },
 	.identity = { "name", "model", "workers", "arrival_s" },
 	.finished = "finished",
-	.measured = "measured",
 };
 static const struct sample_table iterations_table = {
 	.prefix = "jobs.",
@@ -47,14 +45,9 @@ static const struct sample_table iterations_table = {
 	.group = "name",
 	.number = { "job_id", "iteration" },
 	.identity = { "name" },
-	.measured = "measured",
 };
 
-static const struct {
-	const struct sample_table *table;
-	const char *field, *column;
-	bool may_lack; /* a row without it is no sample, and nothing unfinished either */
-} fields[] = {
+static const struct sample_field fields[] = {
 	{ &flows_table, "fct_s", "fct_s", false },
 	{ &flows_table, "slowdown", "slowdown", false },
 	{ &jobs_table, "jct_s", "jct_s", false },
@@ -74,7 +67,7 @@ static const struct {
 
 struct sample {
 	uint64_t id, inner;
-	uint64_t identity; /* hash of what makes it the same */
+	uint64_t identity; /* hash of the columns of its identity */
 	uint64_t group;    /* hash of its name */
 	double time, value;
 };
@@ -92,16 +85,17 @@ static bool ends_with(const char *text, size_t *length, const char *word)
 	return true;
 }
 
-/* What is left between prefix and field: nothing, or "by_name.NAME" of jobs. */
+/* Takes the name from between prefix and field: nothing, or "by_name.NAME" of jobs. */
 static bool take_name(struct sample_source *source, const char *text, size_t length)
 {
 	static const char by[] = "jobs.by_name.";
+	const char *prefix = source->field->table->prefix;
 	size_t n = strlen(by);
 	source->name[0] = '\0';
-	if (length + 1 == strlen(source->table->prefix))
-		return strncmp(text, source->table->prefix, length) == 0;
+	if (length + 1 == strlen(prefix))
+		return strncmp(text, prefix, length) == 0;
 	if (length <= n || strncmp(text, by, n) != 0 || length - n >= sizeof source->name ||
-	    strcmp(source->table->prefix, jobs_table.prefix) != 0)
+	    strcmp(prefix, jobs_table.prefix) != 0)
 		return false;
 	memcpy(source->name, text + n, length - n);
 	source->name[length - n] = '\0';
@@ -116,13 +110,11 @@ bool sample_source(const char *metric, struct sample_source *source)
 		s++;
 	if (s == sizeof statistics / sizeof *statistics)
 		return false;
-	while (f < sizeof fields / sizeof *fields && !ends_with(metric, &length, fields[f].field))
+	while (f < sizeof fields / sizeof *fields && !ends_with(metric, &length, fields[f].name))
 		f++;
 	if (f == sizeof fields / sizeof *fields)
 		return false;
-	source->table = fields[f].table;
-	source->column = fields[f].column;
-	source->may_lack = fields[f].may_lack;
+	source->field = &fields[f];
 	source->quantile = statistics[s].quantile;
 	return take_name(source, metric, length);
 }
@@ -135,15 +127,15 @@ struct columns {
 
 static struct columns find_columns(struct csv *csv, const struct sample_source *source)
 {
-	const struct sample_table *table = source->table;
+	const struct sample_table *table = source->field->table;
 	struct columns c = { .id = csv_need(csv, table->number[0]),
 			     .inner = csv_need(csv, table->number[1]),
 			     .time = csv_need(csv, table->time),
 			     .group = csv_find(csv, table->group),
-			     .value = csv_need(csv, source->column),
+			     .value = csv_need(csv, source->field->column),
 			     .name = csv_need(csv, *source->name == '\0' ? NULL : "name"),
 			     .finished = csv_need(csv, table->finished),
-			     .measured = csv_need(csv, table->measured) };
+			     .measured = csv_need(csv, "measured") };
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
 		c.identity[i] = csv_need(csv, table->identity[i]);
 	return c;
@@ -163,15 +155,15 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 		sample.identity =
 			hash_pair(sample.identity, hash_string(csv_text(csv, c->identity[i])));
 	if ((c->finished < 0 || csv_flag(csv, c->finished)) &&
-	    !(source->may_lack && csv_empty(csv, c->value)))
+	    !(source->field->may_lack && csv_empty(csv, c->value)))
 		sample.value = csv_real(csv, c->value);
 	return sample;
 }
 
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
-	return (c->measured < 0 || csv_flag(csv, c->measured)) &&
-	       !(source->may_lack && csv_empty(csv, c->value)) &&
+	return csv_flag(csv, c->measured) &&
+	       !(source->field->may_lack && csv_empty(csv, c->value)) &&
 	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
 }
 
@@ -209,7 +201,7 @@ static int compare_hashes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many of `hashes` differ; sorts them. */
+/* How many different `hashes` there are; sorts them. */
 static size_t distinct(uint64_t *hashes, size_t count)
 {
 	size_t different = count > 0;
@@ -236,13 +228,13 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		  char **error)
 {
 	size_t capacity = 0;
-	*samples = (struct samples){ .each_is_work = source->table->finished != NULL };
-	struct csv *csv = result_table(dir, source->table->file, error);
+	*samples = (struct samples){ .each_is_work = source->field->table->finished != NULL };
+	struct csv *csv = result_table(dir, source->field->table->file, error);
 	if (csv == NULL)
 		return *error == NULL;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
-		struct sample sample = read_sample(csv, &columns, source); /* strict for all rows */
+		struct sample sample = read_sample(csv, &columns, source); /* checks all rows */
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,

@@ -5,13 +5,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+/* A column whose rows are samples. */
+struct sample_field {
+	const struct sample_table *table;
+	const char *name, *column; /* in summary.json, in the table */
+	bool may_lack; /* a row without it is no sample, and nothing unfinished either */
+};
 
 /* Where a metric comes from. */
 struct sample_source {
-	const struct sample_table *table;
-	const char *column;
-	bool may_lack;   /* rows without a value are skipped */
+	const struct sample_field *field;
 	char name[256];  /* only jobs of this name; "" = all */
 	double quantile; /* 0 < p < 1, or NaN: the mean */
 };

@@ -12,7 +12,7 @@ static size_t present(const double *values, size_t count)
 	return n;
 }
 
-/* How much of the series is cut, unfinished values included. */
+/* How many values are cut from the beginning, unfinished ones included. */
 static size_t find_cut(struct steady *steady, const struct samples *samples, double warmup_s)
 {
 	size_t cut = 0;

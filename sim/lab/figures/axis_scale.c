@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define LABEL_LETTERS  8   /* a longer number is rounded */
-#define FACTOR_MIN     1.6 /* between neighbours on a geometric axis: 1, 2, 3 is none, */
-#define FACTOR_SPREAD  1.8 /* 1, 2, 5, 10 is one */
-#define GEOMETRIC_FROM 3   /* values: two say nothing about what lies between them */
+#define FACTOR_MIN     1.6 /* least ratio of neighbours on a geometric axis: 1, 2, 3 is none */
+#define FACTOR_SPREAD  1.8 /* largest over smallest of these ratios: 1, 2, 5, 10 is geometric */
+#define GEOMETRIC_FROM 3   /* fewest values: two have only one ratio */
 
-/* What a value is a number of. */
+/* What a value counts. */
 enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE };
 
-/* A plain number to the end of the text, or up to `suffix`. */
+/* Reads a plain number in front of `suffix`, which ends the text. */
 static bool read_plain(const char *text, const char *suffix, double *value)
 {
 	char *end;
@@ -68,7 +68,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of sorted numbers. */
+/* Takes sorted numbers. */
 static bool is_geometric(const double *sorted, size_t count)
 {
 	double low = INFINITY, high = 0;
@@ -126,7 +126,7 @@ const char *axis_scale_label(const struct axis_scale *scale, size_t level, char 
 		return text;
 	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, kind == KIND_PACKETS ? "pkt" : "");
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (units[i].kind == kind) /* what was written has three digits now */
+		if (units[i].kind == kind) /* the number in the buffer has three digits */
 			unit_format(units[i].unit, (uint64_t)strtod(buffer, NULL), buffer,
 				    AXIS_LABEL);
 	return buffer;

@@ -7,7 +7,6 @@
 #include "io/number.h"
 #include "io/tex.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 
 static const struct term {
 	const char *name, *suffix;
-	const char *end; /* stands in the last bytes of a whole picture; "": text, nothing does */
+	const char *end; /* among the last bytes of a whole picture; "": text, which has no mark */
 } terms[] = { { "png", "png", "IEND" },  { "svg", "svg", "</svg>" },     { "pdf", "pdf", "%%EOF" },
 	      { "eps", "eps", "%%EOF" }, { "tikz", "tex", "variables" }, { "dumb", "dumb", "" } };
 
@@ -102,7 +101,7 @@ char *figure_thousands(char *buffer, uint64_t value)
 
 static size_t start_of_letter(const char *text, size_t at)
 {
-	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) /* inside one of UTF-8 */
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) /* inside a letter of UTF-8 */
 		at--;
 	return at;
 }
@@ -112,12 +111,12 @@ char *figure_cut(const char *text, size_t most)
 	size_t length = strlen(text), half = (most - strlen("…")) / 2;
 	if (length <= most)
 		return xstrdup(text);
-	size_t tail = start_of_letter(text, length - half + 3); /* one of at most 4 bytes */
+	size_t tail = start_of_letter(text, length - half + 3); /* letters have at most 4 bytes */
 	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
 }
 
-/* One letter of UTF-8. Control characters, of one byte and of two (U+0080 to U+009F), become
- * blanks, and bytes that are no letter a question mark. Returns the bytes that were read. */
+/* Writes one letter of UTF-8 and returns its length. Control characters, of one byte and of two
+ * (U+0080 to U+009F), become blanks; bytes that are no letter become a question mark. */
 static size_t put_letter(FILE *to, const char *text)
 {
 	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
@@ -132,8 +131,8 @@ static size_t put_letter(FILE *to, const char *text)
 	return length;
 }
 
-/* A text constant of gnuplot, which runs what stands between backquotes in "": only '' is safe.
- * The labels of tics are formats: there a percent sign is doubled. */
+/* Writes a text constant of gnuplot, in single quotes: between double ones gnuplot runs what stands
+ * in backquotes. Labels of tics are formats, in which a percent sign is doubled. */
 static void quote(struct figure *f, const char *words, bool is_format)
 {
 	FILE *script = f->script;
@@ -141,7 +140,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	const char *text = tex != NULL ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
-		if (*text == '\'') { /* '' is a quote too, but not where the text starts */
+		if (*text == '\'') { /* '' is a quote, too, but not at the start of the text */
 			fputs("'.\"'\".'", script);
 			text++;
 			continue;
@@ -154,7 +153,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	free(tex);
 }
 
-/* Text of the table: without ends of lines, and without the quote that would end it. */
+/* Writes a text of the table, without line ends and without the quotes that would end it. */
 static void put_plain(FILE *data, const char *text)
 {
 	while (*text != '\0') {
@@ -196,7 +195,7 @@ static void put_real(FILE *to, double value)
 	fputs(isnan(value) ? "NaN" : text, to);
 }
 
-/* gnuplot divides whole numbers as C does: hence the point. */
+/* Writes whole numbers with a point, since gnuplot divides integers as C does. */
 static void put_number(FILE *to, double value)
 {
 	put_real(to, value);
@@ -364,7 +363,7 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 		"array POINTS[%zu]\n"
 		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
 		"array PANEL_TITLE[%zu]\ndo for [p = 1:PANELS] { PANEL_TITLE[p] = '' }\n"
-		/* what few figures change */
+		/* defaults, which few figures change */
 		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nBASELINE = ''\n"
 		"XTICKS = 0\nYTICKS = 0\nGROUP = %zu\n",
 		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels,
@@ -386,7 +385,7 @@ static void write_ranges(struct figure *f)
 	}
 }
 
-/* The user's words in place of those above. */
+/* Replaces labels by the user's. */
 static void write_labels(struct figure *f)
 {
 	const struct plot_options *options = f->options;
@@ -394,8 +393,8 @@ static void write_labels(struct figure *f)
 		figure_text(f, "XLABEL", options->x_label);
 	for (size_t p = 0; p < f->panels; p++) {
 		size_t i = f->group > 0 ? p / f->group : p;
-		if (i < options->y_label_count)
-			figure_text_at(f, "YLABEL", p + 1, options->y_labels[i]);
+		if (i < options->y_labels.count)
+			figure_text_at(f, "YLABEL", p + 1, options->y_labels.items[i]);
 	}
 }
 
@@ -422,7 +421,7 @@ static bool is_whole(const char *picture, size_t length, const char *end)
 	return false;
 }
 
-/* Text goes to the stream (without gnuplot's form feed), a picture to its file. */
+/* Writes text to the stream, without gnuplot's form feed, and a picture to its file. */
 static bool hand_out(struct figure *f, const char *file, const char *picture, size_t length,
 		     FILE *to)
 {
@@ -438,7 +437,7 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 	return true;
 }
 
-/* An old picture goes first: it must not pass for the new one if that fails. */
+/* Removes an old picture first: it must not pass for the new one if drawing fails. */
 static bool draw(struct figure *f, FILE *to)
 {
 	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);

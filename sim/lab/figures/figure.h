@@ -104,6 +104,10 @@ char *figure_cut(const char *text, size_t most);
 /* A number with thousands marked: "12,345". `buffer` of 32 bytes; returns it. */
 char *figure_thousands(char *buffer, uint64_t value);
 
+/* The timeline of jobs (timeline.c): when they wait, compute and communicate. Reads jobs.csv and
+ * iterations.csv of f->dir; false with f->why or f->error. */
+bool timeline(struct figure *f);
+
 /* NULL if the terminal exists, else the message (caller frees). */
 char *figure_no_terminal(const struct plot_options *options);
 

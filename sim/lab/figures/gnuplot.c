@@ -14,7 +14,7 @@
 
 #define TEMPLATE_MAX 100000
 #define MESSAGE_MAX  2000
-#define NOT_STARTED  125 /* exit status of the child that is not gnuplot (yet) */
+#define NOT_STARTED  125 /* exit status of the child if it could not become gnuplot */
 
 char *gnuplot_template(const char *name, char **error)
 {
@@ -41,10 +41,11 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 	return ok;
 }
 
-/* Does not return. What goes wrong is said where gnuplot says what goes wrong. */
+/* Turns this process into gnuplot; does not return. Its own failures go where gnuplot's messages
+ * go. */
 static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
 {
-	setenv("LC_ALL", "C.UTF-8", 1); /* as labels are, whatever the user's locale */
+	setenv("LC_ALL", "C.UTF-8", 1); /* labels are UTF-8 in any locale */
 	if (dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
 	    chdir(folder) == 0)
 		execlp("gnuplot", "gnuplot", "-d", "-e", "PIPED = 1", script, (char *)NULL);

@@ -4,7 +4,6 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ static const char *lookup(const struct word *words, const char *name)
 	return words->words;
 }
 
-/* Cuts the last part off and returns it; the whole of a path of one part, which is then empty. */
+/* Cuts off the last part of a path and returns it (caller frees). One part leaves an empty path. */
 static char *cut_last(char *path)
 {
 	char *dot = strrchr(path, '.');
@@ -61,7 +60,8 @@ static char *cut_last(char *path)
 	return part;
 }
 
-/* Cuts statistic (NULL without one) and quantity (caller frees) off; what is left tells of what. */
+/* Cuts off the statistic (NULL if there is none) and returns the quantity (caller frees). What is
+ * left says of what they are. */
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
@@ -72,7 +72,7 @@ static char *cut_path(char *path, const char **statistic)
 	return cut_last(path);
 }
 
-/* Cuts the unit off, which is a suffix. */
+/* Cuts off the unit, a suffix, and returns it. */
 static const char *cut_unit(char *quantity)
 {
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -111,7 +111,7 @@ static double constant(const struct sweep_table *table, const char *name)
 	return value;
 }
 
-/* "of 10KB to 100KB": max_bytes is inside of the class. */
+/* " of flows from 10KB to 100KB": max_bytes is inside the class. */
 static char *size_class(const struct sweep_table *table, const char *index)
 {
 	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
@@ -130,7 +130,7 @@ static char *size_class(const struct sweep_table *table, const char *index)
 			: xasprintf(" of flows from %s to %s", from, to);
 }
 
-/* "jobs: new thing" of a quantity that is not known: without its unit, '_' as blanks. */
+/* Spells out a quantity that is not known, without its unit: "jobs: new thing". */
 static char *plain(const char *group, size_t group_length, char *quantity)
 {
 	cut_unit(quantity);
@@ -141,7 +141,7 @@ static char *plain(const char *group, size_t group_length, char *quantity)
 			 quantity);
 }
 
-/* " of vgg", " of flows below 10KB", ", core" of what stands behind the group. */
+/* Words for what follows the group in a path: " of vgg", " of flows below 10KB", ", core". */
 static char *of_what(const struct sweep_table *table, const char *rest)
 {
 	if (strncmp(rest, ".by_name.", 9) == 0)
@@ -151,7 +151,7 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
-/* A name of a user (after "by_name") may hold points itself: hence from the end. */
+/* Reads the path from its end, since a user's name (after "by_name") may contain points. */
 char *metric_words(const struct sweep_table *table, size_t metric)
 {
 	const char *statistic;

@@ -7,8 +7,9 @@
 #ifndef INASIM_LAB_FIGURES_PLOT_H
 #define INASIM_LAB_FIGURES_PLOT_H
 
+#include "lab/names.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 struct plot_options {
@@ -20,10 +21,9 @@ struct plot_options {
 	bool quiet;                 /* say nothing of figures that have no data */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
-	/* Replace our words beside the axes, unless NULL: y_labels by panel; of a sweep, by metric.
-	 */
-	const char *x_label, *const *y_labels;
-	size_t y_label_count;
+	/* Replace our words beside the axes: y_labels by panel; of a sweep, by metric. */
+	const char *x_label; /* or NULL */
+	struct names y_labels;
 };
 
 /* Reads "3.5in", "9cm", "85mm" or, with a height, "3.5x2.4in". False for anything else and for
@@ -71,17 +71,14 @@ struct plot_sweep_options {
 	/* Names of axes. x NULL: the axis with most numbers, or, without any, most values. by NULL:
 	 * the first other axis; "none": one curve only. */
 	const char *x, *by;
-	const char *const *metrics; /* none: mean JCT and 99th percentile of FCT */
-	size_t metric_count;
-	const char *const *where; /* "AXIS=VALUE"; several values of an axis are a selection */
-	size_t where_count;
-	const char *kind;          /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
-				    * over labels */
-	const char *log;           /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
-	const char *relative_to;   /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
-	const char *const *labels; /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
-	size_t label_count;
-	bool panels; /* all figures on one page, with one legend */
+	struct names metrics;    /* none: mean JCT and 99th percentile of FCT */
+	struct names where;      /* "AXIS=VALUE"; several values of an axis are a selection */
+	const char *kind;        /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
+				  * over labels */
+	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
+	const char *relative_to; /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
+	struct names labels;     /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
+	bool panels;             /* all figures on one page, with one legend */
 	/* Instead of metrics the breakdown of points with --why, a bar for each value of x and by.
 	 * Excludes metrics, kind, log and relative_to. */
 	bool breakdown;

@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "stats/stats.h"
 #include "lab/figures/stack.h"
-#include "lab/figures/timeline.h"
 #include "lab/figures/values.h"
 #include "lab/names.h"
 #include "io/result_read.h"
@@ -14,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_SHOWN  12   /* groups of bars; more jobs are a distribution */
+#define NAMES_SHOWN  12   /* names of jobs as bars; more are a distribution */
 #define POINTS_SHOWN 2000 /* of a curve over time */
-#define CDF_POINTS   1000 /* of a distribution; more cannot be told apart */
-#define CDF_TAIL     100  /* of the largest values, which are all shown */
+#define CDF_POINTS   1000 /* of a distribution; more look the same */
+#define CDF_TAIL     100  /* largest values, which are all shown */
 
 struct runs {
 	const struct plot_labelled *at;
 	char **labels;
 	size_t count;
 	bool together;     /* else there is one */
-	struct values *of; /* what the figure's query found, by run */
+	struct values *of; /* what the figure's query found, by run; owned */
 };
 
 /* ---- Curves, one for each group of each run ---- */
@@ -69,7 +68,7 @@ static void counted_legend(struct figure *f, const struct runs *runs, size_t r, 
 	free(legend);
 }
 
-/* Links of one tier are of one colour, those up and down differ in dash. */
+/* Links of a tier share a colour; those up and down differ in dash. */
 static void look_of(const struct values *values, size_t group, size_t *look, size_t *dash)
 {
 	const struct value_group *own = &values->groups[group];
@@ -124,7 +123,7 @@ static const struct {
 		    { 0.95, "95th percentile", NULL, 5, 2 },
 		    { 0.50, "median", "Median slowdown", 1, 1 } };
 
-/* Together the panels are percentiles and the curves runs, alone the curves are percentiles. */
+/* Several runs: a panel is a percentile, a curve a run. One run: a curve is a percentile. */
 static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
 {
 	return !runs->together ? curve - 1 : panel == 1 ? 2 : 0;
@@ -209,7 +208,7 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 
 /* ---- Completion times ---- */
 
-/* Shares not larger, thinned evenly but for the largest values. */
+/* The share of values up to each value, thinned evenly except for the largest. */
 static void put_cdf(struct figure *f, const struct value_group *group)
 {
 	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
@@ -246,26 +245,20 @@ static bool jct_cdf(struct figure *f, const struct runs *runs)
 	return completion_cdf(f, runs, "jobs");
 }
 
-/* All names, in the order of their first jobs, as tics. Returns how many; NULL: just that. */
-static size_t job_names(struct figure *f, const struct runs *runs, const char **names)
+/* All names of jobs, in the order of their first jobs. The caller frees the items. */
+static struct names job_names(const struct runs *runs)
 {
-	size_t count = 0;
-	for (size_t r = 0; r < runs->count; r++) {
+	struct names names = { 0 };
+	for (size_t r = 0; r < runs->count; r++)
 		for (size_t i = 0; i < runs->of[r].group_count; i++) {
 			const char *name = runs->of[r].groups[i].name;
 			bool known = false;
 			for (size_t k = 0; k < r && !known; k++)
 				known = values_find(&runs->of[k], name) != NULL;
-			if (known)
-				continue;
-			if (names != NULL) {
-				figure_tic(f, 'X', count + 1, name, (double)count, NULL);
-				names[count] = name;
-			}
-			count++;
+			if (!known)
+				names_add(&names, name);
 		}
-	}
-	return count;
+	return names;
 }
 
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
@@ -282,10 +275,11 @@ static void job_row(struct figure *f, size_t name, const struct value_group *job
 
 static bool jct(struct figure *f, const struct runs *runs)
 {
-	const char *names[NAMES_SHOWN];
-	size_t count = job_names(f, runs, NULL);
-	if (count > NAMES_SHOWN)
+	struct names names = job_names(runs);
+	if (names.count > NAMES_SHOWN) {
+		free(names.items);
 		return jct_cdf(f, runs);
+	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion times",
 		     xstrdup("Mean of the finished jobs of a name; from the shortest to the "
@@ -295,8 +289,9 @@ static bool jct(struct figure *f, const struct runs *runs)
 	figure_count(f, "LABELLED", 1);
 	figure_panel(f, 1, "Job completion time", "s");
 	figure_reach(f, 1, 0);
-	figure_tics(f, 'X', count);
-	job_names(f, runs, names);
+	figure_tics(f, 'X', names.count);
+	for (size_t n = 0; n < names.count; n++)
+		figure_tic(f, 'X', n + 1, names.items[n], (double)n, NULL);
 	for (size_t r = 0; r < runs->count; r++) {
 		uint64_t unfinished = runs->of[r].unfinished;
 		char *legend = unfinished > 0 ? xasprintf("%s (%" PRIu64 " unfinished)",
@@ -305,16 +300,17 @@ static bool jct(struct figure *f, const struct runs *runs)
 		figure_legend(f, r + 1, r + 1, r + 1, legend);
 		free(legend);
 		figure_curve(f, 1, r + 1, runs->labels[r]);
-		for (size_t n = 0; n < count; n++)
-			job_row(f, n, values_find(&runs->of[r], names[n]));
+		for (size_t n = 0; n < names.count; n++)
+			job_row(f, n, values_find(&runs->of[r], names.items[n]));
 	}
+	free(names.items);
 	return true;
 }
 
 /* ---- Links ---- */
 
-/* Rank as a share of the bundle, so that tiers of unlike size can be compared;
- * each link is a step of 1/n, the last one is drawn to its end. */
+/* The rank is a share of the bundle, so that tiers of different sizes compare. Each link is a step
+ * of 1/n; the last is drawn to its end. */
 static void put_ranks(struct figure *f, const struct value_group *bundle)
 {
 	size_t n = bundle->count;
@@ -349,7 +345,7 @@ static size_t samples_a_point(const struct value_group *group)
 	return 1 + (group->count - 1) / POINTS_SHOWN;
 }
 
-/* Points of some samples each: their mean, or maximum, at the last one's time. */
+/* Each point is the mean, or maximum, of several samples, at the time of the last. */
 static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
 {
 	size_t together = samples_a_point(group);
@@ -450,7 +446,7 @@ static bool breakdown(struct figure *f, const struct runs *runs)
 struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
-	struct values_query query; /* without a file: reads for itself */
+	struct values_query query; /* without a file, draw() reads for itself */
 };
 
 static const struct kind kinds[] = {
@@ -515,7 +511,7 @@ const struct plot_figure *plot_figure(size_t i)
 	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-/* Is it a figure of these runs, and one that was asked for? */
+/* Whether such runs have the figure, and it was asked for. */
 static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
@@ -557,7 +553,7 @@ static char *no_results(const char *dir)
 	return NULL;
 }
 
-/* Reads what it is about from each run, and writes the figure. */
+/* Reads what the figure shows from each run, then writes it. */
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;

@@ -1,5 +1,7 @@
-/* Figures of a sweep: which points, in which words. How they look is in the templates. */
+/* Figures of a sweep: which points, in which words. How they look is in the templates. The words
+ * live as long as the table, whose document owns them. */
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
 #include "lab/figures/stack.h"
@@ -25,7 +27,7 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* What one figure shows: mostly one sheet. Those of a metric stand together. */
+/* What one figure shows, usually one sheet. Sheets of a metric are neighbours. */
 struct page {
 	struct sheet *sheets;
 	size_t count, metrics;
@@ -61,51 +63,47 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* What a value is called: as the user says, else a number with the name of its axis. The caller
- * frees. */
-static char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
+/* What to call a value: the user's word, else the value, `named` behind the name of its axis. */
+static const char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
 	const char *called = sheet->choice->scales[axis].called[level];
-	return called != NULL ? xstrdup(called)
-	       : named        ? xasprintf("%s %s", from->name, from->values[level])
-			      : xstrdup(from->values[level]);
+	if (called != NULL)
+		return called;
+	return named ? conf_at(sheet->table->doc, "%s %s", from->name, from->values[level])
+		     : from->values[level];
 }
 
-/* "load 0.2, delay 1us" of the axes that are not drawn; the caller frees. */
-static char *fixed_words(const struct sheet *sheet)
+/* "load 0.2, delay 1us" of the axes that are not drawn. */
+static const char *fixed_words(const struct sheet *sheet)
 {
-	char *words;
-	size_t length, count = 0;
-	FILE *to = open_memstream(&words, &length);
+	const char *words = "";
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
 			continue;
-		char *value = value_words(sheet, i, sheet->fixed[i], true);
-		fprintf(to, "%s%s", count++ > 0 ? ", " : "", value);
-		free(value);
+		words = conf_at(sheet->table->doc, "%s%s%s", words, *words != '\0' ? ", " : "",
+				value_words(sheet, i, sheet->fixed[i], true));
 	}
-	fclose(to);
 	return words;
 }
 
-/* Name of a curve. The caller frees. */
-static char *row_name(const struct sheet *sheet, size_t row)
+/* The name of a curve. */
+static const char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
-	return by == SIZE_MAX ? xstrdup("")
+	return by == SIZE_MAX ? ""
 			      : value_words(sheet, by, sheet->choice->y_level[row],
 					    sheet->choice->scales[by].numeric);
 }
 
 /* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
- * The caller frees. */
-static char *figure_name(const struct page *page)
+ */
+static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
-	char *fixed = page->count > 1 ? xstrdup("panels") : fixed_words(sheet);
+	const char *fixed = page->count > 1 ? "panels" : fixed_words(sheet), *kept;
 	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
 			       choice->kind == SWEEP_STACK ? "breakdown"
 			       : page->metrics > 1         ? "metrics"
@@ -126,11 +124,12 @@ static char *figure_name(const struct page *page)
 	while (to > name && to[-1] == '-')
 		to--;
 	*to = '\0';
-	free(fixed);
-	return name;
+	kept = conf_at(table->doc, "%s", name);
+	free(name);
+	return kept;
 }
 
-/* The point is drawn, or what is drawn is compared with it. */
+/* Whether the point is drawn, or something drawn is compared with it. */
 static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -145,73 +144,69 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 }
 
 /* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
- * all that stand behind a figure. The caller frees. */
-static char *tally(const struct page *page)
+ * counts all points behind a figure. */
+static const char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
-	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0, length;
-	const char *before = " (";
-	char *text;
-	FILE *to = open_memstream(&text, &length);
+	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0;
+	const char *text, *before = " (";
 	for (size_t i = 0; i < page->count * table->point_count; i++) {
 		const struct sheet *sheet = &page->sheets[i / table->point_count];
 		const struct sweep_point *point = &table->points[i % table->point_count];
 		if (!is_in(sheet, point))
 			continue;
 		without += point->usable && isnan(point->metrics[sheet->metric]);
-		if (sheet->metric != page->sheets->metric) /* counted with the first one */
+		if (sheet->metric != page->sheets->metric) /* counted with the first metric */
 			continue;
 		points++;
 		count[point->status]++;
 	}
 	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
-	fprintf(to, "%zu of %zu points are in", usable, points);
+	text = conf_at(table->doc, "%zu of %zu points are in", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* missing ones last */
 		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
 			continue;
-		fprintf(to, "%s%zu %s", before, count[s], point_status_names[s]);
+		text = conf_at(table->doc, "%s%s%zu %s", text, before, count[s],
+			       point_status_names[s]);
 		before = ", ";
 	}
-	fputs(usable < points ? ")" : "", to);
+	if (usable < points)
+		text = conf_at(table->doc, "%s)", text);
 	if (count[POINT_UNFINISHED] > 0)
-		fprintf(to, ", %zu with UNFINISHED work", count[POINT_UNFINISHED]);
+		text = conf_at(table->doc, "%s, %zu with UNFINISHED work", text,
+			       count[POINT_UNFINISHED]);
 	if (without > 0)
-		fprintf(to, ", %zu without this value", without);
-	fclose(to);
+		text = conf_at(table->doc, "%s, %zu without this value", text, without);
 	return text;
 }
 
-/* ", relative to scheme ring"; the caller frees. */
-static char *base_words(const struct sheet *sheet)
+/* ", relative to scheme ring" */
+static const char *base_words(const struct sheet *sheet)
 {
-	return is_ratio(sheet) ? xasprintf(", relative to %s %s",
-					   sheet->table->axes[sheet->choice->base_axis].name,
-					   base_of(sheet))
-			       : xstrdup("");
+	return is_ratio(sheet)
+		       ? conf_at(sheet->table->doc, ", relative to %s %s",
+				 sheet->table->axes[sheet->choice->base_axis].name, base_of(sheet))
+		       : "";
 }
 
-/* "sizes: job completion time, relative to scheme ring (load 0.2)"; the caller frees. */
-static char *title_words(const struct sheet *sheet, const char *words, const char *base,
-			 const char *fixed)
+/* "sizes: job completion time, relative to scheme ring (load 0.2)" */
+static const char *title_words(const struct sheet *sheet, const char *words, const char *base,
+			       const char *fixed)
 {
 	const char *of = sheet->table->name;
-	return xasprintf("%s%s%s%s%s%s%s", of, *of != '\0' && *words != '\0' ? ": " : "", words,
-			 base, *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+	return conf_at(sheet->table->doc, "%s%s%s%s%s%s%s", of,
+		       *of != '\0' && *words != '\0' ? ": " : "", words, base,
+		       *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
 }
 
 static void put_titles(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
-	char *fixed = page->count > 1 ? xstrdup("") : fixed_words(sheet);
-	char *points = tally(page), *base = base_words(sheet);
-	char *title = title_words(sheet, words, base, fixed);
-	figure_title(f, title, xasprintf("%s; %s", statistic(sheet), points));
-	free(title);
-	free(base);
-	free(points);
-	free(fixed);
+	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
+	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
+		     xasprintf("%s; %s", statistic(sheet), tally(page)));
 	free(words);
 }
 
@@ -219,17 +214,14 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 {
 	const struct sheet *sheet = &page->sheets[panel - 1];
 	const char *metric = sheet->table->metrics[sheet->metric];
-	char *words = metric_words(sheet->table, sheet->metric), *base = base_words(sheet);
-	char *fixed = fixed_words(sheet);
-	char *label = is_ratio(sheet) ? xasprintf("%s / that of %s", words, base_called(sheet))
-				      : xstrdup(words);
-	figure_comment(f, xasprintf("value: %s%s", metric, base));
+	char *words = metric_words(sheet->table, sheet->metric);
+	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
+						      base_called(sheet))
+					    : words;
+	figure_comment(f, xasprintf("value: %s%s", metric, base_words(sheet)));
 	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
 	if (page->count > page->metrics)
-		figure_text_at(f, "PANEL_TITLE", panel, fixed);
-	free(label);
-	free(fixed);
-	free(base);
+		figure_text_at(f, "PANEL_TITLE", panel, fixed_words(sheet));
 	free(words);
 }
 
@@ -241,7 +233,8 @@ static double x_of(const struct sheet *sheet, size_t column)
 	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
-/* Values of axes are numbers in base units (bytes, bit/s, ps) or places; both are spelled out. */
+/* In the table x is a number in base units (bytes, bit/s, ps) or a place; comments say which value
+ * it is. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -301,17 +294,16 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 	}
 }
 
-/* A curve keeps its colour, dash and mark in all figures of a sweep. */
+/* A curve looks the same in all figures of a sweep. */
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0; row < sheet->choice->rows; row++) {
-		char *name = row_name(sheet, row);
+		const char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
 		if (panel == 1)
 			figure_legend(f, row + 1, look, look, name);
 		figure_curve(f, panel, row + 1, *name != '\0' ? name : "all");
 		put_rows(f, sheet, row);
-		free(name);
 	}
 }
 
@@ -371,14 +363,14 @@ static size_t bars_of(const struct sheet *sheet)
 	return sheet->choice->columns * sheet->choice->rows;
 }
 
-/* Means over replications, as each cause has them: means of parts add up to that of the whole. */
+/* Each cause is a mean over replications: the means of the parts add up to that of the whole. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct sweep_choice *choice = sheet->choice;
 	struct sheet cause = *sheet;
-	char buffer[AXIS_LABEL], *by = row_name(sheet, row);
-	const char *x =
-		axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
+	char buffer[AXIS_LABEL];
+	const char *by = row_name(sheet, row), *x;
+	x = axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
 	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
 				 .x = stack_place(column * choice->rows, choice->rows, row) };
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
@@ -387,7 +379,6 @@ static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t 
 		bar.cause[c] = at.value;
 		bar.rows = (double)at.n;
 	}
-	free(by);
 	return bar;
 }
 
@@ -395,15 +386,10 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
-	char *points = tally(page), *fixed = fixed_words(sheet);
-	char *title = title_words(sheet, "what iterations are spent on", "", fixed);
-	char *subtitle = xasprintf("Mean over workers and iterations%s; %s",
-				   table->replications > 1 ? " of all replications" : "", points);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
-		  title, subtitle);
-	free(title);
-	free(fixed);
-	free(points);
+		  title_words(sheet, "what iterations are spent on", "", fixed_words(sheet)),
+		  xasprintf("Mean over workers and iterations%s; %s",
+			    table->replications > 1 ? " of all replications" : "", tally(page)));
 }
 
 static bool draw_breakdown(struct figure *f, const struct page *page)
@@ -427,26 +413,19 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 
 /* ---- Names ---- */
 
-/* Names of the figures of a call. */
-struct names {
-	char **at;
-	size_t count;
-};
-
-/* Takes `name`; returns it, or, of names that became equal by what was replaced or cut off, one
- * with a number. `names` owns it. */
-static const char *names_add(struct names *names, char *name)
+/* Adds the name of a figure to those of this call, and returns it: with a number if replacing or
+ * cutting off letters has made it equal to another. */
+static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
-	char *unique = xstrdup(name);
+	const char *unique = name;
 	for (size_t i = 0, n = 2; i < names->count; i++) {
-		if (strcmp(names->at[i], unique) != 0)
+		if (strcmp(names->items[i], unique) != 0)
 			continue;
-		free(unique);
-		unique = xasprintf("%s-%zu", name, n++);
+		unique = conf_at(doc, "%s-%zu", name, n++);
 		i = SIZE_MAX; /* from the first one again */
 	}
-	free(name);
-	return names->at[names->count++] = unique;
+	names_add(names, unique);
+	return unique;
 }
 
 /* Returns 1 or 0; *error when it failed. */
@@ -455,11 +434,12 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 {
 	struct plot_options own = *options;
 	for (const size_t *m = page->sheets->choice->metrics;
-	     *m != page->sheets->metric && own.y_label_count > 0; m++) { /* whose label is it? */
-		own.y_labels++;
-		own.y_label_count--;
+	     *m != page->sheets->metric && own.y_labels.count > 0;
+	     m++) { /* skip the labels of the metrics before */
+		own.y_labels.items++;
+		own.y_labels.count--;
 	}
-	struct figure f = { .name = names_add(names, figure_name(page)),
+	struct figure f = { .name = add_unique(names, figure_name(page), page->sheets->table->doc),
 			    .folder = folder,
 			    .group = page->count / page->metrics,
 			    .options = &own };
@@ -472,14 +452,14 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call: those of a metric stand together, in the order of fixed levels, which
- * `fixed` has room for. The caller frees sheets. */
+/* All sheets of a call, metric by metric, each in the order of the fixed levels. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
-			      const struct groups *groups, size_t *fixed)
+			      const struct groups *groups)
 {
+	size_t *fixed = conf_own(table->doc, choice->figures * table->axis_count, sizeof *fixed);
 	size_t base = choice->base_axis, count = 0, axes = table->axis_count;
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
-	all.sheets = xcalloc(choice->figures * all.metrics, sizeof *all.sheets);
+	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof *all.sheets);
 	for (size_t i = 0; i < choice->figures; i++) {
 		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
 		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
@@ -497,9 +477,8 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		    const char *folder, const struct plot_options *options, FILE *to, char **error)
 {
 	struct groups groups = groups_of(table);
-	size_t *fixed = xcalloc(choice->figures * (table->axis_count + 1), sizeof *fixed);
-	struct page all = all_sheets(table, choice, &groups, fixed);
-	struct names names = { .at = xcalloc(all.count + 1, sizeof *names.at) };
+	struct page all = all_sheets(table, choice, &groups);
+	struct names names = { 0 };
 	int drawn = 0;
 	if (choice->panels && all.count > 1)
 		drawn = draw_page(&all, &names, folder, options, to, error);
@@ -509,11 +488,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
 		}
-	while (names.count > 0)
-		free(names.at[--names.count]);
-	free(names.at);
-	free(all.sheets);
-	free(fixed);
+	free(names.items);
 	groups_release(&groups);
 	return *error == NULL ? drawn : PLOT_IO;
 }

@@ -4,13 +4,12 @@
 #include "lab/figures/values.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_SHOWN 24   /* of one run; of more those of a name share a bar */
-#define LEAST      0.01 /* share of a bar that a cause has in some bar, or else is in the rest */
-#define GAP        0.12 /* of the distance of bars, less between bars that stand together */
+#define JOBS_SHOWN 24   /* bars of one run; of more jobs those of one name share a bar */
+#define LEAST      0.01 /* a cause with less than this share of every bar goes into the rest */
+#define GAP        0.12 /* by how much of their distance bars of a group are closer */
 
 /* ---- Bars ---- */
 
@@ -36,7 +35,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* Of a cause, or, behind the last one, of all that are not shown. */
+/* The time of a cause; of BREAKDOWN_CAUSES: of all causes that are not shown. */
 static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
 	double rest = 0;
@@ -102,9 +101,9 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 struct bars {
 	struct stack_bar *at;
 	size_t count, capacity;
-	size_t first; /* of the run that is read */
+	size_t first; /* of the run that is being read */
 	size_t jobs;
-	bool merged; /* some bar has several jobs */
+	bool merged; /* some bar is of several jobs */
 };
 
 static struct stack_bar *add_bar(struct bars *bars, const char *name)
@@ -114,7 +113,7 @@ static struct stack_bar *add_bar(struct bars *bars, const char *name)
 	return &bars->at[bars->count++];
 }
 
-/* The bar of the run for jobs of a name. */
+/* The bar of this run for jobs of a name. */
 static struct stack_bar *bar_of(struct bars *bars, const char *name)
 {
 	for (size_t i = bars->first; i < bars->count; i++) {
@@ -143,7 +142,7 @@ static bool name_is_unique(const struct breakdown *b, const struct breakdown_ite
 	return true;
 }
 
-/* A bar for each job, or for each name. `label` is that of the run, "" of one alone. */
+/* Adds a bar for each job, or for each name. `label` is that of the run; "": it is the only one. */
 static void add_run(struct bars *bars, const struct breakdown *b, const char *label, bool by_name)
 {
 	bars->first = bars->count;

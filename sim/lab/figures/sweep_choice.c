@@ -1,6 +1,7 @@
 #include "lab/figures/sweep_choice.h"
 
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "lab/breakdown.h"
 #include "lab/figures/figure.h"
 #include "lab/names.h"
@@ -10,11 +11,11 @@
 #include <string.h>
 
 #define USUAL_METRICS 2
-#define FIGURES_MAX   24 /* of a call for one metric; more are hardly meant */
+#define FIGURES_MAX   24 /* figures of one metric in a call; more are hardly meant */
 
 /* ---- Names ---- */
 
-/* "AXIS=VALUE" */
+/* Reads "AXIS=VALUE". */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -23,11 +24,9 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
 		return false;
 	}
-	char *name = xstrndup(text, (size_t)(equals - text));
-	bool found = sweep_table_find_axis(table, name, axis, error) &&
-		     sweep_axis_find(&table->axes[*axis], equals + 1, level, error);
-	free(name);
-	return found;
+	const char *name = conf_at(table->doc, "%.*s", (int)(equals - text), text);
+	return sweep_table_find_axis(table, name, axis, error) &&
+	       sweep_axis_find(&table->axes[*axis], equals + 1, level, error);
 }
 
 /* ---- Selection ---- */
@@ -45,22 +44,21 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
 			 const struct plot_sweep_options *options, char **error)
 {
-	bool *picked = xcalloc(table->axis_count + 1, sizeof *picked);
+	bool *picked = conf_own(table->doc, table->axis_count, sizeof *picked);
 	bool ok = true;
-	for (size_t i = 0; i < options->where_count && ok; i++) {
+	for (size_t i = 0; i < options->where.count && ok; i++) {
 		size_t axis, level;
-		ok = find_pair(table, "--where", options->where[i], &axis, &level, error);
+		ok = find_pair(table, "--where", options->where.items[i], &axis, &level, error);
 		if (ok)
 			choice->wanted[axis][level] = picked[axis] = true;
 	}
 	for (size_t i = 0; i < table->axis_count; i++)
 		for (size_t k = 0; k < table->axes[i].count; k++)
 			choice->wanted[i][k] = choice->wanted[i][k] || !picked[i];
-	free(picked);
 	return ok;
 }
 
-/* The metrics of a sweep of which nobody said any. Few flows have no 99th percentile. */
+/* Chooses metrics where the user named none. Few flows have no 99th percentile: then their mean. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
 	static const struct {
@@ -77,20 +75,19 @@ static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep
 	}
 }
 
-/* All causes, in their order. */
+/* Chooses the times of all causes, in their order. */
 static bool choose_causes(struct sweep_choice *choice, const struct sweep_table *table,
 			  char **error)
 {
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		char *name = xasprintf("jobs.why_s.%s", breakdown_causes[c].name);
+		const char *name = conf_at(table->doc, "jobs.why_s.%s", breakdown_causes[c].name);
 		size_t metric = sweep_table_metric(table, name);
-		if (metric == SIZE_MAX)
+		if (metric == SIZE_MAX) {
 			*error = xasprintf("%s has no column %s: none of its points was run with "
 					   "sweep run --why (after a run without, add --force)",
 					   table->dir, name);
-		free(name);
-		if (metric == SIZE_MAX)
 			return false;
+		}
 		choice->metrics[choice->metric_count++] = metric;
 	}
 	return true;
@@ -99,14 +96,15 @@ static bool choose_causes(struct sweep_choice *choice, const struct sweep_table 
 static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
 			   const struct plot_sweep_options *options, char **error)
 {
-	choice->metrics = xcalloc(options->metric_count + USUAL_METRICS + BREAKDOWN_CAUSES,
-				  sizeof *choice->metrics);
+	choice->metrics =
+		conf_own(table->doc, options->metrics.count + USUAL_METRICS + BREAKDOWN_CAUSES,
+			 sizeof *choice->metrics);
 	if (choice->kind == SWEEP_STACK)
 		return choose_causes(choice, table, error);
-	for (size_t i = 0; i < options->metric_count; i++) {
-		size_t metric = sweep_table_metric(table, options->metrics[i]);
+	for (size_t i = 0; i < options->metrics.count; i++) {
+		size_t metric = sweep_table_metric(table, options->metrics.items[i]);
 		if (metric == SIZE_MAX) {
-			char *what = names_unknown("metric", options->metrics[i], NULL,
+			char *what = names_unknown("metric", options->metrics.items[i], NULL,
 						   table->metrics, table->metric_count);
 			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
 					   what, table->dir);
@@ -230,7 +228,7 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 					     [SWEEP_BOX] = "box" };
 	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
 	if (options->breakdown &&
-	    (kind || options->log || options->relative_to || options->metric_count > 0)) {
+	    (kind || options->log || options->relative_to || options->metrics.count > 0)) {
 		*error = xstrdup("the breakdown of a sweep goes with --x, --by and --where alone");
 		return false;
 	}
@@ -325,11 +323,12 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 }
 
 /* The wanted levels of an axis, ascending by their numbers, without the baseline, which would be 1
- * everywhere. The caller frees. */
-static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t *count)
+ * everywhere. */
+static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_table *table,
+			 size_t axis, size_t *count)
 {
 	const struct axis_scale *scale = &choice->scales[axis];
-	size_t *levels = xcalloc(scale->axis->count + 1, sizeof *levels);
+	size_t *levels = conf_own(table->doc, scale->axis->count, sizeof *levels);
 	*count = 0;
 	for (size_t i = 0; i < scale->axis->count; i++) {
 		if (!choice->wanted[axis][i] ||
@@ -345,39 +344,41 @@ static size_t *levels_of(const struct sweep_choice *choice, size_t axis, size_t 
 
 /* ---- Labels and panels ---- */
 
-/* Of "VALUE=TEXT" or "AXIS=VALUE=TEXT", if it is about this value. */
+/* What follows WORD= in a label; NULL if it begins otherwise. */
+static const char *behind(const char *label, const char *word)
+{
+	size_t length = strlen(word);
+	return strncmp(label, word, length) == 0 && label[length] == '=' ? label + length + 1
+									 : NULL;
+}
+
+/* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if it is of another value. */
 static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
 {
-	char *whole = xasprintf("%s=%s=", axis->name, axis->values[level]);
-	char *value = whole + strlen(axis->name) + 1;
-	const char *text = NULL;
-	if (strncmp(label, whole, strlen(whole)) == 0)
-		text = label + strlen(whole);
-	else if (strncmp(label, value, strlen(value)) == 0)
-		text = label + strlen(value);
-	free(whole);
-	return text;
+	const char *rest = behind(label, axis->name);
+	const char *text = rest != NULL ? behind(rest, axis->values[level]) : NULL;
+	return text != NULL ? text : behind(label, axis->values[level]);
 }
 
 static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
 			  const struct plot_sweep_options *options, char **error)
 {
-	for (size_t i = 0; i < options->label_count && *error == NULL; i++) {
+	for (size_t i = 0; i < options->labels.count && *error == NULL; i++) {
 		bool known = false;
 		for (size_t a = 0; a < table->axis_count; a++) {
 			for (size_t k = 0; k < table->axes[a].count; k++) {
 				const char *text =
-					label_text(options->labels[i], &table->axes[a], k);
+					label_text(options->labels.items[i], &table->axes[a], k);
 				known = known || text != NULL;
 				if (text != NULL)
 					choice->scales[a].called[k] = text;
 			}
 		}
 		if (!known)
-			*error =
-				xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
-					  "as in --label \"%s=TEXT\"; found \"%s\"",
-					  table->axes[choice->x].values[0], options->labels[i]);
+			*error = xasprintf(
+				"--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
+				"as in --label \"%s=TEXT\"; found \"%s\"",
+				table->axes[choice->x].values[0], options->labels.items[i]);
 	}
 	return *error == NULL;
 }
@@ -401,12 +402,13 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 {
 	*error = NULL;
 	*choice = (struct sweep_choice){
-		.scales = xcalloc(table->axis_count + 1, sizeof *choice->scales),
-		.wanted = xcalloc(table->axis_count + 1, sizeof *choice->wanted),
+		.scales = conf_own(table->doc, table->axis_count, sizeof *choice->scales),
+		.wanted = conf_own(table->doc, table->axis_count, sizeof *choice->wanted),
 	};
 	for (size_t i = 0; i < table->axis_count; i++) {
 		axis_scale_init(&choice->scales[i], &table->axes[i]);
-		choice->wanted[i] = xcalloc(table->axes[i].count + 1, sizeof **choice->wanted);
+		choice->wanted[i] =
+			conf_own(table->doc, table->axes[i].count, sizeof **choice->wanted);
 	}
 	if (!choose_kind(choice, options, error) || !choose_where(choice, table, options, error) ||
 	    !choose_metrics(choice, table, options, error) ||
@@ -417,21 +419,14 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 	    !choose_panels(choice, options->panels, error))
 		return false;
 	choice->rows = 1;
-	choice->x_level = levels_of(choice, choice->x, &choice->columns);
+	choice->x_level = levels_of(choice, table, choice->x, &choice->columns);
 	if (choice->by != SIZE_MAX)
-		choice->y_level = levels_of(choice, choice->by, &choice->rows);
+		choice->y_level = levels_of(choice, table, choice->by, &choice->rows);
 	return true;
 }
 
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table)
 {
-	for (size_t i = 0; i < table->axis_count; i++) {
+	for (size_t i = 0; i < table->axis_count; i++)
 		axis_scale_release(&choice->scales[i]);
-		free(choice->wanted[i]);
-	}
-	free(choice->scales);
-	free(choice->wanted);
-	free(choice->metrics);
-	free(choice->x_level);
-	free(choice->y_level);
 }

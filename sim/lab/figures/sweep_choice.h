@@ -8,6 +8,7 @@
 
 enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 
+/* The table's document owns what it points to. */
 struct sweep_choice {
 	enum sweep_kind kind;
 	size_t x, by;              /* axes; by SIZE_MAX: none */

@@ -1,5 +1,5 @@
-/* One row of bars per job, by arrival. */
-#include "lab/figures/timeline.h"
+/* The timeline of jobs: a row of bars for each, by arrival. */
+#include "lab/figures/figure.h"
 
 #include "base/mem.h"
 #include "lab/figures/values.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BARS_MAX      20000 /* above that, iterations of a job are drawn together */
+#define BARS_MAX      20000 /* of more, several iterations share a bar */
 #define ROW_PIXELS    20
 #define ROWS_LABELLED 100
 #define HEIGHT_MAX    2000
-#define NAME_BYTES    24 /* a longer name would leave no room for what stands behind it */
+#define NAME_BYTES    24 /* so that a number and a state fit behind the name */
 
 enum phase { PHASE_WAITING, PHASE_COMPUTE, PHASE_COMMUNICATION, PHASES };
 
@@ -42,7 +42,7 @@ struct jobs {
 	struct iteration *iterations;
 	size_t iteration_count, iteration_capacity;
 	size_t finished;
-	double end_s; /* the last time that any row names */
+	double end_s; /* the latest time of any row */
 };
 
 /* ---- Reading ---- */
@@ -74,7 +74,7 @@ static void read_iterations(struct csv *csv, struct jobs *jobs)
 	int start = csv_need(csv, "start_s"), finish = csv_need(csv, "finish_s");
 	int compute = csv_need(csv, "compute_s");
 	while (csv_next(csv)) {
-		if (csv_empty(csv, finish)) /* was under way when the run ended */
+		if (csv_empty(csv, finish)) /* it was under way when the run ended */
 			continue;
 		jobs->iterations =
 			array_reserve(jobs->iterations, jobs->iteration_count,

@@ -4,7 +4,6 @@
 #include "stats/stats.h"
 #include "io/result_read.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

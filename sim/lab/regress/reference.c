@@ -35,7 +35,7 @@ static bool count_of(const cJSON *item, uint64_t *value)
 	return true;
 }
 
-/* The member that is not right, or NULL. */
+/* Reads the members. NULL, or the name of one that is not right. */
 static const char *read_members(struct reference *r)
 {
 	const cJSON *history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
@@ -43,7 +43,7 @@ static const char *read_members(struct reference *r)
 
 	if (!cJSON_IsArray(history))
 		return "history";
-	r->history = history; /* first: it is kept whatever else is wrong */
+	r->history = history; /* first, since it is kept whatever else is wrong */
 	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "format"), &format) ||
 	    format != FORMAT)
 		return "format";
@@ -118,18 +118,20 @@ void reference_release(struct reference *r)
 
 /* --- writing --- */
 
-/* Any value; numbers read back as the same double, which cJSON does not promise. */
+/* Copies any value. Numbers read back as the same double, which cJSON does not promise. */
 static void json_tree(struct json *json, const char *key, const cJSON *item)
 {
 	const cJSON *child;
 
 	if (cJSON_IsObject(item)) {
 		json_open_object(json, key);
-		cJSON_ArrayForEach(child, item) json_tree(json, child->string, child);
+		cJSON_ArrayForEach(child, item)
+			json_tree(json, child->string, child);
 		json_close_object(json);
 	} else if (cJSON_IsArray(item)) {
 		json_open_array(json, key);
-		cJSON_ArrayForEach(child, item) json_tree(json, NULL, child);
+		cJSON_ArrayForEach(child, item)
+			json_tree(json, NULL, child);
 		json_close_array(json);
 	} else if (cJSON_IsNumber(item)) {
 		json_real(json, key, item->valuedouble);
@@ -149,7 +151,8 @@ static void json_history(struct json *json, const struct reference_run *run,
 
 	json_open_array(json, "history");
 	if (before)
-		cJSON_ArrayForEach(item, before->history) json_tree(json, NULL, item);
+		cJSON_ArrayForEach(item, before->history)
+			json_tree(json, NULL, item);
 	json_open_object(json, NULL);
 	json_string(json, "date", reason->date);
 	json_string(json, "reason", reason->reason);

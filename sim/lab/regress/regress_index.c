@@ -94,7 +94,7 @@ static struct regress_entry *add_entry(struct regress_index *index, const char *
 	return &index->entries[index->count++];
 }
 
-/* A path of the index, seen from where we are. */
+/* Makes a path of the index relative to the working directory. */
 static const char *path_from(struct regress_index *index, const char *dir, const char *path)
 {
 	return path[0] == '/' ? path : conf_at(index->doc, "%s/%s", dir, path);
@@ -182,7 +182,7 @@ static bool left_out(const struct conf_list *patterns, const char *name)
 	return false;
 }
 
-/* `named`: how many entries have their own place in the index; they go before. */
+/* `named`: how many entries the index lists by name; they win over files in folders. */
 static void add_file(struct regress_index *index, size_t named, const struct conf_list *leave_out,
 		     const char *path, const char *name)
 {

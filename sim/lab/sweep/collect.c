@@ -1,6 +1,5 @@
-/* sweep.csv, costs.csv and sweep.json out of the points. What is the same on any
- * machine, and what is not, are different tables: sweep.csv is the same to the
- * byte whatever was killed and resumed on the way. */
+/* Makes sweep.csv, costs.csv and sweep.json from the points. What depends on the machine is in
+ * costs.csv alone: sweep.csv is the same to the byte, whatever was killed and resumed. */
 #include "lab/sweep/sweep.h"
 
 #include "base/mem.h"
@@ -27,7 +26,7 @@ struct numbers {
 struct metrics {
 	char **names; /* in the order of their first appearance, points by number */
 	size_t count, capacity;
-	size_t next; /* where the next name is likely to be: summaries are alike */
+	size_t next; /* where the next name is likely to be, since summaries have one order */
 	struct numbers *points;
 };
 
@@ -49,7 +48,8 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	return metrics->count++;
 }
 
-/* The seed is no metric, it has a column of its own; what is null in all points has none. */
+/* Leaves out the seed, which has a column of its own, and what is null: a number that is null in
+ * all points gets no column. */
 static void take_numbers(struct metrics *metrics, struct numbers *numbers,
 			 const struct summary *summary)
 {
@@ -124,13 +124,13 @@ static void put_hash(struct csv_writer *csv, uint64_t hash)
 static void put_header(struct csv_writer *csv, const struct plan *plan,
 		       const struct metrics *metrics)
 {
-	static const char *const fixed[] = { "point", "hash", "replication", "seed" };
+	const char *const *column = sweep_columns;
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		csv_writer_text(csv, fixed[i]);
+	for (; column[1]; column++)
+		csv_writer_text(csv, *column);
 	for (size_t a = 0; a < plan->axis_count; a++)
 		csv_writer_text(csv, plan->axes[a].name);
-	csv_writer_text(csv, "status");
+	csv_writer_text(csv, *column);
 	for (size_t m = 0; m < metrics->count; m++)
 		csv_writer_text(csv, metrics->names[m]);
 	csv_writer_end_row(csv);
@@ -179,14 +179,10 @@ static void put_cost(struct csv_writer *csv, const struct point_record *record)
 
 static bool write_costs(const struct sweep *sweep, const char *path, char **error)
 {
-	static const char *const columns[] = { "point",  "hash",           "status",   "wall_s",
-					       "cpu_s",  "peak_rss_bytes", "attempts", "exit_code",
-					       "signal", "host",           "version",  "commit",
-					       "message" };
 	struct csv_writer *csv = csv_writer_open(path);
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		csv_writer_text(csv, columns[i]);
+	for (const char *const *column = costs_columns; *column; column++)
+		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		csv_writer_count(csv, i);
@@ -226,28 +222,21 @@ static bool write_json(const struct plan *plan, const struct metrics *metrics, c
 
 static bool write_all(const struct sweep *sweep, const struct metrics *metrics, char **error)
 {
-	char *points = folder_join(sweep->dir, "sweep.csv");
-	char *costs = folder_join(sweep->dir, "costs.csv");
-	char *axes = folder_join(sweep->dir, "sweep.json");
-	bool good = write_points(sweep, metrics, points, error) &&
-		    write_costs(sweep, costs, error) &&
-		    write_json(sweep->plan, metrics, axes, error);
+	struct conf_doc *doc = sweep->plan->doc;
 
-	free(axes);
-	free(costs);
-	free(points);
-	return good;
+	return write_points(sweep, metrics, conf_at(doc, "%s/sweep.csv", sweep->dir), error) &&
+	       write_costs(sweep, conf_at(doc, "%s/costs.csv", sweep->dir), error) &&
+	       write_json(sweep->plan, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
 }
 
-/* groups.csv, from the tables just written: what can be read is what counts. */
+/* Writes groups.csv from the tables just written: what readers find there counts. */
 static bool write_groups(const struct sweep *sweep, char **error)
 {
 	struct sweep_table *table = sweep_table_read(sweep->dir, error);
-	char *path = folder_join(sweep->dir, "groups.csv");
+	const char *path = conf_at(sweep->plan->doc, "%s/groups.csv", sweep->dir);
 	bool good = table && groups_write(table, path, error);
 
 	sweep_table_free(table);
-	free(path);
 	return good;
 }
 

@@ -9,27 +9,21 @@
 
 /* ---- Groups ---- */
 
-struct sorted {
-	const struct sweep_point *point;
-	size_t axis_count;
-};
-
-static int compare_levels(const struct sweep_point *a, const struct sweep_point *b, size_t count)
+static int compare_levels(const size_t *a, const size_t *b)
 {
-	for (size_t i = 0; i < count; i++)
-		if (a->levels[i] != b->levels[i])
-			return a->levels[i] < b->levels[i] ? -1 : 1;
-	return 0;
+	while (*a == *b && *a != SIZE_MAX) {
+		a++;
+		b++;
+	}
+	return (*a > *b) - (*a < *b);
 }
 
 static int compare_points(const void *x, const void *y)
 {
-	const struct sorted *a = x, *b = y;
-	int order = compare_levels(a->point, b->point, a->axis_count);
-	if (order == 0)
-		order = (a->point->number > b->point->number) -
-			(a->point->number < b->point->number);
-	return order;
+	const struct sweep_point *a = *(const struct sweep_point *const *)x;
+	const struct sweep_point *b = *(const struct sweep_point *const *)y;
+	int order = compare_levels(a->levels, b->levels);
+	return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 
 static int compare_groups(const void *x, const void *y)
@@ -42,15 +36,14 @@ static int compare_groups(const void *x, const void *y)
 struct groups groups_of(const struct sweep_table *table)
 {
 	size_t n = table->point_count;
-	struct sorted *sorted = xcalloc(n + 1, sizeof *sorted);
 	struct groups groups = { .items = xcalloc(n + 1, sizeof *groups.items),
 				 .points = xcalloc(n + 1, sizeof *groups.points) };
 	for (size_t i = 0; i < n; i++)
-		sorted[i] = (struct sorted){ &table->points[i], table->axis_count };
-	qsort(sorted, n, sizeof *sorted, compare_points);
+		groups.points[i] = &table->points[i];
+	qsort(groups.points, n, sizeof *groups.points, compare_points);
 	for (size_t i = 0; i < n; i++) {
-		const struct sweep_point *point = groups.points[i] = sorted[i].point;
-		if (i == 0 || compare_levels(point, sorted[i - 1].point, table->axis_count) != 0)
+		const struct sweep_point *point = groups.points[i];
+		if (i == 0 || compare_levels(point->levels, groups.points[i - 1]->levels) != 0)
 			groups.items[groups.count++] =
 				(struct group){ .levels = point->levels,
 						.points = &groups.points[i] };
@@ -59,7 +52,6 @@ struct groups groups_of(const struct sweep_table *table)
 		group->censored += point->status != POINT_DONE;
 	}
 	qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
-	free(sorted);
 	return groups;
 }
 
@@ -125,12 +117,10 @@ size_t groups_replicated(const struct sweep_table *table, size_t *same)
 
 static void write_header(struct csv_writer *csv, const struct sweep_table *table)
 {
-	static const char *const columns[] = { "metric", "n",    "mean",     "sd",  "half_width_95",
-					       "low",    "high", "censored", "same" };
 	for (size_t i = 0; i < table->axis_count; i++)
 		csv_writer_text(csv, table->axes[i].name);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		csv_writer_text(csv, columns[i]);
+	for (const char *const *column = groups_columns; *column != NULL; column++)
+		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 }
 

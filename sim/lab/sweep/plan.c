@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *plan_keep(struct plan *plan, char *text)
-{
-	plan->texts = array_reserve(plan->texts, plan->text_count, &plan->text_capacity,
-				    sizeof(*plan->texts));
-	return plan->texts[plan->text_count++] = text;
-}
-
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place)
 {
 	axis->levels =
@@ -61,7 +54,7 @@ const char *plan_label(struct plan *plan, const char *json)
 	const char *label = json;
 
 	if (value)
-		label = plan_keep(plan, xstrdup(value->valuestring));
+		label = conf_at(plan->doc, "%s", value->valuestring);
 	cJSON_Delete(value);
 	return label;
 }
@@ -69,25 +62,22 @@ const char *plan_label(struct plan *plan, const char *json)
 const char *plan_place(struct plan *plan, const char *parent, const char *step)
 {
 	struct conf_buf place = { 0 };
+	const char *kept;
 
-	conf_buf_add(&place, parent);
 	conf_buf_add_step(&place, step);
-	return plan_keep(plan, conf_buf_take(&place));
+	kept = conf_at(plan->doc, "%s%s", parent, conf_buf_text(&place));
+	conf_buf_release(&place);
+	return kept;
 }
 
-const char *plan_place_index(struct plan *plan, const char *parent, size_t index)
+/* The path of the base scenario is relative to the plan. */
+static const char *base_path(struct conf_doc *doc, const char *base)
 {
-	return plan_keep(plan, xasprintf("%s/%zu", parent, index));
-}
-
-/* The base scenario stands relative to the plan. */
-static char *base_path(const char *plan, const char *base)
-{
-	const char *slash = strrchr(plan, '/');
+	const char *plan = conf_path(doc), *slash = strrchr(plan, '/');
 
 	if (base[0] == '/' || !slash)
-		return xstrdup(base);
-	return xasprintf("%.*s/%s", (int)(slash - plan), plan, base);
+		return base;
+	return conf_at(doc, "%.*s/%s", (int)(slash - plan), plan, base);
 }
 
 /* The name becomes a folder and part of messages. */
@@ -99,7 +89,7 @@ static void check_name(struct plan *plan, const char *name)
 			   "starting with \".\", at most 100 bytes");
 }
 
-/* Takes the document, which has filled in `conf`. */
+/* Takes the document, from which `conf` was filled in. */
 static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 			    const char *const *taken)
 {
@@ -110,10 +100,9 @@ static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 		return plan;
 	check_name(plan, conf->name);
 	plan->name = conf->name;
-	plan->base = plan_keep(plan, base_path(conf_path(doc), conf->base));
+	plan->base = base_path(doc, conf->base);
 	plan->replications = (uint64_t)conf->replications;
-	plan->time_limit = conf->limits.time;
-	plan->memory_limit = conf->limits.memory;
+	plan->limits = conf->limits;
 	plan_make_axes(plan, conf, taken);
 	if (!conf_errors(doc))
 		plan_expand(plan, conf);
@@ -145,13 +134,7 @@ void plan_free(struct plan *plan)
 			free(plan->axes[a].levels[l].settings);
 		free(plan->axes[a].levels);
 	}
-	for (size_t i = 0; i < plan->text_count; i++)
-		free(plan->texts[i]);
-	free(plan->texts);
-	free(plan->axes);
 	free(plan->set.settings);
-	free(plan->points);
-	free(plan->level_of);
 	conf_doc_free(plan->doc);
 	free(plan);
 }
@@ -197,18 +180,18 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 	return overrides;
 }
 
-char *plan_point_words(const struct plan *plan, size_t number)
+const char *plan_point_words(const struct plan *plan, size_t number)
 {
 	const struct plan_point *point = &plan->points[number];
-	struct conf_buf words = { 0 };
+	const char *words = "";
 
 	for (size_t a = 0; a < plan->axis_count; a++)
-		conf_buf_addf(&words, "%s%s=%s", a ? " " : "", plan->axes[a].name,
-			      plan->axes[a].levels[point->levels[a]].label);
+		words = conf_at(plan->doc, "%s%s%s=%s", words, a ? " " : "", plan->axes[a].name,
+				plan->axes[a].levels[point->levels[a]].label);
 	if (plan->replications > 1)
-		conf_buf_addf(&words, "%sreplication=%" PRIu64, plan->axis_count ? " " : "",
-			      point->replication);
-	return conf_buf_take(&words);
+		words = conf_at(plan->doc, "%s%sreplication=%" PRIu64, words, *words ? " " : "",
+				point->replication);
+	return words;
 }
 
 void plan_axes_json(const struct plan *plan, struct json *json)

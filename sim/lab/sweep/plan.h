@@ -2,15 +2,15 @@
  * has the format; the schema comes from plan_table.
  *
  * The plan knows no model. A point is a list of values to put into the base scenario; the caller
- * says what they mean (struct plan_model). Reading and expanding a plan touches no scenario, so one
+ * says what they mean (plan_model). Reading and expanding a plan touches no scenario, so one
  * point of thousands can run without a look at the others; plan_check() looks at all of them.
  *
  * The plan's document collects mistakes, each at its place in the plan. */
 #ifndef INASIM_LAB_SWEEP_PLAN_H
 #define INASIM_LAB_SWEEP_PLAN_H
 
-#include "base/types.h"
 #include "conf/conf.h"
+#include "lab/sweep/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,20 +45,16 @@ struct plan_point {
 };
 
 struct plan {
-	struct conf_doc *doc;
+	struct conf_doc *doc;    /* owns texts, axes and points */
 	const char *name, *base; /* base: path of the scenario, from the working directory */
 	struct plan_level set;   /* for all points, before the axes' */
 	struct plan_axis *axes;
-	size_t axis_count, axis_capacity;
+	size_t axis_count;
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
 	uint64_t replications;
-	bool own_seeds;      /* an axis or "set" decides about /seed, not the replication */
-	sim_time time_limit; /* wall time of a point; 0 = none */
-	bytes memory_limit;  /* 0 = none */
-	size_t *level_of;    /* what the points' levels point into */
-	char **texts;        /* all texts above that the document does not own */
-	size_t text_count, text_capacity;
+	bool own_seeds; /* an axis or "set" decides about /seed, not the replication */
+	struct point_limits limits;
 };
 
 /* For `inasim schema --plan`. */
@@ -73,14 +69,13 @@ struct plan *plan_parse(const char *name, const char *text, size_t length,
 			const char *const *taken);
 void plan_free(struct plan *plan);
 
-/* The values of a point, in the order in which they go into the scenario; the caller frees the
- * array. With `settings` also where each comes from, NULL for the seed; the caller frees that, too.
- */
+/* The values of a point, in the order in which they go into the scenario, and, with `settings`,
+ * where each comes from (NULL: the seed). The caller frees both arrays. */
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings);
 
-/* "scheme=ring load=0.2", for messages; the caller frees. */
-char *plan_point_words(const struct plan *plan, size_t number);
+/* "scheme=ring load=0.2", for messages; the plan's document owns it. */
+const char *plan_point_words(const struct plan *plan, size_t number);
 
 struct json; /* io/json.h */
 
@@ -98,21 +93,16 @@ struct point_facts {
 	bool draws;   /* something in it is random: replications differ */
 };
 
-struct plan_model {
-	/* Loads and checks the base scenario with these values, and fills in the facts if it has
-	 * no errors. The caller frees the document. */
-	struct conf_doc *(*load)(void *owner, const char *base,
-				 const struct conf_override *overrides, size_t count,
-				 struct point_facts *facts);
-	void *owner;
-};
+/* The model: loads and checks the base scenario with these values, and fills in the facts if it has
+ * no errors. The caller frees the document. */
+typedef struct conf_doc *plan_model(const char *base, const struct conf_override *overrides,
+				    size_t count, struct point_facts *facts);
 
-/* Whether the scenario of one point is valid. Adds what is wrong to the plan's errors. */
-bool plan_check_point(struct plan *plan, size_t number, const struct plan_model *model,
-		      struct point_facts *facts);
+/* Adds what is wrong with the scenario of one point to the plan's errors. */
+void plan_check_point(struct plan *plan, size_t number, plan_model *model);
 
 /* Checks the base scenario, every point, and that no two points are the same. `facts` are by
  * number. Reports a mistake once for each value of an axis that makes it. */
-bool plan_check(struct plan *plan, const struct plan_model *model, struct point_facts *facts);
+void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 #endif

@@ -1,21 +1,13 @@
-/* From what the user wrote to axes with levels. */
+/* Makes axes with levels from what the user wrote. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
 #include "conf/buf.h"
+#include "lab/sweep/sweep_table.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Columns of sweep.csv, costs.csv and groups.csv. */
-static const char *const fixed_columns[] = {
-	"point",   "hash",           "replication", "seed",      "status",  "wall_s",
-	"cpu_s",   "peak_rss_bytes", "attempts",    "exit_code", "signal",  "host",
-	"version", "commit",         "message",     "metric",    "n",       "mean",
-	"sd",      "half_width_95",  "low",         "high",      "censored"
-};
 
 static const char *const *texts_of(const struct conf_list *list)
 {
@@ -34,15 +26,11 @@ static bool good_name(const char *name)
 		       length;
 }
 
-static bool is_taken(const char *name, const char *const *taken)
+static bool is_in(const char *name, const char *const *list)
 {
-	for (size_t i = 0; i < sizeof(fixed_columns) / sizeof(fixed_columns[0]); i++)
-		if (!strcmp(name, fixed_columns[i]))
-			return true;
-	for (; taken && *taken; taken++)
-		if (!strcmp(name, *taken))
-			return true;
-	return false;
+	while (list && *list && strcmp(name, *list) != 0)
+		list++;
+	return list && *list;
 }
 
 /* The last step of the axis' pointer; NULL: it has none of its own. */
@@ -71,7 +59,8 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 			   "\"%s\" cannot be the name of an axis: a letter, then letters, digits, "
 			   "\"_\" and \"-\"%s",
 			   name, conf->has_name ? "" : " (give it a \"name\")");
-	} else if (is_taken(name, taken)) {
+	} else if (is_in(name, sweep_columns) || is_in(name, costs_columns) ||
+		   is_in(name, groups_columns) || is_in(name, taken)) {
 		conf_error(plan->doc, place,
 			   "\"%s\" is a column of the tables already; give the axis another "
 			   "\"name\"",
@@ -85,7 +74,7 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 
 /* --- pointers --- */
 
-/* Only what can be seen without the scenario. */
+/* Checks what can be checked without the scenario. */
 static void check_pointer(struct plan *plan, const char *pointer, const char *place)
 {
 	if (pointer[0] != '/' || !pointer[1])
@@ -107,9 +96,9 @@ static const char *strand_pointer(struct plan *plan, const struct strand_conf *s
 				  const char *at, size_t i, const char **place)
 {
 	if (strand->has_pointer && i == 0)
-		*place = plan_place(plan, at, "pointer");
+		*place = conf_at(plan->doc, "%s/pointer", at);
 	else if (strand->has_pointers && i < strand->pointers.count)
-		*place = plan_place_index(plan, plan_place(plan, at, "pointers"), i);
+		*place = conf_at(plan->doc, "%s/pointers/%zu", at, i);
 	else
 		return NULL;
 	return strand->has_pointer ? strand->pointer : texts_of(&strand->pointers)[i];
@@ -180,7 +169,7 @@ static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const
 	uint64_t count = strands[0].values.count;
 
 	for (size_t i = 0; i < conf->zip.count; i++) {
-		const char *place = plan_place_index(plan, list, i);
+		const char *place = conf_at(plan->doc, "%s/%zu", list, i);
 
 		check_strand(plan, &strands[i], place);
 		if (!strands[i].has_values) {
@@ -208,8 +197,8 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* Number of levels; above `most`, any number that is. 0 after a mistake. Values that the axis is
- * computed from are in *list. */
+/* The number of levels; 0 after a mistake; if there are more than `most`, any number above it. Sets
+ * *list to the values of a range or a log. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
 			     const char *at, uint64_t most, struct value_list *list)
 {
@@ -236,8 +225,9 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 
 /* --- making --- */
 
-/* A level for each value, which each strand has in its own list. `list`: where the strands of a zip
- * stand; NULL: one strand, that of the axis. `computed`: the place of values that stand nowhere. */
+/* Makes a level for each value; each strand has its own list of values. `list`: where the strands
+ * of a zip stand; NULL: one strand, that of the axis. `computed`: the place of values that are
+ * computed; NULL: they stand in the plan. */
 static void make_levels(struct plan *plan, struct plan_axis *axis,
 			const struct strand_conf *strands, size_t strand_count, const char *list,
 			const char *computed)
@@ -247,17 +237,18 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 		struct conf_buf label = { 0 };
 
 		for (size_t i = 0; i < strand_count; i++) {
-			const char *at = list ? plan_place_index(plan, list, i) : axis->place;
+			const char *at = list ? conf_at(plan->doc, "%s/%zu", list, i) : axis->place;
 			const char *value = texts_of(&strands[i].values)[v], *place = computed;
 
 			if (!computed)
-				place = plan_place_index(plan, plan_place(plan, at, "values"), v);
+				place = conf_at(plan->doc, "%s/values/%zu", at, v);
 			set_strand(plan, level, &strands[i], at, value, place);
 			conf_buf_addf(&label, "%s%s", i ? "/" : "", plan_label(plan, value));
 			if (!level->place)
 				level->place = place;
 		}
-		level->label = plan_keep(plan, conf_buf_take(&label));
+		level->label = conf_at(plan->doc, "%s", conf_buf_text(&label));
+		conf_buf_release(&label);
 	}
 }
 
@@ -268,14 +259,13 @@ static void make_computed(struct plan *plan, struct plan_axis *axis, const struc
 	const char **values = xcalloc(list->count, sizeof(*values));
 
 	for (size_t i = 0; i < list->count; i++)
-		values[i] =
-			plan_keep(plan, xasprintf(list->quoted ? "\"%s\"" : "%s", list->labels[i]));
+		values[i] = conf_at(plan->doc, list->quoted ? "\"%s\"" : "%s", list->labels[i]);
 	strand.values = (struct conf_list){ .items = values, .count = list->count };
 	make_levels(plan, axis, &strand, 1, NULL, plan_place(plan, axis->place, key));
 	free(values);
 }
 
-/* Takes settings from a map of pointers to values that stands at `at`. */
+/* Takes settings from a map of pointers to values; it stands at `at`. */
 static void set_map(struct plan *plan, struct plan_level *level, const struct conf_map *map,
 		    const char *at)
 {
@@ -326,7 +316,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two that set the same --- */
 
-/* One pointer is the other, or above it. */
+/* Whether one pointer is the other, or above it. */
 static bool overlap(const char *a, const char *b)
 {
 	size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
@@ -339,7 +329,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
 	bool same = !strcmp(pointer, other);
 
-	/* cases of one axis exclude each other */
+	/* only one case of an axis is in force */
 	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
 	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s%s%s%s%s", pointer,
@@ -348,7 +338,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		   same ? "" : "\"");
 }
 
-/* All levels of an axis set the same, unless they are cases. */
+/* Looks at one level of each axis, since all set the same keys; of cases at all. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
@@ -454,11 +444,11 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 	struct value_list *lists = xcalloc(conf->axes.count, sizeof(*lists));
 
 	make_set(plan, &conf->set);
-	plan->axes = xcalloc(conf->axes.count, sizeof(*plan->axes));
+	plan->axes = conf_own(plan->doc, conf->axes.count, sizeof(*plan->axes));
 	for (size_t a = 0; a < conf->axes.count; a++) {
 		struct plan_axis *axis = &plan->axes[a];
 
-		axis->place = plan_place_index(plan, "/axes", a);
+		axis->place = conf_at(plan->doc, "/axes/%zu", a);
 		forms[a] = form_of(plan, &axes[a], axis->place);
 		if (forms[a] != FORMS)
 			name_axis(plan, axis, &axes[a], taken);
@@ -474,8 +464,6 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
-	for (size_t a = 0; a < conf->axes.count; a++)
-		value_list_release(&lists[a]);
 	free(lists);
 	free(forms);
 }

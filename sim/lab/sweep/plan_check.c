@@ -1,20 +1,19 @@
-/* Are the scenarios of the points valid, and all different? What is wrong with a
- * point is wrong with many: it is reported once, at the value that brings it in. */
+/* Checks that the scenarios of all points are valid and different. What is wrong with one point is
+ * wrong with many: it is reported once, at the value that causes it. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
 #include "conf/buf.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Something wrong with some points. */
 struct finding {
-	const char *place;  /* in the plan */
-	const char *origin; /* of the pointer there; NULL: no value is to blame alone */
-	char *pointer;      /* in the scenario */
-	char *text;
+	const char *place;   /* in the plan */
+	const char *origin;  /* of the pointer there; NULL: no single value is wrong */
+	const char *pointer; /* in the scenario */
+	const char *text;
 	size_t first; /* point */
 	size_t count; /* of points */
 	bool reported;
@@ -26,11 +25,13 @@ struct findings {
 	size_t count, capacity;
 };
 
-#define MOST_FINDINGS 200 /* more are not looked for */
+#define MOST_FINDINGS 200 /* of more, the rest is not looked for */
 
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
 {
+	struct conf_doc *doc = findings->plan->doc;
+
 	for (size_t i = 0; i < findings->count; i++) {
 		struct finding *known = &findings->items[i];
 
@@ -41,16 +42,17 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 	}
 	findings->items = array_reserve(findings->items, findings->count, &findings->capacity,
 					sizeof(*findings->items));
-	findings->items[findings->count++] = (struct finding){ .place = place,
-							       .origin = origin,
-							       .pointer = xstrdup(pointer),
-							       .text = xstrdup(text),
-							       .first = point,
-							       .count = 1 };
+	findings->items[findings->count++] =
+		(struct finding){ .place = place,
+				  .origin = origin,
+				  .pointer = conf_at(doc, "%s", pointer),
+				  .text = conf_at(doc, "%s", text),
+				  .first = point,
+				  .count = 1 };
 }
 
-/* Whether all values of an axis, more than one, meet with the same words: then
- * it is not the value that is wrong, but where it goes. */
+/* Whether all values of an axis, two or more, get the same message: then the pointer is wrong, not
+ * the values. */
 static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
 {
 	size_t values = 0, same = 0, count;
@@ -74,7 +76,7 @@ static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
 	bool whole = pointer_is_wrong(findings, finding);
-	char *words = plan_point_words(findings->plan, finding->first);
+	const char *words = plan_point_words(findings->plan, finding->first);
 
 	for (size_t i = 0; whole && i < findings->count; i++) {
 		struct finding *other = &findings->items[i];
@@ -93,7 +95,6 @@ static void report_finding(struct findings *findings, struct finding *finding)
 			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
 			   words);
 	finding->reported = true;
-	free(words);
 }
 
 static void report_all(struct findings *findings)
@@ -101,14 +102,10 @@ static void report_all(struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++)
 		if (!findings->items[i].reported)
 			report_finding(findings, &findings->items[i]);
-	for (size_t i = 0; i < findings->count; i++) {
-		free(findings->items[i].pointer);
-		free(findings->items[i].text);
-	}
 	free(findings->items);
 }
 
-/* Sorts the mistakes of a scenario by the values that made them. */
+/* Assigns the mistakes of a scenario to the values that make them. */
 static void sort_mistakes(struct findings *findings, size_t point, const struct conf_doc *doc,
 			  const struct plan_setting *const *settings)
 {
@@ -124,36 +121,31 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	}
 }
 
-static bool look_at(struct findings *findings, size_t number, const struct plan_model *model,
+static void look_at(struct findings *findings, size_t number, plan_model *model,
 		    struct point_facts *facts)
 {
 	const struct plan_setting **settings;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(findings->plan, number, &count, &settings);
-	struct conf_doc *doc =
-		model->load(model->owner, findings->plan->base, overrides, count, facts);
-	bool good = !conf_errors(doc);
+	struct conf_doc *doc = model(findings->plan->base, overrides, count, facts);
 
-	if (!good)
-		sort_mistakes(findings, number, doc, settings);
+	sort_mistakes(findings, number, doc, settings);
 	conf_doc_free(doc);
 	free(overrides);
 	free(settings);
-	return good;
 }
 
-bool plan_check_point(struct plan *plan, size_t number, const struct plan_model *model,
-		      struct point_facts *facts)
+void plan_check_point(struct plan *plan, size_t number, plan_model *model)
 {
 	struct findings findings = { .plan = plan };
-	bool good = look_at(&findings, number, model, facts);
+	struct point_facts facts;
 
+	look_at(&findings, number, model, &facts);
 	report_all(&findings);
-	return good;
 }
 
-/* The base scenario must be valid before anything is changed but by "set". */
-static bool check_base(struct plan *plan, const struct plan_model *model)
+/* The base scenario must be valid when only "set" has changed it. */
+static bool check_base(struct plan *plan, plan_model *model)
 {
 	struct conf_override *overrides = xcalloc(plan->set.count, sizeof(*overrides));
 	struct conf_mistake mistake;
@@ -164,7 +156,7 @@ static bool check_base(struct plan *plan, const struct plan_model *model)
 	for (size_t i = 0; i < plan->set.count; i++)
 		overrides[i] = (struct conf_override){ plan->set.settings[i].pointer,
 						       plan->set.settings[i].value };
-	doc = model->load(model->owner, plan->base, overrides, plan->set.count, &facts);
+	doc = model(plan->base, overrides, plan->set.count, &facts);
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
 		if (mistake.override)
 			conf_error(plan->doc, plan->set.settings[mistake.override - 1].place,
@@ -201,14 +193,15 @@ static void add_twin(struct findings *findings, size_t former, size_t number)
 	const struct plan *plan = findings->plan;
 	const size_t *x = plan->points[former].levels, *y = plan->points[number].levels;
 	const char *place = "/replications";
-	char *text = xasprintf("makes the same scenario as another value: point %zu is point %zu",
-			       number, former);
 
 	for (size_t a = plan->axis_count; a-- > 0;)
 		if (x[a] != y[a])
 			place = plan->axes[a].levels[y[a]].place;
-	add_finding(findings, number, place, NULL, "", text);
-	free(text);
+	add_finding(findings, number, place, NULL, "",
+		    conf_at(plan->doc,
+			    "makes the same scenario as another value: point %zu is "
+			    "point %zu",
+			    number, former));
 }
 
 static void look_for_twins(struct findings *findings, const struct point_facts *facts)
@@ -225,16 +218,15 @@ static void look_for_twins(struct findings *findings, const struct point_facts *
 	free(sorted);
 }
 
-bool plan_check(struct plan *plan, const struct plan_model *model, struct point_facts *facts)
+void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
 {
 	struct findings findings = { .plan = plan };
 
 	if (!check_base(plan, model))
-		return false;
+		return;
 	for (size_t i = 0; i < plan->point_count && findings.count < MOST_FINDINGS; i++)
 		look_at(&findings, i, model, &facts[i]);
 	if (!findings.count)
 		look_for_twins(&findings, facts);
 	report_all(&findings);
-	return !conf_errors(plan->doc);
 }

@@ -1,4 +1,4 @@
-/* From axes to numbered points: all combinations, less what is left out. */
+/* Makes numbered points from axes: all combinations except those left out. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/hash.h"
@@ -7,7 +7,6 @@
 #include "lab/names.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@
 
 static void unknown_axis(struct plan *plan, const char *name, const char *place)
 {
-	const char **names = xcalloc(plan->axis_count + 1, sizeof(*names));
+	const char **names = conf_own(plan->doc, plan->axis_count, sizeof(*names));
 	char *text;
 
 	for (size_t a = 0; a < plan->axis_count; a++)
@@ -27,22 +26,20 @@ static void unknown_axis(struct plan *plan, const char *name, const char *place)
 			     plan->axis_count);
 	conf_error(plan->doc, place, "%s", text);
 	free(text);
-	free(names);
 }
 
 static void unknown_value(struct plan *plan, const struct plan_axis *axis, const char *label,
 			  const char *place)
 {
-	const char **labels = xcalloc(axis->count + 1, sizeof(*labels));
-	char *has = xasprintf("axis \"%s\" has", axis->name), *text;
+	const char **labels = conf_own(plan->doc, axis->count, sizeof(*labels));
+	char *text;
 
 	for (size_t l = 0; l < axis->count; l++)
 		labels[l] = axis->levels[l].label;
-	text = names_unknown("value", label, has, labels, axis->count);
+	text = names_unknown("value", label, conf_at(plan->doc, "axis \"%s\" has", axis->name),
+			     labels, axis->count);
 	conf_error(plan->doc, place, "%s", text);
 	free(text);
-	free(has);
-	free(labels);
 }
 
 static size_t find_level(const struct plan_axis *axis, const char *label)
@@ -71,7 +68,7 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 	conf_buf_release(&text);
 }
 
-/* A value, or a list of values (unless the list is itself a value of the axis). */
+/* Reads a value, or a list of values, unless the list is itself a value of the axis. */
 static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
 			   const char *place)
 {
@@ -92,7 +89,7 @@ static void read_condition(struct plan *plan, bool *allowed, const char *name, c
 	else
 		for (const cJSON *item = value->child; item; item = item->next, index++)
 			allow_value(plan, axis, item, allowed,
-				    plan_place_index(plan, place, index));
+				    conf_at(plan->doc, "%s/%zu", place, index));
 	cJSON_Delete(value);
 }
 
@@ -115,7 +112,7 @@ static bool *read_constraints(struct plan *plan, const struct conf_list *list, c
 	memset(allowed, true, list->count * levels);
 	for (size_t c = 0; c < list->count; c++) {
 		const char *const *values = maps[c].items;
-		const char *place = plan_place_index(plan, at, c);
+		const char *place = conf_at(plan->doc, "%s/%zu", at, c);
 
 		for (size_t i = 0; i < maps[c].count; i++)
 			read_condition(plan, &allowed[c * levels], maps[c].keys[i], values[i],
@@ -142,7 +139,7 @@ static bool any_holds(const struct plan *plan, const bool *allowed, size_t count
 
 /* --- points --- */
 
-/* Replication r of all combinations has the same seed, or one of its own. */
+/* Replication r has the same seed in all combinations, or one of its own in each. */
 static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
 			uint64_t replication)
 {
@@ -187,12 +184,13 @@ void plan_expand(struct plan *plan, const struct plan_conf *conf)
 {
 	bool *exclude = read_constraints(plan, &conf->exclude, "/exclude");
 	bool *only = read_constraints(plan, &conf->only, "/only");
-	size_t combinations = combinations_of(plan);
+	size_t combinations = combinations_of(plan), *level_of;
 
-	plan->points = xcalloc(combinations * plan->replications, sizeof(*plan->points));
-	plan->level_of = xcalloc(combinations, (plan->axis_count + 1) * sizeof(size_t));
+	plan->points =
+		conf_own(plan->doc, combinations * plan->replications, sizeof(*plan->points));
+	level_of = conf_own(plan->doc, combinations, (plan->axis_count + 1) * sizeof(size_t));
 	for (size_t c = 0; c < combinations && !conf_errors(plan->doc); c++) {
-		size_t *levels = plan->level_of + c * plan->axis_count;
+		size_t *levels = level_of + c * plan->axis_count;
 
 		levels_of(plan, c, levels);
 		if (any_holds(plan, exclude, conf->exclude.count, levels) ||

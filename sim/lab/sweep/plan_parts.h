@@ -42,16 +42,11 @@ struct plan_conf {
 	struct conf_list exclude, only; /* of struct conf_map of const char *, JSON */
 	int64_t replications, seed, max_points;
 	bool common_random_numbers;
-	struct {
-		sim_time time;
-		bytes memory;
-	} limits;
+	struct point_limits limits;
 };
 
 /* --- plan.c --- */
 
-/* Takes a text that lives as long as the plan. */
-const char *plan_keep(struct plan *plan, char *text);
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
 void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 
@@ -70,23 +65,21 @@ const char *plan_label(struct plan *plan, const char *json);
 
 /* "/axes/0/range" + "step"; kept. */
 const char *plan_place(struct plan *plan, const char *parent, const char *step);
-const char *plan_place_index(struct plan *plan, const char *parent, size_t index);
 
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	char **labels; /* as a cell says them; NULL: there are too many */
-	bool quoted;   /* quantities: strings in JSON */
+	const char **labels; /* as a cell says them; NULL: there are too many */
+	bool quoted;         /* quantities: strings in JSON */
 	uint64_t count;
 };
 
 /* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
- * and at most `most` + 1, then without labels. The caller releases. */
+ * and at most `most` + 1, then without labels. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t most);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
 			     uint64_t most);
-void value_list_release(struct value_list *list);
 
 /* --- plan_axes.c: conf -> axes with levels; reports --- */
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);

@@ -11,7 +11,6 @@
 #include "base/units.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +20,11 @@
 
 enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_PACKETS };
 
-/* A number, or so many base units. */
+/* A number, or a quantity in base units. */
 struct amount {
 	enum amount_kind kind;
 	double value;
-	double unit; /* that it was written in, in base units; 1 of a number */
+	double unit; /* the unit that it was written in, in base units; 1 of a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
@@ -36,28 +35,26 @@ static const enum unit_kind unit_kinds[] = {
 
 /* --- printing --- */
 
-/* Without trailing zeros. */
-static char *print_decimal(double value, int decimals, const char *behind)
+/* Prints without trailing zeros. */
+static const char *print_decimal(struct plan *plan, double value, int decimals, const char *behind)
 {
-	char *digits = xasprintf("%.*f", decimals, value), *text;
+	const char *digits = conf_at(plan->doc, "%.*f", decimals, value);
 	size_t length = strlen(digits);
 
 	while (decimals && digits[length - 1] == '0')
 		length--;
 	if (decimals && digits[length - 1] == '.')
 		length--;
-	text = xasprintf("%.*s%s", (int)length, digits, behind);
-	free(digits);
-	return text;
+	return conf_at(plan->doc, "%.*s%s", (int)length, digits, behind);
 }
 
-/* To the last decimal that `largest` has among its digits. */
-static char *print_number(double value, double largest)
+/* Prints as many decimals as `largest` has among its digits. */
+static const char *print_number(struct plan *plan, double value, double largest)
 {
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
 
 	decimals = decimals > 0 ? decimals : 0;
-	return print_decimal(fabs(value) < pow(10, -decimals) / 2 ? 0 : value, decimals, "");
+	return print_decimal(plan, fabs(value) < pow(10, -decimals) / 2 ? 0 : value, decimals, "");
 }
 
 static uint64_t unit_of(enum amount_kind kind, const char *name)
@@ -78,9 +75,9 @@ static const char *const spoken_units[][6] = {
 };
 static const char *const binary_units[] = { "TiB", "GiB", "MiB", "KiB", "B", NULL };
 
-/* In the largest unit that is not above the value and needs at most six decimals:
- * "31.9KB" rather than "31900B", which unit_format() prefers for being whole. */
-static char *print_quantity(const struct amount *amount)
+/* Prints in the largest unit that is not above the value and needs at most six decimals: "31.9KB",
+ * where unit_format() prefers "31900B" for being whole. */
+static const char *print_quantity(struct plan *plan, const struct amount *amount)
 {
 	uint64_t value = (uint64_t)amount->value, written = (uint64_t)amount->unit;
 	bool binary = amount->kind == AMOUNT_SIZE && written > 1 && !(written & (written - 1));
@@ -91,19 +88,19 @@ static char *print_quantity(const struct amount *amount)
 
 		/* no overflow: the rest is below 2^40 */
 		if (value >= scale && value % scale * 1000000 % scale == 0)
-			return print_decimal(amount->value / (double)scale, 6, *unit);
+			return print_decimal(plan, amount->value / (double)scale, 6, *unit);
 	}
-	return print_decimal(amount->value, 0, *unit);
+	return print_decimal(plan, amount->value, 0, *unit);
 }
 
-/* `largest` of the numbers that are printed alike. */
-static char *print_amount(const struct amount *amount, double largest)
+/* `largest`: the largest of the numbers that are printed in one form. */
+static const char *print_amount(struct plan *plan, const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)
-		return print_number(amount->value, largest);
+		return print_number(plan, amount->value, largest);
 	if (amount->kind == AMOUNT_PACKETS)
-		return print_decimal(amount->value, 0, "pkt");
-	return print_quantity(amount);
+		return print_decimal(plan, amount->value, 0, "pkt");
+	return print_quantity(plan, amount);
 }
 
 /* --- reading --- */
@@ -170,34 +167,25 @@ static bool of_one_kind(struct plan *plan, const struct amount *amounts, size_t 
 }
 
 /* Whether numbers are still themselves when they are printed beside `largest`. */
-static bool are_exact(const struct amount *amounts, size_t count, double largest)
+static bool are_exact(struct plan *plan, const struct amount *amounts, size_t count, double largest)
 {
 	bool exact = true;
 
-	for (size_t i = 0; i < count && amounts->kind == AMOUNT_NUMBER; i++) {
-		char *text = print_number(amounts[i].value, largest);
-
-		exact = exact && strtod(text, NULL) == amounts[i].value;
-		free(text);
-	}
+	for (size_t i = 0; i < count && amounts->kind == AMOUNT_NUMBER; i++)
+		exact = exact && strtod(print_number(plan, amounts[i].value, largest), NULL) ==
+					 amounts[i].value;
 	return exact;
 }
 
-static struct value_list new_list(const struct amount *like, double count, uint64_t most)
+static struct value_list new_list(struct plan *plan, const struct amount *like, double count,
+				  uint64_t most)
 {
 	struct value_list list = { .quoted = like->kind != AMOUNT_NUMBER,
 				   .count = count > (double)most ? most + 1 : (uint64_t)count };
 
 	if (list.count <= most)
-		list.labels = xcalloc(list.count, sizeof(char *));
+		list.labels = conf_own(plan->doc, list.count, sizeof(char *));
 	return list;
-}
-
-void value_list_release(struct value_list *list)
-{
-	for (uint64_t i = 0; list->labels && i < list->count; i++)
-		free(list->labels[i]);
-	free(list->labels);
 }
 
 /* --- range --- */
@@ -215,7 +203,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 	if (!good || !of_one_kind(plan, amounts, 3, place))
 		return list;
 	largest = fmax(fabs(amounts[0].value), fabs(amounts[1].value));
-	if (!are_exact(amounts, 3, largest))
+	if (!are_exact(plan, amounts, 3, largest))
 		conf_error(plan->doc, place, "the numbers have too many digits for exact steps");
 	else if (amounts[2].value <= 0)
 		conf_error(plan->doc, plan_place(plan, place, "step"), "a step is above 0");
@@ -223,20 +211,20 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 		conf_error(plan->doc, place, "the axis is empty: \"to\" is below \"from\"");
 	else
 		list = new_list(
-			amounts,
+			plan, amounts,
 			floor((amounts[1].value - amounts[0].value) / amounts[2].value + 1e-9) + 1,
 			most);
 	value = amounts[0];
 	for (uint64_t i = 0; list.labels && i < list.count; i++) {
 		value.value = amounts[0].value + (double)i * amounts[2].value;
-		list.labels[i] = print_amount(&value, largest);
+		list.labels[i] = print_amount(plan, &value, largest);
 	}
 	return list;
 }
 
 /* --- log --- */
 
-/* NULL, or what is wrong; *key is then the place of it, or NULL: the whole. */
+/* NULL, or what is wrong; *key then says with which key, NULL: with the whole. */
 static const char *log_mistake(const struct log_conf *conf, const struct amount ends[2],
 			       const char **key)
 {
@@ -252,7 +240,7 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 	return NULL;
 }
 
-/* The readable amount next to `value`. `whole`: a number that must be one. */
+/* Rounds to a readable amount or, with `whole`, to a whole number. */
 static double round_amount(double value, double unit, bool whole)
 {
 	double in_unit = value / unit;
@@ -264,8 +252,8 @@ static double round_amount(double value, double unit, bool whole)
 	       unit;
 }
 
-static void make_log(const struct log_conf *conf, const struct amount ends[2], double factor,
-		     struct value_list *list)
+static void make_log(struct plan *plan, const struct log_conf *conf, const struct amount ends[2],
+		     double factor, struct value_list *list)
 {
 	bool number = ends[0].kind == AMOUNT_NUMBER;
 	bool whole = ends[0].kind == AMOUNT_PACKETS ||
@@ -283,7 +271,7 @@ static void make_log(const struct log_conf *conf, const struct amount ends[2], d
 			value.value = ends[1].value;
 		if (!number)
 			value.value = round(value.value);
-		list->labels[i] = print_amount(&value, value.value);
+		list->labels[i] = print_amount(plan, &value, value.value);
 	}
 }
 
@@ -307,7 +295,8 @@ struct value_list log_values(struct plan *plan, const struct log_conf *conf, con
 	ratio = ends[1].value / ends[0].value;
 	count = conf->points ? (double)conf->points
 			     : floor(log(ratio) / log(conf->factor) + 1e-9) + 1;
-	list = new_list(ends, count, most);
-	make_log(conf, ends, conf->points ? pow(ratio, 1 / (count - 1)) : conf->factor, &list);
+	list = new_list(plan, ends, count, most);
+	make_log(plan, conf, ends, conf->points ? pow(ratio, 1 / (count - 1)) : conf->factor,
+		 &list);
 	return list;
 }

@@ -67,7 +67,7 @@ static void host_name(char host[HOST_SIZE])
 	host[HOST_SIZE - 1] = '\0';
 }
 
-/* Names the holder, for people. */
+/* Writes who holds the lock, for people. */
 static void sign(int fd)
 {
 	char host[HOST_SIZE] = "";
@@ -101,7 +101,7 @@ static bool take_lock(struct running *run)
 			run->lock_fd = fd;
 			return true;
 		}
-		close(fd); /* its holder has removed it meanwhile */
+		close(fd); /* its holder has removed it in between */
 	}
 }
 
@@ -175,9 +175,9 @@ static _Noreturn void be_child(const struct running *run)
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(6);
-	setrlimit(RLIMIT_CORE, &no_core); /* of a point that crashes; nobody would look at it */
-	limit_memory(run->order->memory_limit);
-	limit_time(run->order->time_limit);
+	setrlimit(RLIMIT_CORE, &no_core); /* a crash leaves no core file; nobody would look at it */
+	limit_memory(run->order->limits.memory);
+	limit_time(run->order->limits.time);
 	code = run->order->simulate(run->order->owner, run->result);
 	fflush(NULL);
 	_exit(code);
@@ -191,7 +191,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* False: no process could be started. */
+/* Runs the child to its end. False: no process could be started. */
 static bool run_child(const struct running *run, struct outcome *outcome)
 {
 	double start = now_s();
@@ -211,7 +211,7 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 
 /* --- what became of it --- */
 
-/* An exit code that is none of ours: a tool made one of a crash. */
+/* An unknown exit code counts as a crash: some tools turn a signal into one. */
 static enum point_status status_of(const struct outcome *outcome)
 {
 	static const enum point_status by_code[] = {
@@ -253,10 +253,10 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 	if (status == POINT_DONE)
 		return xstrdup("");
 	if (status == POINT_TIMEOUT)
-		return xasprintf("longer than %g s", seconds_of(order->time_limit));
+		return xasprintf("longer than %g s", seconds_of(order->limits.time));
 	end = end_of_log(log);
-	if (status == POINT_MEMORY && order->memory_limit)
-		text = xasprintf("more than %g MB: %s", (double)order->memory_limit / 1e6, end);
+	if (status == POINT_MEMORY && order->limits.memory)
+		text = xasprintf("more than %g MB: %s", (double)order->limits.memory / 1e6, end);
 	else if (!WIFSIGNALED(outcome->status))
 		return end;
 	else
@@ -288,8 +288,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->cpu_s = (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 			(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
-	record->time_limit = order->time_limit;
-	record->memory_limit = order->memory_limit;
+	record->limits = order->limits;
 	free(record->message);
 	record->message = message_of(record->status, outcome, order, log ? log : "");
 	set_text(&record->host, host);
@@ -300,7 +299,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	free(log);
 }
 
-/* What is left of a child that was ended, and the results of an earlier attempt. */
+/* Removes what a killed child left, and the results of an earlier attempt. */
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);
@@ -312,7 +311,7 @@ static void remove_remains(const struct running *run, const struct point_record 
 
 static bool is_wanted(const struct point_order *order, const struct point_record *record)
 {
-	return order->force || record_wants_run(record, order->time_limit, order->memory_limit);
+	return order->force || record_wants_run(record, &order->limits);
 }
 
 static enum point_end run_locked(struct running *run, struct point_record *record, char **words)
@@ -320,7 +319,7 @@ static enum point_end run_locked(struct running *run, struct point_record *recor
 	const struct point_order *order = run->order;
 	struct outcome outcome = { 0 };
 
-	/* somebody may just have finished it */
+	/* another process may just have finished it */
 	point_read_record(order->folder, order->hash, record);
 	if (!is_wanted(order, record))
 		return POINT_KEPT;

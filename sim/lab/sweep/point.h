@@ -11,9 +11,8 @@
 struct point_order {
 	const char *folder; /* DIR/points; exists */
 	uint64_t hash;
-	sim_time time_limit; /* wall time; 0 = none */
-	bytes memory_limit;  /* of private writable memory; 0 = none */
-	bool force;          /* run whatever the record says */
+	struct point_limits limits;
+	bool force; /* run whatever the record says */
 	const char *version, *commit;
 	/* In a child process: runs the point, its results into the directory `out`.
 	 * Returns the exit code. */

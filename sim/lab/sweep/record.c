@@ -40,7 +40,7 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-/* 0 for what is no number up to `most`: nobody has written that. */
+/* 0 for what is no number from 0 to `most`: record_write() writes none. */
 static double number_at(const cJSON *object, const char *key, double most)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -86,8 +86,8 @@ static void take_members(struct point_record *record, const cJSON *root)
 	record->wall_s = number_at(root, "wall_s", 1e15);
 	record->cpu_s = number_at(root, "cpu_s", 1e15);
 	record->peak_rss_bytes = count_at(root, "peak_rss_bytes");
-	record->time_limit = (sim_time)(number_at(limits, "time_s", 1e7) * (double)PS_PER_S + 0.5);
-	record->memory_limit = count_at(limits, "memory_bytes");
+	record->limits.time = (sim_time)(number_at(limits, "time_s", 1e7) * (double)PS_PER_S + 0.5);
+	record->limits.memory = count_at(limits, "memory_bytes");
 	text_at(root, "host", &record->host);
 	text_at(root, "version", &record->version);
 	text_at(root, "commit", &record->commit);
@@ -109,6 +109,7 @@ void record_read(struct point_record *record, const char *path)
 
 static char *record_json(const struct point_record *record)
 {
+	const struct point_limits *limits = &record->limits;
 	struct json json;
 
 	json_init(&json);
@@ -125,8 +126,8 @@ static char *record_json(const struct point_record *record)
 	json_string(&json, "commit", record->commit);
 	json_string(&json, "message", record->message);
 	json_open_object(&json, "limits");
-	json_real(&json, "time_s", record->time_limit ? seconds_of(record->time_limit) : NAN);
-	json_real(&json, "memory_bytes", record->memory_limit ? (double)record->memory_limit : NAN);
+	json_real(&json, "time_s", limits->time ? seconds_of(limits->time) : NAN);
+	json_real(&json, "memory_bytes", limits->memory ? (double)limits->memory : NAN);
 	json_close_object(&json);
 	json_close_object(&json);
 	return json_finish(&json);
@@ -145,19 +146,19 @@ bool record_write(const struct point_record *record, const char *path)
 
 /* --- rules --- */
 
-/* More than the limit that was too low; 0 is none. */
+/* Whether a limit is above a former one; 0 = no limit. */
 static bool is_higher(uint64_t limit, uint64_t former)
 {
 	return former != 0 && (limit == 0 || limit > former);
 }
 
-bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit)
+bool record_wants_run(const struct point_record *record, const struct point_limits *limits)
 {
 	enum point_status status = record->status;
 
 	return status == POINT_MISSING || status == POINT_IO || status == POINT_KILLED ||
-	       (status == POINT_TIMEOUT && is_higher(time_limit, record->time_limit)) ||
-	       (status == POINT_MEMORY && is_higher(memory_limit, record->memory_limit));
+	       (status == POINT_TIMEOUT && is_higher(limits->time, record->limits.time)) ||
+	       (status == POINT_MEMORY && is_higher(limits->memory, record->limits.memory));
 }
 
 bool record_is_usable(const struct point_record *record)

@@ -9,7 +9,6 @@
 #include "base/types.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */
@@ -25,6 +24,12 @@ enum point_status {
 };
 extern const char *const point_status_names[POINT_STATUSES];
 
+/* What a point may use; 0 = any. */
+struct point_limits {
+	sim_time time; /* wall time */
+	bytes memory;  /* private writable memory */
+};
+
 struct point_record {
 	enum point_status status;
 	int exit_code;        /* -1: ended by a signal */
@@ -32,8 +37,7 @@ struct point_record {
 	uint64_t attempts;    /* whose end was seen, this one included */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
-	sim_time time_limit; /* in force; 0 = none */
-	bytes memory_limit;
+	struct point_limits limits;    /* in force */
 	char *host, *version, *commit; /* owned; "" when unknown */
 	char *message;                 /* one line: why it is not done */
 };
@@ -49,7 +53,7 @@ void record_read(struct point_record *record, const char *path);
 bool record_write(const struct point_record *record, const char *path);
 
 /* Whether a point that ended so should run (again); sim/lab/README.md has the rules. */
-bool record_wants_run(const struct point_record *record, sim_time time_limit, bytes memory_limit);
+bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
 
 /* Whether it has results that count. */
 bool record_is_usable(const struct point_record *record);

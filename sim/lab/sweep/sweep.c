@@ -7,10 +7,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LONGEST_PLAN (64 << 20)
 
@@ -52,7 +50,7 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		sweep->running[i].holder =
 			point_runs(sweep->folder, facts[i].hash, &sweep->running[i].seconds);
 	}
-	sweep->others = count_records(sweep->folder) - own; /* counted last: new ones may come */
+	sweep->others = count_records(sweep->folder) - own; /* last, for new ones may appear */
 }
 
 void sweep_release(struct sweep *sweep)
@@ -119,8 +117,7 @@ static int compare_pending(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      size_t *count)
+size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limits, size_t *count)
 {
 	size_t points = sweep->plan->point_count;
 	struct pending *pending = xcalloc(points, sizeof(*pending));
@@ -128,7 +125,7 @@ size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memo
 
 	*count = 0;
 	for (size_t i = 0; i < points; i++)
-		if (record_wants_run(&sweep->records[i], time_limit, memory_limit))
+		if (record_wants_run(&sweep->records[i], limits))
 			pending[(*count)++] = (struct pending){ i, sweep->facts[i].cost };
 	qsort(pending, *count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < *count; i++)

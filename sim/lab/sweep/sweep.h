@@ -1,5 +1,4 @@
-/* A sweep directory as its plan sees it: how each point ended, what is left to do, and the tables.
- */
+/* A sweep directory as its plan sees it: how each point ended, what is left to do, the tables. */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 
@@ -35,8 +34,7 @@ void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
 double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count);
 
 /* Numbers of the points that are to be run, highest cost first. The caller frees. */
-size_t *sweep_pending(const struct sweep *sweep, sim_time time_limit, bytes memory_limit,
-		      size_t *count);
+size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limits, size_t *count);
 
 /* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of summary.h,
  * except the seed, which has its own column. False and *error (caller frees) on failure. */

@@ -1,19 +1,25 @@
 #include "lab/sweep/sweep_table.h"
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "io/csv_read.h"
 #include "io/folder.h"
 #include "lab/names.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HASH_DIGITS 16
+
+const char *const sweep_columns[] = { "point", "hash", "replication", "seed", "status", NULL };
+
+const char *const costs_columns[] = { "point",          "hash",     "status",    "wall_s", "cpu_s",
+				      "peak_rss_bytes", "attempts", "exit_code", "signal", "host",
+				      "version",        "commit",   "message",   NULL };
+
+const char *const groups_columns[] = { "metric", "n",    "mean",     "sd",   "half_width_95",
+				       "low",    "high", "censored", "same", NULL };
 
 /* ---- sweep.json ---- */
 
@@ -52,57 +58,21 @@ static const struct conf_row sweep_rows[] = {
 static const struct conf_table sweep_table_conf = { "sweep", sweep_rows, sizeof(struct sweep_text),
 						    NULL };
 
-/* ---- The table and what it owns ---- */
-
-struct store {
-	struct sweep_table table; /* first: what the caller holds */
-	struct conf_doc *doc;     /* owns names, values, metrics */
-	char *dir;
-	size_t capacity; /* of table.points */
-	uint64_t points; /* that sweep.json says there are; 0 = it does not */
-};
-
-static void store_free(struct store *store)
-{
-	struct sweep_table *table = &store->table;
-	for (size_t i = 0; i < table->point_count; i++) {
-		free((char *)table->points[i].hash);
-		free(table->points[i].levels);
-		free((double *)table->points[i].metrics);
-	}
-	free(table->points);
-	free(table->axes);
-	conf_doc_free(store->doc);
-	free(store->dir);
-	free(store);
-}
-
 void sweep_table_free(struct sweep_table *table)
 {
-	if (table != NULL)
-		store_free((struct store *)table);
+	if (table == NULL)
+		return;
+	free(table->points);
+	conf_doc_free(table->doc);
+	free((char *)table->dir);
+	free(table);
 }
 
 /* ---- Reading sweep.json ---- */
 
-static char *messages_of(const struct conf_doc *doc)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to = open_memstream(&text, &length);
-	SIM_BUG_ON(to == NULL);
-	conf_print_errors(doc, to, false);
-	fclose(to);
-	while (length > 0 && text[length - 1] == '\n')
-		text[--length] = '\0';
-	return text;
-}
-
 static void complain_twice(struct conf_doc *doc, const char *list, size_t index, const char *name)
 {
-	char *pointer = xasprintf("%s/%zu", list, index);
-	conf_error(doc, pointer, "\"%s\" stands here twice", name);
-	free(pointer);
+	conf_error(doc, conf_at(doc, "%s/%zu", list, index), "\"%s\" stands here twice", name);
 }
 
 static void check_distinct(struct conf_doc *doc, const char *list, const char *const *names,
@@ -114,41 +84,38 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 				complain_twice(doc, list, i, names[i]);
 }
 
-static void take_axes(struct store *store, const struct sweep_text *text)
+static void take_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
-	struct sweep_table *table = &store->table;
 	table->axis_count = text->axes.count;
-	table->axes = xcalloc(table->axis_count + 1, sizeof *table->axes);
+	table->axes = conf_own(table->doc, table->axis_count, sizeof *table->axes);
 	for (size_t i = 0; i < table->axis_count; i++) {
-		char *list = xasprintf("/axes/%zu/values", i);
 		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
 						      axes[i].values.count };
-		check_distinct(store->doc, list, table->axes[i].values, table->axes[i].count);
-		free(list);
+		check_distinct(table->doc, conf_at(table->doc, "/axes/%zu/values", i),
+			       table->axes[i].values, table->axes[i].count);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(axes[i].name, axes[j].name) == 0)
-				complain_twice(store->doc, "/axes", i, axes[i].name);
+				complain_twice(table->doc, "/axes", i, axes[i].name);
 	}
 }
 
-static bool read_sweep(struct store *store, const char *path, char **error)
+static bool read_sweep(struct sweep_table *table, const char *path, char **error)
 {
 	struct sweep_text text;
-	struct sweep_table *table = &store->table;
-	store->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
-	if (conf_errors(store->doc) == 0) {
+	table->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
+	if (conf_errors(table->doc) == 0) {
 		table->name = text.name;
 		table->metrics = text.metrics.items;
 		table->metric_count = text.metrics.count;
 		table->replications = (uint64_t)text.replications;
-		store->points = (uint64_t)text.points;
-		take_axes(store, &text);
-		check_distinct(store->doc, "/metrics", table->metrics, table->metric_count);
+		table->rows = (uint64_t)text.points;
+		take_axes(table, &text);
+		check_distinct(table->doc, "/metrics", table->metrics, table->metric_count);
 	}
-	if (conf_errors(store->doc) == 0)
+	if (conf_errors(table->doc) == 0)
 		return true;
-	*error = messages_of(store->doc);
+	*error = names_mistakes(table->doc);
 	return false;
 }
 
@@ -156,10 +123,10 @@ static bool read_sweep(struct store *store, const char *path, char **error)
 
 struct columns {
 	int point, hash, replication, seed, status;
-	int *axes, *metrics; /* owned */
+	int *axes, *metrics; /* the document's */
 };
 
-/* Which column is which; together they must be all there are. */
+/* Finds the columns; there may be no others. */
 static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
 {
 	struct columns c = { .point = csv_need(csv, "point"),
@@ -167,8 +134,9 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 			     .replication = csv_need(csv, "replication"),
 			     .seed = csv_need(csv, "seed"),
 			     .status = csv_need(csv, "status"),
-			     .axes = xcalloc(table->axis_count + 1, sizeof *c.axes),
-			     .metrics = xcalloc(table->metric_count + 1, sizeof *c.metrics) };
+			     .axes = conf_own(table->doc, table->axis_count, sizeof *c.axes),
+			     .metrics =
+				     conf_own(table->doc, table->metric_count, sizeof *c.metrics) };
 	for (size_t i = 0; i < table->axis_count; i++)
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
@@ -181,12 +149,12 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 	return c;
 }
 
-static void read_hash(struct sweep_point *point, struct csv *csv, int column)
+static const char *read_hash(struct sweep_table *table, struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
-	point->hash = xstrdup(text);
 	if (strlen(text) != HASH_DIGITS || strspn(text, "0123456789abcdef") != HASH_DIGITS)
 		csv_complain(csv, column, "is not a hash of 16 digits (0-9, a-f)");
+	return conf_at(table->doc, "%s", text);
 }
 
 static void read_status(struct sweep_point *point, struct csv *csv, int column)
@@ -209,47 +177,44 @@ static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int col
 	return 0;
 }
 
-/* What belongs to one point is in `point` even after an error, to be freed. */
 static void read_point(struct sweep_table *table, struct csv *csv, const struct columns *c)
 {
 	struct sweep_point *point = &table->points[table->point_count];
-	double *metrics = xcalloc(table->metric_count + 1, sizeof *metrics);
+	double *metrics = conf_own(table->doc, table->metric_count, sizeof *metrics);
 	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
 				       .replication = csv_u64(csv, c->replication),
 				       .seed = csv_u64(csv, c->seed),
-				       .levels = xcalloc(table->axis_count + 1,
-							 sizeof *point->levels),
+				       .levels = conf_own(table->doc, table->axis_count + 1,
+							  sizeof *point->levels),
 				       .metrics = metrics };
 	if (point->number != table->point_count)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
 	if (point->replication >= table->replications)
 		csv_complain(csv, c->replication, "is beyond the replications in sweep.json");
-	read_hash(point, csv, c->hash);
+	point->hash = read_hash(table, csv, c->hash);
 	read_status(point, csv, c->status);
 	for (size_t i = 0; i < table->axis_count; i++)
 		point->levels[i] = read_level(&table->axes[i], csv, c->axes[i]);
+	point->levels[table->axis_count] = SIZE_MAX;
 	for (size_t i = 0; i < table->metric_count; i++)
 		metrics[i] = csv_empty(csv, c->metrics[i]) ? NAN : csv_real(csv, c->metrics[i]);
 	table->point_count++;
 }
 
-static bool read_points(struct store *store, const char *path, char **error)
+static bool read_points(struct sweep_table *table, const char *path, char **error)
 {
-	struct sweep_table *table = &store->table;
 	char *misfit = NULL;
 	struct csv *csv = csv_open(path, error);
 	if (csv == NULL)
 		return false;
-	if (store->points)
-		csv_expect(csv, store->points, "sweep.json");
+	if (table->rows)
+		csv_expect(csv, table->rows, "sweep.json");
 	struct columns columns = find_columns(table, csv, &misfit);
 	while (misfit == NULL && csv_next(csv)) {
-		table->points = array_reserve(table->points, table->point_count, &store->capacity,
+		table->points = array_reserve(table->points, table->point_count, &table->capacity,
 					      sizeof *table->points);
 		read_point(table, csv, &columns);
 	}
-	free(columns.axes);
-	free(columns.metrics);
 	bool ok = csv_close(csv, error);
 	if (ok && misfit != NULL) {
 		*error = misfit;
@@ -278,17 +243,16 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 				 : xasprintf("%s is not a sweep: it has no sweep.json", dir);
 		return NULL;
 	}
-	struct store *store = xcalloc(1, sizeof *store);
-	store->dir = folder_trim(dir);
-	store->table.dir = store->dir;
-	char *json = folder_join(store->dir, "sweep.json");
-	char *csv = folder_join(store->dir, "sweep.csv");
-	bool ok = read_sweep(store, json, error) && read_points(store, csv, error);
+	struct sweep_table *table = xcalloc(1, sizeof *table);
+	table->dir = folder_trim(dir);
+	char *json = folder_join(table->dir, "sweep.json");
+	char *csv = folder_join(table->dir, "sweep.csv");
+	bool ok = read_sweep(table, json, error) && read_points(table, csv, error);
 	free(json);
 	free(csv);
 	if (ok)
-		return &store->table;
-	store_free(store);
+		return table;
+	sweep_table_free(table);
 	return NULL;
 }
 
@@ -324,11 +288,10 @@ bool sweep_table_find_axis(const struct sweep_table *table, const char *name, si
 	*axis = sweep_table_axis(table, name);
 	if (*axis != SIZE_MAX)
 		return true;
-	const char **names = xcalloc(table->axis_count + 1, sizeof *names);
+	const char **names = conf_own(table->doc, table->axis_count, sizeof *names);
 	for (size_t i = 0; i < table->axis_count; i++)
 		names[i] = table->axes[i].name;
 	*error = names_unknown("axis", name, "the axes are", names, table->axis_count);
-	free(names);
 	return false;
 }
 

@@ -21,7 +21,7 @@ struct sweep_point {
 	uint64_t replication, seed;
 	enum point_status status;
 	bool usable;           /* done or unfinished: it has metrics */
-	size_t *levels;        /* by axis: index into its values */
+	size_t *levels;        /* by axis: index into its values; then SIZE_MAX */
 	const double *metrics; /* by metric; NaN where the cell is empty */
 };
 
@@ -34,7 +34,17 @@ struct sweep_table {
 	struct sweep_point *points; /* by number */
 	size_t point_count;
 	uint64_t replications;
+
+	struct conf_doc *doc; /* of sweep.json; owns all but `points` and `dir` */
+
+	/* Of sweep_table.c alone. */
+	size_t capacity; /* of points */
+	uint64_t rows;   /* that sweep.json says there are; 0 = it does not */
 };
+
+/* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
+ * the axes stand before the last of them. */
+extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
 
 /* DIR holds a collected sweep (a sweep.json). */
 bool sweep_table_exists(const char *dir);
