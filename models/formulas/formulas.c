@@ -5,6 +5,15 @@
 
 #define ELEMENT_BITS 32
 
+static uint64_t log2_up(uint64_t n)
+{
+	uint64_t levels = 0;
+
+	while (UINT64_C(1) << levels < n)
+		levels++;
+	return levels;
+}
+
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most)
 {
 	unsigned __int128 product = (unsigned __int128)round_trip * rate; /* bits * PS_PER_S */
@@ -18,15 +27,13 @@ uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint6
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed)
 {
-	uint64_t bits = (uint64_t)frame * 8, levels = 0;
+	uint64_t bits = (uint64_t)frame * 8;
 	sim_time through = bits > bus ? (bits - bus) * cycle / bus : 0; /* table 1 has 987.5 ns */
 
-	while (UINT64_C(1) << levels < ports)
-		levels++; /* of a tree of adders */
-	return through + levels * adder + fixed;
+	return through + log2_up(ports) * adder + fixed; /* a tree of adders */
 }
 
-/* So many steps, and (n - 1) / n of the bytes `times` times. */
+/* `steps` steps, and (n - 1) / n of the bytes `times` times over a link. */
 static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
 			     bytes size)
 {
@@ -36,31 +43,22 @@ static sim_time machine_time(const struct formula_machine *machine, uint64_t ste
 	return steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
 }
 
-static uint64_t machine_levels(const struct formula_machine *machine)
-{
-	uint64_t levels = 0;
-
-	while (UINT64_C(1) << levels < machine->n)
-		levels++;
-	return levels;
-}
-
-/* All GPUs send at once: over one link n times as long. */
+/* All GPUs send at once, so a shared link is busy n times as long. */
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
 {
 	return machine_time(machine, machine->n - 1, machine->shared ? machine->n : 1, size);
 }
 
-/* All send in one half of it, and one has the bytes of the other. */
+/* A shared link carries the bytes n times in the reduce-scatter, and once in the gather. */
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
 {
-	return machine_time(machine, 2 * machine_levels(machine),
-			    machine->shared ? machine->n + 1 : 2, size);
+	return machine_time(machine, 2 * log2_up(machine->n), machine->shared ? machine->n + 1 : 2,
+			    size);
 }
 
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
 {
-	return machine_time(machine, machine_levels(machine) + machine->n - 1,
+	return machine_time(machine, log2_up(machine->n) + machine->n - 1,
 			    machine->shared ? machine->n + 1 : 2, size);
 }
 
@@ -78,7 +76,7 @@ double formula_esa_priority(double scale, double remaining, double layers, doubl
 		return expression;                                                                 \
 	}
 
-/* What each rank of a ring sends, in parts of its gradients. */
+/* What each rank of a ring sends, as a multiple of its gradients. */
 static double ring_share(double n)
 {
 	return 2 * (n - 1) / n;
@@ -111,7 +109,7 @@ GIVES(pool_registers, 2 * x->slots * x->elements * ELEMENT_BITS / 8)
 GIVES(pool_round_trip, fmax(x->round_trip, 8 * x->slots * (x->frame + x->wire_extra) / x->rate))
 GIVES(pool_element_rate, (x->slots * x->elements) / pool_round_trip(x))
 
-/* Each slot passes so many elements of the tensor, one after the other. */
+/* How many chunks of the tensor each slot takes, one after the other. */
 static double pool_turns(const struct formula_inputs *x)
 {
 	return ceil(8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) - 1e-9);
@@ -132,7 +130,7 @@ GIVES(exchanged_bytes, goodput(x) * x->share * x->iteration * x->rate / 8)
 GIVES(ring_slowdown, 1 + (ring_share(x->workers) - 1) * x->share)
 GIVES(training_gain, (x->compute + x->communication) / (x->compute + x->communication / x->ratio))
 
-/* NetReduce appendix A; M / B with B in bits per second. */
+/* M / B of NetReduce's appendix A, with B in bits per second. */
 static double over(const struct formula_inputs *x, double rate)
 {
 	return 8 * x->bytes / rate;
@@ -145,7 +143,6 @@ static double machines(const struct formula_inputs *x)
 	return m == floor(m) ? m : NAN;
 }
 
-GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
 static struct formula_machine machine_of(const struct formula_inputs *x)
 {
 	return (struct formula_machine){ (uint64_t)x->per_machine, ps_of(x->alpha), (bps)x->intra,
@@ -160,10 +157,12 @@ static struct formula_machine machine_of(const struct formula_inputs *x)
 		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
 	}
 
-/* Stage 1 of (2) as equations 4 and 5 need it: M / B_intra, where (2) prints M / (n B_intra). */
+/* Stage 1 of equation 2 with M / B_intra, as equations 4 and 5 need it; (2) prints
+ * M / (n B_intra). */
 STAGE(machine_reduce)
 STAGE(machine_broadcast)
 STAGE(machine_scatter)
+GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
 GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
 GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))
 GIVES(parallel_netreduce, 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
@@ -175,7 +174,7 @@ GIVES(parallel_wins_from_exact,
       x->gpus > 2 ? ring_share(x->per_machine) * x->gpus / (x->gpus - 2) : NAN)
 GIVES(parallel_wins_from_rate, parallel_wins_from_exact(x) * x->inter)
 
-/* One half of a ring all-reduce; and n - 1 rounds of which each passes a part of the bytes on. */
+/* Half of a ring all-reduce: n - 1 rounds, each of which passes 1/n of the bytes on. */
 static double one_half(const struct formula_inputs *x)
 {
 	return (x->workers - 1) * x->alpha + ring_share(x->workers) / 2 * over(x, x->rate);
@@ -186,7 +185,8 @@ GIVES(all_gather, one_half(x))
 GIVES(all_to_all, one_half(x))
 GIVES(pipeline_time, (1 + (x->stages - 1) / x->microbatches) * x->compute)
 
-/* Beyond the largest power of two in n, pairs fold to one before and unfold after. */
+/* If n is no power of two, pairs fold to one rank before, so that a power of two is left, and
+ * unfold after. */
 static double halving_doubling(const struct formula_inputs *x)
 {
 	double levels = floor(log2(x->workers)), even = exp2(levels), odd = x->workers > even;
@@ -194,9 +194,8 @@ static double halving_doubling(const struct formula_inputs *x)
 	return 2 * (levels + odd) * x->alpha + (ring_share(even) + 2 * odd) * over(x, x->rate);
 }
 
-/* The busiest rank sends 2 M and receives as much: in one tree from a parent and to two children,
- * and the other way, in the other to a parent and back. The first chunk climbs a tree and comes
- * down. */
+/* The busiest rank sends 2 M and receives 2 M: each tree has half the data, and it has a parent and
+ * two children in one, a parent in the other. The first chunk goes up a tree and down again. */
 static double double_tree(const struct formula_inputs *x)
 {
 	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);
@@ -225,7 +224,7 @@ GIVES(quantisation_error, x->workers / x->factor)
 GIVES(quantisation_factor, (INT32_LIMIT - x->workers) / (x->workers * x->bound))
 GIVES(quantisation_least_error, (x->workers * x->workers) * x->bound / (INT32_LIMIT - x->workers))
 
-/* --- what they are about --- */
+/* --- inputs --- */
 
 #define INPUT(name, kind, least, most, fallback, help)                                             \
 	{                                                                                          \
@@ -236,7 +235,7 @@ GIVES(quantisation_least_error, (x->workers * x->workers) * x->bound / (INT32_LI
 #define MOST_SIZE 1e15
 #define MOST_RATE 1e15
 
-static const struct formula_input inputs[] = {
+const struct formula_input formula_input_table[] = {
 	INPUT(workers, COUNT, 2, 1e6, NAN, "workers of the job"),
 	INPUT(gpus, COUNT, 2, 1e6, NAN, "P: all GPUs of the job"),
 	INPUT(per_machine, COUNT, 1, 1024, NAN, "n: GPUs in a machine"),
@@ -291,7 +290,7 @@ static const struct formula_input inputs[] = {
 #define MACHINE "gpus", "per_machine", "alpha", "bytes", "intra"
 #define WHOLE   "gpus is a multiple of per_machine"
 
-static const struct formula formulas[] = {
+const struct formula formula_table[] = {
 	FORMULA(ina_bytes, "B", "SwitchML 2019 section 2.3", NULL,
 		"a worker sends in the network's aggregation or to servers of their own, and "
 		"receives",
@@ -445,19 +444,9 @@ static const struct formula formulas[] = {
 	{ 0 },
 };
 
-const struct formula *formula_at(size_t i)
-{
-	return formulas[i].name ? &formulas[i] : NULL;
-}
-
-const struct formula_input *formula_input_at(size_t i)
-{
-	return inputs[i].name ? &inputs[i] : NULL;
-}
-
 const struct formula *formula_find(const char *name)
 {
-	for (const struct formula *f = formulas; f->name; f++)
+	for (const struct formula *f = formula_table; f->name; f++)
 		if (!strcmp(f->name, name))
 			return f;
 	return NULL;
@@ -465,7 +454,7 @@ const struct formula *formula_find(const char *name)
 
 const struct formula_input *formula_input_find(const char *name)
 {
-	for (const struct formula_input *i = inputs; i->name; i++)
+	for (const struct formula_input *i = formula_input_table; i->name; i++)
 		if (!strcmp(i->name, name))
 			return i;
 	return NULL;

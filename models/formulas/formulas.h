@@ -1,10 +1,8 @@
-/* The closed forms of the papers: pure functions of their inputs, in a table that says what each
- * gives, of what, and where it stands.
+/* The closed forms of the papers: a table of pure functions, each with its inputs and its source.
  *
- * All of them hold for a job alone on an idle network. What the simulator uses of them is the
- * functions of whole numbers at the end; the closed form of a scenario (--fidelity analytic) is
- * made of the links that its scheme uses (collective/plan.h), and tests/model holds it and the
- * packets against these.
+ * All of them hold for a job alone on an idle network. The simulator itself uses only the functions
+ * of integers at the end. The closed form of a scenario (--fidelity analytic) comes from the links
+ * that its scheme uses (collective/plan.h); tests/model compares it and the packets with these.
  *
  * Units: seconds, bytes, bits per second, else plain numbers. Headers count only where a formula
  * has `payload` and `frame` among its inputs. */
@@ -19,7 +17,7 @@
 
 #define FORMULA_WIRE_EXTRA 20.0 /* bytes: preamble and gap of Ethernet */
 
-/* What formulas are about; formula_inputs_table() says what each is. */
+/* Inputs of all formulas; formula_input_table says what each is. */
 struct formula_inputs {
 	double workers, gpus, per_machine;
 	double bytes, rate, inter, intra, alpha, chunk;
@@ -34,7 +32,7 @@ struct formula_inputs {
 
 enum formula_kind { FORMULA_TIME, FORMULA_SIZE, FORMULA_RATE, FORMULA_COUNT, FORMULA_REAL };
 
-/* An input: where it is in struct formula_inputs, and what it may be. */
+/* An input: its place in struct formula_inputs, and its range. */
 struct formula_input {
 	const char *name;
 	enum formula_kind kind;
@@ -50,35 +48,36 @@ struct formula {
 	const char *name;
 	const char *unit; /* "s", "B", "bps", ...; "" for a plain number */
 	const char *help, *source;
-	const char *premise; /* NULL, or what must hold among its inputs: else the value is NAN */
+	const char
+		*premise; /* what must hold for its inputs, else the value is NAN; NULL = nothing */
 	const char *inputs[FORMULA_INPUTS + 1]; /* NULL behind the last */
 	double (*value)(const struct formula_inputs *x);
 };
 
-/* The i-th formula or input; NULL behind the last. */
-const struct formula *formula_at(size_t i);
-const struct formula_input *formula_input_at(size_t i);
+/* Behind the last there is one without a name. */
+extern const struct formula formula_table[];
+extern const struct formula_input formula_input_table[];
 
 /* By name; NULL when there is none. */
 const struct formula *formula_find(const char *name);
 const struct formula_input *formula_input_find(const char *name);
 
-/* An input in *x. */
+/* Where *x holds an input. */
 double *formula_place(struct formula_inputs *x, const struct formula_input *input);
 
-/* --- in whole numbers, for the simulator --- */
+/* --- in integers, for the simulator --- */
 
-/* Slots that keep a link busy: the next power of two of ceil(rate x round trip / frame), at most
- * `most` (SwitchML section 3.6; b is the frame without preamble and gap, as the paper counts). */
+/* Slots that keep a link busy: ceil(rate x round trip / frame), up to the next power of two, at
+ * most `most` (SwitchML section 3.6; as there, a frame is without preamble and gap). */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most);
 
-/* PANAMA equation 3: (S/W - 1) / f + L_a x ceil(log2 N), and a fixed pipeline. `bus` is W in bits,
- * `cycle` 1/f, `adder` L_a. */
+/* PANAMA equation 3, plus a fixed pipeline: (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `bus` is W
+ * in bits, `cycle` 1/f, `adder` L_a. */
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed);
 
-/* GPUs of a machine, `n` of them: so many steps, and what of `size` bytes goes over the link of
- * one, or, `shared`, over that of all together. Stages of NetReduce's appendix A. */
+/* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. Each GPU has a link of its
+ * own, or all have one together (`shared`). */
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;

@@ -298,30 +298,22 @@ struct model_size {
 	double gradient_bytes, compute_s;
 };
 
-static struct model_size size_in_place(const struct job_group_conf *group)
-{
-	const struct layer_conf *layers = group->model.layers.items;
-	struct model_size size = { 0 };
-
-	for (size_t i = 0; i < group->model.layers.count; i++) {
-		size.gradient_bytes += (double)layers[i].gradient;
-		size.compute_s += seconds_of(layers[i].forward) + seconds_of(layers[i].backward);
-	}
-	return size;
-}
-
 /* False when the model does not exist, which job_group_check() reports. */
-static bool size_by_name(const struct job_group_conf *group, size_t i, struct model_size *size)
+static bool find_size(const struct job_group_conf *group, size_t i, struct model_size *size)
 {
 	char *error;
-	struct dnn *dnn = job_model_load(model_conf_name(&group->model, i), group->gpu, &error);
+	struct dnn *dnn = job_model_load(group, i, &error);
 
 	if (!dnn) {
 		free(error);
 		return false;
 	}
-	size->gradient_bytes = (double)dnn->gradient_total;
-	size->compute_s = seconds_of(dnn->compute_total);
+	*size = (struct model_size){ 0 };
+	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
+		size->gradient_bytes += (double)dnn->layers[l].gradient;
+		size->compute_s +=
+			seconds_of(dnn->layers[l].forward) + seconds_of(dnn->layers[l].backward);
+	}
 	dnn_free(dnn);
 	return true;
 }
@@ -371,12 +363,10 @@ static void check_model_size(const struct looking *look, const struct job_group_
 static void check_models(const struct looking *look, const struct job_group_conf *group,
 			 const char *pointer, double duration_s)
 {
-	struct model_size size = size_in_place(group);
+	struct model_size size;
 
-	if (group->model.form == MODEL_IN_PLACE)
-		check_model_size(look, group, pointer, &size, duration_s);
-	for (size_t i = 0; i < model_conf_names(&group->model); i++)
-		if (size_by_name(group, i, &size))
+	for (size_t i = 0; i < model_conf_count(&group->model); i++)
+		if (find_size(group, i, &size))
 			check_model_size(look, group, pointer, &size, duration_s);
 }
 

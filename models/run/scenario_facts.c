@@ -37,7 +37,7 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
 	char *error = NULL;
-	struct dnn *dnn = job_model_load(model_conf_name(&group->model, part), group->gpu, &error);
+	struct dnn *dnn = job_model_load(group, part, &error);
 	uint64_t hash = 0;
 
 	free(error);
@@ -68,8 +68,9 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
-		for (size_t m = 0; m < model_conf_names(&group->model); m++)
-			hash = hash_pair(hash, hash_model(group, m));
+		for (size_t m = 0; m < model_conf_count(&group->model); m++)
+			if (group->model.form != MODEL_IN_PLACE) /* that is in the document */
+				hash = hash_pair(hash, hash_model(group, m));
 		if (group->arrival.form == JOBS_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
 	}

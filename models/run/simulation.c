@@ -357,8 +357,10 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 
 	if (!options->tell)
 		return;
-	jobs_iterations(s->jobs, &progress.iterations, &progress.of_iterations);
-	flows_counts(s->flows, &progress.flows, &progress.of_flows);
+	progress.iterations = jobs_report(s->jobs)->iterations_finished;
+	progress.of_iterations = jobs_report(s->jobs)->iterations;
+	progress.flows = flows_finished(s->flows);
+	progress.of_flows = flows_started(s->flows);
 	by_work = work_done(s, &progress);
 	progress.done = by_work > by_time ? by_work : by_time;
 	options->tell(options->owner, news, s, &progress);

@@ -36,7 +36,7 @@ static sim_time most(sim_time a, sim_time b)
 	return a > b ? a : b;
 }
 
-/* --- what was most of a kind: a few candidates, of which the smallest makes room --- */
+/* --- the largest of a kind, from a few candidates: a new one replaces the smallest --- */
 
 static void tally(struct why_most list[WHY_TALLIES], uint32_t id, sim_time time)
 {
@@ -66,7 +66,7 @@ static struct why_most top(const struct why_most list[WHY_TALLIES])
 
 /* --- accounts --- */
 
-/* `part` of what `whole` stands for. */
+/* The part of `amount` that `part` is of `whole`. */
 static sim_time share(sim_time amount, sim_time part, sim_time whole)
 {
 	return (sim_time)((unsigned __int128)amount * part / whole);
@@ -85,7 +85,7 @@ static void merge_log(struct why_account *account)
 	account->logged = WHY_LOG / 2;
 }
 
-/* The time up to now is charged: `cause` adds up to it. */
+/* Charges the time up to `now`; `cause` adds up to it. */
 static void book(const struct why_job *job, struct why_account *account, sim_time now,
 		 const sim_time cause[WHY_CAUSES])
 {
@@ -128,7 +128,7 @@ struct walk {
 	struct why_account *account;
 	uint32_t worker;
 	sim_time left; /* to be charged */
-	sim_time idle; /* of the way: what its links took */
+	sim_time idle; /* what links took, on the whole way */
 	bool broken;   /* the chunk lacked an aggregator somewhere */
 	bool detour;
 	sim_time cause[WHY_CAUSES];
@@ -142,10 +142,10 @@ static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 	return time;
 }
 
-/* A packet that stood in a queue. What of it is charged is its last part. */
+/* A packet stood in a queue. If time is left for a part of that only, it is the last part. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
-	/* only an idle NIC that begins late (nic.h) stands still without PAUSE */
+	/* without PAUSE, a gap is an idle NIC that begins late (nic.h) */
 	const enum why_cause causes[BEFORE_KINDS] = { WHY_QUEUE_OWN, WHY_QUEUE_JOBS,
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
@@ -187,7 +187,7 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 	if (net->ports[previous->place].to_host)
 		take(walk, step->detour ? WHY_NO_AGGREGATOR : WHY_SERVER, gap);
 	else
-		walk->idle += gap; /* a pipeline that takes time of its own */
+		walk->idle += gap; /* in a switch's pipeline */
 }
 
 static enum why_cause turn_of(const struct why_step *step)
@@ -197,7 +197,7 @@ static enum why_cause turn_of(const struct why_step *step)
 						: WHY_WINDOW;
 }
 
-/* What another worker did until `end`, last things first; what it computed is waiting for it. */
+/* What another worker did until `end`, the latest first. Its computing is this one's wait. */
 static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 {
 	const struct why_account *other = &walk->job->accounts[worker];
@@ -216,7 +216,7 @@ static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 
 			given += take(walk, c <= WHY_JITTER ? WHY_STRAGGLER : c, time);
 		}
-		/* what rounding left belongs to the largest; a few picoseconds */
+		/* a few picoseconds that rounding left */
 		take(walk, WHY_STRAGGLER, part - given);
 	}
 	if (before > walk->left)
@@ -228,7 +228,7 @@ static enum why_cause lost(const struct walk *walk, bool timed)
 	return walk->broken ? WHY_NO_AGGREGATOR : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
-/* It waited for its turn, for so long. */
+/* It waited for its turn for `time`. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
 	time -= take(walk, WHY_NIC, least(time, step->behind_others));
@@ -256,11 +256,11 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take_from(walk, step->place, end);
 	if (!step->stream && step->place == walk->worker && step->sent > most(since, step->ready))
 		take_turn(walk, step, step->sent - most(since, step->ready));
-	if (step->ready < since) /* it was held before, while others were on their way */
+	if (step->ready < since) /* its turn was due before the last result came */
 		take_turn(walk, step, SIM_TIME_MAX);
 }
 
-/* A result has come by the way that ends with the packet at hand. */
+/* Charges the wait for a result, which the packet that arrives now has brought. */
 static void charge(struct why_job *job, uint32_t worker, bool broken)
 {
 	struct why *why = job->why;
@@ -291,13 +291,14 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 
 /* --- jobs --- */
 
-static void release_job(struct why *why, uint32_t number)
+void why_job_end(struct why_job *job)
 {
-	struct why_job *job = why_job_of(why, number);
+	struct why *why;
 
 	if (!job)
 		return;
-	why->jobs[number] = NULL;
+	why = job->why;
+	why->jobs[job->number] = NULL;
 	free(job->before.volumes);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
 		for (size_t f = 0; f < why->flow_count[p]; f++)
@@ -309,7 +310,7 @@ static void release_job(struct why *why, uint32_t number)
 	free(job);
 }
 
-/* Room for entry `number` of a list of things of `size` bytes, zeroed. */
+/* Makes room for entry `number` of a list, zeroed. */
 static void *reach(void *list, size_t *capacity, size_t number, size_t size)
 {
 	size_t old = *capacity;
@@ -322,12 +323,16 @@ static void *reach(void *list, size_t *capacity, size_t number, size_t size)
 	return list;
 }
 
-void why_job_admit(struct why *why, uint32_t number, const char *name, const char *scheme,
-		   uint32_t workers, const uint32_t *hosts)
+struct why_job *why_job_admit(const struct network *net, uint32_t number, const char *name,
+			      const char *scheme, uint32_t workers, const uint32_t *hosts)
 {
-	struct why_job *job = xcalloc(1, sizeof(*job));
+	struct why *why = why_of(net);
+	struct why_job *job;
 
-	release_job(why, number);
+	if (!why)
+		return NULL;
+	job = xcalloc(1, sizeof(*job));
+	why_job_end(why_job_of(why, number));
 	why->jobs = reach(why->jobs, &why->job_capacity, number, sizeof(*why->jobs));
 	why->jobs[number] = job;
 	why->names = reach(why->names, &why->name_capacity, number, sizeof(*why->names));
@@ -347,6 +352,7 @@ void why_job_admit(struct why *why, uint32_t number, const char *name, const cha
 	job->accounts = xcalloc(workers, sizeof(*job->accounts));
 	if (why->listener)
 		why->listener->job(why->listener->owner, number, name, workers, hosts);
+	return job;
 }
 
 static void begin_iteration(struct why_job *job)
@@ -356,41 +362,43 @@ static void begin_iteration(struct why_job *job)
 	why_snapshot(job->why, &job->before);
 }
 
-void why_job_begin(struct why *why, uint32_t number)
+void why_job_begin(struct why_job *job)
 {
-	struct why_job *job = why_job_of(why, number);
-
+	if (!job)
+		return;
 	begin_iteration(job);
 	for (uint32_t w = 0; w < job->workers; w++)
-		job->accounts[w].begin = job->accounts[w].until = why->net->sim->now;
+		job->accounts[w].begin = job->accounts[w].until = job->since;
 }
 
-void why_job_end(struct why *why, uint32_t number)
+void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 {
-	release_job(why, number);
-}
+	struct why_account *account;
 
-void why_task(struct why *why, uint32_t number, uint32_t worker, bool computes, bool ends)
-{
-	struct why_job *job = why_job_of(why, number);
-	struct why_account *account = &job->accounts[worker];
-
+	if (!job)
+		return;
+	account = &job->accounts[worker];
 	if (ends)
-		book_one(job, account, why->net->sim->now, account->task);
+		book_one(job, account, job->why->net->sim->now, account->task);
 	else
 		charge(job, worker, false);
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
 }
 
-void why_contributes(struct why *why, uint32_t number, uint32_t worker)
+void why_contributes(struct why_job *job, uint32_t worker)
 {
-	why_job_of(why, number)->accounts[worker].handed = why->net->sim->now;
-	if (why->listener)
-		why->listener->tensor(why->listener->owner, number, worker, false);
+	const struct why_listener *listener;
+
+	if (!job)
+		return;
+	listener = job->why->listener;
+	job->accounts[worker].handed = job->why->net->sim->now;
+	if (listener)
+		listener->tensor(listener->owner, job->number, worker, false);
 }
 
-/* Whose packet the sum that has come now waited for, back along its way. */
+/* Who sent the packet that completed the sum which has come now. */
 static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 {
 	const struct why_listener *listener = why->listener;
@@ -404,12 +412,12 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 			       why->steps[step].sent);
 }
 
-void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
+static void end_iteration(struct why_job *job, uint32_t worker)
 {
-	struct why_job *job = why_job_of(why, number);
+	struct why *why = job->why;
 	struct why_account *account = &job->accounts[worker];
 	sim_time now = why->net->sim->now;
-	struct why_row row = { .job = number,
+	struct why_row row = { .job = job->number,
 			       .worker = worker,
 			       .host = job->hosts[worker],
 			       .name = job->name,
@@ -418,11 +426,6 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 			       .begin = account->begin,
 			       .end = now };
 
-	charge(job, worker, false);
-	if (why->listener)
-		tell_last(why, number, worker);
-	if (!last)
-		return;
 	if (account->busy)
 		book_one(job, account, now, account->task);
 	memcpy(row.cause, account->cause, sizeof(row.cause));
@@ -440,6 +443,17 @@ void why_holds(struct why *why, uint32_t number, uint32_t worker, bool last)
 	memset(account->cause, 0, sizeof(account->cause));
 	memset(account->links, 0, sizeof(account->links));
 	memset(account->peers, 0, sizeof(account->peers));
+}
+
+void why_holds(struct why_job *job, uint32_t worker, bool last)
+{
+	if (!job)
+		return;
+	charge(job, worker, false);
+	if (job->why->listener)
+		tell_last(job->why, job->number, worker);
+	if (last)
+		end_iteration(job, worker);
 }
 
 /* --- schemes --- */
@@ -476,7 +490,7 @@ void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
 		job->accounts[worker].cut = cut;
 }
 
-/* --- TCP --- */
+/* --- transports --- */
 
 static void forget_writes(struct why *why, struct why_connection *conn)
 {
@@ -507,7 +521,7 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	*known = (struct why_connection){ .conn = *conn };
 }
 
-/* Servers go on with what has come; so do workers that are asked for something. */
+/* The step of the packet that makes a server, or a worker that is asked for something, write. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	const struct why_job *job = why_job_of(why, conn->job);
@@ -591,7 +605,7 @@ void why_free(struct why *why)
 	if (!why)
 		return;
 	for (size_t i = 0; i < why->job_capacity; i++)
-		release_job(why, (uint32_t)i);
+		why_job_end(why->jobs[i]);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
 		for (size_t i = 0; i < why->conn_capacity[p]; i++)
 			free(why->conns[p][i].conn);

@@ -1,24 +1,27 @@
 /* Why a job took as long as it did: every picosecond of a worker has one cause.
  *
- * The rule. While a worker computes, the time is computing. Else it waits for sums, and the time
- * since the last result came (or since it stopped computing, if that was later) is charged when the
- * next one comes, going back along the way on which that result came about: from the worker to the
- * switch or server that completed the sum, from there along the packet that completed it to the
- * worker that had sent it, the last one. What that packet was held by is charged until the time is
- * used up, last things first: queues (split by whose packets were sent before it, gaps between them
- * being PAUSE), servers, waiting to be sent again, and its turn at its sender: the NIC, or the
- * window. If the last one is another worker, what it did itself at that time is charged: its causes
- * are this worker's too, but what it computed is waiting for a straggler. The time of the packet
- * itself on the links comes first for one transmission; the rest of it only where nothing else
- * explains the time, for results that follow each other hide it.
+ * While a worker computes, its time is computing. Otherwise it waits for sums. When a result comes,
+ * the time since the last one (or since the worker stopped computing, if that was later) is charged
+ * by following the result's way back: from the worker to the switch or server that completed the
+ * sum, and on to the worker whose contribution completed it. What held the packet on this way is
+ * charged until the time is used up, the latest first:
  *
- * So a stream of results at the full rate is `wire` all over, as by the closed form of an idle
- * path; one of a window too small is `window`; and beside other traffic it is `queue_flows`, at the
- * link where the packets stood. What the rule does not see: that a queue has shut a window before
+ *   one transmission of the packet;
+ *   queues, split by whose packets were sent before it (gaps between those are PAUSE), and servers;
+ *   the wait to be sent again;
+ *   the wait for its turn at the sender: for the NIC, or for the window;
+ *   what the sender itself did at that time, if it is another worker. Its causes are charged here
+ *     too, but for its computing, which is waiting for a straggler;
+ *   other time on the links, if nothing else explains the wait: results that follow each other
+ *     hide it.
+ *
+ * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path.
+ * With a window that is too small it is `window`, and beside other traffic `queue_flows`, at the
+ * link where the packets stood. The rule does not see that a queue has shut a window earlier
  * (`window_marks` says that marks have).
  *
- * The hooks below look on and change nothing. Without --why each is a test for NULL. Accounts are
- * integers that are moved, never computed anew, so causes add up to the time exactly. */
+ * The hooks below only observe. Without --why each is a test for NULL. Accounts are integers that
+ * are moved, never computed anew, so causes add up to the time exactly. */
 #ifndef INASIM_WHY_WHY_H
 #define INASIM_WHY_WHY_H
 
@@ -27,20 +30,20 @@
 
 enum why_cause {
 	WHY_COMPUTE,
-	WHY_JITTER, /* start_jitter and send_jitter of the scenario */
-	WHY_WINDOW, /* the sender's window, or its slots, were full */
-	WHY_WINDOW_MARKS,
-	WHY_WINDOW_LOSSES, /* the same of a window that marks, or losses, have cut */
+	WHY_JITTER,        /* start_jitter and send_jitter of the scenario */
+	WHY_WINDOW,        /* the sender's window, or its slots, were full */
+	WHY_WINDOW_MARKS,  /* the same, and marks have cut the window */
+	WHY_WINDOW_LOSSES, /* or losses have */
 	WHY_NIC,           /* behind other packets at the sender's host */
 	WHY_WIRE,
-	WHY_QUEUE_OWN, /* behind packets of the same job, */
-	WHY_QUEUE_JOBS,
-	WHY_QUEUE_FLOWS,
+	WHY_QUEUE_OWN,   /* behind packets of the same job, */
+	WHY_QUEUE_JOBS,  /* of other jobs, */
+	WHY_QUEUE_FLOWS, /* of flows */
 	WHY_PAUSE,
 	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
-	WHY_SERVER,    /* a server added up, or what came before */
+	WHY_SERVER,    /* a server was adding up */
 	WHY_NO_AGGREGATOR,
-	WHY_TIMEOUT, /* lost, or thought so, until a timeout */
+	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
 	WHY_FAST,    /* the same, without one */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
@@ -48,7 +51,7 @@ enum why_cause {
 
 extern const char *const why_cause_names[WHY_CAUSES]; /* "queue_flows" */
 
-/* What one worker's iteration was spent on. */
+/* How one worker spent an iteration. */
 struct why_row {
 	uint32_t job, worker, host;
 	const char *name, *scheme;
@@ -59,17 +62,17 @@ struct why_row {
 		uint32_t id; /* UINT32_MAX = none */
 		uint32_t times;
 		sim_time time;
-	} peer,       /* the worker that was last most of the time */
-		link; /* the port with most of the queues */
-	/* With the last row of an iteration of the job, else 0: since the one before has ended (for
-	 * the first, since the job began), and what had been carried then. */
+	} peer,       /* the worker that this one waited for most */
+		link; /* the port where its results queued most */
+	/* In the job's last row of an iteration, else 0: when the iteration before ended (or the
+	 * job began), and what ports had carried by then. */
 	sim_time since;
 	const struct why_snapshot *before;
 };
 
-/* What a port has carried so far of one owner: frames that have reached its far end, lost ones
+/* What a port has carried of one owner so far: frames that have reached its far end, lost ones
  * included, so that owners add up to the bytes of links.csv. A late copy on a connection whose
- * number has been taken again counts for the new one. */
+ * number is in use again counts for the new connection. */
 enum why_class { WHY_AGGREGATION, WHY_DATA, WHY_CONTROL, WHY_CLASSES }; /* ACKs are control */
 struct why_volume {
 	uint32_t owner; /* 1 + a job, WHY_FLOWS + a group of flows, or 0 = nobody: PAUSE */
@@ -95,11 +98,11 @@ struct why_job; /* a job's accounts */
 
 /* Replaces `to` by what has been carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
-/* What these ports have carried since `before`, a volume an owner, by owner; until the next call.
- */
+/* What these ports together have carried since `before`, one volume for each owner, by owner. Valid
+ * until the next call. */
 const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, uint32_t count,
 				       const struct why_snapshot *before);
-/* The name of the group of a job that has been admitted. */
+/* The name of the group of an admitted job. */
 const char *why_job_name(const struct why *why, uint32_t job);
 
 /* Before the first packet. `row` is called when a worker has ended an iteration. */
@@ -107,7 +110,7 @@ struct why *why_open(struct network *net, void (*row)(void *owner, const struct 
 		     void *owner);
 void why_free(struct why *why);
 
-/* Hears what accounts are made of; no member may be NULL. */
+/* Is told what accounts are made of; no member may be NULL. */
 struct why_listener {
 	void (*job)(void *owner, uint32_t job, const char *name, uint32_t workers,
 		    const uint32_t *hosts);
@@ -116,14 +119,14 @@ struct why_listener {
 			const sim_time cause[WHY_CAUSES]);
 	/* A worker has handed over a tensor, or, with `held`, has its sum. */
 	void (*tensor)(void *owner, uint32_t job, uint32_t worker, bool held);
-	/* A sum that a worker has got now came about when worker `last` had sent at this time. */
+	/* What worker `last` sent at `sent` completed the sum that a worker gets now. */
 	void (*last)(void *owner, uint32_t job, uint32_t worker, uint32_t last, sim_time sent);
-	void (*queued)(void *owner, uint32_t port); /* a packet, into its queue */
+	void (*queued)(void *owner, uint32_t port); /* a packet enters the queue of a port */
 	void (*flow)(void *owner, uint32_t src, uint32_t dst, bytes size,
 		     sim_time start); /* over */
 	void *owner;
 };
-/* Before the first packet; it outlives the run. */
+/* Before the first packet. `listener` must outlive the run. */
 void why_listen(struct why *why, const struct why_listener *listener);
 
 /* The connection that is opened next is of a flow of this group. */
@@ -131,7 +134,7 @@ void why_flow_opens(struct why *why, uint32_t group);
 /* A flow has finished. */
 void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start);
 
-/* Runs the events under its eyes. */
+/* The observer that the run's events need. */
 const struct sim_observer *why_observer(struct why *why);
 
 static inline struct why *why_of(const struct network *net)
@@ -141,36 +144,37 @@ static inline struct why *why_of(const struct network *net)
 
 /* --- hooks for jobs --- */
 
-/* Texts and hosts are copied or static; before the scheme starts. Told again when it had to wait.
- */
-void why_job_admit(struct why *why, uint32_t job, const char *name, const char *scheme,
-		   uint32_t workers, const uint32_t *hosts);
-void why_job_begin(struct why *why, uint32_t job);
-void why_job_end(struct why *why, uint32_t job);
-/* A task of a worker begins, or ends: computing, or a delay that the scenario draws. */
-void why_task(struct why *why, uint32_t job, uint32_t worker, bool computes, bool ends);
-/* A worker hands a tensor over. */
-void why_contributes(struct why *why, uint32_t job, uint32_t worker);
-/* It holds the sum of a tensor, the last of its iteration perhaps. */
-void why_holds(struct why *why, uint32_t job, uint32_t worker, bool last);
+/* A job has got its hosts; before its scheme starts, and again when it has had to wait for switch
+ * memory. `scheme` is static, the rest is copied. Returns what the hooks for jobs and schemes take:
+ * NULL without --why, and then they do nothing. */
+struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
+			      const char *scheme, uint32_t workers, const uint32_t *hosts);
+void why_job_begin(struct why_job *job);
+void why_job_end(struct why_job *job); /* releases it */
+/* A task of a worker begins or ends: computing, or a delay that the scenario draws. */
+void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
+/* A worker hands over a tensor. */
+void why_contributes(struct why_job *job, uint32_t worker);
+/* A worker has the sum of a tensor; `last`: of its iteration. */
+void why_holds(struct why_job *job, uint32_t worker, bool last);
 
 /* --- hooks for schemes whose packets switches add --- */
 
-/* How a protocol marks packets that found no aggregator free, so that no switch adds them. */
+/* How a protocol treats packets that find no aggregator free, so that no switch adds them. */
 struct why_bypass {
-	uint8_t flag; /* of its own (net/packet.h); 0 = not at all */
-	bool detour;  /* the server is one for them (ESA); else sums come from there anyway (ATP) */
-	bool switches_wait; /* and: switches send what came later, by a timer (PANAMA) */
-	uint32_t together;  /* 1 + the flow with whose packets of the same number these are added
+	uint8_t flag; /* of its own (net/packet.h), which marks them; 0 = none */
+	bool detour;  /* only they go by the server (ESA); else all sums come from there (ATP) */
+	bool switches_wait; /* switches hold packets and send them later, by a timer (PANAMA) */
+	uint32_t together;  /* 1 + the flow whose packets of the same number are added to these
 			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
-/* A job's packets carry `flow` in `protocol`. Returns what the hooks below take: NULL without
- * --why, and then they do nothing. */
+/* The packets of an admitted job carry `flow` in `protocol`. Returns the job for the hooks below.
+ */
 struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol, uint32_t flow,
 			 struct why_bypass bypass);
 
-/* A worker has the result of a chunk, for the first time (tensors.c tells it for all). */
+/* A worker has the result of a chunk for the first time (tensors.c calls this for all). */
 void why_result(struct why_job *job, uint32_t worker, uint64_t chunk);
 
 /* A timeout has declared something lost. */
@@ -195,13 +199,13 @@ struct why_conn {
 	uint32_t number;
 	enum why_stream stream;
 	uint32_t job, src, dst;
-	uint64_t mask; /* the bits of places in the stream that packet.seq has */
+	uint64_t mask; /* the bits of a place in the stream that packet.seq holds */
 	const uint64_t *timeouts, *losses, *marks; /* its counters; not owned */
 };
 void why_connection(struct why *why, const struct why_conn *conn);
-/* The stream is this long now, in the units of packet.seq; before anything of it is sent. */
+/* The stream is `end` long, in the units of packet.seq; before the new part is sent. */
 void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end);
-/* More has come in order; before it has effects. */
+/* More has come in order; before the application is told. */
 void why_delivered(struct why *why, uint8_t protocol, uint32_t number);
 
 #endif

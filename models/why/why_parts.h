@@ -1,8 +1,8 @@
 /* The inside of models/why: for why*.c alone.
  *
- *   why.c       accounts of workers, the hooks, and how a result's way is charged
- *   why_trail.c the ways of packets, as the network shows them
- *   why_volumes.c what ports have carried, by owner */
+ *   why.c          accounts of workers, the hooks, and the charges along a result's way
+ *   why_trail.c    the ways of packets, as the network shows them
+ *   why_volumes.c  what ports have carried, by owner */
 #ifndef INASIM_WHY_WHY_PARTS_H
 #define INASIM_WHY_WHY_PARTS_H
 
@@ -10,13 +10,13 @@
 
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8
-#define WHY_LOG     64 /* charges of a worker that others can look up; old ones are merged */
-#define WHY_WRITES  64 /* of a connection, remembered */
+#define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
+#define WHY_WRITES  64 /* that a connection remembers */
 
-/* Whose packets were before one in a queue. */
+/* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 
-/* A step of a packet's way; the ways of copies share their first steps. A line of cache. */
+/* A step of a packet's way. The ways of copies share their first steps. */
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
@@ -24,16 +24,16 @@ struct why_step {
 	bool hop;       /* over a link; else it is where the way begins */
 	bool detour;    /* unadded, by way of a server */
 	union {
-		struct { /* first, as the larger one: it is what an initialiser sets to 0 */
+		struct { /* first, as it is the larger one: an initialiser zeroes the first */
 			sim_time sent;  /* by the NIC */
 			sim_time ready; /* handed over, or written */
-			/* The NIC was busy until then, for so long, with packets of ... */
+			/* how long the NIC was busy right before, with packets of ... */
 			sim_time behind_own, behind_others;
 			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */
 			bool again;       /* it was sent before */
 			bool timed;       /* and a timeout has said so */
 			bool recovery;    /* a message about what is missing begins here */
-			bool stream;      /* TCP's: its window has nothing to do with results */
+			bool stream;      /* of TCP or RoCE: its window does not wait for results */
 			uint8_t cut;      /* of the sender's window: enum why_cut */
 		};
 		struct {
@@ -68,8 +68,7 @@ struct why_account {
 struct why_job {
 	struct why *why;
 	uint32_t number, workers;
-	char *name;
-	const char *scheme;
+	const char *name, *scheme; /* not owned */
 	uint32_t *hosts, *worker_of_host;
 	struct why_account *accounts;
 	sim_time timed_out; /* last */
@@ -96,8 +95,8 @@ struct why_line {
 struct why_write {
 	uint64_t end;
 	sim_time at;
-	uint32_t step; /* of the packet that made it be written; 0 = none */
-	bool answers;  /* ... and that was no message */
+	uint32_t step; /* of the packet that caused it; 0 = none */
+	bool answers;  /* a packet's arrival was under way */
 };
 
 struct why_connection {
@@ -105,10 +104,10 @@ struct why_connection {
 	struct why_write writes[WHY_WRITES];
 	uint64_t written; /* how many */
 	uint64_t timeouts;
-	bool timed; /* what is sent again is so since a timeout */
+	bool timed; /* a timeout is why packets are sent again */
 };
 
-/* Who a packet of a protocol is of. */
+/* Whose the packets of a scheme's flow are. */
 struct why_flow {
 	struct why_job *job; /* NULL = it is over */
 	uint32_t owner;
@@ -159,11 +158,11 @@ struct why {
 		uint64_t seq;
 	} current;
 	struct why_known *sent;   /* when packets were sent, by a hash of what they are */
-	struct why_known *nodes;  /* the newest step of a chunk at a node that may send it later */
+	struct why_known *nodes;  /* a chunk's newest step at a node that may send it on later */
 	struct why_known *broken; /* chunks that lacked an aggregator */
 };
 
-/* why_volumes.c: makes an owner's volume, new perhaps, the first of a port's. */
+/* why_volumes.c: moves an owner's volume to the front of a port's, and makes it if it is new. */
 void why_volume_first(struct why *why, struct why_line *line, uint32_t owner);
 
 /* A packet, or a PAUSE frame, has reached the far end. */
@@ -175,7 +174,7 @@ static inline void why_count(struct why *why, struct why_line *line, uint32_t ow
 						       [PACKET_ACK] = WHY_CONTROL,
 						       [PACKET_CONTROL] = WHY_CONTROL };
 
-	if (why->volumes.volumes[line->volume].owner != owner) /* that of none has no owner */
+	if (why->volumes.volumes[line->volume].owner != owner) /* 0 has none */
 		why_volume_first(why, line, owner);
 	why->volumes.volumes[line->volume].bytes[classes[kind]] += size;
 }

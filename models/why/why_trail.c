@@ -1,7 +1,7 @@
-/* The ways of packets: what the network shows of them, queue by queue. Packets have no room for
- * it, so each port has a second ring that says since when a packet stands in the first, and at the
- * end of which way. What a switch or a host sends because a packet came continues that packet's
- * way: sums that of the contribution which completed them. */
+/* The ways of packets, queue by queue. Packets have no room for this, so each port has a second
+ * ring that says since when a packet stands in the first, and which way it has come. What a switch
+ * or a host sends because a packet came continues that packet's way; a sum continues the way of the
+ * contribution that completed it. */
 #include "why/why_parts.h"
 
 #include "base/hash.h"
@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK    16 /* packets before one in a queue that are looked at, at most */
-#define KNOWN_BITS   16 /* entries of a table: what has the same place pushes the older one out, */
-#define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS) /* and is then not known */
+#define RING_FIRST 8  /* places of a port's second ring at first; a power of two */
+#define LOOK_BACK  16 /* packets before one in a queue that are looked at, at most */
+/* of a table of what is known; an entry replaces an older one in its place, which is then unknown
+ */
+#define KNOWN_BITS   16
+#define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS)
 
 /* --- steps --- */
 
@@ -64,13 +66,13 @@ void why_step_release(struct why *why, uint32_t step)
 
 /* --- what is known of packets --- */
 
-/* Neighbours stand side by side, four to a line of cache, and strides do not meet. */
+/* Neighbouring keys share a line of cache, and regular strides do not collide. */
 static struct why_known *place_of(struct why_known *table, uint64_t key)
 {
 	return &table[(key + (key >> KNOWN_BITS) * 0x9e37) & (KNOWN_PLACES - 1)];
 }
 
-/* Of a chunk the low 32 bits say which. */
+/* The low 32 bits of packet.seq number a chunk. */
 static uint64_t key_at(uint32_t node, const struct packet *packet, const struct why_flow *chunk)
 {
 	uint64_t seq = chunk ? (uint32_t)packet->seq : packet->seq;
@@ -93,7 +95,7 @@ bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk)
 	return place_of(why->broken, key)->key == key;
 }
 
-/* Of a scheme with packets of its own; NULL = TCP's. */
+/* NULL for packets of TCP and RoCE. */
 static struct why_flow *flow_of(const struct why *why, const struct packet *packet)
 {
 	return packet->flow < why->flow_count[packet->protocol]
@@ -106,7 +108,7 @@ static struct why_connection *conn_of(const struct why *why, const struct packet
 	return why_connection_of(why, packet->protocol, packet->flow);
 }
 
-/* Whose a packet is: as the owner of a volume. */
+/* The owner of a packet, as in a volume. */
 static uint32_t owner_of(const struct why *why, const struct packet *packet)
 {
 	uint8_t protocol = packet->protocol;
@@ -126,7 +128,7 @@ static bool is_of_job(uint32_t owner)
 
 /* --- where a way begins --- */
 
-/* Whether a packet was sent before, and when. */
+/* Notes whether the packet was sent before, and when. */
 static void note_sent(struct why *why, const struct packet *packet, struct why_step *step)
 {
 	uint64_t key = key_at(step->place, packet, flow_of(why, packet));
@@ -137,8 +139,8 @@ static void note_sent(struct why *why, const struct packet *packet, struct why_s
 	*known = (struct why_known){ .key = key, .at = why->net->sim->now };
 }
 
-/* How long packets have kept the NIC busy right before the one that leaves now, as far as they are
- * all of the same job as that, or all of others. */
+/* How long packets have kept the NIC busy right before the one that leaves now: those of its own
+ * job, or those of others, back to the first of the other kind. */
 static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
@@ -202,7 +204,7 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 	return found;
 }
 
-/* A segment leaves its sender. A timeout makes TCP send all again, one by one. */
+/* A segment leaves its sender. After a timeout TCP sends everything again, one by one. */
 static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job, struct why_connection *conn)
 {
@@ -237,8 +239,8 @@ static uint32_t node_of_port(const struct network *net, uint32_t port)
 	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
 }
 
-/* Lacks an aggregator from here on: added nowhere, or pushed out by another packet. A reminder,
- * which has no contributors, only fetches what is there. */
+/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. A
+ * reminder, which has no contributors, only fetches what is there. */
 static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
 {
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
@@ -248,7 +250,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 		place_of(why->broken, key)->key = key;
 }
 
-/* What a node sends because a packet came to it, now or before. */
+/* The step that a packet continues: of the arrival under way, or of an earlier one at the node. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
 {
 	const struct why_known *known;
@@ -261,7 +263,7 @@ static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packe
 	return known->key == key ? why_step_use(why, known->step) : 0;
 }
 
-/* A server asks for what it misses, by a timer. */
+/* A server's timer makes it ask for what it misses. */
 static uint32_t begin_reminder(struct why *why, uint32_t port, const struct packet *packet,
 			       const struct why_job *job)
 {
@@ -329,10 +331,10 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 
 	if (job)
 		entry.step = step_of(why, port, packet, job);
-	entry.depart = busy == SIM_TIME_MAX ? busy /* what goes ahead may move it on */
+	entry.depart = busy == SIM_TIME_MAX ? busy /* packets that go ahead may delay it */
 					    : (busy > entry.since ? busy : entry.since) + wire;
 	if (!line->ring || line->end - line->first > line->mask / 2)
-		grow(line); /* as many as wait are kept when they have left */
+		grow(line); /* half of it keeps packets that have left */
 	for (uint64_t i = line->end++; i > line->first + at; i--)
 		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
 	line->ring[(line->first + at) & line->mask] = entry;
@@ -347,8 +349,8 @@ static unsigned kind_before(uint32_t owner, uint32_t self)
 	return owner == self ? BEFORE_OWN : is_of_job(owner) ? BEFORE_JOBS : BEFORE_FLOWS;
 }
 
-/* What the link sent while entry `number` waited until `start`, from there back. A link that sends
- * nothing while something waits is stopped. */
+/* What the link did while entry `number` waited, from `start` back. A link that sends nothing while
+ * a packet waits is paused. */
 static void look_back(const struct why_line *line, uint64_t number, const struct link_class *link,
 		      sim_time start, uint64_t before[BEFORE_KINDS])
 {
@@ -374,7 +376,7 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		before[BEFORE_PAUSE] += start - self->since;
 }
 
-/* Only how they divide the time matters. */
+/* Scaled to 32 bits: only their proportions matter. */
 static void keep_parts(struct why_step *step, const uint64_t before[BEFORE_KINDS])
 {
 	unsigned shift = 0;
@@ -418,7 +420,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	return step;
 }
 
-/* A server answers later, perhaps; so does a switch that takes time to add. */
+/* For a server that may answer later, or a switch that takes time to add. */
 static void keep_at_node(struct why *why, const struct packet *packet)
 {
 	uint64_t key = key_at(why->current.node, packet, flow_of(why, packet));
@@ -451,8 +453,7 @@ static void before(void *owner, const struct sim_event *event)
 	number = line->first++;
 	entry = &line->ring[number & line->mask];
 	why_count(why, line, entry->owner, packet->kind, entry->size);
-	if (entry->depart != packet->depart)
-		entry->depart = packet->depart;
+	entry->depart = packet->depart;
 	if (!entry->step)
 		return;
 	why->current.step = hop(why, event->entity, line, number);

@@ -84,12 +84,10 @@ static void list_racks(struct cluster *cluster)
 void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host)
 {
 	const struct network *net = &topo->net;
-
 	uint32_t hosts = topology_machines(topo->conf);
 
 	*cluster = (struct cluster){ .host_count = hosts, .slots_per_host = slots_per_host };
 	SIM_BUG_ON(slots_per_host == 0);
-	cluster->free_slots = (uint64_t)hosts * slots_per_host;
 	cluster->room = hosts;
 	cluster->host_free = xcalloc(hosts, sizeof(*cluster->host_free));
 	cluster->rack_of = xcalloc(hosts, sizeof(*cluster->rack_of));
@@ -119,7 +117,6 @@ void cluster_destroy(struct cluster *cluster)
 static void take(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(cluster->host_free[host] == 0);
-	cluster->free_slots--;
 	if (--cluster->host_free[host])
 		return;
 	cluster->rack_room[cluster->rack_of[host]]--;
@@ -130,7 +127,6 @@ static void give_back(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(host >= cluster->host_count ||
 		   cluster->host_free[host] == cluster->slots_per_host);
-	cluster->free_slots++;
 	if (cluster->host_free[host]++)
 		return;
 	cluster->rack_room[cluster->rack_of[host]]++;

@@ -39,16 +39,16 @@ enum pool_form { POOL_NUMBER, POOL_HOSTS };
 extern const struct conf_table cluster_table;
 extern const struct conf_row host_item; /* of a list of hosts */
 
-/* Adds the errors that the rows cannot see in a network of `hosts` hosts. */
+/* Reports what the rows cannot check, in a network of `hosts` hosts. */
 void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts);
 
-/* The hosts that are kept for parameter servers, and their number; caller frees. */
+/* The hosts kept for parameter servers, and their number; caller frees. */
 uint32_t *cluster_conf_pool(const struct cluster_conf *conf, uint32_t hosts, uint32_t *count);
 
 /* What the lists of a scenario put on a host. */
 enum host_use { HOST_FREE, HOST_POOL, HOST_WORKER, HOST_SERVER };
 
-/* Hosts of a list (of int64_t, at `pointer`) must exist and have no other use; notes the use of
+/* Hosts of a list (of int64_t, at `pointer`) must exist and have no other use. Notes the use of
  * each in `uses`, by host. */
 void cluster_check_list(const struct conf_list *list, enum host_use use, struct conf_doc *doc,
 			const char *pointer, uint32_t hosts, uint8_t *uses);
@@ -56,47 +56,41 @@ void cluster_check_list(const struct conf_list *list, enum host_use use, struct 
 struct cluster {
 	uint32_t host_count, rack_count, pod_count;
 	uint32_t slots_per_host;
-	uint32_t *host_free; /* slots, by host */
-	uint32_t *rack_room; /* hosts with a free slot, by rack: what one job may get */
-	uint32_t room;       /* the same of all racks */
-	uint64_t free_slots;
+	uint32_t *host_free;  /* slots, by host */
+	uint32_t *rack_room;  /* hosts with a free slot, by rack: what one job may get */
+	uint32_t room;        /* the same, of all racks */
 	uint32_t *rack_of;    /* by host */
 	uint32_t *rack_first; /* into rack_hosts, rack_count + 1 entries */
 	uint32_t *rack_hosts; /* ascending within a rack */
 	uint32_t *pod_of;     /* by rack */
 };
 
-/* The topology is only looked at here. */
+/* Keeps no pointer to the topology. */
 void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host);
 void cluster_destroy(struct cluster *cluster);
 
-/* Takes a slot on each of `workers + servers` hosts, all different, and writes them to `hosts`,
- * workers first, in the order of their ranks: compact by host number, so that neighbours in rank
- * are neighbours in the network, spread and random in the order of the choice. Compact
- * chooses racks for all together and fills them with workers first: servers are in the workers'
- * rack where one rack takes all, else in the last racks. False, and nothing is taken, when fewer
- * hosts have a free slot. `rng` is used by PLACEMENT_RANDOM only. */
+/* Takes a slot on each of `workers + servers` different hosts and writes them to `hosts`, workers
+ * first, in the order of their ranks. Compact sorts both by host number, so that neighbours in rank
+ * are neighbours in the network; spread and random keep the order of the choice. Compact chooses
+ * racks for workers and servers together and fills them with workers first, so servers are in the
+ * last racks. False, and nothing is taken, when fewer hosts have a free slot. Only
+ * PLACEMENT_RANDOM uses `rng`. */
 bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t workers,
 		   uint32_t servers, struct rng *rng, uint32_t *hosts);
 
-/* The same for `count` hosts of one kind, none of them in `barred`. */
+/* The same for `count` hosts, none of them in `barred`. */
 bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_t count,
 			 struct rng *rng, const uint32_t *barred, uint32_t barred_count,
 			 uint32_t *hosts);
 
-/* Takes hosts with all their slots, which must be free, out of the cluster for good. */
+/* Takes all slots of these hosts for good; all must be free. */
 void cluster_withdraw(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
-/* Takes one slot of each host of a list. False, and nothing is taken, when one of
- * them has none, does not exist, or stands twice. */
+/* Takes one slot of each host of a list. False, and nothing is taken, when one has none, does not
+ * exist, or is listed twice. */
 bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
 /* Gives the slots of a job back. */
 void cluster_release(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
-
-static inline uint64_t cluster_free_slots(const struct cluster *cluster)
-{
-	return cluster->free_slots;
-}
 
 #endif

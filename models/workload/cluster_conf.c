@@ -17,7 +17,7 @@ static const struct conf_row pool_forms[] = {
 	{ 0 },
 };
 static const struct conf_table pool_table = { "server_pool", pool_forms,
-					      sizeof(struct cluster_conf), NULL };
+					      sizeof(struct cluster_conf) };
 
 static const struct conf_row cluster_rows[] = {
 	CONF_TIME("controller_latency", struct cluster_conf, controller_latency, "1us", PS_PER_NS,

@@ -1,9 +1,8 @@
 /* The measured window of a run: which work enters the statistics.
  *
- * Flows and jobs count by when they start and arrive: what came during the
- * warm-up, or after the window, runs all the same and loads the network, but is
- * not averaged. Ending the window before the run lets what it holds finish; else
- * the longest of it is still under way at the end and its mean is too small. */
+ * A flow counts if it starts, a job if it arrives, in the window. Others run and load the network,
+ * but do not enter averages. The window should end before the run, so that its work can finish:
+ * else the longest is still under way at the end, and means are too small. */
 #ifndef INASIM_WORKLOAD_MEASURED_H
 #define INASIM_WORKLOAD_MEASURED_H
 

@@ -10,22 +10,22 @@
 
 #include "workload/jobs/job_models.h"
 
-/* Means over the jobs of a group, of whose mixture of networks, range of workers and
- * number of iterations these are independent draws. */
+/* Payload bytes of a job, the mean over the jobs of a group. Its network and its number of workers
+ * are independent draws. */
 struct job_bytes {
 	double ring, own;
 };
 struct job_bytes job_group_bytes(const struct job_group_conf *conf,
 				 const struct job_models *models);
 
-/* Mean time between the jobs of a group with Poisson arrivals, in seconds, on so many
- * hosts with links of so many bits per second; 0 for other arrivals, and for jobs
- * of one worker whose load is asked for: they offer none. */
+/* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
+ * links of rate `link`. 0 for other arrivals, and for a load of jobs of one worker, which send
+ * nothing. */
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link);
 
-/* The networks and that time of an enabled group with Poisson arrivals. False for all others, and
- * where its networks cannot be read; else the caller releases *models. */
+/* The networks of an enabled group with Poisson arrivals, which the caller releases, and the mean
+ * time between its jobs. False for other groups, and if the networks cannot be read. */
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
 		     struct job_models *models, double *gap_s);
 
@@ -34,8 +34,8 @@ struct offered {
 	double flows, jobs_ring, jobs_own;
 };
 
-/* What flows with Poisson arrivals between hosts all over the network offer to the links that lead
- * out of racks. All 0 where there are none such. */
+/* What flows with Poisson arrivals between hosts all over the network offer to the links that leave
+ * racks. All 0 without such flows. */
 struct offered_fabric {
 	double load;     /* payload over what these links can carry */
 	double leaving;  /* part of the traffic that leaves its rack */

@@ -77,17 +77,15 @@ static void json_formula(struct json *json, const struct formula *formula)
 
 int list_formulas(struct json *json)
 {
-	for (size_t i = 0; formula_at(i); i++)
+	for (const struct formula *formula = formula_table; formula->name; formula++)
 		if (json)
-			json_formula(json, formula_at(i));
+			json_formula(json, formula);
 		else
-			print_formula(formula_at(i));
+			print_formula(formula);
 	if (json)
 		return EXIT_DONE;
 	puts("  inputs, in brackets if they have a default:");
-	for (size_t i = 0; formula_input_at(i); i++) {
-		const struct formula_input *input = formula_input_at(i);
-
+	for (const struct formula_input *input = formula_input_table; input->name; input++) {
 		printf("    %-22s %s", input->name, input->help);
 		if (!isnan(input->fallback))
 			printf(" (%.10g%s)", input->fallback, unit_of(input->kind));
@@ -105,8 +103,8 @@ static const struct formula *find(const char *name)
 
 	if (formula)
 		return formula;
-	for (size_t i = 0; formula_at(i) && i < MANY - 1; i++)
-		names[i] = formula_at(i)->name;
+	for (size_t i = 0; formula_table[i].name && i < MANY - 1; i++)
+		names[i] = formula_table[i].name;
 	complain_unknown("there is no formula", name, names, "; see inasim list formulas");
 	return NULL;
 }

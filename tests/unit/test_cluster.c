@@ -6,6 +6,15 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+static uint64_t free_slots(const struct cluster *cluster)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t host = 0; host < cluster->host_count; host++)
+		sum += cluster->host_free[host];
+	return sum;
+}
+
 /* A network without traffic: only its shape matters here. */
 struct site {
 	struct topology_conf conf;
@@ -73,7 +82,7 @@ Test(cluster, racks_and_pods)
 	site_init(&site, STAR, 9, 3);
 	cr_expect_eq(site.cluster.rack_count, 1);
 	cr_expect_eq(site.cluster.pod_count, 1);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 27);
+	cr_expect_eq(free_slots(&site.cluster), 27);
 	site_release(&site);
 }
 
@@ -96,7 +105,7 @@ Test(cluster, compact)
 	expect_hosts(hosts, (const uint32_t[]){ 2, 3, 6, 7, 12, 13 }, 6);
 	place(&site, PLACEMENT_COMPACT, 3, hosts); /* the rest: 11, 14, 15 */
 	expect_hosts(hosts, (const uint32_t[]){ 11, 14, 15 }, 3);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
+	cr_expect_eq(free_slots(&site.cluster), 0);
 	site_release(&site);
 }
 
@@ -130,12 +139,12 @@ Test(cluster, slots)
 	expect_hosts(hosts, (const uint32_t[]){ 0, 1 }, 2); /* these are full now */
 	place(&site, PLACEMENT_SPREAD, 5, hosts);           /* room 2, 4; empty: 5, 6, 7 */
 	expect_hosts(hosts, (const uint32_t[]){ 5, 6, 7, 4, 2 }, 5);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 4);
+	cr_expect_eq(free_slots(&site.cluster), 4);
 	cr_expect_eq(site.cluster.room, 4); /* 3, 5, 6, 7 */
 	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_SPREAD, 5, 0, NULL, hosts));
 	place(&site, PLACEMENT_COMPACT, 4, hosts);
 	expect_hosts(hosts, (const uint32_t[]){ 3, 5, 6, 7 }, 4);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
+	cr_expect_eq(free_slots(&site.cluster), 0);
 	site_release(&site);
 }
 
@@ -198,15 +207,15 @@ Test(cluster, all_or_nothing)
 		      "two slots, but of two jobs");
 	cr_expect_not(cluster_take_list(&site.cluster, (const uint32_t[]){ 0, 4 }, 2),
 		      "no such host");
-	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
+	cr_expect_eq(free_slots(&site.cluster), 5);
 	for (int policy = 0; policy < PLACEMENTS; policy++)
 		cr_expect_not(
 			cluster_place(&site.cluster, (enum placement)policy, 4, 0, NULL, hosts));
-	cr_expect_eq(cluster_free_slots(&site.cluster), 5);
+	cr_expect_eq(free_slots(&site.cluster), 5);
 	cr_expect(cluster_place(&site.cluster, PLACEMENT_COMPACT, 3, 0, NULL, hosts));
 	cluster_release(&site.cluster, hosts, 3);
 	cluster_release(&site.cluster, (const uint32_t[]){ 2, 1, 1 }, 3);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 8);
+	cr_expect_eq(free_slots(&site.cluster), 8);
 	site_release(&site);
 }
 
@@ -253,7 +262,7 @@ static void expect_books(const struct cluster *cluster)
 	}
 	for (uint32_t r = 0; r < cluster->rack_count; r++)
 		racks += cluster->rack_room[r];
-	cr_expect_eq(hosts, cluster_free_slots(cluster));
+	cr_expect_eq(hosts, free_slots(cluster));
 	cr_expect_eq(racks, room);
 	cr_expect_eq(cluster->room, room);
 }
@@ -281,7 +290,7 @@ Test(cluster, many_jobs)
 		size_t i = (size_t)rng_below(&rng, 12);
 		enum placement policy = (enum placement)rng_below(&rng, PLACEMENTS);
 		uint32_t count = 1 + (uint32_t)rng_below(&rng, 40), fewest;
-		uint64_t before = cluster_free_slots(&site.cluster);
+		uint64_t before = free_slots(&site.cluster);
 		bool fits = site.cluster.room >= count;
 
 		if (jobs[i].count) {
@@ -296,7 +305,7 @@ Test(cluster, many_jobs)
 			continue;
 		expect_different(jobs[i].hosts, count);
 		jobs[i].count = count;
-		cr_assert_eq(cluster_free_slots(&site.cluster), before - count);
+		cr_assert_eq(free_slots(&site.cluster), before - count);
 		if (policy == PLACEMENT_COMPACT)
 			cr_assert_eq(racks_used(&site.cluster, jobs[i].hosts, count), fewest);
 		if (step % 100 == 0)
@@ -322,7 +331,7 @@ Test(cluster, large, .timeout = 60)
 		for (int j = 0; j < 4; j++)
 			cluster_release(&site.cluster, hosts[j], 96);
 	}
-	cr_expect_eq(cluster_free_slots(&site.cluster), 16000);
+	cr_expect_eq(free_slots(&site.cluster), 16000);
 	site_release(&site);
 }
 
@@ -344,7 +353,7 @@ Test(cluster, servers_compact)
 	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 5, 1, NULL, hosts));
 	cr_assert(cluster_place(&site.cluster, PLACEMENT_COMPACT, 2, 3, NULL, hosts));
 	expect_hosts(hosts, (const uint32_t[]){ 12, 13, 7, 14, 15 }, 5);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 0);
+	cr_expect_eq(free_slots(&site.cluster), 0);
 	site_release(&site);
 }
 
@@ -374,7 +383,7 @@ Test(cluster, apart)
 	for (int policy = 0; policy < PLACEMENTS; policy++) {
 		cr_expect_not(cluster_place_apart(&site.cluster, (enum placement)policy, 3, &rng,
 						  barred, 3, hosts));
-		cr_expect_eq(cluster_free_slots(&site.cluster), 7);
+		cr_expect_eq(free_slots(&site.cluster), 7);
 		cr_assert(cluster_place_apart(&site.cluster, (enum placement)policy, 2, &rng,
 					      barred, 3, hosts));
 		cr_expect_eq(hosts[0] + hosts[1], 3 + 4);
@@ -395,7 +404,7 @@ Test(cluster, withdraw)
 	expect_hosts(pool, (const uint32_t[]){ 3, 4 }, 2);
 	site_init(&site, STAR, 5, 2);
 	cluster_withdraw(&site.cluster, pool, count);
-	cr_expect_eq(cluster_free_slots(&site.cluster), 6);
+	cr_expect_eq(free_slots(&site.cluster), 6);
 	cr_expect_not(cluster_place(&site.cluster, PLACEMENT_COMPACT, 4, 0, NULL, hosts));
 	cr_expect_not(cluster_take_list(&site.cluster, pool, 1));
 	place(&site, PLACEMENT_SPREAD, 3, hosts);

@@ -487,9 +487,7 @@ Test(formulas, tables)
 {
 	struct formula_inputs x = GPUS(20, 1, 100);
 
-	for (size_t i = 0; formula_at(i); i++) {
-		const struct formula *formula = formula_at(i);
-
+	for (const struct formula *formula = formula_table; formula->name; formula++) {
 		cr_expect_eq(formula_find(formula->name), formula, "%s stands twice",
 			     formula->name);
 		cr_expect(*formula->help && *formula->source, "%s", formula->name);
@@ -497,14 +495,13 @@ Test(formulas, tables)
 			cr_expect_not_null(formula_input_find(formula->inputs[k]), "%s of %s",
 					   formula->inputs[k], formula->name);
 	}
-	for (size_t i = 0; formula_input_at(i); i++) {
+	for (const struct formula_input *input = formula_input_table; input->name; input++) {
 		size_t uses = 0;
 
-		for (size_t f = 0; formula_at(f); f++)
-			for (size_t k = 0; k < FORMULA_INPUTS && formula_at(f)->inputs[k]; k++)
-				uses += !strcmp(formula_at(f)->inputs[k],
-						formula_input_at(i)->name);
-		cr_expect_gt(uses, 0, "%s", formula_input_at(i)->name);
+		for (const struct formula *formula = formula_table; formula->name; formula++)
+			for (size_t k = 0; k < FORMULA_INPUTS && formula->inputs[k]; k++)
+				uses += !strcmp(formula->inputs[k], input->name);
+		cr_expect_gt(uses, 0, "%s", input->name);
 	}
 	cr_expect(isnan(formula_find("tencent")->value(&x))); /* 20 GPUs, 8 a machine */
 	x.gpus = 2;

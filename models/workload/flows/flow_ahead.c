@@ -1,11 +1,16 @@
-#include "workload/flows/flow_ahead.h"
+/* Flows that are about to start. Their routes are added to the platform of the fluid fidelity
+ * together, so that it is not renewed for each of them (models/fluid/README.md).
+ *
+ * Copies of the generators run ahead. What they say is a hint, never a result. A flow may start
+ * otherwise, when a group has been stopped or two groups draw at the same instant. It then gets a
+ * route of its own, and the hints begin anew behind it. */
+#include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
-#include "workload/flows/flows_parts.h"
 
 #include <stdlib.h>
 
-#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once: perhaps all are load */
+#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once, for all may be load */
 
 /* The generator whose flow comes next; NULL when there is none. */
 static struct flow_generator *soonest(struct flow_generator *generators, size_t count)

@@ -1,4 +1,9 @@
-#include "workload/flows/flow_load.h"
+/* Short flows as load: what those of a group with Poisson arrivals put on each link on average, so
+ * that the fluid fidelity need not run them one by one.
+ *
+ * The load is the expected bytes on the wire with their ACKs, which are counted on the links of the
+ * data. It covers all pairs that the group draws and all their equal paths. */
+#include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
 
@@ -17,7 +22,7 @@ static double wire_of_short(const struct model_env *env, bytes size)
 	return size < env->load_below ? plan_wire_bytes(&packets, size) : 0;
 }
 
-/* Of a flow of the group: the mean of what short ones take and 0 for the others. */
+/* The mean over the flows of a group, of which those that are not short count 0. */
 static double mean_wire(const struct model_env *env, const struct sizes *sizes)
 {
 	double mean = 0;
@@ -100,12 +105,13 @@ static void add_listed(const struct topology *topo, const struct conf_list *list
 	}
 }
 
-void flow_load_add(const struct model_env *env, const struct flow_source *source, double *load)
+void flow_load_add(struct group *group, double per_s)
 {
-	const struct flow_group_conf *conf = source->conf;
+	const struct flow_group_conf *conf = group->conf;
+	const struct model_env *env = &group->flows->env;
 	const struct topology *topo = env->topo;
 	uint32_t hosts = topo->net.hosts;
-	double rate = source->per_s * mean_wire(env, source->sizes);
+	double rate = per_s * mean_wire(env, &group->size), *load = group->load;
 
 	if (conf->pairs.form == PAIRS_LIST) {
 		add_listed(topo, &conf->pairs.list, rate, load);
@@ -117,12 +123,12 @@ void flow_load_add(const struct model_env *env, const struct flow_source *source
 		return;
 	case PAIRS_PERMUTATION:
 		for (uint32_t i = 0; i < hosts; i++)
-			add_pair(topo, source->order[i], source->order[(i + 1) % hosts],
-				 rate / hosts, load);
+			add_pair(topo, group->order[i], group->order[(i + 1) % hosts], rate / hosts,
+				 load);
 		return;
 	case PAIRS_INCAST:
 		for (uint32_t i = 0; i < (uint32_t)conf->fan_in; i++)
-			add_pair(topo, source->order[i], (uint32_t)conf->receiver,
+			add_pair(topo, group->order[i], (uint32_t)conf->receiver,
 				 rate / (double)conf->fan_in, load);
 		return;
 	}

@@ -69,31 +69,27 @@ static void write_row(const struct flow *flow)
 	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
 	sim_time fct = flow->finish - flow->start;
 	bool fluid = flow->flows->env.fluid, finished = flow->received;
-	struct out_cell cells[] = {
-		{ .count = flow->id },
-		{ .text = flow->group->conf->name },
-		{ .count = flow->src },
-		{ .count = flow->dst },
-		{ .count = flow->size },
-		{ .time = flow->start },
-		{ .none = !finished, .time = flow->finish },
-		{ .none = !finished, .time = fct },
-		{ .time = flow->ideal },
-		{ .none = !finished, .real = (double)fct / (double)flow->ideal },
-		{ .none = fluid, .count = retransmissions_of(flow) },
-		{ .flag = flow->measured },
-		{ .flag = finished },
-		{ .text = path_of(flow, false, there) },
-		{ .text = path_of(flow, true, back) },
-	};
 
-	out_table_row(flow->flows->table, cells);
-}
-
-static void flow_write_row(const struct flow *flow)
-{
-	if (flow->flows->table)
-		write_row(flow);
+	if (!flow->flows->table)
+		return;
+	out_table_row(flow->flows->table,
+		      (struct out_cell[]){
+			      { .count = flow->id },
+			      { .text = flow->group->conf->name },
+			      { .count = flow->src },
+			      { .count = flow->dst },
+			      { .count = flow->size },
+			      { .time = flow->start },
+			      { .none = !finished, .time = flow->finish },
+			      { .none = !finished, .time = fct },
+			      { .time = flow->ideal },
+			      { .none = !finished, .real = (double)fct / (double)flow->ideal },
+			      { .none = fluid, .count = retransmissions_of(flow) },
+			      { .flag = flow->measured },
+			      { .flag = finished },
+			      { .text = path_of(flow, false, there) },
+			      { .text = path_of(flow, true, back) },
+		      });
 }
 
 /* A measured flow has finished: for the summary. */
@@ -153,7 +149,7 @@ static void write_finished(struct flow *flow)
 {
 	if (flow->measured)
 		record(flow);
-	flow_write_row(flow);
+	write_row(flow);
 }
 
 void flow_write_settled(struct flows *flows)
@@ -183,7 +179,7 @@ void flows_end(struct flows *flows)
 			write_finished(flows->all[i]);
 	for (size_t i = 0; i < flows->all_count; i++)
 		if (!flows->all[i]->received)
-			flow_write_row(flows->all[i]);
+			write_row(flows->all[i]);
 }
 
 /* --- classes and groups --- */

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "core/parts.h"
 #include "why/why.h"
-#include "workload/flows/flow_load.h"
 #include "workload/flows/flows_parts.h"
 
 #include <inttypes.h>
@@ -33,7 +32,7 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* At the receiver: the flow is complete. What has an order waits until it is settled. */
+/* At the receiver: the flow is complete. Its row waits until it is settled, for the order. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -116,7 +115,7 @@ static struct flow *take_flow(struct flows *flows)
 	return flow;
 }
 
-/* Fluid: it is in what links have less. */
+/* Fluid: the flow is part of the load that links have less capacity for. */
 static bool is_load(const struct group *group, bytes size)
 {
 	const struct model_env *env = &group->flows->env;
@@ -203,8 +202,8 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 			 1 - LEAST_LEFT);
 }
 
-/* What the short flows of all groups leave of each link, bytes per second; caller frees. NULL, and
- * *error (caller frees), when that is nothing somewhere. */
+/* What the short flows of all groups leave of each link, bytes per second; caller frees. NULL and
+ * *error (caller frees) when a link has too little left. */
 static double *find_capacities(const struct flows *flows, char **error)
 {
 	const struct network *net = &flows->env.topo->net;
@@ -246,7 +245,8 @@ static void drop_load(struct group *group)
 	apply_loads(group->flows, NULL);
 }
 
-/* Flows of one instant start together, but for those that only happen to meet. */
+/* Flows of one instant start together, but Poisson arrivals that coincide are events of their own.
+ */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct group *group = owner;
@@ -317,12 +317,8 @@ static double arrivals_per_s(const struct group *group)
 
 static void find_load(struct group *group)
 {
-	const struct model_env *env = &group->flows->env;
-	double per_s = arrivals_per_s(group);
-
-	group->load = xcalloc(env->topo->net.port_count, sizeof(*group->load));
-	flow_load_add(env, &(struct flow_source){ group->conf, &group->size, group->order, per_s },
-		      group->load);
+	group->load = xcalloc(group->flows->env.topo->net.port_count, sizeof(*group->load));
+	flow_load_add(group, arrivals_per_s(group));
 }
 
 static void begin_generator(struct group *group)
@@ -480,7 +476,7 @@ bool flows_done(const struct flows *flows)
 	return flows->finished == flows->started;
 }
 
-/* No flow is faster than the link of its receiver, on which a packet may be already. */
+/* No flow is faster than the link to its receiver, where one packet may already be. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;
@@ -525,12 +521,6 @@ double flows_progress(const struct flows *flows)
 		limit += (double)flows->groups[i].generator.limit;
 	}
 	return limit > 0 ? (double)flows->finished / limit : 1;
-}
-
-void flows_counts(const struct flows *flows, uint64_t *finished, uint64_t *started)
-{
-	*finished = flows->finished;
-	*started = flows->started;
 }
 
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)

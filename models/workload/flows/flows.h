@@ -133,9 +133,6 @@ double flows_progress(const struct flows *flows);
 /* Groups that have not made all the flows that were asked for, a line each. */
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
 
-/* Flows that have finished, of those that have started. */
-void flows_counts(const struct flows *flows, uint64_t *finished, uint64_t *started);
-
 /* Flows of the measured window that are under way. */
 uint64_t flows_measured_open(const struct flows *flows);
 

@@ -27,7 +27,7 @@ static const struct conf_row size_part_rows[] = {
 	{ 0 },
 };
 static const struct conf_table size_part_table = { "size_part", size_part_rows,
-						   sizeof(struct size_part), NULL };
+						   sizeof(struct size_part) };
 static const struct conf_row size_part_item = { .type = CONF_OBJECT,
 						.table = &size_part_table,
 						.help = "A distribution and its weight." };
@@ -49,15 +49,14 @@ static const struct conf_row size_forms[] = {
 	{ 0 },
 };
 static const struct conf_table size_table = { "flow_size", size_forms,
-					      sizeof(struct flow_group_conf), NULL };
+					      sizeof(struct flow_group_conf) };
 
 static const struct conf_row at_rows[] = {
 	CONF_TIME("at", struct arrival_conf, at, CONF_REQUIRED, 0, 0,
 		  "All at this time: one flow for each pair."),
 	{ 0 },
 };
-static const struct conf_table at_table = { "flows_at", at_rows, sizeof(struct arrival_conf),
-					    NULL };
+static const struct conf_table at_table = { "flows_at", at_rows, sizeof(struct arrival_conf) };
 static const struct conf_row poisson_rows[] = {
 	CONF_REAL("poisson_load", struct arrival_conf, load, CONF_REQUIRED, 0.0001, 10,
 		  "Poisson arrivals; mean payload bits per second and host, as a fraction of the "
@@ -65,14 +64,14 @@ static const struct conf_row poisson_rows[] = {
 	{ 0 },
 };
 static const struct conf_table poisson_table = { "flows_poisson", poisson_rows,
-						 sizeof(struct arrival_conf), NULL };
+						 sizeof(struct arrival_conf) };
 static const struct conf_row trace_rows[] = {
 	CONF_STRING("trace", struct arrival_conf, trace, CONF_REQUIRED,
 		    "CSV file with columns start_s, src, dst, size_bytes."),
 	{ 0 },
 };
 static const struct conf_table trace_table = { "flows_trace", trace_rows,
-					       sizeof(struct arrival_conf), NULL };
+					       sizeof(struct arrival_conf) };
 static const struct conf_row arrival_forms[] = {
 	CONF_OBJECT("at", struct flow_group_conf, arrival, CONF_REQUIRED, &at_table, "Together."),
 	CONF_OBJECT("poisson", struct flow_group_conf, arrival, CONF_REQUIRED, &poisson_table,
@@ -82,7 +81,7 @@ static const struct conf_row arrival_forms[] = {
 	{ 0 },
 };
 static const struct conf_table arrival_table = { "flow_arrival", arrival_forms,
-						 sizeof(struct flow_group_conf), NULL };
+						 sizeof(struct flow_group_conf) };
 
 static const char *const pair_names[] = { [PAIRS_UNIFORM] = "uniform",
 					  [PAIRS_PERMUTATION] = "permutation",
@@ -100,7 +99,7 @@ static const struct conf_row pairs_forms[] = {
 	{ 0 },
 };
 static const struct conf_table pairs_table = { "flow_pairs", pairs_forms,
-					       sizeof(struct flow_group_conf), NULL };
+					       sizeof(struct flow_group_conf) };
 
 static const char *const stop_names[] = {
 	[FLOWS_RUN_OUT] = "never", [FLOWS_STOP_WITH_JOBS] = "jobs_done", NULL

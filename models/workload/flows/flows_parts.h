@@ -1,9 +1,7 @@
-/* Flows from the inside: shared by flows.c, flow_tables.c and flows_conf.c; everybody else uses
- * flows.h. */
+/* Flows from the inside: shared by flow*.c; everybody else uses flows.h. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
 #define INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
 
-#include "workload/flows/flow_ahead.h"
 #include "workload/flows/flow_fluid.h"
 #include "workload/flows/flow_generator.h"
 #include "workload/flows/flows.h"
@@ -18,10 +16,10 @@ struct group {
 	struct flow_trace trace;
 	uint32_t *order; /* see flow_generator.h; owned */
 	struct flow_generator generator;
-	double *load; /* fluid: of its short flows, by port; NULL = none (any more) */
+	double *load; /* fluid: of its short flows, by port; NULL = none, or over */
 	struct timer timer;
 	struct flow_group_stats stats;
-	bytes completed; /* by finished flows since the last sample, beyond what that had */
+	bytes completed; /* by flows that have finished since the last sample, since then */
 };
 
 struct flow {
@@ -46,9 +44,20 @@ struct flow_list {
 	size_t count, capacity;
 };
 
-/* What has happened to flows on the hosts of a partition (core/parts.h), and is not counted yet. */
+/* What happened to flows on the hosts of a partition (core/parts.h) and is not counted yet. */
 struct flow_news {
 	struct flow_list received, settled;
+};
+
+#define FLOW_AHEAD 64 /* flows whose routes are added to the platform together */
+
+/* Fluid: routes of flows that are about to start (flow_ahead.c). */
+struct flow_ahead {
+	struct flow_ahead_route {
+		uint64_t number;
+		uint32_t src, dst, route;
+	} routes[FLOW_AHEAD];
+	unsigned first, end; /* of those that have not started */
 };
 
 struct flows {
@@ -72,6 +81,17 @@ struct flows {
 	void *owner;
 };
 
+/* --- flow_ahead.c --- */
+
+/* The route of the flow that starts, which is the caller's from then on. */
+uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow);
+
+/* --- flow_load.c --- */
+
+/* Adds what short flows of a group put on each link to group->load, when flows arrive `per_s` times
+ * a second. */
+void flow_load_add(struct group *group, double per_s);
+
 /* --- flow_tables.c --- */
 
 /* Makes the classes by size, whose borders are given. */
@@ -84,9 +104,9 @@ void flow_settle(struct flow *flow);
 
 void flow_list_add(struct flow_list *list, struct flow *flow);
 
-/* Those that are settled get their rows and enter the summary, and are forgotten, in the order of
- * (time, number): the same whatever the order in which hosts of one time had their turn. Called
- * before new flows start, and at the end. */
+/* Settled flows get their rows, enter the summary and are forgotten, in the order of (time,
+ * number), which does not depend on the order of hosts within an instant. Called before new flows
+ * start, and at the end. */
 void flow_write_settled(struct flows *flows);
 
 #endif

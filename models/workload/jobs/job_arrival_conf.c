@@ -7,15 +7,14 @@ static const struct conf_row at_rows[] = {
 		  "Each job up to this much later, uniformly.", "none"),
 	{ 0 },
 };
-static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf),
-					    NULL };
+static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf) };
 static const struct conf_row poisson_rows[] = {
 	CONF_TIME("poisson_gap", struct job_arrival_conf, mean_gap, CONF_REQUIRED, PS_PER_NS, 0,
 		  "Poisson arrivals with this mean time between jobs."),
 	{ 0 },
 };
 static const struct conf_table poisson_table = { "jobs_poisson", poisson_rows,
-						 sizeof(struct job_arrival_conf), NULL };
+						 sizeof(struct job_arrival_conf) };
 static const struct conf_row load_rows[] = {
 	CONF_REAL("poisson_load", struct job_arrival_conf, load, CONF_REQUIRED, 0.0001, 10,
 		  "Poisson arrivals; mean payload bits per second that these jobs would send by "
@@ -23,7 +22,7 @@ static const struct conf_row load_rows[] = {
 	{ 0 },
 };
 static const struct conf_table load_table = { "jobs_load", load_rows,
-					      sizeof(struct job_arrival_conf), NULL };
+					      sizeof(struct job_arrival_conf) };
 static const struct conf_row trace_rows[] = {
 	CONF_STRING("trace", struct job_arrival_conf, trace, CONF_REQUIRED,
 		    "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, and, if they "
@@ -39,7 +38,7 @@ static const struct conf_row trace_rows[] = {
 	{ 0 },
 };
 static const struct conf_table trace_table = { "jobs_trace", trace_rows,
-					       sizeof(struct job_arrival_conf), NULL };
+					       sizeof(struct job_arrival_conf) };
 static const struct conf_row arrival_forms[] = {
 	CONF_OBJECT("at", struct job_group_conf, arrival, CONF_REQUIRED, &at_table, "Together."),
 	CONF_OBJECT("poisson", struct job_group_conf, arrival, CONF_REQUIRED, &poisson_table,
@@ -51,4 +50,4 @@ static const struct conf_row arrival_forms[] = {
 	{ 0 },
 };
 const struct conf_table job_arrival_table = { "job_arrival", arrival_forms,
-					      sizeof(struct job_group_conf), NULL };
+					      sizeof(struct job_group_conf) };

@@ -19,8 +19,8 @@ static void contribute(struct job_exchange *exchange, const struct job_worker *w
 
 /* --- gradients --- */
 
-/* The sum of a tensor is here. In the order of tensors, the parameters that each worker has updated
- * by its part of a sum go to all. */
+/* The sum of a tensor is here, so the worker has updated its part of the parameters. These go to
+ * all workers in the order of tensors. */
 static void gather_updated(struct job_worker *worker, size_t tensor)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -73,8 +73,8 @@ static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes 
 	contribute(exchange, worker, size);
 }
 
-/* All-gathers of an iteration: of all layers forward, then backward. They go out before they are
- * needed, in that order, as far as gradients have updated the parameters. */
+/* An iteration all-gathers all layers forward, then all backward. They go out in that order, up to
+ * `prefetch` layers ahead, as far as gradients have updated the parameters. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -170,7 +170,7 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 		break;
 	case EXCHANGE_FORWARD:
 	case EXCHANGE_BACKWARD:
-		if (rank == 0) /* it has sent */
+		if (rank == 0) /* the sender */
 			return;
 		break;
 	case EXCHANGE_TOKENS:
@@ -183,7 +183,7 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 
 /* --- the exchanges of a job --- */
 
-/* Among `ranks` workers, the first and others at a distance. */
+/* Among `ranks` workers: first, first + stride, ... */
 static struct job_exchange *add(struct job *job, enum exchange what,
 				const struct collective_ops *ops, void *scheme, uint32_t ranks,
 				int64_t first, int64_t stride)

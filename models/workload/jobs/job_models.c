@@ -16,22 +16,22 @@ static const struct model_part *part_of(const struct model_conf *conf, size_t i)
 	return &((const struct model_part *)conf->mix.items)[i];
 }
 
-size_t model_conf_names(const struct model_conf *conf)
+size_t model_conf_count(const struct model_conf *conf)
 {
-	switch ((enum model_form)conf->form) {
-	case MODEL_NAMED:
-		return 1;
-	case MODEL_IN_PLACE:
-		return 0;
-	case MODEL_MIX:
-		return conf->mix.count;
-	}
-	return 0;
+	return conf->form == MODEL_MIX ? conf->mix.count : 1;
 }
 
 const char *model_conf_name(const struct model_conf *conf, size_t i)
 {
-	return conf->form == MODEL_MIX ? part_of(conf, i)->model : conf->name;
+	switch ((enum model_form)conf->form) {
+	case MODEL_NAMED:
+		return conf->name;
+	case MODEL_IN_PLACE:
+		return "in place";
+	case MODEL_MIX:
+		return part_of(conf, i)->model;
+	}
+	return NULL;
 }
 
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size)
@@ -72,7 +72,7 @@ void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
 
 /* --- networks --- */
 
-struct dnn *job_model_in_place(const char *name, const struct model_conf *model)
+static struct dnn *in_place(const char *name, const struct model_conf *model)
 {
 	const struct layer_conf *layers = model->layers.items;
 	size_t count = model->send_order.count;
@@ -119,19 +119,23 @@ static struct dnn *from_file(const char *path, char **error)
 		char *name = xstrdup(slash ? slash + 1 : path);
 
 		name[strlen(name) - strlen(".json")] = '\0';
-		dnn = job_model_in_place(name, &model);
+		dnn = in_place(name, &model);
 		free(name);
 	}
 	conf_doc_free(doc);
 	return dnn;
 }
 
-struct dnn *job_model_load(const char *name, const char *gpu, char **error)
+struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error)
 {
-	return is_file(name) ? from_file(name, error) : dnn_load(name, gpu, error);
+	const char *name = model_conf_name(&conf->model, i);
+
+	if (conf->model.form == MODEL_IN_PLACE)
+		return in_place(name, &conf->model);
+	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error);
 }
 
-/* As the group wants it. */
+/* Scales and fuses the network as the group wants it. */
 static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 {
 	if (conf->gradient_scale != 1)
@@ -143,31 +147,22 @@ static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 	dnn_plan_tensors(dnn, dnn->send_order, dnn->send_order_count);
 }
 
-static void add_dnn(struct job_models *models, const struct job_group_conf *conf, struct dnn *dnn,
-		    double weight)
-{
-	prepare(dnn, conf);
-	models->dnns[models->count++] = dnn;
-	weights_add(&models->weights, weight);
-}
-
 bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error)
 {
-	size_t names = model_conf_names(&conf->model);
+	size_t count = model_conf_count(&conf->model);
 
-	*models = (struct job_models){ .dnns = xcalloc(names + 1, sizeof(struct dnn *)) };
-	if (conf->model.form == MODEL_IN_PLACE)
-		add_dnn(models, conf, job_model_in_place("in place", &conf->model), 1);
-	for (size_t i = 0; i < names; i++) {
-		struct dnn *dnn =
-			job_model_load(model_conf_name(&conf->model, i), conf->gpu, error);
+	*models = (struct job_models){ .dnns = xcalloc(count, sizeof(struct dnn *)) };
+	for (size_t i = 0; i < count; i++) {
+		struct dnn *dnn = job_model_load(conf, i, error);
 
 		if (!dnn) {
 			job_models_release(models);
 			return false;
 		}
-		add_dnn(models, conf, dnn,
-			conf->model.form == MODEL_MIX ? part_of(&conf->model, i)->weight : 1);
+		prepare(dnn, conf);
+		models->dnns[models->count++] = dnn;
+		weights_add(&models->weights,
+			    conf->model.form == MODEL_MIX ? part_of(&conf->model, i)->weight : 1);
 	}
 	return true;
 }

@@ -7,20 +7,21 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* The networks that a group has by name: 0 when its layers stand in the scenario. */
-size_t model_conf_names(const struct model_conf *conf);
-/* One of them, and where it stands below the group: "/model/mix/1/model". */
+/* How many networks a group has: 1, or those of a mixture. */
+size_t model_conf_count(const struct model_conf *conf);
+/* The name of one of them ("in place" if its layers stand in the scenario), and where it stands
+ * below the group: "/model/mix/1/model". */
 const char *model_conf_name(const struct model_conf *conf, size_t i);
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size);
 
-/* A name that ends in ".json" is a file with what "model" has in place: an object with "layers".
- * From here on it is the path of the file beside the scenario, which belongs to the document. Once.
+/* A name that ends in ".json" is a file with what "model" may have in place: an object with
+ * "layers". Replaces it by the path of the file beside the scenario, which the document owns. Once.
  */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
-/* The network of a name, from such a file or as dnn_load() has it; and one that stands in place. */
-struct dnn *job_model_load(const char *name, const char *gpu, char **error);
-struct dnn *job_model_in_place(const char *name, const struct model_conf *conf);
+/* The i-th network of a group as it was written, not yet scaled or fused: from such a file, in
+ * place, or from dnn_load(). NULL and *error (caller frees) when it does not exist. */
+struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error);
 
 /* All zero is empty. */
 struct job_models {
@@ -29,18 +30,18 @@ struct job_models {
 	struct weights weights; /* by network */
 };
 
-/* Loads all of a group. False and *error (caller frees), and nothing to release,
- * when one does not exist. */
+/* Loads all networks of a group. False and *error (caller frees), and nothing to release, when one
+ * does not exist. */
 bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error);
 void job_models_release(struct job_models *models);
 
 /* The network of the next job; `rng` is not touched when there is only one. */
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng);
 
-/* Means over the mixture: bytes that a worker all-reduces in an iteration, and
- * how long it computes (compute_scale and jitter not counted). */
+/* Means over the mixture, of an iteration of a worker: bytes that it all-reduces; bytes that go to
+ * experts, each once; and computing time, without compute_scale and jitter. */
 double job_models_gradient(const struct job_models *models);
-double job_models_tokens(const struct job_models *models); /* that go to experts, once */
+double job_models_tokens(const struct job_models *models);
 double job_models_compute_s(const struct job_models *models);
 
 #endif

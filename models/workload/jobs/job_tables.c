@@ -126,11 +126,6 @@ void job_sends(struct job *job, int64_t iteration)
 	job->first_send[iteration & 3] = job->jobs->env.sim->now;
 }
 
-void job_forward_over(struct job *job, int64_t iteration)
-{
-	job->forward_end[iteration & 3] = job->jobs->env.sim->now;
-}
-
 static void keep(double **list, size_t *count, size_t *capacity, double value)
 {
 	*list = array_reserve(*list, *count, capacity, sizeof(**list));
@@ -180,12 +175,12 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 	return text;
 }
 
-/* Of finished iterations. */
+/* Of finished iterations; 0 for a job that has not begun. */
 static sim_time exchange_mean(const struct job *job)
 {
 	sim_time sum = 0;
 
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; job->worker && w < job->workers; w++)
 		sum += job->worker[w].exchange;
 	return sum / job->workers;
 }
@@ -194,7 +189,7 @@ static double job_throughput_share(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;
 	double bits = (double)job->dnn->gradient_total * 8 * (double)job->iterations_done;
-	sim_time time = job->worker ? exchange_mean(job) : 0;
+	sim_time time = exchange_mean(job);
 
 	if (job->workers == 1 || !time || job->conf->sharding != SHARDING_NONE)
 		return NAN;
@@ -206,7 +201,7 @@ static double job_throughput_share(const struct job *job)
  */
 static double job_algbw(const struct job *job)
 {
-	sim_time time = job->worker ? exchange_mean(job) : 0;
+	sim_time time = exchange_mean(job);
 
 	if (job->workers == 1 || !time)
 		return NAN;
@@ -258,8 +253,8 @@ void job_write(struct job *job)
 		{ .flag = job->measured },
 		{ .flag = over },
 		{ .none = !job->refusal, .text = job->refusal },
-		{ .none = isnan(share), .time = isnan(share) ? 0 : exchange_mean(job) },
-		{ .none = isnan(share), .real = isnan(share) ? 0 : share },
+		{ .none = isnan(share), .time = exchange_mean(job) },
+		{ .real = share },
 		{ .none = fluid, .count = job->stats.server_packets },
 		{ .none = fluid, .count = job->stats.server_bytes },
 		{ .none = fluid, .count = job->stats.reminders },

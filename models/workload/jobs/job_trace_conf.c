@@ -92,6 +92,11 @@ static bool load_trace(const struct job_group_conf *conf, const char *scenario,
 
 /* --- groups by what the rows of a trace name --- */
 
+static struct job_group_conf *group_at(const struct conf_list *groups, size_t i)
+{
+	return &((struct job_group_conf *)groups->items)[i];
+}
+
 static void append_group(struct conf_list *groups, size_t *capacity,
 			 const struct job_group_conf *group, struct conf_doc *doc)
 {
@@ -102,7 +107,7 @@ static void append_group(struct conf_list *groups, size_t *capacity,
 		groups->items = more;
 		*capacity *= 2;
 	}
-	((struct job_group_conf *)groups->items)[groups->count++] = *group;
+	*group_at(groups, groups->count++) = *group;
 }
 
 static struct job_group_conf part_of(const struct job_group_conf *group,
@@ -142,7 +147,7 @@ static bool has_part(const struct conf_list *groups, size_t origin, const struct
 static void part_group(struct conf_list *groups, size_t *capacity, size_t origin,
 		       const struct job_trace *trace, struct conf_doc *doc)
 {
-	struct job_group_conf group = ((struct job_group_conf *)groups->items)[origin];
+	struct job_group_conf group = *group_at(groups, origin);
 
 	for (size_t i = 0; i < trace->count; i++) {
 		const struct trace_job *job = &trace->jobs[i];
@@ -151,10 +156,10 @@ static void part_group(struct conf_list *groups, size_t *capacity, size_t origin
 		if (has_part(groups, origin, job))
 			continue;
 		part = part_of(&group, job, doc);
-		if (((struct job_group_conf *)groups->items)[origin].arrival.part)
+		if (group_at(groups, origin)->arrival.part)
 			append_group(groups, capacity, &part, doc);
 		else
-			((struct job_group_conf *)groups->items)[origin] = part;
+			*group_at(groups, origin) = part;
 	}
 }
 
@@ -192,11 +197,11 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 	size_t count = groups->count, capacity = count;
 
 	for (size_t i = 0; i < count; i++) {
-		((struct job_group_conf *)groups->items)[i].origin = i;
-		model_conf_find(&((struct job_group_conf *)groups->items)[i].model, doc);
+		group_at(groups, i)->origin = i;
+		model_conf_find(&group_at(groups, i)->model, doc);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct job_group_conf *group = &((struct job_group_conf *)groups->items)[i];
+		const struct job_group_conf *group = group_at(groups, i);
 		struct job_trace trace;
 		char *error = NULL;
 
@@ -212,7 +217,7 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 		job_trace_release(&trace);
 	}
 	for (size_t i = 0; i < groups->count; i++) {
-		struct job_group_conf *group = &((struct job_group_conf *)groups->items)[i];
+		struct job_group_conf *group = group_at(groups, i);
 
 		group->exchanges = group->sharding != SHARDING_NONE || group->pipeline.stages > 1 ||
 				   job_group_routes_tokens(group);

@@ -137,8 +137,7 @@ static void send_tensor(struct job_worker *worker)
 
 	if (job->instance && job_scheme(job)->hint)
 		give_hint(worker);
-	if (job_why(job))
-		why_contributes(job_why(job), job->number, worker->number);
+	why_contributes(job->why, worker->number);
 	if (worker->tensor++ == worker->tensor_first) {
 		worker->exchange_since = job->jobs->env.sim->now;
 		job_sends(job, worker->iteration);
@@ -165,7 +164,7 @@ static void task_done(struct job_worker *worker)
 			return;
 		worker->layer = worker->layer_end - 1;
 		worker->phase = PHASE_BACKWARD;
-		job_forward_over(worker->job, worker->iteration);
+		worker->job->forward_end[worker->iteration & 3] = worker->job->jobs->env.sim->now;
 		return;
 	case PHASE_BACKWARD:
 		worker_computed(worker);
@@ -194,9 +193,7 @@ static void step(struct job_worker *worker)
 			worker->timed = true;
 			worker->busy_since = computes ? sim->now : SIM_TIME_MAX;
 			timer_set(sim, &worker->timer, sim->now + duration);
-			if (job_why(worker->job))
-				why_task(job_why(worker->job), worker->job->number, worker->number,
-					 computes, false);
+			why_task(worker->job->why, worker->number, computes, false);
 			break;
 		}
 		task_done(worker);
@@ -209,8 +206,7 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 	struct job_worker *worker = owner;
 
 	(void)entity;
-	if (job_why(worker->job))
-		why_task(job_why(worker->job), worker->job->number, worker->number, false, true);
+	why_task(worker->job->why, worker->number, false, true);
 	if (worker->busy_since != SIM_TIME_MAX)
 		worker->busy += sim->now - worker->busy_since;
 	worker->busy_since = SIM_TIME_MAX;
@@ -229,9 +225,7 @@ void worker_holds(struct job_worker *worker, size_t layer)
 	struct job *job = worker->job;
 	size_t tensors = worker->tensor_end - worker->tensor_first;
 
-	if (job_why(job))
-		why_holds(job_why(job), job->number, worker->number,
-			  worker->tensors_held + 1 == tensors);
+	why_holds(job->why, worker->number, worker->tensors_held + 1 == tensors);
 	job->moved = job->jobs->env.sim->now;
 	worker->held[layer]++;
 	if (++worker->tensors_held == tensors) {
@@ -244,7 +238,7 @@ void worker_holds(struct job_worker *worker, size_t layer)
 		if (++job->done_workers == job->workers) {
 			job->done_workers = 0;
 			job_iteration_over(job);
-			job->jobs->iterations_finished++;
+			job->jobs->report.iterations_finished++;
 			if (++job->iterations_done == job->iterations)
 				timer_set(job->jobs->env.sim, &job->timer, job->jobs->env.sim->now);
 		}

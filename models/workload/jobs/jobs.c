@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the scheme. Tensors are numbered from 0 for the life of the job, in the order of sending. */
+/* From the scheme, which numbers tensors from 0 for the life of the job, in the order of sending.
+ */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
@@ -18,14 +19,30 @@ static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 
 /* --- the life of a job --- */
 
+/* Adds what the scheme and the exchanges of a job that runs have counted so far. */
+static void add_stats(const struct job *job, struct collective_stats *stats)
+{
+	if (job->instance)
+		job_scheme(job)->stats(job->instance, stats);
+	job_exchange_stats(job, stats);
+}
+
+static void stop_scheme(struct job *job)
+{
+	if (job->instance)
+		job_scheme(job)->finish(job->instance);
+	fusion_free(job->fusion);
+	job->instance = NULL;
+	job->fusion = NULL;
+}
+
 static void start_waiting(struct jobs *jobs);
 
 static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->moved = job->jobs->env.sim->now;
-	if (job_why(job))
-		why_job_begin(job_why(job), job->number);
+	why_job_begin(job->why);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
 }
@@ -36,17 +53,10 @@ static void job_end(struct job *job)
 
 	job->state = JOB_OVER;
 	job->finish = job->mark;
-	if (job->instance) {
-		job_scheme(job)->stats(job->instance, &job->stats);
-		job_scheme(job)->finish(job->instance);
-		job->instance = NULL;
-		fusion_free(job->fusion);
-		job->fusion = NULL;
-	}
-	job_exchange_stats(job, &job->stats);
+	add_stats(job, &job->stats);
+	stop_scheme(job);
 	job_end_exchanges(job);
-	if (job_why(job))
-		why_job_end(job_why(job), job->number);
+	why_job_end(job->why);
 	collective_stats_add(&jobs->stats, &job->stats);
 	job->ideal = job_ideal(job);
 	job_write(job);
@@ -65,7 +75,7 @@ static void job_end(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
-/* The controller reaches the workers, or has heard from the last of them. */
+/* The controller's message has reached the workers, or the last worker is done. */
 static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct job *job = owner;
@@ -112,7 +122,7 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
-/* Its instance, with fusion buffers before it. */
+/* Starts the scheme, and fusion buffers in front of it. */
 static bool start_scheme(struct job *job, const char **never)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -129,12 +139,11 @@ static bool start_scheme(struct job *job, const char **never)
 			fusion_open(job->fusion, job_scheme(job), job->instance);
 		return true;
 	}
-	fusion_free(job->fusion);
-	job->fusion = NULL;
+	stop_scheme(job);
 	return false;
 }
 
-/* Hosts and switch memory, or neither. */
+/* Takes hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -142,9 +151,8 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
-	if (job_why(job))
-		why_job_admit(job_why(job), job->number, job->conf->name,
-			      scheme_names[job->conf->all_reduce], job->workers, job->hosts);
+	job->why = why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
+				 scheme_names[job->conf->all_reduce], job->workers, job->hosts);
 	if (job->workers == 1 || job->conf->pipeline.stages > 1)
 		return ADMIT_NOW;
 	if (start_scheme(job, &never))
@@ -163,7 +171,7 @@ static void job_refuse(struct job *job)
 	job->state = JOB_REFUSED;
 	jobs->report.refused++;
 	jobs->report.measured.refused += job->measured;
-	jobs->iterations_total -= (double)job->iterations;
+	jobs->report.iterations -= (double)job->iterations;
 	job_write(job);
 	if (jobs->changed)
 		jobs->changed(jobs->owner);
@@ -407,7 +415,7 @@ static void number_jobs(struct jobs *jobs)
 			free(jobs->jobs[i].trace_id);
 			continue;
 		}
-		jobs->iterations_total += (double)jobs->jobs[i].iterations;
+		jobs->report.iterations += (double)jobs->jobs[i].iterations;
 		jobs->jobs[i].measured = measured_has(&jobs->window, jobs->jobs[i].arrival);
 		jobs->report.measured.count += jobs->jobs[i].measured;
 		jobs->jobs[kept++] = jobs->jobs[i];
@@ -456,9 +464,7 @@ void jobs_free(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		if (job->instance)
-			job_scheme(job)->finish(job->instance);
-		fusion_free(job->fusion);
+		stop_scheme(job);
 		job_end_exchanges(job);
 		for (uint32_t w = 0; job->worker && w < job->workers; w++) {
 			free(job->worker[w].held);
@@ -506,22 +512,15 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 {
 	collective_stats_add(stats, &jobs->stats);
-	for (size_t i = 0; i < jobs->report.count; i++) {
-		if (jobs->jobs[i].instance)
-			job_scheme(&jobs->jobs[i])->stats(jobs->jobs[i].instance, stats);
-		job_exchange_stats(&jobs->jobs[i], stats);
-	}
-}
-
-void jobs_iterations(const struct jobs *jobs, double *finished, double *total)
-{
-	*finished = jobs->iterations_finished;
-	*total = jobs->iterations_total;
+	for (size_t i = 0; i < jobs->report.count; i++)
+		add_stats(&jobs->jobs[i], stats);
 }
 
 double jobs_progress(const struct jobs *jobs)
 {
-	return jobs->iterations_total > 0 ? jobs->iterations_finished / jobs->iterations_total : 1;
+	return jobs->report.iterations > 0
+		       ? jobs->report.iterations_finished / jobs->report.iterations
+		       : 1;
 }
 
 static bool computes(const struct job *job)
@@ -532,8 +531,8 @@ static bool computes(const struct job *job)
 	return false;
 }
 
-/* A hundred times what a ring, which sends the most, would take for all that a job exchanges; and a
- * second, which is longer than timeouts are that have doubled a few times. */
+/* A hundred times what a ring, which sends the most, would take for all that the job exchanges,
+ * plus a second, which is longer than a timeout that has doubled a few times. */
 static sim_time patience(const struct job *job)
 {
 	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
@@ -576,9 +575,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 			continue;
 		if (i >= jobs->report.arrived && !job->measured)
 			continue; /* the run ended before it came, and nobody waits for it */
-		if (job->instance)
-			job_scheme(job)->stats(job->instance, &job->stats);
-		job_exchange_stats(job, &job->stats);
+		add_stats(job, &job->stats);
 		job_write(job);
 	}
 }
@@ -591,7 +588,6 @@ static uint64_t outstanding(const struct job *job)
 
 	for (uint32_t w = 0; job->worker && w < job->workers; w++) {
 		const struct job_worker *worker = &job->worker[w];
-
 		int64_t each = (int64_t)(worker->tensor_end - worker->tensor_first);
 
 		sum += worker->iteration * each;

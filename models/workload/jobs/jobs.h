@@ -11,30 +11,33 @@
  * barrier. An iteration has finished when all workers hold all its sums; a job,
  * with its last iteration.
  *
- * Workers may exchange more than gradients (job_exchange.c), by collective/steps.h:
+ * Workers may exchange more than gradients (job_exchange.c, by collective/steps.h):
  *
- *   sharding   optimizer  each has the optimizer's state of a part of the parameters (ZeRO stages 1
- *                         and 2): a reduce-scatter of each tensor, then its all-gather
- *              full       and of the parameters (ZeRO-3, FSDP): an all-gather of each layer before
- *                         its forward and before its backward pass, and a reduce-scatter after it
- *   all_to_all            of a layer whose experts are spread over all workers: before its
- * computing (dispatch) and after it (combine), forward and backward; its gradient goes out when
- * these are over pipeline              stage s has the s-th part of the layers, and of N workers N
- * / stages. All micro-batches pass forward, then backward (GPipe; 1F1B has the same bubble and less
- * memory); the replicas of a stage add up when they have done the last one
+ *   sharding optimizer  Each worker has the optimizer's state of a part of the parameters (ZeRO
+ *                       stages 1 and 2). Each tensor is reduce-scattered, then all-gathered.
+ *   sharding full       Parameters are divided, too (ZeRO-3, FSDP). Each layer is all-gathered
+ *                       before its forward and before its backward pass, and its gradient is
+ *                       reduce-scattered afterwards.
+ *   all_to_all          A layer's experts are spread over all workers. Tokens go to them before
+ *                       the layer computes (dispatch) and come back after it (combine), forward
+ *                       and backward. Its gradient goes out when these exchanges are over.
+ *   pipeline            Stage s has the s-th part of the layers, and N / stages of N workers. All
+ *                       micro-batches pass forward, then backward (GPipe; 1F1B has the same bubble
+ *                       and less memory). The replicas of a stage add up their gradients after
+ *                       the last micro-batch.
  *
- * With `max_steps`, a job of more iterations is simulated in so many steps, each of which stands
- * for iterations / max_steps of them: its computing times and its gradients are those of one
- * iteration times this, so that the whole job computes and exchanges what it would. Within a step
- * there is then one exchange where the job has many, so jobs that share links meet in longer turns,
- * and what an iteration costs besides its bytes (latency, growth of windows) counts once a step.
+ * With `max_steps`, a job of more iterations is simulated in so many steps. Each step stands for
+ * iterations / max_steps iterations: its computing times and gradients are those of one iteration
+ * times this, so that the job computes and exchanges as much in all. A step has one exchange where
+ * the job has many. So jobs that share links take longer turns, and what an iteration costs besides
+ * its bytes (latency, growth of windows) counts once a step.
  *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
  * one queue, first come first served; a scheme may refuse a job instead, which
  * then never runs. JCT = finish - arrival = waiting + compute + communication,
- * where compute is the mean of the workers' computing times and communication all the rest of the
- * time that they run.
+ * where compute is the mean of the workers' computing times and communication is the rest of the
+ * job's running time.
  *
  * What a job is (model, workers, arrival) comes from streams of its group and does
  * not depend on its scheme: schemes are compared on the same jobs. Jobs of a group that is not
@@ -165,7 +168,7 @@ enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 #define JOBS_MOST 1000000 /* of a group */
 
-/* Its all-reduce, or what its other exchanges go over. */
+/* The scheme is its all-reduce, or carries its other exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
 	return conf->all_reduce == (int)scheme || (conf->exchanges && scheme == SCHEME_ring);
@@ -181,10 +184,10 @@ extern const struct conf_table job_group_table;
 
 struct cluster_conf; /* cluster.h */
 
-/* Splits groups by what their traces name: jobs with a model or scheme of their own become a group
- * behind the others that is alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. job_group_check() reports traces that are not right. Says
- * which groups exchange more than gradients. */
+/* Splits groups by what their traces name: jobs with a model or scheme of their own become another
+ * group behind the others, alike in all else. Where a trace has durations and its group gives no
+ * iterations, the durations decide. Sets `exchanges` of each group. job_group_check() reports
+ * traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
@@ -237,7 +240,8 @@ struct jobs_otherwise {
 /* What jobs have come to so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
-	size_t refused; /* by their schemes; they never run */
+	size_t refused;                         /* by their schemes; they never run */
+	double iterations, iterations_finished; /* of all jobs, the refused left out */
 	struct jobs_counts measured;
 	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of
 	 * iterations, and cycles (iterations.csv), in seconds. */
@@ -253,19 +257,18 @@ const struct jobs_report *jobs_report(const struct jobs *jobs);
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
-/* Iterations of all jobs that have finished, and are to; and the fraction: for progress. */
-void jobs_iterations(const struct jobs *jobs, double *finished, double *total);
+/* The fraction of all iterations that has finished. */
 double jobs_progress(const struct jobs *jobs);
 
-/* Of the jobs that run none has begun or ended a task, or has got a sum, since *since, which is
- * longer than a second and a hundred times what a ring would take alone; and none computes. */
+/* True when no running job computes, and none has begun or ended a task or got a sum since *since:
+ * for longer than a second and a hundred times what a ring would take alone. */
 bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
 /* Called when a job has finished or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
 
-/* Rows of the unfinished, but for those that had not arrived and are not measured; and who waits
- * for what. */
+/* Rows of unfinished jobs, without those that have not arrived and are not measured; and which job
+ * waits for what. */
 void jobs_write_unfinished(struct jobs *jobs);
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
 

@@ -43,7 +43,7 @@ static const struct conf_row in_place_rows[] = {
 	{ 0 },
 };
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
-						 sizeof(struct model_conf), NULL };
+						 sizeof(struct model_conf) };
 static const struct conf_row model_part_rows[] = {
 	CONF_STRING(
 		"model", struct model_part, model, CONF_REQUIRED,
@@ -55,7 +55,7 @@ static const struct conf_row model_part_rows[] = {
 	{ 0 },
 };
 static const struct conf_table model_part_table = { "model_part", model_part_rows,
-						    sizeof(struct model_part), NULL };
+						    sizeof(struct model_part) };
 static const struct conf_row model_part_item = { .type = CONF_OBJECT,
 						 .table = &model_part_table,
 						 .help = "A network and its weight." };
@@ -65,7 +65,7 @@ static const struct conf_row model_mix_rows[] = {
 	{ 0 },
 };
 static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
-						   sizeof(struct model_conf), NULL };
+						   sizeof(struct model_conf) };
 static const struct conf_row model_forms[] = {
 	CONF_STRING(
 		"named", struct job_group_conf, model.name, CONF_REQUIRED,
@@ -77,8 +77,8 @@ static const struct conf_row model_forms[] = {
 		    "One of several networks, drawn for each job."),
 	{ 0 },
 };
-static const struct conf_table model_table = { "model", model_forms, sizeof(struct job_group_conf),
-					       NULL };
+static const struct conf_table model_table = { "model", model_forms,
+					       sizeof(struct job_group_conf) };
 
 static const struct conf_row range_rows[] = {
 	CONF_INT("min", struct workers_conf, min, CONF_REQUIRED, 1, 1000000, "Fewest workers."),
@@ -86,7 +86,7 @@ static const struct conf_row range_rows[] = {
 	{ 0 },
 };
 static const struct conf_table range_table = { "workers_range", range_rows,
-					       sizeof(struct workers_conf), NULL };
+					       sizeof(struct workers_conf) };
 static const struct conf_row workers_forms[] = {
 	CONF_INT("number", struct job_group_conf, workers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
@@ -97,7 +97,7 @@ static const struct conf_row workers_forms[] = {
 	{ 0 },
 };
 static const struct conf_table workers_table = { "workers", workers_forms,
-						 sizeof(struct job_group_conf), NULL };
+						 sizeof(struct job_group_conf) };
 
 static const char *const rule_names[] = { "duration", NULL };
 static const struct conf_row iterations_forms[] = {
@@ -108,7 +108,7 @@ static const struct conf_row iterations_forms[] = {
 	{ 0 },
 };
 static const struct conf_table iterations_table = { "iterations", iterations_forms,
-						    sizeof(struct job_group_conf), NULL };
+						    sizeof(struct job_group_conf) };
 
 static const struct conf_row straggler_rows[] = {
 	CONF_INT("workers", struct job_group_conf, stragglers.workers, "0", 0, 1000000,
@@ -118,7 +118,7 @@ static const struct conf_row straggler_rows[] = {
 	{ 0 },
 };
 static const struct conf_table straggler_table = { "stragglers", straggler_rows,
-						   sizeof(struct job_group_conf), NULL };
+						   sizeof(struct job_group_conf) };
 
 static const char *const overlap_names[] = {
 	[OVERLAP_NONE] = "none", [OVERLAP_LAYERS] = "layers", NULL
@@ -242,7 +242,7 @@ struct workers_span workers_span(const struct workers_conf *workers)
 	return (struct workers_span){ 0 };
 }
 
-/* Every layer is sent, in no more parts than it has values. */
+/* Every layer must be sent, in no more parts than it has values. */
 static void check_send_order(const struct dnn *dnn, const struct job_group_conf *conf,
 			     struct conf_doc *doc, const char *model)
 {
@@ -276,26 +276,14 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 	free(parts);
 }
 
-/* Takes the network. */
-static void check_network(struct dnn *dnn, const struct job_group_conf *conf, struct conf_doc *doc,
-			  const char *place)
-{
-	if (dnn && dnn->send_order_count)
-		check_send_order(dnn, conf, doc, place);
-	dnn_free(dnn);
-}
-
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
 	char key[64], *error;
 
-	if (conf->model.form == MODEL_IN_PLACE)
-		check_network(job_model_in_place("in place", &conf->model), conf, doc,
-			      conf_at(doc, "%s/model", pointer));
-	for (size_t i = 0; i < model_conf_names(&conf->model); i++) {
+	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = job_model_load(name, conf->gpu, &error);
+		struct dnn *dnn = job_model_load(conf, i, &error);
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		if (!dnn) {
@@ -306,7 +294,9 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
 			free(error);
 		}
-		check_network(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
+		if (dnn && dnn->send_order_count)
+			check_send_order(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
+		dnn_free(dnn);
 	}
 }
 

@@ -98,6 +98,7 @@ struct job {
 	uint32_t done_workers; /* with the iteration under way */
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
+	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* of a job whose machines have stages of their own */
 	struct fusion *fusion;         /* NULL = it has no buffers by time */
 	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
@@ -129,7 +130,6 @@ struct jobs {
 	size_t queue_head; /* jobs before it have started */
 	size_t record_capacity, duration_capacity, otherwise_capacity, cycle_capacity;
 	struct collective_stats stats;
-	double iterations_total, iterations_finished;
 	struct timer arrivals;
 	void (*changed)(void *owner);
 	void *owner;
@@ -144,11 +144,6 @@ static inline const struct collective_ops *job_scheme(const struct job *job)
 	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return ops->reduce_scatter;
 	return job->machine.sim ? &machine_collective : ops;
-}
-
-static inline struct why *job_why(const struct job *job)
-{
-	return why_of(&job->jobs->env.topo->net);
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */
@@ -190,9 +185,8 @@ sim_time job_ideal(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job);
-/* A worker hands its first gradient of an iteration over; it has ended its forward pass. */
+/* A worker hands over its first gradient of an iteration. */
 void job_sends(struct job *job, int64_t iteration);
-void job_forward_over(struct job *job, int64_t iteration);
 /* All workers hold all sums of an iteration: its row, and the next one's accounts. */
 void job_iteration_over(struct job *job);
 /* For the summary. */

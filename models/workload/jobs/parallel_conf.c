@@ -26,32 +26,24 @@ static const struct conf_row pipeline_rows[] = {
 		   "none to speak of"),
 	{ 0 },
 };
-const struct conf_table pipeline_table = { "pipeline", pipeline_rows, sizeof(struct job_group_conf),
-					   NULL };
+const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
+					   sizeof(struct job_group_conf) };
 
-/* The i-th network of a group; NULL where it does not exist, which check_model() says. */
+/* The i-th network of a group; NULL if it does not exist, which check_model() reports. */
 static struct dnn *network(const struct job_group_conf *conf, size_t i)
 {
 	char *error = NULL;
-	struct dnn *dnn =
-		conf->model.form == MODEL_IN_PLACE
-			? job_model_in_place("in place", &conf->model)
-			: job_model_load(model_conf_name(&conf->model, i), conf->gpu, &error);
+	struct dnn *dnn = job_model_load(conf, i, &error);
 
 	free(error);
 	return dnn;
-}
-
-static size_t networks(const struct job_group_conf *conf)
-{
-	return conf->model.form == MODEL_IN_PLACE ? 1 : model_conf_names(&conf->model);
 }
 
 bool job_group_routes_tokens(const struct job_group_conf *conf)
 {
 	bool routes = false;
 
-	for (size_t i = 0; i < networks(conf); i++) {
+	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		struct dnn *dnn = network(conf, i);
 
 		routes |= dnn && dnn_tokens(dnn);
@@ -106,7 +98,7 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 			   "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
 	if (conf->max_steps)
 		conf_error(doc, place, "with \"max_steps\" is not modelled");
-	for (size_t i = 0; i < networks(conf); i++) {
+	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		struct dnn *dnn = network(conf, i);
 
 		if (dnn && (int64_t)dnn->layer_count < stages)

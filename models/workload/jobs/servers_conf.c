@@ -22,7 +22,7 @@ static const struct conf_row placed_rows[] = {
 	{ 0 },
 };
 static const struct conf_table placed_table = { "servers_placed", placed_rows,
-						sizeof(struct job_group_conf), NULL };
+						sizeof(struct job_group_conf) };
 static const struct conf_row servers_forms[] = {
 	CONF_INT("number", struct job_group_conf, servers.number, CONF_REQUIRED, 1, 1000000,
 		 "So many, each on a host of its own."),
@@ -31,8 +31,7 @@ static const struct conf_row servers_forms[] = {
 	CONF_GROUP("placed", CONF_REQUIRED, &placed_table, "Number and placement."),
 	{ 0 },
 };
-const struct conf_table servers_table = { "servers", servers_forms, sizeof(struct job_group_conf),
-					  NULL };
+const struct conf_table servers_table = { "servers", servers_forms, sizeof(struct job_group_conf) };
 
 bool job_group_servers_listed(const struct job_group_conf *conf)
 {
