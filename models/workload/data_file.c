@@ -118,20 +118,25 @@ char *data_suggestion(const char *name, char *const *names)
 
 /* --- search --- */
 
-/* Looks for folder/name and folder/name.csv; notes the folder in *looked. */
-static char *look_in(const char *folder, const char *name, char **looked)
+/* Looks for folder/name and folder/name.csv; notes the folder in *looked, and frees it. */
+static char *look_in(char *folder, const char *name, char **looked)
 {
-	for (int suffix = 0; suffix < 2; suffix++) {
+	char *found = NULL;
+
+	for (int suffix = 0; suffix < 2 && !found; suffix++) {
 		char *path = xasprintf("%s%s%s%s", folder, *folder ? "/" : "", name,
 				       suffix ? ".csv" : "");
 		struct stat info;
 
 		if (!stat(path, &info) && !S_ISDIR(info.st_mode))
-			return path;
-		free(path);
+			found = path;
+		else
+			free(path);
 	}
-	append(looked, **looked ? ", " : "", *folder ? folder : "/");
-	return NULL;
+	if (!found)
+		append(looked, **looked ? ", " : "", *folder ? folder : "/");
+	free(folder);
+	return found;
 }
 
 static char *folder_of(const char *scenario)
@@ -155,24 +160,16 @@ char *data_file_beside(const char *name, const char *scenario)
 static char *look_everywhere(enum data_kind kind, const char *name, const char *scenario,
 			     char **looked)
 {
-	char *folder, *path;
+	char *path;
 
-	if (*name == '/') /* says itself where it is */
-		return look_in("", name, looked);
-	folder = folder_of(scenario);
-	path = look_in(folder, name, looked);
-	free(folder);
-	folder = data_path("");
+	if (*name == '/')
+		return look_in(xstrdup(""), name, looked);
+	path = look_in(folder_of(scenario), name, looked);
 	if (!path)
-		path = look_in(folder, name, looked);
-	free(folder);
-	for (size_t i = 0; i < DATA_KINDS && !path; i++) {
-		if (!wanted(kind, i))
-			continue;
-		folder = data_path(folders[i]);
-		path = look_in(folder, name, looked);
-		free(folder);
-	}
+		path = look_in(data_path(""), name, looked);
+	for (size_t i = 0; i < DATA_KINDS && !path; i++)
+		if (wanted(kind, i))
+			path = look_in(data_path(folders[i]), name, looked);
 	return path;
 }
 
