@@ -70,15 +70,14 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_stream stream = stream_of(env, spec);
-	const struct plan_packets packets = stream.packets;
 	double alone = plan_alone(&stream, &env->topo->net), alone_ps;
-	struct plan_ramp ramp = plan_ramp(&packets, &growth, alone, round_trip.sum);
+	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
 				     .route = spec->route,
 				     .ideal = tcp_ideal_between(env->tcp, spec->src, spec->dst,
 								spec->key, spec->size),
-				     .wire = plan_wire_bytes(&packets, spec->size),
+				     .wire = plan_wire_bytes(&stream.packets, spec->size),
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
@@ -92,7 +91,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
 		  env->sim->now +
-			  plan_ramp_take(&ramp, plan_message_packets(&packets, spec->size)));
+			  plan_ramp_take(&ramp, plan_message_packets(&stream.packets, spec->size)));
 }
 
 void flow_fluid_close(struct flow_fluid *flow)
