@@ -19,7 +19,7 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 
 struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct job_models *models)
 {
-	double gradients = job_models_gradient(models) * (double)conf->iterations;
+	double gradients = job_models_means(models).gradient * (double)conf->iterations;
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 

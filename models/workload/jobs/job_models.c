@@ -181,31 +181,16 @@ const struct dnn *job_models_draw(const struct job_models *models, struct rng *r
 	return models->dnns[weights_draw(&models->weights, rng)];
 }
 
-double job_models_gradient(const struct job_models *models)
+struct job_means job_models_means(const struct job_models *models)
 {
-	double mean = 0;
+	struct job_means means = { 0 };
 
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) *
-			(double)models->dnns[i]->gradient_total;
-	return mean;
-}
+	for (size_t i = 0; i < models->count; i++) {
+		double fraction = weights_fraction(&models->weights, i);
 
-double job_models_tokens(const struct job_models *models)
-{
-	double mean = 0;
-
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) * (double)dnn_tokens(models->dnns[i]);
-	return mean;
-}
-
-double job_models_compute_s(const struct job_models *models)
-{
-	double mean = 0;
-
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) *
-			seconds_of(models->dnns[i]->compute_total);
-	return mean;
+		means.gradient += fraction * (double)models->dnns[i]->gradient_total;
+		means.tokens += fraction * (double)dnn_tokens(models->dnns[i]);
+		means.compute_s += fraction * seconds_of(models->dnns[i]->compute_total);
+	}
+	return means;
 }

@@ -38,10 +38,11 @@ void job_models_release(struct job_models *models);
 /* The network of the next job; `rng` is not touched when there is only one. */
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng);
 
-/* Means over the mixture, of an iteration of a worker: bytes that it all-reduces; bytes that go to
- * experts, each once; and computing time, without compute_scale and jitter. */
-double job_models_gradient(const struct job_models *models);
-double job_models_tokens(const struct job_models *models);
-double job_models_compute_s(const struct job_models *models);
+/* One iteration of one worker, the mean over the mixture. */
+struct job_means {
+	double gradient;  /* bytes that it all-reduces */
+	double tokens;    /* bytes that go to experts, each once */
+	double compute_s; /* without compute_scale and jitter */
+} job_models_means(const struct job_models *models);
 
 #endif

@@ -176,7 +176,7 @@ static bool model_computes(const struct job_group_conf *group)
 	struct job_models models;
 	char *error = NULL;
 	bool computes = job_models_load(&models, group, &error) &&
-			job_models_compute_s(&models) * group->compute_scale > 0;
+			job_models_means(&models).compute_s * group->compute_scale > 0;
 
 	free(error);
 	job_models_release(&models);
