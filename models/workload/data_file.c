@@ -96,7 +96,7 @@ void data_file_list_free(char **names)
 	free(names);
 }
 
-/* Appends to a text that is replaced; releases what it replaces. */
+/* Replaces *text by a longer one. */
 static void append(char **text, const char *more, const char *and_more)
 {
 	char *longer = xasprintf("%s%s%s", *text, more, and_more);
@@ -193,7 +193,8 @@ char *data_file_find(enum data_kind kind, const char *name, const char *scenario
 
 /* --- cells --- */
 
-/* Adds the decimals at *text, in units of `weight` ps, a power of ten. */
+/* Adds the digits behind the point to *value. A unit has `weight` ps, a power of ten. Returns what
+ * is wrong, or NULL. */
 static const char *add_decimals(const char **text, uint64_t weight, uint64_t *value)
 {
 	uint64_t sum = 0;
@@ -207,8 +208,8 @@ static const char *add_decimals(const char **text, uint64_t weight, uint64_t *va
 	return __builtin_add_overflow(*value, sum, value) ? "is longer than 213 days" : NULL;
 }
 
-/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Not unit_parse(),
- * whose 63 bits end after 106 days: traces of clusters are longer. */
+/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Traces of clusters may be longer
+ * than the 106 days of unit_parse(), which has 63 bits. */
 static const char *read_decimal(const char *text, uint64_t scale, uint64_t *value)
 {
 	const char *p = text, *mistake = NULL;

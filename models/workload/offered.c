@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Payload bytes a byte of gradient: by ring, and by the scheme of the group. */
+/* Payload bytes for each byte of gradient: by a ring, and by the scheme of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
