@@ -17,9 +17,8 @@ const char *const placement_names[] = {
 
 /* --- the shape of the network --- */
 
-/* What stands for the pod of a bottom switch: the lowest node of the second tier that it has a link
- * to (fat tree: the pod's first aggregation switch; leaf-spine: spine 0); 0 without a second tier.
- */
+/* Stands for the pod of a bottom switch: the lowest node of the second tier with a link to it (fat
+ * tree: the pod's first aggregation switch; leaf-spine: spine 0); 0 without a second tier. */
 static uint32_t pod_name(const struct network *net, uint32_t sw)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];

@@ -64,9 +64,8 @@ void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time f
 /* Sum of the layers' all_to_all. */
 bytes dnn_tokens(const struct dnn *dnn);
 
-/* Merges consecutive layers, from the last to the first as gradients appear, until each has at
- * least `least` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less.
- */
+/* Merges consecutive layers, from the last to the first as gradients appear, until each has
+ * `least` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
 void dnn_fuse(struct dnn *dnn, bytes least);
 
 /* Multiplies every gradient and all-to-all, rounded to whole 4-byte values, at least one. */
@@ -89,7 +88,7 @@ struct dnn_profile {
 	char *model, *layers, *gpu; /* layers: name of the file in layers/ */
 	int64_t batch;              /* samples per worker and iteration */
 	sim_time compute;
-	char *quality; /* how sure the time is: traces/README.md */
+	char *quality; /* where the time is from: traces/README.md */
 };
 
 struct dnn_list {

@@ -23,9 +23,8 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf,
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link);
 
-/* Loads the networks of an enabled group with Poisson arrivals, which the caller releases, and
- * finds the mean time between its jobs. False for other groups, and when networks cannot be read.
- */
+/* Loads the networks of an enabled group with Poisson arrivals, which the caller releases. Finds
+ * the mean time between its jobs. False for other groups, and when networks cannot be read. */
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
 		     struct job_models *models, double *gap_s);
 

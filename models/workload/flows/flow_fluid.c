@@ -28,7 +28,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* A flow's packets; ACKs go the other path. */
+/* Without ACKs, which go the opposite way. */
 static struct plan_packets packets_of(const struct model_env *env)
 {
 	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net, 1);
@@ -81,7 +81,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
-	/* the rest of the ideal time; with a picosecond, for the stream's end is rounded */
+	/* the rest of the ideal time, and a picosecond, because the stream's end is rounded */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);

@@ -32,7 +32,7 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* At the receiver: the flow is complete. Its row waits until it is settled, for the order. */
+/* The last byte is at the receiver. The row waits until the flow is settled, which orders rows. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -228,8 +228,7 @@ static void drop_load(struct group *group)
 	apply_loads(group->flows, NULL);
 }
 
-/* Flows of one instant start together, but Poisson arrivals that coincide are events of their own.
- */
+/* Flows of one instant start together, except Poisson arrivals: each is an event of its own. */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct group *group = owner;
@@ -455,7 +454,7 @@ bool flows_done(const struct flows *flows)
 	return flows->finished == flows->started;
 }
 
-/* No flow is faster than the link to its receiver, where one packet may already be. */
+/* No flow is faster than the link to its receiver. One packet may be on that link already. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;

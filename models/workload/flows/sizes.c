@@ -100,7 +100,7 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 
 double sizes_mean(const struct sizes *sizes)
 {
-	/* smaller sizes of a table are drawn as 1 byte, or are less than 1 byte after the scale */
+	/* a smaller size of a table becomes 1 byte, when drawn or by the scale */
 	double mean = 0, least = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)
