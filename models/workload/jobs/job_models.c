@@ -91,7 +91,7 @@ static struct dnn *in_place(const char *name, const struct model_conf *model)
 	return dnn;
 }
 
-/* The first mistake of a file, with its place: one line of what conf_print_errors() says. */
+/* The first mistake of a file, as one line with its place. Caller frees. */
 static char *first_mistake(const struct conf_doc *doc)
 {
 	char *text = NULL, *line;

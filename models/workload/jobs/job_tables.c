@@ -175,7 +175,7 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 	return text;
 }
 
-/* Of finished iterations; 0 for a job that has not begun. */
+/* Time of exchanges in finished iterations, the mean over workers; 0 before the job begins. */
 static sim_time exchange_mean(const struct job *job)
 {
 	sim_time sum = 0;
@@ -197,8 +197,7 @@ static double job_throughput_share(const struct job *job)
 		       (double)port_class(net, &net->ports[0])->rate);
 }
 
-/* As NCCL's tests (PERFORMANCE.md) define it, in bytes per second; NAN where there is no exchange.
- */
+/* As PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN without an exchange. */
 static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the scheme, which numbers tensors from 0 for the life of the job, in the order of sending.
- */
+/* Called by the scheme, which numbers a job's tensors from 0 in the order of sending. */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
