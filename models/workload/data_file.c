@@ -49,8 +49,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The CSV files of one folder, each behind `prefix`. */
-static void list_folder(struct list *list, const char *folder, const char *prefix)
+/* The CSV files of one folder; `named`: each behind the name of the folder. */
+static void list_folder(struct list *list, const char *folder, bool named)
 {
 	char *path = data_path(folder);
 	DIR *dir = opendir(path);
@@ -63,7 +63,8 @@ static void list_folder(struct list *list, const char *folder, const char *prefi
 		size_t length = strlen(entry->d_name);
 
 		if (length > 4 && !strcmp(entry->d_name + length - 4, ".csv"))
-			list_add(list, xasprintf("%s%.*s", prefix, (int)length - 4, entry->d_name));
+			list_add(list, xasprintf("%s%s%.*s", named ? folder : "", named ? "/" : "",
+						 (int)length - 4, entry->d_name));
 	}
 	closedir(dir);
 }
@@ -72,15 +73,9 @@ char **data_file_list(enum data_kind kind)
 {
 	struct list list = { 0 };
 
-	for (size_t i = 0; i < DATA_KINDS; i++) {
-		char *prefix;
-
-		if (!wanted(kind, i))
-			continue;
-		prefix = kind == DATA_ANY ? xasprintf("%s/", folders[i]) : xstrdup("");
-		list_folder(&list, folders[i], prefix);
-		free(prefix);
-	}
+	for (size_t i = 0; i < DATA_KINDS; i++)
+		if (wanted(kind, i))
+			list_folder(&list, folders[i], kind == DATA_ANY);
 	if (list.count)
 		qsort(list.names, list.count, sizeof(*list.names), compare_names);
 	list_add(&list, NULL);
