@@ -37,17 +37,10 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link)
 {
-	switch ((enum job_arrival_form)conf->arrival.form) {
-	case JOBS_POISSON:
-		return seconds_of(conf->arrival.mean_gap);
-	case JOBS_LOAD:
+	if (conf->arrival.form == JOBS_LOAD)
 		return 8 * job_group_bytes(conf, models).ring /
 		       (conf->arrival.load * hosts * (double)link);
-	case JOBS_AT:
-	case JOBS_TRACE:
-		return 0;
-	}
-	return 0;
+	return conf->arrival.form == JOBS_POISSON ? seconds_of(conf->arrival.mean_gap) : 0;
 }
 
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,

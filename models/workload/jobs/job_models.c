@@ -23,15 +23,9 @@ size_t model_conf_count(const struct model_conf *conf)
 
 const char *model_conf_name(const struct model_conf *conf, size_t i)
 {
-	switch ((enum model_form)conf->form) {
-	case MODEL_NAMED:
-		return conf->name;
-	case MODEL_IN_PLACE:
+	if (conf->form == MODEL_IN_PLACE)
 		return "in place";
-	case MODEL_MIX:
-		return part_of(conf, i)->model;
-	}
-	return NULL;
+	return conf->form == MODEL_MIX ? part_of(conf, i)->model : conf->name;
 }
 
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size)

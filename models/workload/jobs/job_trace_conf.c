@@ -217,12 +217,8 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 			last_by_duration(groups, i);
 		job_trace_release(&trace);
 	}
-	for (size_t i = 0; i < groups->count; i++) {
-		struct job_group_conf *group = group_at(groups, i);
-
-		group->exchanges = group->sharding != SHARDING_NONE || group->pipeline.stages > 1 ||
-				   job_group_routes_tokens(group);
-	}
+	for (size_t i = 0; i < groups->count; i++)
+		job_group_find_exchanges(group_at(groups, i));
 }
 
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,

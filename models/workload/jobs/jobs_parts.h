@@ -193,7 +193,8 @@ extern const struct conf_table model_in_place_table; /* jobs_conf.c; of struct m
 /* parallel_conf.c: rows of a group, and their checks */
 extern const struct conf_table pipeline_table;
 extern const char *const sharding_names[];
-bool job_group_routes_tokens(const struct job_group_conf *conf);
+/* Sets `experts` and `exchanges`. */
+void job_group_find_exchanges(struct job_group_conf *conf);
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
 			      const char *pointer, const struct topology_conf *topology);
 /* job_arrival_conf.c */

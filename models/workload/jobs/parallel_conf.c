@@ -39,17 +39,16 @@ static struct dnn *network(const struct job_group_conf *conf, size_t i)
 	return dnn;
 }
 
-bool job_group_routes_tokens(const struct job_group_conf *conf)
+void job_group_find_exchanges(struct job_group_conf *conf)
 {
-	bool routes = false;
-
 	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		struct dnn *dnn = network(conf, i);
 
-		routes |= dnn && dnn_tokens(dnn);
+		conf->experts |= dnn && dnn_tokens(dnn);
 		dnn_free(dnn);
 	}
-	return routes;
+	conf->exchanges =
+		conf->experts || conf->sharding != SHARDING_NONE || conf->pipeline.stages > 1;
 }
 
 /* --- checks --- */
@@ -117,7 +116,7 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 		conf_error(doc, pointer,
 			   "workers that exchange more than gradients have one GPU here (one may "
 			   "stand for several that a tensor is spread over: their layers' times)");
-	if (job_group_routes_tokens(conf))
+	if (conf->experts)
 		check_tokens(conf, doc, pointer);
 	if (conf->pipeline.stages > 1)
 		check_stages(conf, doc, pointer);
