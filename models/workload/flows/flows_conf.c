@@ -22,7 +22,8 @@ static const struct conf_row size_part_rows[] = {
 	CONF_STRING("cdf", struct size_part, cdf, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),
 	CONF_REAL("weight", struct size_part, weight, "1", 1e-9, 1e9,
-		  "Of the flows, this over the sum of all weights takes its size from here.",
+		  "This over the sum of all weights is the fraction of flows that take their size "
+		  "from here.",
 		  "all alike"),
 	{ 0 },
 };

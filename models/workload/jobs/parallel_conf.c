@@ -12,8 +12,8 @@ const char *const sharding_names[] = {
 
 static const struct conf_row pipeline_rows[] = {
 	CONF_INT("stages", struct job_group_conf, pipeline.stages, "1", 1, 100000,
-		 "Stages, of the same number of layers (give or take one) and of workers: of N "
-		 "workers the first N / stages are the first.",
+		 "Stages have equally many layers (give or take one) and workers: the first N / "
+		 "stages of N workers are the first stage.",
 		 "no pipeline"),
 	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
 		 "An iteration's samples pass in so many equal parts, all of them forward, then "
@@ -21,7 +21,7 @@ static const struct conf_row pipeline_rows[] = {
 		 "GPipe section 2.3"),
 	CONF_BYTES("activations", struct job_group_conf, pipeline.activations, "1B", 1,
 		   UINT64_C(1) << 40,
-		   "That a worker sends to the next stage for each micro-batch, and gets back as "
+		   "What a worker sends to the next stage for each micro-batch, and gets back as "
 		   "gradients.",
 		   "none to speak of"),
 	{ 0 },
