@@ -465,10 +465,8 @@ void jobs_free(struct jobs *jobs)
 
 		stop_scheme(job);
 		job_end_exchanges(job);
-		for (uint32_t w = 0; job->worker && w < job->workers; w++) {
-			free(job->worker[w].held);
-			free(job->worker[w].reduced);
-		}
+		for (uint32_t w = 0; job->worker && w < job->workers; w++)
+			worker_release(&job->worker[w]);
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);
