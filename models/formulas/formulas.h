@@ -1,8 +1,9 @@
 /* The closed forms of the papers: a table of pure functions, each with its inputs and its source.
  *
  * All of them hold for a job alone on an idle network. The simulator itself uses only the functions
- * of integers at the end. The closed form of a scenario (--fidelity analytic) comes from the links
- * that its scheme uses (collective/plan.h); tests/model compares it and the packets with these.
+ * at the end: times and slots in integers, and ESA's priority. The closed form of a scenario
+ * (--fidelity analytic) comes from the links that its scheme uses (collective/plan.h); tests/model
+ * compares it and the packets with these.
  *
  * Units: seconds, bytes, bits per second, else plain numbers. Headers count only where a formula
  * has `payload` and `frame` among its inputs. */
@@ -65,7 +66,7 @@ const struct formula_input *formula_input_find(const char *name);
 /* Where *x holds an input. */
 double *formula_place(struct formula_inputs *x, const struct formula_input *input);
 
-/* --- in integers, for the simulator --- */
+/* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), up to the next power of two, at
  * most `most` (SwitchML section 3.6; as there, a frame is without preamble and gap). */

@@ -194,9 +194,10 @@ static struct exchange others_of(const struct place *place, const struct job_gro
 			 : group->sharding == SHARDING_OPTIMIZER ? 1
 								 : 0;
 	double stages = (double)group->pipeline.stages, sent;
+	struct job_means means = job_models_means(models);
 
-	sent = (workers / stages - 1) * gathers * job_models_gradient(models) +
-	       (workers - 1) * 4 * job_models_tokens(models) +
+	sent = (workers / stages - 1) * gathers * means.gradient +
+	       (workers - 1) * 4 * means.tokens +
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
 		       (double)group->pipeline.activations * group->gradient_scale;
 	return (struct exchange){ .hops = hops_of_bytes(
@@ -224,7 +225,8 @@ static void add_jobs(struct place *place, const struct job_group_conf *group, do
 		     double workers, double iterations, double compute_s,
 		     const struct job_models *models, struct scenario_cost *cost)
 {
-	struct exchange exchange = exchange_of(place, group, workers, job_models_gradient(models));
+	struct exchange exchange =
+		exchange_of(place, group, workers, job_models_means(models).gradient);
 	struct exchange others = { 0 };
 	double share = place->load < 0.9 ? 1 - place->load : 0.1;
 	double send_s, one_s, over_s;
@@ -274,7 +276,7 @@ static void add_job_group(struct place *place, const struct job_group_conf *grou
 		free(error);
 		return;
 	}
-	compute_s = job_models_compute_s(&models) * group->compute_scale;
+	compute_s = job_models_means(&models).compute_s * group->compute_scale;
 	if (group->arrival.form == JOBS_TRACE)
 		add_trace(place, group, compute_s, &models, cost);
 	else

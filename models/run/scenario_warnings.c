@@ -303,7 +303,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 			continue;
 		if (gap_s > 0)
 			busy += slots_of_job(group) * (double)group->iterations *
-				job_models_compute_s(&models) * group->compute_scale / gap_s;
+				job_models_means(&models).compute_s * group->compute_scale / gap_s;
 		if (!where)
 			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
 		job_models_release(&models);

@@ -169,8 +169,7 @@ struct why_bypass {
 			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
-/* The packets of an admitted job carry `flow` in `protocol`. Returns the job for the hooks below.
- */
+/* An admitted job's packets carry `flow` in `protocol`. Returns the job, for the hooks below. */
 struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol, uint32_t flow,
 			 struct why_bypass bypass);
 

@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_FIRST 8  /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK  16 /* packets before one in a queue that are looked at, at most */
-/* of a table of what is known; an entry replaces an older one in its place, which is then unknown
- */
-#define KNOWN_BITS   16
+#define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
+#define LOOK_BACK    16 /* how many packets before one in a queue are looked at */
+#define KNOWN_BITS   16 /* tables of what is known: an entry replaces the one in its place */
 #define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS)
 
 /* --- steps --- */

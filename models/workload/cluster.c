@@ -17,9 +17,8 @@ const char *const placement_names[] = {
 
 /* --- the shape of the network --- */
 
-/* Name of the pod of a bottom switch: the lowest node of the second tier that it
- * is joined with (fat tree: a pod's first aggregation switch; leaf-spine: spine
- * 0), or 0 without second tier. */
+/* Stands for the pod of a bottom switch: the lowest node of the second tier with a link to it (fat
+ * tree: the pod's first aggregation switch; leaf-spine: spine 0); 0 without a second tier. */
 static uint32_t pod_name(const struct network *net, uint32_t sw)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];
@@ -35,7 +34,8 @@ static uint32_t pod_name(const struct network *net, uint32_t sw)
 	return lowest == UINT32_MAX ? 0 : lowest;
 }
 
-/* Numbers racks and pods in the order in which hosts name them. */
+/* Numbers racks and pods by their lowest hosts, and counts the hosts of rack r in
+ * rack_first[r + 1]. */
 static void number_racks(struct cluster *cluster, const struct topology *topo)
 {
 	const struct network *net = &topo->net;
@@ -63,7 +63,7 @@ static void number_racks(struct cluster *cluster, const struct topology *topo)
 	free(pod_of_node);
 }
 
-/* Sorts the hosts by rack: rack_first holds the counts, one place further on. */
+/* Lists the hosts of each rack, whose numbers are in rack_first. */
 static void list_racks(struct cluster *cluster)
 {
 	uint32_t *next = xcalloc(cluster->rack_count, sizeof(*next));
@@ -161,10 +161,10 @@ bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t 
 	return good;
 }
 
-/* --- compact; here and below hosts are chosen, and taken afterwards --- */
+/* --- compact; from here on hosts are only chosen: cluster_place() takes them --- */
 
-/* The rack (of a pod, or anywhere) to fill next: the one that fits `need` best,
- * or, where none has room for all, the one with most room. */
+/* The rack of a pod, or ANYWHERE, to fill next: the one with least room that takes `need`, or, if
+ * there is none, the one with most room. */
 static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, uint32_t pod,
 			  uint32_t need)
 {
@@ -182,7 +182,7 @@ static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, u
 	return best;
 }
 
-/* The pod with least room that takes all, ANYWHERE when there is none. */
+/* The pod with least room that takes `need`; ANYWHERE if there is none. */
 static uint32_t best_pod(const struct cluster *cluster, uint32_t need)
 {
 	uint64_t *room = xcalloc(cluster->pod_count, sizeof(*room));
@@ -204,7 +204,7 @@ static int compare_hosts(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In the order in which racks are filled, so servers last. */
+/* Lists hosts in the order in which it fills racks. */
 static void place_compact(const struct cluster *cluster, uint32_t count, uint32_t *hosts)
 {
 	uint32_t *room = xcalloc(cluster->rack_count, sizeof(*room));
@@ -231,7 +231,7 @@ static void place_compact(const struct cluster *cluster, uint32_t count, uint32_
 
 /* --- spread --- */
 
-/* Sorts by room, most first, then by number; the low half is the rack. */
+/* Most room first, which is the high half, then by rack, the low half. */
 static int compare_room(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -241,7 +241,7 @@ static int compare_room(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Racks in the order of their turns; caller frees. */
+/* Racks, most room first; caller frees. */
 static uint32_t *racks_by_room(const struct cluster *cluster)
 {
 	uint64_t *sorted = xcalloc(cluster->rack_count, sizeof(*sorted));
@@ -256,8 +256,8 @@ static uint32_t *racks_by_room(const struct cluster *cluster)
 	return racks;
 }
 
-/* The racks take turns until each has given all its hosts with just `level` free
- * slots. Returns how many are chosen now. */
+/* Racks take turns to give a host with exactly `level` free slots, until none is left or `count`
+ * are placed. Returns how many are placed by then. */
 static uint32_t place_level(const struct cluster *cluster, const uint32_t *racks, uint32_t level,
 			    uint32_t count, uint32_t placed, uint32_t *hosts)
 {
@@ -295,7 +295,7 @@ static void place_spread(const struct cluster *cluster, uint32_t count, uint32_t
 
 /* --- random --- */
 
-/* The first `count` steps of a Fisher-Yates shuffle of all hosts with room. */
+/* The first `count` steps of a Fisher-Yates shuffle of the hosts with room. */
 static void place_random(const struct cluster *cluster, uint32_t count, struct rng *rng,
 			 uint32_t *hosts)
 {

@@ -49,8 +49,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The CSV files of one folder, each behind `prefix`. */
-static void list_folder(struct list *list, const char *folder, const char *prefix)
+/* The CSV files of one folder; `named`: each behind the name of the folder. */
+static void list_folder(struct list *list, const char *folder, bool named)
 {
 	char *path = data_path(folder);
 	DIR *dir = opendir(path);
@@ -63,7 +63,8 @@ static void list_folder(struct list *list, const char *folder, const char *prefi
 		size_t length = strlen(entry->d_name);
 
 		if (length > 4 && !strcmp(entry->d_name + length - 4, ".csv"))
-			list_add(list, xasprintf("%s%.*s", prefix, (int)length - 4, entry->d_name));
+			list_add(list, xasprintf("%s%s%.*s", named ? folder : "", named ? "/" : "",
+						 (int)length - 4, entry->d_name));
 	}
 	closedir(dir);
 }
@@ -72,15 +73,9 @@ char **data_file_list(enum data_kind kind)
 {
 	struct list list = { 0 };
 
-	for (size_t i = 0; i < DATA_KINDS; i++) {
-		char *prefix;
-
-		if (!wanted(kind, i))
-			continue;
-		prefix = kind == DATA_ANY ? xasprintf("%s/", folders[i]) : xstrdup("");
-		list_folder(&list, folders[i], prefix);
-		free(prefix);
-	}
+	for (size_t i = 0; i < DATA_KINDS; i++)
+		if (wanted(kind, i))
+			list_folder(&list, folders[i], kind == DATA_ANY);
 	if (list.count)
 		qsort(list.names, list.count, sizeof(*list.names), compare_names);
 	list_add(&list, NULL);
@@ -96,7 +91,7 @@ void data_file_list_free(char **names)
 	free(names);
 }
 
-/* Appends to a text that is replaced; releases what it replaces. */
+/* Replaces *text by a longer one. */
 static void append(char **text, const char *more, const char *and_more)
 {
 	char *longer = xasprintf("%s%s%s", *text, more, and_more);
@@ -118,20 +113,25 @@ char *data_suggestion(const char *name, char *const *names)
 
 /* --- search --- */
 
-/* Looks for folder/name and folder/name.csv; notes the folder in *looked. */
-static char *look_in(const char *folder, const char *name, char **looked)
+/* Looks for folder/name and folder/name.csv; notes the folder in *looked, and frees it. */
+static char *look_in(char *folder, const char *name, char **looked)
 {
-	for (int suffix = 0; suffix < 2; suffix++) {
+	char *found = NULL;
+
+	for (int suffix = 0; suffix < 2 && !found; suffix++) {
 		char *path = xasprintf("%s%s%s%s", folder, *folder ? "/" : "", name,
 				       suffix ? ".csv" : "");
 		struct stat info;
 
 		if (!stat(path, &info) && !S_ISDIR(info.st_mode))
-			return path;
-		free(path);
+			found = path;
+		else
+			free(path);
 	}
-	append(looked, **looked ? ", " : "", *folder ? folder : "/");
-	return NULL;
+	if (!found)
+		append(looked, **looked ? ", " : "", *folder ? folder : "/");
+	free(folder);
+	return found;
 }
 
 static char *folder_of(const char *scenario)
@@ -155,24 +155,16 @@ char *data_file_beside(const char *name, const char *scenario)
 static char *look_everywhere(enum data_kind kind, const char *name, const char *scenario,
 			     char **looked)
 {
-	char *folder, *path;
+	char *path;
 
-	if (*name == '/') /* says itself where it is */
-		return look_in("", name, looked);
-	folder = folder_of(scenario);
-	path = look_in(folder, name, looked);
-	free(folder);
-	folder = data_path("");
+	if (*name == '/')
+		return look_in(xstrdup(""), name, looked);
+	path = look_in(folder_of(scenario), name, looked);
 	if (!path)
-		path = look_in(folder, name, looked);
-	free(folder);
-	for (size_t i = 0; i < DATA_KINDS && !path; i++) {
-		if (!wanted(kind, i))
-			continue;
-		folder = data_path(folders[i]);
-		path = look_in(folder, name, looked);
-		free(folder);
-	}
+		path = look_in(data_path(""), name, looked);
+	for (size_t i = 0; i < DATA_KINDS && !path; i++)
+		if (wanted(kind, i))
+			path = look_in(data_path(folders[i]), name, looked);
 	return path;
 }
 
@@ -196,7 +188,8 @@ char *data_file_find(enum data_kind kind, const char *name, const char *scenario
 
 /* --- cells --- */
 
-/* Adds the decimals at *text, in units of `weight` ps, a power of ten. */
+/* Adds the digits behind the point to *value. A unit has `weight` ps, a power of ten. Returns what
+ * is wrong, or NULL. */
 static const char *add_decimals(const char **text, uint64_t weight, uint64_t *value)
 {
 	uint64_t sum = 0;
@@ -210,8 +203,8 @@ static const char *add_decimals(const char **text, uint64_t weight, uint64_t *va
 	return __builtin_add_overflow(*value, sum, value) ? "is longer than 213 days" : NULL;
 }
 
-/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Not unit_parse(),
- * whose 63 bits end after 106 days: traces of clusters are longer. */
+/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Traces of clusters may be longer
+ * than the 106 days of unit_parse(), which has 63 bits. */
 static const char *read_decimal(const char *text, uint64_t scale, uint64_t *value)
 {
 	const char *p = text, *mistake = NULL;

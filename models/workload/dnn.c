@@ -71,8 +71,8 @@ void dnn_list_release(struct dnn_list *list)
 	*list = (struct dnn_list){ 0 };
 }
 
-/* Distinct models, or the GPUs of one model; NULL behind the last. The names
- * stay the list's, the array is the caller's. */
+/* The GPUs of a model, or, without one, all models, each once; NULL behind the last. The caller
+ * frees the array; the names belong to the list. */
 static char **names_in(const struct dnn_list *list, const char *model)
 {
 	char **names = xcalloc(list->count + 1, sizeof(*names));
@@ -100,7 +100,7 @@ static char *layers_path(const char *name)
 	return path;
 }
 
-/* What to say when there is no profile for (name, gpu). */
+/* The message when there is no profile for (name, gpu). Caller frees. */
 static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu)
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
@@ -140,7 +140,7 @@ static const struct dnn_profile *find_profile(const struct dnn_list *list, const
 
 /* --- layers --- */
 
-/* Multiply-accumulates of each layer, while it is being read. */
+/* Multiply-accumulates by layer, while the file is read. */
 struct macs {
 	uint64_t *items;
 	uint64_t total;
@@ -151,7 +151,7 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 	int name = csv_need(csv, "layer"), params = csv_need(csv, "params"),
 	    work = csv_need(csv, "macs"), routed = csv_find(csv, "all_to_all");
 	size_t capacity = 0, macs_capacity = 0;
-	uint64_t waiting = 0; /* of rows without parameters in front of the first layer */
+	uint64_t waiting = 0; /* MACs of rows without parameters before the first layer */
 
 	while (csv_next(csv)) {
 		uint64_t count = csv_u64(csv, params), row = csv_u64(csv, work);
@@ -187,8 +187,7 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 	}
 }
 
-/* The first `part` of `whole` of a time; exact at both ends, so that differences
- * of it add up to the time. */
+/* time * part / whole, rounded down. Exact at both ends, so differences add up to the time. */
 static sim_time share(sim_time time, uint64_t part, uint64_t whole)
 {
 	return (sim_time)((unsigned __int128)time * part / whole);
@@ -319,7 +318,7 @@ bytes dnn_tokens(const struct dnn *dnn)
 	return sum;
 }
 
-/* Takes `front`, the layer before the fused ones, in; `last` names their last. */
+/* Adds the layer `front` to those behind it, which are fused already; `last` names the last one. */
 static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
 	char *name = xasprintf("%s to %s", front->name, last);
@@ -335,7 +334,7 @@ static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, cons
 
 void dnn_fuse(struct dnn *dnn, bytes least)
 {
-	size_t free_place = dnn->layer_count; /* the fused layers gather at the end */
+	size_t free_place = dnn->layer_count; /* fused layers stand from here to the end */
 	char *last = NULL;
 
 	for (size_t i = dnn->layer_count; i-- > 0;) {
@@ -352,7 +351,7 @@ void dnn_fuse(struct dnn *dnn, bytes least)
 	memmove(dnn->layers, dnn->layers + free_place, dnn->layer_count * sizeof(*dnn->layers));
 }
 
-/* In whole 4-byte values, at least one; of nothing, nothing. */
+/* In whole 4-byte values, at least one; 0 stays 0. */
 static bytes scaled(bytes size, double factor)
 {
 	double values = (double)(size / BYTES_PER_PARAMETER) * factor + 0.5;
@@ -371,7 +370,7 @@ void dnn_scale(struct dnn *dnn, double factor)
 	}
 }
 
-/* Part `number` of a layer's gradient in dnn->layers[].tensors equal parts. */
+/* Size of part `number` of a layer's gradient, which has layer->tensors equal parts. */
 static bytes tensor_size(const struct dnn_layer *layer, uint32_t number)
 {
 	bytes part = layer->gradient / layer->tensors / BYTES_PER_PARAMETER * BYTES_PER_PARAMETER;

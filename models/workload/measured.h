@@ -1,8 +1,8 @@
 /* The measured window of a run: which work enters the statistics.
  *
  * A flow counts if it starts, a job if it arrives, in the window. Others run and load the network,
- * but do not enter averages. The window should end before the run, so that its work can finish:
- * else the longest is still under way at the end, and means are too small. */
+ * but do not enter averages. The window should end early enough for its work to finish before the
+ * run does: work that is under way at the end is missing from means, and is the longest. */
 #ifndef INASIM_WORKLOAD_MEASURED_H
 #define INASIM_WORKLOAD_MEASURED_H
 

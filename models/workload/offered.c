@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Payload bytes a byte of gradient: by ring, and by the scheme of the group. */
+/* Payload bytes for each byte of gradient: by a ring, and by the scheme of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
@@ -19,7 +19,7 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 
 struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct job_models *models)
 {
-	double gradients = job_models_gradient(models) * (double)conf->iterations;
+	double gradients = job_models_means(models).gradient * (double)conf->iterations;
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
@@ -37,17 +37,10 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link)
 {
-	switch ((enum job_arrival_form)conf->arrival.form) {
-	case JOBS_POISSON:
-		return seconds_of(conf->arrival.mean_gap);
-	case JOBS_LOAD:
+	if (conf->arrival.form == JOBS_LOAD)
 		return 8 * job_group_bytes(conf, models).ring /
 		       (conf->arrival.load * hosts * (double)link);
-	case JOBS_AT:
-	case JOBS_TRACE:
-		return 0;
-	}
-	return 0;
+	return conf->arrival.form == JOBS_POISSON ? seconds_of(conf->arrival.mean_gap) : 0;
 }
 
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,

@@ -1,17 +1,16 @@
-/* The load that arrival processes offer: what a run is asked to carry, known
- * before it starts.
+/* The load that arrival processes offer, known before a run starts.
  *
- * Load is payload bytes that hosts put on the network per second, over hosts x link
- * rate. For jobs there are two answers: the bytes of a ring, 2 (n - 1) S for a
- * gradient of S bytes at n workers, the same whatever the scheme, so that it can be
- * the axis of a comparison; and the bytes of the job's own scheme without losses. */
+ * Load is the payload bytes that hosts send per second, over hosts x link rate. For jobs there are
+ * two figures. One counts the bytes of a ring, 2 (n - 1) S for a gradient of S bytes and n workers:
+ * it is the same for every scheme, so it may be the axis of a comparison. The other counts the
+ * bytes that the job's own scheme sends without losses. */
 #ifndef INASIM_WORKLOAD_OFFERED_H
 #define INASIM_WORKLOAD_OFFERED_H
 
 #include "workload/jobs/job_models.h"
 
-/* Payload bytes of a job, the mean over the jobs of a group. Its network and its number of workers
- * are independent draws. */
+/* Payload bytes of a job, the mean over the jobs of a group. A job's network and number of workers
+ * are drawn independently. */
 struct job_bytes {
 	double ring, own;
 };
@@ -24,18 +23,18 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf,
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link);
 
-/* The networks of an enabled group with Poisson arrivals, which the caller releases, and the mean
- * time between its jobs. False for other groups, and if the networks cannot be read. */
+/* Loads the networks of an enabled group with Poisson arrivals, which the caller releases. Finds
+ * the mean time between its jobs. False for other groups, and when networks cannot be read. */
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
 		     struct job_models *models, double *gap_s);
 
-/* Fractions of hosts x link rate while arrivals last; of Poisson arrivals only. */
+/* Load of Poisson arrivals while they last, as fractions of hosts x link rate. */
 struct offered {
 	double flows, jobs_ring, jobs_own;
 };
 
-/* What flows with Poisson arrivals between hosts all over the network offer to the links that leave
- * racks. All 0 without such flows. */
+/* What flows with Poisson arrivals between any hosts offer to the links that leave racks. All 0
+ * without such flows. */
 struct offered_fabric {
 	double load;     /* payload over what these links can carry */
 	double leaving;  /* part of the traffic that leaves its rack */

@@ -1,4 +1,4 @@
-/* One of several things by weight: the parts of a mixture. */
+/* Draws one of the parts of a mixture by weight. */
 #ifndef INASIM_WORKLOAD_WEIGHTS_H
 #define INASIM_WORKLOAD_WEIGHTS_H
 
@@ -19,9 +19,8 @@ void weights_release(struct weights *weights);
 /* The fraction of part `i`: its weight over the sum of all. */
 double weights_fraction(const struct weights *weights, size_t i);
 
-/* The number of a part, each with the probability weights_fraction(). Takes one
- * number from the stream, and none when there is only one part, so that a thing
- * alone is drawn as if there were no mixture. */
+/* The number of a part, drawn with the probability weights_fraction(). Takes one number from the
+ * stream, but none when there is only one part: that is drawn as if there were no mixture. */
 size_t weights_draw(const struct weights *weights, struct rng *rng);
 
 #endif

@@ -1,8 +1,8 @@
 /* Flows that are about to start. Their routes are added to the platform of the fluid fidelity
  * together, so that it is not renewed for each of them (models/fluid/README.md).
  *
- * Copies of the generators run ahead. What they say is a hint, never a result. A flow may start
- * otherwise, when a group has been stopped or two groups draw at the same instant. It then gets a
+ * Copies of the generators run ahead. The flows that they draw are hints. Other flows may start
+ * instead, when a group has been stopped or two groups draw at the same instant. Such a flow gets a
  * route of its own, and the hints begin anew behind it. */
 #include "workload/flows/flows_parts.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once, for all may be load */
+#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once: all may be load, which has no routes */
 
 /* The generator whose flow comes next; NULL when there is none. */
 static struct flow_generator *soonest(struct flow_generator *generators, size_t count)

@@ -28,7 +28,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* A flow's packets; ACKs go the other path. */
+/* Without ACKs, which go the opposite way. */
 static struct plan_packets packets_of(const struct model_env *env)
 {
 	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net, 1);
@@ -70,19 +70,18 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_stream stream = stream_of(env, spec);
-	const struct plan_packets packets = stream.packets;
 	double alone = plan_alone(&stream, &env->topo->net), alone_ps;
-	struct plan_ramp ramp = plan_ramp(&packets, &growth, alone, round_trip.sum);
+	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
 				     .route = spec->route,
 				     .ideal = tcp_ideal_between(env->tcp, spec->src, spec->dst,
 								spec->key, spec->size),
-				     .wire = plan_wire_bytes(&packets, spec->size),
+				     .wire = plan_wire_bytes(&stream.packets, spec->size),
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
-	/* the rest of the ideal time; with a picosecond, for the stream's end is rounded */
+	/* the rest of the ideal time, and a picosecond, because the stream's end is rounded */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);
@@ -92,7 +91,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	sim_name(env->sim, on_timer, "fluid flow %h");
 	timer_set(env->sim, &flow->timer,
 		  env->sim->now +
-			  plan_ramp_take(&ramp, plan_message_packets(&packets, spec->size)));
+			  plan_ramp_take(&ramp, plan_message_packets(&stream.packets, spec->size)));
 }
 
 void flow_fluid_close(struct flow_fluid *flow)

@@ -1,10 +1,10 @@
-/* Flows as fluid: one stream over the path that TCP would take.
+/* Flows as fluid: each is one stream over the path that TCP would take.
  *
  *     start | lead: slow start on an idle path | stream, at its max-min share | latency | received
  *
- * so that a flow that is alone has its ideal time and what slow start costs. Left out, to first
- * order: what marks and losses do to windows, ACKs (they go against the data, where nobody counts
- * them), and that a window that waits for a share grows meanwhile. */
+ * So a flow that is alone takes its ideal time and what slow start costs. Left out: what marks and
+ * losses do to windows; the load of ACKs, which go the opposite way; and that a window grows while
+ * the flow waits for a share. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 
@@ -31,17 +31,18 @@ struct flow_fluid_spec {
 	uint32_t route; /* flow_fluid_route() of all this */
 };
 
-/* The route of a flow, before it starts. Where a flow is opened on it, it is that flow's; else the
- * caller removes it. */
+/* Adds the route of a flow that is about to start. The flow that is opened on it owns it; without
+ * one the caller removes it. */
 uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
-/* Begins a flow, which ends by itself. received() may call flow_fluid_close(). */
+/* Begins a flow. received() is called when its last byte is at the receiver, and may call
+ * flow_fluid_close(). */
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		     const struct flow_fluid_spec *spec, void (*received)(void *owner),
 		     void *owner);
 void flow_fluid_close(struct flow_fluid *flow);
 
-/* Payload that is out of the network, `progress` being that of fluid_progress(). */
+/* Payload delivered so far, by the `progress` of fluid_progress(). */
 bytes flow_fluid_delivered(const struct flow_fluid *flow, const double *progress);
 
 #endif

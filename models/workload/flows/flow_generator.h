@@ -1,7 +1,7 @@
 /* The flows of a group, drawn one after the other: when, between whom, how large.
  *
- * A generator is a value: a copy draws the same flows ahead of time and changes nothing. What it
- * points to belongs to the group. */
+ * A generator may be copied: the copy draws the same flows ahead of time and leaves the generator
+ * as it is. What it points to belongs to the group. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 
@@ -20,7 +20,7 @@ struct flow_generator {
 	double mean_gap_ps;   /* Poisson */
 	uint64_t made, limit; /* UINT64_MAX = none */
 	sim_time next;        /* when the next flow starts; SIM_TIME_MAX = there is none */
-	bool stopped;         /* from now on there is none */
+	bool stopped;         /* no flow starts any more */
 };
 
 struct flow_draw {
@@ -28,10 +28,10 @@ struct flow_draw {
 	bytes size;
 };
 
-/* All but `next` is set: finds the time of the first flow. */
+/* Finds the time of the first flow. All but `next` must be set. */
 void flow_generator_begin(struct flow_generator *generator);
 
-/* The flow of time `next`, and on to the one after it. */
+/* Draws the flow that starts at `next`, and moves on to the one after it. */
 struct flow_draw flow_generator_draw(struct flow_generator *generator);
 
 static inline bool flow_generator_done(const struct flow_generator *generator)

@@ -1,8 +1,8 @@
-/* Short flows as load: what those of a group with Poisson arrivals put on each link on average, so
- * that the fluid fidelity need not run them one by one.
+/* Short flows as load: the average that those of a group with Poisson arrivals put on each link.
+ * The fluid fidelity takes it off the capacities instead of running these flows one by one.
  *
- * The load is the expected bytes on the wire with their ACKs, which are counted on the links of the
- * data. It covers all pairs that the group draws and all their equal paths. */
+ * The load is the expected bytes on the wire, those of ACKs included, all on the links of the data.
+ * It covers all pairs that the group draws, and all their equal paths. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ static double wire_of_short(const struct model_env *env, bytes size)
 	return size < env->load_below ? plan_wire_bytes(&packets, size) : 0;
 }
 
-/* The mean over the flows of a group, of which those that are not short count 0. */
+/* The mean over all flows of a group; those that are not short count 0. */
 static double mean_wire(const struct model_env *env, const struct sizes *sizes)
 {
 	double mean = 0;
@@ -44,7 +44,7 @@ static double mean_wire(const struct model_env *env, const struct sizes *sizes)
 
 /* --- links --- */
 
-/* Flows of one pair, over all its paths. */
+/* Spreads the load of one pair over its paths. */
 static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, double rate,
 		     double *load)
 {
@@ -70,7 +70,7 @@ static unsigned kind_of(const struct network *net, uint32_t port)
 	return low * 8 + high;
 }
 
-/* All hosts see the same network, so one of them tells what crosses each tier. */
+/* All hosts see the same network, so the paths from host 0 say what crosses each tier. */
 static void add_uniform(const struct topology *topo, double rate, double *load)
 {
 	const struct network *net = &topo->net;

@@ -32,7 +32,7 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* At the receiver: the flow is complete. Its row waits until it is settled, for the order. */
+/* The last byte is at the receiver. The row waits until the flow is settled, which orders rows. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -115,14 +115,6 @@ static struct flow *take_flow(struct flows *flows)
 	return flow;
 }
 
-/* Fluid: the flow is part of the load that links have less capacity for. */
-static bool is_load(const struct group *group, bytes size)
-{
-	const struct model_env *env = &group->flows->env;
-
-	return group->load && size < env->load_below;
-}
-
 static void open_fluid(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -130,6 +122,7 @@ static void open_fluid(struct flow *flow)
 
 	spec.route = flow_ahead_take(flows, &spec);
 	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
+	flow->ideal = flow->fluid.ideal;
 }
 
 static void open_connection(struct flow *flow)
@@ -160,7 +153,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 
 	if (!group->conf->enabled)
 		return;
-	if (is_load(group, draw->size)) {
+	if (group->load && draw->size < flows->env.load_below) {
 		group->stats.as_load += measured_has(&flows->window, flows->env.sim->now);
 		return;
 	}
@@ -180,12 +173,10 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		flow_class_of(flows, draw->size)->count++;
 		group->stats.count++;
 	}
-	if (flows->env.fluid) {
+	if (flows->env.fluid)
 		open_fluid(flow);
-		flow->ideal = flow->fluid.ideal;
-		return;
-	}
-	open_connection(flow);
+	else
+		open_connection(flow);
 }
 
 static char *describe_overload(const struct topology *topo, uint32_t port, double load)
@@ -202,37 +193,29 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 			 1 - LEAST_LEFT);
 }
 
-/* What the short flows of all groups leave of each link, bytes per second; caller frees. NULL and
- * *error (caller frees) when a link has too little left. */
-static double *find_capacities(const struct flows *flows, char **error)
+/* Takes the short flows of all groups off the capacities of links. False and *error (caller frees)
+ * when a link has too little left. */
+static bool apply_loads(const struct flows *flows, char **error)
 {
 	const struct network *net = &flows->env.topo->net;
-	double *capacity = xcalloc(net->port_count, sizeof(*capacity));
+	double *capacity = xcalloc(net->port_count, sizeof(*capacity)); /* bytes per second */
+	bool good = true;
 
-	for (uint32_t p = 0; p < net->port_count; p++) {
+	for (uint32_t p = 0; p < net->port_count && good; p++) {
 		double whole = (double)port_class(net, &net->ports[p])->rate / 8;
 
 		capacity[p] = whole;
 		for (size_t g = 0; g < flows->group_count; g++)
 			if (flows->groups[g].load)
 				capacity[p] -= flows->groups[g].load[p];
-		if (capacity[p] > LEAST_LEFT * whole)
-			continue;
-		*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
-		free(capacity);
-		return NULL;
+		good = capacity[p] > LEAST_LEFT * whole;
+		if (!good)
+			*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
 	}
-	return capacity;
-}
-
-static bool apply_loads(struct flows *flows, char **error)
-{
-	double *capacity = find_capacities(flows, error);
-
-	if (capacity)
+	if (good && flows->env.fluid)
 		fluid_set_capacities(flows->env.fluid, capacity);
 	free(capacity);
-	return capacity;
+	return good;
 }
 
 /* The group is done: no more load. */
@@ -245,8 +228,7 @@ static void drop_load(struct group *group)
 	apply_loads(group->flows, NULL);
 }
 
-/* Flows of one instant start together, but Poisson arrivals that coincide are events of their own.
- */
+/* Flows of one instant start together, except Poisson arrivals: each is an event of its own. */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct group *group = owner;
@@ -409,7 +391,6 @@ bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *
 		     size_t count, const char *scenario, char **error)
 {
 	struct flows flows = { .env = *env, .group_count = count };
-	double *capacity = NULL;
 	bool good = true;
 
 	flows.groups = xcalloc(count, sizeof(*flows.groups));
@@ -422,15 +403,12 @@ bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *
 		if (!groups[i].enabled || groups[i].arrival.form != ARRIVE_POISSON)
 			continue;
 		good = sizes_load(&group->size, &groups[i].size, scenario, error);
-		if (!good)
-			break;
-		shuffle_hosts(group);
-		find_load(group);
+		if (good) {
+			shuffle_hosts(group);
+			find_load(group);
+		}
 	}
-	if (good)
-		capacity = find_capacities(&flows, error);
-	good = capacity;
-	free(capacity);
+	good = good && apply_loads(&flows, error);
 	free_groups(&flows);
 	return good;
 }
@@ -476,7 +454,7 @@ bool flows_done(const struct flows *flows)
 	return flows->finished == flows->started;
 }
 
-/* No flow is faster than the link to its receiver, where one packet may already be. */
+/* No flow is faster than the link to its receiver. One packet may be on that link already. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;

@@ -1,16 +1,15 @@
 /* Background flows: who sends how much to whom, and when.
  *
- * A group of the scenario ("flows": [ ... ]) is a generator. Flows are made one
- * at a time as their time comes, run over a TCP connection of their own, leave
- * one row in flows.csv and two numbers for exact percentiles, and are forgotten.
+ * A group of the scenario ("flows": [ ... ]) is a generator. It makes each flow when its time
+ * comes. A flow runs over a connection of its own, leaves a row in flows.csv and what exact
+ * percentiles need, and is forgotten.
  *
- * FCT = last byte at the receiver - start. Ideal = the same transfer alone on
- * the same path (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a
- * bug and counted as a violation.
+ * FCT = last byte at the receiver - start. Ideal = the same transfer alone on the same path
+ * (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a bug and counts as a violation.
  *
- * A group that is not enabled sends nothing. It still takes the numbers of its
- * flows, by which paths are chosen, so the flows of other groups have the same
- * number, sizes, hosts, times and paths with and without it. */
+ * A group that is not enabled sends nothing, but its flows keep their numbers, by which paths are
+ * chosen. So the flows of other groups have the same numbers, sizes, hosts, times and paths with
+ * and without it. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOWS_H
 #define INASIM_WORKLOAD_FLOWS_FLOWS_H
 
@@ -25,7 +24,7 @@ struct size_conf {
 	bytes fixed;
 	const char *cdf;
 	struct conf_list mix; /* of struct size_part */
-	double scale;         /* of all that is drawn */
+	double scale;         /* multiplies all sizes */
 };
 enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
 
@@ -67,17 +66,17 @@ enum flow_stop { FLOWS_RUN_OUT, FLOWS_STOP_WITH_JOBS };
 
 extern const struct conf_table flow_group_table;
 
-/* What the rows cannot check. `pointer` = "/flows/0"; `bounded`: something else
- * ends the run (a time), so that a group may go on for ever. */
+/* What the rows cannot check. `pointer` = "/flows/0"; `bounded`: a time ends the run, so a group
+ * may go on for ever. */
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
 
-/* A size class of reports: measured flows of from <= size < to. */
+/* Measured flows of a size class: from <= size < to. */
 struct flow_class {
 	bytes from, to; /* UINT64_MAX = no end */
 	uint64_t count, finished;
-	uint64_t recorded; /* of the finished; all of them at the end */
-	/* of the recorded: seconds, factors, bits per second; not sorted */
+	uint64_t recorded; /* finished flows that the lists below have; at the end, all */
+	/* seconds, factors, bits per second; not sorted */
 	double *fct, *slowdown, *throughput;
 	size_t fct_capacity, slowdown_capacity, throughput_capacity;
 };
@@ -85,20 +84,20 @@ struct flow_class {
 /* Measured flows of a group. */
 struct flow_group_stats {
 	uint64_t count, finished;
-	uint64_t as_load;       /* fluid: short ones, which are in no other count */
-	struct jain throughput; /* of the finished: bits per second */
+	uint64_t as_load;       /* fluid: short flows that run as load, which nothing else counts */
+	struct jain throughput; /* of finished flows, bits per second */
 };
 
 /* A group in one interval of a time series. */
 struct flow_sample {
 	uint64_t active;   /* flows under way at its end */
-	bytes delivered;   /* in it, of all flows */
-	struct jain whole; /* bytes delivered to each flow that was under way all the time */
+	bytes delivered;   /* by all flows in the interval */
+	struct jain whole; /* bytes of each flow that was under way all the time */
 };
 
 struct flows;
 
-/* What is counted, and how. */
+/* Which flows count, and where results go. */
 struct flows_report {
 	struct measured_window window;
 	const struct conf_list
@@ -106,12 +105,13 @@ struct flows_report {
 	struct out_table *table; /* may be NULL; not owned */
 };
 
-/* Fluid: do short flows of Poisson arrivals leave something of every link? False and *error (caller
- * frees) when they do not. Of `env` the network, the transport and the limit are looked at. */
+/* Fluid: false and *error (caller frees) when short flows with Poisson arrivals leave too little of
+ * a link to others. Reads sim, topo, tcp and load_below of `env`; its `fluid` is NULL. */
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
 		     size_t count, const char *scenario, char **error);
 
-/* NULL and *error (caller frees) when a file is not right. Generators start by themselves. */
+/* NULL and *error (caller frees) when a file is not right, or flows_loads_fit() is false.
+ * Generators start by themselves. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
 			size_t count, const char *scenario, const struct flows_report *report,
 			char **error);
@@ -123,14 +123,14 @@ void flows_jobs_done(struct flows *flows);
 /* All generators have run out and all their flows are finished. */
 bool flows_done(const struct flows *flows);
 
-/* A time before which some flow (of the measured ones) is surely not finished; SIM_TIME_MAX as long
- * as some are to come. Over TCP only. */
+/* Until this time at least one flow that has started is not finished; with `measured`, one of the
+ * measured flows. Without `measured`, SIM_TIME_MAX while flows are to start. Over TCP only. */
 sim_time flows_busy_until(const struct flows *flows, bool measured);
 
-/* Fraction of the flows asked for that is finished (0 if their number is open). */
+/* Finished flows over all that the scenario asks for; 0 if their number is open. */
 double flows_progress(const struct flows *flows);
 
-/* Groups that have not made all the flows that were asked for, a line each. */
+/* Prints a line for each group that has not started all its flows, `limit` lines at most. */
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
 
 /* Flows of the measured window that are under way. */
@@ -145,8 +145,8 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
  * to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
-/* The network has been cut into so many partitions (net/cut.h). From then on what happens to flows
- * in windows is counted, and seen by all the functions here, when it is gathered. */
+/* The network has been cut into `parts` partitions (net/cut.h). From then on flows_gather() counts
+ * what happened to flows in a window; before it the functions here do not see that. */
 void flows_cut(struct flows *flows, unsigned parts);
 void flows_gather(struct flows *flows);
 
@@ -156,14 +156,14 @@ bool flows_own(const struct tcp_app *app);
 /* Called by the owner when something finished; may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* The run is over: all flows get their rows, and those that are received enter the summary. Once.
- */
+/* The run is over: all other flows get their rows, and those received enter the summary. Call it
+ * once. */
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;
 
-/* The trace of a group that has one. False and *error (caller frees) when the
- * file is not right, or not for a network of `hosts`. */
+/* Loads the trace of a group that has one. False and *error (caller frees) when the file is not
+ * right, or names a host that a network of `hosts` does not have. */
 bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
 		      struct flow_trace *trace, char **error);
 

@@ -22,7 +22,8 @@ static const struct conf_row size_part_rows[] = {
 	CONF_STRING("cdf", struct size_part, cdf, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),
 	CONF_REAL("weight", struct size_part, weight, "1", 1e-9, 1e9,
-		  "Of the flows, this over the sum of all weights takes its size from here.",
+		  "This over the sum of all weights is the fraction of flows that take their size "
+		  "from here.",
 		  "all alike"),
 	{ 0 },
 };
@@ -188,13 +189,14 @@ static void check_incast(const struct flow_group_conf *conf, struct conf_doc *do
 static void check_size(const struct flow_group_conf *conf, struct conf_doc *doc,
 		       const char *pointer)
 {
+	bool trace = conf->arrival.form == ARRIVE_TRACE;
 
-	if (conf->arrival.form == ARRIVE_TRACE && conf->size_given)
+	if (trace && conf->size_given)
 		conf_error(doc, conf_at(doc, "%s/size", pointer),
 			   "the trace says how large the flows are; leave this out");
-	if (conf->arrival.form != ARRIVE_TRACE && !conf->size_given)
+	if (!trace && !conf->size_given)
 		conf_error(doc, pointer, "needs \"size\" (only a flow trace brings its own)");
-	if (conf->arrival.form == ARRIVE_TRACE && (conf->size.scale < 1 || conf->size.scale > 1))
+	if (trace && conf->size.scale != 1)
 		conf_error(doc, conf_at(doc, "%s/size_scale", pointer),
 			   "the trace says how large the flows are; leave this out");
 }
@@ -210,8 +212,7 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 	    !bounded)
 		conf_error(doc, pointer,
 			   "a Poisson process needs an end: \"count\", or \"stop\": \"jobs_done\", "
-			   "or a time limit "
-			   "with \"stop\": {\"when\": \"time\"}");
+			   "or a time limit with \"stop\": {\"when\": \"time\"}");
 	if (conf->arrival.form == ARRIVE_AT && conf->pairs.form == PAIRS_NAMED &&
 	    conf->pairs.kind == PAIRS_UNIFORM && !conf->count)
 		conf_error(doc, pointer, "uniform pairs that start together need \"count\"");

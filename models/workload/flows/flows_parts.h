@@ -16,10 +16,10 @@ struct group {
 	struct flow_trace trace;
 	uint32_t *order; /* see flow_generator.h; owned */
 	struct flow_generator generator;
-	double *load; /* fluid: of its short flows, by port; NULL = none, or over */
+	double *load; /* fluid: of its short flows, bytes per second by port; NULL = none */
 	struct timer timer;
 	struct flow_group_stats stats;
-	bytes completed; /* by flows that have finished since the last sample, since then */
+	bytes completed; /* since the last sample, of flows that have finished since then */
 };
 
 struct flow {
@@ -27,13 +27,13 @@ struct flow {
 	struct group *group;
 	uint64_t id;
 	uint32_t src, dst;
-	struct connection conn;  /* packets */
-	struct flow_fluid fluid; /* or fluid */
+	struct connection conn;  /* with packets */
+	struct flow_fluid fluid; /* without */
 	bytes size;
 	sim_time start, ideal;
 	sim_time finish;          /* received */
 	sim_time settled_at;      /* 0 = not yet */
-	uint64_t retransmissions; /* settled */
+	uint64_t retransmissions; /* once settled */
 	bool received, measured;
 	bytes sampled; /* delivered at the last sample */
 	struct flow *next_idle;
@@ -72,7 +72,7 @@ struct flows {
 	struct flow_news *news; /* by partition, 1..parts */
 	unsigned parts;
 	struct flow_list settled; /* not written yet */
-	uint64_t numbers;         /* of flows, those of disabled groups included */
+	uint64_t numbers;         /* given so far, those of disabled groups included */
 	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
 	struct flow_class *classes; /* by size */
@@ -83,13 +83,13 @@ struct flows {
 
 /* --- flow_ahead.c --- */
 
-/* The route of the flow that starts, which is the caller's from then on. */
+/* The route of a flow that starts. The caller owns it. */
 uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow);
 
 /* --- flow_load.c --- */
 
-/* Adds what short flows of a group put on each link to group->load, when flows arrive `per_s` times
- * a second. */
+/* Adds to group->load what short flows of the group put on each link, when `per_s` flows of all
+ * sizes arrive in a second. */
 void flow_load_add(struct group *group, double per_s);
 
 /* --- flow_tables.c --- */
@@ -99,14 +99,14 @@ void flow_open_classes(struct flows *flows, const struct conf_list *borders);
 
 struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
-/* All of a flow is known: it is acknowledged, and its connection closed. */
+/* The flow is acknowledged and its connection closed: its row is complete. */
 void flow_settle(struct flow *flow);
 
 void flow_list_add(struct flow_list *list, struct flow *flow);
 
-/* Settled flows get their rows, enter the summary and are forgotten, in the order of (time,
- * number), which does not depend on the order of hosts within an instant. Called before new flows
- * start, and at the end. */
+/* Writes the rows of settled flows, adds them to the summary, and forgets them: by time, then
+ * number, so the order of hosts within an instant does not matter. Called before new flows start,
+ * and at the end. */
 void flow_write_settled(struct flows *flows);
 
 #endif

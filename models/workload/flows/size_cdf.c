@@ -10,7 +10,7 @@
 
 #define MAX_FLOW (UINT64_C(1) << 50) /* so that every size and sum is exact in a double */
 
-/* What is wrong with the present row, or NULL. */
+/* What is wrong with the next point, or NULL; *in_size: with its size, else with its cdf. */
 static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf_point *point,
 			       bool *in_size)
 {
@@ -86,7 +86,7 @@ static bool read_pair(const char *line, double pair[2])
 	return line[strspn(line, " \t\r\n")] == '\0';
 }
 
-/* Of points whose last has the whole in it: 1, or 100 for percent. */
+/* Divides by the cdf of the last point, which is 1, or 100 for percent, and checks all points. */
 static void check_bare(struct size_cdf *cdf, const char *path, char **error)
 {
 	size_t count = cdf->count;
@@ -190,8 +190,8 @@ bytes size_cdf_quantile(const struct size_cdf *cdf, double p)
 	const struct size_cdf_point *a, *b;
 	double size;
 
-	/* the first point above p, or the first that ends the distribution; so the
-	 * point before it has a smaller cdf and nothing is divided by zero */
+	/* the first point above p, or the first with cdf 1: the point before it has a smaller cdf,
+	 * so nothing is divided by zero */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

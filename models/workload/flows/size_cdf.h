@@ -1,11 +1,10 @@
 /* Flow sizes from a cumulative distribution, as papers and traces publish them.
  *
- * A table (columns size_bytes, cdf) starts at cdf 0 and ends at 1. Between two
- * points the size is uniform (the reading of ns-2's interpolated empirical
- * variable and of HPCC's and TrafficGenerator's generators); two points of one
- * size are a probability mass there. The tables of these generators are read as they
- * are: no header line, a size and a percentage (HPCC) or fraction (ns-3) a line. See
- * traces/README.md for the tables. */
+ * A table (columns size_bytes, cdf) starts at cdf 0 and ends at 1. Between two points sizes are
+ * uniform, as in ns-2's interpolated empirical variable and in the generators of HPCC and
+ * TrafficGenerator. Two points of one size are a probability mass there. Tables of these generators
+ * are read as they are: without a header line, each line a size and a percentage (HPCC) or a
+ * fraction (ns-3). traces/README.md lists the tables. */
 #ifndef INASIM_WORKLOAD_FLOWS_SIZE_CDF_H
 #define INASIM_WORKLOAD_FLOWS_SIZE_CDF_H
 
@@ -28,8 +27,8 @@ struct size_cdf {
 struct size_cdf *size_cdf_load(const char *path, char **error);
 void size_cdf_free(struct size_cdf *cdf);
 
-/* A size of at least 1 byte. Takes one number from the stream and works with the
- * four basic operations only, so the draw is the same on every platform. */
+/* Draws a size of at least 1 byte. Takes one number from the stream, and uses the four basic
+ * operations only, so the draw is the same on every platform. */
 bytes size_cdf_draw(const struct size_cdf *cdf, struct rng *rng);
 
 /* The size below which a fraction p of the flows is, 0 <= p <= 1, rounded to
@@ -39,7 +38,7 @@ bytes size_cdf_quantile(const struct size_cdf *cdf, double p);
 /* Exact mean of the interpolated distribution, in bytes (before rounding). */
 double size_cdf_mean(const struct size_cdf *cdf);
 
-/* By how much that mean grows when every size below `least` > 0 becomes `least`. */
+/* How much that mean grows when every size below `least` > 0 becomes `least`. */
 double size_cdf_lift(const struct size_cdf *cdf, double least);
 
 #endif

@@ -15,15 +15,9 @@ static const struct size_part *part_of(const struct size_conf *conf, size_t i)
 
 size_t size_conf_tables(const struct size_conf *conf)
 {
-	switch ((enum size_form)conf->form) {
-	case SIZE_FIXED:
-		return 0;
-	case SIZE_CDF:
-		return 1;
-	case SIZE_MIX:
+	if (conf->form == SIZE_MIX)
 		return conf->mix.count;
-	}
-	return 0;
+	return conf->form == SIZE_CDF ? 1 : 0;
 }
 
 const char *size_conf_table(const struct size_conf *conf, size_t i)
@@ -100,7 +94,7 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 
 double sizes_mean(const struct sizes *sizes)
 {
-	/* smaller sizes of a table are drawn as 1 byte, or are less than 1 byte after the scale */
+	/* a smaller size of a table becomes 1 byte, when drawn or by the scale */
 	double mean = 0, least = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)

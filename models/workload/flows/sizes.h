@@ -1,9 +1,9 @@
-/* How large the flows of a group are: all alike, by one table, or by several
- * tables of which each flow takes one by weight ("mix").
+/* How large the flows of a group are: all alike, drawn from one table, or from several tables, of
+ * which each flow takes one by weight ("mix").
  *
- * A mixture with fractions p_i has the distribution sum p_i F_i, so the mean
- * sum p_i mean_i. Each draw takes two numbers from the stream (which table, which
- * size), whatever the weights, so other weights leave the other draws alone. */
+ * A mixture with fractions p_i has the distribution sum p_i F_i, so its mean is sum p_i mean_i.
+ * Each draw from it takes two numbers from the stream: one for the table, one for the size. So the
+ * number for a size stays the same when weights change. */
 #ifndef INASIM_WORKLOAD_FLOWS_SIZES_H
 #define INASIM_WORKLOAD_FLOWS_SIZES_H
 
@@ -22,23 +22,23 @@ struct sizes {
 
 /* The tables that a group names: 0 when all its flows are alike. */
 size_t size_conf_tables(const struct size_conf *conf);
-/* Name of one of them, and where it stands below the group: "/size/mix/1/cdf". */
+/* The name of one of them, and its place below the group: "/size/mix/1/cdf". */
 const char *size_conf_table(const struct size_conf *conf, size_t i);
 void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size);
 
-/* One table, looked for beside `scenario` (may be NULL) and in traces/; NULL and
- * *error (caller frees) when it is not right. */
+/* Loads one table, from beside `scenario` (may be NULL) or from traces/. NULL and *error (caller
+ * frees) when it is not right. */
 struct size_cdf *size_conf_load(const struct size_conf *conf, size_t i, const char *scenario,
 				char **error);
 
-/* All of them; false and *error (caller frees), and nothing to release, when one is not right. */
+/* Loads all. False and *error (caller frees), and nothing to release, when one is not right. */
 bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *scenario,
 		char **error);
 void sizes_release(struct sizes *sizes);
 
-/* What a size of a table, or the fixed one, is in this group: times the scale, at least 1 byte. */
+/* A size of a table, or the fixed one, times the scale; at least 1 byte. */
 bytes sizes_scaled(const struct sizes *sizes, bytes size);
 bytes sizes_draw(const struct sizes *sizes, struct rng *rng);
-double sizes_mean(const struct sizes *sizes); /* bytes; of tables but for rounding to whole bytes */
+double sizes_mean(const struct sizes *sizes); /* bytes; of tables, before rounding */
 
 #endif

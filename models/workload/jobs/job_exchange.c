@@ -19,8 +19,8 @@ static void contribute(struct job_exchange *exchange, const struct job_worker *w
 
 /* --- gradients --- */
 
-/* The sum of a tensor is here, so the worker has updated its part of the parameters. These go to
- * all workers in the order of tensors. */
+/* The worker has the sum of a tensor and has updated its part of the parameters. Parts go to all
+ * workers in the order of tensors. */
 static void gather_updated(struct job_worker *worker, size_t tensor)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -36,6 +36,7 @@ static void gather_updated(struct job_worker *worker, size_t tensor)
 	}
 }
 
+/* Number of a tensor within an iteration, from that in the worker's stream. */
 static size_t place_of(const struct job_worker *worker, uint64_t tensor)
 {
 	return worker->tensor_first +
@@ -65,7 +66,7 @@ bool job_reduce(struct job_worker *worker, bytes size)
 	return job->instance || worker->gradients;
 }
 
-/* --- what a layer's computing needs, and what comes of it --- */
+/* --- what computing a layer needs, and what it sends --- */
 
 static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes size)
 {
@@ -73,8 +74,8 @@ static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes 
 	contribute(exchange, worker, size);
 }
 
-/* An iteration all-gathers all layers forward, then all backward. They go out in that order, up to
- * `prefetch` layers ahead, as far as gradients have updated the parameters. */
+/* An iteration all-gathers the parameters of all layers forward, then of all backward. It asks for
+ * them in this order, up to `prefetch` layers ahead, but not before gradients have updated them. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -183,7 +184,7 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 
 /* --- the exchanges of a job --- */
 
-/* Among `ranks` workers: first, first + stride, ... */
+/* Starts an exchange among `ranks` workers: first, first + stride, ... */
 static struct job_exchange *add(struct job *job, enum exchange what,
 				const struct collective_ops *ops, void *scheme, uint32_t ranks,
 				int64_t first, int64_t stride)
@@ -207,7 +208,7 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	return exchange;
 }
 
-/* Stage s has workers s * each to s * each + each - 1. */
+/* Starts the exchanges among the `each` workers of a stage, from `first`. */
 static void add_stage(struct job *job, uint32_t first, uint32_t each, void *ring)
 {
 	struct job_exchange *gradients = NULL, *gather = NULL;
@@ -227,7 +228,7 @@ static void add_stage(struct job *job, uint32_t first, uint32_t each, void *ring
 	}
 }
 
-/* A worker and the one of the next stage that trains on the same samples. */
+/* Joins a worker with the one of the next stage that trains on the same samples. */
 static void join(struct job *job, uint32_t w, uint32_t each, void *ring)
 {
 	struct job_worker *this = &job->worker[w], *next = &job->worker[w + each];

@@ -11,7 +11,7 @@ static void copy_list(uint32_t *hosts, const struct conf_list *list)
 		hosts[i] = (uint32_t)((const int64_t *)list->items)[i];
 }
 
-/* Those of a list and, by the policy, others elsewhere; all or nothing. */
+/* Takes the hosts of a list and, by the placement, others besides; all or nothing. */
 static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *listed,
 			  uint32_t listed_count, uint32_t *others, uint32_t other_count)
 {
@@ -26,7 +26,7 @@ static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *list
 	return false;
 }
 
-/* Slots for the workers and for `own` servers. */
+/* Takes slots for the workers and for `own` servers. */
 static bool take_slots(struct job *job, uint32_t own)
 {
 	struct cluster *cluster = &job->jobs->cluster;
@@ -50,8 +50,9 @@ static bool take_slots(struct job *job, uint32_t own)
 			     job->hosts);
 }
 
-/* For servers that take no slots. Jobs take turns on a pool, so with one server a job and a pool
- * of two, jobs with odd and with even numbers share one each, as in ESA's testbed (section 7.1). */
+/* Finds hosts for servers that take no slots. Jobs take turns on a pool: with one server for each
+ * job and a pool of two, jobs with even numbers share one host and jobs with odd numbers the other,
+ * as in ESA's testbed (section 7.1). */
 static void borrow_hosts(struct job *job)
 {
 	const struct jobs *jobs = job->jobs;

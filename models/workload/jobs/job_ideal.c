@@ -1,10 +1,10 @@
-/* What a job would take alone on an idle network: the closed form of its scheme's plan. */
+/* How long a job would take alone on an idle network, by the closed form of its scheme's plan. */
 #include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the slowest worker, without jitter. */
+/* Of an iteration of the slowest worker, without jitter. */
 static sim_time compute_time(const struct job *job)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -18,7 +18,7 @@ static sim_time compute_time(const struct job *job)
 	return sum;
 }
 
-/* All iterations, while windows grow. */
+/* Of all iterations; windows grow from one to the next. */
 static sim_time exchange_time(const struct job *job, const struct stream_plan *plan)
 {
 	const struct network *net = &job->jobs->env.topo->net;

@@ -23,15 +23,9 @@ size_t model_conf_count(const struct model_conf *conf)
 
 const char *model_conf_name(const struct model_conf *conf, size_t i)
 {
-	switch ((enum model_form)conf->form) {
-	case MODEL_NAMED:
-		return conf->name;
-	case MODEL_IN_PLACE:
+	if (conf->form == MODEL_IN_PLACE)
 		return "in place";
-	case MODEL_MIX:
-		return part_of(conf, i)->model;
-	}
-	return NULL;
+	return conf->form == MODEL_MIX ? part_of(conf, i)->model : conf->name;
 }
 
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size)
@@ -91,7 +85,7 @@ static struct dnn *in_place(const char *name, const struct model_conf *model)
 	return dnn;
 }
 
-/* The first mistake of a file, with its place: one line of what conf_print_errors() says. */
+/* The first mistake of a file, as one line with its place. Caller frees. */
 static char *first_mistake(const struct conf_doc *doc)
 {
 	char *text = NULL, *line;
@@ -181,31 +175,16 @@ const struct dnn *job_models_draw(const struct job_models *models, struct rng *r
 	return models->dnns[weights_draw(&models->weights, rng)];
 }
 
-double job_models_gradient(const struct job_models *models)
+struct job_means job_models_means(const struct job_models *models)
 {
-	double mean = 0;
+	struct job_means means = { 0 };
 
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) *
-			(double)models->dnns[i]->gradient_total;
-	return mean;
-}
+	for (size_t i = 0; i < models->count; i++) {
+		double fraction = weights_fraction(&models->weights, i);
 
-double job_models_tokens(const struct job_models *models)
-{
-	double mean = 0;
-
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) * (double)dnn_tokens(models->dnns[i]);
-	return mean;
-}
-
-double job_models_compute_s(const struct job_models *models)
-{
-	double mean = 0;
-
-	for (size_t i = 0; i < models->count; i++)
-		mean += weights_fraction(&models->weights, i) *
-			seconds_of(models->dnns[i]->compute_total);
-	return mean;
+		means.gradient += fraction * (double)models->dnns[i]->gradient_total;
+		means.tokens += fraction * (double)dnn_tokens(models->dnns[i]);
+		means.compute_s += fraction * seconds_of(models->dnns[i]->compute_total);
+	}
+	return means;
 }

@@ -1,5 +1,5 @@
-/* The neural networks of a group of jobs: one, or several of which each job draws
- * one by weight ("mix"). */
+/* The neural networks of a group of jobs: one, or several, of which each job draws one by weight
+ * ("mix"). */
 #ifndef INASIM_WORKLOAD_JOBS_JOB_MODELS_H
 #define INASIM_WORKLOAD_JOBS_JOB_MODELS_H
 
@@ -9,17 +9,16 @@
 
 /* How many networks a group has: 1, or those of a mixture. */
 size_t model_conf_count(const struct model_conf *conf);
-/* The name of one of them ("in place" if its layers stand in the scenario), and where it stands
- * below the group: "/model/mix/1/model". */
+/* The name of one of them ("in place" if its layers stand in the scenario), and its place below the
+ * group: "/model/mix/1/model". */
 const char *model_conf_name(const struct model_conf *conf, size_t i);
 void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size);
 
-/* A name that ends in ".json" is a file with what "model" may have in place: an object with
- * "layers". Replaces it by the path of the file beside the scenario, which the document owns. Once.
- */
+/* A name that ends in ".json" is a file beside the scenario, with an object as "model" may have in
+ * place ("layers"). Replaces the name by the file's path, which the document owns. Call it once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
-/* The i-th network of a group as it was written, not yet scaled or fused: from such a file, in
+/* The i-th network of a group as it was written, neither scaled nor fused: from such a file, in
  * place, or from dnn_load(). NULL and *error (caller frees) when it does not exist. */
 struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error);
 
@@ -30,18 +29,19 @@ struct job_models {
 	struct weights weights; /* by network */
 };
 
-/* Loads all networks of a group. False and *error (caller frees), and nothing to release, when one
- * does not exist. */
+/* Loads all networks of a group, ready to train. False and *error (caller frees), and nothing to
+ * release, when one does not exist. */
 bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error);
 void job_models_release(struct job_models *models);
 
-/* The network of the next job; `rng` is not touched when there is only one. */
+/* Draws the network of the next job. Leaves `rng` alone when there is only one. */
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng);
 
-/* Means over the mixture, of an iteration of a worker: bytes that it all-reduces; bytes that go to
- * experts, each once; and computing time, without compute_scale and jitter. */
-double job_models_gradient(const struct job_models *models);
-double job_models_tokens(const struct job_models *models);
-double job_models_compute_s(const struct job_models *models);
+/* One iteration of one worker, the mean over the mixture. */
+struct job_means {
+	double gradient;  /* bytes that it all-reduces */
+	double tokens;    /* bytes that go to experts, each once */
+	double compute_s; /* without compute_scale and jitter */
+} job_models_means(const struct job_models *models);
 
 #endif

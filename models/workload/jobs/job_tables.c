@@ -28,7 +28,8 @@ static const struct out_column job_columns[] = {
 	{ "slots", OUT_COUNT, "Aggregator slots of the job; empty where the scheme has none." },
 	{ "retransmissions", OUT_COUNT,
 	  "Packets that its workers (and servers over TCP) sent again." },
-	{ "timeouts", OUT_COUNT, "Retransmission timers of the same that expired." },
+	{ "timeouts", OUT_COUNT,
+	  "Retransmission timers of its workers (and servers over TCP) that expired." },
 	{ "hosts", OUT_TEXT,
 	  "Host (machine, where these have several NICs) of each rank, separated by blanks." },
 	{ "server_hosts", OUT_TEXT,
@@ -36,7 +37,7 @@ static const struct out_column job_columns[] = {
 	{ "measured", OUT_FLAG,
 	  "1 if it arrived in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
-	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; empty else." },
+	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; else empty." },
 	{ "exchange_s", OUT_SECONDS,
 	  "Mean over the workers of the time from the first gradient of an iteration to its last "
 	  "sum, over all finished iterations." },
@@ -49,12 +50,12 @@ static const struct out_column job_columns[] = {
 	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
 	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
 	{ "stands_for", OUT_REAL,
-	  "Iterations of the job that each iteration of this row stands for: 1, or more with "
+	  "How many iterations of the job each iteration of this row stands for: 1, or more with "
 	  "max_steps." },
 	{ "ran_as", OUT_TEXT,
-	  "What it really ran as: its scheme, or another one (ring: PANAMA and SwitchML* up to "
-	  "aggregate_above), and what it had less of than it asked for or could use, as in "
-	  "\"switchml with 2 of 512 slots\"; none with one worker; empty before it began." },
+	  "What it ran as: its scheme, or another one (PANAMA and SwitchML* run as ring up to "
+	  "aggregate_above). Then what it had less of than it asked for or could use, as in "
+	  "\"switchml with 2 of 512 slots\". \"none\" with one worker; empty before it began." },
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
 	{ "ideal_jct_s", OUT_SECONDS,
 	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
@@ -62,8 +63,8 @@ static const struct out_column job_columns[] = {
 	  "jobs that exchange more than gradients, on machines with several GPUs, in runs of "
 	  "streams, and for jobs that did not finish." },
 	{ "slowdown", OUT_REAL,
-	  "jct_s / ideal_jct_s, waiting included. Where packets are a little faster than the "
-	  "closed form it is below 1: models/fluid/findings.md says how close that is." },
+	  "jct_s / ideal_jct_s, waiting included. It is below 1 where packets are a little faster "
+	  "than the closed form; models/fluid/findings.md says how close the two are." },
 	{ "algbw_bytes_per_s", OUT_REAL,
 	  "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "
 	  "iterations_done / exchange_s (stands_for included); empty for one worker." },
@@ -92,9 +93,10 @@ static const struct out_column iteration_columns[] = {
 	  "duration_s - compute_s: communication that no computation hides." },
 	{ "cycle_s", OUT_SECONDS,
 	  "From the first gradient handed over in the iteration before to the end of the last "
-	  "worker's forward pass of this one (the JCT of ESA section 7.2): without the send_jitter "
-	  "of the worker that is least late, which passes before. Empty for the first iteration, "
-	  "and for the second: in the first cycle windows still grow." },
+	  "worker's forward pass of this one (the JCT of ESA section 7.2). The least send_jitter "
+	  "of "
+	  "a worker passes before that and does not count. Empty for the first two iterations: in "
+	  "the first cycle windows still grow." },
 	{ "measured", OUT_FLAG, "As in jobs.csv." },
 	{ 0 },
 };
@@ -175,7 +177,7 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 	return text;
 }
 
-/* Of finished iterations; 0 for a job that has not begun. */
+/* Time of exchanges in finished iterations, the mean over workers; 0 before the job begins. */
 static sim_time exchange_mean(const struct job *job)
 {
 	sim_time sum = 0;
@@ -197,8 +199,7 @@ static double job_throughput_share(const struct job *job)
 		       (double)port_class(net, &net->ports[0])->rate);
 }
 
-/* As NCCL's tests (PERFORMANCE.md) define it, in bytes per second; NAN where there is no exchange.
- */
+/* As PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN without an exchange. */
 static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);

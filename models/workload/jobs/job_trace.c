@@ -55,7 +55,7 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	while (csv_next(csv)) {
 		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
-		/* one by one: the first mistake of a row is the one that is told */
+		/* one by one, because csv_complain() keeps the first mistake */
 		job.submit = cell_time_after(csv, submit, last);
 		job.gpus = cell_u32(csv, gpus, 1);
 		if (duration >= 0)

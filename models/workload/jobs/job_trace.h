@@ -1,11 +1,10 @@
-/* Arrivals that were recorded elsewhere: of jobs, and of flows.
+/* Recorded arrivals of jobs and of flows.
  *
- * Jobs: columns job_id (any text), submit_s, gpus, and, if they are there,
- * duration_s, model, scheme (of this job; an empty cell: its group's); flows:
- * start_s, src, dst, size_bytes. Other columns are passed over, and named. Seconds are decimal
- * numbers and are converted exactly. Both are in the order of their times; a row that is earlier
- * than the one before is an error, for it tells of a table sorted by something
- * else or of two tables in one. */
+ * A trace of jobs has the columns job_id (any text), submit_s and gpus. It may have duration_s, and
+ * model and scheme, where an empty cell means those of the group. A trace of flows has start_s,
+ * src, dst and size_bytes. Other columns are not read, but named. Seconds are decimal numbers,
+ * converted exactly. Rows are in the order of their times: an earlier row is an error, because the
+ * table is sorted by something else, or is two tables in one. */
 #ifndef INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 #define INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 
@@ -17,7 +16,7 @@
 struct trace_job {
 	char *id; /* as in the file; owned by the trace */
 	sim_time submit;
-	sim_time duration; /* 0 where the trace has none */
+	sim_time duration; /* 0 = the trace has none */
 	uint32_t gpus;     /* at least 1 */
 	char *model;       /* NULL = it names none; owned by the trace */
 	int scheme;        /* enum scheme_index; -1 = it names none */
@@ -42,8 +41,8 @@ struct flow_trace {
 	char *unread; /* as above */
 };
 
-/* False and *error (caller frees), with file and line, when something is wrong;
- * then there is nothing to release. Whether hosts exist is the caller's check. */
+/* False and *error (caller frees), with file and line, when something is wrong; then there is
+ * nothing to release. The caller checks whether hosts exist. */
 bool job_trace_load(struct job_trace *trace, const char *path, char **error);
 /* Keeps the first `count`, if there are more. */
 void job_trace_cut(struct job_trace *trace, size_t count);

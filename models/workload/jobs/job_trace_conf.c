@@ -1,4 +1,5 @@
-/* The trace of a group of jobs: what its rows may not say, and groups by what they name. */
+/* The trace of a group of jobs: checks of its rows, and a group for each model and scheme that they
+ * name. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -57,7 +58,7 @@ static bool names_alike(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Moves the jobs of the group's part to the front, and drops the others. */
+/* Drops the jobs that are not of the group's part of the trace. */
 static void keep_part(const struct job_group_conf *conf, struct job_trace *trace)
 {
 	size_t kept = 0;
@@ -74,7 +75,7 @@ static void keep_part(const struct job_group_conf *conf, struct job_trace *trace
 	job_trace_cut(trace, kept);
 }
 
-/* Up to its limit; *path (caller frees, may be NULL) is where it was found. */
+/* Loads a trace up to the group's limit. *path is the file (caller frees); `path` may be NULL. */
 static bool load_trace(const struct job_group_conf *conf, const char *scenario,
 		       struct job_trace *trace, char **path, char **error)
 {
@@ -90,7 +91,7 @@ static bool load_trace(const struct job_group_conf *conf, const char *scenario,
 	return good;
 }
 
-/* --- groups by what the rows of a trace name --- */
+/* --- a group for each model and scheme that a trace names --- */
 
 static struct job_group_conf *group_at(const struct conf_list *groups, size_t i)
 {
@@ -143,7 +144,7 @@ static bool has_part(const struct conf_list *groups, size_t origin, const struct
 	return false;
 }
 
-/* The first part takes the place of the group. */
+/* Makes the parts of a group. The first takes the place of the group. */
 static void part_group(struct conf_list *groups, size_t *capacity, size_t origin,
 		       const struct job_trace *trace, struct conf_doc *doc)
 {
@@ -176,7 +177,7 @@ static bool model_computes(const struct job_group_conf *group)
 	struct job_models models;
 	char *error = NULL;
 	bool computes = job_models_load(&models, group, &error) &&
-			job_models_compute_s(&models) * group->compute_scale > 0;
+			job_models_means(&models).compute_s * group->compute_scale > 0;
 
 	free(error);
 	job_models_release(&models);
@@ -216,12 +217,8 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 			last_by_duration(groups, i);
 		job_trace_release(&trace);
 	}
-	for (size_t i = 0; i < groups->count; i++) {
-		struct job_group_conf *group = group_at(groups, i);
-
-		group->exchanges = group->sharding != SHARDING_NONE || group->pipeline.stages > 1 ||
-				   job_group_routes_tokens(group);
-	}
+	for (size_t i = 0; i < groups->count; i++)
+		job_group_find_exchanges(group_at(groups, i));
 }
 
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,

@@ -33,7 +33,7 @@ static sim_time draw(struct job_worker *worker, sim_time most)
 	return most ? rng_below(&worker->rng, most + 1) : 0;
 }
 
-/* The duration of what the worker does next; false when it has to wait. */
+/* Finds how long the next task takes and whether it computes; false when the worker has to wait. */
 static bool next_task(struct job_worker *worker, sim_time *duration, bool *computes)
 {
 	const struct job *job = worker->job;
@@ -45,7 +45,7 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	if (worker_waits(worker))
 		return false;
 	switch (worker->phase) {
-	case PHASE_PAUSE: /* begins when the iteration could */
+	case PHASE_PAUSE: /* from when the iteration could begin */
 		*duration = draw(worker, job->conf->start_jitter);
 		return true;
 	case PHASE_FORWARD:
@@ -66,7 +66,7 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
-/* To the next micro-batch, if there is one, at this layer. */
+/* Goes on with `layer` of the next micro-batch; false when this was the last of the pass. */
 static bool next_microbatch(struct job_worker *worker, size_t layer)
 {
 	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;
@@ -77,7 +77,7 @@ static bool next_microbatch(struct job_worker *worker, size_t layer)
 	return more;
 }
 
-/* The backward pass has come down to worker->layer: more tensors to send, or the next layer. */
+/* The backward pass of worker->layer is over: sends the next tensor that is ready, or goes on. */
 static void after_backward(struct job_worker *worker)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -98,7 +98,7 @@ static void after_backward(struct job_worker *worker)
 	}
 }
 
-/* What the scheme may know about the next tensor, before it gets it. */
+/* Tells the scheme what it may know about the next tensor before it gets it. */
 static void give_hint(const struct job_worker *worker)
 {
 	const struct job *job = worker->job;
@@ -128,8 +128,8 @@ static void give_hint(const struct job_worker *worker)
 		job_scheme(job)->hint(job->instance, worker->number, &hint);
 }
 
-/* Hands the next tensor over. The worker's state is that of after it, for a sum
- * may be back before this returns. */
+/* Hands the next tensor over. Before that the worker's state goes on to what follows, because the
+ * sum may be back before job_reduce() returns. */
 static void send_tensor(struct job_worker *worker)
 {
 	struct job *job = worker->job;
@@ -147,7 +147,7 @@ static void send_tensor(struct job_worker *worker)
 		worker_holds(worker, tensor->layer);
 }
 
-/* What follows when the task is done. */
+/* The task is done: finds the next one. */
 static void task_done(struct job_worker *worker)
 {
 	switch (worker->phase) {
@@ -212,14 +212,14 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 	worker->busy_since = SIM_TIME_MAX;
 	worker->timed = false;
 	worker->job->moved = sim->now;
-	worker->stepping = true; /* results that come with the contribution wait for step() */
+	worker->stepping = true; /* a sum that comes back at once waits for the step() below */
 	task_done(worker);
 	worker->stepping = false;
 	step(worker);
 }
 
-/* The worker holds the sum of a layer; perhaps of the whole iteration now. A
- * worker is ahead of another by less than an iteration, for every sum needs all. */
+/* The worker holds the sum of a tensor of this layer, perhaps the last one of the iteration.
+ * Workers are less than an iteration apart, because every sum needs all of them. */
 void worker_holds(struct job_worker *worker, size_t layer)
 {
 	struct job *job = worker->job;
@@ -258,7 +258,7 @@ void worker_begin(struct job_worker *worker)
 	step(worker);
 }
 
-/* Layers of its stage of a pipeline; tensors are those of the last layer first. */
+/* Finds the layers of the worker's stage of a pipeline, and their tensors, last layer first. */
 static void take_stage(struct job_worker *worker)
 {
 	const struct job *job = worker->job;

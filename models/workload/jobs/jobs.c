@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the scheme, which numbers tensors from 0 for the life of the job, in the order of sending.
- */
+/* Called by the scheme, which numbers a job's tensors from 0 in the order of sending. */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
@@ -466,10 +465,8 @@ void jobs_free(struct jobs *jobs)
 
 		stop_scheme(job);
 		job_end_exchanges(job);
-		for (uint32_t w = 0; job->worker && w < job->workers; w++) {
-			free(job->worker[w].held);
-			free(job->worker[w].reduced);
-		}
+		for (uint32_t w = 0; job->worker && w < job->workers; w++)
+			worker_release(&job->worker[w]);
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);

@@ -146,7 +146,8 @@ struct job_group_conf {
 	int sharding;
 	int64_t prefetch;
 	struct pipeline_conf pipeline;
-	bool exchanges; /* besides gradients; set by job_groups_part() */
+	/* Set by job_groups_part(): a network has experts; workers exchange more than gradients. */
+	bool experts, exchanges;
 	struct job_arrival_conf arrival;
 	int overlap;
 	bytes fusion;          /* 0 = not given */
@@ -186,8 +187,8 @@ struct cluster_conf; /* cluster.h */
 
 /* Splits groups by what their traces name: jobs with a model or scheme of their own become another
  * group behind the others, alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. Sets `exchanges` of each group. job_group_check() reports
- * traces that are not right. */
+ * iterations, the durations decide. Sets `experts` and `exchanges` of each group. job_group_check()
+ * reports traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* What the rows cannot check. `bounded`: something else than the jobs ends the run, so

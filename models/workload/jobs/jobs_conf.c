@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MODEL_NAME                                                                                 \
+	"A name from traces/models (inasim list models), or NAME.json, a file beside the "         \
+	"scenario with the object that may stand here in place: layers."
+
 static const struct conf_row layer_rows[] = {
 	CONF_STRING("name", struct layer_conf, name, CONF_OPTIONAL, "Label."),
 	CONF_BYTES("gradient", struct layer_conf, gradient, CONF_REQUIRED, 1, UINT64_C(1) << 44,
@@ -45,12 +49,10 @@ static const struct conf_row in_place_rows[] = {
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
 						 sizeof(struct model_conf) };
 static const struct conf_row model_part_rows[] = {
-	CONF_STRING(
-		"model", struct model_part, model, CONF_REQUIRED,
-		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
-		"scenario with the object that may stand here in place: layers."),
+	CONF_STRING("model", struct model_part, model, CONF_REQUIRED, MODEL_NAME),
 	CONF_REAL("weight", struct model_part, weight, "1", 1e-9, 1e9,
-		  "Of the jobs, this over the sum of all weights trains this network.",
+		  "This over the sum of all weights is the fraction of jobs that train this "
+		  "network.",
 		  "all alike"),
 	{ 0 },
 };
@@ -67,10 +69,7 @@ static const struct conf_row model_mix_rows[] = {
 static const struct conf_table model_mix_table = { "model_mix", model_mix_rows,
 						   sizeof(struct model_conf) };
 static const struct conf_row model_forms[] = {
-	CONF_STRING(
-		"named", struct job_group_conf, model.name, CONF_REQUIRED,
-		"A name from traces/models (inasim list models), or NAME.json, a file beside the "
-		"scenario with the object that may stand here in place: layers."),
+	CONF_STRING("named", struct job_group_conf, model.name, CONF_REQUIRED, MODEL_NAME),
 	CONF_OBJECT("in_place", struct job_group_conf, model, CONF_REQUIRED, &model_in_place_table,
 		    "Layers in place."),
 	CONF_OBJECT("mixed", struct job_group_conf, model, CONF_REQUIRED, &model_mix_table,
@@ -150,8 +149,8 @@ static const struct conf_row group_rows[] = {
 		   .present = CONF_GIVEN(struct job_group_conf, servers.given)),
 	CONF_ONEOF("iterations", struct job_group_conf, iterations, "1", &iterations_table,
 		   iterations_form,
-		   "Training iterations; when missing, of a trace with durations (duration_s) and "
-		   "a model that computes: duration.",
+		   "Training iterations. When missing, the duration decides if a trace has it "
+		   "(duration_s) and the model computes.",
 		   "our choice; with a trace that has duration_s, as it says",
 		   .present = CONF_GIVEN(struct job_group_conf, iterations_given)),
 	CONF_INT("max_steps", struct job_group_conf, max_steps, CONF_OPTIONAL, 1, 1000000000,

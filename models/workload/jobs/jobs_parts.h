@@ -1,5 +1,4 @@
-/* Jobs from the inside: shared by jobs*.c, job_*.c and servers_conf.c; everybody
- * else uses jobs.h. */
+/* Jobs from the inside, for the files of this folder; everybody else uses jobs.h. */
 #ifndef INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 #define INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 
@@ -16,10 +15,10 @@
 
 enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
 
-/* What workers exchange besides the gradients of all of them (job_exchange.c). */
+/* What workers exchange besides gradients among all of them (job_exchange.c). */
 enum exchange {
-	EXCHANGE_GRADIENTS, /* of a stage of a pipeline */
-	EXCHANGE_GATHER,
+	EXCHANGE_GRADIENTS, /* among the workers of a stage of a pipeline */
+	EXCHANGE_GATHER,    /* parameters, with sharding */
 	EXCHANGE_TOKENS,
 	EXCHANGE_FORWARD, /* activations to the next stage */
 	EXCHANGE_BACKWARD,
@@ -33,32 +32,30 @@ struct job_exchange {
 	int64_t first, stride; /* worker of rank r: first + r * stride */
 	uint32_t *hosts;       /* by rank; owned */
 };
-/* Their connections have numbers up to here, where those of an all-reduce begin at 0. */
+/* Their connections are numbered down from here, those of an all-reduce up from 0. */
 #define EXCHANGE_EDGES_END (UINT32_C(1) << 20)
 
 struct job_worker {
 	struct job *job;
 	uint32_t number;
-	size_t layer_first, layer_end;   /* of its stage: all, without a pipeline */
+	size_t layer_first, layer_end;   /* of its stage; all without a pipeline */
 	size_t tensor_first, tensor_end; /* the same */
 	int64_t microbatch;              /* of this pass */
 	/* What it exchanges besides; NULL = nothing. */
 	struct job_exchange *gradients, *gather, *tokens;
 	struct job_exchange *from[2], *to[2]; /* stages: forward, backward */
 	uint64_t need[EXCHANGES], have[EXCHANGES];
-	unsigned asked;   /* for the layer: parameters and activations, then tokens */
-	uint64_t gathers; /* asked for */
-	/* SHARDING_OPTIMIZER: by tensor, its sum has come before that of an earlier one; and up to
-	 * where parameters are on their way. Owned. */
-	bool *reduced;
-	size_t updated;
+	unsigned asked;   /* for the layer: 1 = parameters and activations, 2 = tokens, too */
+	uint64_t gathers; /* how many it has asked for */
+	bool *reduced;  /* SHARDING_OPTIMIZER, by tensor: its sum waits for an earlier one; owned */
+	size_t updated; /* the next tensor whose parameters are all-gathered */
 	enum phase phase;
 	int64_t iteration;
 	size_t layer;
 	size_t tensor;       /* the next to hand over */
 	int64_t *held;       /* by layer: tensors whose sum is here, of all iterations */
 	size_t tensors_held; /* of the iteration under way */
-	bool stepping;       /* in step(): a result that comes meanwhile needs no step of its own */
+	bool stepping;       /* in step(): a sum that comes meanwhile needs no step of its own */
 	bool timed;          /* the timer runs */
 	double factor;       /* of this iteration's computing time */
 	sim_time busy;       /* computing so far */
@@ -77,10 +74,10 @@ struct job {
 	struct jobs *jobs;
 	const struct job_group_conf *conf;
 	const struct dnn *dnn; /* one of the group's, or `step` */
-	struct dnn *step;      /* NULL, or a step that stands for several iterations; owned */
+	struct dnn *step;      /* with max_steps: a step instead of an iteration; owned */
 	bytes gradients;       /* of an iteration, not of a step */
 	double stands_for;     /* iterations of the job for each one simulated */
-	char *trace_id;        /* in its trace; NULL = it is of none; owned */
+	char *trace_id;        /* its job_id there; NULL = it is of no trace; owned */
 	uint32_t number;
 	enum job_state state;
 	bool measured;
@@ -91,20 +88,20 @@ struct job {
 	uint32_t *hosts;                       /* of the workers by rank, then of the servers */
 	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
 	sim_time busy_mark;                    /* sum over the workers at that time */
-	/* By iteration modulo 4: one may be over, the next under way, and a worker in the one
-	 * after. */
+	/* By iteration modulo 4: one has just ended, the next is under way, and a worker may be in
+	 * the one after. */
 	sim_time first_send[4], forward_end[4];
-	int64_t sending;       /* iterations of which a gradient has been handed over */
+	int64_t sending;       /* how many iterations have had a gradient handed over */
 	uint32_t done_workers; /* with the iteration under way */
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
 	struct job_worker *worker;
-	struct why_job *why;           /* NULL without --why */
-	struct machine_scheme machine; /* of a job whose machines have stages of their own */
-	struct fusion *fusion;         /* NULL = it has no buffers by time */
-	void *instance; /* of the scheme; NULL for one worker and where stages have their own */
+	struct why_job *why;            /* NULL without --why */
+	struct machine_scheme machine;  /* its scheme has stages inside machines; else zero */
+	struct fusion *fusion;          /* buffers of fusion_cycle; NULL = none */
+	void *instance;                 /* of the scheme; NULL for one worker and with a pipeline */
 	struct job_exchange *exchanges; /* owned; NULL = none */
 	size_t exchange_count;
-	uint32_t edges;    /* numbers that they have taken */
+	uint32_t edges;    /* how many connections exchanges have */
 	bytes activations; /* of a microbatch */
 	struct collective_stats stats;
 	sim_time ideal; /* when it is over; 0 = there is no closed form */
@@ -127,7 +124,7 @@ struct jobs {
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
-	size_t queue_head; /* jobs before it have started */
+	size_t queue_head; /* jobs before it have started, or been refused */
 	size_t record_capacity, duration_capacity, otherwise_capacity, cycle_capacity;
 	struct collective_stats stats;
 	struct timer arrivals;
@@ -135,8 +132,8 @@ struct jobs {
 	void *owner;
 };
 
-/* Its scheme, or that with stages inside machines around it; of sharded jobs its reduce-scatter, if
- * it has one. */
+/* The job's scheme, with stages inside machines around it if it has any; for sharded jobs the
+ * reduce-scatter of the scheme, if there is one. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
 	const struct collective_ops *ops = job->jobs->schemes[job->conf->all_reduce].ops;
@@ -166,9 +163,9 @@ void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 bool job_reduce(struct job_worker *worker, bytes size);
 /* The worker has the sum of a tensor of its stream, or the part of it that it needs. */
 void job_reduced(struct job_worker *worker, uint64_t tensor);
-/* Whether it still lacks something for what it does next; asks for what a layer needs. */
+/* Whether the worker lacks something for its next task. Asks for what a layer needs. */
 bool worker_waits(struct job_worker *worker);
-/* It has computed a layer, which others may need. */
+/* The worker has computed a layer: sends what others need of it. */
 void worker_computed(struct job_worker *worker);
 
 /* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
@@ -179,35 +176,35 @@ void job_return_hosts(struct job *job);
 /* jobs.c: what a job is to its scheme, hosts included once it has them. */
 struct collective_job job_spec(struct job *job);
 
-/* job_ideal.c: JCT alone on an idle network, without jitter, of a job whose resources are free
- * again; 0 where there is no closed form: with overlap, or without packets. */
+/* job_ideal.c: JCT alone on an idle network, without jitter; 0 where there is no closed form. The
+ * job's scheme must have finished, so that its resources are free. */
 sim_time job_ideal(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job);
 /* A worker hands over its first gradient of an iteration. */
 void job_sends(struct job *job, int64_t iteration);
-/* All workers hold all sums of an iteration: its row, and the next one's accounts. */
+/* All workers hold all sums of an iteration: writes its row, and begins accounts of the next. */
 void job_iteration_over(struct job *job);
-/* For the summary. */
+/* Adds a finished job to the summary. */
 void job_record(struct job *job);
 
-/* servers_conf.c */
-extern const struct conf_table servers_table;
-extern const struct conf_table model_in_place_table; /* of struct model_conf */
+extern const struct conf_table model_in_place_table; /* jobs_conf.c; of struct model_conf */
 /* parallel_conf.c: rows of a group, and their checks */
 extern const struct conf_table pipeline_table;
 extern const char *const sharding_names[];
-bool job_group_routes_tokens(const struct job_group_conf *conf);
+/* Sets `experts` and `exchanges`. */
+void job_group_find_exchanges(struct job_group_conf *conf);
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
 			      const char *pointer, const struct topology_conf *topology);
 /* job_arrival_conf.c */
 extern const struct conf_table job_arrival_table;
-/* Lists of hosts, of workers too, and room for both. */
+/* servers_conf.c: rows of a group, and checks of lists of hosts and of room, of workers too */
+extern const struct conf_table servers_table;
 void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
 			     const char *pointer, uint32_t hosts,
 			     const struct cluster_conf *cluster);
-/* What the scheme says about the size of its jobs. */
+/* Whether the scheme takes jobs of this size. */
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
 			    const char *pointer, const struct topology_conf *topology);
 

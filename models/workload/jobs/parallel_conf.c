@@ -12,8 +12,8 @@ const char *const sharding_names[] = {
 
 static const struct conf_row pipeline_rows[] = {
 	CONF_INT("stages", struct job_group_conf, pipeline.stages, "1", 1, 100000,
-		 "Stages, of the same number of layers (give or take one) and of workers: of N "
-		 "workers the first N / stages are the first.",
+		 "Stages have equally many layers (give or take one) and workers: the first N / "
+		 "stages of N workers are the first stage.",
 		 "no pipeline"),
 	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
 		 "An iteration's samples pass in so many equal parts, all of them forward, then "
@@ -21,7 +21,7 @@ static const struct conf_row pipeline_rows[] = {
 		 "GPipe section 2.3"),
 	CONF_BYTES("activations", struct job_group_conf, pipeline.activations, "1B", 1,
 		   UINT64_C(1) << 40,
-		   "That a worker sends to the next stage for each micro-batch, and gets back as "
+		   "What a worker sends to the next stage for each micro-batch, and gets back as "
 		   "gradients.",
 		   "none to speak of"),
 	{ 0 },
@@ -39,17 +39,16 @@ static struct dnn *network(const struct job_group_conf *conf, size_t i)
 	return dnn;
 }
 
-bool job_group_routes_tokens(const struct job_group_conf *conf)
+void job_group_find_exchanges(struct job_group_conf *conf)
 {
-	bool routes = false;
-
 	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		struct dnn *dnn = network(conf, i);
 
-		routes |= dnn && dnn_tokens(dnn);
+		conf->experts |= dnn && dnn_tokens(dnn);
 		dnn_free(dnn);
 	}
-	return routes;
+	conf->exchanges =
+		conf->experts || conf->sharding != SHARDING_NONE || conf->pipeline.stages > 1;
 }
 
 /* --- checks --- */
@@ -117,7 +116,7 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 		conf_error(doc, pointer,
 			   "workers that exchange more than gradients have one GPU here (one may "
 			   "stand for several that a tensor is spread over: their layers' times)");
-	if (job_group_routes_tokens(conf))
+	if (conf->experts)
 		check_tokens(conf, doc, pointer);
 	if (conf->pipeline.stages > 1)
 		check_stages(conf, doc, pointer);

@@ -119,7 +119,7 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *place)
 {
 	struct workers_span span = workers_span(&conf->workers);
-	/* of several sizes, a job of one worker needs no servers */
+	/* where sizes differ, those of one worker need no servers */
 	int64_t least = span.least == 1 && span.most > 1 ? 2 : span.least;
 
 	if (least > 1 && conf->servers.number > least)
