@@ -1,14 +1,11 @@
 /* The sender of a connection: messages as packets, pacing, go-back-N, timer. */
 #include "transport/roce_conn.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 #include "transport/keys.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define MESSAGES_FIRST 4 /* a power of two */
 
 /* --- messages --- */
 
@@ -373,8 +370,6 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.nxt = first,
 		.max = first,
 		.end = first,
-		.messages = xcalloc(MESSAGES_FIRST, sizeof(*tx->messages)),
-		.mask = MESSAGES_FIRST - 1,
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,
