@@ -132,7 +132,6 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 	packet_set_route(packet, &tx->route);
 	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
 		packet->flags |= ROCE_ACK_REQUEST;
-	conn->stats.packets++;
 	if (tx->nxt < tx->max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;

@@ -48,10 +48,8 @@ struct tcp_app {
 
 /* Counters of a connection of any transport. */
 struct transport_stats {
-	uint64_t packets, retransmissions; /* with data, that the sender sent */
-	uint64_t timeouts;
+	uint64_t retransmissions, timeouts;
 	uint64_t recoveries; /* TCP: fast retransmits; RoCE: NACKs that made the sender go back */
-	uint64_t acks;       /* TCP */
 	uint64_t marks;      /* TCP: marked ACKs; RoCE: CNPs, or what stands for them */
 };
 
