@@ -342,7 +342,7 @@ static void open_control(struct roce_conn *conn, uint32_t dst)
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
 			      .line = port_class(net, &net->ports[tx->host])->rate,
-			      .conf = roce->conf->control[cc_index(roce_cc_tables, tx->ops)],
+			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)],
 			      .hops = tx->route.hops };
 	tx->cc.cwnd = first_window(conn, dst);
 	if (tx->ops->init)

@@ -32,7 +32,7 @@ struct tcp_conf {
 	int64_t ack_every;
 	sim_time ack_delay;
 	bytes max_window;        /* 0 = none */
-	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_tables */
+	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_table */
 };
 
 extern const struct conf_table tcp_table;

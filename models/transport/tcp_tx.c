@@ -364,7 +364,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			.ssthresh = INFINITY,
 			.mss = mss,
 			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
-			.conf = tcp->conf->control[cc_index(cc_tables, cc)] },
+			.conf = tcp->conf->control[cc_index(&cc_table, cc)] },
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
