@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-#define RING_FIRST 8 /* a power of two */
-#define NO_WORKER  0xffffff
+#define NO_WORKER 0xffffff
 
 /* Tensors `first` to `end` - 1. */
 struct buffer {
@@ -117,14 +116,10 @@ struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time 
 {
 	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
 
-	*fusion = (struct fusion){ .sim = sim,
-				   .job = *job,
-				   .cycle = cycle,
-				   .most = buffer,
-				   .start = sim->now,
-				   .mask = RING_FIRST - 1 };
+	*fusion = (struct fusion){
+		.sim = sim, .job = *job, .cycle = cycle, .most = buffer, .start = sim->now
+	};
 	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
-	fusion->buffers = xcalloc(RING_FIRST, sizeof(*fusion->buffers));
 	timer_open(sim, &fusion->timer, SIM_TIMER,
 		   timer_key_of_job(TIMER_MACHINE, job->number, NO_WORKER), on_cycle, fusion);
 	sim_name(sim, on_cycle, "fusion buffers are handed over");

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#define STAGES_FIRST 8 /* a power of two */
-
 const char *const inside_names[] = {
 	[INSIDE_SCATTER] = "scatter", [INSIDE_MASTER] = "master", [INSIDE_RING] = "ring", NULL
 };
@@ -156,9 +154,6 @@ static void open_machine(struct machines *machines, uint32_t w)
 	struct machine *machine = &machines->machine[w];
 
 	*machine = (struct machine){ .machines = machines, .number = w };
-	machine->mask = machine->missing_mask = STAGES_FIRST - 1;
-	machine->stages = xcalloc(STAGES_FIRST, sizeof(*machine->stages));
-	machine->missing = xcalloc(STAGES_FIRST, sizeof(*machine->missing));
 	timer_open(machines->scheme->sim, &machine->timer, SIM_TIMER,
 		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
 }

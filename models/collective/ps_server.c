@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#define RING_FIRST 16 /* entries of a server's rings at first; a power of two */
-
 static struct block *block_at(const struct server *server, uint64_t number)
 {
 	return &server->blocks[number & server->block_mask];
@@ -89,14 +87,8 @@ void ps_server_open(struct ps *ps, uint32_t q)
 	struct server *server = &ps->servers[q];
 	uint64_t key = timer_key_of_job(TIMER_PS, ps->job.number, q);
 
-	*server = (struct server){ .ps = ps,
-				   .number = q,
-				   .host = ps->job.server_hosts[q],
-				   .block_mask = RING_FIRST - 1,
-				   .queue_mask = RING_FIRST - 1 };
+	*server = (struct server){ .ps = ps, .number = q, .host = ps->job.server_hosts[q] };
 	server->added = xcalloc(ps->job.workers, sizeof(*server->added));
-	server->blocks = xcalloc(RING_FIRST, sizeof(*server->blocks));
-	server->queue = xcalloc(RING_FIRST, sizeof(*server->queue));
 	timer_open(ps->scheme->env.sim, &server->timer, SIM_TIMER, key, on_added, server);
 	sim_name(ps->scheme->env.sim, on_added, "a block is added up at server %w of job %j");
 }

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define RING_FIRST 8 /* a power of two */
-
 enum order { ORDER_PLACEMENT, ORDER_RANDOM };
 const char *const schedule_orders[] = {
 	[ORDER_PLACEMENT] = "placement", [ORDER_RANDOM] = "random", NULL
@@ -441,9 +439,6 @@ static void connect(struct schedule *schedule, uint32_t e)
 	*edge = (struct schedule_edge){ .schedule = schedule, .ends.from = SCHEDULE_NOBODY };
 	if (!schedule->ops->ends(schedule, e, &edge->ends))
 		return;
-	edge->value_mask = edge->size_mask = RING_FIRST - 1;
-	edge->values = xcalloc(RING_FIRST, sizeof(*edge->values));
-	edge->sizes = xcalloc(RING_FIRST, sizeof(*edge->sizes));
 	edge->local =
 		schedule->ranks[edge->ends.from].worker == schedule->ranks[edge->ends.to].worker;
 	if (edge->local) {

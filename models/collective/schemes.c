@@ -16,9 +16,10 @@ static const struct collective_ops *const schemes[] = { SCHEMES(ENTRY) NULL };
 const char *const scheme_names[] = { SCHEMES(NAME) NULL };
 #undef NAME
 
-#define TABLE(name) &name##_table,
-const struct conf_table *const scheme_tables[] = { SCHEMES(TABLE) NULL };
-#undef TABLE
+#define ROW(name) CONF_APART(#name, SCHEME_##name, &name##_table),
+static const struct conf_row rows[] = { SCHEMES(ROW){ 0 } };
+#undef ROW
+const struct conf_table schemes_table = { "schemes", rows, SCHEME_COUNT * sizeof(void *), NULL };
 
 const struct collective_ops *scheme_ops(unsigned index)
 {

@@ -43,7 +43,7 @@ struct scheme_run {
 	void *self;                       /* what ops->start() takes; not owned */
 };
 
-extern const char *const scheme_names[];               /* for ENUM rows, same order */
-extern const struct conf_table *const scheme_tables[]; /* for the "schemes" row, same order */
+extern const char *const scheme_names[];      /* for ENUM rows, same order */
+extern const struct conf_table schemes_table; /* fills an array of pointers to parameters */
 
 #endif

@@ -6,16 +6,10 @@
 
 #include <stdlib.h>
 
-#define TENSORS_FIRST 8 /* room for open tensors at first; a power of two */
-
 void tensors_init(struct tensors *tensors, uint32_t workers)
 {
-	*tensors = (struct tensors){ .mask = TENSORS_FIRST - 1, .workers = workers };
-	tensors->end = xcalloc(TENSORS_FIRST, sizeof(*tensors->end));
+	*tensors = (struct tensors){ .workers = workers };
 	tensors->readers = xcalloc(workers, sizeof(*tensors->readers));
-	for (uint32_t w = 0; w < workers; w++)
-		tensors->readers[w].left =
-			xcalloc(TENSORS_FIRST, sizeof(*tensors->readers[w].left));
 }
 
 void tensors_release(struct tensors *tensors)
@@ -29,23 +23,21 @@ void tensors_release(struct tensors *tensors)
 /* Makes room for one more tensor. */
 static void reserve(struct tensors *tensors)
 {
-	if (tensors->count - tensors->oldest <= tensors->mask)
+	if (tensors->count - tensors->oldest < tensors->mask)
 		return;
 	tensors->oldest = tensors->count;
 	for (uint32_t w = 0; w < tensors->workers; w++)
 		if (tensors->readers[w].first_open < tensors->oldest)
 			tensors->oldest = tensors->readers[w].first_open;
-	if (tensors->count - tensors->oldest <= tensors->mask)
-		return;
 	for (uint32_t w = 0; w < tensors->workers; w++) {
 		struct tensor_reader *reader = &tensors->readers[w];
 		uint64_t mask = tensors->mask; /* all rings have the same */
 
-		reader->left = ring_widen(reader->left, &mask, tensors->oldest, tensors->count,
-					  sizeof(*reader->left));
+		reader->left = ring_reserve(reader->left, &mask, tensors->oldest, tensors->count,
+					    sizeof(*reader->left));
 	}
-	tensors->end = ring_widen(tensors->end, &tensors->mask, tensors->oldest, tensors->count,
-				  sizeof(*tensors->end));
+	tensors->end = ring_reserve(tensors->end, &tensors->mask, tensors->oldest, tensors->count,
+				    sizeof(*tensors->end));
 }
 
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks)

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TENSORS_FIRST 8 /* room for open tensors at first; a power of two */
-
 struct tensor {
 	bytes size;
 	uint32_t given; /* by so many workers */
@@ -204,8 +202,6 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	instance->admitted = admitted;
 	instance->plan = plan;
 	instance->ramp = plan.ramp;
-	instance->mask = TENSORS_FIRST - 1;
-	instance->tensors = xcalloc(TENSORS_FIRST, sizeof(*instance->tensors));
 	instance->contributed = xcalloc(job->workers, sizeof(*instance->contributed));
 	timer_open(scheme->sim, &instance->timer, SIM_TIMER, timer_key(TIMER_FLUID, job->number),
 		   on_due, instance);

@@ -92,8 +92,10 @@ static void json_tier(struct json *json, const struct simulation *s, unsigned ti
 
 void fairness_links(struct json *json, const struct simulation *s)
 {
+	unsigned tiers = topology_tiers(&s->scenario->topology);
+
 	json_open_array(json, "by_tier");
-	for (unsigned tier = 0; tier < topology_tiers(&s->scenario->topology); tier++) {
+	for (unsigned tier = 0; tier < tiers; tier++) {
 		json_tier(json, s, tier, true);
 		json_tier(json, s, tier, false);
 	}

@@ -46,11 +46,13 @@ bool links_parse(const char *text, const struct topology_conf *conf, struct link
 	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
 	const char *slash = strchr(text, '/');
 	size_t length = slash ? (size_t)(slash - text) : 0;
+	unsigned tiers;
 
 	if (!slash || (strcmp(slash, "/up") && strcmp(slash, "/down")))
 		return false;
 	place->up = !strcmp(slash, "/up");
-	for (place->tier = 0; place->tier < topology_tiers(conf); place->tier++)
+	tiers = topology_tiers(conf);
+	for (place->tier = 0; place->tier < tiers; place->tier++)
 		if (strlen(ops->tier_names[place->tier]) == length &&
 		    !memcmp(ops->tier_names[place->tier], text, length))
 			return true;

@@ -74,8 +74,9 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
+	unsigned tiers = shared ? topology_tiers(&s->scenario->topology) : 0;
 
-	for (unsigned tier = 1; tier < topology_tiers(&s->scenario->topology) && shared; tier++)
+	for (unsigned tier = 1; tier < tiers; tier++)
 		for (int up = 0; up <= 1; up++) {
 			double max;
 			struct jain jain = fairness_tier(s, tier, up, &max);

@@ -157,7 +157,7 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 /* Finds parameters that the chosen set does not have. */
 static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 {
-	const struct dcqcn_conf *conf = scenario->roce.control[cc_index(roce_cc_tables, &dcqcn_cc)];
+	const struct dcqcn_conf *conf = scenario->roce.control[cc_index(&roce_cc_table, &dcqcn_cc)];
 
 	if (conf->set == DCQCN_SIGCOMM15 && conf->cut_interval)
 		conf_error(

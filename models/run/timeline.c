@@ -106,14 +106,14 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	if (job->workers)
 		return; /* it has waited, and comes again */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.60s", number, name);
-	track = trace_track(t->trace, 0, text);
+	track = trace_track(t->trace, 0, text, NULL);
 	job->count = workers;
 	job->workers = xcalloc(workers, sizeof(*job->workers));
 	for (uint32_t w = 0; w < workers; w++) {
 		snprintf(text, sizeof(text), "worker %" PRIu32 " (h%" PRIu32 ")", w, hosts[w]);
-		job->workers[w].track = trace_track(t->trace, track, text);
-		job->workers[w].tensors = trace_counter(t->trace, job->workers[w].track,
-							"tensors in exchange", "tensors");
+		job->workers[w].track = trace_track(t->trace, track, text, NULL);
+		job->workers[w].tensors = trace_track(t->trace, job->workers[w].track,
+						      "tensors in exchange", "tensors");
 	}
 }
 
@@ -203,10 +203,10 @@ static void ask_for_link(struct timeline *t, uint32_t port)
 	if (lane->queue)
 		return;
 	snprintf(text, sizeof(text), "link %s", link_name(&t->s->topo, port, name));
-	track = trace_track(t->trace, 0, text);
-	lane->queue = trace_counter(t->trace, track, "queue", "bytes");
-	lane->marks = trace_counter(t->trace, track, "marks", "packets");
-	lane->pause = trace_counter(t->trace, track, "stopped by PAUSE", "ns");
+	track = trace_track(t->trace, 0, text, NULL);
+	lane->queue = trace_track(t->trace, track, "queue", "bytes");
+	lane->marks = trace_track(t->trace, track, "marks", "packets");
+	lane->pause = trace_track(t->trace, track, "stopped by PAUSE", "ns");
 }
 
 static void ask_for_links(struct timeline *t)
@@ -235,11 +235,11 @@ static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time
 		if (lanes->lanes[i].end <= start)
 			return &lanes->lanes[i];
 	if (!t->flow_root)
-		t->flow_root = trace_track(t->trace, 0, "flows");
+		t->flow_root = trace_track(t->trace, 0, "flows", NULL);
 	lanes->lanes =
 		array_reserve(lanes->lanes, lanes->count, &lanes->capacity, sizeof(*lanes->lanes));
 	snprintf(text, sizeof(text), "from h%" PRIu32, src);
-	lanes->lanes[lanes->count].track = trace_track(t->trace, t->flow_root, text);
+	lanes->lanes[lanes->count].track = trace_track(t->trace, t->flow_root, text, NULL);
 	return &lanes->lanes[lanes->count++];
 }
 
@@ -289,10 +289,10 @@ static void look_at_switch(struct timeline *t)
 	switch_look(t->s, t->sw, &now);
 	if (!lane->track) {
 		if (!t->switch_root)
-			t->switch_root = trace_track(t->trace, 0, "switches");
+			t->switch_root = trace_track(t->trace, 0, "switches", NULL);
 		topology_node_name(&t->s->topo, t->s->topo.net.hosts + t->sw, text, sizeof(text));
-		lane->track = trace_track(t->trace, t->switch_root, text);
-		lane->used = trace_counter(t->trace, lane->track, "aggregators in use", "bytes");
+		lane->track = trace_track(t->trace, t->switch_root, text, NULL);
+		lane->used = trace_track(t->trace, lane->track, "aggregators in use", "bytes");
 	}
 	if (now.used_bytes != lane->bytes)
 		trace_count(t->trace, lane->used, now_of(t), now.used_bytes);

@@ -1,13 +1,10 @@
 #include "transport/messages.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 #include "transport/cc/dctcp.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
-
-#define RING_FIRST 8 /* a power of two */
 
 static struct message *oldest(const struct messages *messages)
 {
@@ -78,8 +75,6 @@ void messages_release(struct messages *messages)
 static void open_connection(struct messages *messages)
 {
 	messages->open = true;
-	messages->mask = RING_FIRST - 1;
-	messages->ring = xcalloc(RING_FIRST, sizeof(*messages->ring));
 	if (messages->src == messages->dst) {
 		timer_open(messages->sim, &messages->timer, SIM_TIMER,
 			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);

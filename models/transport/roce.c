@@ -32,8 +32,8 @@ static const struct conf_row roce_rows[] = {
 	CONF_INT("first_psn", struct roce_conf, first_psn, "0", 0, ROCE_PSN_MASK,
 		 "Sequence number of the first packet of a connection.",
 		 "our choice; NICs draw it, and nothing hangs on it but where it wraps"),
-	CONF_SCHEMES("control", struct roce_conf, control, "{}", roce_cc_tables,
-		     "Parameters of congestion controls."),
+	CONF_OBJECT("control", struct roce_conf, control, "{}", &roce_cc_table,
+		    "Parameters of congestion controls."),
 	{ 0 },
 };
 const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_conf),

@@ -42,7 +42,7 @@ struct roce_conf {
 	sim_time rto, nack_again; /* nack_again 0 = never */
 	bytes window;             /* 0 = none */
 	int64_t first_psn;
-	void *control[ROCE_CC_COUNT]; /* parameters of congestion controls, as roce_cc_tables */
+	void *control[ROCE_CC_COUNT]; /* parameters of congestion controls, as roce_cc_table */
 };
 
 extern const struct conf_table roce_table;

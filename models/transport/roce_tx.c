@@ -1,14 +1,11 @@
 /* The sender of a connection: messages as packets, pacing, go-back-N, timer. */
 #include "transport/roce_conn.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 #include "transport/keys.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define MESSAGES_FIRST 4 /* a power of two */
 
 /* --- messages --- */
 
@@ -135,7 +132,6 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 	packet_set_route(packet, &tx->route);
 	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
 		packet->flags |= ROCE_ACK_REQUEST;
-	conn->stats.packets++;
 	if (tx->nxt < tx->max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
@@ -346,7 +342,7 @@ static void open_control(struct roce_conn *conn, uint32_t dst)
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
 			      .line = port_class(net, &net->ports[tx->host])->rate,
-			      .conf = roce->conf->control[cc_index(roce_cc_tables, tx->ops)],
+			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)],
 			      .hops = tx->route.hops };
 	tx->cc.cwnd = first_window(conn, dst);
 	if (tx->ops->init)
@@ -373,8 +369,6 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.nxt = first,
 		.max = first,
 		.end = first,
-		.messages = xcalloc(MESSAGES_FIRST, sizeof(*tx->messages)),
-		.mask = MESSAGES_FIRST - 1,
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,

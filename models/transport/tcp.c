@@ -24,8 +24,8 @@ static const struct conf_row tcp_rows[] = {
 		  "Longest wait of a delayed ACK (ack_every above 1).", "our choice"),
 	CONF_BYTES("max_window", struct tcp_conf, max_window, CONF_OPTIONAL, 1460, 0,
 		   "Upper bound of the window (receive buffer)."),
-	CONF_SCHEMES("control", struct tcp_conf, control, "{}", cc_tables,
-		     "Parameters of congestion controls."),
+	CONF_OBJECT("control", struct tcp_conf, control, "{}", &cc_table,
+		    "Parameters of congestion controls."),
 	{ 0 },
 };
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),

@@ -32,7 +32,7 @@ struct tcp_conf {
 	int64_t ack_every;
 	sim_time ack_delay;
 	bytes max_window;        /* 0 = none */
-	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_tables */
+	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_table */
 };
 
 extern const struct conf_table tcp_table;
@@ -48,10 +48,8 @@ struct tcp_app {
 
 /* Counters of a connection of any transport. */
 struct transport_stats {
-	uint64_t packets, retransmissions; /* with data, that the sender sent */
-	uint64_t timeouts;
+	uint64_t retransmissions, timeouts;
 	uint64_t recoveries; /* TCP: fast retransmits; RoCE: NACKs that made the sender go back */
-	uint64_t acks;       /* TCP */
 	uint64_t marks;      /* TCP: marked ACKs; RoCE: CNPs, or what stands for them */
 };
 

@@ -146,7 +146,6 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	packet_set_route(packet, &conn->tx.route);
 	if (seq + payload == conn->tx.written)
 		packet->flags |= TCP_PUSH;
-	conn->stats.packets++;
 	if (seq < conn->tx.max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
@@ -298,7 +297,6 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 	if (packet->next_expected < tx->una)
 		return;
 	ack.growth = growth(tx, ack.acked);
-	conn->stats.acks++;
 	conn->stats.marks += ack.ece;
 	measure_rtt(conn, ack.rtt);
 	if (ack.acked)
@@ -366,7 +364,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			.ssthresh = INFINITY,
 			.mss = mss,
 			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
-			.conf = tcp->conf->control[cc_index(cc_tables, cc)] },
+			.conf = tcp->conf->control[cc_index(&cc_table, cc)] },
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;

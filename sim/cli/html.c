@@ -10,31 +10,20 @@
 static const char signs[] = "&<>\"'";
 static const char *const entities[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
 
-/* Writes one letter of UTF-8 and returns how many bytes it has. */
-static size_t put_letter(FILE *to, const char *text)
-{
-	unsigned char c = (unsigned char)text[0];
-	const char *sign = strchr(signs, c);
-	size_t length = 1;
-
-	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
-		length++;
-	if (sign)
-		fputs(entities[sign - signs], to);
-	else if (c >= 0x80 && conf_utf8_mistake(text, length) != CONF_NOWHERE)
-		putc('?', to);
-	else if ((c < 0x20 && c != '\n') || c == 0x7f ||
-		 (c == 0xc2 && (unsigned char)text[1] < 0xa0)) /* U+0080 to U+009F */
-		putc(' ', to);
-	else
-		fwrite(text, 1, length, to);
-	return length;
-}
-
 void html_text(FILE *to, const char *text)
 {
-	while (*text)
-		text += put_letter(to, text);
+	while (*text) {
+		const char *sign = strchr(signs, *text);
+
+		if (sign) {
+			fputs(entities[sign - signs], to);
+			text++;
+		} else if (*text == '\n') {
+			putc(*text++, to);
+		} else {
+			text += conf_utf8_put(to, text);
+		}
+	}
 }
 
 void html_element(FILE *to, const char *tag, const char *fmt, ...)

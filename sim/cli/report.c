@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/home.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "cli/html.h"
 #include "io/folder.h"
@@ -67,7 +68,7 @@ static void begin_drawing(const struct report *r, struct drawing *d)
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
-	char *text = folder_read(other, FILE_MOST, NULL);
+	char *text = input_read(other, FILE_MOST, NULL);
 
 	free(other);
 	return text;
@@ -459,7 +460,7 @@ static void put_sweep_warnings(struct report *r, const struct sweep_table *table
 
 static void put_sweep_again(struct report *r, const char *dir)
 {
-	char *path = folder_join(dir, "plan.json"), *plan = folder_read(path, FILE_MOST, NULL);
+	char *path = folder_join(dir, "plan.json"), *plan = input_read(path, FILE_MOST, NULL);
 
 	html_element(r->to, "h3", "How to run it again");
 	fputs("<p>The plan names its base scenario by a path seen from its own folder.</p>\n"
@@ -501,7 +502,7 @@ static bool put_sweep(struct report *r, const char *dir)
 
 static void put_citation(struct report *r)
 {
-	char *path = home_path("CITATION.cff"), *text = folder_read(path, FILE_MOST, NULL);
+	char *path = home_path("CITATION.cff"), *text = input_read(path, FILE_MOST, NULL);
 
 	html_element(r->to, "h2", "How to cite");
 	if (text)
@@ -538,7 +539,7 @@ static bool put_all(struct report *r, const struct cli *cli)
 static char *make_page(struct report *r, const struct cli *cli)
 {
 	char *path = home_path("scripts/report/report.html"), *page = NULL;
-	char *template = folder_read(path, FILE_MOST, NULL);
+	char *template = input_read(path, FILE_MOST, NULL);
 	char *title = template ? strstr(template, "@TITLE@") : NULL;
 	char *body = title ? strstr(title, "@BODY@") : NULL;
 	size_t length;
@@ -568,7 +569,7 @@ static char *make_page(struct report *r, const struct cli *cli)
 /* A file that is no report of ours stays. False after a complaint. */
 static bool may_write(const char *path)
 {
-	char *text = folder_exists(path) ? folder_read(path, FILE_MOST, NULL) : NULL;
+	char *text = folder_exists(path) ? input_read(path, FILE_MOST, NULL) : NULL;
 	bool may = !folder_exists(path) || (text && strstr(text, MARK));
 
 	if (!may)

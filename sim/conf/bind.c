@@ -204,7 +204,7 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 {
 	cJSON *object = conf_node(cJSON_CreateObject());
 
-	check_keys(b, item, conf_names(table->rows, NULL));
+	check_keys(b, item, conf_names(table->rows));
 	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
 		cJSON *value = bind_member(b, row, dest, item);
 
@@ -223,7 +223,7 @@ static bool holds_objects(const struct conf_row *row)
 		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
 			if (holds_objects(r))
 				return true;
-	return row->type == CONF_OBJECT || row->type == CONF_SCHEMES;
+	return row->type == CONF_OBJECT;
 }
 
 /* Whether so many items or members are allowed. */
@@ -308,62 +308,23 @@ static cJSON *bind_children_of(struct binding *b, const struct conf_row *row, ch
 	return resolved;
 }
 
-/* Binds the table of one scheme; without `item` from its defaults alone. */
-static cJSON *bind_scheme(struct binding *b, const struct conf_row *row,
-			  const struct conf_table *table, char *dest, const cJSON *item)
-{
-	const struct conf_row *outer = b->default_row;
-	const cJSON empty = { .type = cJSON_Object };
-	cJSON *resolved;
-
-	if (item != NULL && !cJSON_IsObject(item)) {
-		struct conf_row object = { .name = table->name,
-					   .type = CONF_OBJECT,
-					   .table = table };
-
-		return conf_bind_refuse(b, &object, item);
-	}
-	if (item == NULL)
-		b->default_row = row;
-	resolved = bind_object(b, table, dest, item != NULL ? item : &empty);
-	b->default_row = outer;
-	return resolved;
-}
-
-static cJSON *bind_schemes(struct binding *b, const struct conf_row *row, char *dest,
-			   const cJSON *item)
-{
-	cJSON *resolved = conf_node(cJSON_CreateObject());
-	size_t length = b->pointer.length;
-
-	check_keys(b, item, conf_names(NULL, row->tables));
-	for (size_t i = 0; row->tables[i] != NULL; i++) {
-		const struct conf_table *table = row->tables[i];
-		void *scheme = conf_own(b->doc, 1, table->size);
-		cJSON *value;
-
-		memcpy(dest + i * sizeof(scheme), &scheme, sizeof(scheme));
-		conf_buf_add_step(&b->pointer, table->name);
-		value = bind_scheme(b, row, table, scheme,
-				    cJSON_GetObjectItemCaseSensitive(item, table->name));
-		conf_buf_cut(&b->pointer, length);
-		if (value != NULL)
-			cJSON_AddItemToObject(resolved, table->name, value);
-	}
-	return resolved;
-}
-
 size_t conf_row_size(const struct conf_row *row)
 {
-	size_t count = 0;
-
 	if (row->type == CONF_OBJECT || row->type == CONF_ONEOF)
 		return row->table->size;
-	if (row->type != CONF_SCHEMES)
-		return conf_kinds[row->type].size;
-	while (row->tables[count] != NULL)
-		count++;
-	return count * sizeof(void *);
+	return conf_kinds[row->type].size;
+}
+
+/* The struct of an object. */
+static char *struct_at(const struct binding *b, const struct conf_row *row, char *field)
+{
+	void *apart;
+
+	if (!row->apart)
+		return field;
+	apart = conf_own(b->doc, 1, row->table->size);
+	memcpy(field, &apart, sizeof(apart));
+	return apart;
 }
 
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base, const cJSON *item)
@@ -385,9 +346,7 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 	}
 	if (row->type == CONF_LIST || row->type == CONF_MAP)
 		return bind_children_of(b, row, base + row->offset, item);
-	if (row->type == CONF_SCHEMES)
-		return bind_schemes(b, row, base + row->offset, item);
-	return bind_object(b, row->table, base + row->offset, item);
+	return bind_object(b, row->table, struct_at(b, row, base + row->offset), item);
 }
 
 void conf_bind(struct conf_doc *doc, const struct conf_table *table, void *out)

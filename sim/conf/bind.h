@@ -26,7 +26,7 @@ cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJS
 
 /* scalar.c: what holds for all rows of a type. */
 struct conf_kind {
-	size_t size;       /* of the field; 0: its table, or the number of tables, says it */
+	size_t size;       /* of the field; 0: its table says it */
 	unsigned shapes;   /* of the value: bits of cJSON's types; 0: those of its alternatives */
 	const char *words; /* what it is, for messages */
 	const char *usual; /* an amount with its unit, which the type needs; NULL = needs none */
@@ -48,8 +48,8 @@ void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
 /* The usual amount of its type, or the bound that is nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
-/* Names of rows or of tables (the other is NULL), NULL-terminated; the caller frees the array. */
-const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables);
+/* Names of rows, NULL-terminated; the caller frees the array. */
+const char **conf_names(const struct conf_row *rows);
 
 /* oneof.c */
 unsigned conf_row_shapes(const struct conf_row *row);               /* bits of cJSON's types */
@@ -61,7 +61,7 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 void conf_set_present(const struct binding *b, const struct conf_row *row, char *base);
-size_t conf_row_size(const struct conf_row *row); /* of the field */
+size_t conf_row_size(const struct conf_row *row); /* of the field; not `apart` */
 bool conf_has_default(const struct conf_row *row);
 /* The default of a row that has one: JSON, or what does not parse as such, a string, as a user
  * would write it behind --set. The caller deletes it. */

@@ -32,17 +32,13 @@ enum conf_type {
 	CONF_BYTES,  /* bytes (uint64_t), "40MB"; bounds min..max */
 	CONF_RATE,   /* bps (uint64_t), "10Gbps"; bounds min..max */
 	CONF_QUEUE,  /* struct queue_size: "85pkt" or "128KB"; bounds on the amount */
-	CONF_OBJECT, /* a struct, embedded at offset, filled by table */
+	CONF_OBJECT, /* a struct, embedded at offset, filled by table; or, `apart`, a pointer there
+		      * to a struct that lives as long as the document */
 	CONF_LIST, /* struct conf_list, its items described by item; bounds min..max on the count */
 	CONF_ONEOF, /* one of the rows ("alternatives") of table, see below */
 	CONF_MAP,   /* struct conf_map: an object whose keys are free, its values described by item;
 		     * bounds min..max on their number */
 	CONF_JSON,  /* const char *: any value, as compact JSON text that reads back the same */
-	CONF_SCHEMES, /* an object with one optional key per sub-table of `tables`
-		       * (NULL-terminated), named like it: void *[n] at offset, n = number of
-		       * tables, each entry a struct allocated and filled with that table, from its
-		       * defaults when the key is absent. So no row of these tables may be
-		       * CONF_REQUIRED. */
 };
 
 /* CONF_ONEOF. Its alternatives are the rows of `table`. The name of an alternative is for the
@@ -78,7 +74,7 @@ struct conf_row {
 	double rmin, rmax;              /* REAL (both 0 = any); bounds inclusive */
 	const char *const *choices;     /* ENUM, NULL-terminated */
 	const struct conf_table *table; /* OBJECT, ONEOF */
-	const struct conf_table *const *tables; /* SCHEMES */
+	bool apart;                     /* OBJECT */
 	const struct conf_row
 		*item;      /* LIST, MAP: the row of an item (offset 0, no name, no default) */
 	size_t tag;         /* ONEOF */
@@ -100,7 +96,9 @@ extern const char conf_optional[];
 /* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]).
  * WHAT is the bounds, the choices or the table; members are any others of the row, such as
  * `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so one
- * list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself. */
+ * list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself.
+ * CONF_APART fills place `index` of a struct that is an array of pointers; the help is the table's.
+ */
 #define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
@@ -128,6 +126,11 @@ extern const char conf_optional[];
 	{                                                                                          \
 		.name = key, .type = CONF_OBJECT, .def = d, .table = rows, .help = __VA_ARGS__     \
 	}
+#define CONF_APART(key, index, rows)                                                               \
+	{                                                                                          \
+		.name = key, .type = CONF_OBJECT, .offset = (index) * sizeof(void *),              \
+		.apart = true, .def = "{}", .table = rows                                          \
+	}
 #define CONF_LIST(key, s, field, d, of, lo, hi, ...)                                               \
 	CONF_ROW_(CONF_LIST, key, s, field, d, .item = of, .min = lo, .max = hi,                   \
 		  .help = __VA_ARGS__)
@@ -136,8 +139,6 @@ extern const char conf_optional[];
 #define CONF_ONEOF(key, s, field, d, forms, form, ...)                                             \
 	CONF_ROW_(CONF_ONEOF, key, s, field, d, .table = forms, .tag = offsetof(s, form),          \
 		  .help = __VA_ARGS__)
-#define CONF_SCHEMES(key, s, field, d, of, ...)                                                    \
-	CONF_ROW_(CONF_SCHEMES, key, s, field, d, .tables = of, .help = __VA_ARGS__)
 
 /* Another kind of document that users may confuse with this one: it has one key at its top and
  * lacks another. */

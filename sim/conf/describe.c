@@ -38,16 +38,16 @@ void conf_describe_found(struct conf_buf *buf, const cJSON *item)
 	}
 }
 
-const char **conf_names(const struct conf_row *rows, const struct conf_table *const *tables)
+const char **conf_names(const struct conf_row *rows)
 {
 	const char **names;
 	size_t count = 0;
 
-	while (rows != NULL ? rows[count].name != NULL : tables[count] != NULL)
+	while (rows[count].name != NULL)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
 	while (count-- > 0)
-		names[count] = rows != NULL ? rows[count].name : tables[count]->name;
+		names[count] = rows[count].name;
 	return names;
 }
 
@@ -154,8 +154,7 @@ static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
 
 static void add_keys(struct conf_buf *buf, const struct conf_row *row)
 {
-	const char **names =
-		conf_names(row->type == CONF_OBJECT ? row->table->rows : NULL, row->tables);
+	const char **names = conf_names(row->table->rows);
 
 	add_names(buf, names);
 	free(names);
@@ -172,7 +171,7 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 		add_example(buf, row);
 	if (row->type == CONF_ENUM)
 		add_names(buf, row->choices);
-	if (row->type == CONF_OBJECT || row->type == CONF_SCHEMES)
+	if (row->type == CONF_OBJECT)
 		add_keys(buf, row);
 	if (row->type == CONF_LIST)
 		add_list(buf, row);

@@ -365,6 +365,21 @@ size_t conf_utf8_mistake(const char *text, size_t length)
 	return CONF_NOWHERE;
 }
 
+size_t conf_utf8_put(FILE *to, const char *text)
+{
+	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
+	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+	size_t length = 1;
+
+	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length++;
+	if (control || conf_utf8_mistake(text, length) != CONF_NOWHERE)
+		putc(control ? ' ' : '?', to);
+	else
+		fwrite(text, 1, length, to);
+	return length;
+}
+
 size_t conf_utf8_columns(const char *text)
 {
 	size_t columns = 0;

@@ -11,6 +11,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define CONF_NOWHERE   ((size_t)-1)
 #define CONF_MAX_DEPTH 64 /* recursion below is bounded by this */
@@ -32,6 +33,11 @@ size_t conf_line_of(const char *text, size_t offset);
 
 /* Offset of the first byte that is not UTF-8, or CONF_NOWHERE. */
 size_t conf_utf8_mistake(const char *text, size_t length);
+
+/* Writes the first character of a text and returns its length in bytes. Control characters, of one
+ * byte and of two (U+0080 to U+009F), become blanks; bytes that are no character become a question
+ * mark. */
+size_t conf_utf8_put(FILE *to, const char *text);
 
 /* Characters of a text in UTF-8, as far as a terminal gives each one column. */
 size_t conf_utf8_columns(const char *text);

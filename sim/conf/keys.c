@@ -26,23 +26,10 @@ static void walk_rows(struct walk *w, const struct conf_table *table, const stru
 static void add_key(struct walk *w, const struct conf_row *row)
 {
 	w->keys = array_reserve(w->keys, w->count, &w->capacity, sizeof(*w->keys));
-	w->keys[w->count++] = (struct conf_key){ xstrdup(conf_buf_text(&w->path)), *row };
-}
-
-static void walk_schemes(struct walk *w, const struct conf_row *row, const struct inside *inside)
-{
-	size_t length = w->path.length;
-
-	for (size_t i = 0; row->tables[i] != NULL; i++) {
-		const struct conf_table *table = row->tables[i];
-		const struct conf_row scheme =
-			CONF_GROUP(table->name, CONF_OPTIONAL, table, table->help);
-
-		conf_buf_add_step(&w->path, table->name);
-		add_key(w, &scheme);
-		walk_rows(w, table, inside);
-		conf_buf_cut(&w->path, length);
-	}
+	w->keys[w->count] = (struct conf_key){ xstrdup(conf_buf_text(&w->path)), *row };
+	if (row->help == NULL && row->type == CONF_OBJECT)
+		w->keys[w->count].row.help = row->table->help;
+	w->count++;
 }
 
 /* What is below a row. An alternative has the path of its key. */
@@ -52,8 +39,6 @@ static void walk_below(struct walk *w, const struct conf_row *row, const struct 
 
 	if (row->type == CONF_OBJECT)
 		walk_rows(w, row->table, inside);
-	if (row->type == CONF_SCHEMES)
-		walk_schemes(w, row, inside);
 	if (row->type == CONF_ONEOF)
 		for (const struct conf_row *form = row->table->rows; form->name != NULL; form++)
 			walk_below(w, form, inside);
@@ -208,7 +193,7 @@ void conf_key_tell(const struct conf_key *key,
 	const struct conf_row *row = &key->row;
 	struct conf_buf text = { 0 };
 
-	if (row->type == CONF_OBJECT || row->type == CONF_SCHEMES)
+	if (row->type == CONF_OBJECT)
 		return;
 	add_allowed(&text, row);
 	tell(owner, "allowed", conf_buf_text(&text));

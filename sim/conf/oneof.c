@@ -24,12 +24,6 @@ static bool knows_key(const struct conf_row *row, const char *key)
 {
 	if (row->type == CONF_MAP || row->type == CONF_JSON)
 		return true;
-	if (row->type == CONF_SCHEMES) {
-		for (size_t i = 0; row->tables[i] != NULL; i++)
-			if (strcmp(row->tables[i]->name, key) == 0)
-				return true;
-		return false;
-	}
 	if (row->type != CONF_OBJECT && row->type != CONF_ONEOF)
 		return false;
 	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)

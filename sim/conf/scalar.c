@@ -27,13 +27,11 @@ const struct conf_kind conf_kinds[] = {
 	[CONF_ONEOF] = { 0, 0, "" },
 	[CONF_MAP] = { sizeof(struct conf_map), cJSON_Object, "an object, each member " },
 	[CONF_JSON] = { sizeof(const char *), ANY_VALUE, "any value but null" },
-	[CONF_SCHEMES] = { 0, cJSON_Object, "an object with the keys " },
 };
 
 bool conf_is_scalar(enum conf_type type)
 {
-	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_MAP && type != CONF_ONEOF &&
-	       type != CONF_SCHEMES;
+	return type != CONF_OBJECT && type != CONF_LIST && type != CONF_MAP && type != CONF_ONEOF;
 }
 
 bool conf_in_bounds(const struct conf_row *row, uint64_t value)
@@ -231,7 +229,6 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 	case CONF_LIST:
 	case CONF_MAP:
 	case CONF_ONEOF:
-	case CONF_SCHEMES:
 		break;
 	}
 	sim_bug(__FILE__, __LINE__, "\"%s\" is no scalar", conf_buf_text(&b->pointer));

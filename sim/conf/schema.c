@@ -192,18 +192,6 @@ static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
-static cJSON *schema_of_schemes(struct schema *s, const struct conf_row *row)
-{
-	cJSON *schema = typed("object");
-	cJSON *properties = conf_node(cJSON_CreateObject());
-
-	for (size_t i = 0; row->tables[i] != NULL; i++)
-		add(properties, row->tables[i]->name, reference(s, row->tables[i]));
-	add(schema, "properties", properties);
-	close_object(schema);
-	return schema;
-}
-
 static cJSON *schema_of_enum(const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
@@ -241,8 +229,6 @@ static cJSON *schema_of_row(struct schema *s, const struct conf_row *row)
 		return conf_node(cJSON_CreateObject());
 	case CONF_ONEOF:
 		return schema_of_oneof(s, row);
-	case CONF_SCHEMES:
-		return schema_of_schemes(s, row);
 	}
 	sim_bug(__FILE__, __LINE__, "no such type of row: %d", (int)row->type);
 }

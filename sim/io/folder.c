@@ -1,6 +1,5 @@
 #include "io/folder.h"
 
-#include "base/input.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -120,11 +119,6 @@ bool folder_write(int fd, const char *text, size_t length)
 		}
 	}
 	return true;
-}
-
-char *folder_read(const char *path, size_t most, size_t *length)
-{
-	return input_read(path, most, length);
 }
 
 char *folder_read_temporary(FILE *file, size_t *length)

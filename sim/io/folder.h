@@ -33,9 +33,6 @@ bool folder_sync(int fd);
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
-/* input_read(). */
-char *folder_read(const char *path, size_t most, size_t *length);
-
 /* All that was written to a temporary file, by this process or another, ended by a NUL; the caller
  * frees. */
 char *folder_read_temporary(FILE *file, size_t *length);

@@ -14,7 +14,7 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 {
 	char *path = folder_join(dir, file);
 	size_t length = 0;
-	char *text = folder_read(path, LONGEST, &length);
+	char *text = input_read(path, LONGEST, &length);
 	int reason = text == NULL ? errno : ENODATA;
 	struct conf_syntax_error mistake = { 0 };
 	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;

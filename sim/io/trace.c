@@ -51,7 +51,7 @@ static void put(struct trace *trace, Perfetto__TracePacket *packet)
 	perfetto__trace__pack_to_buffer(&one, &trace->buffer);
 }
 
-static uint64_t put_track(struct trace *trace, uint64_t parent, const char *name, const char *unit)
+uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, const char *unit)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -67,16 +67,6 @@ static uint64_t put_track(struct trace *trace, uint64_t parent, const char *name
 	packet.track_descriptor = &track;
 	put(trace, &packet);
 	return track.uuid;
-}
-
-uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name)
-{
-	return put_track(trace, parent, name, NULL);
-}
-
-uint64_t trace_counter(struct trace *trace, uint64_t parent, const char *name, const char *unit)
-{
-	return put_track(trace, parent, name, unit);
 }
 
 /* False: it is left out. */

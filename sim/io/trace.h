@@ -14,9 +14,8 @@ struct trace;
 struct trace *trace_new(size_t most_bytes);
 void trace_free(struct trace *trace);
 
-/* A new track below another (0 = at the top); those of counters have a unit. */
-uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name);
-uint64_t trace_counter(struct trace *trace, uint64_t parent, const char *name, const char *unit);
+/* A new track below another (0 = at the top), of a counter if it has a unit (else NULL). */
+uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, const char *unit);
 
 /* Slices of a track follow each other or contain each other. */
 void trace_slice(struct trace *trace, uint64_t track, const char *name, sim_time begin,

@@ -2,6 +2,7 @@
  * fingerprints, compared and written again.
  * Covers: sim/lab/regress/reference.c sim/lab/regress/regress_index.c
  * sim/lab/regress/field_diff.c */
+#include "base/input.h"
 #include "base/mem.h"
 #include "files.h"
 #include "io/folder.h"
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool stays_here(const char *folder)
 {
 	char *path = folder_join(folder, REGRESS_INDEX);
-	char *text = folder_read(path, 1 << 20, NULL);
+	char *text = input_read(path, 1 << 20, NULL);
 	cJSON *index = text ? cJSON_Parse(text) : NULL;
 	const cJSON *folders = cJSON_GetObjectItemCaseSensitive(index, "folders"), *item;
 	bool good = true;

@@ -4,6 +4,7 @@
 
 #include "model_run.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 #include "io/table.h"
@@ -22,7 +23,7 @@ static inline char *outcome_table(const char *folder, const char *name)
 	char *path = folder_join(folder, name), *text = NULL;
 
 	if (folder_exists(path))
-		cr_assert_not_null(text = folder_read(path, 16 << 20, NULL), "%s", path);
+		cr_assert_not_null(text = input_read(path, 16 << 20, NULL), "%s", path);
 	free(path);
 	return text;
 }

@@ -1,6 +1,7 @@
 /* Background flows: who sends how much to whom and when, and how long it takes. */
 #include "model_run.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 #include "io/table.h"
@@ -409,7 +410,7 @@ Test(flows, rows_in_order)
 	cr_assert(out_dir_commit(dir, &error), "%s", error);
 	run_free(&run);
 	path = folder_join(folder, "flows.csv");
-	cr_assert_not_null(text = folder_read(path, 1 << 20, NULL));
+	cr_assert_not_null(text = input_read(path, 1 << 20, NULL));
 	for (char *row = strchr(text, '\n') + 1; *row; row = strchr(row, '\n') + 1, next++) {
 		int id = (int)strtol(row, NULL, 10);
 

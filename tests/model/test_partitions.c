@@ -2,6 +2,7 @@
  * (core/parts.h). */
 #include "model_run.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "core/parts.h"
 #include "core/rng.h"
@@ -51,7 +52,7 @@ static struct outcome outcome_of(unsigned partitions, unsigned threads, const ch
 	for (size_t i = 0; i < TABLES; i++) {
 		char *path = folder_join(folder, tables[i]);
 
-		outcome.tables[i] = access(path, R_OK) ? NULL : folder_read(path, 64 << 20, NULL);
+		outcome.tables[i] = access(path, R_OK) ? NULL : input_read(path, 64 << 20, NULL);
 		free(path);
 	}
 	cr_expect(folder_remove(folder));

@@ -198,7 +198,10 @@ static const struct conf_row atp_rows[] = {
 	{ 0 },
 };
 static const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct sample_atp), NULL };
-static const struct conf_table *const scheme_tables[] = { &panama_table, &atp_table, NULL };
+static const struct conf_row scheme_rows[] = { CONF_APART("panama", 0, &panama_table),
+					       CONF_APART("atp", 1, &atp_table),
+					       { 0 } };
+static const struct conf_table schemes_table = { "schemes", scheme_rows, 2 * sizeof(void *), NULL };
 
 /* A word with a trap: "5MB" is a size, "uniform" a choice. */
 enum { LIMIT_WORD, LIMIT_SIZE };
@@ -329,9 +332,9 @@ static const struct conf_row sample_rows[] = {
 	  .offset = offsetof(struct sample, any),
 	  .def = CONF_OPTIONAL },
 	{ .name = "schemes",
-	  .type = CONF_SCHEMES,
+	  .type = CONF_OBJECT,
 	  .offset = offsetof(struct sample, schemes),
-	  .tables = scheme_tables,
+	  .table = &schemes_table,
 	  .def = "{}" },
 	{ 0 },
 };

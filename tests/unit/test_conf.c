@@ -832,7 +832,7 @@ Test(conf, schema)
 	cr_expect_eq(at(schema, "properties/pairs/items/minItems")->valueint, 2);
 	cr_expect_eq(cJSON_GetArraySize(at(schema, "$defs/job/properties/workers/oneOf")), 3);
 	cr_expect_eq(cJSON_GetArraySize(at(schema, "$defs/job/properties/model/anyOf")), 2);
-	cr_expect_not_null(at(schema, "properties/schemes/properties/panama/$ref"));
+	cr_expect_not_null(at(schema, "$defs/schemes/properties/panama/$ref"));
 	cr_expect(strstr(at(schema, "properties/threshold/pattern")->valuestring, "pkt|"));
 	cJSON_Delete(schema);
 }

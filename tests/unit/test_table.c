@@ -1,6 +1,7 @@
 /* Result directories and tables, and the numbers in them (io/number.h). */
 #include "io/table.h"
 
+#include "base/input.h"
 #include "io/folder.h"
 #include "io/number.h"
 
@@ -344,7 +345,7 @@ Test(table, write_errors_are_found)
 	/* whole rows of it stay */
 	char *rows = folder_join(partial, "things.csv");
 	size_t length = 0;
-	text = folder_read(rows, 2000, &length);
+	text = input_read(rows, 2000, &length);
 	cr_assert(text && length > 900 && length <= 1000, "%zu", length);
 	cr_expect_eq(text[length - 1], '\n');
 	free(text);

@@ -1,11 +1,8 @@
 #include "ina/common/adding.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 
 #include <stdlib.h>
-
-#define RING_FIRST 16 /* a power of two */
 
 static struct adding_packet *first(const struct adding *queue)
 {
@@ -58,10 +55,6 @@ void adding_push(struct adding *queue, const struct packet *packet, bytes size)
 			    : last_due(queue);
 	uint64_t end = queue->head + queue->count++;
 
-	if (!queue->ring) {
-		queue->mask = RING_FIRST - 1;
-		queue->ring = xcalloc(RING_FIRST, sizeof(*queue->ring));
-	}
 	queue->ring =
 		ring_reserve(queue->ring, &queue->mask, queue->head, end, sizeof(*queue->ring));
 	queue->ring[end & queue->mask] = (struct adding_packet){ .packet = *packet, .due = due };

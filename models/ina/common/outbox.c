@@ -1,11 +1,8 @@
 #include "ina/common/outbox.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 
 #include <stdlib.h>
-
-#define RING_FIRST 16 /* a power of two */
 
 static enum nic_pull pull(void *owner, struct packet *packet)
 {
@@ -19,10 +16,9 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 
 void outbox_init(struct outbox *outbox, struct nic *nic)
 {
-	*outbox = (struct outbox){ .nic = nic,
-				   .source = { .pull = pull, .owner = outbox, .deferrable = true },
-				   .mask = RING_FIRST - 1 };
-	outbox->ring = xcalloc(RING_FIRST, sizeof(*outbox->ring));
+	*outbox =
+		(struct outbox){ .nic = nic,
+				 .source = { .pull = pull, .owner = outbox, .deferrable = true } };
 }
 
 void outbox_release(struct outbox *outbox)

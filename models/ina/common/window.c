@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-#define RING_FIRST  256 /* powers of two */
-#define LOST_FIRST  16
+#define RING_FIRST  256 /* a power of two */
 #define BACKOFF_MAX 20
 #define ACTED_PS    4 /* unit of window_chunk.acted */
 #define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
@@ -26,18 +25,15 @@ static void set_cwnd(struct window *window, uint64_t cwnd)
 void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
 		 uint32_t classes)
 {
-	*window = (struct window){ .conf = conf,
-				   .frame = frame,
-				   .classes = classes,
-				   .mask = RING_FIRST - 1,
-				   .lost_mask = LOST_FIRST - 1 };
+	*window = (struct window){
+		.conf = conf, .frame = frame, .classes = classes, .mask = RING_FIRST - 1
+	};
 	SIM_BUG_ON(!classes || classes > WINDOW_CLASSES_MAX);
 	for (uint32_t c = 0; c < classes; c++)
 		window->class[c].looked = c;
 	rto_init(&window->rto, &conf->rto);
 	set_cwnd(window, conf->initial);
 	window->ring = xcalloc(RING_FIRST, sizeof(*window->ring));
-	window->lost = xcalloc(LOST_FIRST, sizeof(*window->lost));
 }
 
 void window_release(struct window *window)

@@ -2,13 +2,10 @@
  * Packets leave in order. One pending event per accelerator. */
 #include "ina/netreduce/netreduce.h"
 
-#include "base/mem.h"
 #include "base/ring.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
-
-#define HELD_FIRST 16 /* a power of two */
 
 /* The same sum for each connection that ends below this switch, with that connection's header. */
 static void send_results(const struct accelerator *a, const struct ring_node *node,
@@ -92,11 +89,7 @@ void accelerator_init(struct accelerator *a, struct netreduce_scheme *scheme, ui
 	struct sim *sim = scheme->base.env.sim;
 	uint64_t key = timer_key(TIMER_NETREDUCE, sw);
 
-	*a = (struct accelerator){ .scheme = scheme,
-				   .memory = &scheme->base.memory[sw],
-				   .sw = sw,
-				   .held_mask = HELD_FIRST - 1 };
-	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
+	*a = (struct accelerator){ .scheme = scheme, .memory = &scheme->base.memory[sw], .sw = sw };
 	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
 	timer_apart(sim, &a->timer);
 	sim_name(sim, on_due, "accelerator of switch %h");

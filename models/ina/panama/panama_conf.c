@@ -8,7 +8,8 @@ static const char *const order_names[] = {
 };
 
 extern const struct conf_table ring_table; /* models/collective/ring.c */
-static const struct conf_table *const below_tables[] = { &ring_table, NULL };
+static const struct conf_row below_rows[] = { CONF_APART("ring", 0, &ring_table), { 0 } };
+static const struct conf_table below_table = { "panama_below", below_rows, sizeof(void *), NULL };
 
 static const struct conf_row equation_rows[] = {
 	CONF_INT("bus", struct panama_equation, bus, CONF_OPTIONAL, 8, 65536,
@@ -82,9 +83,9 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			   "Jobs with more gradients than this in an iteration use accelerators; " \
 			   "others run a ring on hosts.",                                          \
 			   "PANAMA section 3"),                                                    \
-		CONF_SCHEMES("below", struct panama_conf, below, "{}", below_tables,               \
-			     "Parameters of that ring.",                                           \
-			     "PANAMA section 7: DCTCP for what is not aggregated"),                \
+		CONF_OBJECT("below", struct panama_conf, below, "{}", &below_table,                \
+			    "Parameters of that ring.",                                            \
+			    "PANAMA section 7: DCTCP for what is not aggregated"),                 \
 		{ .name = "accelerator_latency",                                                   \
 		  .type = CONF_ONEOF,                                                              \
 		  .offset = 0,                                                                     \

@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-#define HELD_FIRST 16 /* a power of two */
-#define NARROWEST  64 /* bits of a bus: the prototype's */
+#define NARROWEST 64 /* bits of a bus: the prototype's */
 
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
 {
@@ -128,8 +127,6 @@ void panama_delay_init(struct panama_accelerator *a)
 	uint64_t key = timer_key(TIMER_PANAMA_ACCELERATOR,
 				 (uint64_t)a->scheme->base.protocol << 32 | a->sw);
 
-	a->held_mask = HELD_FIRST - 1;
-	a->held = xcalloc(HELD_FIRST, sizeof(*a->held));
 	if (a->slow)
 		a->free_at = xcalloc(a->ports, sizeof(*a->free_at));
 	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VIDS_FIRST 64 /* a power of two */
-
 struct settled {
 	uint64_t weight;
 	uint32_t workers;
@@ -42,10 +40,6 @@ struct panama_partial *panama_partial_new(const struct panama_sequence *sequence
 	for (uint32_t i = 0; i < tree->node_count; i++)
 		partial->first_word[i + 1] =
 			partial->first_word[i] + (tree->nodes[i].children + 63) / 64;
-	partial->mask = partial->settled_mask = VIDS_FIRST - 1;
-	partial->bits = xcalloc(VIDS_FIRST * (size_t)partial->first_word[tree->node_count],
-				sizeof(*partial->bits));
-	partial->settled = xcalloc(VIDS_FIRST, sizeof(*partial->settled));
 	partial->included = xcalloc(tree->node_count, sizeof(*partial->included));
 	return partial;
 }
@@ -107,7 +101,7 @@ static void reserve_settled(struct panama_sequence *sequence, uint64_t vid)
 	struct panama_partial *partial = sequence->partial;
 	const struct panama_job *job = sequence->job;
 
-	if (vid - partial->settled_from <= partial->settled_mask)
+	if (vid - partial->settled_from < partial->settled_mask)
 		return;
 	partial->settled_from = vid;
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 
 #define MESSAGE_BYTES 16 /* kind, tree, VID */
-#define VIDS_FIRST    64 /* a power of two */
 #define BACKOFF_MAX   64 /* times the first timeout */
 
 /* `type` of a message; `number` is a VID (of an order: its chunk), `value` the tree. */
@@ -80,7 +79,7 @@ bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint
 	const struct asker_tree *self = &worker->asker->trees[tree];
 	uint64_t una = worker->flows[tree].una;
 
-	return vid < una || (vid - una <= self->mask && self->has[vid & self->mask]);
+	return vid < una || (vid - una < self->mask && self->has[vid & self->mask]);
 }
 
 /* False when it was here. */
@@ -357,11 +356,8 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	worker->base.source.deferrable = false; /* arm() may find that a timeout is over */
 	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
-	for (uint32_t t = 0; t < job->tree_count; t++) {
-		asker->trees[t].has = xcalloc(VIDS_FIRST, sizeof(*asker->trees[t].has));
-		asker->trees[t].mask = VIDS_FIRST - 1;
+	for (uint32_t t = 0; t < job->tree_count; t++)
 		asker->trees[t].cap = cap;
-	}
 	timer_open(env->sim, &asker->timer, SIM_TIMER, key, on_timeout, asker);
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))

@@ -9,17 +9,23 @@ CONGESTION_CONTROLS(TABLE)
 ROCE_CONTROLS(TABLE)
 #undef TABLE
 
-#define TABLE(name) &name##_cc_table,
-const struct conf_table *const cc_tables[] = { CONGESTION_CONTROLS(TABLE) NULL };
-const struct conf_table *const roce_cc_tables[] = { ROCE_CONTROLS(TABLE) NULL };
-#undef TABLE
+#define ROW(name) CONF_APART(#name, CC_##name, &name##_cc_table),
+static const struct conf_row rows[] = { CONGESTION_CONTROLS(ROW){ 0 } };
+#undef ROW
+const struct conf_table cc_table = { "tcp_control", rows, CC_COUNT * sizeof(void *), NULL };
 
-unsigned cc_index(const struct conf_table *const *tables, const struct cc_ops *ops)
+#define ROW(name) CONF_APART(#name, ROCE_CC_##name, &name##_cc_table),
+static const struct conf_row roce_rows[] = { ROCE_CONTROLS(ROW){ 0 } };
+#undef ROW
+const struct conf_table roce_cc_table = { "roce_control", roce_rows, ROCE_CC_COUNT * sizeof(void *),
+					  NULL };
+
+unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops)
 {
 	unsigned index = 0;
 
-	while (tables[index] != ops->table)
-		SIM_BUG_ON(!tables[++index]);
+	while (table->rows[index].table != ops->table)
+		SIM_BUG_ON(!table->rows[++index].name);
 	return index;
 }
 

@@ -23,9 +23,13 @@
 	X(swift)                                                                                   \
 	X(line_rate)
 
-#define CC_COUNT       (0 CONGESTION_CONTROLS(CC_ONE_))
-#define ROCE_CC_COUNT  (0 ROCE_CONTROLS(CC_ONE_))
-#define CC_ONE_(name)  +1
+#define CC_INDEX(name)      CC_##name,
+#define ROCE_CC_INDEX(name) ROCE_CC_##name,
+enum cc_index { CONGESTION_CONTROLS(CC_INDEX) CC_COUNT };
+enum roce_cc_index { ROCE_CONTROLS(ROCE_CC_INDEX) ROCE_CC_COUNT };
+#undef CC_INDEX
+#undef ROCE_CC_INDEX
+
 #define CC_STATE_BYTES 48
 
 struct cc {
@@ -84,11 +88,11 @@ struct cc_ops {
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* The parameters of all controls of TCP, and of RoCE; NULL behind the last. */
-extern const struct conf_table *const cc_tables[], *const roce_cc_tables[];
+/* They fill an array of pointers to the parameters of all controls of TCP, or of RoCE. */
+extern const struct conf_table cc_table, roce_cc_table;
 
-/* The place of a control's parameters in such a list. */
-unsigned cc_index(const struct conf_table *const *tables, const struct cc_ops *ops);
+/* The place of a control's parameters in that array. */
+unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops);
 
 /* Slow start up to ssthresh, then one mss a window. */
 void cc_grow(struct cc *cc, uint64_t growth);

@@ -2,7 +2,8 @@
  * mask + 1 places, a power of two, and item i is at [i & mask]; so an item keeps its number when
  * the ring is widened, and nothing is allocated while the stretch fits.
  *
- * Their owners keep the array (released with free()) and the mask, and index themselves. */
+ * Their owners keep the array (released with free()) and the mask, and index themselves. Both begin
+ * as zero: no places. */
 #ifndef INASIM_BASE_RING_H
 #define INASIM_BASE_RING_H
 
@@ -14,12 +15,12 @@
 void *ring_widen(void *ring, uint64_t *mask, uint64_t from, uint64_t i, size_t item_size);
 
 /* Makes room for item `i`; what is in the ring from `from` on is kept. Returns the ring, perhaps
- * moved. */
+ * moved. One place stays free, so that one comparison also finds a ring without places. */
 static inline void *ring_reserve(void *ring, uint64_t *mask, uint64_t from, uint64_t i,
 				 size_t item_size)
 {
-	if (__builtin_expect(i - from > *mask, 0))
-		return ring_widen(ring, mask, from, i, item_size);
+	if (__builtin_expect(i - from >= *mask, 0))
+		return ring_widen(ring, mask, from, i + 1, item_size);
 	return ring;
 }
 

@@ -115,22 +115,6 @@ char *figure_cut(const char *text, size_t most)
 	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
 }
 
-/* Writes one letter of UTF-8 and returns its length. Control characters, of one byte and of two
- * (U+0080 to U+009F), become blanks; bytes that are no letter become a question mark. */
-static size_t put_letter(FILE *to, const char *text)
-{
-	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
-	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
-	size_t length = 1;
-	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
-		length++;
-	if (control || conf_utf8_mistake(text, length) != CONF_NOWHERE)
-		putc(control ? ' ' : '?', to);
-	else
-		fwrite(text, 1, length, to);
-	return length;
-}
-
 /* Writes a text constant of gnuplot, in single quotes: between double ones gnuplot runs what stands
  * in backquotes. Labels of tics are formats, in which a percent sign is doubled. */
 static void quote(struct figure *f, const char *words, bool is_format)
@@ -147,7 +131,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 		}
 		if (*text == '%' && is_format)
 			putc('%', script);
-		text += put_letter(script, text);
+		text += conf_utf8_put(script, text);
 	}
 	putc('\'', script);
 	free(tex);
@@ -161,7 +145,7 @@ static void put_plain(FILE *data, const char *text)
 			putc('\'', data);
 			text++;
 		} else {
-			text += put_letter(data, text);
+			text += conf_utf8_put(data, text);
 		}
 	}
 }

@@ -2,6 +2,7 @@
 
 #include "base/child.h"
 #include "base/home.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 
@@ -21,7 +22,7 @@ char *gnuplot_template(const char *name, char **error)
 	const char *own = getenv("INASIM_GNUPLOT");
 	char *folder = own != NULL && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
 	char *path = xasprintf("%s/%s.gp", folder, name);
-	char *text = folder_read(path, TEMPLATE_MAX, NULL);
+	char *text = input_read(path, TEMPLATE_MAX, NULL);
 	if (text == NULL)
 		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
 	free(path);

@@ -65,7 +65,7 @@ static char *read_prints(struct reference *r, const char *path)
 	char *header =
 		xasprintf(PRINTS_HEADER "%" PRIu64 " %016" PRIx64 "\n", r->events, r->digest);
 	size_t length, start = strlen(header);
-	char *content = folder_read(path, SIZE_MAX, &length), *error = NULL;
+	char *content = input_read(path, SIZE_MAX, &length), *error = NULL;
 
 	if (!content) {
 		error = xasprintf("%s cannot be read: %s", path, input_why(errno));

@@ -1,5 +1,6 @@
 #include "lab/regress/regress_index.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 
@@ -165,7 +166,7 @@ static void add_named(struct regress_index *index, const char *dir,
 static bool is_scenario(const char *path)
 {
 	size_t length;
-	char *text = folder_read(path, SIZE_MAX, &length);
+	char *text = input_read(path, SIZE_MAX, &length);
 	cJSON *root = text ? cJSON_ParseWithLength(text, length) : NULL;
 	bool is = !root || cJSON_GetObjectItemCaseSensitive(root, "topology");
 

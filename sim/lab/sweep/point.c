@@ -2,6 +2,7 @@
 
 #include "base/child.h"
 #include "base/fail.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 
@@ -113,7 +114,7 @@ static void drop_lock(struct running *run)
 
 static char *holder_of(const char *lock)
 {
-	char *text = folder_read(lock, HOST_SIZE + 32, NULL);
+	char *text = input_read(lock, HOST_SIZE + 32, NULL);
 	char *name = xasprintf("%.*s", text ? (int)strcspn(text, "\n") : 7,
 			       text && *text ? text : "another");
 
@@ -277,7 +278,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 {
 	const struct point_order *order = run->order;
 	const struct rusage *usage = &outcome->usage;
-	char *log = folder_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "";
+	char *log = input_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "";
 
 	host_name(host);
 	record->status = status_of(outcome);

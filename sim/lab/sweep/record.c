@@ -1,5 +1,6 @@
 #include "lab/sweep/record.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 #include "io/json.h"
@@ -96,7 +97,7 @@ static void take_members(struct point_record *record, const cJSON *root)
 
 void record_read(struct point_record *record, const char *path)
 {
-	char *text = folder_read(path, LONGEST_RECORD, NULL);
+	char *text = input_read(path, LONGEST_RECORD, NULL);
 	cJSON *root = text ? cJSON_Parse(text) : NULL;
 
 	if (root)

@@ -1,5 +1,6 @@
 #include "lab/sweep/sweep.h"
 
+#include "base/input.h"
 #include "base/mem.h"
 #include "io/folder.h"
 #include "lab/sweep/point.h"
@@ -70,8 +71,8 @@ void sweep_release(struct sweep *sweep)
 static bool copy_plan(const char *dir, const char *plan_path)
 {
 	char *path = folder_join(dir, "plan.json");
-	char *text = folder_read(plan_path, LONGEST_PLAN, NULL),
-	     *former = folder_read(path, LONGEST_PLAN, NULL);
+	char *text = input_read(plan_path, LONGEST_PLAN, NULL),
+	     *former = input_read(path, LONGEST_PLAN, NULL);
 	bool good = text && former && !strcmp(text, former);
 
 	if (!good)
