@@ -53,8 +53,7 @@ struct protocol_ops {
 	/* Optional. The packet will be delivered soon: prefetch what that touches. */
 	void (*prefetch)(void *self, const struct packet *packet);
 	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
-	 * touches; some events later, with `again`, what could only be found through it. A network
-	 * with such a protocol looks ahead however small it is. */
+	 * touches; some events later, with `again`, what could only be found through it. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
