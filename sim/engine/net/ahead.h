@@ -1,6 +1,5 @@
-/* Looking ahead: what the next hops touch is fetched into the cache before their events. Speed
- * only.
- */
+/* Looking ahead, for speed only: what the next hops touch is fetched into the cache before their
+ * events. */
 #ifndef INASIM_NET_AHEAD_H
 #define INASIM_NET_AHEAD_H
 

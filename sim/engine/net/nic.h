@@ -15,11 +15,11 @@
  * in its ring are `deferrable`: then it is noted (PORT_DEFERRED) and done later, before anything
  * could tell the difference:
  *   - before the packet at the head of the port arrives, since what is served comes behind it;
- *   - before a packet is delivered to the host, and when a source of the host is woken or taken
- * out;
+ *   - before a packet is delivered to the host;
+ *   - when a source of the host is woken or taken out;
  *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
  * While its sources are asked, sim->now is set back to the time of the departure, so results and
- * digests are the same. Nobody has to care who has not said that a source is deferrable. */
+ * digests are the same. Only who marks a source as deferrable has to care. */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
