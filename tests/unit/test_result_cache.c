@@ -124,3 +124,23 @@ Test(result_cache, large_first_window)
 	result_cache_release(&cache);
 	window_release(&window);
 }
+
+/* The size is modelled: twice what the window holds. A window of exactly 256 packets, all in
+ * flight, has a cache of 512 results, and one of 257 has 1,024. */
+Test(result_cache, twice_the_window)
+{
+	for (uint64_t packets = 256; packets <= 257; packets++) {
+		struct window_conf conf = conf_of(packets, 1);
+		struct result_cache cache = { 0 };
+		struct window window;
+
+		window_init(&window, &conf, FRAME, 1);
+		while (window_may_send(&window, UINT64_MAX))
+			window_send(&window, 0);
+		cr_assert_eq(window.next, packets);
+		take(&cache, &window, 0);
+		cr_expect_eq(cache.mask + 1, packets == 256 ? 512 : 1024);
+		result_cache_release(&cache);
+		window_release(&window);
+	}
+}

@@ -54,8 +54,10 @@ static sim_time acted_at(const struct window_chunk *place)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	window->ring = ring_reserve(window->ring, &window->mask, window->first, window->next,
-				    sizeof(*window->ring));
+	/* widened when all its places are taken, not before: ESA models a size by it */
+	if (__builtin_expect(window->next - window->first > window->mask, 0))
+		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
+					  sizeof(*window->ring));
 	*chunk_at(window, window->next) =
 		(struct window_chunk){ .acted = now / ACTED_PS & ACTED_MASK };
 	if (window->first == window->next)

@@ -108,8 +108,8 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 	uint64_t at;
 
 	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
-	for (at = a->held_end++; at > a->held_head;
-	     at--) { /* only where ports are slow may one overtake another */
+	/* only where ports are slow may one overtake another */
+	for (at = a->held_end++; at > a->held_head; at--) {
 		const struct panama_held *before = &a->held[(at - 1) & a->held_mask];
 
 		if (before->due <= new.due)
