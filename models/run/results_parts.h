@@ -40,20 +40,17 @@ extern const struct out_schema summary_schema;
 	    "Packets that workers (and servers over TCP) sent again, of all schemes.")             \
 	ROW(timeouts, "Retransmission timers of the same that expired.")
 
-enum job_field {
-	JOB_JCT,
-	JOB_WAITING_TIME,
-	JOB_COMPUTE,
-	JOB_COMMUNICATION,
-	JOB_SLOWDOWN, /* no time; of those with an ideal one */
-	JOB_BUSBW,    /* bytes per second; of those with several workers */
-	JOB_FIELDS
+/* A row of JOB_METRICS and where struct job_record has it; they end with one without name. */
+struct job_metric {
+	const char *name, *head;
+	size_t at;
 };
+extern const struct job_metric results_job_metrics[];
 
-/* Values of one field of the finished jobs, in seconds: of a group, or of all groups of one
+/* The values that the finished jobs have of a metric: those of a group, or of all groups of one
  * name, or (both NULL) of all; the caller frees. */
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
-			   const char *name, enum job_field field, size_t *count);
+			   const char *name, const struct job_metric *metric, size_t *count);
 
 /* Lists of lines that end with NULL: jobs that did not run as the scenario says, and warnings that
  * only a run can give. results_lines_free() frees them. */

@@ -5,6 +5,7 @@
 #include "stats/stats.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,26 +48,18 @@ static const struct out_column summary_columns[] = {
 	{ "jobs.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "jobs.refused", OUT_COUNT, "Those that their schemes refused: they never ran." },
 	{ "jobs.arrived", OUT_COUNT, "All jobs that arrived, measured or not." },
-	{ "jobs.jct_s", OUT_REAL,
-	  "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. Percentiles "
-	  "are nearest-rank, null below 10/(1-p) values; but p50 is the median from 3 on, with the "
-	  "two values, as many from either end, between which the median of what they are drawn "
-	  "from lies with a probability of p50_level: the least of 0.95 and more, or what the "
-	  "smallest and the largest have (0.75 for 3, 0.94 for 5)." },
-	{ "jobs.waiting_s", OUT_REAL, "Start - arrival, as jct_s." },
-	{ "jobs.compute_s", OUT_REAL, "Mean over the workers of their computing time, as jct_s." },
-	{ "jobs.communication_s", OUT_REAL, "jct_s - waiting_s - compute_s, as jct_s." },
-	{ "jobs.slowdown", OUT_REAL,
-	  "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s." },
-	{ "jobs.busbw_bytes_per_s", OUT_REAL,
-	  "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s." },
-	{ "jobs.iteration_s", OUT_REAL,
-	  "Durations of all finished iterations of these jobs, as jct_s." },
-	{ "jobs.cycle_s", OUT_REAL, "cycle_s of iterations.csv, as jct_s." },
-	{ "jobs.why_s", OUT_REAL,
-	  "With run --why: mean time of an iteration by the causes of why.csv, {compute, jitter, "
-	  "...}, "
-	  "over the workers and iterations of all jobs, measured or not; else null." },
+#define ROW(member, name, some, words, head, help) { "jobs." name, OUT_REAL, help },
+	JOB_METRICS(ROW)
+#undef ROW
+#define ROW(name, column, some, words, help) { "jobs." name, OUT_REAL, help },
+		ITERATION_METRICS(ROW)
+#undef ROW
+			{ "jobs.why_s", OUT_REAL,
+			  "With run --why: mean time of an iteration by the causes of why.csv, "
+			  "{compute, jitter, "
+			  "...}, "
+			  "over the workers and iterations of all jobs, measured or not; else "
+			  "null." },
 	{ "jobs.ran_as", OUT_TEXT,
 	  "A list of what did not run as it was given: group (scheme), how many of its jobs, and "
 	  "ran_as of jobs.csv; of all jobs, measured or not." },
@@ -74,13 +67,13 @@ static const struct out_column summary_columns[] = {
 	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
-	{ "flows.fct_s", OUT_REAL,
-	  "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, p99, "
-	  "p999, max}, as jobs.jct_s." },
-	{ "flows.slowdown", OUT_REAL, "FCT / ideal FCT, as fct_s." },
-	{ "flows.by_size", OUT_TEXT,
-	  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, finished, "
-	  "fct_s, slowdown, throughput_bps (size / FCT)." },
+#define ROW(member, name, words, help) { "flows." name, OUT_REAL, help },
+	FLOW_METRICS(ROW)
+#undef ROW
+		{ "flows.by_size", OUT_TEXT,
+		  "The same by size class: min_bytes, max_bytes (inclusive; null = none), count, "
+		  "finished, "
+		  "fct_s, slowdown, throughput_bps (size / FCT)." },
 	{ "flows.by_name", OUT_TEXT,
 	  "By name of the group: count, finished, throughput_bps (mean of size / FCT) and jain, "
 	  "Jain's index of these; of the measured flows, means of the finished." },
@@ -170,8 +163,13 @@ static void json_distribution(struct json *json, const char *key, const double *
 	free(sorted);
 }
 
+#define ROW(member, name, some, words, head, help)                                                 \
+	{ name, head, offsetof(struct job_record, member) },
+const struct job_metric results_job_metrics[] = { JOB_METRICS(ROW){ 0 } };
+#undef ROW
+
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
-			   const char *name, enum job_field field, size_t *count)
+			   const char *name, const struct job_metric *metric, size_t *count)
 {
 	size_t finished = jobs_report(s->jobs)->measured.finished;
 	const struct job_record *records = jobs_report(s->jobs)->records;
@@ -179,18 +177,13 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 
 	*count = 0;
 	for (size_t i = 0; i < finished; i++) {
-		const double fields[] = { [JOB_JCT] = records[i].jct,
-					  [JOB_WAITING_TIME] = records[i].waiting,
-					  [JOB_COMPUTE] = records[i].compute,
-					  [JOB_COMMUNICATION] = records[i].communication,
-					  [JOB_SLOWDOWN] = records[i].slowdown,
-					  [JOB_BUSBW] = records[i].busbw };
+		double value = *(const double *)((const char *)&records[i] + metric->at);
 
-		if (isnan(fields[field]))
+		if (isnan(value))
 			continue;
 		if (group ? group == records[i].group
 			  : !name || !strcmp(name, records[i].group->name))
-			values[(*count)++] = fields[field];
+			values[(*count)++] = value;
 	}
 	return values;
 }
@@ -221,19 +214,13 @@ static void json_why(struct json *json, const struct simulation *s, const char *
 
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
-	static const char *const keys[] = {
-		[JOB_JCT] = "jct_s",         [JOB_WAITING_TIME] = "waiting_s",
-		[JOB_COMPUTE] = "compute_s", [JOB_COMMUNICATION] = "communication_s",
-		[JOB_SLOWDOWN] = "slowdown", [JOB_BUSBW] = "busbw_bytes_per_s"
-	};
-
-	for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
+	for (const struct job_metric *m = results_job_metrics; m->name; m++) {
 		size_t count;
-		double *values = results_job_values(s, NULL, name, f, &count);
+		double *values = results_job_values(s, NULL, name, m, &count);
 
-		if (f == JOB_JCT && name)
-			json_u64(json, "finished", count);
-		json_distribution(json, keys[f], values, count, false);
+		if (m == results_job_metrics && name)
+			json_u64(json, "finished", count); /* every finished job has a JCT */
+		json_distribution(json, m->name, values, count, false);
 		free(values);
 	}
 	json_why(json, s, name);
@@ -289,47 +276,47 @@ static void json_flow_class(struct json *json, const struct flow_class *class)
 		json_null(json, "max_bytes");
 	json_u64(json, "count", class->count);
 	json_u64(json, "finished", class->finished);
-	json_distribution(json, "fct_s", class->fct, class->finished, P999);
-	json_distribution(json, "slowdown", class->slowdown, class->finished, P999);
+#define ROW(member, name, words, help)                                                             \
+	json_distribution(json, name, class->member, class->finished, P999);
+	FLOW_METRICS(ROW)
+#undef ROW
 	json_distribution(json, "throughput_bps", class->throughput, class->finished, false);
 	json_close_object(json);
 }
 
-static double *all_flows(const struct simulation *s, bool slowdown, size_t *count)
+/* Of all classes; `at`: where struct flow_class has the list. */
+static void json_all_flows(struct json *json, const char *key, const struct flow_class *classes,
+			   size_t class_count, size_t at, size_t count)
 {
-	size_t class_count;
-	const struct flow_class *classes = flows_classes(s->flows, &class_count);
-	double *values;
+	double *values = xcalloc(count, sizeof(*values)), *end = values;
 
-	*count = 0;
-	for (size_t c = 0; c < class_count; c++)
-		*count += classes[c].finished;
-	values = xcalloc(*count, sizeof(*values));
-	for (size_t c = 0, at = 0; c < class_count; at += classes[c++].finished)
+	for (size_t c = 0; c < class_count; end += classes[c++].finished)
 		if (classes[c].finished)
-			memcpy(values + at, slowdown ? classes[c].slowdown : classes[c].fct,
+			memcpy(end, *(double *const *)((const char *)&classes[c] + at),
 			       classes[c].finished * sizeof(*values));
-	return values;
+	json_distribution(json, key, values, count, P999);
+	free(values);
 }
 
 static void json_flows(struct json *json, const struct simulation *s)
 {
-	size_t class_count, count;
+	size_t class_count, finished = 0;
 	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	uint64_t measured = 0;
-	double *values = all_flows(s, false, &count);
 
-	for (size_t c = 0; c < class_count; c++)
+	for (size_t c = 0; c < class_count; c++) {
 		measured += classes[c].count;
+		finished += classes[c].finished;
+	}
 	json_open_object(json, "flows");
 	json_u64(json, "count", measured);
-	json_u64(json, "finished", count);
+	json_u64(json, "finished", finished);
 	json_u64(json, "started", flows_started(s->flows));
-	json_distribution(json, "fct_s", values, count, P999);
-	free(values);
-	values = all_flows(s, true, &count);
-	json_distribution(json, "slowdown", values, count, P999);
-	free(values);
+#define ROW(member, name, words, help)                                                             \
+	json_all_flows(json, name, classes, class_count, offsetof(struct flow_class, member),      \
+		       finished);
+	FLOW_METRICS(ROW)
+#undef ROW
 	json_open_array(json, "by_size");
 	for (size_t c = 0; c < class_count; c++)
 		json_flow_class(json, &classes[c]);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print_number(FILE *to, int width, double value, double scale)
 {
@@ -25,31 +26,45 @@ static void print_time(FILE *to, int width, double seconds)
 		fputs("ms", to);
 }
 
+/* In a column of `width`, by the unit that the metric's name ends in. */
+static void print_mean(FILE *to, int width, const char *metric, double value)
+{
+	const char *unit = strrchr(metric, '_');
+
+	if (isnan(value) || !unit)
+		print_number(to, width, value, 1);
+	else if (strcmp(metric + strlen(metric) - strlen("_per_s"), "_per_s"))
+		print_time(to, width - 2, value);
+	else
+		fprintf(to, " %*.3fGB/s", width - 4, value * 1e-9);
+}
+
+static int column_width(const struct job_metric *m)
+{
+	return strlen(m->head) < 10 ? 10 : (int)strlen(m->head) + 1;
+}
+
 static void print_jobs(const struct simulation *s, FILE *to)
 {
-	fprintf(to, "\n%-16s %-12s %8s %10s %10s %12s %12s %14s %9s %10s\n", "jobs", "scheme",
-		"finished", "JCT mean", "JCT max", "waiting", "compute", "communication",
-		"slowdown", "busbw");
+	const struct job_metric *first = results_job_metrics;
+
+	fprintf(to, "\n%-16s %-16s %8s %*s %10s", "jobs", "scheme", "finished", column_width(first),
+		first->head, "JCT max");
+	for (const struct job_metric *m = first + 1; m->name; m++)
+		fprintf(to, " %*s", column_width(m), m->head);
+	fputc('\n', to);
 	for_enabled_jobs(group, s->scenario) {
-		size_t count;
+		fprintf(to, "%-16s %-16s", group->name, scheme_names[group->all_reduce]);
+		for (const struct job_metric *m = first; m->name; m++) {
+			size_t count;
+			double *values = results_job_values(s, group, NULL, m, &count);
 
-		fprintf(to, "%-16s %-12s", group->name, scheme_names[group->all_reduce]);
-		for (enum job_field f = JOB_JCT; f < JOB_FIELDS; f++) {
-			double *values = results_job_values(s, group, NULL, f, &count);
-
-			stats_sort(values, count);
-			if (f == JOB_JCT) {
+			if (m == first)
 				fprintf(to, " %8zu", count);
-				print_time(to, 8, stats_mean(values, count));
-				print_time(to, 8, stats_max(values, count));
-			} else if (f == JOB_SLOWDOWN) {
-				print_number(to, 9, stats_mean(values, count), 1);
-			} else if (f == JOB_BUSBW) {
-				print_number(to, count ? 6 : 10, stats_mean(values, count), 1e-9);
-				fputs(count ? "GB/s" : "", to);
-			} else {
-				print_time(to, f == JOB_COMMUNICATION ? 12 : 10,
-					   stats_mean(values, count));
+			print_mean(to, column_width(m), m->name, stats_mean(values, count));
+			if (m == first) {
+				stats_sort(values, count);
+				print_mean(to, 10, m->name, stats_max(values, count));
 			}
 			free(values);
 		}

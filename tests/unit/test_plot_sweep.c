@@ -417,11 +417,12 @@ Test(plot_sweep, metrics_in_plain_words)
 		  "flow throughput of flows from 10KB on, maximum", "bit/s" },
 		{ "flows.by_size.2.count", "flows: count, size class 2", "number" },
 		{ "network.max_queue_bytes", "longest queue", "bytes" },
+		{ "jobs.by_name.a.b.slowdown.mean", "job slowdown of a.b, mean", "number" },
 		{ "new.odd_thing_s", "new: odd thing", "s" },
 		{ "events", "events", "number" },
 	};
-	const char *names[14];
-	double values[14] = { 0 };
+	const char *names[15];
+	double values[15] = { 0 };
 	struct sweep_point point = { .usable = true, .metrics = values };
 	struct sweep_table table = { .metrics = names, .points = &point, .point_count = 1 };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -24,7 +24,7 @@ static void expect_source(const char *metric, const char *column, const char *na
 {
 	struct sample_source s;
 	cr_assert(sample_source(metric, &s), "%s", metric);
-	cr_expect_str_eq(s.field->column, column);
+	cr_expect_str_eq(s.metric->column, column);
 	cr_expect_str_eq(s.name, name);
 	cr_expect(isnan(quantile) ? isnan(s.quantile) : s.quantile == quantile, "%s", metric);
 }
@@ -38,6 +38,8 @@ Test(samples, metrics_with_values_on_disk)
 	expect_source("jobs.by_name.a.b.waiting_s.p95", "waiting_s", "a.b", 0.95);
 	expect_source("jobs.by_name.a.b.iteration_s.mean", "duration_s", "a.b", NAN);
 	expect_source("jobs.cycle_s.mean", "cycle_s", "", NAN);
+	expect_source("jobs.slowdown.mean", "slowdown", "", NAN);
+	expect_source("jobs.by_name.x.busbw_bytes_per_s.p50", "busbw_bytes_per_s", "x", 0.5);
 }
 
 Test(samples, metrics_without)

@@ -47,6 +47,7 @@
 #define INASIM_WORKLOAD_JOBS_JOBS_H
 
 #include "collective/schemes.h"
+#include "io/metrics.h"
 #include "io/table.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
@@ -200,10 +201,10 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 /* A finished job that is measured, for summaries. */
 struct job_record {
 	const struct job_group_conf *group;
-	double jct, waiting, compute, communication;
+#define MEMBER(member, ...) double member; /* NAN where it has none */
+	JOB_METRICS(MEMBER)
+#undef MEMBER
 	double throughput_share; /* NAN for one worker */
-	double slowdown;         /* NAN where no ideal time is known */
-	double busbw;            /* bytes per second; NAN for one worker */
 };
 
 struct jobs_tables {

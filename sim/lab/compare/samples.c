@@ -13,49 +13,31 @@
 /* Columns of a table: the number of a row, its identity (what makes rows of one number in two runs
  * the same), whether it has finished. */
 struct sample_table {
-	const char *prefix, *file;
+	const char *file;
 	const char *time, *group;
 	const char *number[2];             /* id, and id within it (or NULL) */
 	const char *identity[COLUMNS_MAX]; /* ends with NULL */
 	const char *finished;              /* flag; NULL: all have */
 };
 
-static const struct sample_table flows_table = {
-	.prefix = "flows.",
-	.file = "flows.csv",
-	.time = "start_s",
-	.group = "group",
-	.number = { "flow_id" },
-	.identity = { "size_bytes", "start_s", "src", "dst" },
-	.finished = "finished",
-};
-static const struct sample_table jobs_table = {
-	.prefix = "jobs.",
-	.file = "jobs.csv",
-	.time = "arrival_s",
-	.group = "name",
-	.number = { "job_id" },
-	.identity = { "name", "model", "workers", "arrival_s" },
-	.finished = "finished",
-};
-static const struct sample_table iterations_table = {
-	.prefix = "jobs.",
-	.file = "iterations.csv",
-	.time = "finish_s",
-	.group = "name",
-	.number = { "job_id", "iteration" },
-	.identity = { "name" },
-};
-
-static const struct sample_field fields[] = {
-	{ &flows_table, "fct_s", "fct_s", false },
-	{ &flows_table, "slowdown", "slowdown", false },
-	{ &jobs_table, "jct_s", "jct_s", false },
-	{ &jobs_table, "waiting_s", "waiting_s", false },
-	{ &jobs_table, "compute_s", "compute_s", false },
-	{ &jobs_table, "communication_s", "communication_s", false },
-	{ &iterations_table, "iteration_s", "duration_s", false },
-	{ &iterations_table, "cycle_s", "cycle_s", true },
+static const struct sample_table tables[] = {
+	[LEVEL_FLOW] = { .file = "flows.csv",
+			 .time = "start_s",
+			 .group = "group",
+			 .number = { "flow_id" },
+			 .identity = { "size_bytes", "start_s", "src", "dst" },
+			 .finished = "finished" },
+	[LEVEL_JOB] = { .file = "jobs.csv",
+			.time = "arrival_s",
+			.group = "name",
+			.number = { "job_id" },
+			.identity = { "name", "model", "workers", "arrival_s" },
+			.finished = "finished" },
+	[LEVEL_ITERATION] = { .file = "iterations.csv",
+			      .time = "finish_s",
+			      .group = "name",
+			      .number = { "job_id", "iteration" },
+			      .identity = { "name" } },
 };
 
 static const struct {
@@ -85,38 +67,39 @@ static bool ends_with(const char *text, size_t *length, const char *word)
 	return true;
 }
 
-/* Takes the name from between prefix and field: nothing, or "by_name.NAME" of jobs. */
-static bool take_name(struct sample_source *source, const char *text, size_t length)
+/* Finds the metric whose path is "OF.NAME", or "jobs.by_name.GROUP.NAME"; a group's name may have
+ * points itself. */
+static bool find_metric(struct sample_source *source, const char *path, size_t length)
 {
 	static const char by[] = "jobs.by_name.";
-	const char *prefix = source->field->table->prefix;
-	size_t n = strlen(by);
+	const size_t n = strlen(by);
+	const char *of = strncmp(path, "flows.", 6) == 0 ? "flows" : "jobs";
+	size_t name = length; /* where the metric's name begins */
+	while (name > 0 && path[name - 1] != '.')
+		name--;
+	source->metric = metric_find(of, path + name, length - name);
 	source->name[0] = '\0';
-	if (length + 1 == strlen(prefix))
-		return strncmp(text, prefix, length) == 0;
-	if (length <= n || strncmp(text, by, n) != 0 || length - n >= sizeof source->name ||
-	    strcmp(prefix, jobs_table.prefix) != 0)
+	if (source->metric == NULL || strncmp(path, of, strlen(of)) != 0)
 		return false;
-	memcpy(source->name, text + n, length - n);
-	source->name[length - n] = '\0';
+	if (name == strlen(of) + 1)
+		return true;
+	if (strncmp(path, by, n) != 0 || name <= n + 1 || name - n > sizeof source->name)
+		return false;
+	memcpy(source->name, path + n, name - 1 - n);
+	source->name[name - 1 - n] = '\0';
 	return true;
 }
 
 bool sample_source(const char *metric, struct sample_source *source)
 {
-	size_t length = strlen(metric), s = 0, f = 0;
+	size_t length = strlen(metric), s = 0;
 	while (s < sizeof statistics / sizeof *statistics &&
 	       !ends_with(metric, &length, statistics[s].name))
 		s++;
 	if (s == sizeof statistics / sizeof *statistics)
 		return false;
-	while (f < sizeof fields / sizeof *fields && !ends_with(metric, &length, fields[f].name))
-		f++;
-	if (f == sizeof fields / sizeof *fields)
-		return false;
-	source->field = &fields[f];
 	source->quantile = statistics[s].quantile;
-	return take_name(source, metric, length);
+	return find_metric(source, metric, length);
 }
 
 /* ---- Reading ---- */
@@ -127,18 +110,25 @@ struct columns {
 
 static struct columns find_columns(struct csv *csv, const struct sample_source *source)
 {
-	const struct sample_table *table = source->field->table;
+	const struct sample_table *table = &tables[source->metric->level];
 	struct columns c = { .id = csv_need(csv, table->number[0]),
 			     .inner = csv_need(csv, table->number[1]),
 			     .time = csv_need(csv, table->time),
 			     .group = csv_find(csv, table->group),
-			     .value = csv_need(csv, source->field->column),
+			     .value = csv_need(csv, source->metric->column),
 			     .name = csv_need(csv, *source->name == '\0' ? NULL : "name"),
 			     .finished = csv_need(csv, table->finished),
 			     .measured = csv_need(csv, "measured") };
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
 		c.identity[i] = csv_need(csv, table->identity[i]);
 	return c;
+}
+
+/* Whether this finished piece of work has no such value, and is no sample. */
+static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
+{
+	return source->metric->some && csv_empty(csv, c->value) &&
+	       (c->finished < 0 || csv_flag(csv, c->finished));
 }
 
 static struct sample read_sample(struct csv *csv, const struct columns *c,
@@ -154,16 +144,14 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 	for (size_t i = 0; i < COLUMNS_MAX && c->identity[i] >= 0; i++)
 		sample.identity =
 			hash_pair(sample.identity, hash_string(csv_text(csv, c->identity[i])));
-	if ((c->finished < 0 || csv_flag(csv, c->finished)) &&
-	    !(source->field->may_lack && csv_empty(csv, c->value)))
+	if ((c->finished < 0 || csv_flag(csv, c->finished)) && !lacks(csv, c, source))
 		sample.value = csv_real(csv, c->value);
 	return sample;
 }
 
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
-	return csv_flag(csv, c->measured) &&
-	       !(source->field->may_lack && csv_empty(csv, c->value)) &&
+	return csv_flag(csv, c->measured) && !(source->metric->some && csv_empty(csv, c->value)) &&
 	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
 }
 
@@ -227,9 +215,10 @@ static void count_origins(struct samples *samples)
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error)
 {
+	const struct sample_table *table = &tables[source->metric->level];
 	size_t capacity = 0;
-	*samples = (struct samples){ .each_is_work = source->field->table->finished != NULL };
-	struct csv *csv = result_table(dir, source->field->table->file, error);
+	*samples = (struct samples){ .each_is_work = table->finished != NULL };
+	struct csv *csv = result_table(dir, table->file, error);
 	if (csv == NULL)
 		return *error == NULL;
 	struct columns columns = find_columns(csv, source);

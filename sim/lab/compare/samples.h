@@ -3,19 +3,11 @@
 #ifndef INASIM_LAB_COMPARE_SAMPLES_H
 #define INASIM_LAB_COMPARE_SAMPLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* A column whose rows are samples. */
-struct sample_field {
-	const struct sample_table *table;
-	const char *name, *column; /* in summary.json, in the table */
-	bool may_lack; /* a row without it is no sample, and nothing unfinished either */
-};
+#include "io/metrics.h"
 
 /* Where a metric comes from. */
 struct sample_source {
-	const struct sample_field *field;
+	const struct metric *metric;
 	char name[256];  /* only jobs of this name; "" = all */
 	double quantile; /* 0 < p < 1, or NaN: the mean */
 };

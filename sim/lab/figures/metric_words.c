@@ -2,8 +2,10 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "io/metrics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +23,8 @@ static const struct word statistics[] = {
 	{ NULL, NULL },
 };
 
-static const struct word quantities[] = {
-	{ "jct_s", "job completion time" },
-	{ "fct_s", "flow completion time" },
-	{ "waiting_s", "time jobs wait for hosts or memory" },
-	{ "compute_s", "computation time of jobs" },
-	{ "communication_s", "communication time of jobs" },
-	{ "iteration_s", "iteration time" },
-	{ "cycle_s", "cycle of communication and computing" },
-	{ "slowdown", "flow slowdown" },
+/* Those that are no rows of metrics.h. */
+static const struct word others[] = {
 	{ "throughput_bps", "flow throughput" },
 	{ "sim_time_s", "simulated time" },
 	{ "ecn_marks", "ECN marks" },
@@ -151,6 +146,15 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
+/* Words for a quantity of what the path begins with, "jobs"; NULL if it has none. */
+static const char *known_words(const char *path, size_t group, const char *quantity)
+{
+	char of[16];
+	snprintf(of, sizeof of, "%.*s", (int)group, path);
+	const struct metric *metric = metric_find(of, quantity, strlen(quantity));
+	return metric != NULL ? metric->words : lookup(others, quantity);
+}
+
 /* Reads the path from its end, since a user's name (after "by_name") may contain points. */
 char *metric_words(const struct sweep_table *table, size_t metric)
 {
@@ -158,7 +162,7 @@ char *metric_words(const struct sweep_table *table, size_t metric)
 	char *path = xstrdup(table->metrics[metric]), *quantity = cut_path(path, &statistic);
 	size_t group = strcspn(path, ".");
 	char *of = of_what(table, path + group);
-	const char *known = lookup(quantities, quantity);
+	const char *known = known_words(path, group, quantity);
 	char *what = known != NULL ? xstrdup(known) : plain(path, group, quantity);
 	char *words = xasprintf("%s%s%s%s", what, of, statistic != NULL ? ", " : "",
 				statistic != NULL ? statistic : "");
