@@ -80,22 +80,6 @@ static void print_lines(const char *before, char **lines, FILE *to)
 	results_lines_free(lines);
 }
 
-/* "< 10KB", "10KB-100KB", ">= 10MB". */
-static const char *class_name(const struct flow_class *class, char *name, size_t size)
-{
-	char from[32], to[32];
-
-	unit_format(UNIT_SIZE, class->from, from, sizeof(from));
-	unit_format(UNIT_SIZE, class->to, to, sizeof(to));
-	if (class->to == UINT64_MAX)
-		snprintf(name, size, ">= %s", from);
-	else if (class->from)
-		snprintf(name, size, "%s-%s", from, to);
-	else
-		snprintf(name, size, "< %s", to);
-	return name;
-}
-
 static void print_flows(const struct simulation *s, FILE *to)
 {
 	size_t class_count;
@@ -112,7 +96,9 @@ static void print_flows(const struct simulation *s, FILE *to)
 			continue;
 		fct = results_sorted(classes[c].fct, n);
 		slowdown = results_sorted(classes[c].slowdown, n);
-		fprintf(to, "%-16s %8" PRIu64 " %8zu", class_name(&classes[c], name, sizeof(name)),
+		fprintf(to, "%-16s %8" PRIu64 " %8zu",
+			unit_format_range(UNIT_SIZE, classes[c].from, classes[c].to, name,
+					  sizeof(name)),
 			classes[c].count, n);
 		print_time(to, 10, stats_mean(fct, n));
 		print_time(to, 10, stats_percentile(fct, n, 0.99));

@@ -68,9 +68,15 @@ static void create_program(const char *name, const char *text)
 	free(path);
 }
 
+/* What scenarios have by default. */
+#define SIZE_CLASSES                                                                               \
+	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
+	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}\n"
+
 static void create_manifest(void)
 {
 	create_text("manifest.json", "{}\n");
+	create_text("summary.json", SIZE_CLASSES);
 }
 
 /* The whole of DIR/NAME; the caller frees. */
@@ -187,6 +193,28 @@ Test(plot, slowdown)
 	char *script = read_file("figures/slowdown.gp", &length);
 	cr_expect_not_null(strstr(script, "1,039 finished flows, 1 unfinished (not shown)"));
 	cr_expect_not_null(strstr(script, "n = 1,000"));
+	free(script);
+}
+
+/* The size classes of a figure are those of the run. */
+Test(plot, slowdown_by_classes_of_the_run)
+{
+	create_flows();
+	create_text("summary.json",
+		    "{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000}]}}\n");
+	expect_figure("slowdown", "# Flow slowdown by flow size\n"
+				  "# 1,039 finished flows, 1 unfinished (not shown)\n"
+				  "panel series size_class slowdown finished_flows name\n"
+				  "1 1 0 1.99 1000 \"99th percentile\"\n"
+				  "1 1 1 NaN 39 \"99th percentile\"\n"
+				  "\n\n1 2 0 1.95 1000 \"95th percentile\"\n"
+				  "1 2 1 NaN 39 \"95th percentile\"\n"
+				  "\n\n1 3 0 1.5 1000 \"median\"\n"
+				  "1 3 1 10 39 \"median\"\n");
+	size_t length;
+	char *script = read_file("figures/slowdown.gp", &length);
+	cr_expect_not_null(strstr(script, "'< 10KB'"));
+	cr_expect_not_null(strstr(script, "'>= 10KB'"));
 	free(script);
 }
 

@@ -41,6 +41,10 @@ static void create(const char *name, const char *text)
 	free(path);
 }
 
+#define SIZE_CLASSES                                                                               \
+	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
+	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}"
+
 /* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two, one unfinished, one of
  * the warm-up. */
 static void create_two(void)
@@ -50,10 +54,12 @@ static void create_two(void)
 		snprintf(flows + strlen(flows), sizeof flows - strlen(flows),
 			 "%d,%s,0,1,100,0,1,0.5,0.5,%d,0,1,1\n", i, i % 2 ? "web" : "rpc", i);
 	create("A/manifest.json", "{}");
+	create("A/summary.json", SIZE_CLASSES);
 	create("A/flows.csv", flows);
 	create("A/jobs.csv", "name,jct_s,finished\nvgg,1,1\nvgg,3,1\nbert,4,1\n");
 	create("A/series/network.csv", SERIES_HEADER "1,5,1,0,0.25,0.5\n2,6,1,0,0.5,1\n");
 	create("B/manifest.json", "{}");
+	create("B/summary.json", SIZE_CLASSES);
 	create("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,0.25,1,2,0,1,1\n"
 					   "2,web,0,1,100,0,1,0.125,1,2,0,1,1\n"
 					   "3,web,0,1,100,0,,,1,,0,0,1\n"
@@ -119,6 +125,18 @@ Test(plot_together, fct_cdf)
 	cr_expect_not_null(strstr(script, "(n = 20)'"));
 	cr_expect_not_null(strstr(script, "'B (n = 2, 1 unfinished)'"));
 	free(script);
+}
+
+/* Bars of other classes of sizes do not belong side by side. */
+Test(plot_together, no_slowdown_by_different_classes)
+{
+	create_two();
+	create("B/summary.json", "{\"flows\":{\"by_size\":[{\"min_bytes\":0}]}}");
+	char *printed, *error = NULL;
+	cr_assert_eq(draw("slowdown", NULL, &printed, &error), PLOT_IO);
+	cr_expect_not_null(strstr(error, "different size classes"), "%s", error);
+	free(printed);
+	free(error);
 }
 
 /* The 10th of 20 is the median; two flows have none. */

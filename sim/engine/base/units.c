@@ -229,3 +229,18 @@ char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size
 	memcpy(buffer, best, strlen(best) + 1);
 	return buffer;
 }
+
+char *unit_format_range(enum unit_kind kind, uint64_t from, uint64_t to, char *buffer, size_t size)
+{
+	char low[32], high[32];
+
+	unit_format(kind, from, low, sizeof(low));
+	unit_format(kind, to, high, sizeof(high));
+	if (to == UINT64_MAX)
+		snprintf(buffer, size, ">= %s", low);
+	else if (from)
+		snprintf(buffer, size, "%s-%s", low, high);
+	else
+		snprintf(buffer, size, "< %s", high);
+	return buffer;
+}

@@ -42,4 +42,8 @@ const char *unit_names(enum unit_kind kind);
  * point), which unit_parse() reads back. `buffer` of at least 32 bytes; returns it. */
 char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size);
 
+/* A class of values from <= value < to, UINT64_MAX = without end: "< 10KB", "10KB-100KB",
+ * ">= 10MB". A `buffer` of 64 bytes is enough; returns it. */
+char *unit_format_range(enum unit_kind kind, uint64_t from, uint64_t to, char *buffer, size_t size);
+
 #endif

@@ -132,7 +132,7 @@ static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
 static bool any_percentile(const struct runs *runs, double p)
 {
 	for (size_t r = 0; r < runs->count; r++)
-		for (size_t c = 0; c < SIZES; c++)
+		for (size_t c = 0; c < runs->of[r].group_count; c++)
 			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
 				return true;
 	return false;
@@ -146,7 +146,7 @@ static void slowdown_curve(struct figure *f, const struct runs *runs, size_t pan
 		figure_legend(f, curve, runs->together ? curve : percentiles[i].look,
 			      runs->together ? curve : percentiles[i].dash, name);
 	figure_curve(f, panel, curve, name);
-	for (size_t c = 0; c < SIZES; c++) {
+	for (size_t c = 0; c < runs->of->group_count; c++) {
 		const struct value_group *size = &runs->of[r].groups[c];
 		double value = stats_percentile(size->values, size->count, percentiles[i].p);
 		figure_row(f, (double[]){ (double)c, value, (double)size->count }, 1);
@@ -157,12 +157,13 @@ static void size_tics(struct figure *f, const struct runs *runs)
 {
 	figure_x(f, "Flow size", "", false);
 	figure_count(f, "LABELLED", 1);
-	figure_tics(f, 'X', SIZES);
-	for (size_t c = 0; c < SIZES; c++) {
+	figure_tics(f, 'X', runs->of->group_count);
+	for (size_t c = 0; c < runs->of->group_count; c++) {
 		char number[32];
 		char *note =
 			xasprintf("n = %s", figure_thousands(number, runs->of->groups[c].count));
-		figure_tic(f, 'X', c + 1, size_names[c], (double)c, runs->together ? NULL : note);
+		figure_tic(f, 'X', c + 1, runs->of->groups[c].name, (double)c,
+			   runs->together ? NULL : note);
 		free(note);
 	}
 }
@@ -181,10 +182,25 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 	free(flows);
 }
 
+/* Whether all runs have the size classes of the first. */
+static bool same_classes(const struct runs *runs)
+{
+	bool same = true;
+	for (size_t r = 1; r < runs->count; r++) {
+		same = same && runs->of[r].group_count == runs->of->group_count;
+		for (size_t c = 0; same && c < runs->of->group_count; c++)
+			same = runs->of[r].groups[c].from == runs->of->groups[c].from;
+	}
+	return same;
+}
+
 static bool slowdown(struct figure *f, const struct runs *runs)
 {
 	size_t panels = runs->together && any_percentile(runs, 0.99) ? 2 : 1;
 	size_t curves = runs->together ? runs->count : 3;
+	f->why = "the runs have different size classes (output.flow_classes)";
+	if (!same_classes(runs))
+		return false;
 	f->why = "a median needs 20 finished flows of one size class";
 	if (!any_percentile(runs, 0.5))
 		return false;

@@ -1,15 +1,14 @@
 #include "lab/figures/values.h"
 
 #include "base/mem.h"
-#include "stats/stats.h"
+#include "base/units.h"
+#include "io/folder.h"
+#include "io/json_read.h"
 #include "io/result_read.h"
+#include "stats/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *const size_names[SIZES] = { "< 10 KB", "10–100 KB", "0.1–1 MB", "1–10 MB", "≥ 10 MB" };
-
-static const uint64_t size_from[SIZES] = { 0, 10000, 100000, 1000000, 10000000 };
 
 /* ---- Tables ---- */
 
@@ -56,10 +55,43 @@ static struct value_group *find_group(struct values *values, const char *name, c
 	return add_group(values, name, subname);
 }
 
-static struct value_group *size_group(struct values *values, uint64_t bytes)
+/* ---- Size classes ---- */
+
+static void add_class(struct values *values, uint64_t from, uint64_t to)
 {
-	size_t i = SIZES - 1;
-	while (bytes < size_from[i])
+	char name[64];
+	unit_format_range(UNIT_SIZE, from, to, name, sizeof name);
+	add_group(values, name, "")->from = from;
+}
+
+/* Makes a group for each size class of the run, as summary.json has them; a run that was not
+ * finished has none, and all its flows are one class. */
+static bool add_classes(struct values *values, struct figure *f)
+{
+	if (!folder_has(f->dir, "summary.json")) {
+		add_group(values, "all sizes", "");
+		return true;
+	}
+	cJSON *root = json_read(f->dir, "summary.json", &f->error);
+	const cJSON *flows = cJSON_GetObjectItemCaseSensitive(root, "flows"), *class;
+	cJSON_ArrayForEach(class, cJSON_GetObjectItemCaseSensitive(flows, "by_size")) {
+		const cJSON *next = cJSON_GetObjectItemCaseSensitive(class->next, "min_bytes");
+		double from =
+			cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(class, "min_bytes"));
+		double to = cJSON_GetNumberValue(next);
+		add_class(values, from > 0 ? (uint64_t)from : 0,
+			  to > 0 ? (uint64_t)to : UINT64_MAX);
+	}
+	cJSON_Delete(root);
+	if (values->group_count == 0 && f->error == NULL)
+		f->error = xasprintf("%s/summary.json has no flows.by_size", f->dir);
+	return f->error == NULL;
+}
+
+static struct value_group *size_group(struct values *values, uint64_t size)
+{
+	size_t i = values->group_count - 1;
+	while (size < values->groups[i].from)
 		i--;
 	return &values->groups[i];
 }
@@ -192,11 +224,11 @@ static void read_rows(struct values *values, struct csv *csv, const struct value
 bool values_read(struct values *values, struct figure *f, const struct values_query *query)
 {
 	*values = (struct values){ 0 };
+	if (query->by_size && !add_classes(values, f))
+		return false;
 	struct csv *csv = values_table(f, query->file);
 	if (csv == NULL)
 		return false;
-	for (size_t i = 0; i < SIZES && query->by_size; i++)
-		add_group(values, size_names[i], "");
 	read_rows(values, csv, query);
 	if (!csv_close(csv, &f->error))
 		return false;

@@ -16,13 +16,14 @@ struct values_query {
 	const char *subgroup;           /* column with a second name, or NULL */
 	const char *at;                 /* column with the time of each value, or NULL */
 	bool work;    /* rows are flows or jobs: some did not finish, and values are above 0 */
-	bool by_size; /* groups are the classes of size_names, by the number in column `group` */
+	bool by_size; /* groups are the run's size classes, by the number in column `group` */
 };
 
 struct value_group {
 	char *name, *subname;
 	double *at, *values; /* sorted, unless the query has `at` */
 	size_t count, at_capacity, capacity;
+	uint64_t from; /* of a size class */
 };
 
 /* All zero is empty. */
@@ -32,9 +33,6 @@ struct values {
 	uint64_t finished, unfinished; /* rows */
 	uint64_t below_one;            /* values; slowdowns below 1 are a bug of the simulator */
 };
-
-#define SIZES 5
-extern const char *const size_names[SIZES];
 
 /* Opens FILE in f->dir. NULL with f->why if it is not there, with f->error if it cannot be read. */
 struct csv *values_table(struct figure *f, const char *file);
