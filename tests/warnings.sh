@@ -268,7 +268,7 @@ holds '[.points[] | .random == (.axes.jitter == "10us")] | all' out
 ends 0 sweep run plan.json 0-11 --out same --quiet
 ends 0 sweep collect plan.json --out same
 says out '^the same in every replication: 2 of 4 groups'
-cells '(c["jitter"] == "0s") != c["same"] || (c["half_width_95"] == "") != c["same"]' same/groups.csv
+cells '(c["jitter"] == "0s") != c["same"] || (c["low"] == "") != c["same"]' same/groups.csv
 ends 0 compare same --by scheme --metric jobs.jct_s.mean
 says out '^ +0s .* same'
 says out '^same: in every replication'

@@ -24,6 +24,12 @@ bool estimate_excludes(const struct estimate *estimate, double value)
 	return estimate->low > value || estimate->high < value; /* false for NaN */
 }
 
+double estimate_half_width(const struct estimate *e)
+{
+	double half = (e->high - e->low) / 2;
+	return fabs(e->value - half - e->low) <= 1e-9 * fabs(e->value) ? half : NAN;
+}
+
 /* ---- Samples ---- */
 
 /* The values that are not missing; the caller frees. */
@@ -98,14 +104,33 @@ static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b
 
 /* ---- Means and differences ---- */
 
-struct estimate infer_mean(const double *values, size_t count, double level)
+static struct estimate t_mean(const double *values, size_t count, double level)
 {
 	struct moments m = moments_of(values, count);
 	struct estimate e = { m.mean, NAN, NAN, m.n, m.missing };
-	if (m.n >= 2) {
+	if (m.n >= INFERENCE_MIN) {
 		double half = t_quantile(level, (double)(m.n - 1)) * sqrt(m.error2);
 		e.low = m.mean - half;
 		e.high = m.mean + half;
+	}
+	return e;
+}
+
+static bool all_positive(const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] <= 0) /* false for NaN */
+			return false;
+	return true;
+}
+
+struct estimate infer_mean(const double *values, size_t count, double level)
+{
+	struct estimate e = t_mean(values, count, level);
+	if (e.low <= 0 && all_positive(values, count)) {
+		double half = (e.high - e.value) / e.value; /* of the mean's logarithm */
+		e.low = e.value * exp(-half);
+		e.high = e.value * exp(half);
 	}
 	return e;
 }
@@ -122,7 +147,7 @@ struct estimate infer_difference_paired(const double *a, const double *b, size_t
 	double *difference = xmalloc((count + 1) * sizeof *difference);
 	for (size_t i = 0; i < count; i++)
 		difference[i] = b[i] - a[i]; /* NaN if either is */
-	struct estimate e = infer_mean(difference, count, level);
+	struct estimate e = t_mean(difference, count, level);
 	free(difference);
 	return e;
 }
@@ -170,7 +195,7 @@ struct estimate infer_ratio_paired(const double *a, const double *b, size_t coun
 	double mean_a = stats_mean(pairs.a, n);
 	if (n >= 1 && mean_a != 0)
 		e.value = stats_mean(pairs.b, n) / mean_a;
-	if (n >= 2 && mean_a != 0) {
+	if (n >= INFERENCE_MIN && mean_a != 0) {
 		double *d = pairs.b;
 		for (size_t i = 0; i < n; i++)
 			d[i] -= e.value * pairs.a[i];

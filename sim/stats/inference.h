@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 #define INFERENCE_LEVEL 0.95
+#define INFERENCE_MIN   3 /* values, or pairs, that an interval of a mean needs */
 
 struct estimate {
 	double value;     /* NaN: there is none */
@@ -36,7 +37,13 @@ struct estimate {
 /* Whether there is an interval and `value` is not in it. */
 bool estimate_excludes(const struct estimate *estimate, double value);
 
-/* Mean and t-interval. A mean needs one value, an interval two. */
+/* Half of the interval where `value` is in its middle, else NaN. */
+double estimate_half_width(const struct estimate *estimate);
+
+/* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN. Where the t-interval of
+ * values that are all above 0 would reach 0, which no time does, it is that of the mean's
+ * logarithm, whose standard error is error / mean by the delta method (Casella and Berger,
+ * Statistical Inference, 2nd ed., section 5.5.4); there it is wide, and says so. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
 /* Standard deviation (n - 1) of the values that are not missing; NaN below two. */

@@ -291,8 +291,8 @@ Test(compare, sweep_along_an_axis)
 	expect_estimate(row, "ratio", 6. / 11, 0.42290258481477117, 0.646021866245894, 3, 0);
 	cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(row, "excludes_1")));
 	row = row_of(&answer, "jct", "0.8|ina, new");
-	expect_estimate(row, "difference", -3, -41.11861420851761, 35.11861420851761, 2, 1);
-	expect_estimate(row, "ratio", 23. / 29, -0.9718223927891816, 5.310673313354023, 2, 1);
+	expect_estimate(row, "difference", -3, NAN, NAN, 2, 1);
+	expect_estimate(row, "ratio", 23. / 29, NAN, NAN, 2, 1);
 	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(row, "excludes_1")));
 	near(number_of(row, "finished"), 1, "done");
 	near(number_of(row, "count"), 3, "points");
@@ -354,7 +354,7 @@ Test(compare, two_sweeps)
 	struct answer answer = ask(a, b, by(NULL, NULL));
 	const cJSON *row = row_of(&answer, "jct", "0.2|ring|B");
 	expect_basis(row, "pairs");
-	expect_estimate(row, "ratio", 2, 2, 2, 2, 1);
+	expect_estimate(row, "ratio", 2, NAN, NAN, 2, 1);
 	near(number_of(cJSON_GetObjectItem(row, "value"), "value"), 71. / 3, "mean of all three");
 	answer_release(&answer);
 	struct compare_options strict = by(NULL, NULL);

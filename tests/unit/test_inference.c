@@ -62,7 +62,7 @@ Test(inference, student_t_points)
 	static const struct {
 		size_t n;
 		double t;
-	} points[] = { { 2, 12.706 }, { 3, 4.303 }, { 5, 2.776 }, { 10, 2.262 }, { 30, 2.045 } };
+	} points[] = { { 3, 4.303 }, { 4, 3.182 }, { 5, 2.776 }, { 10, 2.262 }, { 30, 2.045 } };
 	for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
 		size_t n = points[i].n;
 		double x[30] = { 0 };
@@ -106,13 +106,27 @@ Test(inference, sleep_differences)
 
 Test(inference, corner_cases_of_means)
 {
-	const double x[] = { NAN, 4, NAN }, same[] = { 0.1, 0.1, 0.1, NAN, 0.1 };
+	const double x[] = { NAN, 4, NAN }, same[] = { 0.1, 0.1, 0.1, NAN, 0.1 }, two[] = { 1, 3 };
 	EXPECT_OPEN(infer_mean(NULL, 0, LEVEL), NAN, 0, 0);
 	EXPECT_OPEN(infer_mean(x, 1, LEVEL), NAN, 0, 1);
 	EXPECT_OPEN(infer_mean(x, 3, LEVEL), 4, 1, 2);
+	EXPECT_OPEN(infer_mean(two, 2, LEVEL), 2, 2, 0);
 	struct estimate e = infer_mean(same, 5, LEVEL);
 	cr_expect(e.value == 0.1 && e.low == 0.1 && e.high == 0.1 && e.n == 4 && e.missing == 1);
 	cr_expect(isnan(infer_sd(x, 3)) && infer_sd(same, 5) == 0);
+}
+
+/* 1, 1, 10: mean 4, standard error 3, t 4.30265: 4 -+ 12.9 would begin at -8.9. On the scale of
+ * logarithms 4 exp(-+ 3.22699). With a value of 0, or as differences, the t-interval stays. */
+Test(inference, times_have_no_interval_below_0)
+{
+	const double times[] = { 1, 1, NAN, 10 }, zero[] = { 0, 1, 11 }, none[] = { 0, 0, 0, 0 };
+	struct estimate e = infer_mean(times, 4, LEVEL);
+	EXPECT(e.value, 4, 1e-14);
+	EXPECT(e.low, 4 * exp(-0.75 * 4.302652729911275), 1e-9);
+	EXPECT(e.high, 4 * exp(0.75 * 4.302652729911275), 1e-9);
+	cr_expect_lt(infer_mean(zero, 3, LEVEL).low, 0);
+	cr_expect_lt(infer_difference_paired(none, times, 4, LEVEL).low, 0);
 }
 
 Test(inference, corner_cases_of_pairs)

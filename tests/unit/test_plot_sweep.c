@@ -178,12 +178,12 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme",
 		      "# sizes: job completion time, mean\n" HEAD
 		      "# value: jobs.jct_s.mean\n" X_NUMBERS COLUMNS
-		      "1 1 16000 2 -0.48413771175033 4.48413771175033 3 \"ring\"\n"
+		      "1 1 16000 2 0.5775722851575411 6.925540062762781 3 \"ring\"\n"
 		      "1 1 64000 2 2 2 3 \"ring\"\n"
-		      "1 1 256000 5 -7.7062047361747 17.7062047361747 2 \"ring\"\n"
+		      "1 1 256000 5 NaN NaN 2 \"ring\"\n"
 		      "\n\n"
-		      "1 2 16000 4 -0.96827542350066 8.96827542350066 3 \"ina\"\n"
-		      "1 2 64000 2 -0.48413771175033 4.48413771175033 3 \"ina\"\n"
+		      "1 2 16000 4 1.1551445703150822 13.851080125525561 3 \"ina\"\n"
+		      "1 2 64000 2 0.5775722851575411 6.925540062762781 3 \"ina\"\n"
 		      "1 2 256000 nan nan nan 0 \"ina\"\n");
 	char *dir = folder_join(folder, "s");
 	char *script = read_figure(dir, "jobs.jct_s.mean-over-memory-by-scheme", "gp");
@@ -222,8 +222,8 @@ Test(plot_sweep, bars_keep_the_order_of_the_plan)
 		"# sizes: job completion time, mean (scheme ring)\n# Mean of replications, 95 % "
 		"t-intervals; 8 of 9 points are in (1 timeout)\n# value: jobs.jct_s.mean\n" X_PLACES
 			COLUMNS "1 1 0 2 2 2 3 \"all\"\n"
-		"1 1 1 2 -0.48413771175033 4.48413771175033 3 \"all\"\n"
-		"1 1 2 5 -7.7062047361747 17.7062047361747 2 \"all\"\n");
+		"1 1 1 2 0.5775722851575411 6.925540062762781 3 \"all\"\n"
+		"1 1 2 5 NaN NaN 2 \"all\"\n");
 }
 
 Test(plot_sweep, maps)
@@ -709,7 +709,7 @@ Test(plot_sweep, panels)
 			  "8 without this value'\n");
 	free(script);
 	char *dir = folder_join(folder, "s"), *data = read_figure(dir, name, "dat");
-	expect_in(data, "\n2 1 64000 2 -0.484137");
+	expect_in(data, "\n2 1 64000 2 0.577572");
 	expect_in(data, "\n4 1 16000 1 1 1 3 \"all\"\n");
 	free(data);
 	free(dir);

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void compare_add_usual(struct names *usual)
+void compare_add_usual(struct names *usual, bool jobs_alike)
 {
 	static const char *const names[] = { "jobs.jct_s.mean",    "jobs.iteration_s.mean",
 					     "flows.fct_s.p50",    "flows.fct_s.p99",
 					     "flows.slowdown.p99", "network.drops",
 					     "jobs.finished",      "flows.finished" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		names_add(usual, names[i]);
+		if (jobs_alike || strncmp(names[i], "jobs.", 5) != 0 ||
+		    strstr(names[i], "_s.") == NULL)
+			names_add(usual, names[i]);
 }
 
 char *compare_label(size_t index)

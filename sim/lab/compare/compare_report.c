@@ -63,8 +63,8 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 /* As half a width where the interval is symmetric: of means and differences. */
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
-	double half = (e->high - e->low) / 2;
-	if (fabs(e->value - half - e->low) <= 1e-9 * fabs(e->value))
+	double half = estimate_half_width(e);
+	if (!isnan(half))
 		grid_add(grid, "+- %.3g", half);
 	else
 		add_interval(grid, e);

@@ -119,6 +119,29 @@ static void add_fairness(struct names *names, const struct runs *runs)
 		}
 }
 
+/* Adds the mean JCT of each group of jobs, by name, of the first run that has several. False if
+ * none has: all jobs are alike. */
+static bool add_groups(struct names *names, const struct runs *runs)
+{
+	static const char by[] = "jobs.by_name.", jct[] = ".jct_s.mean";
+	size_t before = names->count;
+	for (size_t i = 0; i < runs->count && names->count < before + 2; i++) {
+		const struct summary *summary = &runs->items[i].summary;
+		names->count = before;
+		for (size_t k = 0; k < summary->count; k++) {
+			const char *name = summary->numbers[k].name;
+			size_t length = strlen(name), end = strlen(jct);
+			if (strncmp(name, by, strlen(by)) == 0 && length > end &&
+			    strcmp(name + length - end, jct) == 0)
+				names_add(names, name);
+		}
+	}
+	if (names->count >= before + 2)
+		return true;
+	names->count = before;
+	return false;
+}
+
 static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
@@ -128,7 +151,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 		names_add(&known, runs->series.items[i]);
 	}
 	if (!options->long_run)
-		compare_add_usual(&usual);
+		compare_add_usual(&usual, !add_groups(&usual, runs));
 	add_fairness(&usual, runs);
 	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
@@ -197,6 +220,8 @@ static bool take_value(struct compare_row *row, const struct run *run,
 					      INFERENCE_LEVEL);
 	bool ok = run_tells_truth(run, row->metric, row->value.value, error);
 	row->value.value = told;
+	if (source->metric->level != LEVEL_FLOW && samples->groups > 1)
+		row->value.low = row->value.high = NAN; /* they are not drawn from one population */
 	if (samples->each_is_work) {
 		row->has_work = true;
 		row->finished = row->value.n;

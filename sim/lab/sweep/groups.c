@@ -135,7 +135,7 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 	csv_writer_count(csv, mean.n);
 	csv_writer_real(csv, mean.value);
 	csv_writer_real(csv, same ? NAN : infer_sd(values, group->count));
-	csv_writer_real(csv, same ? NAN : (mean.high - mean.low) / 2);
+	csv_writer_real(csv, same ? NAN : estimate_half_width(&mean));
 	csv_writer_real(csv, same ? NAN : mean.low);
 	csv_writer_real(csv, same ? NAN : mean.high);
 	csv_writer_count(csv, group->censored);
