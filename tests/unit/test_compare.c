@@ -128,11 +128,14 @@ Test(compare, runs_with_unfinished_work)
 	near(number_of(cJSON_GetObjectItem(row, "ratio"), "value"), 0.5, "ratio");
 	near(number_of(cJSON_GetObjectItem(row, "ratio"), "n"), 24, "n");
 	near(number_of(cJSON_GetObjectItem(row, "ratio"), "missing"), 1, "missing pairs");
+	near(number_of(cJSON_GetObjectItem(row, "paired"), "value"), 6.25, "paired value");
+	near(number_of(cJSON_GetObjectItem(row, "paired"), "baseline"), 12.5, "paired baseline");
 	answer_release(&answer);
 	struct compare_options text = { .tolerance = NAN };
 	answer = ask(a, b, text);
 	cr_expect_not_null(strstr(answer.text, "24/25"), "%s", answer.text);
 	cr_expect_not_null(strstr(answer.text, "24 pairs, 1 not"), "%s", answer.text);
+	cr_expect_not_null(strstr(answer.text, "of pairs: 5.75 / 12\n"), "%s", answer.text);
 	answer_release(&answer);
 	free(a);
 	free(b);

@@ -30,6 +30,7 @@ struct compare_row {
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
+	double paired[2];      /* baseline and value of complete pairs, where some pairs are not */
 	struct steady *steady; /* owned; NULL: not a row of a long run */
 };
 

@@ -93,7 +93,7 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 static void add_row(struct grid *grid, const struct report *report, const struct compare_row *row,
 		    const struct compare_row *before)
 {
-	char value[NUMBER];
+	char value[NUMBER], baseline[NUMBER];
 	bool same = before != NULL; /* leaves out labels that repeat, except the last */
 	for (size_t i = 0; i < report->label_count; i++) {
 		same = same && i + 1 < report->label_count &&
@@ -116,6 +116,9 @@ static void add_row(struct grid *grid, const struct report *report, const struct
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
 	add_basis(grid, row);
+	if (row->basis == BASIS_PAIRS && row->ratio.missing > 0)
+		grid_line(grid, "      of pairs: %s / %s", number(value, row->paired[1]),
+			  number(baseline, row->paired[0]));
 }
 
 static void add_header(struct grid *grid, const struct report *report)
@@ -212,6 +215,12 @@ static void report_json(struct json *json, const struct report *report)
 		if (row->basis != BASIS_NONE) {
 			json_real(json, "baseline", row->baseline);
 			json_estimate(json, "ratio", &row->ratio);
+			if (row->basis == BASIS_PAIRS && row->ratio.missing > 0) {
+				json_open_object(json, "paired");
+				json_real(json, "baseline", row->paired[0]);
+				json_real(json, "value", row->paired[1]);
+				json_close_object(json);
+			}
 			json_bool(json, "excludes_1", estimate_excludes(&row->ratio, 1));
 			if (!isnan(row->difference.value))
 				json_estimate(json, "difference", &row->difference);

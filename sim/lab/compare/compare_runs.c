@@ -244,6 +244,22 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
+/* What both runs have over the pairs that are complete: the ratio is that of these two. */
+static void take_paired(struct compare_row *row, const struct sample_source *source, double *x,
+			double *y, size_t pairs)
+{
+	double *of[] = { x, y };
+	for (size_t i = 0; i < pairs; i++)
+		if (isnan(x[i]) || isnan(y[i]))
+			x[i] = y[i] = NAN;
+	for (size_t k = 0; k < 2; k++)
+		row->paired[k] =
+			isnan(source->quantile)
+				? infer_mean(of[k], pairs, INFERENCE_LEVEL).value
+				: infer_quantile(of[k], pairs, source->quantile, INFERENCE_LEVEL)
+					  .value;
+}
+
 /* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
  * of work that both runs finished. They need the same seed: with another one, a job of the same
  * number is another random experiment. */
@@ -262,6 +278,7 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 		e = ratio_of(source, a, b, pairs, x, y, &rng);
 		if (!isnan(e.value))
 			row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
+		take_paired(row, source, x, y, pairs);
 		free(x);
 		free(y);
 	}
@@ -388,7 +405,8 @@ static void print_notes(const struct runs *runs, const struct report *report, FI
 		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
 	if (pairs)
 		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
-		      "both finished,\nand so not always the quotient of the values.\n",
+		      "both finished:\nits two numbers stand below it where that leaves some "
+		      "out.\n",
 		      to);
 	if (!is_long(report) && intervals)
 		fputs("The intervals take flows, jobs and iterations of a run as independent, "
