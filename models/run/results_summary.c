@@ -33,8 +33,8 @@ static const struct out_column summary_columns[] = {
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "A list of what the run showed that is hardly meant: switch memory that was never "
-	  "contended, a fabric that was saturated throughout. What its scenario shows is said by "
-	  "check." },
+	  "contended, a fabric that was saturated throughout, fluid beside flows. What else its "
+	  "scenario shows is said by check." },
 	{ "load.flows", OUT_REAL,
 	  "Offered by Poisson arrivals of flows: payload bits per second over hosts x link rate." },
 	{ "load.jobs_ring", OUT_REAL,
