@@ -74,6 +74,9 @@ static const struct out_column summary_columns[] = {
 	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
+	{ "flows.timeouts", OUT_COUNT,
+	  "Retransmission timers of the measured ones that expired, finished or not; null without "
+	  "packets." },
 	{ "flows.fct_s", OUT_REAL,
 	  "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, p99, "
 	  "p999, max}, as jobs.jct_s." },
@@ -325,6 +328,10 @@ static void json_flows(struct json *json, const struct simulation *s)
 	json_u64(json, "count", measured);
 	json_u64(json, "finished", count);
 	json_u64(json, "started", flows_started(s->flows));
+	if (s->fluid)
+		json_null(json, "timeouts");
+	else
+		json_u64(json, "timeouts", flows_timeouts(s->flows));
 	json_distribution(json, "fct_s", values, count, P999);
 	free(values);
 	values = all_flows(s, true, &count);
