@@ -75,7 +75,8 @@ cells '
 cells '
 	{ sum += c["goodput_bps"] * 0.01 / 8 }
 	END { if (off(sum / 100e6, 1)) print "goodput of all samples: " sum " bytes" }' fluid/series/flows.csv
-cells 'c["retransmissions"] != "" { print $0 }' fluid/flows.csv
+cells 'c["retransmissions"] != "" || c["timeouts"] != "" { print $0 }' fluid/flows.csv
+holds '.flows | has("timeouts") and .timeouts == null' fluid/summary.json
 cells 'c["retransmissions"] != "" || c["timeouts"] != "" { print $0 }' fluid/jobs.csv
 
 # A signal to the whole group, as of timeout(1) and batch systems, ends the run in order: SimGrid

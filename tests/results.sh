@@ -228,6 +228,7 @@ for run in all cut flows; do
 	holds ".flows.started == $(rows $run/flows.csv) and .flows.count == $(rows $run/flows.csv "$measured") and
 		.flows.finished == $(rows $run/flows.csv "$measured && c[\"finished\"]")" $run/summary.json
 	means $run flows.csv fct_s .flows.fct_s "$measured"
+	close_to "$(jq .flows.timeouts $run/summary.json)" "$(sum $run/flows.csv timeouts "$measured")" "$run: timeouts of flows"
 	means $run flows.csv slowdown .flows.slowdown "$measured"
 	for class in 0 1 2 3 4; do
 		read -r low high < <(jq -r ".flows.by_size[$class] | [.min_bytes, .max_bytes // 1e18] | @tsv" $run/summary.json)
@@ -255,7 +256,7 @@ holds '.jobs.count == 7 and .jobs.finished == 5 and .jobs.refused == 2' served/s
 holds '.jobs.unfinished == null and .jobs.finished < .jobs.count and .end_reason == "time_limit"' cut/summary.json
 (($(rows cut/flows.csv '!c["finished"]') > 0)) || fail "cut: all flows finished, nothing is tested"
 (($(rows cut/jobs.csv 'c["start_s"] == ""') > 0)) || fail "cut: all jobs began, nothing is tested"
-holds '.network.drops > 0 and .network.losses > 0 and .network.ecn_marks > 0 and .aggregation.retransmissions > 0' all/summary.json
+holds '.network.drops > 0 and .network.losses > 0 and .network.ecn_marks > 0 and .aggregation.retransmissions > 0 and .flows.timeouts > 0' all/summary.json
 
 # percentiles are nearest-rank, and null below 10 / (1 - p) values
 rank() { # COLUMN PERCENT: of the finished measured flows

@@ -101,7 +101,7 @@ holds '.name == "small" and .replications == 2 and (.axes | map(.name)) == ["sch
 holds '.metrics | index("jobs.jct_s.mean") != null and index("flows.by_size.0.count") != null and index("jobs.by_name.j.jct_s.mean") != null' whole/sweep.json
 holds '.metrics | map(select(test("cpu|rss|wall|seed"))) == []' whole/sweep.json
 checks=$((checks + 2))
-[[ $(head -n 1 whole/sweep.csv) == "point,hash,replication,seed,scheme,load,status,$(jq -r '.metrics | join(",")' whole/sweep.json)" ]] ||
+[[ $(head -n 1 whole/sweep.csv) == "point,hash,replication,seed,scheme,load,status,$(jq -r '.metrics | join(",")' whole/sweep.json),warnings" ]] ||
 	fail "header of sweep.csv"
 point=$("$INASIM" sweep plan plan.json --json | jq -r '.points[5].hash')
 [[ $(cell whole/sweep.csv 5 jobs.jct_s.mean) == "$(jq .jobs.jct_s.mean "whole/points/$point/summary.json")" ]] ||

@@ -137,7 +137,7 @@ for jitter in /topology/host/jitter=1us /topology/host/nic_jitter=1us /topology/
 	not_warned step.json --set $jitter
 done
 not_warned step.json --set /flows/0/enabled=false
-not_warned step.json --fidelity fluid
+not_warned step.json --fidelity analytic
 warned step.json 'all 4 workers' --set /flows/0/enabled=false --set /jobs/0/all_reduce=atp --set /jobs/0/count=2
 not_warned step.json --set /flows/0/enabled=false --set /jobs/0/all_reduce=atp
 
@@ -254,6 +254,41 @@ says out '^warning: the fabric was saturated throughout: links leaf/up had a mea
 ends 0 run flows.json "${full[@]}" --set /topology/oversubscription=1 --out free --set /topology/spines=1
 holds '.warnings == []' free/summary.json
 
+# --- fluid beside flows ---
+
+beside='schemes beside flows are not to be ranked by fluid'
+for scheme in ring halving_doubling switchml panama esa ps_stream; do
+	warned step.json "$beside" --fidelity fluid --set "/jobs/0/all_reduce=$scheme"
+done
+not_warned step.json --fidelity fluid --set /flows/0/enabled=false
+not_warned step.json --fidelity fluid --set /jobs/0/enabled=false
+ends 0 run step.json --fidelity fluid --quiet --out beside
+holds '.warnings | length == 1 and (.[0] | startswith($text))' beside/summary.json --arg text "$beside"
+ends 0 run step.json --set /topology/host={} --quiet --out packets
+holds '.warnings == []' packets/summary.json
+ends 0 compare packets beside
+(($(grep -c "^   warning: $beside" out) == 1)) || fail "compare: $(grep warning out)"
+ends 0 compare packets beside --json
+holds '[.runs[].warnings | map(startswith($text))] == [[], [true]]' out --arg text "$beside"
+ends 0 plot beside --figure job_timeline --term dumb
+says err "^beside: $beside"
+ends 0 plot packets beside --together --figure jct_cdf --term dumb --out together
+says err "^beside: $beside"
+cat >plan.json <<'JSON'
+{ "base": "step.json", "name": "beside", "set": { "/topology/host": {} },
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["switchml", "ring"] },
+            { "name": "by", "pointer": "/fidelity", "values": ["packet", "fluid"] } ] }
+JSON
+ends 0 sweep run plan.json 0-3 --out ranked --quiet
+ends 0 sweep collect plan.json --out ranked
+cells '(c["by"] == "fluid") != (c["warnings"] ~ /^"schemes beside flows/)' ranked/sweep.csv
+ends 0 compare ranked --by scheme --metric jobs.jct_s.mean
+says out "^   warning: 2 of 4 points: $beside"
+ends 0 compare ranked --by scheme --metric jobs.jct_s.mean --json
+holds '.sweeps[0].warnings | length == 1 and .[0].points == 2' out
+ends 0 plot ranked --y jobs.jct_s.mean --term dumb
+says err "^ranked: 2 of 4 points: $beside"
+
 # --- the same in every replication ---
 
 cat >plan.json <<'JSON'
@@ -282,7 +317,11 @@ holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
 export INASIM_TRACES=$SRC/traces
 while read -r file; do
 	ends 0 check --strict "$file"
-done < <(find "$SRC/scenarios" -name '*.json' ! -path '*/sweeps/*' ! -path '*/why/*' | sort)
+done < <(find "$SRC/scenarios" -name '*.json' ! -path '*/sweeps/*' ! -path '*/why/*' \
+	! -name shared-uplink.json | sort)
+# it shows what fluid has flows and jobs share, by thirds
+ends 3 check --strict "$SRC/scenarios/fluid/shared-uplink.json"
+[[ $(grep -c 'warning: ' err) == 1 ]] || fail "$(<err)"
 # a user's, kept as it came
 ends 3 check --strict "$SRC/scenarios/why/esa-beside-websearch.json"
 [[ $(grep -c 'warning: ' err) == 2 ]] || fail "$(<err)"

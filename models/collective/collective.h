@@ -173,14 +173,6 @@ struct fluid_tolerance {
 	double together; /* of the end of the last of several jobs, all under this scheme */
 };
 
-/* How many times as long a job beside flows takes in packets as in the fluid fidelity, which cannot
- * know what windows get there (models/fluid/findings.md). NULL: about as long. */
-struct collective_beside {
-	const char *flows; /* any */
-	const char *paths; /* flows on a network with several paths */
-	const char *many;  /* flows that come and go */
-};
-
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
@@ -188,7 +180,6 @@ struct collective_ops {
 	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
 	bool heeds_marks; /* windows of its own shrink when packets are marked */
 	bool first_come;  /* jobs share aggregators, and who comes first gets one */
-	struct collective_beside beside;
 	/* Optional: the transport that its parameters name. */
 	const struct transport *(*transport)(const void *conf);
 

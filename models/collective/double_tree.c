@@ -240,7 +240,6 @@ const struct collective_ops double_tree_collective = {
 	.name = "double_tree",
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
-	.beside = { .many = "0.9 to 1.2" },
 	.start = start,
 	.plan = plan,
 };

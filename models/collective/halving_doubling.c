@@ -233,7 +233,6 @@ const struct collective_ops halving_doubling_collective = {
 	.name = "halving_doubling",
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
-	.beside = { .many = "1.2 to 2.3" },
 	.start = start,
 	.plan = plan,
 	.tolerance = { .one_switch = 0.02 },

@@ -141,7 +141,6 @@ const struct collective_ops ring_collective = {
 	.name = "ring",
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
-	.beside = { .many = "0.9 to 1.7" },
 	.start = ring_start,
 	.plan = ring_plan,
 	.reduce_scatter = &reduce_scatter_collective,

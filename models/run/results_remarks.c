@@ -90,9 +90,19 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 		}
 }
 
+/* Said before the run, too, but whoever compares or draws results has not seen that. */
+static void warn_beside_flows(const struct simulation *s, struct lines *lines)
+{
+	const char *text = scenario_beside_flows(s->scenario);
+
+	if (text)
+		add(lines, xstrdup(text));
+}
+
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
 	warn_memory_idle,
 	warn_saturated,
+	warn_beside_flows,
 };
 
 char **results_warnings(const struct simulation *s)

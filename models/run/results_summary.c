@@ -34,8 +34,8 @@ static const struct out_column summary_columns[] = {
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "A list of what the run showed that is hardly meant: switch memory that was never "
-	  "contended, a fabric that was saturated throughout. What its scenario shows is said by "
-	  "check." },
+	  "contended, a fabric that was saturated throughout, fluid beside flows. What else its "
+	  "scenario shows is said by check." },
 	{ "load.flows", OUT_REAL,
 	  "Offered by Poisson arrivals of flows: payload bits per second over hosts x link rate." },
 	{ "load.jobs_ring", OUT_REAL,
@@ -67,6 +67,9 @@ static const struct out_column summary_columns[] = {
 	{ "flows.count", OUT_COUNT, "Flows that started in the measured window." },
 	{ "flows.finished", OUT_COUNT, "Those that finished; only they enter the means." },
 	{ "flows.started", OUT_COUNT, "All flows, measured or not." },
+	{ "flows.timeouts", OUT_COUNT,
+	  "Retransmission timers of the measured ones that expired, finished or not; null without "
+	  "packets." },
 #define ROW(member, name, words, help) { "flows." name, OUT_REAL, help },
 	FLOW_METRICS(ROW)
 #undef ROW
@@ -312,6 +315,7 @@ static void json_flows(struct json *json, const struct simulation *s)
 	json_u64(json, "count", measured);
 	json_u64(json, "finished", finished);
 	json_u64(json, "started", flows_started(s->flows));
+	json_packets(json, s, "timeouts", flows_timeouts(s->flows));
 #define ROW(member, name, words, help)                                                             \
 	json_all_flows(json, name, classes, class_count, offsetof(struct flow_class, member),      \
 		       finished);

@@ -109,6 +109,10 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc);
  * what will not run as it is given. scenario_check() calls it for scenarios without errors. */
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
+/* Why its results must not rank schemes: jobs beside flows in the fluid fidelity. A static string,
+ * or NULL. scenario_warn() says it before the run, and the results keep it. */
+const char *scenario_beside_flows(const struct scenario *scenario);
+
 /* A hash of all that decides the result of a run: the resolved scenario with its seed, the contents
  * of the data files that it names, and the version of the program. */
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,

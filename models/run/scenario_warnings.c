@@ -564,33 +564,27 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* By what factor packets of a scheme take longer beside these flows than fluid says; NULL: none. */
-static const char *off_beside_flows(const struct scenario *scenario, int scheme)
+/* No range of what packets take over what fluid takes is said: wherever it was measured anew, it
+ * was another one. */
+const char *scenario_beside_flows(const struct scenario *scenario)
 {
-	const struct topology_conf *topology = &scenario->topology;
-	const struct collective_beside *beside = &scheme_ops((unsigned)scheme)->beside;
+	bool exchange = false;
 
-	if (!scenario_has_flows(scenario))
+	for_enabled_jobs(group, scenario)
+		exchange |= !group->workers.given || most_workers(group) > 1;
+	if (scenario->fidelity != FIDELITY_FLUID || !exchange || !scenario_has_flows(scenario))
 		return NULL;
-	if (beside->many && scenario_has_poisson_flows(scenario))
-		return beside->many;
-	if (beside->paths && topology_tiers(topology) > 1 && topology->spines != 1)
-		return beside->paths;
-	return beside->flows;
+	return "schemes beside flows are not to be ranked by fluid: it does not know what their "
+	       "windows get in queues with flows, and packets may take several times as long or a "
+	       "fraction of that (models/fluid/findings.md)";
 }
 
-static void warn_streams(const struct scenario *scenario, struct conf_doc *doc)
+static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *doc)
 {
-	for_enabled_jobs(group, scenario) {
-		const char *off = off_beside_flows(scenario, group->all_reduce);
+	const char *text = scenario_beside_flows(scenario);
 
-		if (off && scenario->fidelity == FIDELITY_FLUID)
-			conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
-				  "fluid does not know what %s gets beside these flows: packets "
-				  "took %s times as long where it was measured "
-				  "(models/fluid/findings.md)",
-				  scheme_names[group->all_reduce], off);
-	}
+	if (text)
+		conf_warn(doc, "/fidelity", "%s", text);
 }
 
 static const struct {
@@ -600,7 +594,7 @@ static const struct {
 	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
 	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
 	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
-	{ warn_traces },        { warn_streams },         { note_runs_as },
+	{ warn_traces },        { warn_beside_flows },    { note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)

@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MOST 20000000              /* bytes of a picture, or of its table */
-#define WARNING   "p class=\"warning\"" /* what speaks against taking results as they are */
-#define MARK      "<meta name=\"generator\" content=\"inasim report\">"
+#define SWEEP_WARNINGS 5                     /* different ones on a page */
+#define FILE_MOST      20000000              /* bytes of a picture, or of its table */
+#define WARNING        "p class=\"warning\"" /* what speaks against taking results as they are */
+#define MARK           "<meta name=\"generator\" content=\"inasim report\">"
 
 struct report {
 	FILE *to;
@@ -444,18 +445,24 @@ static void put_groups(struct report *r, const struct sweep_table *table)
 
 static void put_sweep_warnings(struct report *r, const struct sweep_table *table)
 {
-	size_t count[POINT_STATUSES] = { 0 };
+	size_t count[POINT_STATUSES] = { 0 }, warnings;
+	struct sweep_warning list[SWEEP_WARNINGS];
 
 	for (size_t i = 0; i < table->point_count; i++)
 		count[table->points[i].status]++;
 	if (count[POINT_DONE] == table->point_count)
-		html_element(r->to, "p",
-			     "All points are done. Warnings of single points are in "
-			     "their summary.json.");
+		html_element(r->to, "p", "All points are done.");
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (s != POINT_DONE && count[s])
 			html_element(r->to, WARNING, "%zu of %zu points: %s.", count[s],
 				     table->point_count, point_status_names[s]);
+	warnings = sweep_table_warnings(table, list, SWEEP_WARNINGS);
+	for (size_t i = 0; i < warnings && i < SWEEP_WARNINGS; i++)
+		html_element(r->to, WARNING, "%zu of %zu points: %s", list[i].points,
+			     table->point_count, list[i].text);
+	if (warnings > SWEEP_WARNINGS)
+		html_element(r->to, WARNING, "%zu more are in the column warnings of sweep.csv.",
+			     warnings - SWEEP_WARNINGS);
 }
 
 static void put_sweep_again(struct report *r, const char *dir)

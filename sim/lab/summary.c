@@ -1,11 +1,24 @@
 #include "lab/summary.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+void summary_print_warnings(const cJSON *root, const char *lead, FILE *to)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "warnings"))
+		if (cJSON_IsString(item)) {
+			char *text = xstrdup(item->valuestring);
+			plain_text(text);
+			fprintf(to, "%s: %s\n", lead, text);
+			free(text);
+		}
+}
 
 bool summary_is_of_machine(const char *name)
 {

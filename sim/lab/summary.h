@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct summary_number {
 	char *name;
@@ -21,6 +22,9 @@ struct summary {
 /* Takes the numbers of a parsed summary.json, without texts and flags. */
 void summary_init(struct summary *summary, const cJSON *root);
 void summary_release(struct summary *summary);
+
+/* Prints a line "LEAD: TEXT" for each of its "warnings", without control characters. */
+void summary_print_warnings(const cJSON *root, const char *lead, FILE *to);
 
 /* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);

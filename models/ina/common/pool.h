@@ -246,15 +246,13 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
 			      const struct pool_ops *ops, sim_time idle_limit);
 void pool_finish(void *instance);
 
-/* Members of struct collective_ops that both schemes have. Beside flows, packets took so many times
- * as long as fluid: models/fluid/findings.md. */
+/* Members of struct collective_ops that both schemes have. */
 #define POOL_OPS                                                                                   \
-	.heeds_marks = true, .first_come = true,                                                   \
-	.beside = { .flows = "4 to 8", .many = "1.6 to 2.1" }, .servers = pool_servers,            \
-	.refuses = pool_refuses, .burst = pool_burst, .frame = pool_frame,                         \
-	.payload = pool_payload, .check = pool_check, .close = ina_close, .start = ina_start,      \
-	.contribute = ina_contribute, .finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory,   \
-	.stats = ina_stats, .report_waiting = ina_report_waiting
+	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
+	.burst = pool_burst, .frame = pool_frame, .payload = pool_payload, .check = pool_check,    \
+	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
+	.finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats,             \
+	.report_waiting = ina_report_waiting
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);

@@ -532,7 +532,6 @@ const struct collective_ops panama_collective = {
 	.help = "PANAMA: float sums in order on several trees, with an ECN window per tree",
 	.table = &panama_table,
 	.heeds_marks = true,
-	.beside = { .paths = "1.0 to 2.5", .many = "0.8 to 0.9" },
 	.open = panama_open,
 	OPS,
 };
@@ -541,7 +540,6 @@ const struct collective_ops switchml_star_collective = {
 	.name = "switchml_star",
 	.help = "PANAMA's augmented SwitchML: PANAMA without congestion control",
 	.table = &switchml_star_table,
-	.beside = { .many = "0.6 to 0.7" },
 	.open = switchml_star_open,
 	OPS,
 };

@@ -474,7 +474,6 @@ const struct collective_ops ps_stream_collective = {
 	.table = &ps_stream_table,
 	INA_OPS,
 	INA_PLAN_OPS,
-	.beside = { .many = "0.6" },
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
 	.frame = switchml_conf_frame,

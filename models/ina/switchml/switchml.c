@@ -282,7 +282,6 @@ const struct collective_ops switchml_collective = {
 	.memory = ina_memory,
 	.frame = switchml_conf_frame,
 	.payload = switchml_conf_payload,
-	.beside = { .many = "0.5 to 1.1" },
 	.check = switchml_check,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.slots = switchml_slots,

@@ -23,6 +23,7 @@ static const struct out_column flow_columns[] = {
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT,
 	  "Segments sent again until all was acknowledged; empty without packets." },
+	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
@@ -57,11 +58,12 @@ static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_
 	return names;
 }
 
-static uint64_t retransmissions_of(const struct flow *flow)
+/* Of the connection, or of what it left. */
+static const struct transport_stats *stats_of(const struct flow *flow)
 {
 	if (flow->flows->env.fluid || flow->settled_at)
-		return flow->retransmissions;
-	return connection_stats(&flow->conn)->retransmissions;
+		return &flow->sent;
+	return connection_stats(&flow->conn);
 }
 
 static void write_row(const struct flow *flow)
@@ -69,7 +71,10 @@ static void write_row(const struct flow *flow)
 	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
 	sim_time fct = flow->finish - flow->start;
 	bool fluid = flow->flows->env.fluid, finished = flow->received;
+	const struct transport_stats *sent = stats_of(flow);
 
+	if (flow->measured)
+		flow->flows->timeouts += sent->timeouts;
 	if (!flow->flows->table)
 		return;
 	out_table_row(flow->flows->table,
@@ -84,7 +89,8 @@ static void write_row(const struct flow *flow)
 			      { .none = !finished, .time = fct },
 			      { .time = flow->ideal },
 			      { .none = !finished, .real = (double)fct / (double)flow->ideal },
-			      { .none = fluid, .count = retransmissions_of(flow) },
+			      { .none = fluid, .count = sent->retransmissions },
+			      { .none = fluid, .count = sent->timeouts },
 			      { .flag = flow->measured },
 			      { .flag = finished },
 			      { .text = path_of(flow, false, there) },
@@ -220,6 +226,11 @@ const struct flow_class *flows_classes(const struct flows *flows, size_t *count)
 {
 	*count = flows->class_count;
 	return flows->classes;
+}
+
+uint64_t flows_timeouts(const struct flows *flows)
+{
+	return flows->timeouts;
 }
 
 const struct flow_group_stats *flows_group(const struct flows *flows, size_t group)

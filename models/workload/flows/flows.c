@@ -84,7 +84,7 @@ static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
 
-	flow->retransmissions = connection_stats(&flow->conn)->retransmissions;
+	flow->sent = *connection_stats(&flow->conn);
 	connection_close(&flow->conn);
 	flow_settle(flow);
 }

@@ -136,6 +136,9 @@ void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
 /* Flows of the measured window that are under way. */
 uint64_t flows_measured_open(const struct flows *flows);
 
+/* Retransmission timers of measured flows that expired; whole after flows_end(). */
+uint64_t flows_timeouts(const struct flows *flows);
+
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);
 const struct flow_class *flows_classes(const struct flows *flows, size_t *count);

@@ -31,9 +31,9 @@ struct flow {
 	struct flow_fluid fluid; /* without */
 	bytes size;
 	sim_time start, ideal;
-	sim_time finish;          /* received */
-	sim_time settled_at;      /* 0 = not yet */
-	uint64_t retransmissions; /* once settled */
+	sim_time finish;             /* received */
+	sim_time settled_at;         /* 0 = not yet */
+	struct transport_stats sent; /* once settled */
 	bool received, measured;
 	bytes sampled; /* delivered at the last sample */
 	struct flow *next_idle;
@@ -75,6 +75,7 @@ struct flows {
 	uint64_t numbers;         /* given so far, those of disabled groups included */
 	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
+	uint64_t timeouts;          /* of measured flows whose row is written */
 	struct flow_class *classes; /* by size */
 	size_t class_count;
 	void (*changed)(void *owner);

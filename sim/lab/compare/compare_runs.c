@@ -341,6 +341,7 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	if (index > 0 && strcmp(digest, text_of(runs->items[0].root, "digest")) == 0)
 		fprintf(to, " (same digest as %s)", runs->items[0].label);
 	fputc('\n', to);
+	summary_print_warnings(run->root, "   warning", to);
 }
 
 static struct json_diff difference(const struct runs *runs, size_t index)
@@ -435,6 +436,7 @@ static size_t print_text(const struct runs *runs, const struct report *report, d
 static void json_run(struct json *json, const struct runs *runs, size_t index)
 {
 	const struct run *run = &runs->items[index];
+	const cJSON *warning;
 	json_open_object(json, NULL);
 	json_string(json, "run", run->label);
 	json_string(json, "directory", run->dir);
@@ -442,6 +444,10 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_real(json, "seed", seed_of(run));
 	json_string(json, "end_reason", text_of(run->root, "end_reason"));
 	json_string(json, "digest", text_of(run->root, "digest"));
+	json_open_array(json, "warnings");
+	cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(run->root, "warnings"))
+		json_string(json, NULL, cJSON_GetStringValue(warning));
+	json_close_array(json);
 	json_open_array(json, "differences");
 	struct json_diff diff = difference(runs, index);
 	for (size_t i = 0; i < diff.count; i++) {

@@ -336,11 +336,27 @@ static size_t print_text(const struct frame *frame, const struct report *report,
 		fprintf(to, "%s  %s: sweep %s, %zu of %zu points done, %" PRIu64 " replications\n",
 			frame->labels[t], table->dir, table->name, done, table->point_count,
 			table->replications);
+		sweep_table_print_warnings(table, "   warning", to);
 	}
 	fputc('\n', to);
 	report_print(report, to);
 	print_notes(frame, report, to);
 	return report_outside(report, tolerance, to);
+}
+
+static void json_warnings(struct json *json, const struct sweep_table *table)
+{
+	struct sweep_warning *list = xcalloc(table->point_count, sizeof *list);
+	size_t count = sweep_table_warnings(table, list, table->point_count);
+	json_open_array(json, "warnings");
+	for (size_t i = 0; i < count; i++) {
+		json_open_object(json, NULL);
+		json_string(json, "text", list[i].text);
+		json_u64(json, "points", list[i].points);
+		json_close_object(json);
+	}
+	json_close_array(json);
+	free(list);
 }
 
 static size_t print_json(const struct frame *frame, const struct report *report, double tolerance,
@@ -356,6 +372,7 @@ static size_t print_json(const struct frame *frame, const struct report *report,
 		json_string(&json, "name", frame->tables[t]->name);
 		json_u64(&json, "points", frame->tables[t]->point_count);
 		json_u64(&json, "replications", frame->tables[t]->replications);
+		json_warnings(&json, frame->tables[t]);
 		json_close_object(&json);
 	}
 	json_close_array(&json);

@@ -7,6 +7,8 @@
 #include "lab/names.h"
 #include "io/result_read.h"
 #include "io/folder.h"
+#include "io/json_read.h"
+#include "lab/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -569,6 +571,17 @@ static char *no_results(const char *dir)
 	return NULL;
 }
 
+/* A run that was cut off has no summary, and there is nothing to say. */
+static void print_warnings(const char *dir)
+{
+	char *error = NULL;
+	cJSON *root =
+		folder_has(dir, "summary.json") ? json_read(dir, "summary.json", &error) : NULL;
+	summary_print_warnings(root, dir, stderr);
+	cJSON_Delete(root);
+	free(error);
+}
+
 /* Reads what the figure shows from each run, then writes it. */
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
@@ -609,6 +622,8 @@ static int draw_all(struct runs *runs, const struct plot_options *options, FILE 
 	for (size_t r = 0; r < runs->count && *error == NULL; r++)
 		*error = no_results(runs->at[r].dir);
 	char *folder = *error == NULL ? figure_folder(options, runs->at->dir, error) : NULL;
+	for (size_t r = 0; r < runs->count && folder != NULL && !options->quiet; r++)
+		print_warnings(runs->at[r].dir);
 	for (size_t i = 0; i < KINDS && *error == NULL; i++)
 		if (wanted(&kinds[i].figure, runs, options->only))
 			drawn += draw_one(&kinds[i], runs, folder, options, to, error);

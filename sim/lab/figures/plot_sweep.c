@@ -510,6 +510,8 @@ int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	int drawn = PLOT_IO;
 	if (table != NULL)
 		folder = figure_folder(options, trimmed, error);
+	if (folder != NULL && !options->quiet)
+		sweep_table_print_warnings(table, trimmed, stderr);
 	if (folder != NULL) {
 		drawn = sweep_choice_init(&choice, table, sweep, error)
 				? draw_all(table, &choice, folder, options, to, error)

@@ -28,6 +28,7 @@ struct metrics {
 	size_t count, capacity;
 	size_t next; /* where the next name is likely to be, since summaries have one order */
 	struct numbers *points;
+	char **warnings; /* by point: those of its run in one text; NULL = it has no results */
 };
 
 /* --- numbers of summary.json --- */
@@ -69,6 +70,22 @@ static void take_numbers(struct metrics *metrics, struct numbers *numbers,
 	}
 }
 
+/* The caller frees. */
+static char *joined_warnings(const cJSON *root)
+{
+	char *text = xstrdup("");
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "warnings")) {
+		const char *line = cJSON_IsString(item) ? item->valuestring : "?";
+		char *longer = xasprintf("%s%s%s", text, *text ? " | " : "", line);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 static bool read_summary(const struct sweep *sweep, size_t number, struct metrics *metrics,
 			 char **error)
 {
@@ -82,6 +99,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 		summary_init(&summary, root);
 		take_numbers(metrics, &metrics->points[number], &summary);
 		summary_release(&summary);
+		metrics->warnings[number] = joined_warnings(root);
 		cJSON_Delete(root);
 	} else {
 		*error = xasprintf(
@@ -107,6 +125,9 @@ static void metrics_release(struct metrics *metrics, size_t points)
 		free(metrics->names[i]);
 	for (size_t i = 0; i < points; i++)
 		free(metrics->points[i].values);
+	for (size_t i = 0; i < points; i++)
+		free(metrics->warnings[i]);
+	free(metrics->warnings);
 	free(metrics->names);
 	free(metrics->points);
 }
@@ -126,13 +147,14 @@ static void put_header(struct csv_writer *csv, const struct plan *plan,
 {
 	const char *const *column = sweep_columns;
 
-	for (; column[1]; column++)
+	for (; strcmp(*column, "status") != 0; column++)
 		csv_writer_text(csv, *column);
 	for (size_t a = 0; a < plan->axis_count; a++)
 		csv_writer_text(csv, plan->axes[a].name);
-	csv_writer_text(csv, *column);
+	csv_writer_text(csv, *column++);
 	for (size_t m = 0; m < metrics->count; m++)
 		csv_writer_text(csv, metrics->names[m]);
+	csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 }
 
@@ -156,6 +178,7 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
 		for (size_t m = 0; m < metrics->count; m++)
 			csv_writer_real(csv, m < numbers->count ? numbers->values[m] : NAN);
+		csv_writer_text(csv, metrics->warnings[i] ? metrics->warnings[i] : "");
 		csv_writer_end_row(csv);
 	}
 	return csv_writer_commit(csv, error);
@@ -243,7 +266,8 @@ static bool write_groups(const struct sweep *sweep, char **error)
 bool sweep_collect(const struct sweep *sweep, char **error)
 {
 	size_t points = sweep->plan->point_count;
-	struct metrics metrics = { .points = xcalloc(points, sizeof(*metrics.points)) };
+	struct metrics metrics = { .points = xcalloc(points, sizeof(*metrics.points)),
+				   .warnings = xcalloc(points, sizeof(*metrics.warnings)) };
 	bool good = read_summaries(sweep, &metrics, error) && write_all(sweep, &metrics, error);
 
 	metrics_release(&metrics, points);

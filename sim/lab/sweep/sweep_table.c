@@ -1,6 +1,7 @@
 #include "lab/sweep/sweep_table.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "conf/conf.h"
 #include "io/csv_read.h"
 #include "io/folder.h"
@@ -10,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_DIGITS 16
+#define HASH_DIGITS    16
+#define WARNINGS_SHOWN 3
 
-const char *const sweep_columns[] = { "point", "hash", "replication", "seed", "status", NULL };
+const char *const sweep_columns[] = { "point",  "hash",     "replication", "seed",
+				      "status", "warnings", NULL };
 
 const char *const costs_columns[] = { "point",          "hash",     "status",    "wall_s", "cpu_s",
 				      "peak_rss_bytes", "attempts", "exit_code", "signal", "host",
@@ -122,7 +125,7 @@ static bool read_sweep(struct sweep_table *table, const char *path, char **error
 /* ---- Reading sweep.csv ---- */
 
 struct columns {
-	int point, hash, replication, seed, status;
+	int point, hash, replication, seed, status, warnings;
 	int *axes, *metrics; /* the document's */
 };
 
@@ -134,6 +137,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 			     .replication = csv_need(csv, "replication"),
 			     .seed = csv_need(csv, "seed"),
 			     .status = csv_need(csv, "status"),
+			     .warnings = csv_find(csv, "warnings"),
 			     .axes = conf_own(table->doc, table->axis_count, sizeof *c.axes),
 			     .metrics =
 				     conf_own(table->doc, table->metric_count, sizeof *c.metrics) };
@@ -141,7 +145,8 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
-	size_t known = 5 + table->axis_count + table->metric_count;
+	/* warnings: tables of earlier versions have none */
+	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
 				   "collect the sweep again",
@@ -193,6 +198,8 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 		csv_complain(csv, c->replication, "is beyond the replications in sweep.json");
 	point->hash = read_hash(table, csv, c->hash);
 	read_status(point, csv, c->status);
+	point->warnings =
+		conf_at(table->doc, "%s", c->warnings < 0 ? "" : csv_text(csv, c->warnings));
 	for (size_t i = 0; i < table->axis_count; i++)
 		point->levels[i] = read_level(&table->axes[i], csv, c->axes[i]);
 	point->levels[table->axis_count] = SIZE_MAX;
@@ -254,6 +261,58 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 		return table;
 	sweep_table_free(table);
 	return NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int by_points(const void *a, const void *b)
+{
+	const struct sweep_warning *x = a, *y = b;
+	if (x->points != y->points)
+		return x->points > y->points ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+size_t sweep_table_warnings(const struct sweep_table *table, struct sweep_warning *list,
+			    size_t size)
+{
+	size_t count = 0, texts = 0;
+	const char **text = xcalloc(table->point_count, sizeof *text);
+	struct sweep_warning *all = xcalloc(table->point_count, sizeof *all);
+	for (size_t i = 0; i < table->point_count; i++)
+		if (*table->points[i].warnings != '\0')
+			text[texts++] = table->points[i].warnings;
+	qsort(text, texts, sizeof *text, by_text);
+	for (size_t i = 0; i < texts; i++) {
+		if (i == 0 || strcmp(text[i], text[i - 1]) != 0)
+			all[count++].text = text[i];
+		all[count - 1].points++;
+	}
+	qsort(all, count, sizeof *all, by_points);
+	for (size_t i = 0; i < count && i < size; i++)
+		list[i] = all[i];
+	free(text);
+	free(all);
+	return count;
+}
+
+void sweep_table_print_warnings(const struct sweep_table *table, const char *lead, FILE *to)
+{
+	struct sweep_warning list[WARNINGS_SHOWN];
+	size_t count = sweep_table_warnings(table, list, WARNINGS_SHOWN);
+	for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
+		char *text = xstrdup(list[i].text);
+		plain_text(text);
+		fprintf(to, "%s: %zu of %zu points: %s\n", lead, list[i].points, table->point_count,
+			text);
+		free(text);
+	}
+	if (count > WARNINGS_SHOWN)
+		fprintf(to, "%s: %zu more in the column warnings of %s/sweep.csv\n", lead,
+			count - WARNINGS_SHOWN, table->dir);
 }
 
 static size_t index_of(const char *const *names, size_t count, const char *name)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct sweep_axis {
 	const char *name;
@@ -20,6 +21,7 @@ struct sweep_point {
 	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
 	uint64_t replication, seed;
 	enum point_status status;
+	const char *warnings;  /* of its run; "" = none */
 	bool usable;           /* done or unfinished: it has metrics */
 	size_t *levels;        /* by axis: index into its values; then SIZE_MAX */
 	const double *metrics; /* by metric; NaN where the cell is empty */
@@ -43,7 +45,8 @@ struct sweep_table {
 };
 
 /* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
- * the axes stand before the last of them. */
+ * the axes stand before "status", metrics
+ * before "warnings", whose texts have commas. */
 extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
 
 /* DIR holds a collected sweep (a sweep.json). */
@@ -63,5 +66,17 @@ size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
 			   char **error);
 bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
+
+/* What runs of the sweep warn of: equal texts are one, that of most points first. Returns how many
+ * there are and fills in at most `size`. */
+struct sweep_warning {
+	const char *text;
+	size_t points;
+};
+size_t sweep_table_warnings(const struct sweep_table *table, struct sweep_warning *list,
+			    size_t size);
+
+/* Prints the first few of these as lines "LEAD: N of M points: TEXT". */
+void sweep_table_print_warnings(const struct sweep_table *table, const char *lead, FILE *to);
 
 #endif

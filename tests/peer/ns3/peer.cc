@@ -1,4 +1,4 @@
-/* The same experiment in ns-3: bulk DCTCP flows on a star or a fat tree.
+/* The same experiment in ns-3: bulk flows under DCTCP or Reno on a star or a fat tree.
  *
  * Why: a second, independent packet-level simulator to compare inasim with, in
  * flow completion times and in packet-hops per CPU second. README.md beside this
@@ -8,7 +8,7 @@
  * the event queue. Own here: the topology, routing (ns-3.37 has ECMP per packet
  * only; here a hash of the flow chooses among equal paths), and two queue discs:
  * a FIFO that marks at a threshold of its instantaneous length (switches), and a
- * round robin over the flows without marking (hosts, as queue pairs take turns). */
+ * round robin over the flows without marking (hosts; --nic fifo: one queue). */
 #include "ns3/core-module.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/internet-module.h"
@@ -17,6 +17,7 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/queue-disc.h"
 #include "ns3/tcp-dctcp.h"
+#include "ns3/tcp-linux-reno.h"
 #include "ns3/traffic-control-layer.h"
 
 #include <cinttypes>
@@ -50,6 +51,11 @@ struct Options {
 	uint32_t ecnPackets = 85;
 	uint32_t bufferBytes = 1000000; // IP bytes
 	uint32_t wireExtra = 36;        // 2 bytes of PPP + 36 = Ethernet with preamble and gap
+	uint32_t maxWindow = 16 << 20;  // what a receiver offers
+	std::string control = "dctcp";
+	std::string nic = "turns";
+	bool timestamps = false;
+	uint32_t segment = SEGMENT_BYTES;
 	uint32_t initialWindow = 10;
 	std::string minRto = "10ms";
 	bool sack = false;
@@ -128,7 +134,8 @@ class MarkingFifo : public QueueDisc
 	}
 };
 
-/* Flows of a host take turns packet by packet; a window waits at its source. */
+/* Flows of a host take turns packet by packet. A socket sends its whole window here at once: what
+ * waits for its turn is in flight for its sender. */
 class RoundRobin : public QueueDisc
 {
       public:
@@ -147,7 +154,8 @@ class RoundRobin : public QueueDisc
       private:
 	bool DoEnqueue(Ptr<QueueDiscItem> item) override
 	{
-		auto place = m_queueOf.emplace(Ports(item->GetPacket()), GetNInternalQueues());
+		uint32_t owner = options.nic == "fifo" ? 0 : Ports(item->GetPacket());
+		auto place = m_queueOf.emplace(owner, GetNInternalQueues());
 		std::size_t queue = place.first->second;
 		if (place.second)
 			AddInternalQueue(CreateObjectWithAttributes<DropTailQueue<QueueDiscItem>>(
@@ -191,6 +199,7 @@ struct Flow {
 	Ptr<Socket> socket;
 	bool connected = false;
 	uint64_t sent = 0, received = 0;
+	uint32_t timeouts = 0; // without those in a row
 	Time finish;
 };
 
@@ -474,6 +483,11 @@ void Start(uint32_t i)
 	Send(i);
 }
 
+void Lost(uint32_t i, TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
+{
+	flows[i].timeouts += now == TcpSocketState::CA_LOSS;
+}
+
 void Connect(const Network &network, uint32_t i)
 {
 	Flow &flow = flows[i];
@@ -483,6 +497,7 @@ void Connect(const Network &network, uint32_t i)
 	flow.socket->SetConnectCallback(
 		Callback<void, Ptr<Socket>>([i](Ptr<Socket>) { flows[i].connected = true; }),
 		Callback<void, Ptr<Socket>>([](Ptr<Socket>) { NS_FATAL_ERROR("no connection"); }));
+	flow.socket->TraceConnectWithoutContext("CongState", MakeBoundCallback(&Lost, i));
 	flow.socket->Connect(InetSocketAddress(Ipv4Address(FIRST_ADDRESS + flow.dst), SERVER_PORT));
 }
 
@@ -553,11 +568,11 @@ void WriteFlows()
 	FILE *out = options.out == "-" ? stdout : fopen(options.out.c_str(), "w");
 	if (!out)
 		Fail("cannot write '" + options.out + "'");
-	fprintf(out, "flow,src,dst,bytes,start_s,fct_s\n");
+	fprintf(out, "flow,src,dst,bytes,start_s,timeouts,fct_s\n");
 	for (size_t i = 0; i < flows.size(); i++) {
 		const Flow &flow = flows[i];
-		fprintf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.12g,", i, flow.src,
-			flow.dst, flow.bytes, flow.start);
+		fprintf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.12g,%" PRIu32 ",", i,
+			flow.src, flow.dst, flow.bytes, flow.start, flow.timeouts);
 		if (!flow.finish.IsZero()) {
 			Time fct = flow.finish - Seconds(options.handshakes) - Seconds(flow.start);
 			fprintf(out, "%.12f", double(fct.GetPicoSeconds()) * 1e-12);
@@ -578,15 +593,18 @@ double CpuSeconds()
 
 void SetDefaults()
 {
-	Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpDctcp::GetTypeId()));
-	Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT_BYTES));
+	bool dctcp = options.control == "dctcp";
+	Config::SetDefault("ns3::TcpL4Protocol::SocketType",
+			   TypeIdValue(dctcp ? TcpDctcp::GetTypeId() : TcpLinuxReno::GetTypeId()));
+	Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(options.segment));
 	Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(options.initialWindow));
 	Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
 	Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(16 << 20));
-	Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(16 << 20));
-	Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
+	Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(options.maxWindow));
+	Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(dctcp ? "On" : "Off"));
+	Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
 	Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(options.sack));
-	Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false)); // 20-byte headers
+	Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(options.timestamps));
 	Config::SetDefault("ns3::TcpSocketBase::MinRto", StringValue(options.minRto));
 	Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", StringValue("1us"));
 	Config::SetDefault("ns3::RttEstimator::InitialEstimation", StringValue("100us"));
@@ -604,6 +622,11 @@ void ParseOptions(int argc, char **argv)
 	cmd.AddValue("buffer", "of a switch port, bytes of IP packets", options.bufferBytes);
 	cmd.AddValue("wire-extra", "bytes a frame beyond 1500 + 2 that occupy the wire",
 		     options.wireExtra);
+	cmd.AddValue("max-window", "bytes that a receiver offers", options.maxWindow);
+	cmd.AddValue("control", "dctcp or reno (without ECN)", options.control);
+	cmd.AddValue("nic", "turns or fifo: what a host sends next", options.nic);
+	cmd.AddValue("timestamps", "option of TCP, 12 bytes a segment", options.timestamps);
+	cmd.AddValue("segment", "payload bytes of a full segment", options.segment);
 	cmd.AddValue("initial-window", "segments", options.initialWindow);
 	cmd.AddValue("min-rto", "least retransmission time-out", options.minRto);
 	cmd.AddValue("sack", "selective acknowledgements", options.sack);
@@ -614,6 +637,10 @@ void ParseOptions(int argc, char **argv)
 	cmd.Parse(argc, argv);
 	if (options.topology != "star" && options.topology != "fat-tree")
 		Fail("--topology is star or fat-tree");
+	if (options.control != "dctcp" && options.control != "reno")
+		Fail("--control is dctcp or reno");
+	if (options.nic != "turns" && options.nic != "fifo")
+		Fail("--nic is turns or fifo");
 	if (options.k < 2 || options.k % 2 != 0)
 		Fail("--k is even");
 	if (options.hosts < 2)
