@@ -238,6 +238,7 @@ static void put_tcp(void)
 		{ "range", 20, "'0s'|'200us'" },   { "least", 20, "0.01|1" },
 		{ "most", 20, "2|1000" },          { "increase", 20, "0.1|10" },
 		{ "beta", 20, "0.1|1" },           { "max_decrease", 20, "0.1|0.9" },
+		{ "reset_after", 20, "1|2" },
 	};
 
 	put(", 'tcp': { '_': 0");
