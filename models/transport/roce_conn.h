@@ -66,6 +66,7 @@ struct roce {
 	struct topology *topo;
 	const struct roce_conf *conf;
 	struct sim *sim;
+	sim_time nack_again; /* 0 = never */
 	uint8_t protocol;
 	struct roce_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;

@@ -79,10 +79,12 @@ static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 
 static void arm_timer(struct roce_conn *conn)
 {
+	const struct roce_conf *conf = conn->roce->conf;
 	struct roce_tx *tx = &conn->tx;
 	struct sim *sim = conn->roce->sim;
 
-	tx->deadline = sim->now + conn->roce->conf->rto;
+	tx->deadline =
+		sim->now + transport_timeout(conf->rto, tx->timeouts, (unsigned)conf->backoff);
 	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
